@@ -11,6 +11,7 @@ compile pyproject.toml --extra kafka --constraint requirements/dev.txt --output-
 compile pyproject.toml --extra openstack --constraint requirements/dev.txt --output-file requirements/openstack.txt
 compile pyproject.toml --extra rabbitmq --constraint requirements/dev.txt --output-file requirements/rabbitmq.txt
 compile pyproject.toml --extra s3 --constraint requirements/dev.txt --output-file requirements/s3.txt
+compile pyproject.toml --extra ssh --constraint requirements/dev.txt --output-file requirements/ssh.txt
 compile pyproject.toml --extra plots --constraint requirements/dev.txt --output-file requirements/plots.txt
 # The kernel of notebooks, for the test of what they show.
 echo ipykernel | compile - --constraint requirements/dev.txt --output-file requirements/notebook.txt

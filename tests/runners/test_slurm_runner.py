@@ -14,8 +14,10 @@ from weft.core.states import Reason
 from weft.plugins.runners.remote import RemoteRunner
 from weft.plugins.runners.slurm.commands import SlurmCommands, SlurmRefused
 from weft.plugins.runners.slurm.engine import SlurmEngine
+from weft.plugins.runners.slurm.files import SharedFiles
 from weft.plugins.runners.slurm.folder import SlurmFolder
 from weft.plugins.runners.slurm.settings import SlurmSettings
+from weft.plugins.runners.slurm.shell import LocalShell
 from weft.ports.executor import ExecutorLimits
 from weft.ports.runner import Assignment
 from weft.testing.runner_suite import assignment
@@ -42,7 +44,7 @@ async def main():
     where, name = {
         "submit": (engine, "submit"),
         "sbatch": (engine._commands, "submit"),
-        "noted": (engine._folder, "number_array"),
+        "noted": (engine._files, "number_array"),
     }[call]
     setattr(where, name, die)
     await runner.submit([msgspec.json.decode(sys.stdin.buffer.read(), type=Assignment)])
@@ -58,7 +60,11 @@ class _Watched(Watched, SlurmEngine):
 def engine_of(root: Path, conf: Path) -> _Watched:
     settings = SlurmSettings(slurm_conf=conf, slurm_look_s=0.2, slurm_answer_s=10)
     engine = _Watched(
-        SlurmCommands(settings), SlurmFolder(root / "shared" / TAG), settings, LIMITS, tag=TAG
+        SlurmCommands(LocalShell(settings), settings),
+        SharedFiles(SlurmFolder(root / "shared" / TAG)),
+        settings,
+        LIMITS,
+        tag=TAG,
     )
     engine.refused = []
     return engine
@@ -152,7 +158,8 @@ class TestSlurmRunner(RealEngineSuite):
         one = assignment(1)
         conf = SlurmSettings(slurm_conf=self.cluster.conf, slurm_options="--partition=nowhere")
         folder = SlurmFolder(self.root / "shared" / TAG)
-        engine = SlurmEngine(SlurmCommands(conf), folder, conf, LIMITS, tag=TAG)
+        commands = SlurmCommands(LocalShell(conf), conf)
+        engine = SlurmEngine(commands, SharedFiles(folder), conf, LIMITS, tag=TAG)
         refused = await engine.submit({one.key.name: one})
 
         (error,) = refused.values()

@@ -1,7 +1,8 @@
 """The runner `slurm`: an attempt is a task of a job array on a cluster that Slurm manages.
 
-The gateway and the nodes share a directory, which holds scripts, output and ends. Attempts outlive
-the gateway; Slurm's own retries are off. It must not start a job's process itself.
+The gateway and the nodes share a directory, which holds scripts, output and ends; or the gateway
+reaches it, and Slurm, by ssh to a login node. Attempts outlive the gateway; Slurm's own retries
+are off. It must not start a job's process itself.
 """
 
 from weft.plugins.runners.remote import RemoteRunner
@@ -9,8 +10,11 @@ from weft.plugins.runners.remote.handles import Handles
 from weft.plugins.runners.remote.tag import tag_of
 from weft.plugins.runners.slurm.commands import SlurmCommands
 from weft.plugins.runners.slurm.engine import SlurmEngine
+from weft.plugins.runners.slurm.files import SharedFiles, SlurmFiles, StagedFiles
 from weft.plugins.runners.slurm.folder import SlurmFolder
+from weft.plugins.runners.slurm.login import Login
 from weft.plugins.runners.slurm.settings import SlurmSettings
+from weft.plugins.runners.slurm.shell import LocalShell, Shell
 from weft.ports.runner import RunnerSite
 
 
@@ -18,8 +22,14 @@ def open_slurm(site: RunnerSite) -> RemoteRunner:
     """Return the gateway of this worker to Slurm."""
     settings = site.section(SlurmSettings)
     tag = tag_of(site.state)
-    top = settings.slurm_directory or site.state / "slurm"
-    engine = SlurmEngine(
-        SlurmCommands(settings), SlurmFolder(top / tag), settings, site.limits, tag=tag
-    )
+    shell: Shell
+    files: SlurmFiles
+    if settings.slurm_login:
+        login = shell = Login(settings)
+        files = StagedFiles(login, f"{settings.slurm_directory}/{tag}")
+    else:
+        shell = LocalShell(settings)
+        top = settings.slurm_directory or site.state / "slurm"
+        files = SharedFiles(SlurmFolder(top / tag))
+    engine = SlurmEngine(SlurmCommands(shell, settings), files, settings, site.limits, tag=tag)
     return RemoteRunner(engine, Handles(site.state), site.log_writer)

@@ -3,8 +3,6 @@
 A command that Slurm does not answer raises `Unavailable`; one that it refuses, `SlurmRefused`.
 """
 
-import asyncio
-import os
 import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -13,6 +11,7 @@ from typing import Final
 
 from weft.core.errors import Unavailable, WeftError
 from weft.plugins.runners.slurm.settings import SlurmSettings
+from weft.plugins.runners.slurm.shell import Shell
 
 _AWAY: Final = (
     "unable to contact", "connection refused", "connection timed out", "socket timed out",
@@ -52,12 +51,9 @@ class Task:
 class SlurmCommands:
     """Slurm, by its own commands; all of a set in one."""
 
-    def __init__(self, settings: SlurmSettings) -> None:
-        self._answer_s = settings.slurm_answer_s
+    def __init__(self, shell: Shell, settings: SlurmSettings) -> None:
+        self._shell = shell
         self._options = shlex.split(settings.slurm_options)
-        self._environment = {**os.environ}
-        if settings.slurm_conf is not None:
-            self._environment["SLURM_CONF"] = str(settings.slurm_conf)
 
     async def submit(self, script: str, *, name: str, count: int, options: Sequence[str]) -> int:
         """Submit an array of `count` tasks, of a file; return its number."""
@@ -118,30 +114,10 @@ class SlurmCommands:
                 await self._run("scancel", "-Q", *words, *names[at : at + _CANCELLED_AT_ONCE])
 
     async def _run(self, *words: str) -> str:
-        try:
-            process = await asyncio.create_subprocess_exec(
-                *words, env=self._environment, stdin=asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
-            )  # fmt: skip
-        except FileNotFoundError as error:
-            raise Unavailable(
-                f"there is no {words[0]} on this host",
-                hint="Run the gateway where Slurm's commands are installed.",
-            ) from error
-        try:
-            async with asyncio.timeout(self._answer_s):
-                out, said = await process.communicate()
-        except TimeoutError as error:
-            raise Unavailable(
-                f"{words[0]} has not answered within {self._answer_s:g} s", hint=_HINT
-            ) from error
-        finally:
-            if process.returncode is None:
-                process.kill()
-                await process.wait()
-        if process.returncode == 0:
-            return out.decode(errors="replace")
-        raise _error_of(words[0], said.decode(errors="replace").strip())
+        code, out, said = await self._shell.run(words)
+        if code == 0:
+            return out
+        raise _error_of(words[0], said.strip())
 
 
 def _error_of(command: str, said: str) -> WeftError:

@@ -4,7 +4,7 @@ import asyncio
 import secrets
 import time
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from weft.core.conditions import Blocked
@@ -12,7 +12,8 @@ from weft.core.errors import WeftError
 from weft.core.states import Phase, Reason
 from weft.plugins.runners.remote import Status
 from weft.plugins.runners.slurm.commands import SlurmCommands, SlurmRefused, Task
-from weft.plugins.runners.slurm.folder import Marks, SlurmFolder, age_s
+from weft.plugins.runners.slurm.files import Array, SlurmFiles
+from weft.plugins.runners.slurm.folder import Marks
 from weft.plugins.runners.slurm.scripts import job_script, limit_script
 from weft.plugins.runners.slurm.settings import SlurmSettings
 from weft.ports.executor import ExecutorLimits
@@ -39,6 +40,9 @@ code itself, so only attempts that somebody stopped are read like this.
 """
 
 
+_Tasks = Mapping[tuple[int, int], Task]
+
+
 class _Shape(NamedTuple):
     """What the tasks of one array have in common."""
 
@@ -54,11 +58,11 @@ class SlurmEngine:
     meets: frozenset[str] = frozenset()
 
     def __init__(
-        self, commands: SlurmCommands, folder: SlurmFolder, settings: SlurmSettings,
+        self, commands: SlurmCommands, files: SlurmFiles, settings: SlurmSettings,
         limits: ExecutorLimits, *, tag: str,
     ) -> None:  # fmt: skip
         self._commands = commands
-        self._folder = folder
+        self._files = files
         self._settings = settings
         self._limits = limits
         self._prefix = f"weft-{tag}-"
@@ -83,15 +87,17 @@ class SlurmEngine:
         shapes: dict[_Shape, list[str]] = defaultdict(list)
         async with self._doing:
             await self._read()
+            files = {}
             for name, assignment in assignments.items():
                 if name in self._given:
                     continue
                 try:
-                    await asyncio.to_thread(self._folder.put, name, self._files(assignment))
+                    files[name] = self._files_of(assignment)
                 except WeftError as error:
                     refused[name] = error
                 else:
                     shapes[_shape_of(assignment)].append(name)
+            await self._files.put(files)
             for shape, names in shapes.items():
                 size = self._settings.slurm_array_max
                 for at in range(0, len(names), size):
@@ -114,9 +120,11 @@ class SlurmEngine:
             if unknown:
                 told = await self._commands.tasks(self._prefix)
                 tasks = {(task.array, task.index): task for task in told}
-            found = await asyncio.to_thread(self._statuses, unknown, tasks)
+            begun = [one for one in unknown if not _is_waiting(tasks.get(self._given[one]))]
+            marks = await self._files.marks(begun)
+            found = self._statuses(unknown, tasks, marks)
             lost = [name for name in unknown if name not in found]
-            found |= await self._judge(lost, tasks)
+            found |= await self._judge(lost, tasks, marks)
             return found | {name: self._kept[name] for name in names if name in self._kept}
 
     async def stop(self, names: Sequence[str], *, grace_ms: int) -> None:
@@ -124,11 +132,12 @@ class SlurmEngine:
         async with self._doing:
             await self._read()
             mine = [name for name in names if name in self._given and name not in self._kept]
-            begun = [name for name in mine if not await asyncio.to_thread(self._folder.take, name)]
-            waiting = [self._task_name(name) for name in mine if name not in begun]
-            running = [self._task_name(name) for name in begun]
-            for name in begun:
-                await asyncio.to_thread(self._folder.mark_stopped, name)
+            taken = await self._files.take(mine)
+            begun = [name for name in mine if name not in taken]
+            marks = await self._files.marks(begun)
+            waiting = [self._task_name(name, None) for name in mine if name in taken]
+            running = [self._task_name(name, marks[name].task) for name in begun]
+            await self._files.mark_stopped(begun)
             await self._commands.cancel(waiting)
             if running and grace_ms:
                 await self._commands.cancel(running, "--signal=TERM", "--batch")
@@ -138,26 +147,22 @@ class SlurmEngine:
 
     async def output(self, name: str) -> Sequence[Piece]:
         """Read the output of an attempt, its middle left out if it is too long."""
-        return await asyncio.to_thread(
-            lambda: list(
-                self._folder.output(
-                    name,
-                    bytes_max=self._limits.stream_bytes_max,
-                    head_bytes=self._limits.stream_head_bytes,
-                )
-            )
+        return await self._files.output(
+            name,
+            bytes_max=self._limits.stream_bytes_max,
+            head_bytes=self._limits.stream_head_bytes,
         )
 
     async def forget(self, names: Sequence[str]) -> None:
         """Remove folders, and arrays of which nothing is left."""
+        await self._files.forget(names)
         for name in names:
             self._kept.pop(name, None)
             number, _ = self._given.pop(name, (0, 0))
             array, left = self._arrays.get(number, ("", {name}))
             left.discard(name)
-            await asyncio.to_thread(self._folder.forget, name)
             if not left and self._arrays.pop(number, None) is not None:
-                await asyncio.to_thread(self._folder.remove_array, array)
+                await self._files.remove_array(array)
 
     async def changed(self) -> None:
         """Wait until it is time for the next look; for ever while nothing is there."""
@@ -169,61 +174,61 @@ class SlurmEngine:
     async def _read(self) -> None:
         """Read at first what an earlier agent submitted, and ask for what it was not told."""
         if not self._is_read:
-            await asyncio.to_thread(self._folder.prepare)
-            for array, names in (await asyncio.to_thread(self._folder.arrays)).items():
-                number = await asyncio.to_thread(self._folder.number_of, array)
-                await self._settle(array, names, number)
+            for one in await self._files.known():
+                await self._settle(one)
             self._is_read = True
 
-    async def _settle(self, array: str, names: Sequence[str], number: int | None) -> None:
+    async def _settle(self, one: Array) -> None:
         """Take over an array. Without an answer to its submission Slurm is asked by its name; one
         that it does not know is dropped, and should it arrive later, it finds nothing to do.
         """
+        number = one.number
         if number is None:
-            number = await self._commands.array_named(self._prefix + array)
+            number = await self._commands.array_named(self._prefix + one.id)
             if number is None:
-                await asyncio.to_thread(self._folder.remove_array, array)
+                await self._files.remove_array(one.id)
                 return
-            await asyncio.to_thread(self._folder.number_array, array, number)
-        self._note(array, number, names)
+            await self._files.number_array(one.id, number)
+        self._note(one.id, number, one.names, one.present)
 
-    def _note(self, array: str, number: int, names: Sequence[str]) -> None:
-        own = {name: index for index, name in enumerate(names) if self._folder.has(name)}
+    def _note(
+        self, array: str, number: int, names: Sequence[str], present: Collection[str]
+    ) -> None:
+        own = {name: index for index, name in enumerate(names) if name in present}
         self._given |= {name: (number, index) for name, index in own.items()}
         self._arrays[number] = (array, {*own})
         self._has_some.set()
 
     async def _submit_array(self, shape: _Shape, names: Sequence[str]) -> None:
         array = secrets.token_hex(8)
-        script = await asyncio.to_thread(self._folder.add_array, array, names)
         self._is_read = False  # until the answer is noted: if it is lost, the next call asks
+        script = await self._files.add_array(array, names)
         try:
             number = await self._commands.submit(
                 script, name=self._prefix + array, count=len(names), options=_options_of(shape)
             )
         except SlurmRefused:
+            await self._files.remove_array(array)
+            await self._files.forget(names)
             self._is_read = True
-            await asyncio.to_thread(self._folder.remove_array, array)
-            for name in names:
-                await asyncio.to_thread(self._folder.forget, name)
             raise
-        await asyncio.to_thread(self._folder.number_array, array, number)
-        self._note(array, number, names)
+        await self._files.number_array(array, number)
+        self._note(array, number, names, names)
         self._is_read = True
 
     def _statuses(
-        self, names: Sequence[str], tasks: Mapping[tuple[int, int], Task]
+        self, names: Sequence[str], tasks: _Tasks, all_marks: Mapping[str, Marks]
     ) -> dict[str, Status]:
         found = {}
         for name in names:
             task = tasks.get(self._given[name])
-            if task is not None and task.state in _WAITS:
+            if task is not None and _is_waiting(task):
                 found[name] = Status(Phase.QUEUED_REMOTE, message=_waits(task))
                 continue
-            marks = self._folder.marks(name)
+            marks = all_marks[name]
             own = tasks.get(marks.task) if marks.task else task
-            if marks.ended_at is not None:
-                found[name] = self._kept[name] = _ended(marks, marks.ended_at, own)
+            if marks.ended_s_ago is not None:
+                found[name] = self._kept[name] = _ended(marks, marks.ended_s_ago, own)
             elif own is not None and own.state in _RUNS:
                 found[name] = _running(marks, own)
         for name in found:
@@ -231,7 +236,7 @@ class SlurmEngine:
         return found
 
     async def _judge(
-        self, names: Sequence[str], tasks: Mapping[tuple[int, int], Task]
+        self, names: Sequence[str], tasks: _Tasks, all_marks: Mapping[str, Marks]
     ) -> dict[str, Status]:
         """Say what became of attempts that are over for Slurm and left no mark of their end."""
         now = time.monotonic()
@@ -245,16 +250,16 @@ class SlurmEngine:
         known = {**{(one.array, one.index): one for one in accounted}, **tasks}
         found = {}
         for name in names:
-            marks = await asyncio.to_thread(self._folder.marks, name)
+            marks = all_marks[name]
             task = known.get(marks.task or self._given[name])
             gone = now - self._missing[name] > self._settings.slurm_missing_s
-            if name in late and marks.ended_at is None and (task is not None or gone):
+            if name in late and marks.ended_s_ago is None and (task is not None or gone):
                 found[name] = self._kept[name] = _over(marks, task, now - self._missing[name])
             else:  # not decided yet: as it was
                 found[name] = _running(marks, task)
         return found
 
-    def _files(self, assignment: Assignment) -> dict[str, str]:
+    def _files_of(self, assignment: Assignment) -> dict[str, str]:
         spec = assignment.spec
         script = {} if spec.script is None else {"script": spec.script}
         return {
@@ -263,9 +268,13 @@ class SlurmEngine:
             **script,
         }
 
-    def _task_name(self, name: str) -> str:
-        task = self._folder.marks(name).task or self._given[name]
-        return f"{task[0]}_{task[1]}"
+    def _task_name(self, name: str, task: tuple[int, int] | None) -> str:
+        array, index = task or self._given[name]
+        return f"{array}_{index}"
+
+
+def _is_waiting(task: Task | None) -> bool:
+    return task is not None and task.state in _WAITS
 
 
 def _shape_of(one: Assignment) -> _Shape:
@@ -299,15 +308,15 @@ def _where(marks: Marks, task: Task | None) -> str:
 
 
 def _running(marks: Marks, task: Task | None) -> Status:
-    if marks.began_at is None:
+    if marks.began_s_ago is None:
         return Status(Phase.QUEUED_REMOTE, message=_where(marks, task))
-    return Status(Phase.EXECUTING, age_s(marks.began_at), message=_where(marks, task))
+    return Status(Phase.EXECUTING, marks.began_s_ago, message=_where(marks, task))
 
 
-def _ended(marks: Marks, ended_at: float, task: Task | None) -> Status:
+def _ended(marks: Marks, ended_s_ago: float, task: Task | None) -> Status:
     """Return the end that the node has written, or ours of an attempt that did not begin."""
     if marks.task is None:
-        return Status(Phase.COLLECTING, None, age_s(ended_at), message="not begun in Slurm")
+        return Status(Phase.COLLECTING, None, ended_s_ago, message="not begun in Slurm")
     state = "" if task is None else task.state
     reason = _REASONS.get(state)
     if marks.is_late:
@@ -319,8 +328,8 @@ def _ended(marks: Marks, ended_at: float, task: Task | None) -> Status:
         code, signal = None, (code or 0) - _SIGNALLED
     return Status(
         Phase.COLLECTING,
-        None if marks.began_at is None else age_s(marks.began_at),
-        age_s(ended_at),
+        marks.began_s_ago,
+        ended_s_ago,
         exit_code=code,
         signal=signal,
         message=_where(marks, task),
@@ -333,8 +342,8 @@ def _over(marks: Marks, task: Task | None, gone_s: float) -> Status:
     reason = Reason.LOST if task is None else _REASONS.get(task.state, Reason.SYSTEM)
     return Status(
         Phase.COLLECTING,
-        None if marks.began_at is None else age_s(marks.began_at),
-        min(gone_s, age_s(marks.began_at)) if marks.began_at is not None else gone_s,
+        marks.began_s_ago,
+        gone_s if marks.began_s_ago is None else min(gone_s, marks.began_s_ago),
         message=_where(marks, task),
         reason=reason,
     )

@@ -15,6 +15,7 @@ import os
 import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -22,19 +23,21 @@ from typing import Final
 from weft.plugins.runners.slurm.scripts import array_script
 from weft.wire.log_format import STDERR, STDOUT, Piece, encode_cut
 
-_ARRAYS: Final = "arrays"
+ARRAYS: Final = "arrays"
+MARKS: Final = ("started", "ended", "late", "stopped", "missing", "nowhere")
+"""Files of the directory `run`."""
 
 
 @dataclass(frozen=True)
 class Marks:
     """What the files of an attempt tell."""
 
-    began_at: float | None
+    began_s_ago: float | None
     """When a node took it, as the file system dates it."""
     task: tuple[int, int] | None
     """The array and index of the task that took it; None: no node did."""
     node: str
-    ended_at: float | None
+    ended_s_ago: float | None
     exit_code: int | None
     """None: it has not ended, or nobody could say so."""
     is_late: bool
@@ -53,7 +56,7 @@ class SlurmFolder:
 
     def prepare(self) -> None:
         """Make the directories, for this account alone."""
-        (self.root / _ARRAYS).mkdir(mode=0o700, parents=True, exist_ok=True)
+        (self.root / ARRAYS).mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def put(self, name: str, files: Mapping[str, str]) -> None:
         """Write the files of an attempt; those that are run are executable."""
@@ -72,7 +75,7 @@ class SlurmFolder:
 
     def add_array(self, array: str, names: Sequence[str]) -> str:
         """Write the list and the script of an array, before it is submitted; return the script."""
-        path = self.root / _ARRAYS / array
+        path = self.root / ARRAYS / array
         self._write(path, "".join(f"{name}\n" for name in names))
         script = path.with_suffix(".sh")
         self._write(script, array_script(str(self.root), str(path)), mode=0o700)
@@ -80,12 +83,12 @@ class SlurmFolder:
 
     def number_array(self, array: str, number: int) -> None:
         """Note the number that Slurm gave."""
-        self._write(self.root / _ARRAYS / f"{array}.job", str(number))
+        self._write(self.root / ARRAYS / f"{array}.job", str(number))
 
     def remove_array(self, array: str) -> None:
         """Forget an array: a task of it that begins later finds nothing to do."""
         for name in (array, f"{array}.sh", f"{array}.job"):
-            (self.root / _ARRAYS / name).unlink(missing_ok=True)
+            (self.root / ARRAYS / name).unlink(missing_ok=True)
 
     def arrays(self) -> dict[str, list[str]]:
         """Return the names of each array."""
@@ -93,7 +96,7 @@ class SlurmFolder:
 
     def number_of(self, array: str) -> int | None:
         """Return an array's number; None: no answer of Slurm's was noted."""
-        path = self.root / _ARRAYS / f"{array}.job"
+        path = self.root / ARRAYS / f"{array}.job"
         return int(path.read_text()) if path.exists() else None
 
     def take(self, name: str) -> bool:
@@ -113,20 +116,14 @@ class SlurmFolder:
 
     def marks(self, name: str) -> Marks:
         """Read the files of an attempt."""
-        run = self.root / name / "run"
-        began, words = _read(run / "started")
-        ended, code = _read(run / "ended")
-        array, index, node = (*(words or "").split(), "", "", "")[:3]
-        return Marks(
-            began_at=began,
-            task=(int(array), int(index)) if index else None,
-            node=node,
-            ended_at=ended,
-            exit_code=int(code) if code and code.strip() else None,
-            is_late=(run / "late").exists(),
-            is_stopped=(run / "stopped").exists(),
-            trouble=next((one for one in ("missing", "nowhere") if (run / one).exists()), ""),
-        )
+        ages: dict[str, float] = {}
+        texts: dict[str, str] = {}
+        for file in MARKS:
+            path = self.root / name / "run" / file
+            with suppress(FileNotFoundError):
+                ages[file] = max(0.0, time.time() - path.stat().st_mtime)
+                texts[file] = path.read_text()
+        return marks_of(ages, texts)
 
     def output(self, name: str, *, bytes_max: int, head_bytes: int) -> Iterator[Piece]:
         """Yield each stream: its beginning and its end, if it is longer than allowed."""
@@ -153,7 +150,7 @@ class SlurmFolder:
     def _lists(self) -> list[Path]:
         return [
             one
-            for one in (self.root / _ARRAYS).iterdir()
+            for one in (self.root / ARRAYS).iterdir()
             if one.suffix == "" and one.name[0] != "."
         ]
 
@@ -164,13 +161,19 @@ class SlurmFolder:
         temporary.replace(path)
 
 
-def age_s(at: float) -> float:
-    """Return how long ago a file was written; clocks of file servers may be ahead."""
-    return max(0.0, time.time() - at)
-
-
-def _read(path: Path) -> tuple[float | None, str | None]:
-    try:
-        return path.stat().st_mtime, path.read_text()
-    except FileNotFoundError:
-        return None, None
+def marks_of(ages: Mapping[str, float], texts: Mapping[str, str]) -> Marks:
+    """Return what files tell by their ages in seconds, and what is in them. Clocks of file
+    servers may be ahead: then they are of now.
+    """
+    array, index, node = (*texts.get("started", "").split(), "", "", "")[:3]
+    code = texts.get("ended", "").strip()
+    return Marks(
+        began_s_ago=ages.get("started"),
+        task=(int(array), int(index)) if index else None,
+        node=node,
+        ended_s_ago=ages.get("ended"),
+        exit_code=int(code) if code else None,
+        is_late="late" in ages,
+        is_stopped="stopped" in ages,
+        trouble=next((one for one in ("missing", "nowhere") if one in ages), ""),
+    )

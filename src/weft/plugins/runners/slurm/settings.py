@@ -12,10 +12,20 @@ class SlurmSettings:
 
     slurm_directory: Path | None = setting(
         None,
-        "where jobs and their output are; gateway and nodes share it (default: in the home)",
+        "where jobs and their output are; the nodes see it, and so does the gateway or the login "
+        "node (default: in the home)",
     )
     slurm_conf: Path | None = setting(
         None, "Slurm's configuration (default: what SLURM_CONF names, or Slurm's own place)"
+    )
+    slurm_login: str = setting(
+        "", "login node on which Slurm's commands run, as USER@HOST:PORT (default: this host)"
+    )
+    slurm_login_host: str = setting(
+        "", "public key that the login node must have: ssh-ed25519 AAAA…"
+    )
+    slurm_login_identity: Path | None = setting(
+        None, "file of the private key with which the gateway logs in there"
     )
     slurm_options: str = setting(
         "", "further words for each sbatch: --partition=long --account=climate"

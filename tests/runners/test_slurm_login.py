@@ -1,0 +1,230 @@
+"""The runner `slurm` by ssh passes the suite of the port, through a real sshd to a real Slurm."""
+
+import asyncio
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from tempfile import mkdtemp
+
+import asyncssh
+import pytest
+
+from runners.real_engine import RealEngineSuite, Watched, runner_of
+from runners.slurm_cluster import SlurmCluster, slurm_cluster
+from weft.core.attempt_key import AttemptKey
+from weft.core.errors import Unavailable
+from weft.plugins.runners.remote import RemoteRunner
+from weft.plugins.runners.slurm.commands import SlurmCommands
+from weft.plugins.runners.slurm.engine import SlurmEngine
+from weft.plugins.runners.slurm.files import StagedFiles
+from weft.plugins.runners.slurm.folder import SlurmFolder
+from weft.plugins.runners.slurm.login import Login
+from weft.plugins.runners.slurm.settings import SlurmSettings
+from weft.ports.executor import ExecutorLimits
+from weft.ports.runner import Assignment
+from weft.testing.runner_suite import assignment, begun
+from weft.wire.log_format import STDOUT
+from weft.wire.spec import JobSpec
+
+pytestmark = [pytest.mark.engine, pytest.mark.timeout(300)]
+
+TAG = "ofthelogin"
+LIMITS = ExecutorLimits(grace_ms=2000, stream_bytes_max=1 << 16, stream_head_bytes=1 << 10)
+SCRIPT = Path(__file__).resolve().parents[1] / "servers" / "sshd.sh"
+PORT = 16990
+_DIES = """
+import asyncio, os, pathlib, signal, sys
+import msgspec
+from runners import test_slurm_login as here
+from runners.real_engine import runner_of
+from weft.ports.runner import Assignment
+
+async def main():
+    root, address, call = sys.argv[1:]
+    engine = here.engine_of(pathlib.Path(root), address)
+    runner = runner_of(pathlib.Path(root), engine)
+    await runner.adopt()
+    def die(*words, **options):
+        os.kill(os.getpid(), signal.SIGKILL)
+    where, name = {
+        "submit": (engine, "submit"),
+        "sbatch": (engine._commands, "submit"),
+        "noted": (engine._files, "number_array"),
+    }[call]
+    setattr(where, name, die)
+    await runner.submit([msgspec.json.decode(sys.stdin.buffer.read(), type=Assignment)])
+
+asyncio.run(main())
+"""
+
+
+class _Watched(Watched, SlurmEngine):
+    """An engine that is watched."""
+
+
+def settings_of(root: Path, address: str) -> SlurmSettings:
+    conf, sshd = (Path(one) for one in address.split())
+    return SlurmSettings(
+        slurm_conf=conf, slurm_look_s=0.2, slurm_answer_s=10, slurm_directory=root / "cluster",
+        slurm_login=f"root@127.0.0.1:{PORT}", slurm_login_identity=sshd / "etc" / "user",
+        slurm_login_host=(sshd / "etc" / "host.pub").read_text(),
+    )  # fmt: skip
+
+
+def engine_of(root: Path, address: str) -> _Watched:
+    settings = settings_of(root, address)
+    login = Login(settings)
+    files = StagedFiles(login, f"{settings.slurm_directory}/{TAG}")
+    engine = _Watched(SlurmCommands(login, settings), files, settings, LIMITS, tag=TAG)
+    engine.refused = []
+    return engine
+
+
+class Sshd:
+    """A server that can be killed with all its sessions."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+
+    def run(self, *words: str) -> None:
+        subprocess.run([SCRIPT, *words], check=True, capture_output=True, timeout=60)
+
+    def start(self) -> None:
+        self.run("start", str(self.directory), str(PORT))
+
+    def kill(self) -> None:
+        """Kill it, and what serves its sessions; commands that they began go on."""
+        pid = int((self.directory / "run" / "sshd.pid").read_text().split()[0])
+        for one in [pid, *_children(pid)]:
+            os.kill(one, signal.SIGKILL)
+
+    @asynccontextmanager
+    async def down(self) -> AsyncIterator[None]:
+        self.kill()
+        try:
+            yield
+        finally:
+            await asyncio.to_thread(self.start)
+
+
+def _children(pid: int) -> list[int]:
+    direct = (Path("/proc") / str(pid) / "task" / str(pid) / "children").read_text().split()
+    return [int(one) for one in direct]
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[SlurmCluster]:
+    with slurm_cluster() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def sshd(cluster: SlurmCluster) -> Iterator[Sshd]:
+    server = Sshd(Path(mkdtemp(prefix="weft-sshd-")))
+    try:
+        server.start()
+        yield server
+    finally:
+        server.run("stop", str(server.directory))
+        shutil.rmtree(server.directory)
+
+
+class TestSlurmLogin(RealEngineSuite):
+    dies = _DIES
+    dies_at = "submit"
+
+    @pytest.fixture(autouse=True)
+    def _at(self, tmp_path: Path, cluster: SlurmCluster, sshd: Sshd) -> Iterator[None]:
+        self.root = tmp_path
+        self.cluster = cluster
+        self.sshd = sshd
+        self.engines = []
+        yield
+        cluster.run("scancel", "-Q", "--user=root")
+
+    @property
+    def address(self) -> str:
+        return f"{self.cluster.conf} {self.sshd.directory}"
+
+    def assignment(self, job_id: int, *, runs_s: float = 0.0, fails: bool = False) -> Assignment:
+        """Return one that runs through a look or two, which take a while by ssh."""
+        runs_s = max(runs_s, 3.0) if runs_s else 0.0
+        return super().assignment(job_id, runs_s=runs_s, fails=fails)
+
+    def runner(self) -> RemoteRunner:
+        engine = engine_of(self.root, self.address)
+        self.engines.append(engine)
+        return runner_of(self.root, engine)
+
+    def submitted(self) -> list[str]:
+        folder = SlurmFolder(self.root / "cluster" / TAG)
+        folder.prepare()
+        return folder.names()
+
+    def engine_stopped(self) -> AbstractAsyncContextManager[None]:
+        return self.sshd.down()
+
+    @pytest.mark.parametrize("call", ["sbatch", "noted"])
+    async def test_gateway_killed_around_sbatch_runs_its_attempt_once(
+        self, call: str, tmp_path: Path
+    ) -> None:
+        """Before Slurm has heard of it, and before its answer is noted."""
+        evidence = tmp_path / "evidence"
+        spec = JobSpec(script=f"echo ran >>{evidence}", executor="slurm")
+        one = Assignment(AttemptKey(1, 5, 1), spec, 100, 16, (1, 5))
+        await self.die_at(call, one)
+        async with self.ended() as agent:
+            if one.key not in [end.key for end in agent.known.ended]:
+                assert (await agent.end_of(one)).exit_code == 0
+
+        assert evidence.read_text() == "ran\n"
+
+    async def test_nothing_is_lost_when_the_login_node_dies_meanwhile(self) -> None:
+        """What ran goes on, what was on its way is submitted once, and ends are told."""
+        runs, later = assignment(1, runs_s=1), [assignment(n) for n in range(2, 12)]
+        async with self.ended() as agent:
+            await agent.runner.submit([runs])
+            await agent.until(lambda told: runs.key in begun(told))
+            async with self.sshd.down():
+                submitting = asyncio.ensure_future(agent.runner.submit(later))
+                async with asyncio.timeout(20):
+                    while "submit" not in self.engines[-1].refused:
+                        await asyncio.sleep(0)
+            await submitting
+            ends = [await agent.end_of(one) for one in [runs, *later]]
+            assert {end.exit_code for end in ends} == {0}
+            assert len(agent.told.ended) == len(ends)
+
+    async def test_controller_may_be_away_behind_the_login_node(self) -> None:
+        one = assignment(1)
+        async with self.ended() as agent:
+            async with self.cluster.controller_down(), asyncio.timeout(60):
+                submitting = asyncio.ensure_future(agent.runner.submit([one]))
+                while "submit" not in self.engines[-1].refused:
+                    await asyncio.sleep(0)
+            await submitting
+            assert (await agent.end_of(one)).exit_code == 0
+
+    async def test_long_output_is_collected_without_its_middle(self) -> None:
+        spec = JobSpec(script="head -c 1000000 /dev/zero | tr '\\0' x", executor="slurm")
+        one = Assignment(AttemptKey(1, 7, 1), spec, 100, 16, (1, 7))
+        async with self.ended() as agent:
+            await agent.runner.submit([one])
+            await agent.end_of(one)
+            (path,) = (self.root / "cluster" / TAG).glob("weft-b1-j7-a1/out")
+            assert path.stat().st_size == 1_000_000
+            pieces = await engine_of(self.root, self.address).output(one.key.name)
+            kept = sum(len(piece.data) for piece in pieces if piece.kind == STDOUT)
+            assert kept == LIMITS.stream_bytes_max
+
+    async def test_host_with_another_key_is_not_spoken_to(self) -> None:
+        settings = settings_of(self.root, self.address)
+        other = asyncssh.generate_private_key("ssh-ed25519").export_public_key().decode()
+        wrong = SlurmSettings(**{**vars(settings), "slurm_login_host": other})
+        with pytest.raises(Unavailable) as caught:
+            await Login(wrong).run(["true"])
+        assert "not trusted" in (caught.value.detail or "")

@@ -1,0 +1,34 @@
+#!/bin/sh
+# OpenSSH's server on 127.0.0.1, with keys and a configuration of its own.
+# A client logs in as who runs this, with DIR/etc/user; the host's key is DIR/etc/host.pub.
+. "$(dirname "$0")/lib.sh"
+
+configure() {
+  for key in host user; do
+    [ -e "$DIR/etc/$key" ] || ssh-keygen -q -t ed25519 -N '' -C '' -f "$DIR/etc/$key"
+  done
+  cp "$DIR/etc/user.pub" "$DIR/etc/allowed"
+  cat >"$DIR/etc/sshd_config" <<CONF
+ListenAddress 127.0.0.1:$PORT
+HostKey $DIR/etc/host
+PidFile none
+AuthorizedKeysFile $DIR/etc/allowed
+PermitRootLogin prohibit-password
+PasswordAuthentication no
+KbdInteractiveAuthentication no
+UsePAM no
+StrictModes no
+Subsystem sftp internal-sftp
+CONF
+}
+
+start() {
+  need_apt /usr/sbin/sshd openssh-server
+  [ "$(id -u)" != 0 ] || mkdir -p /run/sshd # where it gives up its rights
+  configure
+  spawn sshd /usr/sbin/sshd -D -e -f "$DIR/etc/sshd_config"
+  wait_for sshd 10 port_open "$PORT"
+}
+
+init "$@"
+case $ACTION in start) start ;; stop) halt ;; esac

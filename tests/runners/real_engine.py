@@ -51,9 +51,11 @@ class Watched:
             raise
 
 
-def runner_of(root: Path, engine: Engine) -> RemoteRunner:
+def runner_of(
+    root: Path, engine: Engine, close: Callable[[], None] = lambda: None
+) -> RemoteRunner:
     """Return the runner of a gateway whose state is in this directory."""
-    return RemoteRunner(engine, Handles(root / "state"), FileLogWriter(root / "logs"))
+    return RemoteRunner(engine, Handles(root / "state"), FileLogWriter(root / "logs"), close)
 
 
 class RealEngineSuite(RemoteRunnerSuite):

@@ -5,9 +5,8 @@ A remote runner is a `RemoteRunner` with an `Engine`. This package must not know
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import Protocol
 
 import msgspec
 
@@ -16,6 +15,7 @@ from weft.core.command import Command
 from weft.core.conditions import Blocked
 from weft.core.errors import Unavailable, WeftError
 from weft.core.states import Phase, Reason
+from weft.plugins.runners.remote.engine import Engine, Status
 from weft.plugins.runners.remote.handles import Handle, Handles
 from weft.ports.log_store import LogWriter
 from weft.ports.runner import (
@@ -32,6 +32,8 @@ from weft.ports.runner import (
 from weft.telemetry.log import get_logger
 from weft.wire.log_format import STDERR, STDOUT, Piece
 
+__all__ = ["Engine", "RemoteRunner", "Status"]
+
 log = get_logger()
 
 _NS = 1_000_000_000
@@ -39,68 +41,18 @@ _AWAY_S = 1.0
 _END_S = 10.0
 
 
-class Status(msgspec.Struct, frozen=True):
-    """An engine's status of one attempt."""
-
-    phase: Phase
-    """`queued_remote` until it runs, then `executing`, `collecting` …"""
-    started_s_ago: float | None = None
-    ended_s_ago: float | None = None
-    """None: the attempt has not ended."""
-    exit_code: int | None = None
-    signal: int | None = None
-    message: str = ""
-    """Details for people: where it ran, under which number, what the engine says of its end."""
-    reason: Reason | None = None
-    """Why it did not succeed, if exit code and signal do not tell."""
-
-
-class Engine(Protocol):
-    """A system that runs attempts elsewhere. It takes and answers sets, in as few calls as it can.
-
-    Every call may raise `Unavailable`, also if the engine received it. But a call that raised or
-    was cancelled must have no effect any more once a later call has been answered, and a
-    submission once `settle` was.
-    """
-
-    meets: frozenset[str]
-    """What jobs may require of it (`weft.wire.spec.REQUIREMENTS`); others end and say so."""
-
-    async def submit(
-        self, assignments: Mapping[str, Assignment]
-    ) -> Mapping[str, WeftError | Blocked]:
-        """Take attempts by name; a known name means the same attempt.
-
-        Return those that are refused: with `WeftError` what can never run, with `Blocked` what
-        cannot run now.
-        """
-
-    async def settle(self, names: Sequence[str]) -> None:
-        """Return once submissions of these that were not answered have arrived, or never will."""
-
-    async def statuses(self, names: Sequence[str]) -> Mapping[str, Status]:
-        """Return the statuses of these attempts, without those the engine was never given."""
-
-    async def stop(self, names: Sequence[str], *, grace_ms: int) -> None:
-        """End attempts, at once if they have not begun; unknown names are ignored."""
-
-    async def output(self, name: str) -> Sequence[Piece]:
-        """Return the whole output of an ended attempt."""
-
-    async def forget(self, names: Sequence[str]) -> None:
-        """Drop everything that is kept about ended attempts."""
-
-    async def changed(self) -> None:
-        """Return when a status may have changed."""
-
-
 class RemoteRunner:
     """A runner whose attempts are run by an engine; see the port for the methods."""
 
     outlives_host = True
 
-    def __init__(self, engine: Engine, handles: Handles, logs: LogWriter) -> None:
+    def __init__(
+        self, engine: Engine, handles: Handles, logs: LogWriter,
+        close: Callable[[], None] = lambda: None,
+    ) -> None:  # fmt: skip
         self._engine = engine
+        self._close = close
+        """Lets go of what the engine holds open."""
         self._handles = handles
         self._logs = logs
         self._held: dict[AttemptKey, Handle] = {}
@@ -248,6 +200,7 @@ class RemoteRunner:
         self._give_nothing_more()
         for task in self._tasks:
             task.cancel()
+        self._close()
         self._handles.let_go()
 
     def _give_nothing_more(self) -> None:

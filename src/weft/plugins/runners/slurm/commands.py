@@ -14,7 +14,8 @@ from weft.plugins.runners.slurm.settings import SlurmSettings
 from weft.plugins.runners.slurm.shell import Shell
 
 _AWAY: Final = (
-    "unable to contact", "connection refused", "connection timed out", "socket timed out",
+    "unable to contact", "connection refused", "connection timed out", "connection reset",
+    "socket timed out", "broken pipe",
     "zero bytes were transmitted", "communication connection failure", "slurmdbd", "try again",
     "connect failure", "resource temporarily unavailable", "not responding",
 )  # fmt: skip

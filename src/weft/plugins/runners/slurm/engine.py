@@ -32,7 +32,7 @@ _REASONS: Final[Mapping[str, Reason]] = {
 """What Slurm's states mean for an attempt that could not say itself how it ended."""
 _SETTLE_S: Final = 5.0
 """How long a file may need to be seen after Slurm has said that a task is over."""
-
+_KILL_LOOK_S: Final = 0.2
 
 _SIGNALLED: Final = 128
 """A shell adds it to the number of the signal that ended a program. A program may exit with such a
@@ -143,7 +143,7 @@ class SlurmEngine:
                 await self._commands.cancel(running, "--signal=TERM", "--batch")
         if running:
             await asyncio.sleep(grace_ms / 1000)
-            await self._commands.cancel(running, "--signal=KILL", "--full")
+            await self._kill(begun)
 
     async def output(self, name: str) -> Sequence[Piece]:
         """Read the output of an attempt, its middle left out if it is too long."""
@@ -170,6 +170,26 @@ class SlurmEngine:
         if not self._given.keys() - self._kept.keys():
             await self._has_some.wait()
         await asyncio.sleep(self._settings.slurm_look_s)
+
+    async def _kill(self, names: Sequence[str]) -> None:
+        """Let each node's script kill its attempt: all processes at once, so that no shell goes on
+        where its child has died, and a mark of the end is left. Slurm kills one after another, the
+        script too; it is asked where no mark comes.
+        """
+        until = time.monotonic() + _SETTLE_S
+        words: tuple[str, ...] = ("--signal=USR1", "--batch")
+        while True:
+            marks = await self._files.marks(names)
+            left = [self._task_name(n, marks[n].task) for n in names if _is_live(marks[n])]
+            if not left:
+                return
+            if time.monotonic() > until:
+                await self._commands.cancel(left, "--signal=KILL", "--full")
+                return
+            if words:
+                await self._commands.cancel(left, *words)
+                words = ()
+            await asyncio.sleep(_KILL_LOOK_S)
 
     async def _read(self) -> None:
         """Read at first what an earlier agent submitted, and ask for what it was not told."""
@@ -271,6 +291,10 @@ class SlurmEngine:
     def _task_name(self, name: str, task: tuple[int, int] | None) -> str:
         array, index = task or self._given[name]
         return f"{array}_{index}"
+
+
+def _is_live(marks: Marks) -> bool:
+    return marks.task is not None and marks.ended_s_ago is None
 
 
 def _is_waiting(task: Task | None) -> bool:

@@ -147,11 +147,14 @@ class Login:
             self._connection = found
             return found, self._files
 
-    def _away(self, why: str) -> Unavailable:
+    def close(self) -> None:
         """Drop the connection: what comes next begins with a new one."""
-        lost, self._connection = self._connection, None
-        if lost is not None:
-            lost.abort()
+        known, self._connection = self._connection, None
+        if known is not None:
+            known.abort()
+
+    def _away(self, why: str) -> Unavailable:
+        self.close()
         self._why = why
         return Unavailable(
             "the login node is away",

@@ -35,6 +35,7 @@ mv run/began run/started
 setsid ./job >out 2>err </dev/null &
 job=$!
 trap 'kill -TERM -$job 2>/dev/null' TERM
+trap 'kill -KILL -$job 2>/dev/null' USR1
 . ./limit
 wait $job; code=$?
 # A trap ends a wait before the job has ended.

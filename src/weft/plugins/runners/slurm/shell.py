@@ -24,6 +24,9 @@ class Shell(Protocol):
     async def run(self, words: Sequence[str], said: str = "") -> Answer:
         """Run a command with this on its standard input."""
 
+    def close(self) -> None:
+        """Let go of what is held open; a later command opens it again."""
+
 
 class LocalShell:
     """Commands of this host."""
@@ -63,3 +66,6 @@ class LocalShell:
             out.decode(errors="replace"),
             error_text.decode(errors="replace"),
         )
+
+    def close(self) -> None:
+        """Do nothing: each command is its own process."""

@@ -39,7 +39,7 @@ PORT = 16990
 _DIES = """
 import asyncio, os, pathlib, signal, sys
 import msgspec
-from runners import test_slurm_login as here
+from runners import test_ssh_runner as here
 from runners.real_engine import runner_of
 from weft.ports.runner import Assignment
 
@@ -65,6 +65,8 @@ asyncio.run(main())
 class _Watched(Watched, SlurmEngine):
     """An engine that is watched."""
 
+    shell: Login
+
 
 def settings_of(root: Path, address: str) -> SlurmSettings:
     conf, sshd = (Path(one) for one in address.split())
@@ -81,6 +83,7 @@ def engine_of(root: Path, address: str) -> _Watched:
     files = StagedFiles(login, f"{settings.slurm_directory}/{TAG}")
     engine = _Watched(SlurmCommands(login, settings), files, settings, LIMITS, tag=TAG)
     engine.refused = []
+    engine.shell = login
     return engine
 
 
@@ -158,7 +161,7 @@ class TestSlurmLogin(RealEngineSuite):
     def runner(self) -> RemoteRunner:
         engine = engine_of(self.root, self.address)
         self.engines.append(engine)
-        return runner_of(self.root, engine)
+        return runner_of(self.root, engine, engine.shell.close)
 
     def submitted(self) -> list[str]:
         folder = SlurmFolder(self.root / "cluster" / TAG)
@@ -228,3 +231,17 @@ class TestSlurmLogin(RealEngineSuite):
         with pytest.raises(Unavailable) as caught:
             await Login(wrong).run(["true"])
         assert "not trusted" in (caught.value.detail or "")
+
+    async def test_connection_ends_with_the_agent(self) -> None:
+        """The server sees it go."""
+        pid = int((self.sshd.directory / "run" / "sshd.pid").read_text().split()[0])
+        others = _children(pid)
+        engine = engine_of(self.root, self.address)
+        runner = runner_of(self.root, engine, engine.shell.close)
+        await engine.statuses([])
+        own = {*_children(pid)} - {*others}
+        assert own
+        runner.leave()
+        async with asyncio.timeout(20):
+            while own & {*_children(pid)}:
+                await asyncio.sleep(0)

@@ -1,0 +1,67 @@
+"""What a remote runner wants of its engine."""
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+import msgspec
+
+from weft.core.conditions import Blocked
+from weft.core.errors import WeftError
+from weft.core.states import Phase, Reason
+from weft.ports.runner import Assignment
+from weft.wire.log_format import Piece
+
+
+class Status(msgspec.Struct, frozen=True):
+    """An engine's status of one attempt."""
+
+    phase: Phase
+    """`queued_remote` until it runs, then `executing`, `collecting` …"""
+    started_s_ago: float | None = None
+    ended_s_ago: float | None = None
+    """None: the attempt has not ended."""
+    exit_code: int | None = None
+    signal: int | None = None
+    message: str = ""
+    """Details for people: where it ran, under which number, what the engine says of its end."""
+    reason: Reason | None = None
+    """Why it did not succeed, if exit code and signal do not tell."""
+
+
+class Engine(Protocol):
+    """A system that runs attempts elsewhere. It takes and answers sets, in as few calls as it can.
+
+    Every call may raise `Unavailable`, also if the engine received it. But a call that raised or
+    was cancelled must have no effect any more once a later call has been answered, and a
+    submission once `settle` was.
+    """
+
+    meets: frozenset[str]
+    """What jobs may require of it (`weft.wire.spec.REQUIREMENTS`); others end and say so."""
+
+    async def submit(
+        self, assignments: Mapping[str, Assignment]
+    ) -> Mapping[str, WeftError | Blocked]:
+        """Take attempts by name; a known name means the same attempt.
+
+        Return those that are refused: with `WeftError` what can never run, with `Blocked` what
+        cannot run now.
+        """
+
+    async def settle(self, names: Sequence[str]) -> None:
+        """Return once submissions of these that were not answered have arrived, or never will."""
+
+    async def statuses(self, names: Sequence[str]) -> Mapping[str, Status]:
+        """Return the statuses of these attempts, without those the engine was never given."""
+
+    async def stop(self, names: Sequence[str], *, grace_ms: int) -> None:
+        """End attempts, at once if they have not begun; unknown names are ignored."""
+
+    async def output(self, name: str) -> Sequence[Piece]:
+        """Return the whole output of an ended attempt."""
+
+    async def forget(self, names: Sequence[str]) -> None:
+        """Drop everything that is kept about ended attempts."""
+
+    async def changed(self) -> None:
+        """Return when a status may have changed."""

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import IO, Any, Final
 
 from weft.core.addresses import parse_allowed_hosts
-from weft.core.conditions import parse_tester_paths
+from weft.core.conditions import parse_tester_commands, parse_tester_paths
 from weft.ports.source import (
     ITEM_BYTES_MAX,
     KEY_CHARS_MAX,
@@ -49,6 +49,7 @@ def serve(asked: IO[str], answers: IO[str]) -> None:
     site = SourceSite(
         paths=parse_tester_paths(first["paths"]),
         allowed=parse_allowed_hosts(first["private_hosts"]),
+        commands=parse_tester_commands(first["commands"]),
         items_max=first["items_max"],
         timeout_s=first["timeout_s"],
     )

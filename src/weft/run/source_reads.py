@@ -31,6 +31,7 @@ class SourceReads:
         self._site = {
             "paths": settings.source_paths,
             "private_hosts": settings.source_private_hosts,
+            "commands": settings.source_commands,
             "items_max": settings.source_items_max,
             "timeout_s": settings.source_timeout_s,
         }

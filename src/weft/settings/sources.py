@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from weft.core.addresses import parse_allowed_hosts
-from weft.core.conditions import parse_tester_paths
+from weft.core.conditions import parse_tester_commands, parse_tester_paths
 from weft.settings.declare import Checked, section, setting
 
 
@@ -18,6 +18,11 @@ class SourceSettings:
         "",
         "networks and hosts that sources of production lines may ask although they are not "
         "public, such as `10.0.0.0/8, catalogue.internal`; `*`: all",
+    )
+    source_commands: Annotated[str, Checked(parse_tester_commands)] = setting(
+        "",
+        "programs that sources of kind `command` may run, with the rights of the driver, such as "
+        "`list-scenes=/opt/list-scenes`",
     )
     source_timeout_s: float = setting(
         60.0, "seconds for one reading of a source", minimum=1, maximum=3600

@@ -13,6 +13,7 @@ from typing import Any, Final
 from weft.core.callback_url import parse_callback_url
 from weft.core.lines.durations import duration_of
 from weft.core.lines.lifecycle import Say
+from weft.core.schedules import WrongCron, WrongZone, check_cron, zone_of
 
 EVERY_LEAST: Final = timedelta(seconds=1)
 EVERY_MOST: Final = timedelta(days=1)
@@ -73,6 +74,38 @@ def _is_cursor(given: object) -> str:
     return ""
 
 
+def _is_command(given: object) -> str:
+    words = [given] if isinstance(given, str) else given
+    if (
+        isinstance(words, list)
+        and 1 <= len(words) <= _FIELDS_MAX
+        and all(isinstance(one, str) and len(one) <= _CHARS_MAX for one in words)
+        and not any("\0" in one for one in words)
+        and _NAME.fullmatch(words[0])
+    ):
+        return ""
+    return (
+        "it should be the name of a program of the setting source_commands, or a list of that and "
+        "its arguments"
+    )
+
+
+def _is_cron(given: object) -> str:
+    try:
+        check_cron(str(given))
+    except WrongCron as error:
+        return str(error)
+    return ""
+
+
+def _is_zone(given: object) -> str:
+    try:
+        zone_of(str(given))
+    except WrongZone as error:
+        return str(error)
+    return ""
+
+
 @dataclass(frozen=True)
 class _Option:
     """An option of a kind: says what is wrong with a value; empty: nothing."""
@@ -82,6 +115,8 @@ class _Option:
 
 
 OPTIONS: Final[Mapping[str, Mapping[str, _Option]]] = {
+    "command": {"command": _Option(_is_command, needed=True)},
+    "schedule": {"cron": _Option(_is_cron, needed=True), "time_zone": _Option(_is_zone)},
     "directory": {
         "path": _Option(_is_path, needed=True),
         "pattern": _Option(_is_pattern),

@@ -55,7 +55,7 @@ class HttpSource:
         found = _at(answer, str(options.get("items", "items")))
         if not isinstance(found, list):
             raise SourceFailed(f"the answer has no list {options.get('items', 'items')!r}")
-        items = [_item(one, options) for one in _sorted(found, options)]
+        items = [item_of(one, options) for one in _sorted(found, options)]
         newest = _newest([newest, *_dates(found, options)])
         following = next((answer[name] for name in _NEXT if answer.get(name)), None)
         pages = state.get("pages", 0) + 1
@@ -198,7 +198,7 @@ def _connected(target: CallbackTarget, site: SourceSite) -> socket.socket:
     return plain
 
 
-def _item(given: object, options: Options) -> Item:
+def item_of(given: object, options: Options) -> Item:
     """Return an item; its key is what `dedupe` says, or its field `key`."""
     if not isinstance(given, dict):
         return Item(_name_of(given), None, "it is not a JSON object")

@@ -1,0 +1,86 @@
+"""The sources `command` and `schedule`: what programs print, and what clocks show."""
+
+import sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from weft.plugins.sources.command import CommandSource
+from weft.plugins.sources.schedule import ScheduleSource
+from weft.ports.source import Reading, SourceFailed, SourceSite
+
+
+def read(code: str, cursor: Any = None, **site: Any) -> Reading:  # noqa: ANN401 (of several types)
+    """Let Python be the program."""
+    options = {"command": ["python", "-c", code]}
+    where = SourceSite(commands={"python": sys.executable}, **site)
+    return CommandSource().read(options, cursor, where)
+
+
+def test_each_line_is_an_item() -> None:
+    found = read('print(\'{"key": 7, "tile": "32TLR"}\\n\\nnonsense\\n{"tile": 1}\')')
+    assert found.items[0].key == "7"
+    assert [one.fields is None for one in found.items] == [False, True, True]
+    assert found.items[0].fields == {"key": "7", "tile": "32TLR"}
+
+
+def test_program_gets_back_its_cursor_when_all_was_taken() -> None:
+    code = (
+        "import json, os\n"
+        "for n in range(5): print(json.dumps({'key': f'{n}{os.environ[\"WEFT_CURSOR\"]}'}))\n"
+        "print(json.dumps({'cursor': 'x'}))"
+    )
+    cursor, keys, mores = None, [], []  # type: Any, list[str], list[bool]
+    for _ in range(4):
+        found = read(code, cursor, items_max=2)
+        cursor = found.cursor
+        keys += [one.key for one in found.items]
+        mores.append(found.more)
+    assert keys == ["0", "1", "2", "3", "4", "0x", "1x"]
+    assert mores == [True, True, False, True]
+
+
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [
+        ("import sys; sys.exit('no licence')", "it ended with 1: no licence"),
+        ("import time; time.sleep(60)", "it did not end within 0.5 s"),
+        ("import os; os.close(1); import time; time.sleep(60)", "it did not end within"),
+        ("while True: print('x' * 1000)", "it printed more than 8 MiB"),
+    ],
+)
+def test_bad_programs_fail_and_are_killed(
+    code: str, why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("weft.plugins.sources.command._KILLED_AFTER_S", 0.5)
+    timeout_s = 60.0 if "8 MiB" in why or "licence" in why else 1.0
+    with pytest.raises(SourceFailed, match=why):
+        read(code, timeout_s=timeout_s)
+
+
+def test_only_programs_of_the_site_run(tmp_path: Path) -> None:
+    for site, why in (({}, "source_commands"), ({"python": str(tmp_path / "gone")}, "No such")):
+        with pytest.raises(SourceFailed, match=why):
+            CommandSource().read({"command": "python"}, None, SourceSite(commands=site))
+
+
+def test_schedule_has_one_item_for_each_time() -> None:
+    options = {"cron": "0 6 * * *", "time_zone": "Europe/Berlin"}
+    source, site = ScheduleSource(), SourceSite(items_max=2)
+    first = source.read(options, None, site)
+    assert not first.items
+    now = datetime.now(UTC)
+    cursor: Any = {"at": (now - timedelta(days=5)).isoformat()}
+    keys: list[str] = []
+    for n in range(4):
+        found = source.read(options, cursor, site)
+        cursor = found.cursor
+        keys += [one.key for one in found.items]
+        assert found.more == (n < 2)
+    assert len(keys) == len(set(keys)) == 5
+    for key in keys:
+        at = datetime.fromisoformat(key)
+        assert now - timedelta(days=5) <= at <= datetime.now(UTC)
+        assert key[10:16] == "T06:00"

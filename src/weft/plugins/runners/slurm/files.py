@@ -257,5 +257,9 @@ class StagedFiles:
             ["sh", "-c", text], "".join(f"{name}\n" for name in names)
         )
         if code:
-            raise Unavailable("the login node cannot use slurm_directory", detail=said.strip())
+            raise Unavailable(
+                "the login node cannot use slurm_directory",
+                detail=said.strip(),
+                hint="Name a directory that the account of the key can write there.",
+            )
         return out

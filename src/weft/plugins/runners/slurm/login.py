@@ -118,7 +118,11 @@ class Login:
         except TimeoutError as error:
             raise self._away(f"{what} has not answered within {self._answer_s:g} s") from error
         except self._ssh.SFTPError as error:
-            raise Unavailable(f"the login node cannot do this with a file: {error}") from error
+            raise Unavailable(
+                "the login node cannot do this with a file",
+                detail=str(error),
+                hint="Look at `slurm_directory` there: its room, its quota, its owner.",
+            ) from error
         except (OSError, self._ssh.Error) as error:
             raise self._away(_words(error)) from error
 
@@ -175,8 +179,8 @@ def _words(error: BaseException) -> str:
 
 
 def _address(settings: SlurmSettings) -> tuple[str, str, int]:
-    user, _, place = settings.slurm_login.rpartition("@")
-    host, _, port = place.partition(":")
+    user, _, server = settings.slurm_login.rpartition("@")
+    host, _, port = server.partition(":")
     if not host or not (port or "22").isdigit():
         raise Invalid(
             "the setting slurm_login is not an address", hint="Write it as USER@HOST:PORT."

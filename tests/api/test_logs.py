@@ -57,6 +57,7 @@ async def test_ranges(http: httpx.AsyncClient, worker: LiveWorker) -> None:
     assert middle.headers["content-range"] == "bytes 2-5/8"
     assert (tail.status_code, tail.content) == (206, b"wo\n")
     assert (beyond.status_code, beyond.json()["code"]) == (416, "API.RANGE_NOT_SATISFIABLE")
+    assert beyond.headers["content-range"].startswith("bytes */")
 
 
 @pytest.mark.parametrize(

@@ -142,7 +142,9 @@ def said_right_missing(route: str, answer: httpx.Response) -> bool:
     """Say whether a refusal is about the role. Doors answer in their own form; that for Hail's
     client by its contract with 401 whoever may not administer billing projects.
     """
-    if not any(part in route for part in ("/api/", " /internal/", " /actuator/", " /jobs")):
+    if not any(
+        part in route for part in ("/api/", " /internal/", " /actuator/", " /jobs", " /apps")
+    ):
         return code_of(answer) == "API.RIGHT_MISSING"
     expected = 401 if route in NOT_BY_METHOD else 403
     if route.startswith("HEAD "):  # which is answered without a body

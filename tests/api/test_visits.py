@@ -117,7 +117,8 @@ def routes_of(app: Application) -> dict[str, Right]:
 
 
 def is_door(route: str) -> bool:
-    return route.partition(" ")[2].startswith(("/api/", "/internal/", "/actuator/", "/jobs"))
+    paths = ("/api/", "/internal/", "/actuator/", "/jobs", "/apps")
+    return route.partition(" ")[2].startswith(paths)
 
 
 def path_of(route: str, tenant: FullTenant) -> str:

@@ -13,6 +13,7 @@ from weft.core.errors import (
     Internal,
     Invalid,
     MethodNotAllowed,
+    RangeNotSatisfiable,
     RouteNotFound,
     WeftError,
 )
@@ -91,6 +92,8 @@ def _reply(error: WeftError, refusal: Refusal) -> Reply:
         headers["www-authenticate"] = 'Bearer realm="weft"'
     if isinstance(error, MethodNotAllowed):
         headers["allow"] = ", ".join(error.allow)
+    if isinstance(error, RangeNotSatisfiable) and error.size is not None:
+        headers["content-range"] = f"bytes */{error.size}"
     if error.retry_after_s is not None:
         headers["retry-after"] = str(error.retry_after_s)
     return Reply(refusal.status, headers, refusal.body)

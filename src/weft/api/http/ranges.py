@@ -39,9 +39,11 @@ def span_of(header: str | None, size: int) -> Span | None:
         if match[2] and int(match[2]) < start:
             return None
     if start >= size or start >= stop:
-        raise RangeNotSatisfiable(
+        refused = RangeNotSatisfiable(
             "the range is outside the output",
             detail=f"The stream has {size} bytes now.",
             hint="Ask for a range that begins within it.",
         )
+        refused.size = size
+        raise refused
     return Span(start, stop, size)

@@ -197,6 +197,8 @@ class RangeNotSatisfiable(Invalid):
 
     code = "API.RANGE_NOT_SATISFIABLE"
     status = 416
+    size: int | None = None
+    """How many bytes there are."""
 
 
 class IdempotencyConflict(Conflict):

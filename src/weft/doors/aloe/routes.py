@@ -9,6 +9,7 @@ from weft.api.http.requests import AnyRequest
 from weft.api.web_tokens.wso2 import PREFIX
 from weft.core.permissions import Permission
 from weft.doors.aloe.actions import ACTIONS, hide, resubmit, stop, submitted, unhide
+from weft.doors.aloe.app_routes import APP_ROUTES
 from weft.doors.aloe.documents import history_entry, status_document, summary_of
 from weft.doors.aloe.finding import document_of, find, listed
 from weft.doors.aloe.options import FULL, READ, WRITE, paths
@@ -164,8 +165,9 @@ async def resubmit_aloe_job(request: AnyRequest) -> Response[bytes]:
 _ROUTES: Final[Any] = (
     list_aloe_jobs, search_aloe_jobs, create_aloe_job, get_aloe_job, get_aloe_status,
     list_aloe_history, act_on_aloe_job, put_aloe_action, delete_aloe_job, stop_aloe_job,
-    hide_aloe_job, unhide_aloe_job, resubmit_aloe_job, *OUTPUT_ROUTES, *PERMISSION_ROUTES,
+    hide_aloe_job, unhide_aloe_job, resubmit_aloe_job, *APP_ROUTES, *OUTPUT_ROUTES,
+    *PERMISSION_ROUTES,
 )  # fmt: skip
 SERVED: Final = ApiDoor(
-    name=NAME, routes=_ROUTES, paths=("/jobs",), refuse=refuse, gateway_headers=PREFIX
+    name=NAME, routes=_ROUTES, paths=("/jobs", "/apps"), refuse=refuse, gateway_headers=PREFIX
 )

@@ -1,0 +1,62 @@
+"""Applications as Agave's apps service shows them: weft's catalogue, to read."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Final
+
+from litestar import Response, get
+
+from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.use_cases.apps import sees_all
+from weft.doors.aloe.options import READ
+from weft.doors.aloe.refused import Refused
+from weft.doors.aloe.replies import answer, base_of, page_of, query_of
+from weft.doors.aloe.words import app_uuid, instant
+
+PATHS: Final = ("/apps/v2", "/apps")
+"""The second one is that of clients that sign with a JWT."""
+
+
+@get([*PATHS], **READ)
+async def list_aloe_apps(request: AnyRequest) -> Response[bytes]:
+    """List the applications that the caller may run."""
+    caller = caller_of(request)
+    limit, offset = page_of(query_of(request))
+    rows = await services_of(request).store.list_apps(caller, sees_all=sees_all(caller))
+    base = base_of(request)
+    return answer(request, [_summary(one, base) for one in rows[offset : offset + limit]])
+
+
+@get([f"{path}/{{app:str}}" for path in PATHS], **READ)
+async def get_aloe_app(request: AnyRequest) -> Response[bytes]:
+    """Get an application with what it says of itself."""
+    caller, name = caller_of(request), str(request.path_params["app"])
+    rows = await services_of(request).store.list_apps(caller, sees_all=sees_all(caller))
+    if not any(one["name"] == name for one in rows):
+        raise Refused(404, f"No software found matching {name[:80]}.")
+    store = services_of(request).store
+    found = await store.get_app(caller, name, sees_all=sees_all(caller))
+    said = {**found["description"], **_summary(found, base_of(request))}
+    return answer(request, said)
+
+
+def _summary(row: Mapping[str, Any], base: str) -> dict[str, Any]:
+    app_id, at = row["name"], row["added_at"]
+    name, _, version = app_id.rpartition("-")
+    return {
+        "id": app_id,
+        "name": name or app_id,
+        "version": version,
+        "revision": row["revision"],
+        "label": row["title"],
+        "shortDescription": row["title"],
+        "executionSystem": "local",
+        "isPublic": row["for_user"] is None,
+        "available": True,
+        "uuid": app_uuid(app_id),
+        "lastModified": instant(at if isinstance(at, datetime) else datetime.fromisoformat(at)),
+        "_links": {"self": {"href": f"{base}/apps/v2/{app_id}"}},
+    }
+
+
+APP_ROUTES: Final = (list_aloe_apps, get_aloe_app)

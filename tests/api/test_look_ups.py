@@ -122,6 +122,8 @@ async def test_item_waits_while_a_look_up_is_away_and_then_has_its_value(
     await go_on(asking, database)
     why = f"let.esa has no answer: {hub.url.removeprefix('http://')} answers with 503"
     assert await shown(http) == {"a": ("waiting", why), "b c&d/e": ("waiting", why)}
+    (one,) = (await http.get("/v1/sources/scenes/items", params={"key": "a"})).json()["items"]
+    assert (one["key"], one["reason"]) == ("a", why)
 
     hub.status = 200
     hub.known = {

@@ -146,7 +146,7 @@ PAGES = [
         for name in ("close", "create", "delete", "limit", "members", "reopen", "show")
     ),
     *(["quota", name] for name in ("ls", "set")),
-    *(["source", name] for name in ("items", "ls", "pause", "replay", "resume")),
+    *(["source", name] for name in ("items", "ls", "pause", "replay", "resume", "why")),
     ["series", "show"],
     *(["param", name] for name in ("diff", "get", "history", "set")),
     *(["store", name] for name in ("add", "ls", "rm", "show")),

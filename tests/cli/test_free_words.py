@@ -13,7 +13,7 @@ FREE: Mapping[str, str] = {
     "of a production line, and few know more than one": """
         line-show-0 line-rm-0 line-deliveries-0 line-redeliver-0
         lifecycle-show-0 lifecycle-graph-0 source-items-0 source-pause-0
-        source-resume-0 source-replay-0 series-show-0 series-show-1
+        source-resume-0 source-replay-0 source-why-0 source-why-1 series-show-0 series-show-1
         param-set-0 param-get-0 param-history-0""",
     "an application of a thousand, or the user whose it is": """
         app-show-0 app-rm-0 app-add--for app-rm--for""",

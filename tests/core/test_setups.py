@@ -47,6 +47,7 @@ def test_source_is_taken_as_written() -> None:
         ('command = ["true"]', 'inputs = ["${item.path}"]', 8, "write store://NAME/ before it"),
         ('command = ["true"]', 'inputs = ["weft://b${item.n}.j1/x"]', 8, "before it"),
         ('command = ["true"]', 'outputs = { "x" = "store:/${item.a}" }', 8, "before it"),
+        ('command = ["true"]', 'image = "${param.a}"', 8, "write docker:// before the parameter"),
         ('command = ["true"]', 'image = "docker://x/${item.a}"', 8, "it may have ${param.NAME}"),
         ('command = ["true"]', 'outputs = { "x" = "y/${item.at:%s}" }', 8, "a date such as"),
         ("[job.snow]", '[sink.a]\nplugin = "amqp"\n[job.snow]', 7, 'kind = "command"'),

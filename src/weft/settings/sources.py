@@ -22,7 +22,7 @@ class SourceSettings:
     source_commands: Annotated[str, Checked(parse_tester_commands)] = setting(
         "",
         "programs that sources of kind `command` may run, with the rights of the driver, such as "
-        "`list-scenes=/opt/list-scenes`",
+        "`scenes=/opt/list-scenes`",
     )
     source_timeout_s: float = setting(
         60.0, "seconds for one reading of a source", minimum=1, maximum=3600

@@ -37,6 +37,7 @@ class Sources:
         before: int | None,
         state: str | None,
         series: str | None = None,
+        key: str | None = None,
         limit: int,
     ) -> Sequence[Row]:
         """Return a page of its items."""
@@ -47,6 +48,7 @@ class Sources:
             before=before,
             of_state=state,
             of_series=series,
+            of_key=key,
             limit_rows=limit,
         )
         return [row[0] for row in rows]

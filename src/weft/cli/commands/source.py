@@ -1,5 +1,6 @@
 """`weft source`: what production lines read, and the items that they found."""
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from itertools import islice
@@ -7,12 +8,15 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 
+from weft.cli.commands.why import print_causes
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.values import in_our_zone
 from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.plain import cell
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json, print_table
+from weft.core.errors import SourceNotFound
+from weft.core.ids import parse_job_ref
 
 app = App(
     name="source",
@@ -20,6 +24,7 @@ app = App(
 )
 
 Document = Mapping[str, Any]
+_BEFORE = re.compile(r"it waits for (b\d+\.j\d+) of series")
 State = Literal["new", "waiting", "ready", "job", "cancelled", "refused"]
 ITEMS = 50
 
@@ -83,6 +88,62 @@ def items(
 
     found = shared.ask(read)
     return print_items(found, shared)
+
+
+@app.command
+def why(source: str, key: str, /, *, shared: Shared = SHARED) -> int:
+    """Say why an item has no job, or why its job waits.
+
+        weft source why scenes S2A_32TLR
+
+    Args:
+        source: Name of the source.
+        key: Key of the item.
+        shared: Options of every command.
+    """
+
+    async def read(client: Any) -> Document:  # noqa: ANN401 (the client of any command)
+        known = await client.get_source(source)
+        found = await client.list_source_items(source, key=key).next_page()
+        if not found:
+            raise SourceNotFound(
+                f"source {source} has found no {key!r}",
+                detail=f"It was last read at {known['read_at'] or 'no time'}.",
+                hint=f"`weft source items {source}` shows what it has found.",
+            )
+        (item,) = found
+        if item["job"] is None:
+            return {**item, "causes": _causes(item, known)}
+        batch_id, job_id = parse_job_ref(item["job"])
+        answer = await client.why_job(batch_id, job_id)
+        return {**item, "causes": answer["causes"]}
+
+    found = shared.ask(read)
+    if shared.json:
+        print_json(found)
+    else:
+        print_causes(found, found["job"] or found["key"])
+    return 0
+
+
+def _causes(item: Document, source: Document) -> list[Document]:
+    """Return why an item without a job has none, what is first to change first."""
+    name = source["source"]
+    if item["state"] in {"cancelled", "refused"}:
+        again = f"weft source replay {name} --since {item['found_at'][:10]}"
+        return [{"text": f"is {item['state']}: {item['reason']}", "command": again}]
+    causes: list[Document] = []
+    if source["paused_at"] is not None:
+        causes.append({"text": "waits: its source is paused",
+                       "command": f"weft source resume {name}"})  # fmt: skip
+    if item["reason"]:
+        before = _BEFORE.search(item["reason"])
+        command = None if before is None else f"weft why {before[1]}"
+        causes.append({"text": f"waits: {item['reason']}", "command": command})
+    if source["error"] is not None:
+        causes.append({"text": f"may wait for its source, which says: {source['error']}",
+                       "command": None})  # fmt: skip
+    return causes or [{"text": "was just found: its job is being made", "command": None}]
 
 
 @app.command

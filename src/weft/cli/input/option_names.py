@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Final
 
 from weft.cli.input.job_document import JobOptions
-from weft.core.errors import FieldError, InvalidParameter, WeftError
+from weft.core.errors import FieldError, InvalidParameter, InvalidSetup, WeftError
 
 _JOB: Final = re.compile("/jobs/[0-9]+(?=/|$)")
 _OPTIONS: Final[Mapping[str, str]] = MappingProxyType({
@@ -39,6 +39,14 @@ _COMMAND_WORD: Final = re.compile("/command/([0-9]+)")
 def name_options(error: WeftError, command: str) -> None:
     """Make an error of a command speak of what its user typed."""
     if not error.errors:
+        return
+    if isinstance(error, InvalidSetup):  # it speaks of a file, whose fields are no options
+        error.errors = tuple(
+            FieldError(one.pointer.strip("/").replace("/", "."), one.message)
+            for one in error.errors
+        )
+        said = "; ".join(f"{one.pointer}: {one.message}" for one in error.errors)
+        error.detail = f"{said}."
         return
     placed = [FieldError(option_of(one.pointer, command), one.message) for one in error.errors]
     error.errors = tuple(dict.fromkeys(placed))  # the jobs of `each` share their options

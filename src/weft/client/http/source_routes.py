@@ -27,8 +27,14 @@ class SourceRoutes(Requests):
         return await self._patch(f"/v1/sources/{quote(name, safe='')}", patch)
 
     def list_source_items(
-        self, name: str, state: str | None = None, series: str | None = None
+        self,
+        name: str,
+        state: str | None = None,
+        series: str | None = None,
+        key: str | None = None,
     ) -> Listing:
-        """Yield what a source has found, the newest first; or only items of a state, a series."""
-        query = {"state": state, "series": series}
+        """Yield what a source has found, the newest first; or only items of a state, of a
+        series, or the one of a key.
+        """
+        query = {"state": state, "series": series, "key": key}
         return self._list(f"/v1/sources/{quote(name, safe='')}/items", query)

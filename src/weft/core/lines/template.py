@@ -46,6 +46,9 @@ def parse_template(document: object, say: Say) -> Mapping[str, Any] | None:
         refused.append("image")
         say(("image",), "the field container has it")
     job = _whole(document)
+    if what := _wrong_image(job.get("container")):
+        refused.append("image")
+        say(("image" if "image" in document else "container",), what)
     for field, (names, roots) in _FILLED.items():
         for text in _texts(job.get(field), names):
             is_address = field != "container"
@@ -55,6 +58,15 @@ def parse_template(document: object, say: Say) -> Mapping[str, Any] | None:
     return None if refused else job
 
 
+def _wrong_image(container: object) -> str:
+    """Say what is wrong with the address of an image that is filled in; empty: nothing is."""
+    image = container.get("image") if isinstance(container, Mapping) else None
+    if not isinstance(image, str) or "${" not in image or image.startswith(_IMAGES):
+        return ""
+    return 'write docker:// before the parameter: image = "docker://${param.NAME}"'
+
+
+_IMAGES: Final = ("docker://", "oci:/", "dir:/")
 _FILLED: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
     "inputs": (("from",), ("item", "param")),
     "outputs": (("from", "to"), ("item", "param")),

@@ -130,9 +130,10 @@ class SourceStore(Protocol):
         before: int | None,
         state: str | None,
         series: str | None = None,
+        key: str | None = None,
         limit: int,
     ) -> Sequence[Row]:
-        """Return a page of its items, the newest first; `state`, `series`: only those."""
+        """Return a page of its items, the newest first; `state`, `series`, `key`: only those."""
 
     async def change_source(
         self, caller: Caller, name: str, *, paused: bool | None, replay_since: datetime | None

@@ -13,7 +13,7 @@ from weft.api.use_cases import sources
 from weft.wire.source_answers import ItemStateWord, ShownSource, Source, SourceItem
 from weft.wire.source_documents import SourceEdit
 
-ITEM_QUERY: Final = (*PAGE, "state", "series")
+ITEM_QUERY: Final = (*PAGE, "state", "series", "key")
 STATES: Final[tuple[str, ...]] = get_args(ItemStateWord)
 
 
@@ -48,8 +48,8 @@ async def change_source(request: AnyRequest) -> Response[bytes]:
 
 @get("/v1/sources/{source:str}/items", opt={"page": SourceItem, "query": ITEM_QUERY})
 async def list_source_items(request: AnyRequest) -> Response[bytes]:
-    """List what a source has found, the newest first; or only items in one state, or of
-    one series.
+    """List what a source has found, the newest first; or only items in one state, of
+    one series, or the one of a key.
     """
     query = Query(request, ITEM_QUERY)
     services = services_of(request)
@@ -60,6 +60,7 @@ async def list_source_items(request: AnyRequest) -> Response[bytes]:
         before=cursor_of(query, "item"),
         state=None if query.text("state") is None else query.choice("state", STATES),
         series=query.text("series"),
+        key=query.text("key"),
         limit=limit,
     )
     return reply(page(rows, limit, "item", "n"))

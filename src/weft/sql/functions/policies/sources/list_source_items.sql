@@ -1,10 +1,10 @@
 -- list_source_items: a page of the items of a source, the newest first.
 -- Called by: Store.list_source_items (api).   Safe to repeat: yes, it only reads.   Plan: by key, from the end.   Raises WF143.
--- before: only older ones; NULL: from the newest.   of_state: only these; NULL: all.   of_series: only those of this series.
+-- before: only older ones; NULL: from the newest.   of_state: only these; NULL: all.   of_series: only those of this series.   of_key: only this one.
 -- Returns: documents.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_source_items(tenant_id int, of_name text, before bigint, of_state text, of_series text,
-    limit_rows int)
+    of_key text, limit_rows int)
 RETURNS SETOF jsonb LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
@@ -20,5 +20,6 @@ BEGIN
     FROM weft.source_item i
     WHERE i.source_id = v_source.source_id AND i.n < coalesce(list_source_items.before, 9223372036854775807)
         AND (of_state IS NULL OR i.state = of_state) AND (of_series IS NULL OR i.series = of_series)
+        AND (of_key IS NULL OR i.key = of_key)
     ORDER BY i.n DESC LIMIT limit_rows;
 END $$;

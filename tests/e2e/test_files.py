@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from e2e.conftest import Weft
+from e2e.conftest import Weft, until
 from weft.cli.commands.files import FileInTheWay
 from weft.core.errors import FileElsewhere, FileNotFound
 
@@ -81,6 +81,23 @@ def test_a_child_gets_what_its_parent_left(weft: Weft, tmp_path: Path) -> None:
     assert (away.returncode, FileElsewhere.code) == (4, "API.FILE_ELSEWHERE")
     assert b"cannot read the files" in away.stderr
     assert not any((weft.home / "scratch").glob("*/files/*"))
+
+
+def test_what_a_running_job_has_is_listed(weft: Weft, tmp_path: Path) -> None:
+    """Without checksums until it has ended, and only of an attempt that runs."""
+    go = tmp_path / "go"
+    script = f"echo one > b.txt; mkdir d; echo > d/a; until [ -e {go} ]; do sleep 0.1; done"
+    job = submit(weft, {"script": script, "outputs": [{"from": "b.txt"}]}) + ".j1"
+    until(lambda: {"b.txt", "d/a"} <= files_of(weft, job).keys())
+    seen = files_of(weft, job)["b.txt"]
+    assert (seen["bytes"], seen["sha256"], seen["kept_at"]) == (4, None, None)
+    assert seen["changed_at"]
+    assert b"d/a" in weft.run("files", "ls", job, "--attempt", "1").stdout
+    assert b"d/a" not in weft.run("files", "ls", job, "--attempt", "2").stdout
+    go.touch()
+    ended(weft, job.partition(".")[0])
+    assert files_of(weft, job).keys() == {"b.txt"}
+    assert len(files_of(weft, job)["b.txt"]["sha256"]) == 64
 
 
 def test_what_is_missing_is_named(weft: Weft) -> None:

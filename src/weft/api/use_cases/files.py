@@ -1,12 +1,16 @@
 """List and read the files that jobs have left."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
 
 from weft.api.services import Services
+from weft.core.attempt_key import AttemptKey
 from weft.core.errors import FileElsewhere, FileNotFound
 from weft.core.ids import format_job_ref
 from weft.ports.file_store import FileProblem, FileStore
-from weft.ports.store import Caller
+from weft.ports.running_files import RunningFile
+from weft.ports.store import Caller, Row
 from weft.ports.store.job_files import StoredFile
 
 
@@ -64,3 +68,57 @@ async def open_file(
         detail="The worker that ran it keeps them in a home of its own.",
         hint="Give the workers and the server one home.",
     )
+
+
+async def list_files(
+    services: Services,
+    caller: Caller,
+    batch_id: int,
+    job_id: int,
+    *,
+    attempt: int | None,
+    after: str | None,
+    limit: int,
+) -> Sequence[Row]:
+    """Return what an attempt has left, by path; while the job runs and nothing is kept, what its
+    directory has at the moment. Raise `JobNotFound`.
+    """
+    store = services.store
+    rows = await store.list_files(
+        caller, batch_id, job_id, attempt=attempt, after=after, limit=limit
+    )
+    if rows or services.running is None:
+        return rows
+    key = live_key(await store.list_attempts(caller, batch_id, job_id), batch_id, job_id)
+    if key is None or attempt not in {None, key.attempt}:
+        return rows
+    if after is not None and await store.list_files(
+        caller, batch_id, job_id, attempt=attempt, after=None, limit=1
+    ):
+        return rows  # it was the end of what is kept
+    seen = [one for one in await files_now(services, key) if after is None or one.path > after]
+    return [
+        {
+            "path": one.path, "attempt": key.attempt, "bytes": one.n_bytes, "sha256": None,
+            "address": None, "kept_at": None,
+            "changed_at": datetime.fromtimestamp(one.changed_s, UTC),
+        }
+        for one in seen[:limit]
+    ]  # fmt: skip
+
+
+def live_key(
+    attempts: Sequence[Mapping[str, Any]], batch_id: int, job_id: int
+) -> AttemptKey | None:
+    """Return which of a job's attempts runs; None: none does."""
+    last = attempts[-1] if attempts else None
+    if last is None or last.get("ended_at") is not None or last.get("started_at") is None:
+        return None
+    return AttemptKey(batch_id, job_id, last["attempt"])
+
+
+async def files_now(services: Services, key: AttemptKey | None) -> Sequence[RunningFile]:
+    """Return the files of an attempt that runs, as far as this host sees them."""
+    if services.running is None or key is None:
+        return ()
+    return sorted(await services.running.listed(key))

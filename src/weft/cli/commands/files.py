@@ -36,7 +36,7 @@ class FileInTheWay(Conflict):
 
 @app.command(name="ls")
 def list_all(target: str, /, *, attempt: int | None = None, shared: Shared = SHARED) -> int:
-    """List the files that a job has left.
+    """List the files that a job has left; while it runs, those that it has at the moment.
 
         weft files ls b12.j7
 
@@ -54,7 +54,9 @@ def list_all(target: str, /, *, attempt: int | None = None, shared: Shared = SHA
     if shared.json:
         print_json(found)
         return 0
-    rows = [(one_line(one["path"]), size(one["bytes"]), one["sha256"][:12]) for one in found]
+    rows = [
+        (one_line(one["path"]), size(one["bytes"]), (one["sha256"] or "")[:12]) for one in found
+    ]
     print_table(HEADER, rows, right=("Size",))
     return 0
 

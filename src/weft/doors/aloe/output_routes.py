@@ -13,7 +13,7 @@ from litestar.response import Stream
 from weft.api.http.ranges import span_of
 from weft.api.http.requests import AnyRequest, services_of
 from weft.api.http.sse import stream_reply
-from weft.api.use_cases.files import open_file
+from weft.api.use_cases.files import files_now, live_key, open_file
 from weft.api.use_cases.output import Outputs, missing_output
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import FileNotFound
@@ -81,7 +81,10 @@ async def _read_file(
     except WrongPath as error:
         raise _no_file(name) from error
     except FileNotFound as error:
-        running, key = services_of(request).running, _running_key(facts)
+        running, key = (
+            services_of(request).running,
+            _running_key(facts),
+        )
         seen = None if running is None or key is None else await running.find(key, name)
         if seen is None or running is None or key is None:
             raise _no_file(name) from error
@@ -143,19 +146,14 @@ async def _files(
         if len(rows) < _PAGE:
             break
         after = rows[-1]["path"]
-    running, key = services_of(request).running, _running_key(facts)
-    for seen in await running.listed(key) if running is not None and key is not None else ():
+    for seen in await files_now(services_of(request), _running_key(facts)):
         when = datetime.fromtimestamp(seen.changed_s, UTC)
         found.setdefault(seen.path, (seen.n_bytes, when))
     return found
 
 
 def _running_key(facts: Mapping[str, Any]) -> AttemptKey | None:
-    """Return the attempt that runs; None: none does."""
-    last = facts["attempts"][-1] if facts["attempts"] else None
-    if last is None or last.get("ended_at") is not None or last.get("started_at") is None:
-        return None
-    return AttemptKey(facts["batch_id"], 1, last["attempt"])
+    return live_key(facts["attempts"], facts["batch_id"], 1)
 
 
 def _below(

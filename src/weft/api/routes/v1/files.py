@@ -12,6 +12,7 @@ from weft.api.http.ranges import span_of
 from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.http.sse import stream_reply
+from weft.api.use_cases.files import list_files as listed
 from weft.api.use_cases.files import open_file
 from weft.core.file_paths import WrongPath, parts_of
 from weft.wire.file_answers import JobFile
@@ -25,7 +26,8 @@ BYTES: Final = "application/octet-stream"
 )
 async def list_files(request: AnyRequest) -> Response[bytes]:
     """List the files that an attempt of a job has left, by path; without `attempt`, those of the
-    last one that left any.
+    last one that left any. While it runs and nothing is kept, what its directory has at the
+    moment, where the server can see it.
     """
     query = Query(request, ("attempt", *PAGE))
     batch_id, job_id = batch_id_of(request), job_id_of(request)
@@ -33,7 +35,8 @@ async def list_files(request: AnyRequest) -> Response[bytes]:
     services = services_of(request)
     limit = limit_of(query, services.settings)
     kind = kind_of("f", None if attempt is None else str(attempt))
-    rows = await services.store.list_files(
+    rows = await listed(
+        services,
         caller_of(request),
         batch_id,
         job_id,

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from weft.core.conditions import Tested
 from weft.ports.store.sources import DueSource
 from weft.ports.store.subscriptions import Notified
 
@@ -21,6 +22,10 @@ class FakeSources:
     ) -> bool:
         await self._ask("add_machine_token", epoch)
         return True
+
+    async def test_gateway(self, epoch: int, condition_id: int, gateway: str) -> Tested:
+        await self._ask("test_gateway", epoch)
+        return Tested(passed=True, message=f"c{condition_id}: {gateway}")
 
     async def list_notified(
         self,

@@ -118,6 +118,20 @@ async def test_pools_are_looked_at_in_the_database() -> None:
     assert "no parameter 'size'" in said[4].message
 
 
+async def test_gateways_are_looked_at_in_the_database() -> None:
+    """Also if the driver makes no other tests; wrong parameters are told."""
+    store = FakeDriverStore()
+    given = [{"gateway": "hpc"}, {}, {"gateway": "hpc", "size": "9"}]
+    store.conditions.append([DueCondition(n, "gateway", one) for n, one in enumerate(given, 1)])
+    async with driving(store, None):
+        await store.until("release_conditions", 2)
+    said = [store.tested[n] for n in range(1, 4)]
+
+    assert [one.passed for one in said] == [True, False, False]
+    assert said[0].message == "c1: hpc"
+    assert "needs the parameter 'gateway'" in said[2].message
+
+
 async def test_jobs_wait_on_once_for_each_test() -> None:
     """Those that are due again before the last one waits on have to wait for the next test."""
     store = FakeDriverStore()

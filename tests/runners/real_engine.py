@@ -22,6 +22,8 @@ from weft.ports.runner import Assignment
 from weft.testing.runner_suite import RemoteRunnerSuite
 from weft.wire.spec import JobSpec
 
+GATEWAY = "hpc"
+
 
 class Watched:
     """Stands before an engine, and remembers which calls that did not answer."""
@@ -55,7 +57,9 @@ def runner_of(
     root: Path, engine: Engine, close: Callable[[], None] = lambda: None
 ) -> RemoteRunner:
     """Return the runner of a gateway whose state is in this directory."""
-    return RemoteRunner(engine, Handles(root / "state"), FileLogWriter(root / "logs"), close)
+    return RemoteRunner(
+        engine, Handles(root / "state"), FileLogWriter(root / "logs"), GATEWAY, close
+    )
 
 
 class RealEngineSuite(RemoteRunnerSuite):

@@ -40,7 +40,7 @@ class Dies(DirectoryEngine):
 async def main():
     root = pathlib.Path(sys.argv[1])
     logs = FileLogWriter(root / "logs")
-    runner = RemoteRunner(Dies(root / "engine"), Handles(root / "state"), logs)
+    runner = RemoteRunner(Dies(root / "engine"), Handles(root / "state"), logs, "hpc")
     await runner.adopt()
     await runner.submit([msgspec.json.decode(sys.stdin.buffer.read(), type=Assignment)])
 
@@ -58,7 +58,7 @@ class TestDirectoryRunner(RemoteRunnerSuite):
 
     def runner(self) -> RemoteRunner:
         return RemoteRunner(
-            self.engine(), Handles(self.root / "state"), FileLogWriter(self.root / "logs")
+            self.engine(), Handles(self.root / "state"), FileLogWriter(self.root / "logs"), "hpc"
         )
 
     def log_store(self) -> FileLogStore:

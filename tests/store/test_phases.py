@@ -6,6 +6,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from store.test_conditions import conditions, look, soon
 from store.world import World
 from weft.plugins.log_stores.files.keeper import FileLogKeeper
 from weft.plugins.log_stores.files.writer import FileLogWriter
@@ -69,7 +70,9 @@ async def test_phases_of_a_remote_attempt_are_in_its_documents(
     engine = DirectoryEngine(tmp_path / "engine", queued_s=3600)
     agent = agent_of(
         world,
-        RemoteRunner(engine, Handles(tmp_path / "state"), FileLogWriter(tmp_path / "logs")),
+        RemoteRunner(
+            engine, Handles(tmp_path / "state"), FileLogWriter(tmp_path / "logs"), "remote"
+        ),
         tmp_path / "scratch",
     )
     async with stopped_in_order(agent):
@@ -91,13 +94,15 @@ async def test_orderly_stop_leaves_a_remote_attempt_to_the_next_agent(
     handles, logs = Handles(tmp_path / "state"), FileLogWriter(tmp_path / "logs")
     spec = JobSpec(command=("/bin/sh", "-c", "sleep 3600; exit 0"))
     batch = await world.submit(replace(job_rows(1), chunk_body=[encode_chunk([spec])]))
-    async with stopped_in_order(agent_of(world, RemoteRunner(engine, handles, logs), tmp_path)):
+    async with stopped_in_order(
+        agent_of(world, RemoteRunner(engine, handles, logs, "remote"), tmp_path)
+    ):
         await until(world, batch, state="running", phase="executing")
     (status,) = (await engine.statuses(engine.names())).values()
     engine.queued_s = -3600  # its hour is over
     async with AsyncExitStack() as until_end:
         async with engine.away() as until_refused, asyncio.timeout(WITHIN_S):
-            second = agent_of(world, RemoteRunner(engine, handles, logs), tmp_path)
+            second = agent_of(world, RemoteRunner(engine, handles, logs, "remote"), tmp_path)
             await until_end.enter_async_context(stopped_in_order(second))
             await until_refused("statuses")
         await until(world, batch, state="success")
@@ -105,3 +110,56 @@ async def test_orderly_stop_leaves_a_remote_attempt_to_the_next_agent(
 
     assert status.ended_s_ago is None
     assert len(attempts) == 1
+
+
+async def test_jobs_wait_for_an_engine_that_is_away_and_go_on_by_themselves(
+    world: World, tmp_path: Path
+) -> None:
+    """The first is on its way all the time; the others wait on one condition."""
+    engine = DirectoryEngine(tmp_path / "engine", queued_s=0)
+    handles, logs = Handles(tmp_path / "state"), FileLogWriter(tmp_path / "logs")
+    agent = agent_of(world, RemoteRunner(engine, handles, logs, "remote"), tmp_path)
+    spec = JobSpec(command=("/bin/sh", "-c", "sleep 0; exit 0"))
+
+    async def submit(count: int) -> int:
+        return await world.submit(
+            replace(job_rows(count), chunk_body=[encode_chunk([spec] * count)])
+        )
+
+    async def tested() -> tuple[bool, str]:
+        (one,) = await conditions(world)
+        epoch = await world.lead()
+        found = await world.driver.test_gateway(epoch, one["condition_id"], "remote")
+        return found.passed, found.message
+
+    async with stopped_in_order(agent):
+        async with engine.away() as until_refused, asyncio.timeout(WITHIN_S):
+            first = await submit(1)
+            await until_refused("submit")
+            await until(world, first, state="running", phase="submitting")
+            later = await submit(3)
+            while await world.states(later) != "bbb":
+                await asyncio.sleep(0)
+            fresh = await tested()
+            await world.admin.execute(
+                "UPDATE weft.job SET claimed_at = claimed_at - interval '1 minute' "
+                "WHERE batch_id = $1",
+                first,
+            )
+            away = await tested()
+            why = await world.api.why_job(world.caller, later, 1)
+            assert await world.states(first) == "R"
+        await until(world, first, state="success")
+        back = await tested()
+        await look(world, soon(3600))
+        async with asyncio.timeout(WITHIN_S):
+            while await world.states(later) != "sss":
+                await asyncio.sleep(0)
+
+    assert fresh[0]
+    assert away == (False, "the engine of gateway remote has not answered 1 submissions")
+    assert back == (True, "the engine of gateway remote answers")
+    assert why.blocked is not None
+    assert why.blocked.condition is not None
+    told = why.blocked.condition
+    assert (told.tester, told.parameters, told.n_jobs) == ("gateway", {"gateway": "remote"}, 3)

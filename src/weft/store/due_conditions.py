@@ -56,3 +56,10 @@ class DueConditions:
             free_cpu_m=free_cpu_m,
         )  # fmt: skip
         return Tested(passed=row["passed"], message=row["message"])
+
+    async def test_gateway(self, epoch: int, condition_id: int, gateway: str) -> Tested:
+        """Look at a gateway."""
+        (row,) = await self._database.call(
+            "test_gateway", epoch=epoch, of_condition_id=condition_id, of_worker=gateway
+        )
+        return Tested(passed=row["passed"], message=row["message"])

@@ -155,6 +155,17 @@ class ConditionTests(RecoveryTests):
         await self.site.api.cancel_group(self.site.caller, batch_id, 0, force=False)
         await self.site.drive()
 
+    async def test_gateway_that_is_not_there_holds_nobody_up(self) -> None:
+        """Others may take its jobs."""
+        driver, epoch, ask = self.site.driver, await self.site.lead(), new_ask()
+        batch_id = await block(self.site, 1, ask)
+        one = (await condition_of(self.site, ask))["condition_id"]
+        tested = await driver.test_gateway(epoch, one, uuid4().hex)
+        assert tested.passed
+        assert "is not there" in tested.message
+        await self.site.api.cancel_group(self.site.caller, batch_id, 0, force=False)
+        await self.site.drive()
+
 
 def recovery_calls(driver: DriverStore, epoch: int) -> Sequence[Callable[[], Awaitable[object]]]:
     """Return calls with which loops ask for their dates, and those about conditions."""
@@ -168,6 +179,7 @@ def recovery_calls(driver: DriverStore, epoch: int) -> Sequence[Callable[[], Awa
         partial(driver.stop_overdue, epoch, limit_jobs=1, confirm_s=1),
         partial(driver.patrol, epoch, Position(), limit_jobs=1),
         partial(driver.test_pool, epoch, 1, "default", 1),
+        partial(driver.test_gateway, epoch, 1, "default"),
         partial(driver.retry_failed, epoch, 1, matching=None, looked_upto=None, limit=1),
         partial(driver.list_resubmitted, epoch, 1, after=0, limit=1),
         partial(driver.add_resubmitted, epoch, 1, after=0, upto=1, job_ids=[], rows=None),

@@ -144,5 +144,5 @@ class DirectoryEngine:
 def open_directory_runner(site: RunnerSite) -> RemoteRunner:
     """Return a remote runner on such an engine: what an entry point of `weft.runners` names."""
     return RemoteRunner(
-        DirectoryEngine(site.state / "engine"), Handles(site.state), site.log_writer
+        DirectoryEngine(site.state / "engine"), Handles(site.state), site.log_writer, site.worker
     )

@@ -348,6 +348,24 @@ class RemoteRunnerSuite(RunnerSuite):
             assert [(end.reason, end.started_ns) for end in ends] == [(Reason.CANCELLED, 0)] * 2
             assert self.submitted() == []
 
+    async def test_attempts_wait_for_one_thing_while_the_engine_is_away(self) -> None:
+        """What it was given without an answer stays on its way, and runs once."""
+        tried, *later = [assignment(number) for number in range(1, 5)]
+        async with self.ended() as agent:
+            async with self.away() as until_refused, asyncio.timeout(WITHIN_S):
+                submitting = asyncio.ensure_future(agent.runner.submit([tried]))
+                await until_refused("submit")
+                await submitting
+                await agent.runner.submit(later)
+                refused = [await agent.end_of(one) for one in later]
+            assert (await agent.end_of(tried)).exit_code == 0
+            assert {end.reason for end in refused} == {Reason.BLOCKED}
+            asks = [end.ask for end in refused]
+            assert asks[0] is not None
+            assert (asks[0].condition, asks[0].tester) == ("executor_unavailable", "gateway")
+            assert asks == [asks[0]] * len(later)
+            assert len(agent.told.ended) == len(later) + 1
+
     async def test_attempt_that_is_withdrawn_before_it_is_submitted_never_is(self) -> None:
         """As with a stop; each is listed once."""
         some = [assignment(1), assignment(2)]

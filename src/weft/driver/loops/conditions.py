@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from weft.core.conditions import MESSAGE_CHARS_MAX, Tested
+from weft.core.gateway_test import GATEWAY, read_gateway_ask
 from weft.core.pool_test import POOL, read_pool_ask
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.ports.store import DueCondition
@@ -129,6 +130,8 @@ class _Conditions:
     async def _test(self, one: DueCondition) -> Tested:
         if one.tester == POOL:
             return await self._test_pool(one)
+        if one.tester == GATEWAY:
+            return await self._test_gateway(one)
         if self._tester is None:
             return _NO_TESTS
         return await self._tester.test(one) or _SILENT
@@ -141,6 +144,15 @@ class _Conditions:
             return Tested(passed=False, message=str(error)[:MESSAGE_CHARS_MAX])
         store, epoch = self._context.store, self._context.epoch
         return await store.test_pool(epoch, one.condition_id, pool, cpu_m)
+
+    async def _test_gateway(self, one: DueCondition) -> Tested:
+        """Ask the database what the gateway has told of its engine."""
+        try:
+            gateway = read_gateway_ask(one.parameters)
+        except ValueError as error:
+            return Tested(passed=False, message=str(error))
+        store, epoch = self._context.store, self._context.epoch
+        return await store.test_gateway(epoch, one.condition_id, gateway)
 
 
 async def _run(context: LoopContext) -> None:

@@ -152,6 +152,11 @@ class DriverStore(SpendingStore, SourceReadings, SubscriptionStore, Protocol):
         and has this much free; 0: any.
         """
 
+    async def test_gateway(self, epoch: int, condition_id: int, gateway: str) -> Tested:
+        """Say whether the engine of a gateway, which serves the tenant of a condition, has
+        answered what was submitted to it; a gateway that is silent or gone passes.
+        """
+
     async def schedules_due(self, epoch: int) -> float | None:
         """Return in how many seconds a schedule needs the driver, as `gates_due`. One whose runs
         wait for an api needs it when they have ended.

@@ -17,4 +17,4 @@ def open_nomad(site: RunnerSite) -> RemoteRunner:
     """Return the gateway of this worker to Nomad. Raise `WrongNomadAddress`."""
     settings = site.section(NomadSettings)
     engine = NomadEngine(NomadClient(settings), settings, site.limits, tag=tag_of(site.state))
-    return RemoteRunner(engine, Handles(site.state), site.log_writer)
+    return RemoteRunner(engine, Handles(site.state), site.log_writer, site.worker)

@@ -14,6 +14,7 @@ from weft.core.attempt_key import AttemptKey
 from weft.core.command import Command
 from weft.core.conditions import Blocked
 from weft.core.errors import Unavailable, WeftError
+from weft.core.gateway_test import GATEWAY
 from weft.core.states import Phase, Reason
 from weft.plugins.runners.remote.engine import Engine, Status
 from weft.plugins.runners.remote.handles import Handle, Handles
@@ -47,10 +48,12 @@ class RemoteRunner:
     outlives_host = True
 
     def __init__(
-        self, engine: Engine, handles: Handles, logs: LogWriter,
+        self, engine: Engine, handles: Handles, logs: LogWriter, gateway: str,
         close: Callable[[], None] = lambda: None,
     ) -> None:  # fmt: skip
         self._engine = engine
+        self._gateway = gateway
+        """The name of the worker, by which its attempts ask whether the engine answers again."""
         self._close = close
         """Lets go of what the engine holds open."""
         self._handles = handles
@@ -62,8 +65,12 @@ class RemoteRunner:
         """Those of them of which the engine could not say whether it has them."""
         self._submitting: dict[AttemptKey, asyncio.Event] = {}
         """Attempts on their way to the engine; the event is set when they are there, or ended."""
-        self._giving: asyncio.Future[None] | None = None
-        """Submits what an earlier agent could not submit."""
+        self._giving: set[asyncio.Future[None]] = set()
+        """Submissions under way, also of what an earlier agent could not submit."""
+        self._unanswered: set[asyncio.Event] = set()
+        """Those that got no answer yet, by the event of their first try."""
+        self._is_silent = False
+        """Whether the last question for statuses got no answer."""
         self._told: dict[AttemptKey, Phase | None] = {}
         """The last reported phase of each attempt; None: its end was reported."""
         self._withdrawing: set[AttemptKey] = set()
@@ -107,12 +114,38 @@ class RemoteRunner:
         return Known(name, self._handles.older_are_gone(), waiting, live, ended)
 
     async def submit(self, assignments: Sequence[Assignment]) -> None:
-        """Write a handle for each attempt, then give them to the engine together."""
+        """Write a handle for each attempt, then give them to the engine together. Return when it
+        has answered or not: what got no answer is submitted again beside this.
+        """
         new = [Handle(one) for one in assignments if one.key not in self._held]
+        if self._unanswered or self._is_silent:
+            new = self._refuse(new)
         for handle in new:
             self._handles.put(handle)
             self._held[handle.assignment.key] = self._unsubmitted[handle.assignment.key] = handle
-        await self._give([handle.assignment.key for handle in new])
+        tried = asyncio.Event()
+        giving = asyncio.ensure_future(
+            self._give([handle.assignment.key for handle in new], tried)
+        )
+        self._giving.add(giving)
+        await tried.wait()
+        if giving.done():
+            giving.result()
+
+    def _refuse(self, new: Sequence[Handle]) -> list[Handle]:
+        """Let all wait for one thing while the engine is away, but for one that asks it, unless
+        another does. By the phase of that one the database knows that it is away (ADR 129).
+        """
+        tries = 0 if self._submitting else 1
+        error = Blocked(
+            "executor_unavailable", GATEWAY, {GATEWAY: self._gateway},
+            message="the gateway's engine does not answer",
+        )  # fmt: skip
+        for handle in new[tries:]:
+            self._tell_unsubmitted(
+                blocked(handle.assignment.key, error, now_ns=time.monotonic_ns())
+            )
+        return [*new[:tries]]
 
     def withdraw(self, keys: Sequence[AttemptKey]) -> None:
         """Stop the attempts that have not begun."""
@@ -161,17 +194,23 @@ class RemoteRunner:
 
     async def happened(self) -> AsyncIterator[Happened]:
         """Submit what an earlier agent could not submit, then yield the engine's news."""
-        giving = self._giving = asyncio.ensure_future(self._give(list(self._unsubmitted)))
+        unsubmitted = self._give(list(self._unsubmitted), asyncio.Event())
+        self._giving.add(asyncio.ensure_future(unsubmitted))
         while True:
             self._wake.clear()
             own, self._own = self._own, []
             for one in own:
                 yield one
-            if giving.done() and not giving.cancelled():
-                giving.result()  # raise what went wrong
+            for giving in [one for one in self._giving if one.done()]:
+                self._giving.discard(giving)
+                if not giving.cancelled():
+                    giving.result()  # raise what went wrong
             try:
-                happened = await self._news(await self._ask(self._held))
+                statuses = await self._ask(self._held)
+                self._is_silent = False
+                happened = await self._news(statuses)
             except Unavailable:
+                self._is_silent = True
                 with suppress(TimeoutError):
                     await asyncio.wait_for(self._wake.wait(), _AWAY_S)
                 continue
@@ -204,10 +243,11 @@ class RemoteRunner:
         self._handles.let_go()
 
     def _give_nothing_more(self) -> None:
-        if self._giving is not None:
-            self._giving.cancel()
+        for giving in self._giving:
+            giving.cancel()
+        self._giving.clear()
 
-    async def _give(self, keys: Sequence[AttemptKey]) -> None:
+    async def _give(self, keys: Sequence[AttemptKey], tried: asyncio.Event) -> None:
         """Submit attempts, but for those that are stopped or withdrawn in the meantime."""
         given = [key for key in keys if self._unsubmitted.pop(key, None) is not None]
         is_over = asyncio.Event()
@@ -216,15 +256,17 @@ class RemoteRunner:
             self._own.append(Happened(entered=[Entered(key, Phase.SUBMITTING) for key in given]))
             self._wake.set()
         try:
-            await self._until_there(given)
+            await self._until_there(given, tried)
         finally:
+            tried.set()
+            self._unanswered.discard(tried)
             for key in given:
                 del self._submitting[key]
                 self._unsure.discard(key)
             is_over.set()
             self._wake.set()
 
-    async def _until_there(self, keys: Sequence[AttemptKey]) -> None:
+    async def _until_there(self, keys: Sequence[AttemptKey], tried: asyncio.Event) -> None:
         while keys:
             wanted = [key for key in keys if self._is_wanted(key)]
             others = [key for key in keys if key not in wanted]
@@ -243,7 +285,11 @@ class RemoteRunner:
                 if others:
                     await self._engine.settle([key.name for key in others])
                 there = await self._ask(others)
-            except Unavailable:
+            except Unavailable as error:
+                if not tried.is_set():
+                    log.warning("worker.engine_away", why=error.message)
+                self._unanswered.add(tried)
+                tried.set()
                 await asyncio.sleep(_AWAY_S)
                 continue
             for key in others:

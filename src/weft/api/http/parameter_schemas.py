@@ -124,6 +124,7 @@ QUERY: Final[Mapping[str, tuple[str, Schema]]] = {
     "batch": ("Only of this batch: 12 or b12.", _whole(BATCH.pattern)),
     "since": ("The id of an event after which the stream begins.", _whole(EVENT_POSITION.pattern)),
     "series": ("Only items of this series.", _TEXT),
+    "key": ("Only the item of this key.", _TEXT),
     "as_of": (
         "As it was at this time, in RFC 3339.",
         {"type": "string", "format": "date-time"},

@@ -291,6 +291,8 @@ async def ask_saved_queries(ask: Described) -> None:
     for method, more in (("PUT", {"body": store}), ("GET", {}), ("DELETE", {"body": {}})):
         await ask(method, "/v1/stores/{store}", store="a", **more)
         await ask("GET", "/v1/stores")
+        if method == "GET":
+            await ask("POST", "/v1/stores/{store}/trial", store="a", body={})
 
 
 async def ask_secrets(ask: Described) -> None:

@@ -79,6 +79,7 @@ NOT_BY_METHOD = {
     "GET /v1/dead-messages/{dead}": UserRole.OPERATOR,
     "POST /v1/dead-messages/{dead}/resend": UserRole.OPERATOR,
     "PUT /v1/stores/{store}": UserRole.OPERATOR,
+    "POST /v1/stores/{store}/trial": UserRole.OPERATOR,
     "PUT /v1/setups/{setup}": UserRole.OPERATOR,
     "PUT /v1/parameters/{parameter}": UserRole.OPERATOR,
     "DELETE /v1/licences/{l}": UserRole.ADMIN,

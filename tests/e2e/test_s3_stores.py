@@ -108,6 +108,25 @@ def count(*, checksum: str | None = None, **more: Any) -> dict[str, Any]:  # noq
     }
 
 
+def test_a_store_is_tried_before_a_job_needs_it(weft: Weft, buckets: Buckets) -> None:
+    assert told(weft, "store", "test", "results") == (
+        b"write   works\nread    works\nremove  works\n"
+    )
+    assert told(weft, "store", "test", "genomes") == b"read    works\n"
+    assert b".weft-trial" not in buckets.ask("GET", "results")
+    at = ("--access", "write", "--secret", "results-key", "--endpoint")
+    told(weft, "store", "add", "nowhere", "s3://no-such", *at, buckets.url)
+    told(weft, "store", "add", "silent", "s3://results", *at, "http://127.0.0.1:9")
+
+    missing = weft.run("store", "test", "nowhere", "--json")
+    away = weft.run("store", "test", "silent")
+
+    (step,) = json.loads(missing.stdout)["steps"]
+    assert (missing.returncode, step["step"]) == (1, "write")
+    assert step["problem"] == "the bucket no-such does not exist (NoSuchBucket)"
+    assert (away.returncode, away.stdout) == (1, b"write   127.0.0.1:9 does not answer\n")
+
+
 def found_below(home: Path, canary: str) -> list[str]:
     """Return the files of a home, those of its database included, that hold a text."""
     return [

@@ -5,6 +5,7 @@ import hashlib
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -14,10 +15,12 @@ from weft.core.addresses import AllowedHosts
 from weft.core.attempt_key import AttemptKey
 from weft.core.file_paths import StoreFile
 from weft.plugins.file_stores.s3.carrying import HttpCarrier
-from weft.plugins.file_stores.s3.signing import StoreSigner
+from weft.plugins.file_stores.s3.signing import ObjectUrls, StoreSigner
+from weft.plugins.file_stores.s3.trial import S3Trial
 from weft.ports.file_signing import ToSign
 from weft.ports.file_store import FileDiffers, FileMissing, FileRefused, HeldFile, StoreAway
 from weft.ports.store import StoredFileStore
+from weft.ports.store_trial import Tried
 from weft.wire.file_documents import FileInput, FileOutput, names_object
 from weft.wire.sealed import SecretKeys, SecretRow
 
@@ -217,3 +220,48 @@ async def test_a_refusal_while_it_is_sent_is_told(tmp_path: Path) -> None:
         with pytest.raises((FileRefused, StoreAway)):
             await HttpCarrier(HERE, 10).write(url, file)
     os.close(file.fd)
+
+
+async def tried(store: StoredFileStore, *serves: Serve) -> list[Tried]:
+    """Return what a trial says of a store whose server answers so, request by request."""
+    left = iter(serves)
+
+    async def serve(head: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await next(left)(head, reader, writer)
+
+    async with serving(serve) as url:
+        here = replace(store, endpoint=url.partition("/bucket")[0])
+        return list(
+            await S3Trial(ObjectUrls(lambda: KEYS, ""), HttpCarrier(HERE, 10)).attempt(here)
+        )
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "words"),
+    [
+        ("404 Not Found", "NoSuchBucket", "the bucket bucket does not exist"),
+        ("403 Forbidden", "AccessDenied", "the key may not write objects there"),
+        ("403 Forbidden", "InvalidAccessKeyId", "the server does not know the key"),
+        ("403 Forbidden", "SignatureDoesNotMatch", "the secret part of the key is wrong"),
+        ("503 Slow Down", "SlowDown", "answers with SlowDown"),
+    ],
+)
+async def test_a_trial_says_what_is_wrong(status: str, code: str, words: str) -> None:
+    body = f"<Error><Code>{code}</Code></Error>".encode()
+
+    (found,) = await tried(stored(), answering(status, body))
+
+    assert found.step == "write"
+    assert words in (found.problem or "")
+    assert found.hint
+
+
+async def test_a_trial_of_what_is_only_read_writes_nothing() -> None:
+    missing = answering("404 Not Found", b"<Error><Code>NoSuchKey</Code></Error>")
+    denied = answering("403 Forbidden", b"<Error><Code>AccessDenied</Code></Error>")
+
+    assert await tried(stored("read"), missing) == [Tried("read")]
+    (found,) = await tried(stored("read"), denied)
+    assert "let it list" in (found.hint or "")
+    (unsigned,) = await tried(stored("read", value="swordfish"))
+    assert "not KEY_ID:SECRET_KEY" in (unsigned.problem or "")

@@ -87,6 +87,7 @@ from weft.ports.log_store import LogStore
 from weft.ports.lookup import AsksLookUps
 from weft.ports.running_files import RunningFiles
 from weft.ports.store import ApiStore, Notices
+from weft.ports.store_trial import StoreTrial
 from weft.settings import Settings
 from weft.settings.transports_file import known_transports
 from weft.telemetry.log import get_logger
@@ -225,6 +226,7 @@ def create_app(
     files_: Callable[[str], FileStore] | None = None,
     running: RunningFiles | None = None,
     look_ups: AsksLookUps | None = None,
+    trial: StoreTrial | None = None,
 ) -> Application:
     """Return the application. Call it inside the event loop that will serve it."""
     services = Services(
@@ -238,6 +240,7 @@ def create_app(
         files=files_,
         running=running,
         look_ups=look_ups,
+        trial=trial,
     )
     services.transports = known_transports(settings.transports_file)
     web_tokens = None

@@ -13,6 +13,7 @@ from weft.ports.log_store import LogStore
 from weft.ports.lookup import AsksLookUps
 from weft.ports.running_files import RunningFiles
 from weft.ports.store import ApiStore, Caller
+from weft.ports.store_trial import StoreTrial
 from weft.settings.transports_file import TransportDocument
 from weft.submission.services import SubmissionServices
 
@@ -45,6 +46,8 @@ class Services(SubmissionServices):
     """Returns the files of jobs that a folder of the home keeps; None: this has none."""
     running: RunningFiles | None = None
     """The files of attempts that run on this host."""
+    trial: StoreTrial | None = None
+    """Tries stores of objects; None: nothing here does."""
     link: WorkerLink | None = None
     """For workers outside; None: this application serves none."""
     look_ups: AsksLookUps | None = None

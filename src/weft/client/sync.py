@@ -368,6 +368,7 @@ class Client(BuilderSource[BatchBuilder], Twin[aio.Client]):
     list_stores = waits(aio.Client.list_stores)
     get_store = waits(aio.Client.get_store)
     add_store = waits(aio.Client.add_store)
+    test_store = waits(aio.Client.test_store)
     remove_store = waits(aio.Client.remove_store)
     list_secrets = waits(aio.Client.list_secrets)
     set_secret = waits(aio.Client.set_secret)

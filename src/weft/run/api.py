@@ -19,7 +19,7 @@ from weft.core.errors import Conflict
 from weft.ports.store import GroupLimits
 from weft.run.api_url import api_url
 from weft.run.doors import api_doors
-from weft.run.files import kept_files, running_files
+from weft.run.files import kept_files, running_files, store_trial
 from weft.run.home import Home
 from weft.run.job_topics import intakes, opened_topics
 from weft.run.log_stores import log_store_at
@@ -114,6 +114,7 @@ async def _serve(settings: Settings, name: str) -> int:
                 secret_keys=partial(read_secret_keys, settings, home), doors=api_doors(),
                 link=link, files_=kept_files(home), running=running_files(settings, home),
                 look_ups=look_ups,
+                trial=store_trial(settings, partial(read_secret_keys, settings, home)),
             )  # fmt: skip
             server = Server(
                 serving_config(app, None if certificate is None else certificate.context)

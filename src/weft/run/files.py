@@ -8,6 +8,8 @@ from weft.core.absolute_paths import parse_paths
 from weft.core.addresses import parse_allowed_hosts
 from weft.plugins.file_stores.local import HostFiles
 from weft.plugins.file_stores.s3.carrying import HttpCarrier
+from weft.plugins.file_stores.s3.signing import ObjectUrls
+from weft.plugins.file_stores.s3.trial import TIMEOUT_S, S3Trial
 from weft.plugins.file_stores.web import WebFiles
 from weft.plugins.file_stores.weft import KeptFiles
 from weft.ports.file_signing import UrlSigner
@@ -15,6 +17,7 @@ from weft.ports.file_store import FileStore
 from weft.ports.log_store import LogKeeper
 from weft.run.home import Home
 from weft.settings import Settings
+from weft.wire.sealed import SecretKeys
 from weft.worker.agent.job_files import FileSite
 from weft.worker.stager.running import RunningDirectories
 
@@ -27,6 +30,12 @@ def kept_files(home: Home) -> Callable[[str], FileStore]:
 def running_files(settings: Settings, home: Home) -> RunningDirectories:
     """Return what looks into the directories of jobs that workers with this home run."""
     return RunningDirectories(home.path / "scratch", files_max=settings.output_files_max)
+
+
+def store_trial(settings: Settings, keys: Callable[[], SecretKeys]) -> S3Trial:
+    """Return what tries stores from this host."""
+    allowed = parse_allowed_hosts(settings.store_private_hosts)
+    return S3Trial(ObjectUrls(keys, settings.store_buckets), HttpCarrier(allowed, TIMEOUT_S))
 
 
 class KeepsFilesToo:

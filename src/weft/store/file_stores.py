@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 
-from weft.ports.store import Caller, Row
+from weft.ports.store import Caller, Row, StoredFileStore
 from weft.ports.store.file_stores import NewFileStore
 from weft.store.database import Database
+from weft.store.worker_files import store_of
 
 
 class FileStores:
@@ -35,6 +36,11 @@ class FileStores:
         """Return stores."""
         rows = await self._database.call("list_stores", caller=caller, of_name=name)
         return [row[0] for row in rows]
+
+    async def find_store(self, caller: Caller, name: str) -> StoredFileStore | None:
+        """Return a store to try."""
+        rows = await self._database.call("find_store", caller=caller, of_name=name)
+        return store_of(rows[0]) if rows else None
 
     async def remove_store(self, caller: Caller, name: str) -> bool:
         """Forget a store."""

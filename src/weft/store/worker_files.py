@@ -1,6 +1,6 @@
 """The part of `WorkerStore` for files of jobs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from weft.core.attempt_key import AttemptKey
@@ -44,7 +44,7 @@ class WorkerFiles:
             of_attempt=key.attempt,
             names=list(names),
         )
-        return [None if row["url"] is None else _store_of(row) for row in rows]
+        return [None if row["url"] is None else store_of(row) for row in rows]
 
     async def record_files(
         self,
@@ -74,10 +74,8 @@ class WorkerFiles:
         )
 
 
-def _store_of(row: Mapping[str, Any]) -> StoredFileStore:
-    secret = row["secret_name"]
-    owner = None if secret is None else SecretRow(row["tenant_id"], row["user_id"], secret)
-    return StoredFileStore(
-        row["url"], row["endpoint"], row["region"], row["access"], row["credentials"], owner,
-        row["body"],
-    )  # fmt: skip
+def store_of(row: Iterable[Any]) -> StoredFileStore:
+    """Return a store, as `find_store` and `find_stores` give it."""
+    url, endpoint, region, access, credentials, secret, tenant_id, user_id, body = row
+    owner = None if secret is None else SecretRow(tenant_id, user_id, secret)
+    return StoredFileStore(url, endpoint, region, access, credentials, owner, body)

@@ -27,6 +27,10 @@ class FileStoreStoreSuite(StoreTests):
         (found,) = await api.list_stores(caller, name)
         assert found["is_ready"]
         assert found["set_by"] == caller.user_name
+        tried = await api.find_store(caller, name)
+        assert tried is not None
+        assert (tried.url, tried.body) == ("s3://bucket/a", bytes(40))
+        assert await api.find_store(caller, f"{name}x") is None
         other = replace(new, access="write", credentials="env", secret=None)
         second = await api.save_store(caller, other, stores_max=10_000)
         assert second is not None

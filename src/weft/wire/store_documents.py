@@ -63,6 +63,24 @@ class FileStoreAnswer(Struct, kw_only=True):
     set_at: datetime
 
 
+class FileStoreStep(Struct, kw_only=True):
+    """One thing that was tried."""
+
+    step: Literal["write", "read", "remove"]
+    problem: Annotated[str | None, Meta(description="null: it worked")]
+    hint: Annotated[str | None, Meta(description="what may help")]
+
+
+class FileStoreTried(Struct, kw_only=True):
+    """What works of a store; nothing is tried after a write that failed."""
+
+    name: str
+    url: Annotated[str, _URL]
+    access: Access
+    works: bool
+    steps: list[FileStoreStep]
+
+
 class FileStoreRemoved(Struct, kw_only=True):
     """A store that no job can name any more."""
 

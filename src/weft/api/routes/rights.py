@@ -229,6 +229,7 @@ RIGHTS: Final[Mapping[str, Right | None]] = {
     "DELETE /v1/stores/{store}": Right.OPERATE,
     "GET /v1/stores/{store}": Right.READ,
     "PUT /v1/stores/{store}": Right.OPERATE,
+    "POST /v1/stores/{store}/trial": Right.OPERATE,
     "POST /v1/secret-rotation": Right.ADMINISTER,
     "GET /v1/secrets": Right.READ,
     "DELETE /v1/secrets/{secret}": Right.WRITE,

@@ -48,6 +48,19 @@ async def get_store(services: Services, caller: Caller, name: str) -> Answer:
     return dict(found[0])
 
 
+async def try_store(services: Services, caller: Caller, name: str) -> Answer:
+    """Try a store: what works, and what does not and why. Raise `FileStoreNotFound`."""
+    store = await services.store.find_store(caller, name)
+    if store is None or services.trial is None:
+        raise _not_found(name)
+    steps = await services.trial.attempt(store)
+    works = all(one.problem is None for one in steps)
+    return {
+        "name": name, "url": store.url, "access": store.access, "works": works,
+        "steps": [one._asdict() for one in steps],
+    }  # fmt: skip
+
+
 async def remove_store(services: Services, caller: Caller, name: str) -> Answer:
     """Forget a store. Raise `FileStoreNotFound`."""
     if not await services.store.remove_store(caller, name):

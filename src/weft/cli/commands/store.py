@@ -14,7 +14,8 @@ from weft.core.errors import Invalid
 
 app = App(
     name="store",
-    help="Add, list, show and remove stores of objects, which jobs name in inputs and outputs.\n\n"
+    help="Add, list, show, test and remove stores of objects, which jobs name in inputs and "
+    "outputs.\n\n"
     "    weft store add results s3://results/lab-7 --access write --secret results-key",
 )
 HEADER: Final = ("Name", "URL", "Access", "Opened by", "Set by", "Set")
@@ -124,6 +125,32 @@ def show(name: str, /, *, shared: Shared = SHARED) -> int:
     print(f"to {found['access']}, opened by {_opened_by(found)}")
     print(f"set by {one_line(found['set_by'] or '', width=64)} {moment(found['set_at'])}")
     return 0
+
+
+@app.command(name="test")
+def try_store(name: str, /, *, shared: Shared = SHARED) -> int:
+    """Try a store as a job would, from the host of the api: write, read and remove a small
+    object; in one that is only read, ask for an object. Exit with 1 if something fails. Only for
+    operators.
+
+        weft store test results
+
+    Args:
+        name: Its name, as `weft store ls` shows it.
+        shared: Options of every command.
+    """
+    found = shared.ask(lambda client: client.test_store(name))
+    if shared.json:
+        print_json(found)
+    else:
+        for one in found["steps"]:
+            problem = one["problem"]
+            print(
+                f"{one['step']:<6}  {'works' if problem is None else one_line(problem, width=200)}"
+            )
+            if one["hint"] is not None:
+                note(one["hint"])
+    return 0 if found["works"] else 1
 
 
 @app.command(name="rm")

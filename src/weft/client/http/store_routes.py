@@ -41,6 +41,10 @@ class StoreRoutes(Requests):
         given = {key: value for key, value in document.items() if value is not None}
         return await self._put(_path(name), given)
 
+    async def test_store(self, name: str) -> Document:
+        """Try a store. Only for operators. Raise `FileStoreNotFound`."""
+        return await self._post(f"{_path(name)}/trial", {})
+
     async def remove_store(self, name: str) -> None:
         """Forget a store. Only for operators. Raise `FileStoreNotFound`."""
         await self._session.request("DELETE", _path(name))

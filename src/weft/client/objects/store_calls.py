@@ -40,6 +40,12 @@ class StoreCalls:
             region=region,
         )  # fmt: skip
 
+    async def test_store(self, name: str) -> Document:
+        """Try a store from the api's host; return what works. Only for operators. Raise
+        `FileStoreNotFound`.
+        """
+        return await self.api.test_store(name)
+
     async def remove_store(self, name: str) -> None:
         """Forget a store; its objects stay. Only for operators. Raise `FileStoreNotFound`."""
         await self.api.remove_store(name)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from weft.ports.store.callers import Caller, Row
+from weft.ports.store.worker import StoredFileStore
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,7 +25,7 @@ class NewFileStore:
 
 
 class FileStoreStore(Protocol):
-    """The stores of a tenant; none of the answers has a credential."""
+    """The stores of a tenant; no document of one has a credential."""
 
     async def save_store(
         self, caller: Caller, new: NewFileStore, *, stores_max: int
@@ -35,6 +36,9 @@ class FileStoreStore(Protocol):
 
     async def list_stores(self, caller: Caller, name: str | None = None) -> Sequence[Row]:
         """Return the stores of the tenant by name; or the one of this name."""
+
+    async def find_store(self, caller: Caller, name: str) -> StoredFileStore | None:
+        """Return a store with its secret, encrypted, to try it."""
 
     async def remove_store(self, caller: Caller, name: str) -> bool:
         """Forget a store; return whether there was one."""

@@ -1,6 +1,6 @@
 """`/v1/stores`: stores of objects, from which jobs get files and in which they leave them."""
 
-from litestar import Response, delete, get, put
+from litestar import Response, delete, get, post, put
 
 from weft.api.http.parameters import Query
 from weft.api.http.path_ids import store_of
@@ -8,7 +8,12 @@ from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, read_document, services_of
 from weft.api.use_cases import file_stores
 from weft.wire.documents import Empty
-from weft.wire.store_documents import FileStoreAnswer, FileStoreDocument, FileStoreRemoved
+from weft.wire.store_documents import (
+    FileStoreAnswer,
+    FileStoreDocument,
+    FileStoreRemoved,
+    FileStoreTried,
+)
 
 
 @get("/v1/stores", opt={"page": FileStoreAnswer})
@@ -38,6 +43,21 @@ async def save_store(request: AnyRequest) -> Response[bytes]:
     )
 
 
+@post(
+    "/v1/stores/{store:str}/trial",
+    status_code=200,
+    opt={"answer": FileStoreTried, "body": Empty},
+)
+async def try_store(request: AnyRequest) -> Response[bytes]:
+    """Try a store as a job would, from the api's host: write, read and remove a small object; in
+    one that is only read, ask for an object. What does not work is in the answer.
+    """
+    Query(request, ())
+    name = store_of(request)
+    await read_document(request, Empty)
+    return reply(await file_stores.try_store(services_of(request), caller_of(request), name))
+
+
 @delete("/v1/stores/{store:str}", status_code=200, opt={"answer": FileStoreRemoved, "body": Empty})
 async def remove_store(request: AnyRequest) -> Response[bytes]:
     """Forget a store. Its objects stay; jobs that name it and start later fail."""
@@ -47,5 +67,5 @@ async def remove_store(request: AnyRequest) -> Response[bytes]:
     return reply(await file_stores.remove_store(services_of(request), caller_of(request), name))
 
 
-ROUTES = (list_stores, get_store, save_store, remove_store)
+ROUTES = (list_stores, get_store, save_store, try_store, remove_store)
 """The routes of stores."""

@@ -51,8 +51,7 @@ class StoreSigner:
         self, find_store: Callable[[], FindsStores], keys: Callable[[], SecretKeys], buckets: str
     ) -> None:
         self._find_store = find_store
-        self._keys = keys
-        self._buckets = frozenset(part for part in re.split(r"[\s,]+", buckets) if part)
+        self._urls = ObjectUrls(keys, buckets)
 
     async def sign(
         self, incarnation_id: int, key: AttemptKey, wanted: Sequence[ToSign]
@@ -69,9 +68,17 @@ class StoreSigner:
         if one.method != "GET" and store.access != "write":
             return Signed("", f"nothing is written to store {one.store!r}")
         try:
-            return Signed(await self.url_of(one.method, store, one.path))
+            return Signed(await self._urls.url_of(one.method, store, one.path))
         except NotSigned as error:
             return Signed("", str(error), error.is_away)
+
+
+class ObjectUrls:
+    """Makes URLs with the secrets of tenants and, for `buckets`, with what this process has."""
+
+    def __init__(self, keys: Callable[[], SecretKeys], buckets: str) -> None:
+        self._keys = keys
+        self._buckets = frozenset(part for part in re.split(r"[\s,]+", buckets) if part)
 
     async def url_of(self, method: Method, store: StoredFileStore, path: str) -> str:
         """Return the URL of one object. Raise `NotSigned`."""

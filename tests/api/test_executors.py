@@ -9,7 +9,16 @@ import pytest
 
 from weft.submission.translation.executors import installed_executors
 
-BUILT_IN = ("app", "container", "function", "nomad", "process", "simulation", "slurm")
+BUILT_IN = (
+    "app",
+    "container",
+    "function",
+    "kubernetes",
+    "nomad",
+    "process",
+    "simulation",
+    "slurm",
+)
 SHORT = {"name": "short", "priority": 20, "pools": ["default"]}
 
 
@@ -57,3 +66,13 @@ async def test_executor_that_nobody_brings_is_refused(http: httpx.AsyncClient) -
     commands = ", ".join(one for one in BUILT_IN if one != "function")
     assert wrong.json()["errors"][0]["message"] == f"it cannot run commands; known: {commands}"
     assert refused.json()["errors"][0]["message"] == f"not an executor; known: {known}"
+
+
+async def test_container_may_be_a_pod_and_nothing_else(http: httpx.AsyncClient) -> None:
+    box = {"image": "docker://any"}
+    accepted = await submitted(http, {"executor": "kubernetes", "container": box})
+    refused = await submitted(http, {"executor": "nomad", "container": box})
+
+    assert accepted.status_code == 201
+    (problem,) = refused.json()["errors"]
+    assert problem["message"] == "a job with a container has the executor container or kubernetes"

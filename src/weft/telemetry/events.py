@@ -114,6 +114,7 @@ EVENTS = MappingProxyType(
         "worker.registered": "the worker is registered and takes jobs · worker_id, cpu_m, "
         "memory_mib",
         "worker.engine_away": "the engine of a gateway is away; it is asked again · held, why",
+        "worker.output_lost": "the node of an ended job does not give its output · attempt, why",
         "worker.image_missing": "an image cannot be had · image, why",
         "worker.image_pulled": "an image was unpacked · image, ms, size",
         "worker.image_removed": "an image went, to keep the cache within its bytes · image, size",

@@ -8,6 +8,7 @@ from weft.core.errors import InvalidValue
 from weft.core.problems import Problems
 from weft.settings import Settings
 from weft.submission.translation.executors import CONTAINER as EXECUTOR
+from weft.submission.translation.executors import IN_CONTAINERS
 from weft.wire.documents import JobDocument
 from weft.wire.spec import CONTAINER, JobSpec, requiring
 
@@ -24,8 +25,8 @@ def check_contained(job: JobDocument, _: Settings, problems: Problems, at: str) 
 def check_container(job: JobDocument, _: Settings, problems: Problems, at: str) -> None:
     """Note what is wrong with a container, and with what stands beside it."""
     assert job.container is not None
-    if job.executor not in {None, EXECUTOR}:
-        message = "a job with a container has the executor `container`"
+    if job.executor not in {None, *IN_CONTAINERS}:
+        message = f"a job with a container has the executor {' or '.join(IN_CONTAINERS)}"
         problems.add(InvalidValue, f"{at}/executor", message)
     for name in _NOT_BESIDE:
         if getattr(job, name) is not None:

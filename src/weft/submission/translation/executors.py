@@ -20,6 +20,8 @@ SIMULATION: Final = "simulation"
 """Runs simulations."""
 CONTAINER: Final = "container"
 """Runs what has a container."""
+IN_CONTAINERS: Final = (CONTAINER, "kubernetes")
+"""Those that run what has a container; the first, unless the job says another."""
 APP: Final = "app"
 """Runs applications; all others run commands."""
 

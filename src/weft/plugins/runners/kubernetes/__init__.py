@@ -1,0 +1,21 @@
+"""The runner `kubernetes`: an attempt is a pod of a Kubernetes cluster.
+
+A pod is never restarted; attempts outlive the gateway. It must not start a job's process itself.
+"""
+
+from weft.plugins.runners.kubernetes.client import KubernetesClient
+from weft.plugins.runners.kubernetes.config import access_of
+from weft.plugins.runners.kubernetes.engine import KubernetesEngine
+from weft.plugins.runners.kubernetes.settings import KubernetesSettings
+from weft.plugins.runners.remote import RemoteRunner
+from weft.plugins.runners.remote.handles import Handles
+from weft.plugins.runners.remote.tag import tag_of
+from weft.ports.runner import RunnerSite
+
+
+def open_kubernetes(site: RunnerSite) -> RemoteRunner:
+    """Return the gateway of this worker to Kubernetes. Raise `WrongKubeconfig`."""
+    settings = site.section(KubernetesSettings)
+    client = KubernetesClient(access_of(settings), settings)
+    engine = KubernetesEngine(client, settings, site.limits, tag=tag_of(site.state))
+    return RemoteRunner(engine, Handles(site.state), site.log_writer, site.worker)

@@ -1,0 +1,324 @@
+"""Kubernetes as an engine: an attempt is a pod; its name is the attempt's, so it is made once."""
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from threading import Thread
+from typing import Any, Final
+
+from weft.core.conditions import Blocked
+from weft.core.errors import Unavailable, WeftError
+from weft.core.states import Phase, Reason
+from weft.plugins.runners.kubernetes.client import Gone, KubernetesClient, NoLog
+from weft.plugins.runners.kubernetes.pods import (
+    ATTEMPT,
+    COLLECTED,
+    LIMIT,
+    STATE,
+    TAG,
+    VERDICT,
+    WITHDRAWN,
+    placeholder_of,
+    pod_of,
+    seconds_of,
+)
+from weft.plugins.runners.kubernetes.settings import KubernetesSettings
+from weft.plugins.runners.kubernetes.statuses import (
+    NEVER_AN_IMAGE,
+    NO_IMAGE,
+    Seen,
+    age_s,
+    has_begun,
+    is_over,
+    started_at,
+    state_of,
+    status_of,
+    verdict_of,
+)
+from weft.plugins.runners.remote import Status
+from weft.ports.executor import ExecutorLimits
+from weft.ports.runner import Assignment
+from weft.telemetry.log import get_logger
+from weft.wire.log_format import STDOUT, Piece, encode_cut
+from weft.wire.spec import CONTAINER
+
+log = get_logger()
+
+_LOOK_S: Final = 5.0
+_AGAIN_S: Final = 1.0
+_HELD_S: Final = 3600.0
+"""For how long a name stays taken, against what may arrive late."""
+
+
+class KubernetesEngine:
+    """Kubernetes, as the port of remote runners wants it."""
+
+    meets = frozenset({CONTAINER})
+
+    def __init__(
+        self,
+        client: KubernetesClient,
+        settings: KubernetesSettings,
+        limits: ExecutorLimits,
+        *,
+        tag: str,
+    ) -> None:
+        self._client = client
+        self._settings = settings
+        self._limits = limits
+        self._tag = tag
+        self._pods: dict[str, Seen] = {}
+        """By the names of attempts."""
+        self._vanished: set[str] = set()
+        """Attempts whose pods somebody removed, finalizer and all."""
+        self._unanswered: set[str] = set()
+        """Attempts of which a request to make the pod may still arrive."""
+        self._no_image_since: dict[str, float] = {}
+        self._no_log_since: dict[str, float] = {}
+        self._version: str | None = None
+        """The one up to which `_pods` is right; None: they must be listed."""
+        self._generation = 0
+        self._is_watching = False
+        self._news = asyncio.Event()
+        self._look_s = _LOOK_S
+
+    async def submit(
+        self, assignments: Mapping[str, Assignment]
+    ) -> Mapping[str, WeftError | Blocked]:
+        """Make a pod for each attempt, several at a time; Kubernetes has no call for many."""
+        refused: dict[str, WeftError | Blocked] = {}
+        pods = {}
+        for name, one in assignments.items():
+            try:
+                pods[name] = pod_of(
+                    self._pod(name), one, self._settings, self._limits, tag=self._tag
+                )
+            except WeftError as error:
+                refused[name] = error
+        answers = await asyncio.gather(
+            *(self._create(name, pod) for name, pod in pods.items()), return_exceptions=True
+        )
+        for name, answer in zip(pods, answers, strict=True):
+            if isinstance(answer, Unavailable) or not isinstance(answer, WeftError | None):
+                raise answer
+            if answer is not None:
+                refused[name] = answer
+        return refused
+
+    async def settle(self, names: Sequence[str]) -> None:
+        """Take the names of these pods, if they are still free, with pods that are never
+        scheduled: a late request finds the name taken then.
+        """
+        held = (placeholder_of(self._pod(one), one, tag=self._tag) for one in names)
+        self._unanswered.update(names)
+        await asyncio.gather(*map(self._client.create, held))
+        self._version = None
+
+    async def statuses(self, names: Sequence[str]) -> Mapping[str, Status]:
+        """Say what the watch has told; without one, list all pods once."""
+        self._news.clear()
+        if self._version is None:
+            await self._list()
+        now = time.time()
+        self._look_s = _LOOK_S
+        found = {}
+        for name in names:
+            if (seen := self._pods.get(name)) is not None:
+                await self._judge(name, seen, now)
+                found[name] = status_of(seen, now)
+            elif name in self._vanished:
+                said = f"pod {self._pod(name)} was removed by somebody"
+                found[name] = Status(Phase.COLLECTING, None, 0.0, message=said, reason=Reason.LOST)
+        return found
+
+    async def stop(self, names: Sequence[str], *, grace_ms: int) -> None:
+        """Delete the pods. They stay readable until they are forgotten."""
+        grace_s = seconds_of(grace_ms)
+        await asyncio.gather(
+            *(self._client.delete(self._pod(name), grace_s=grace_s) for name in names)
+        )
+
+    async def output(self, name: str) -> Sequence[Piece]:
+        """Return what the job wrote: the beginning and the end of what is too long. Kubernetes
+        keeps one stream.
+        """
+        try:
+            head, cut, tail = await self._client.log(
+                self._pod(name),
+                bytes_max=self._limits.stream_bytes_max,
+                head_bytes=self._limits.stream_head_bytes,
+            )
+        except (NoLog, Unavailable) as error:
+            await self._client.get(self._pod(name))  # raises if it is not the node that is away
+            now = time.monotonic()
+            since = self._no_log_since.setdefault(name, now)
+            if now - since < self._settings.kubernetes_log_s and not self._is_lost(name):
+                raise Unavailable(
+                    f"the node does not give the output of {name}: {error}",
+                    hint="The gateway asks again by itself; look at the node.",
+                ) from error
+            log.warning("worker.output_lost", attempt=name, why=str(error))
+            return []
+        pieces = [Piece(STDOUT, 0, head)] if head else []
+        if cut:
+            pieces += [encode_cut(STDOUT, 0, cut, 1), Piece(STDOUT, 0, tail)]
+        return pieces
+
+    async def forget(self, names: Sequence[str]) -> None:
+        """Let the pods go."""
+        for name in names:
+            for kept in (self._pods, self._no_image_since, self._no_log_since):
+                kept.pop(name, None)
+            self._vanished.discard(name)
+        await asyncio.gather(*map(self._let_go, names))
+
+    async def changed(self) -> None:
+        """Return when the watch tells something, or when something is due."""
+        if self._version is not None and not self._is_watching and self._pods:
+            self._is_watching = True
+            words = (self._generation, self._version, asyncio.get_running_loop())
+            Thread(target=self._watch, args=words, name="kubernetes", daemon=True).start()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._news.wait(), self._look_s)
+
+    def _pod(self, name: str) -> str:
+        return f"weft-{self._tag}-{name.removeprefix('weft-')}"
+
+    async def _create(self, name: str, pod: Mapping[str, Any]) -> None:
+        is_late = name in self._unanswered
+        self._unanswered.add(name)
+        made = await self._client.create(pod)
+        if made is None:
+            made = await self._client.get(self._pod(name))
+            if made is not None and made["spec"].get("schedulingGates"):
+                # The name was kept from a late request; now the attempt is wanted again.
+                await self._client.delete(self._pod(name), grace_s=0)
+                made = await self._client.create(pod)
+        if made is None:
+            raise Unavailable(f"pod {self._pod(name)} comes and goes", hint="It is made again.")
+        if not is_late:
+            self._unanswered.discard(name)
+        if name not in self._pods:
+            self._see(made)
+
+    async def _let_go(self, name: str) -> None:
+        change: dict[str, Any] = {"finalizers": None}
+        if name in self._unanswered:
+            self._unanswered.discard(name)
+            change["labels"] = {STATE: WITHDRAWN}
+            await self._client.patch(self._pod(name), {"metadata": change})
+            return
+        await self._client.patch(self._pod(name), {"metadata": change})
+        await self._client.delete(self._pod(name), grace_s=0)
+
+    async def _list(self) -> None:
+        before = set(self._pods)
+        pods, version = await self._client.listed(f"{TAG}={self._tag}")
+        known = self._pods
+        # What was made while the list was on its way may be missing in it.
+        self._pods = {name: seen for name, seen in known.items() if name not in before}
+        self._generation += 1
+        self._is_watching = False
+        self._version = version
+        old = []
+        for pod in pods:
+            name = pod["metadata"]["labels"].get(ATTEMPT, "")
+            if name in known:
+                self._pods[name] = known[name]
+            self._see(pod)
+            if _is_withdrawn(pod) and age_s(pod) > _HELD_S:
+                old.append(pod["metadata"]["name"])
+        self._vanished |= (known.keys() & before) - self._pods.keys()
+        await asyncio.gather(*(self._client.delete(name, grace_s=0) for name in old))
+
+    def _see(self, pod: Mapping[str, Any]) -> None:
+        """Remember a pod as it is now."""
+        meta = pod["metadata"]
+        name = str(meta["labels"].get(ATTEMPT, ""))
+        before = self._pods.get(name)
+        if before is None and (_is_withdrawn(pod) or COLLECTED not in meta.get("finalizers", ())):
+            return
+        now = time.time()
+        run_at, end_at = (None, None) if before is None else (before.run_at, before.end_at)
+        if run_at is None and has_begun(pod):
+            run_at = now
+        if end_at is None and is_over(pod):
+            end_at = now
+        self._pods[name] = Seen(pod, run_at, end_at)
+
+    async def _judge(self, name: str, seen: Seen, now: float) -> None:
+        """End a pod that is over its time, or whose image cannot be pulled."""
+        pod = seen.pod
+        if is_over(pod) or "deletionTimestamp" in pod["metadata"]:
+            return
+        reason = verdict_of(pod)
+        if reason is None:
+            reason, left_s = self._due(name, seen, now)
+            self._look_s = min(self._look_s, max(left_s, 0.01))
+            if reason is None:
+                return
+            change = {"metadata": {"annotations": {VERDICT: reason.word}}}
+            await self._client.patch(self._pod(name), change)
+        await self._client.delete(self._pod(name), grace_s=seconds_of(self._limits.grace_ms))
+
+    def _due(self, name: str, seen: Seen, now: float) -> tuple[Reason | None, float]:
+        """Return why a pod must end, or else in how many seconds to look again."""
+        limit = (seen.pod["metadata"].get("annotations") or {}).get(LIMIT)
+        if limit is not None and (started := started_at(seen)) is not None:
+            left_s = started + int(limit) / 1000 - now
+            return (Reason.TIMEOUT if left_s <= 0 else None), left_s
+        word = (state_of(seen.pod).get("waiting") or {}).get("reason")
+        if word == NEVER_AN_IMAGE:
+            return Reason.NO_IMAGE, 0.0
+        if word not in NO_IMAGE and name not in self._no_image_since:
+            return None, _LOOK_S
+        since = self._no_image_since.setdefault(name, now)
+        if "running" in state_of(seen.pod):
+            return None, _LOOK_S
+        left_s = since + self._settings.kubernetes_image_s - now
+        return (Reason.NO_IMAGE if left_s <= 0 else None), left_s
+
+    def _is_lost(self, name: str) -> bool:
+        seen = self._pods.get(name)
+        return seen is None or status_of(seen, time.time()).reason == Reason.LOST
+
+    def _watch(self, generation: int, version: str, loop: asyncio.AbstractEventLoop) -> None:
+        """Pass on what happens, in a thread, for half a minute or so."""
+        is_broken = False
+        with suppress(RuntimeError):  # the loop is closed: nobody wants to know
+            try:
+                for event in self._client.watch(f"{TAG}={self._tag}", version):
+                    loop.call_soon_threadsafe(self._happened, generation, event)
+            except (Gone, WeftError):
+                is_broken = True
+            loop.call_soon_threadsafe(self._watched, generation, is_broken)
+
+    def _happened(self, generation: int, event: Mapping[str, Any]) -> None:
+        if generation != self._generation:
+            return
+        pod = event["object"]
+        self._version = str(pod["metadata"]["resourceVersion"])
+        if event["type"] == "BOOKMARK":
+            return
+        if event["type"] == "DELETED":
+            name = str(pod["metadata"]["labels"].get(ATTEMPT, ""))
+            if self._pods.pop(name, None) is not None:
+                self._vanished.add(name)
+        else:
+            self._see(pod)
+        self._news.set()
+
+    def _watched(self, generation: int, is_broken: bool) -> None:  # noqa: FBT001 (of call_soon)
+        if generation != self._generation:
+            return
+        self._is_watching = False
+        if is_broken:
+            self._version = None
+            asyncio.get_running_loop().call_later(_AGAIN_S, self._news.set)
+        else:
+            self._news.set()
+
+
+def _is_withdrawn(pod: Mapping[str, Any]) -> bool:
+    return bool(pod["metadata"]["labels"].get(STATE) == WITHDRAWN)

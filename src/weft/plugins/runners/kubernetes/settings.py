@@ -1,0 +1,37 @@
+"""Settings of the runner `kubernetes`."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from weft.settings import setting
+
+
+@dataclass(frozen=True, kw_only=True)
+class KubernetesSettings:
+    """How a gateway speaks to Kubernetes, and what its pods are."""
+
+    kubernetes_config: Path | None = setting(
+        None, "the kubeconfig (default: KUBECONFIG, the account of our pod, ~/.kube/config)"
+    )
+    kubernetes_context: str = setting("", "the context of the kubeconfig (default: its current)")
+    kubernetes_namespace: str = setting("default", "the namespace of the pods")
+    kubernetes_image: str = setting("", "the image of jobs that name none; empty: each must")
+    kubernetes_images: str = setting(
+        "*", "images that jobs may name, as patterns of a shell: registry.example/*,debian:*"
+    )
+    kubernetes_gpu: str = setting("nvidia.com/gpu", "what Kubernetes calls a GPU")
+    kubernetes_start_s: int = setting(
+        600, "seconds that a pod may need beyond its job's time limit", minimum=1, maximum=86_400
+    )
+    kubernetes_image_s: float = setting(
+        120.0, "seconds after which an image that cannot be pulled ends the attempt",
+        minimum=0, maximum=86_400,
+    )  # fmt: skip
+    kubernetes_log_s: float = setting(
+        60.0, "seconds for which a node is asked for the output of a pod that has ended",
+        minimum=0, maximum=86_400,
+    )  # fmt: skip
+    kubernetes_answer_s: float = setting(
+        30.0, "seconds after which a request to Kubernetes counts as unanswered",
+        minimum=1, maximum=600,
+    )  # fmt: skip

@@ -1,0 +1,220 @@
+"""The runner `kubernetes` passes the suites of the port on a real control plane.
+
+The node is a stand-in for a kubelet, which runs pods as processes and knows no images.
+"""
+
+import hashlib
+from collections.abc import Iterator
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+
+import pytest
+
+from runners.kubernetes_cluster import PODS, KubernetesCluster, kubernetes_cluster
+from runners.real_engine import RealEngineSuite, Watched, runner_of
+from weft.core.attempt_key import AttemptKey
+from weft.core.errors import Unavailable
+from weft.core.states import Reason
+from weft.plugins.runners.kubernetes.client import KubernetesClient, KubernetesRefused
+from weft.plugins.runners.kubernetes.config import access_of
+from weft.plugins.runners.kubernetes.engine import KubernetesEngine
+from weft.plugins.runners.kubernetes.settings import KubernetesSettings
+from weft.plugins.runners.remote import RemoteRunner
+from weft.ports.executor import ExecutorLimits
+from weft.ports.runner import Assignment
+from weft.testing.runner_suite import assignment
+from weft.wire.container_documents import ContainerDocument
+from weft.wire.spec import CONTAINER, JobSpec
+
+pytestmark = [pytest.mark.engine, pytest.mark.timeout(300)]
+
+LIMITS = ExecutorLimits(grace_ms=1000, stream_bytes_max=1 << 20, stream_head_bytes=1 << 10)
+_DIES = """
+import asyncio, os, pathlib, signal, sys
+import msgspec
+from runners import test_kubernetes_runner as here
+from runners.real_engine import runner_of
+from weft.ports.runner import Assignment
+
+async def main():
+    root, address, call = sys.argv[1:]
+    engine = here.engine_of(pathlib.Path(root), address)
+    runner = runner_of(pathlib.Path(root), engine)
+    await runner.adopt()
+    create = engine._client.create
+    async def die(pod):
+        if call == "answered":
+            await create(pod)
+        os.kill(os.getpid(), signal.SIGKILL)
+    engine._client.create = die
+    await runner.submit([msgspec.json.decode(sys.stdin.buffer.read(), type=Assignment)])
+
+asyncio.run(main())
+"""
+
+
+class _Watched(Watched, KubernetesEngine):
+    """An engine that is watched."""
+
+
+def engine_of(root: Path, config: str) -> _Watched:
+    settings = KubernetesSettings(
+        kubernetes_config=Path(config), kubernetes_image="any", kubernetes_answer_s=1.5,
+        kubernetes_image_s=0.5, kubernetes_log_s=1,
+    )  # fmt: skip
+    tag = hashlib.sha256(str(root).encode()).hexdigest()[:12]
+    client = KubernetesClient(access_of(settings), settings)
+    engine = _Watched(client, settings, LIMITS, tag=tag)
+    engine.refused = []
+    return engine
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[KubernetesCluster]:
+    with kubernetes_cluster() as found:
+        yield found
+
+
+class TestKubernetesRunner(RealEngineSuite):
+    dies = _DIES
+    dies_at = "asked"
+
+    @pytest.fixture(autouse=True)
+    def _at(self, tmp_path: Path, cluster: KubernetesCluster) -> Iterator[None]:
+        self.root = tmp_path
+        self.cluster = cluster
+        self.engines = []
+        yield
+        cluster.purge()
+
+    def runner(self) -> RemoteRunner:
+        engine = engine_of(self.root, self.address)
+        self.engines.append(engine)
+        return runner_of(self.root, engine)
+
+    def submitted(self) -> list[str]:
+        labels = [one["metadata"]["labels"] for one in self.cluster.pods()]
+        return sorted(one["weft/attempt"] for one in labels if one["weft/state"] == "given")
+
+    @property
+    def address(self) -> str:
+        return str(self.cluster.config)
+
+    def engine_stopped(self) -> AbstractAsyncContextManager[None]:
+        return self.cluster.stopped()
+
+    async def test_gateway_killed_after_a_pod_runs_its_attempt_once(self) -> None:
+        evidence = self.root / "evidence"
+        one = Assignment(
+            AttemptKey(1, 5, 1), JobSpec(script=f"echo ran >>{evidence}"), 100, 16, (1, 5)
+        )
+        await self.die_at("answered", one)
+        async with self.ended() as agent:
+            if one.key not in [end.key for end in agent.known.ended]:
+                assert (await agent.end_of(one)).exit_code == 0
+
+        assert evidence.read_text() == "ran\n"
+
+    async def test_attempt_that_is_given_twice_runs_once(self) -> None:
+        evidence = self.root / "evidence"
+        spec = JobSpec(script=f"echo ran >>{evidence}; sleep 1", executor="kubernetes")
+        one = Assignment(AttemptKey(1, 6, 1), spec, 100, 16, (1, 6))
+        async with self.ended() as agent:
+            await agent.runner.submit([one])
+            await engine_of(self.root, self.address).submit({one.key.name: one})
+            assert (await agent.end_of(one)).exit_code == 0
+
+        assert evidence.read_text() == "ran\n"
+
+    async def test_limit_is_kept_and_its_end_says_so(self) -> None:
+        spec = JobSpec(command=("sleep", "60"), executor="kubernetes", timeout_s=1.5)
+        one = Assignment(AttemptKey(1, 8, 1), spec, 100, 16, (1, 8))
+        async with self.ended() as agent:
+            await agent.runner.submit([one])
+            end = await agent.end_of(one)
+            assert end.reason == Reason.TIMEOUT
+            assert 1.0 < (end.ended_ns - end.started_ns) / 1e9 < 20.0
+
+    async def test_what_runs_is_as_it_was_submitted(self) -> None:
+        """Its variables, its text to read, its script; and the pod is told."""
+        script = '#!/bin/sh\nread -r line; echo "$A $line $WEFT_JOB $1"; exit 200'
+        env = {"A": "it's $HOME $(B) $$"}
+        spec = JobSpec(script=script, command=("$(A)",), env=env, stdin="one\ntwo")
+        one = Assignment(AttemptKey(1, 9, 1), spec, 100, 16, (1, 9))
+        async with self.ended() as agent:
+            await agent.runner.submit([one])
+            end = await agent.end_of(one)
+            assert end.exit_code == 200
+            assert end.message.startswith("pod weft-")
+            assert end.stdout_bytes == len("it's $HOME $(B) $$ one b1.j9 $(A)\n")
+
+    async def test_image_that_cannot_be_pulled_ends_the_attempt(self) -> None:
+        box = ContainerDocument(image="docker://missing/tools:1")
+        spec = JobSpec(("true",), executor="kubernetes", container=box, requires=(CONTAINER,))
+        one = Assignment(AttemptKey(1, 4, 1), spec, 100, 16, (1, 4))
+        async with self.ended() as agent:
+            await agent.runner.submit([one])
+            end = await agent.end_of(one)
+            assert (end.reason, end.started_ns) == (Reason.NO_IMAGE, 0)
+
+    async def test_what_kubernetes_refuses_ends_with_its_words(self) -> None:
+        box = ContainerDocument(image="docker://any", user="99999999999:1")
+        spec = JobSpec(("true",), executor="kubernetes", container=box, requires=(CONTAINER,))
+        one = Assignment(AttemptKey(1, 4, 1), spec, 100, 16, (1, 4))
+        refused = await engine_of(self.root, self.address).submit({one.key.name: one})
+
+        (error,) = refused.values()
+        assert isinstance(error, KubernetesRefused)
+        assert "runAsUser" in error.message
+
+    async def test_pod_deleted_by_hand_ends(self) -> None:
+        one = assignment(3, runs_s=60)
+        async with self.ended() as agent:
+            await agent.runner.submit([one])
+            await agent.until(lambda told: len(told.started) == 1)
+            (pod,) = self.cluster.pods()
+            self.cluster.ask("DELETE", f"{PODS}/{pod['metadata']['name']}?gracePeriodSeconds=1")
+            end = await agent.end_of(one)
+            assert end.reason == Reason.SIGNAL
+
+    async def test_pod_removed_with_its_finalizer_is_lost(self) -> None:
+        one = assignment(3, runs_s=60)
+        async with self.ended() as agent:
+            await agent.runner.submit([one])
+            await agent.until(lambda told: len(told.started) == 1)
+            self.cluster.purge()
+            assert (await agent.end_of(one)).reason == Reason.LOST
+
+    async def test_output_of_a_node_that_is_gone_is_empty(self) -> None:
+        """Its end is told all the same, after a while."""
+        one = assignment(3)
+        async with self.adopted() as agent:
+            await agent.runner.submit([one])
+            await agent.end_of(one)
+        async with self.cluster.stopped("kubelet"):
+            node = self.cluster.ask("GET", "/api/v1/nodes/n0")
+            node["status"]["daemonEndpoints"]["kubeletEndpoint"]["Port"] = 1
+            self.cluster.ask("PUT", "/api/v1/nodes/n0/status", node)
+            engine = engine_of(self.root, self.address)
+            await engine.statuses([one.key.name])
+            first = await _output(engine, one.key.name)
+            assert first == "away"
+            while (found := await _output(engine, one.key.name)) == "away":
+                pass
+            assert found == []
+
+    async def test_nothing_is_left_when_it_is_collected(self) -> None:
+        one = assignment(1)
+        async with self.ended() as agent:
+            await agent.runner.submit([one])
+            await agent.end_of(one)
+            agent.runner.acknowledge([one.key])
+            await self.settled()
+            assert self.cluster.pods() == []
+
+
+async def _output(engine: KubernetesEngine, name: str) -> object:
+    try:
+        return await engine.output(name)
+    except Unavailable:
+        return "away"

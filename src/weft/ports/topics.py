@@ -1,8 +1,8 @@
 """The port `topics`: records with keys and headers, for programs that are not weft's.
 
 PostgreSQL stays the record: what is read twice must do no harm, and what is written may be written
-twice. Built in: `kafka`. Loaded by the entry points `weft.topics`; each is called with a
-`Connection`.
+twice. Built in: `kafka`, and for events `rabbitmq`, too. Loaded by the entry points `weft.topics`
+and `weft.event_sinks`; each is called with a `Connection`.
 """
 
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
@@ -49,8 +49,8 @@ class Positions(dict[tuple[str, int], int]):
     """What is to be read next of each partition."""
 
 
-class Topics(Protocol):
-    """A connection to the topics of one cluster. All calls raise `TransportError` if it cannot be
+class EventSink(Protocol):
+    """A connection over which events go out. All calls raise `TransportError` if it cannot be
     reached.
     """
 
@@ -59,6 +59,15 @@ class Topics(Protocol):
 
     async def publish(self, records: Sequence[Record]) -> Sequence[bool]:
         """Write records, in order; return which of them all replicas in step have."""
+
+    async def close(self) -> None:
+        """End the connection, if there is one."""
+
+
+class Topics(EventSink, Protocol):
+    """A connection to the topics of one cluster. All calls raise `TransportError` if it cannot be
+    reached.
+    """
 
     def consume(
         self, group: str, topic: str, *, limit: int
@@ -73,9 +82,6 @@ class Topics(Protocol):
         """Get all records of topics from these positions on, which move along; a partition that
         has none begins now. Nothing needs to be acknowledged.
         """
-
-    async def close(self) -> None:
-        """End the connection, if there is one."""
 
 
 class RunAnswer(NamedTuple):
@@ -123,3 +129,5 @@ class JobTopics:
 
 TopicsFactory = Callable[[Connection], Topics]
 TOPICS_PLUGINS: Final = PluginGroup[TopicsFactory]("weft.topics", "topics")
+EventSinkFactory = Callable[[Connection], EventSink]
+EVENT_SINK_PLUGINS: Final = PluginGroup[EventSinkFactory]("weft.event_sinks", "event sink")

@@ -24,7 +24,7 @@ from weft.run.child import ROLE_VARIABLE, SUPERVISOR_VARIABLE
 from weft.run.condition_tests import ConditionTests
 from weft.run.doors import callback_forms, notice_forms
 from weft.run.home import Home
-from weft.run.job_topics import opened_topics
+from weft.run.job_topics import opened_event_sinks, opened_topics
 from weft.run.message_making import MessageMaking
 from weft.run.role_environment import role_environment
 from weft.run.secret_keys import read_secret_keys
@@ -49,6 +49,7 @@ async def driver_adapters(
         async with (
             opened_transports(settings) as transports,
             opened_topics(settings) as topics,
+            opened_event_sinks(settings) as event_sinks,
         ):
             topics_of = {
                 (one.document.name, one.document.jobs.tenant)
@@ -69,9 +70,9 @@ async def driver_adapters(
                     if (jobs := one.document.jobs) is not None
                 ),
                 *(
-                    EventsOut(one.topics, store, one.document.name, events.tenant, events.user)
-                    for one in topics
-                    if (events := one.document.events) is not None
+                    EventsOut(sink, store, document.name, events.tenant, events.user)
+                    for document, sink in event_sinks
+                    if (events := document.events) is not None
                 ),
             )
     finally:

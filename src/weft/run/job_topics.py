@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weft.core.errors import Invalid
 from weft.core.problems import Problems
-from weft.ports.topics import TOPICS_PLUGINS, JobTopics, RunLedger, Topics
+from weft.ports.topics import (
+    EVENT_SINK_PLUGINS,
+    TOPICS_PLUGINS,
+    EventSink,
+    JobTopics,
+    RunLedger,
+    Topics,
+)
+from weft.ports.transport import Connection
 from weft.run.doors import api_doors, installed_doors
 from weft.settings import Settings
 from weft.settings.transports_file import TransportDocument, known_transports, read_transports
@@ -34,24 +42,47 @@ class Opened(NamedTuple):
 @asynccontextmanager
 async def opened_topics(settings: Settings) -> AsyncIterator[Sequence[Opened]]:
     """Yield the connections over which jobs of doors travel; none are connected yet."""
-    documents = {
-        one.name: one
-        for one in known_transports(settings.transports_file)
-        if one.jobs is not None or one.events is not None
-    }
     found = [
-        Opened(documents[one.name], TOPICS_PLUGINS.load(one.kind)(one))
-        for one in (read_transports(settings.transports_file) if documents else ())
-        if one.name in documents
+        Opened(document, TOPICS_PLUGINS.load(connection.kind)(connection))
+        for document, connection in _named(settings, "jobs")
     ]
     for one in found:
-        if one.document.jobs is not None:
-            _group_of(one.document)
+        _group_of(one.document)
     try:
         yield found
     finally:
         for one in found:
             await one.topics.close()
+
+
+@asynccontextmanager
+async def opened_event_sinks(
+    settings: Settings,
+) -> AsyncIterator[Sequence[tuple[TransportDocument, EventSink]]]:
+    """Yield the connections to which events of tenants go; none are connected yet."""
+    found = [
+        (document, EVENT_SINK_PLUGINS.load(connection.kind)(connection))
+        for document, connection in _named(settings, "events")
+    ]
+    try:
+        yield found
+    finally:
+        for _, sink in found:
+            await sink.close()
+
+
+def _named(settings: Settings, table: str) -> Sequence[tuple[TransportDocument, Connection]]:
+    """Return the entries of the file that have this table."""
+    documents = {
+        one.name: one
+        for one in known_transports(settings.transports_file)
+        if getattr(one, table) is not None
+    }
+    return [
+        (documents[one.name], one)
+        for one in (read_transports(settings.transports_file) if documents else ())
+        if one.name in documents
+    ]
 
 
 @asynccontextmanager

@@ -33,7 +33,7 @@ class JobTopicsDocument(Struct, forbid_unknown_fields=True, kw_only=True):
 
 
 class EventsDocument(Struct, forbid_unknown_fields=True, kw_only=True):
-    """The topic to which the events of a tenant go; the table `[transports.events]`."""
+    """Topic or exchange to which the events of a tenant go; the table `[transports.events]`."""
 
     tenant: Text
     user: Text

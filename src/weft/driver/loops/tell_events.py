@@ -1,4 +1,4 @@
-"""The loop that writes the events of a tenant to a topic, as far as one user sees them.
+"""The loop that writes the events of a tenant to a topic or exchange, as one user sees them.
 
 It goes on from a stored position, which moves when the records are confirmed: each event is told
 at least once, those of a batch in order, also after a day without broker. What retention has
@@ -14,7 +14,7 @@ from weft.core.ids import format_batch_id
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.driver.loops.telling import tell_always
 from weft.ports.store import OfferStore, Row
-from weft.ports.topics import Record, Topics
+from weft.ports.topics import EventSink, Record
 from weft.ports.transport import TransportError
 from weft.telemetry import metrics
 from weft.wire.event_documents import event_document
@@ -29,7 +29,7 @@ REMOVED: Final = "events.removed"
 class EventsOut:
     """Whose events go out, and where."""
 
-    topics: Topics
+    topics: EventSink
     store: OfferStore
     name: str
     """Of the connection."""

@@ -1,0 +1,128 @@
+"""Events of a tenant that go to an exchange, on a real broker that dies meanwhile."""
+
+import asyncio
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from e2e.conftest import until
+from transports.rabbit_broker import RabbitBroker
+from transports.site import Site
+from transports.test_rabbitmq import CONNECTION, connection
+from up.weft_up import temporary_home, up
+from weft.ports.topics import Record
+from weft.ports.transport import TransportError
+from weft.run.user_name import user_name
+
+pytest.importorskip("aio_pika", reason="the extra `rabbitmq` is not installed")
+
+import aio_pika
+
+from weft.plugins.transports.rabbitmq.events import RabbitEvents
+
+pytestmark = [pytest.mark.engine, pytest.mark.timeout(300)]
+EVENTS = """
+[transports.events]
+tenant = "default"
+user = "{user}"
+"""
+WITH_GUEST = RabbitBroker.address.replace("://", "://guest:guest@")
+QUORUM: dict[str, Any] = {"x-queue-type": "quorum"}
+
+
+@pytest.fixture
+def site(rabbit: RabbitBroker, tmp_path: Path) -> Iterator[Site]:
+    """Give a weft that tells of its events."""
+    file = tmp_path / "transports.toml"
+    file.write_text(CONNECTION.format(address=rabbit.address) + EVENTS.format(user=user_name()))
+    settings = {"WEFT_TRANSPORTS_FILE": str(file), "RABBIT_PASSWORD": "guest"}
+    with temporary_home() as home, up(home, **settings) as running:
+        running.until_ready()
+        yield Site(home, tmp_path)
+
+
+def listen(name: str, exchange: str, routing_key: str) -> None:
+    """Declare a queue, and bind it to an exchange, as programs do."""
+
+    async def declare() -> None:
+        async with await aio_pika.connect(WITH_GUEST) as other:
+            channel = await other.channel()
+            await channel.declare_exchange(exchange, aio_pika.ExchangeType.TOPIC, durable=True)
+            queue = await channel.declare_queue(name, durable=True, arguments=QUORUM)
+            await queue.bind(exchange, routing_key)
+
+    asyncio.run(declare())
+
+
+def taken(name: str) -> list[tuple[str, dict[str, Any]]]:
+    """Take what a queue has: routing keys and documents."""
+
+    async def take() -> list[tuple[str, dict[str, Any]]]:
+        found = []
+        async with await aio_pika.connect(WITH_GUEST) as other:
+            queue = await (await other.channel()).get_queue(name)
+            while (message := await queue.get(fail=False)) is not None:
+                await message.ack()
+                document = json.loads(message.body)
+                assert message.message_id == message.headers["id"] == document["id"]
+                found.append((message.routing_key or "", document))
+        return found
+
+    return asyncio.run(take())
+
+
+def test_events_go_on_in_order_when_the_broker_was_killed(
+    rabbit: RabbitBroker, site: Site
+) -> None:
+    listen("all", "weft.default.events", "#")
+    listen("ends", "weft.default.events", "batch.complete.*")
+    told: list[tuple[str, dict[str, Any]]] = []
+
+    def is_complete(batch: str) -> bool:
+        told.extend(taken("all"))
+        return f"batch.complete.{batch}" in [key for key, _ in told]
+
+    def run() -> str:
+        ran = site.run("run", "--json", "--", "true")
+        assert ran.returncode == 0, ran.stderr
+        return f"b{json.loads(ran.stdout.splitlines()[0])['batch_id']}"
+
+    batches = [run()]
+    until(lambda: is_complete(batches[0]))
+    batches.append(run())
+    rabbit.kill()  # its events may be under way
+    batches += [run(), run()]
+    rabbit.start()
+    for batch in batches:
+        until(lambda batch=batch: is_complete(batch))  # type: ignore[misc]
+        of_batch = [one for key, one in told if key.endswith(f".{batch}")]
+        ids = list(dict.fromkeys(one["id"] for one in of_batch))
+        assert of_batch[0]["kind"] == "update.committed"
+        assert ids == sorted(ids, key=lambda one: [int(part) for part in one.split("-")])
+        assert len(ids) >= 2
+
+    assert {key for key, _ in taken("ends")} == {f"batch.complete.{one}" for one in batches}
+
+
+async def test_exchange_of_another_type_is_refused_and_a_deleted_one_made_again(
+    rabbit: RabbitBroker,
+) -> None:
+    events = RabbitEvents(connection(rabbit))
+    record = Record("weft.other.events", "b1", b"{}", {"id": "1-1", "kind": "x"})
+    async with await aio_pika.connect(WITH_GUEST) as other:
+        channel = await other.channel()
+        await channel.declare_exchange("weft.wrong.events", aio_pika.ExchangeType.FANOUT)
+        try:
+            with pytest.raises(TransportError, match=r"weft\.wrong\.events"):
+                await events.publish([record._replace(topic="weft.wrong.events")])
+            assert await events.publish([record]) == [True]
+            await channel.exchange_delete("weft.other.events")
+            assert await events.publish([record]) == [False]
+            assert await events.publish([record]) == [True]
+        finally:
+            await events.close()
+            for name in ("weft.wrong.events", "weft.other.events"):
+                await channel.exchange_delete(name)

@@ -22,7 +22,7 @@ from weft.plugins.log_stores.files.spool import FileSpool
 from weft.plugins.log_stores.files.writer import FileLogWriter
 from weft.ports.store import Claimed, ClaimRequest, EndReport, StartReport, WorkerStore
 from weft.run.api import Server, serving_config
-from weft.run.files import kept_files
+from weft.run.files import kept_files, store_trial
 from weft.run.home import Home
 from weft.run.look_ups import LookUps
 from weft.run.worker_link import spool_limits_of
@@ -80,6 +80,7 @@ class LiveApi:
             self.store, self.store.notices, logs, self.settings, doors=self._doors,
             secret_keys=lambda: SecretKeys(self.secret_keys), link=link,
             files_=kept_files(Home(self.settings.home)), look_ups=look_ups,
+            trial=store_trial(self.settings, lambda: SecretKeys(self.secret_keys)),
         )  # fmt: skip
         server = Server(serving_config(app))
         serving = asyncio.create_task(server.run_on(listener))

@@ -18,7 +18,7 @@ FREE: Mapping[str, str] = {
     "an application of a thousand, or the user whose it is": """
         app-show-0 app-rm-0 app-add--for app-rm--for""",
     "a store of files, of which a tenant has few": """
-        store-add-0 store-add-1 store-show-0 store-rm-0 store-add--region""",
+        store-add-0 store-add-1 store-show-0 store-rm-0 store-test-0 store-add--region""",
     "a file that a job has left": """
         files-cat-1 files-get-1""",
     "a connection of the server, which few have": """

@@ -43,6 +43,7 @@ WORDS: dict[tuple[str, ...], list[str]] = {
     ("source", "replay"): ["scenes", "--since", "2027-01-01"], ("param", "diff"): ["2027-01-01"],
     ("files", "ls"): ["b1.j1"], ("files", "cat"): ["b1.j1", "x"], ("files", "get"): ["b1.j1", "x"],
     ("licence", "set"): ["spice", "5"],
+    **{("transport", "letters", name): ["1"] for name in ("show", "resend", "rm")},
     ("store", "add"): ["a", "s3://bucket", "--access", "read", "--env"],
     ("token", "create"): ["ci"],
     **{(name,): ["b1"] for name in ("cancel", "hold", "release", "retry")},

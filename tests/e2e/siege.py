@@ -57,6 +57,11 @@ url = "https://endpoint.example/products"
 message = "{{ job.id }}"
 """
 LINE_IDS: Final = dict.fromkeys(("setup", "lifecycle", "source", "sink"), "snow")
+KEEP_DEAD: Final = """
+    INSERT INTO weft.dead_message (tenant_id, transport, source, queue, reason, kept_at, body, n_bytes)
+    SELECT tenant_id, 'rabbit', 'weft.default', 'default', 'rejected', now(), '{}', 2
+    FROM weft.tenant WHERE name = 'default'
+"""
 SHOW: Final = 'printf %s "$DB" | sha256sum; sha256sum < "$WEFT_SECRETS_DIR/key"; '
 USES: Final = ("--secret", "db=DB", "--secret-file", "db=key", "--clean-env")
 LOOP: Final = "trap '' USR1; while :; do sleep 0.05; done"
@@ -168,6 +173,7 @@ class Siege:
         self.ask("PUT", "/v1/saved-queries/mine", {"query": "name = x"})
         self._make_line("snow")
         self.ask("PUT", "/v1/parameters/cloud_max", {"value": 20})
+        asyncio.run(_execute(self.weft.home, [KEEP_DEAD, KEEP_DEAD]))
         until(lambda: self.conditions().keys() == CONDITIONS.keys())
         (worker, _) = self.ask("GET", "/v1/workers")["items"]
         page = self.ask("GET", "/ui")
@@ -179,7 +185,7 @@ class Siege:
             **LINE_IDS, "app": "snow-1.0", "store": "snow", "message": 1, "parameter": "cloud_max",
             "digest": digest[1], "name": "weft.css", "w": worker["worker"],
             "c": self.conditions()["quota"],
-            "o": self.ask("DELETE", f"/v1/batches/{spare}")["id"],
+            "o": self.ask("DELETE", f"/v1/batches/{spare}")["id"], "dead": 1,
         }  # fmt: skip
 
     def _make_line(self, name: str) -> None:
@@ -227,7 +233,7 @@ class Siege:
             "billing-projects/{p}": "spare", "billing_projects/{p}": "hail",
             "billing_limits/{p}": "default", "payloads/{s}": "ab" * 32, "secret": "db",
             "app-parts/{s}": "ab" * 32, "session": 1, "user": "bob", "t": token, "saved": "theirs",
-            "schedules/{s}": schedule, "c": self.conditions()["rate_limited"],
+            "schedules/{s}": schedule, "c": self.conditions()["rate_limited"], "dead": 2,
         }  # fmt: skip
 
     def ask_commands(

@@ -69,8 +69,8 @@ def test_commands_of_the_guide(guided: Weft, tmp_path: Path) -> None:
     shown = re.findall(r"^clouds_max\t50\t1\tinteger\t", said, re.MULTILINE)
     assert len(shown) == 2  # by `get` and by `history`
 
-    pause, resume, replay, remove = [f"$ {one}" for one in change.split("$ ")[1:]]
-    for one in (pause, resume):
+    why, pause, resume, replay, remove = [f"$ {one}" for one in change.split("$ ")[1:]]
+    for one in (why, pause, resume):
         typed(one)
     typed(replay.replace("2027", "2020"))
     until(lambda: sorted(items(guided).values()) == ["b1.j3", "b1.j4"])

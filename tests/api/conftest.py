@@ -45,12 +45,18 @@ def doors() -> Sequence[ApiDoor]:
 
 
 @pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    """Say the settings of the live api; a file of tests of others gives its own."""
+    return Settings(home=tmp_path)
+
+
+@pytest.fixture
 async def api(
-    database: dict[str, str], tmp_path: Path, doors: Sequence[ApiDoor]
+    database: dict[str, str], settings: Settings, doors: Sequence[ApiDoor]
 ) -> AsyncIterator[LiveApi]:
     """Give the api on a database of its own, behind a real server."""
     await make_user(database["admin"])
-    live = LiveApi(database["weft_api"], Settings(home=tmp_path), doors=doors)
+    live = LiveApi(database["weft_api"], settings, doors=doors)
     await live.start()
     yield live
     await live.stop()

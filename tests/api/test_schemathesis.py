@@ -10,6 +10,7 @@ import pytest
 
 from api.live import TOKEN, LiveApi
 from api.test_users import add
+from weft.settings import Settings
 
 HERE = Path(__file__).parent
 DOCUMENT = {
@@ -25,6 +26,12 @@ EXAMPLES = {
     "admin": ["--phases=examples,coverage,fuzzing", "--max-examples=5"],
     **dict.fromkeys(("tenant-admin", "operator", "user", "viewer", "worker"), FEW),
 }
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    """Answer wrong tokens as often as they are sent: a fast machine sends more than the limit."""
+    return Settings(home=tmp_path, failed_logins_per_s=0)
 
 
 @pytest.mark.heavy

@@ -58,7 +58,8 @@ message = "{{ job.id }}"
 """
 LINE_IDS: Final = dict.fromkeys(("setup", "lifecycle", "source", "sink"), "snow")
 KEEP_DEAD: Final = """
-    INSERT INTO weft.dead_message (tenant_id, transport, source, queue, reason, kept_at, body, n_bytes)
+    INSERT INTO weft.dead_message
+        (tenant_id, transport, source, queue, reason, kept_at, body, n_bytes)
     SELECT tenant_id, 'rabbit', 'weft.default', 'default', 'rejected', now(), '{}', 2
     FROM weft.tenant WHERE name = 'default'
 """

@@ -3,7 +3,7 @@
 from hashlib import sha256
 from uuid import uuid4
 
-from weft.ports.store import ACTION, Action, FailedLogin, LoginOwner, TrailQuery
+from weft.ports.store import Action, FailedLogin, LoginOwner, TrailQuery, acting
 from weft.testing.store_site import TRACE_ID, StoreTests
 
 
@@ -14,14 +14,11 @@ class TrailStoreSuite(StoreTests):
         """Once it is sealed; so is what was refused."""
         api, caller, path = self.site.api, self.site.caller, f"/v1/{uuid4().hex}"
         action = Action(caller=caller, name="hold", path=path, trace_id=TRACE_ID)
-        before = ACTION.set(action)
-        try:
+        with acting(action):
             await api.list_tokens(caller)
             await api.create_token(
                 caller, uuid4().hex, name="t", scopes=None, valid_s=None, tokens_max=99
             )
-        finally:
-            ACTION.reset(before)
         await api.record_refusal(
             Action(caller=caller, name="read", path=path, trace_id=TRACE_ID, refused="API.X")
         )

@@ -4,21 +4,18 @@ Each api does so; the database gives a run to one of them. One that dies on the 
 another when its time is over, and the idempotency key lets no run be submitted twice.
 """
 
-import asyncio
-import contextlib
 import hashlib
-import random
 from collections.abc import Callable
 from typing import Final
 
 from weft.api.services import Services
+from weft.api.use_cases.due_work import DueWork
 from weft.api.use_cases.schedules import key_of, with_attributes
-from weft.core.backoff import backoff_s
 from weft.core.errors import Internal, Unavailable, WeftError
 from weft.core.ids import format_batch_id, format_schedule_id
 from weft.core.rights import Right, require
 from weft.core.schedules import zone_of
-from weft.ports.store import ACTION, Action, Notices, ScheduleRun
+from weft.ports.store import Action, Notices, ScheduleRun, acting
 from weft.submission import submit
 from weft.submission.services import Origin
 from weft.telemetry.log import get_logger
@@ -29,10 +26,6 @@ from weft.wire.documents import BatchDocument
 RUNS_AT_ONCE: Final = 10
 LEASE_S: Final = 60.0
 """After this time another api submits a run that this one has not ended."""
-LATE_S: Final = 0.01
-RETRY_FIRST_S: Final = 0.05
-RETRY_LONGEST_S: Final = 5.0
-CHANNEL: Final = "schedules"
 log = get_logger()
 
 DecodeBatch = Callable[[bytes], BatchDocument]
@@ -44,54 +37,22 @@ class ScheduleRuns:
 
     def __init__(self, services: Services, notices: Notices, decode: DecodeBatch) -> None:
         self._services = services
-        self._notices = notices
         self._decode = decode
-        self._woken = asyncio.Event()
+        self._due = DueWork(notices, "schedules", self.submit_due, "schedules.failed")
 
     async def run(self) -> None:
-        """Listen, and submit at every notice. Never returns."""
-        async with asyncio.TaskGroup() as group:
-            group.create_task(self._listen())
-            group.create_task(self._serve())
-
-    async def _listen(self) -> None:
-        failures = 0
-        while True:
-            notices = self._notices.listen(CHANNEL)
-            with contextlib.suppress(Unavailable):
-                async for _ in notices:  # the first one says that it listens
-                    failures = 0
-                    self._woken.set()
-            failures += 1
-            await asyncio.sleep(_retry_s(failures))
-
-    async def _serve(self) -> None:
-        failures = 0
-        while True:
-            try:
-                pause_s = await self.submit_due()
-                failures = 0
-            except Exception as error:
-                # If this loop ended, schedules would stand still while the api serves.
-                if not isinstance(error, Unavailable):
-                    log.exception("schedules.failed")
-                failures += 1
-                pause_s = _retry_s(failures)
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(pause_s):
-                    await self._woken.wait()
+        """Submit at every notice. Never returns."""
+        await self._due.run()
 
     async def submit_due(self) -> float | None:
         """Submit all runs that wait and that no other api has; return in how many seconds there
         may be another one, if no notice comes before; None: there is none.
         """
-        self._woken.clear()
         store = self._services.store
         while runs := await store.take_schedule_runs(limit=RUNS_AT_ONCE, lease_s=LEASE_S):
             for run in runs:
                 await self._submit(run)
-        due_in_s = await store.next_schedule_run()
-        return None if due_in_s is None else max(due_in_s, 0) + LATE_S
+        return await store.next_schedule_run()
 
     async def _submit(self, run: ScheduleRun) -> None:
         facts = {
@@ -143,11 +104,8 @@ class ScheduleRuns:
         origin = Origin(digest=digest, trace_id=new_trace_id(), key=key)
         path = f"/v1/schedules/{format_schedule_id(run.schedule_id)}"
         action = Action(caller=run.owner, name="run_schedule", path=path, trace_id=origin.trace_id)
-        before = ACTION.set(action)
-        try:
+        with acting(action):
             answer, _ = await submit.create_batch(self._services, run.owner, document, origin)
-        finally:
-            ACTION.reset(before)
         return int(answer["batch_id"])
 
 
@@ -160,13 +118,4 @@ def _defect() -> WeftError:
         "the run could not be submitted",
         detail="It hit a defect of weft, which the log of the api describes.",
         hint="Report it; the schedule goes on at its next time.",
-    )
-
-
-def _retry_s(failures: int) -> float:
-    return backoff_s(
-        failures,
-        first_s=RETRY_FIRST_S,
-        longest_s=RETRY_LONGEST_S,
-        jitter=random.random(),  # noqa: S311 (spreads retries, guards nothing)
     )

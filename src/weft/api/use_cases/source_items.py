@@ -7,9 +7,7 @@ under the same key, so that no item becomes two jobs.
 """
 
 import asyncio
-import contextlib
 import hashlib
-import random
 import re
 from collections.abc import Callable, Sequence
 from datetime import date
@@ -18,8 +16,8 @@ from typing import Any, Final
 import msgspec
 
 from weft.api.services import Services
+from weft.api.use_cases.due_work import DueWork
 from weft.api.use_cases.item_decisions import decide
-from weft.core.backoff import backoff_s
 from weft.core.errors import (
     BatchCancelled,
     BatchNotFound,
@@ -32,7 +30,7 @@ from weft.core.errors import (
 )
 from weft.core.ids import format_batch_id
 from weft.core.rights import Right, require
-from weft.ports.store import ACTION, Action, Notices
+from weft.ports.store import Action, Notices, acting
 from weft.ports.store.sources import Decision, TakenItem, TakenSource, Target
 from weft.submission import submit
 from weft.submission.services import Answer, Origin
@@ -48,10 +46,6 @@ LEASE_S: Final = 60.0
 """After this time another api goes on with a source that this one has not let go."""
 FULL_WAIT_S: Final = 15.0
 REFUSED_WAIT_S: Final = 60.0
-LATE_S: Final = 0.01
-RETRY_FIRST_S: Final = 0.05
-RETRY_LONGEST_S: Final = 5.0
-CHANNEL: Final = "sources"
 _JOB: Final = re.compile(r"/jobs/(\d+)(/.*)?")
 log = get_logger()
 
@@ -64,18 +58,15 @@ class SourceItems:
 
     def __init__(self, services: Services, notices: Notices, decode: Decode) -> None:
         self._services = services
-        self._notices = notices
         self._decode = decode
-        self._woken = asyncio.Event()
+        self._due = DueWork(notices, "sources", self.submit_due, "items.failed")
         self._asking: set[asyncio.Task[None]] = set()
         """What is done for sources whose items ask others: nobody waits for it."""
 
     async def run(self) -> None:
-        """Listen, and submit at every notice. Never returns."""
+        """Make jobs at every notice. Never returns."""
         try:
-            async with asyncio.TaskGroup() as group:
-                group.create_task(self._listen())
-                group.create_task(self._serve())
+            await self._due.run()
         finally:
             for task in self._asking:
                 task.cancel()
@@ -85,38 +76,10 @@ class SourceItems:
         """Wait until nobody is asked any more."""
         await asyncio.gather(*self._asking, return_exceptions=True)
 
-    async def _listen(self) -> None:
-        failures = 0
-        while True:
-            notices = self._notices.listen(CHANNEL)
-            with contextlib.suppress(Unavailable):
-                async for _ in notices:  # the first one says that it listens
-                    failures = 0
-                    self._woken.set()
-            failures += 1
-            await asyncio.sleep(_retry_s(failures))
-
-    async def _serve(self) -> None:
-        failures = 0
-        while True:
-            try:
-                pause_s = await self.submit_due()
-                failures = 0
-            except Exception as error:
-                # If this loop ended, sources would stand still while the api serves.
-                if not isinstance(error, Unavailable):
-                    log.exception("items.failed")
-                failures += 1
-                pause_s = _retry_s(failures)
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(pause_s):
-                    await self._woken.wait()
-
     async def submit_due(self) -> float | None:
         """Make jobs of all items that wait and that no other api has; return in how many seconds
         there may be more, if no notice comes before; None: there is nothing.
         """
-        self._woken.clear()
         store = self._services.store
         while taken := await store.take_source(limit=ITEMS_AT_ONCE, lease_s=LEASE_S):
             if "let" not in taken.template.get("configure", {}):
@@ -127,8 +90,7 @@ class SourceItems:
             task = asyncio.create_task(self._serve_asking(taken))
             self._asking.add(task)
             task.add_done_callback(self._asking.discard)
-        due_in_s = await store.next_source_work()
-        return None if due_in_s is None else max(due_in_s, 0) + LATE_S
+        return await store.next_source_work()
 
     async def _serve_asking(self, taken: TakenSource) -> None:
         try:
@@ -138,7 +100,7 @@ class SourceItems:
             said = "the database is away"
             log.warning("items.postponed", source=taken.name, error=said, wait_s=LEASE_S)
         finally:
-            self._woken.set()
+            self._due.wake()
 
     async def _serve_one(self, taken: TakenSource) -> None:
         try:
@@ -197,11 +159,8 @@ class SourceItems:
         )
         path = f"/v1/sources/{taken.name}"
         action = Action(caller=owner, name="run_source", path=path, trace_id=origin.trace_id)
-        before = ACTION.set(action)
-        try:
+        with acting(action):
             answer = await self._send(taken, target, documents, origin)
-        finally:
-            ACTION.reset(before)
         batch_id, first = int(answer["batch_id"]), int(answer["first_job"])
         job_ids = answer.get("job_ids") or range(first, first + len(documents))
         await self._services.store.end_items(taken, batch_id, job_ids)
@@ -288,13 +247,4 @@ def _defect() -> WeftError:
         "jobs of items could not be made",
         detail="It hit a defect of weft, which the log of the api describes.",
         hint="Report it; the source is tried again.",
-    )
-
-
-def _retry_s(failures: int) -> float:
-    return backoff_s(
-        failures,
-        first_s=RETRY_FIRST_S,
-        longest_s=RETRY_LONGEST_S,
-        jitter=random.random(),  # noqa: S311 (spreads retries, guards nothing)
     )

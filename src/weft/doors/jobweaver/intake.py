@@ -26,7 +26,7 @@ from weft.core.rights import Right, require
 from weft.doors.jobweaver.documents import batch_of
 from weft.doors.jobweaver.topics import NAME, identity_of
 from weft.ports.patience import retry_s
-from weft.ports.store import ACTION, Action, Caller, ForeignJobs
+from weft.ports.store import Action, Caller, ForeignJobs, acting
 from weft.ports.topics import Arrival, Topics
 from weft.ports.transport import TransportError
 from weft.settings.transports_file import JobTopicsDocument, TransportDocument
@@ -170,13 +170,10 @@ class _Intake:
         action = Action(
             caller=caller, name="take_in_job", path=f"/{wire.CREATED}", trace_id=origin.trace_id
         )
-        before = ACTION.set(action)
-        try:
-            if self._jobs.project is not None:
-                document.billing_project = self._jobs.project
+        if self._jobs.project is not None:
+            document.billing_project = self._jobs.project
+        with acting(action):
             answer, is_new = await submit.create_batch(self._services, caller, document, origin)
-        finally:
-            ACTION.reset(before)
         return int(answer["batch_id"]) if is_new else None
 
     async def _caller(self) -> Caller:

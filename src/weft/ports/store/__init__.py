@@ -53,7 +53,7 @@ from weft.ports.store.submitted import (
     Shape,
 )
 from weft.ports.store.tenants import Visited
-from weft.ports.store.trail import ACTION, Action, FailedLogin, LoginOwner, TrailQuery
+from weft.ports.store.trail import ACTION, Action, FailedLogin, LoginOwner, TrailQuery, acting
 from weft.ports.store.worker import (
     Claimed,
     ClaimRequest,
@@ -153,4 +153,5 @@ __all__ = [
     "WantedAgain",
     "WorkTerms",
     "WorkerStore",
+    "acting",
 ]

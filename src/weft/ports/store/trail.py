@@ -1,6 +1,7 @@
 """The trail: which requests change something, and the calls of the api about it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -92,6 +93,16 @@ ACTION: Final[ContextVar[Action | None]] = ContextVar("action", default=None)
 """The request that is served. The store adds it to the trail in the transaction of the first call
 that changes anything; None: nothing is added.
 """
+
+
+@contextmanager
+def acting(action: Action) -> Iterator[None]:
+    """Do what no request asks for, and let the trail say so."""
+    before = ACTION.set(action)
+    try:
+        yield
+    finally:
+        ACTION.reset(before)
 
 
 @dataclass(frozen=True, kw_only=True)

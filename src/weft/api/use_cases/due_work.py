@@ -1,0 +1,75 @@
+"""Do what a driver has found due, in an api: at every notice, and when the next is due."""
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Final
+
+from weft.core.errors import Unavailable
+from weft.ports.patience import retry_s
+from weft.ports.store import Notices
+from weft.telemetry.log import get_logger
+
+LATE_S: Final = 0.01
+log = get_logger()
+_pause_s = partial(retry_s, first_s=0.05, longest_s=5.0)
+
+
+class DueWork:
+    """Does it until cancelled, whatever happens."""
+
+    def __init__(
+        self,
+        notices: Notices,
+        channel: str,
+        work: Callable[[], Awaitable[float | None]],
+        failed_event: str,
+    ) -> None:
+        """`work` does all that is due, and returns in how many seconds there may be more; None:
+        there is nothing. `failed_event`: of the log, when it meets a defect.
+        """
+        self._notices = notices
+        self._channel = channel
+        self._work = work
+        self._failed_event = failed_event
+        self._woken = asyncio.Event()
+
+    def wake(self) -> None:
+        """Look again."""
+        self._woken.set()
+
+    async def run(self) -> None:
+        """Listen, and work. Never returns."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._listen())
+            group.create_task(self._serve())
+
+    async def _listen(self) -> None:
+        failures = 0
+        while True:
+            notices = self._notices.listen(self._channel)
+            with contextlib.suppress(Unavailable):
+                async for _ in notices:  # the first one says that it listens
+                    failures = 0
+                    self.wake()
+            failures += 1
+            await asyncio.sleep(_pause_s(failures))
+
+    async def _serve(self) -> None:
+        failures = 0
+        while True:
+            self._woken.clear()
+            try:
+                due_in_s = await self._work()
+                pause_s = None if due_in_s is None else max(due_in_s, 0) + LATE_S
+                failures = 0
+            except Exception as error:
+                # If this loop ended, the work would stand still while the api serves.
+                if not isinstance(error, Unavailable):
+                    log.exception(self._failed_event)
+                failures += 1
+                pause_s = _pause_s(failures)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(pause_s):
+                    await self._woken.wait()

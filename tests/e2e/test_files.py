@@ -83,7 +83,7 @@ def test_a_child_gets_what_its_parent_left(weft: Weft, tmp_path: Path) -> None:
     assert not any((weft.home / "scratch").glob("*/files/*"))
 
 
-def test_what_a_running_job_has_is_listed(weft: Weft, tmp_path: Path) -> None:
+def test_what_a_running_job_has_is_listed_and_read(weft: Weft, tmp_path: Path) -> None:
     """Without checksums until it has ended, and only of an attempt that runs."""
     go = tmp_path / "go"
     script = f"echo one > b.txt; mkdir d; echo > d/a; until [ -e {go} ]; do sleep 0.1; done"
@@ -94,6 +94,12 @@ def test_what_a_running_job_has_is_listed(weft: Weft, tmp_path: Path) -> None:
     assert seen["changed_at"]
     assert b"d/a" in weft.run("files", "ls", job, "--attempt", "1").stdout
     assert b"d/a" not in weft.run("files", "ls", job, "--attempt", "2").stdout
+    assert weft.run("files", "cat", job, "b.txt").stdout == b"one\n"
+    assert weft.run("files", "get", job, "d/a", "--to", str(tmp_path)).returncode == 0
+    assert (tmp_path / "d" / "a").read_text() == "\n"
+    for path, *attempt in (("b.txt", "--attempt", "2"), ("go",), ("d",)):
+        missing = weft.run("files", "cat", job, path, *attempt)
+        assert b"has no file" in missing.stderr, path
     go.touch()
     ended(weft, job.partition(".")[0])
     assert files_of(weft, job).keys() == {"b.txt"}

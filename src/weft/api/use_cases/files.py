@@ -1,8 +1,9 @@
-"""List and read the files that jobs have left."""
+"""List and read the files that jobs have left, and those that running ones have."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 from weft.api.services import Services
 from weft.core.attempt_key import AttemptKey
@@ -11,27 +12,17 @@ from weft.core.ids import format_job_ref
 from weft.ports.file_store import FileProblem, FileStore
 from weft.ports.running_files import RunningFile
 from weft.ports.store import Caller, Row
-from weft.ports.store.job_files import StoredFile
 
 
-class JobFileReader:
+class OpenFile(NamedTuple):
     """A file of a job, to read."""
 
-    def __init__(self, store: FileStore, path: str, stored: StoredFile) -> None:
-        self.stored = stored
-        self._store = store
-        self._path = path
-
-    async def read(self, start: int, stop: int) -> AsyncIterator[bytes]:
-        """Yield the bytes from `start` to `stop`."""
-        left = stop - start
-        if not left:
-            return
-        async for piece in self._store.read(self._path, start):
-            yield piece[:left]
-            left -= len(piece)
-            if left <= 0:
-                return
+    n_bytes: int
+    attempt: int
+    digest: bytes | None
+    """None: its attempt runs, and may change it."""
+    read: Callable[[int, int], AsyncIterator[bytes]]
+    """Yields the bytes from a position to another."""
 
 
 async def open_file(
@@ -42,16 +33,21 @@ async def open_file(
     path: str,
     *,
     attempt: int | None,
-) -> JobFileReader:
-    """Find a file of a job. Raise `JobNotFound`, `FileNotFound`, `FileElsewhere`."""
+) -> OpenFile:
+    """Find a file of a job: what an attempt has left, else what the directory of one that runs
+    has at the moment. Raise `JobNotFound`, `FileNotFound`, `FileElsewhere`.
+    """
     job = format_job_ref(batch_id, job_id)
     found = await services.store.find_file(caller, batch_id, job_id, path, attempt=attempt)
     if found is None:
-        raise FileNotFound(
-            f"{job} has left no file {path[:200]!r}",
-            detail="Files are kept when the attempt that left them has ended.",
-            hint=f"`weft files ls {job}` lists them.",
-        )
+        if (seen := await _open_now(services, caller, batch_id, job_id, path, attempt)) is None:
+            raise FileNotFound(
+                f"{job} has no file {path[:200]!r}",
+                detail="Files are kept when the attempt that left them has ended; before, they "
+                "are seen if its worker and this server have one home.",
+                hint=f"`weft files ls {job}` lists them.",
+            )
+        return seen
     if found.address is not None:
         raise FileElsewhere(
             f"the file is at {found.address}", hint="Read it there, with rights of your own."
@@ -60,7 +56,8 @@ async def open_file(
     store = None if services.files is None else services.files(found.folder)
     try:
         if store is not None and (await store.facts(kept)).n_bytes == found.n_bytes:
-            return JobFileReader(store, kept, found)
+            read = partial(_read_kept, store, kept)
+            return OpenFile(found.n_bytes, found.attempt, found.digest, read)
     except FileProblem:
         pass
     raise FileElsewhere(
@@ -68,6 +65,37 @@ async def open_file(
         detail="The worker that ran it keeps them in a home of its own.",
         hint="Give the workers and the server one home.",
     )
+
+
+async def _open_now(
+    services: Services,
+    caller: Caller,
+    batch_id: int,
+    job_id: int,
+    path: str,
+    attempt: int | None,
+) -> OpenFile | None:
+    if (running := services.running) is None:
+        return None
+    attempts = await services.store.list_attempts(caller, batch_id, job_id)
+    key = live_key(attempts, batch_id, job_id)
+    if key is None or attempt not in {None, key.attempt}:
+        return None
+    seen = await running.find(key, path)
+    if seen is None:
+        return None
+    return OpenFile(seen.n_bytes, key.attempt, None, partial(running.read, key, path))
+
+
+async def _read_kept(store: FileStore, path: str, start: int, stop: int) -> AsyncIterator[bytes]:
+    left = stop - start
+    if not left:
+        return
+    async for piece in store.read(path, start):
+        yield piece[:left]
+        left -= len(piece)
+        if left <= 0:
+            return
 
 
 async def list_files(

@@ -63,7 +63,7 @@ def list_all(target: str, /, *, attempt: int | None = None, shared: Shared = SHA
 
 @app.command
 def cat(target: str, path: str, /, *, attempt: int | None = None, shared: Shared = SHARED) -> int:
-    """Print a file that a job has left.
+    """Print a file that a job has left, or that it has at the moment while it runs.
 
         weft files cat b12.j7 out/counts.txt
 

@@ -3,7 +3,6 @@
 import mimetypes
 from collections.abc import AsyncIterator, Callable, Mapping
 from datetime import UTC, datetime
-from functools import partial
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -15,7 +14,6 @@ from weft.api.http.requests import AnyRequest, services_of
 from weft.api.http.sse import stream_reply
 from weft.api.use_cases.files import files_now, live_key, open_file
 from weft.api.use_cases.output import Outputs, missing_output
-from weft.core.attempt_key import AttemptKey
 from weft.core.errors import FileNotFound
 from weft.core.file_paths import WrongPath, parts_of
 from weft.doors.aloe.documents import job_href
@@ -78,19 +76,9 @@ async def _read_file(
         found = await open_file(
             services_of(request), caller, facts["batch_id"], 1, name, attempt=None
         )
-    except WrongPath as error:
+    except (WrongPath, FileNotFound) as error:
         raise _no_file(name) from error
-    except FileNotFound as error:
-        running, key = (
-            services_of(request).running,
-            _running_key(facts),
-        )
-        seen = None if running is None or key is None else await running.find(key, name)
-        if seen is None or running is None or key is None:
-            raise _no_file(name) from error
-        pieces = partial(running.read, key, name)
-        return _reply(request, name, _BYTES, seen.n_bytes, pieces)
-    return _reply(request, name, _BYTES, found.stored.n_bytes, found.read)
+    return _reply(request, name, _BYTES, found.n_bytes, found.read)
 
 
 def _reply(
@@ -146,14 +134,11 @@ async def _files(
         if len(rows) < _PAGE:
             break
         after = rows[-1]["path"]
-    for seen in await files_now(services_of(request), _running_key(facts)):
+    running = live_key(facts["attempts"], facts["batch_id"], 1)
+    for seen in await files_now(services_of(request), running):
         when = datetime.fromtimestamp(seen.changed_s, UTC)
         found.setdefault(seen.path, (seen.n_bytes, when))
     return found
-
-
-def _running_key(facts: Mapping[str, Any]) -> AttemptKey | None:
-    return live_key(facts["attempts"], facts["batch_id"], 1)
 
 
 def _below(

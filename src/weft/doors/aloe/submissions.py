@@ -190,7 +190,7 @@ def _text(name: str, given: Mapping[str, Any]) -> str | None:
 def _number(name: str, given: Mapping[str, Any]) -> str | None:
     value = given.get(name, 1)
     is_right = isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= _INT_MAX
-    return None if is_right else "expected a whole number from 1"
+    return None if is_right else f"expected a whole number from 1 to {_INT_MAX}"
 
 
 def _switch(name: str, given: Mapping[str, Any]) -> str | None:

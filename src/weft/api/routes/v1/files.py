@@ -58,7 +58,9 @@ async def list_files(request: AnyRequest) -> Response[bytes]:
     },
 )
 async def read_file(request: AnyRequest) -> Stream:
-    """Read a file that a job has left, whole or in a range."""
+    """Read a file that a job has left, whole or in a range; while it runs, also one that its
+    directory has at the moment, where the server can see it.
+    """
     query = Query(request, ("path", "attempt"))
     batch_id, job_id = batch_id_of(request), job_id_of(request)
     attempt = query.integer("attempt", default=None, least=1, most=ATTEMPTS_MAX)
@@ -74,14 +76,15 @@ async def read_file(request: AnyRequest) -> Stream:
     found = await open_file(
         services_of(request), caller_of(request), batch_id, job_id, path or "", attempt=attempt
     )
-    size = found.stored.n_bytes
+    size = found.n_bytes
     facts = {
         "accept-ranges": "bytes",
-        "etag": f'"{found.stored.digest.hex()}"',
-        "x-weft-attempt": str(found.stored.attempt),
+        "x-weft-attempt": str(found.attempt),
         "x-content-type-options": "nosniff",
         "content-disposition": "attachment",
     }
+    if found.digest is not None:
+        facts["etag"] = f'"{found.digest.hex()}"'
     span = span_of(request.headers.get("range"), size)
     start, stop = (span.start, span.stop) if span else (0, size)
     facts["content-length"] = str(stop - start)

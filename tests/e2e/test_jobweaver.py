@@ -83,6 +83,15 @@ def test_failure_is_retried_after_ten_seconds_and_buried(http: httpx.Client) -> 
     assert 9 < (due - failed).total_seconds() < 11
 
 
+def test_message_of_a_failure_is_kept_whole(http: httpx.Client) -> None:
+    message = "no luck, " * 1_800
+    job_id = submitted(http, job({"action": "FAIL", "message": message}))["jobId"]
+    status = ended(http, job_id)
+    (execution,) = http.get(f"/internal/executions/{job_id}").json()["content"]
+
+    assert status["lastError"] == execution["errorMessage"] == message
+
+
 def test_lists_are_paged_newest_first(http: httpx.Client) -> None:
     ids = [submitted(http, job())["jobId"] for _ in range(3)]
     page = http.get("/api/jobs", params={"size": 2, "type": "SIMULATION"}).json()

@@ -6,6 +6,8 @@ from typing import Any, Final
 
 from weft.core.amounts import duration, size
 
+MESSAGE_CHARS_MAX: Final = 16 << 10
+"""What an attempt says of its end is cut here; the text of a step is no longer by default."""
 OVER: Final = 1.5
 OVER_BYTES: Final = 64 << 20
 """A job is told to have used more from this multiple of what it reserved on; but not for less than

@@ -12,6 +12,7 @@ import asyncpg
 from weft.core.attempt_key import AttemptKey
 from weft.core.command import Command
 from weft.core.conditions import Ask
+from weft.core.end_words import MESSAGE_CHARS_MAX
 from weft.core.failure_causes import cause_text
 from weft.core.offers import Offer
 from weft.ports.store import (
@@ -36,7 +37,6 @@ from weft.wire.sealed import SecretRow
 
 WORKER_TIMEOUT_S = 60.0
 GRACE_S = 30.0
-MESSAGE_MAX = 4096
 
 
 class PostgresWorkerStore(OfferedJobs, TopicRuns, WorkerFiles):
@@ -442,7 +442,7 @@ def _growing(ages_us: Sequence[int | None]) -> Callable[[], list[int | None]]:
 
 def _text(message: str) -> str | None:
     """Return storable text: no NUL, no lone surrogate (file names may hold both)."""
-    kept = message[:MESSAGE_MAX].replace("\0", "\N{REPLACEMENT CHARACTER}")
+    kept = message[:MESSAGE_CHARS_MAX].replace("\0", "\N{REPLACEMENT CHARACTER}")
     return kept.encode("utf-8", "replace").decode("utf-8") or None
 
 

@@ -11,6 +11,7 @@ from uuid import UUID, uuid4, uuid5
 
 import msgspec
 
+from weft.core.end_words import MESSAGE_CHARS_MAX
 from weft.wire.simulation_documents import SimulationDocument, Step, known_fields
 
 CREATED: Final = "job-created"
@@ -30,7 +31,6 @@ TOPICS: Final = "topics"
 COME: Final = "come"
 """In the identity of a job that a record has brought."""
 TRACE_CHARS_MAX: Final = 100
-ERROR_CHARS_MAX: Final = 4096
 _INT_MAX: Final = 2**31 - 1
 
 
@@ -121,7 +121,7 @@ def read_outcome(topic: str, value: bytes, headers: Mapping[str, bytes]) -> Outc
         _header(headers, EVENT) or "",
         _header(headers, RUN_EVENT),
         topic == FAILED,
-        error[:ERROR_CHARS_MAX] if isinstance(error, str) else "",
+        error[:MESSAGE_CHARS_MAX] if isinstance(error, str) else "",
     )
 
 

@@ -87,8 +87,8 @@ def _next_run_at(row: Row, *, is_dead: bool) -> datetime | str:
 
 
 def is_execution(attempt: Row) -> bool:
-    """Return whether it ran: one that was given back before, or that is only claimed, did not."""
-    return bool(attempt["started_at"] or attempt["ended_at"]) and attempt["state"] != "ready"
+    """Return whether it runs or ran: one that was given back before it started did not."""
+    return str(attempt["state"]) != "ready"
 
 
 def execution_document(job: Row, attempt: Row) -> dict[str, Any]:

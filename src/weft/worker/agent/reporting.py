@@ -10,6 +10,7 @@ from functools import partial
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.conditions import Ask
+from weft.core.end_words import MESSAGE_CHARS_MAX
 from weft.ports.patience import until_answered
 from weft.ports.runner import Ended, Entered, Started
 from weft.ports.store import EndReport, PhaseReport, StartReport
@@ -24,7 +25,6 @@ _GATHER_S = 0.015
 # With a large stock a call each 15 ms would be one of some 30 jobs, which cost as much as 100.
 _MANY = 100
 _GATHER_LONG_S = 0.06
-_MESSAGE_CHARS_MAX = 1000
 
 
 class Reporting:
@@ -133,7 +133,7 @@ def end_report(ended: Ended, now_ns: int) -> EndReport:
         stderr_bytes=ended.stderr_bytes,
         truncated=ended.truncated,
         location=ended.location,
-        message=ended.message[:_MESSAGE_CHARS_MAX].replace("\0", "\\0"),
+        message=ended.message[:MESSAGE_CHARS_MAX].replace("\0", "\\0"),
     )
 
 

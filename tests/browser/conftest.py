@@ -8,12 +8,12 @@ import httpx
 import pytest
 from playwright.async_api import Browser, async_playwright
 
-from api.conftest import api, doors, http, worker
+from api.conftest import api, doors, http, settings, worker
 from api.live import LiveApi, LiveWorker
 from browser.busy import Day
 from browser.window import Window, open_window
 
-__all__ = ["api", "doors", "http", "worker"]  # fixtures, for the tests beside
+__all__ = ["api", "doors", "http", "settings", "worker"]  # fixtures, for the tests beside
 ROOT = Path(__file__).resolve().parents[2]
 FLAGS = (
     "--no-sandbox",  # root cannot have it

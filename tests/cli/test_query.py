@@ -6,11 +6,11 @@ import json
 import httpx
 import pytest
 
-from api.conftest import api, doors, http
+from api.conftest import api, doors, http, settings
 from api.live import TOKEN, LiveApi
 from weft.cli.app import run_command
 
-__all__ = ["api", "doors", "http"]  # fixtures
+__all__ = ["api", "doors", "http", "settings"]  # fixtures
 LOGGED = "\x1b[2m"
 """How lines begin that the server of the test writes to the same stream."""
 

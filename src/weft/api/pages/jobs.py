@@ -15,6 +15,7 @@ from weft.api.http.path_ids import ATTEMPTS_MAX, batch_id_of, job_id_of
 from weft.api.http.replies import encode
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.pages.job_usage import usage_of
+from weft.api.pages.simulated import simulated_of
 from weft.api.pages.view import events_of, link, may_act, show
 from weft.api.services import Services
 from weft.api.use_cases import read, why
@@ -76,6 +77,7 @@ async def show_job(request: AnyRequest) -> Response[bytes]:
     document = msgspec.json.decode(spec)
     explained = await why.why_job(services, caller, batch_id, job_id)
     attempts = await services.store.list_attempts(caller, batch_id, job_id)
+    history = await services.store.job_history(caller, batch_id, job_id)
     number = query.integer("usage", default=_last_of(attempts), least=1, most=ATTEMPTS_MAX)
     return show(
         request,
@@ -95,7 +97,8 @@ async def show_job(request: AnyRequest) -> Response[bytes]:
         outputs=await _outputs_of(services, caller, batch_id, job_id),
         attempts=attempts,
         usage=number and await usage_of(services, caller, job, number),
-        history=await services.store.job_history(caller, batch_id, job_id),
+        history=history,
+        simulation=simulated_of(document, job, attempts, history),
         command=_command_of(document),
         spec=document and {name: one for name, one in document.items() if name not in _APART},
         spec_json=harmless(msgspec.json.format(spec, indent=2).decode()),

@@ -90,6 +90,13 @@ function scrollTo(root, places) {
   });
 }
 
+// A part says when time alone will change it.
+function waitForTime() {
+  clearTimeout(changeTimer);
+  const changeMs = Number(main?.querySelector("[data-due-ms]")?.dataset.dueMs);
+  if (changeMs) changeTimer = setTimeout(schedule, changeMs);
+}
+
 async function readAgain() {
   const answer = await fetch(location.href, { headers: { accept: "text/html" } });
   if (answer.status === 401 || answer.redirected) { end("Logged out"); return; }
@@ -107,6 +114,7 @@ async function readAgain() {
   Object.assign(main.dataset, { since: fresh.dataset.since, restMs: fresh.dataset.restMs });
   reachable(main);
   scrollTo(main, places);
+  waitForTime();
   await null; // modules complete the new content first
   if (place && !main.contains(document.activeElement)) main.querySelector(place)?.focus({ preventScroll: true });
 }
@@ -117,6 +125,7 @@ let timer = null;
 let busy = false;
 let isStale = false; // the page could not be read again
 let dueAgain = false;
+let changeTimer = null; // of a part that changes though nothing happens
 let restMs = REST_MS;
 let readAt = -Infinity;
 
@@ -209,4 +218,5 @@ document.addEventListener("visibilitychange", () => {
 });
 addEventListener("pageshow", (event) => { if (event.persisted && isLive) { stop(); again(); } });
 for (const one of main?.querySelectorAll("pre.log") ?? []) one.scrollTop = one.scrollHeight;
+waitForTime();
 start();

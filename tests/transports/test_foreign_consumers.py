@@ -62,17 +62,22 @@ def site(broker: Broker, wire: str, tmp_path: Path) -> Iterator[Site]:
         yield site
 
 
+def program(guide: str, word: str) -> str:
+    """Return the program of a guide in which this word stands."""
+    (code,) = (
+        one
+        for one in re.findall(r"```python\n(.*?)```", (GUIDES / guide).read_text(), re.DOTALL)
+        if word in one
+    )
+    return str(code)
+
+
 @contextmanager
 def consumers(site: Site, broker: Broker, wire: str, count: int) -> Iterator[None]:
     """Run the consumer of the guide, again whenever it ends."""
     guide, _, address = WIRES[wire]
-    (code,) = (
-        one
-        for one in re.findall(r"```python\n(.*?)```", (GUIDES / guide).read_text(), re.DOTALL)
-        if "OUTCOMES" in one
-    )
     path = site.directory / "consumer.py"
-    path.write_text(code.replace(address, broker.address.partition("//")[2]))
+    path.write_text(program(guide, "OUTCOMES").replace(address, broker.address.partition("//")[2]))
     loop = ["sh", "-c", 'while :; do "$0" "$1" 2>>"$1.log"; sleep 0.5; done']
     running = [
         subprocess.Popen([*loop, sys.executable, str(path)], process_group=0) for _ in range(count)

@@ -23,6 +23,8 @@ class Record(NamedTuple):
     key: str
     value: bytes
     headers: Mapping[str, str]
+    needs_reader: bool = False
+    """It is not confirmed if nobody reads; where records stay for later readers, that is never."""
 
 
 class RecordAt(NamedTuple):

@@ -30,7 +30,7 @@ from weft.run.role_environment import role_environment
 from weft.run.secret_keys import read_secret_keys
 from weft.run.sink_commands import SinkCommands
 from weft.run.source_reads import SourceReads
-from weft.run.transports import opened_transports
+from weft.run.transports import opened_sinks, opened_transports
 from weft.settings import Settings
 from weft.telemetry.log import get_logger
 
@@ -48,6 +48,7 @@ async def driver_adapters(
     try:
         async with (
             opened_transports(settings) as transports,
+            opened_sinks(settings) as sinks,
             opened_topics(settings) as topics,
             opened_event_sinks(settings) as event_sinks,
         ):
@@ -63,7 +64,7 @@ async def driver_adapters(
                 SourceReader(reads.read),
                 SigningKeys(partial(read_secret_keys, settings, home)),
                 *([] if post is None else [post]),
-                *([Transports(transports, store, topics_of)] if transports else []),
+                *([Transports(transports, store, topics_of, sinks)] if transports else []),
                 *(
                     Announced(one.topics, store, one.document.name, jobs.tenant, jobs.door)
                     for one in topics

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 
 from weft.core.errors import TransportNotFound, WeftError
 from weft.core.findings import Finding
+from weft.ports.topics import EVENT_SINK_PLUGINS, EventSink
 from weft.ports.transport import TRANSPORT_PLUGINS, Connection, Transport, TransportError
 from weft.settings import Settings
 from weft.settings.transports_file import read_transports
@@ -19,6 +20,23 @@ async def opened_transports(settings: Settings) -> AsyncIterator[Mapping[str, Tr
     found = {
         one.name: TRANSPORT_PLUGINS.load(one.kind)(one)
         for one in read_transports(settings.transports_file)
+    }
+    try:
+        yield found
+    finally:
+        for one in found.values():
+            await one.close()
+
+
+@asynccontextmanager
+async def opened_sinks(settings: Settings) -> AsyncIterator[Mapping[str, EventSink]]:
+    """Yield what tells foreign programs of their jobs, by the names of the transports; none are
+    connected yet. A kind may have none. Raise `InvalidSetting`.
+    """
+    found = {
+        one.name: make(one)
+        for one in read_transports(settings.transports_file)
+        if (make := EVENT_SINK_PLUGINS.find(one.kind)) is not None
     }
     try:
         yield found

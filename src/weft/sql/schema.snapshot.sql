@@ -2237,6 +2237,16 @@ CREATE TABLE weft.trail_unsealed (
 );
 ALTER TABLE weft.trail_unsealed OWNER TO postgres;
 
+CREATE TABLE weft.transport_cancel (
+    offer_id bigint NOT NULL,
+    tenant_id integer NOT NULL,
+    transport text NOT NULL,
+    batch_id bigint NOT NULL,
+    job_id integer NOT NULL,
+    at timestamp with time zone NOT NULL
+);
+ALTER TABLE weft.transport_cancel OWNER TO postgres;
+
 CREATE TABLE weft.transport_depth (
     transport text NOT NULL,
     tenant_id integer NOT NULL,
@@ -2854,6 +2864,9 @@ ALTER TABLE ONLY weft.trail_entry
 ALTER TABLE ONLY weft.trail_head
     ADD CONSTRAINT trail_head_pkey PRIMARY KEY (singleton);
 
+ALTER TABLE ONLY weft.transport_cancel
+    ADD CONSTRAINT transport_cancel_pkey PRIMARY KEY (offer_id);
+
 ALTER TABLE ONLY weft.transport_depth
     ADD CONSTRAINT transport_depth_pkey PRIMARY KEY (transport, tenant_id, queue);
 
@@ -3274,6 +3287,8 @@ CREATE TRIGGER machines_begin AFTER INSERT ON weft.machine REFERENCING NEW TABLE
 CREATE TRIGGER machines_change AFTER UPDATE ON weft.machine REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION weft._sum_machines();
 
 CREATE TRIGGER machines_go AFTER DELETE ON weft.machine REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION weft._sum_machines();
+
+CREATE TRIGGER offer_is_worthless AFTER DELETE ON weft.transport_offer FOR EACH ROW WHEN ((old.fence IS NOT NULL)) EXECUTE FUNCTION weft._note_worthless();
 
 CREATE TRIGGER operation_begins BEFORE INSERT ON weft.operation FOR EACH ROW WHEN ((new.batch_id IS NOT NULL)) EXECUTE FUNCTION weft._note_owner();
 
@@ -3994,6 +4009,8 @@ CREATE POLICY system_rows ON weft.trail_entry TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.trail_unsealed TO weft_system USING (true);
 
+CREATE POLICY system_rows ON weft.transport_cancel TO weft_system USING (true);
+
 CREATE POLICY system_rows ON weft.transport_depth TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.transport_offer TO weft_system USING (true);
@@ -4208,6 +4225,8 @@ CREATE POLICY tenant_rows ON weft.trail_entry TO weft_tenant USING ((tenant_id =
 
 CREATE POLICY tenant_rows ON weft.trail_unsealed TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
+CREATE POLICY tenant_rows ON weft.transport_cancel TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
 CREATE POLICY tenant_rows ON weft.transport_depth TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.transport_offer TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
@@ -4235,6 +4254,8 @@ ALTER TABLE weft.topic_run ENABLE ROW LEVEL SECURITY;
 ALTER TABLE weft.trail_entry ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.trail_unsealed ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.transport_cancel ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.transport_depth ENABLE ROW LEVEL SECURITY;
 
@@ -4825,6 +4846,9 @@ GRANT SELECT,UPDATE ON TABLE weft.trail_head TO weft_system;
 
 GRANT SELECT ON TABLE weft.trail_unsealed TO weft_tenant;
 GRANT SELECT,INSERT,DELETE ON TABLE weft.trail_unsealed TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.transport_cancel TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.transport_cancel TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.transport_depth TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.transport_depth TO weft_system;

@@ -11,6 +11,7 @@ from weft.ports.store import (
     DeadMessage,
     DueOffer,
     EventReader,
+    ForeignCommand,
     ForeignQueues,
     Listening,
     OfferEnd,
@@ -195,6 +196,28 @@ class Offers:
         """Take back what nobody has answered."""
         rows = await self._database.call("expire_offers", epoch=epoch, **_columns(listening))
         return [(row["transport"], row["queue"], row["n_jobs"]) for row in rows]
+
+    async def take_foreign_commands(
+        self, epoch: int, transports: Sequence[str]
+    ) -> Sequence[ForeignCommand]:
+        """Return what foreign programs are to be told."""
+        rows = await self._database.call(
+            "take_foreign_commands", epoch=epoch, transports=list(transports)
+        )
+        return [ForeignCommand(*row) for row in rows]
+
+    async def end_foreign_commands(
+        self, epoch: int, commands: Sequence[tuple[ForeignCommand, str]]
+    ) -> None:
+        """Note that these were told, or why not."""
+        others = [(one, why) for one, why in commands if one.command_id is not None]
+        await self._database.call(
+            "end_foreign_commands", epoch=epoch,
+            offer_ids=[one.offer_id for one, _ in commands if one.command_id is None],
+            command_ids=[one.command_id for one, _ in others],
+            incarnation_ids=[one.incarnation_id for one, _ in others],
+            attempts=[one.attempt for one, _ in others], outcomes=[why for _, why in others],
+        )  # fmt: skip
 
     async def confirm_offers(self, epoch: int, offer_ids: Sequence[int]) -> None:
         """Note that the transport keeps these messages."""

@@ -113,6 +113,12 @@ TRANSPORT_ANSWERS: Final = Counter(
     "weft_transport_answers", "answers of programs that are not weft's, by what became of them",
     ["transport", "outcome"], registry=REGISTRY,
 )  # fmt: skip
+TRANSPORT_COMMANDS: Final = Counter(
+    "weft_transport_commands",
+    "signals, messages, cancels and more time for programs that are not weft's, by what became "
+    "of them",
+    ["transport", "outcome"], registry=REGISTRY,
+)  # fmt: skip
 TRANSPORT_LOST: Final = Counter(
     "weft_transport_offers_lost", "offers to programs that are not weft's that nobody answered",
     ["transport", "queue"], registry=REGISTRY,

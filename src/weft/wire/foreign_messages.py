@@ -24,6 +24,9 @@ _BEYOND: Final = (
 )  # fmt: skip
 
 
+CommandWord = Literal["cancel", "signal", "message", "extend"]
+
+
 class Malformed(Exception):
     """A message that says nothing that weft knows; the text says why."""
 
@@ -40,6 +43,20 @@ class ForeignJob(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     until: int
     """Seconds since 1970: who has not begun it by then leaves it."""
     timeout_s: float | None = None
+
+
+class Command(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """What a foreign program is told of a job that it has."""
+
+    command: CommandWord
+    batch: str
+    job: int
+    offer: int
+    """The number before the dot of the `offer` that the program got."""
+    signal: int | None = None
+    message: str | None = None
+    extend_s: float | None = None
+    """By how much longer than its `timeout_s` the job may run."""
 
 
 class _Outcome(msgspec.Struct, frozen=True, kw_only=True):

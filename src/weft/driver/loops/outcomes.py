@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from weft.driver.loops.following import Following, Key
+from weft.driver.loops.foreign_commands import ForeignCommands
 from weft.driver.loops.foreign_jobs import record
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.driver.loops.release import Transports
@@ -57,6 +58,7 @@ class _Outcomes:
         self._store = transports.store
         self._following = Following(self._hear)
         self._listeners: dict[Key, _Listener] = {}
+        self._commands = ForeignCommands(context.epoch, transports)
 
     async def run(self) -> None:
         """Hear and tend until cancelled."""
@@ -68,8 +70,10 @@ class _Outcomes:
                 self._follow(set(found.tenants))
                 if found.pool_ids:
                     await self._tend(found.pool_ids)
+                    self._commands.tell()
                 await self._following.watch(TEND_S if found.pool_ids else FOLLOW_S)
         finally:
+            await self._commands.end()
             await self._following.end()
 
     def _follow(self, wanted: set[Key]) -> None:

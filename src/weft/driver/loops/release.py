@@ -16,6 +16,7 @@ import msgspec
 from weft.driver.loops.foreign_jobs import bodies_of
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.ports.store import DueOffer, OfferStore
+from weft.ports.topics import EventSink
 from weft.ports.transport import Message, Route, Transport, TransportError
 from weft.telemetry import metrics
 from weft.telemetry.log import get_logger
@@ -42,6 +43,8 @@ class Transports:
     store: OfferStore
     topics_of: Collection[tuple[str, str]] = frozenset()
     """Connections with topics of jobs, and the tenants whose jobs these are."""
+    sinks: Mapping[str, EventSink] = field(default_factory=dict)
+    """Over which foreign programs are told of their jobs, by connection."""
     looked_s: dict[str, float] = field(default_factory=dict)
     """When each was last asked what it holds."""
 

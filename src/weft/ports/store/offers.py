@@ -37,6 +37,26 @@ class OfferEnd(NamedTuple):
     message: str | None
 
 
+class ForeignCommand(NamedTuple):
+    """What a foreign program is to be told of a job that it has."""
+
+    transport: str
+    tenant: str
+    batch_id: int
+    job_id: int
+    offer_id: int
+    command_id: int | None
+    """None: the offer is worthless, so the program may stop; the other fields are None, too."""
+    incarnation_id: int | None
+    attempt: int | None
+    signal: int | None
+    extend_ms: int | None
+    """By how much longer it may run, in all."""
+    message: str | None
+    age_s: float
+    """For how long it waits to be told."""
+
+
 class Listening(NamedTuple):
     """That a driver hears the answers about a tenant's queues."""
 
@@ -149,6 +169,16 @@ class OfferStore(Protocol):
         """Let jobs be ready again whose offers nobody has answered for too long; return how many
         by transport and queue.
         """
+
+    async def take_foreign_commands(
+        self, epoch: int, transports: Sequence[str]
+    ) -> Sequence[ForeignCommand]:
+        """Return what foreign programs are to be told, in order, until that is ended."""
+
+    async def end_foreign_commands(
+        self, epoch: int, commands: Sequence[tuple[ForeignCommand, str]]
+    ) -> None:
+        """Note that these were told: an empty text, or why not."""
 
     async def confirm_offers(self, epoch: int, offer_ids: Sequence[int]) -> None:
         """Note that the transport keeps these messages."""

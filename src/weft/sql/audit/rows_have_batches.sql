@@ -50,6 +50,8 @@ SELECT x.batch_id, x.kind FROM (
     UNION ALL
     SELECT DISTINCT t.batch_id, 'transport_offer' AS kind FROM weft.transport_offer t
     UNION ALL
+    SELECT DISTINCT t.batch_id, 'transport_cancel' AS kind FROM weft.transport_cancel t
+    UNION ALL
     SELECT DISTINCT t.batch_id, 'job_hold' AS kind FROM weft.job_hold t
     UNION ALL
     SELECT DISTINCT t.batch_id, 'place' AS kind FROM weft.place t

@@ -93,3 +93,26 @@ ALTER TABLE weft.dead_message ENABLE ROW LEVEL SECURITY;
 CREATE POLICY tenant_rows ON weft.dead_message TO weft_tenant
     USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
 CREATE POLICY system_rows ON weft.dead_message TO weft_system USING (true);
+
+-- Offers that became worthless, of which the foreign programs that have them are to hear.
+CREATE TABLE weft.transport_cancel (
+    offer_id bigint PRIMARY KEY,
+    tenant_id int NOT NULL,
+    transport text NOT NULL,
+    batch_id bigint NOT NULL,
+    job_id int NOT NULL,
+    at timestamptz NOT NULL
+);
+ALTER TABLE weft.transport_cancel ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenant_rows ON weft.transport_cancel TO weft_tenant
+    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
+CREATE POLICY system_rows ON weft.transport_cancel TO weft_system USING (true);
+
+CREATE FUNCTION weft._note_worthless() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO weft.transport_cancel (offer_id, tenant_id, transport, batch_id, job_id, at)
+    VALUES (OLD.offer_id, OLD.tenant_id, OLD.transport, OLD.batch_id, OLD.job_id, clock_timestamp());
+    RETURN NULL;
+END $$;
+CREATE TRIGGER offer_is_worthless AFTER DELETE ON weft.transport_offer FOR EACH ROW WHEN (old.fence IS NOT NULL)
+    EXECUTE FUNCTION weft._note_worthless();

@@ -1,10 +1,13 @@
-"""The events of a tenant, to an exchange of RabbitMQ (ADR 120). It must not know what they say."""
+"""The events of a tenant, to an exchange of RabbitMQ (ADR 120), and what foreign programs are told
+of their jobs (ADR 132). It must not know what they say.
+"""
 
 import asyncio
 from collections.abc import Mapping, Sequence
 
 import aio_pika
 from aio_pika.abc import AbstractExchange
+from aio_pika.exceptions import PublishError
 
 from weft.plugins.transports.rabbitmq.link import CALL_S, FAILURES, Link, lasting, reason
 from weft.ports.topics import Record
@@ -20,6 +23,7 @@ class RabbitEvents:
         self._link = Link(connection)
         self._exchanges: dict[str, AbstractExchange] = {}
         """Those that this connection has declared."""
+        self._is_broken = False
 
     async def make(self, partitions: Mapping[str, int]) -> None:
         """Declare the exchanges; they have no partitions."""
@@ -39,7 +43,7 @@ class RabbitEvents:
         """Send durable messages in order, and wait for the confirms."""
         await self.make(dict.fromkeys({one.topic for one in records}, 1))
         kept = await asyncio.gather(*(self._send(one) for one in records))
-        if not all(kept):
+        if self._is_broken:
             await self.close()  # so that an exchange which somebody has deleted is declared again
         return kept
 
@@ -49,13 +53,17 @@ class RabbitEvents:
         message.message_id = record.headers["id"]
         try:
             await self._exchanges[record.topic].publish(
-                message, routing_key=key, mandatory=False, timeout=CALL_S
+                message, routing_key=key, mandatory=record.needs_reader, timeout=CALL_S
             )
+        except PublishError:
+            return False  # it came back: no queue asks for it
         except FAILURES:
+            self._is_broken = True
             return False
         return True
 
     async def close(self) -> None:
         """End the connection, if there is one."""
         self._exchanges.clear()
+        self._is_broken = False
         await self._link.close()

@@ -1,6 +1,6 @@
 -- end_answered: foreign programs say how the jobs of these offers have ended. Those of one worker in a call: others are `not_now`.
 -- Called by: DriverStore.end_answered, after start_answered.   Safe to repeat: yes: an end is recorded once.
--- Locks: as _check_epoch; as _end_foreign (of one worker).   Plan: as _answered; as complete_attempts.
+-- Locks: as _check_epoch; as _end_foreign (of one worker); transport_offer (SKIP LOCKED).   Plan: as _answered; as complete_attempts.
 -- reasons: NULL: the job succeeded.
 -- Returns: a word per offer, in order: `ended`; `not_now`: ask again; `settled`: it is no attempt that runs.
 -- Owner: weft_system.  Granted to: weft_driver.
@@ -13,7 +13,8 @@ DECLARE
 BEGIN
     PERFORM weft._check_epoch(end_answered.epoch);
     FOR v_set IN
-        SELECT a.incarnation_id, array_agg(a.n) AS ns, array_agg(a.batch_id) AS batch_ids, array_agg(a.job_id) AS job_ids,
+        SELECT a.incarnation_id, array_agg(a.n) AS ns, array_agg(a.offer_id) AS offer_ids,
+            array_agg(a.batch_id) AS batch_ids, array_agg(a.job_id) AS job_ids,
             array_agg(a.attempt) AS attempts, array_agg(end_answered.reasons[a.n]) AS reasons,
             array_agg(end_answered.exit_codes[a.n]) AS exit_codes, array_agg(end_answered.messages[a.n]) AS messages,
             array_agg((date_part('epoch', end_answered.at - a.started_at) * 1000000)::bigint) AS ages_us
@@ -24,6 +25,11 @@ BEGIN
         IF v_of = v_set.incarnation_id THEN
             PERFORM weft._end_foreign(v_of, v_set.batch_ids, v_set.job_ids, v_set.attempts, v_set.ages_us, v_set.reasons,
                 v_set.exit_codes, v_set.messages, end_answered.at);
+            -- The program that has told the end is not told that its offer is worthless.
+            UPDATE weft.transport_offer o SET fence = NULL WHERE o.offer_id IN (
+                SELECT x.offer_id FROM weft.transport_offer x JOIN weft.job j ON j.batch_id = x.batch_id AND j.job_id = x.job_id
+                WHERE x.offer_id = ANY (v_set.offer_ids) AND (j.state <> STATE_RUNNING OR j.attempt > x.attempt)
+                ORDER BY x.offer_id FOR UPDATE OF x SKIP LOCKED);
         END IF;
         FOREACH v_n IN ARRAY v_set.ns LOOP
             v_words[v_n] := CASE WHEN v_of = v_set.incarnation_id THEN 'ended' ELSE 'not_now' END;

@@ -70,7 +70,7 @@ start() {
   spawn kafka java "-Xmx${KAFKA_HEAP:-512m}" -XX:+UseSerialGC -XX:TieredStopAtLevel=1 \
     "-Dlog4j2.configurationFile=$DIR/etc/log4j2.properties" -cp "$libs/*" \
     kafka.Kafka "$DIR/etc/server.properties"
-  wait_for kafka 60 port_open "$PORT"
+  wait_for kafka 240 port_open "$PORT"
   echo "127.0.0.1:$PORT"
 }
 

@@ -29,6 +29,14 @@ class RabbitBroker:
         pid = int((self.directory / "run" / "rabbitmq.pid").read_text().split()[0])
         os.killpg(pid, signal.SIGKILL)
 
+    def ctl(self, *words: str) -> None:
+        """Run `rabbitmqctl`."""
+        command = '. "$0/env"; "$(dpkg -L rabbitmq-server | grep /bin/rabbitmqctl$)" --quiet "$@"'
+        subprocess.run(
+            ["sh", "-c", command, str(self.directory), *words],
+            check=True, capture_output=True, timeout=START_S,
+        )  # fmt: skip
+
     def start(self) -> None:
         """Start what does not run."""
         subprocess.run(

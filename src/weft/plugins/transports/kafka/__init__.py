@@ -5,6 +5,7 @@ know what messages say.
 """
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from secrets import choice
@@ -43,6 +44,13 @@ PARTITIONS: Final = 12
 """Of a topic that is made here: the most workers that share it."""
 _CALL_S: Final = 10.0
 _ANY: Final = -1
+_PAUSE_S: Final = 0.1
+_SOON: Final = {
+    KafkaError.NOT_LEADER_FOR_PARTITION, KafkaError.LEADER_NOT_AVAILABLE,
+    KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
+    KafkaError.COORDINATOR_NOT_AVAILABLE,
+}  # fmt: skip
+"""What a cluster answers that has just made a topic or elected somebody: it is asked again."""
 """The partition of a message that may go to each."""
 _Record = tuple[str, int, bytes, Mapping[str, str]]
 """Topic, partition, body and headers."""
@@ -101,13 +109,18 @@ class KafkaTransport:
 
     def _look(self, ask: Callable[[AdminClient], Found]) -> Found:
         """Ask the cluster something. Raise `TransportError`."""
-        failures = Failures()
+        failures, until = Failures(), time.monotonic() + _CALL_S
         admin = AdminClient(config_of(self._to, failures))
-        try:
-            return ask(admin)
-        except (KafkaException, TimeoutError, OSError) as error:
-            admin.poll(0)  # for the callback
-            raise TransportError(failures.reason(error)) from error
+        while True:
+            try:
+                return ask(admin)
+            except (KafkaException, TimeoutError, OSError) as error:
+                is_soon = isinstance(error, KafkaException) and error.args[0].code() in _SOON
+                if is_soon and time.monotonic() < until:
+                    time.sleep(_PAUSE_S)
+                    continue
+                admin.poll(0)  # for the callback
+                raise TransportError(failures.reason(error)) from error
 
     async def close(self) -> None:
         """End the producer, if there is one."""

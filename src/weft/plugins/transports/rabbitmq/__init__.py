@@ -272,7 +272,9 @@ async def _deliveries(
     queue: Any,  # noqa: ANN401 (AbstractQueue)
     route: Route,
 ) -> AsyncIterator[Delivery]:
-    """Yield what comes, until the connection, the channel or the queue goes."""
+    """Yield what comes, until the connection, the channel or the queue goes. That the queue went
+    comes as a cancel of the consumer, of which aio-pika itself tells nobody.
+    """
     come: asyncio.Queue[AbstractIncomingMessage | None] = asyncio.Queue()
 
     def end(*_: object) -> None:
@@ -280,10 +282,11 @@ async def _deliveries(
 
     connection.close_callbacks.add(end)
     channel.close_callbacks.add(end)
+    (await channel.get_underlay_channel()).on_consumer_cancel_callbacks.add(end)
     await queue.consume(come.put)
     while (message := await come.get()) is not None:
         yield RabbitMessage(message, channel, route)
-    raise TransportError("the broker has ended the connection")
+    raise TransportError("the broker has ended the connection or the consumer")
 
 
 async def _asked(call: Callable[[], Awaitable[object]]) -> None:

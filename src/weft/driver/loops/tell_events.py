@@ -49,23 +49,31 @@ async def _run(context: LoopContext) -> None:
 
 async def tell_events(context: LoopContext, out: EventsOut) -> bool:
     """Write the next events; return whether there may be more. Raise `TransportError`."""
+    count = EVENTS_MAX
+    while count >= EVENTS_MAX:
+        count = await _tell_some(context, out)
+    return count > 0
+
+
+async def _tell_some(context: LoopContext, out: EventsOut) -> int:
+    """Write the next events, as many as one call gives; return how many."""
     store, reader = out.store, f"events {out.name}"
     begun = await store.begin_reader(context.epoch, reader, out.tenant, out.user)
     if begun is None:
-        return False
+        return 0
     records = [_removed(out.topic, begun.after)] if begun.removed else []
     rows, after = await store.list_events(
         begun.caller, after=begun.after, batch_id=None, limit=EVENTS_MAX
     )
     records += [_record(out.topic, row) for row in rows]
     if not records:
-        return False
+        return 0
     await out.topics.make({out.topic: PARTITIONS})
     if not all(await out.topics.publish(records)):
         raise TransportError("not all records were confirmed")
     metrics.TOPIC_ANNOUNCED.labels(out.topic).inc(len(records))
     await store.keep_position(context.epoch, reader, *after)
-    return True
+    return len(records)
 
 
 def _record(topic: str, row: Row) -> Record:

@@ -42,21 +42,24 @@ class Route(NamedTuple):
 
     tenant: str
     queue: str
-    """Or `OUTCOMES`, `DEAD`."""
+    """Or `OUTCOMES`, `SUBMISSIONS`, `DEAD`."""
 
     @property
     def name(self) -> str:
         """Return what a broker calls it."""
-        end = {OUTCOMES: "outcomes", DEAD: "dead"}.get(self.queue, f"submit.{self.queue}")
-        return f"weft.{self.tenant}.{end}"
+        return f"weft.{self.tenant}.{_ENDS.get(self.queue) or f'submit.{self.queue}'}"
 
 
 OUTCOMES: Final = ""
 """The queue of a tenant by which foreign programs tell how its jobs went."""
+SUBMISSIONS: Final = "+"
+"""The queue of a tenant by which batches are submitted."""
 DEAD: Final = "*"
 """The queue of a tenant in which messages end that nobody wants."""
+_ENDS: Final = {OUTCOMES: "outcomes", SUBMISSIONS: "submissions", DEAD: "dead"}
 DEAD_BYTES_MAX: Final = 65_536
 """So much is kept of one."""
+DEAD_ERROR_CHARS_MAX: Final = 4000
 REFUSED: Final = "refused"
 _DEAD_SOURCE: Final = "weft-source"
 _DEAD_ERROR: Final = "weft-error"
@@ -66,8 +69,10 @@ _DEAD_BYTES: Final = "weft-bytes"
 def route_of(tenant: str, name: str) -> Route | None:
     """Return the route of this tenant that a broker calls so; None: it has none."""
     queue = name.removeprefix(f"weft.{tenant}.submit.")
-    found = Route(tenant, OUTCOMES if queue == name else queue)
-    return found if found.name == name and queue else None
+    for found in (Route(tenant, queue), Route(tenant, OUTCOMES), Route(tenant, SUBMISSIONS)):
+        if found.name == name and queue:
+            return found
+    return None
 
 
 class Death(NamedTuple):
@@ -86,7 +91,11 @@ class Death(NamedTuple):
 
 def refusal_of(source: str, why: str, body: bytes) -> tuple[bytes, Mapping[str, str]]:
     """Return what is written to `DEAD` about a message that weft refuses: bytes and headers."""
-    headers = {_DEAD_SOURCE: source, _DEAD_ERROR: why[:500], _DEAD_BYTES: str(len(body))}
+    headers = {
+        _DEAD_SOURCE: source,
+        _DEAD_ERROR: why[:DEAD_ERROR_CHARS_MAX],
+        _DEAD_BYTES: str(len(body)),
+    }
     return body[:DEAD_BYTES_MAX], headers
 
 

@@ -27,6 +27,7 @@ from weft.run.login import login_dsn
 from weft.run.look_ups import LookUps
 from weft.run.role_main import begin_schema_check, run_role, stop_signals, until_told
 from weft.run.secret_keys import read_secret_keys
+from weft.run.submissions import opened_submissions, submission_intakes
 from weft.run.tls import certificate_of
 from weft.run.worker_link import serving_link
 from weft.settings import Settings
@@ -104,6 +105,7 @@ async def _serve(settings: Settings, name: str) -> int:
             ) as store,
             serving_link(settings, home) as link,
             opened_topics(settings) as topics,
+            opened_submissions(settings) as submissions,
         ):
             schema_check = await begin_schema_check(store)
             logs = log_store_at(settings.log_store, home.logs)
@@ -125,6 +127,7 @@ async def _serve(settings: Settings, name: str) -> int:
                 asyncio.create_task(app.source_items.run()),
                 asyncio.create_task(app.forget_changes()),
                 *map(asyncio.create_task, intakes(app.services, topics)),
+                *map(asyncio.create_task, submission_intakes(app.services, submissions)),
             ]
             await server.listening.wait()
             gc.freeze()  # the routes, too, are never garbage: a look at all of them takes 25 ms

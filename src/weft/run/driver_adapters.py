@@ -32,6 +32,7 @@ from weft.run.sink_commands import SinkCommands
 from weft.run.source_reads import SourceReads
 from weft.run.transports import opened_sinks, opened_transports
 from weft.settings import Settings
+from weft.settings.transports_file import known_transports
 from weft.telemetry.log import get_logger
 
 log = get_logger()
@@ -53,9 +54,10 @@ async def driver_adapters(
             opened_event_sinks(settings) as event_sinks,
         ):
             topics_of = {
-                (one.document.name, one.document.jobs.tenant)
-                for one in topics
-                if one.document.jobs is not None
+                (one.name, table.tenant)
+                for one in known_transports(settings.transports_file)
+                for table in (one.jobs, one.submissions)
+                if table is not None
             }
             yield Adapters(
                 _providers(settings, home),

@@ -15,10 +15,9 @@ from weft.ports.topics import (
     RunLedger,
     Topics,
 )
-from weft.ports.transport import Connection
 from weft.run.doors import api_doors, installed_doors
 from weft.settings import Settings
-from weft.settings.transports_file import TransportDocument, known_transports, read_transports
+from weft.settings.transports_file import TransportDocument, named_connections
 from weft.submission.translation.simulations import check_steps
 from weft.wire.simulation_documents import SimulationDocument
 
@@ -44,7 +43,7 @@ async def opened_topics(settings: Settings) -> AsyncIterator[Sequence[Opened]]:
     """Yield the connections over which jobs of doors travel; none are connected yet."""
     found = [
         Opened(document, TOPICS_PLUGINS.load(connection.kind)(connection))
-        for document, connection in _named(settings, "jobs")
+        for document, connection in named_connections(settings.transports_file, "jobs")
     ]
     for one in found:
         _group_of(one.document)
@@ -62,27 +61,13 @@ async def opened_event_sinks(
     """Yield the connections to which events of tenants go; none are connected yet."""
     found = [
         (document, EVENT_SINK_PLUGINS.load(connection.kind)(connection))
-        for document, connection in _named(settings, "events")
+        for document, connection in named_connections(settings.transports_file, "events")
     ]
     try:
         yield found
     finally:
         for _, sink in found:
             await sink.close()
-
-
-def _named(settings: Settings, table: str) -> Sequence[tuple[TransportDocument, Connection]]:
-    """Return the entries of the file that have this table."""
-    documents = {
-        one.name: one
-        for one in known_transports(settings.transports_file)
-        if getattr(one, table) is not None
-    }
-    return [
-        (documents[one.name], one)
-        for one in (read_transports(settings.transports_file) if documents else ())
-        if one.name in documents
-    ]
 
 
 @asynccontextmanager

@@ -40,6 +40,17 @@ class EventsDocument(Struct, forbid_unknown_fields=True, kw_only=True):
     """The name of the user who sees them."""
 
 
+class SubmissionsDocument(Struct, forbid_unknown_fields=True, kw_only=True):
+    """As whom batches are submitted that come by a queue or topic; `[transports.submissions]`."""
+
+    tenant: Text
+    user: Text
+    project: Text | None = None
+    """The billing project of these batches; None: that of each batch, or as for others of this
+    user.
+    """
+
+
 class TransportDocument(Struct, forbid_unknown_fields=True, kw_only=True):
     """One entry `[[transports]]` of the file."""
 
@@ -57,6 +68,7 @@ class TransportDocument(Struct, forbid_unknown_fields=True, kw_only=True):
     ca_file: Text | None = None
     jobs: JobTopicsDocument | None = None
     events: EventsDocument | None = None
+    submissions: SubmissionsDocument | None = None
 
 
 class _TransportsFile(Struct, forbid_unknown_fields=True):
@@ -96,12 +108,26 @@ def known_transports(path: Path | None) -> Sequence[TransportDocument]:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
         raise _wrong(path, str(error)) from error
     for n, one in enumerate(found):
-        for table in ("jobs", "events"):
+        for table in ("jobs", "events", "submissions"):
             if getattr(one, table) and any(getattr(other, table) for other in found[:n]):
                 raise _wrong(path, f"only one entry may have `{table}` - at `$.transports[{n}]`")
         if wrong := _mistake(one, {other.name for other in found[:n]}):
             raise _wrong(path, f"{wrong} - at `$.transports[{n}]`")
     return found
+
+
+def named_connections(
+    path: Path | None, table: str
+) -> Sequence[tuple[TransportDocument, Connection]]:
+    """Return the entries of the file that have this table. Raise `InvalidSetting`."""
+    documents = {
+        one.name: one for one in known_transports(path) if getattr(one, table) is not None
+    }
+    return [
+        (documents[one.name], one)
+        for one in (read_transports(path) if documents else ())
+        if one.name in documents
+    ]
 
 
 def password_files(path: Path | None) -> Sequence[Path]:
@@ -122,10 +148,9 @@ def _mistake(one: TransportDocument, names: set[str]) -> str | None:
         return f"the name {POSTGRES} is that of the database"
     if one.name in names:
         return f"the name {one.name} is that of another entry"
-    if one.jobs is not None and one.jobs.tenant not in one.tenants:
-        return "`jobs.tenant` is none of `tenants`"
-    if one.events is not None and one.events.tenant not in one.tenants:
-        return "`events.tenant` is none of `tenants`"
+    for table in ("jobs", "events", "submissions"):
+        if (found := getattr(one, table)) is not None and found.tenant not in one.tenants:
+            return f"`{table}.tenant` is none of `tenants`"
     if "@" in one.address:
         return "`address` names no user and no password: `user` and `password_file` do"
     if one.password_file is not None and one.password_env is not None:

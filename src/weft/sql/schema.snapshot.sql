@@ -393,7 +393,7 @@ CREATE TABLE weft.dead_message (
     resend_at timestamp with time zone,
     CONSTRAINT dead_message_body_check CHECK ((octet_length(body) <= 65536)),
     CONSTRAINT dead_message_check CHECK ((n_bytes >= octet_length(body))),
-    CONSTRAINT dead_message_error_check CHECK ((length(error) <= 500)),
+    CONSTRAINT dead_message_error_check CHECK ((length(error) <= 4000)),
     CONSTRAINT dead_message_reason_check CHECK ((reason = ANY (ARRAY['refused'::text, 'unroutable'::text, 'rejected'::text, 'expired'::text, 'full'::text, 'undelivered'::text]))),
     CONSTRAINT dead_message_source_check CHECK ((length(source) <= 500))
 );

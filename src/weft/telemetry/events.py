@@ -89,6 +89,11 @@ EVENTS = MappingProxyType(
         "topics.submitted": "a job that a record brought is submitted · job, batch, trace_id",
         "topics.failed": "a record of a topic could not be taken in, by a mistake; it is passed "
         "over · topic",
+        "submissions.submitted": "a batch that came by a transport is submitted · transport, "
+        "batch, trace_id",
+        "submissions.refused": "a batch that came by a transport is refused; its message is "
+        "dead · transport, code, error, trace_id",
+        "submissions.failed": "the same, by a mistake of weft · transport",
         "transport.attempt_lost": "foreign programs told nothing of it for too long · batch, job",
         "transport.offers_lost": "nobody answered: jobs are ready again · transport, queue, jobs",
         "transport.dead_message": "a message that nobody wants is kept · transport, source, "

@@ -113,6 +113,10 @@ TRANSPORT_ANSWERS: Final = Counter(
     "weft_transport_answers", "answers of programs that are not weft's, by what became of them",
     ["transport", "outcome"], registry=REGISTRY,
 )  # fmt: skip
+SUBMISSIONS_TAKEN: Final = Counter(
+    "weft_submissions_taken", "batches that came by a transport, by what became of them",
+    ["transport", "outcome"], registry=REGISTRY,
+)  # fmt: skip
 TRANSPORT_COMMANDS: Final = Counter(
     "weft_transport_commands",
     "signals, messages, cancels and more time for programs that are not weft's, by what became "

@@ -75,7 +75,7 @@ def show(letter: int, /, *, shared: Shared = SHARED) -> int:
         "reason": _reason(found),
     }
     if found["error"]:
-        facts["error"] = one_line(found["error"], width=500)
+        facts["error"] = one_line(found["error"], width=4000)
     facts |= {"kept at": moment(found["kept_at"]), "bytes": f"{found['n_bytes']:,}"}
     body = b64decode(found["body"])
     facts["body"] = one_line(body.decode(errors="backslashreplace"), width=4000)

@@ -11,9 +11,9 @@ from collections.abc import Awaitable, Callable
 from typing import Final
 
 from weft.api.services import Services
+from weft.api.use_cases.intake import named_user, pause_s, submit_taken, until_possible
 from weft.core.door_keys import stored_key
 from weft.core.errors import (
-    Forbidden,
     IdempotencyConflict,
     QueueFull,
     QuotaExceeded,
@@ -22,15 +22,12 @@ from weft.core.errors import (
 )
 from weft.core.ids import format_batch_id
 from weft.core.problems import Problems
-from weft.core.rights import Right, require
 from weft.doors.jobweaver.documents import batch_of
 from weft.doors.jobweaver.topics import NAME, identity_of
-from weft.ports.patience import retry_s
-from weft.ports.store import Action, Caller, ForeignJobs, acting
+from weft.ports.store import ForeignJobs
 from weft.ports.topics import Arrival, Topics
 from weft.ports.transport import TransportError
 from weft.settings.transports_file import JobTopicsDocument, TransportDocument
-from weft.submission import submit
 from weft.submission.services import Origin
 from weft.submission.translation.simulations import check_steps
 from weft.telemetry import metrics
@@ -43,9 +40,6 @@ log = get_logger()
 
 GROUP: Final = "scheduler-group"
 AT_ONCE: Final = 20
-FULL_WAIT_S: Final = 5.0
-_RETRY_FIRST_S: Final = 0.2
-_RETRY_LONGEST_S: Final = 5.0
 
 
 async def take_in(services: Services, topics: Topics, document: TransportDocument) -> None:
@@ -87,24 +81,15 @@ class _Intake:
                     task.cancel()
                 await asyncio.gather(*tasks, return_exceptions=True)
             failures += 1
-            await asyncio.sleep(_retry_s(failures))
+            await asyncio.sleep(pause_s(failures))
 
     async def _finish(self, one: Arrival, take: Callable[[Arrival], Awaitable[None]]) -> None:
         """Take a record until that is possible; then it is done."""
-        failures = 0
-        while True:
-            try:
-                await take(one)
-            except (Unavailable, QuotaExceeded, QueueFull) as error:
-                failures += 1
-                is_full = not isinstance(error, Unavailable)
-                await asyncio.sleep(FULL_WAIT_S if is_full else _retry_s(failures))
-            except Exception:
-                # It must not hold up the records behind it.
-                log.exception("topics.failed", topic=one.at.topic)
-                break
-            else:
-                break
+        try:
+            await until_possible(lambda: take(one))
+        except Exception:
+            # It must not hold up the records behind it.
+            log.exception("topics.failed", topic=one.at.topic)
         one.acknowledge()
 
     async def look_at(self, one: Arrival) -> None:
@@ -148,8 +133,7 @@ class _Intake:
 
     async def _create(self, asked: wire.JobCreated) -> int | None:
         """Submit a job; return its batch, None: it is known."""
-        caller = await self._caller()
-        require(Right.WRITE, caller.user_name, caller.role)
+        caller = await named_user(self._services, self._jobs.tenant, self._jobs.user, "jobs")
         job_id, trace_id = asked.envelope.job_id, asked.envelope.trace_id
         wanted = ForeignJobs(door=NAME, foreign_id=job_id, limit=1)
         if (await self._services.store.list_foreign_jobs(caller, wanted))["total"]:
@@ -167,27 +151,9 @@ class _Intake:
             foreign_trace=trace_id,
             foreign_id=job_id,
         )
-        action = Action(
-            caller=caller, name="take_in_job", path=f"/{wire.CREATED}", trace_id=origin.trace_id
-        )
         if self._jobs.project is not None:
             document.billing_project = self._jobs.project
-        with acting(action):
-            answer, is_new = await submit.create_batch(self._services, caller, document, origin)
-        return int(answer["batch_id"]) if is_new else None
-
-    async def _caller(self) -> Caller:
-        found = await self._services.store.admit_user(
-            self._jobs.tenant, self._jobs.user, None, may_create=False
+        answer, is_new = await submit_taken(
+            self._services, caller, document, origin, "take_in_job", f"/{wire.CREATED}"
         )
-        if found is None:
-            raise Forbidden(
-                f"there is no user {self._jobs.user!r}",
-                detail=f"The transport {self._name} submits jobs as this user.",
-                hint="Correct `jobs.user` in transports_file, or add the user.",
-            )
-        return found
-
-
-def _retry_s(failures: int) -> float:
-    return retry_s(failures, first_s=_RETRY_FIRST_S, longest_s=_RETRY_LONGEST_S)
+        return int(answer["batch_id"]) if is_new else None

@@ -42,7 +42,7 @@ class Transports:
     by_name: Mapping[str, Transport]
     store: OfferStore
     topics_of: Collection[tuple[str, str]] = frozenset()
-    """Connections with topics of jobs, and the tenants whose jobs these are."""
+    """Connections with topics of jobs or submissions, and the tenants whose these are."""
     sinks: Mapping[str, EventSink] = field(default_factory=dict)
     """Over which foreign programs are told of their jobs, by connection."""
     looked_s: dict[str, float] = field(default_factory=dict)

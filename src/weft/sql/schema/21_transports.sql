@@ -78,9 +78,9 @@ CREATE TABLE weft.dead_message (
     tenant_id int NOT NULL REFERENCES weft.tenant,
     transport text NOT NULL,
     source text NOT NULL CHECK (length(source) <= 500),  -- the queue or topic in which it was, or should have come
-    queue text,  -- of weft, in which it can be put again ('': answers of foreign programs); NULL: none
+    queue text,  -- of weft, in which it can be put again ('': answers of foreign programs, '+': submissions); NULL: none
     reason text NOT NULL CHECK (reason IN ('refused', 'unroutable', 'rejected', 'expired', 'full', 'undelivered')),
-    error text CHECK (length(error) <= 500),  -- with which weft has refused it
+    error text CHECK (length(error) <= 4000),  -- with which weft has refused it
     kept_at timestamptz NOT NULL,
     body bytea NOT NULL CHECK (octet_length(body) <= 65536),
     n_bytes bigint NOT NULL CHECK (n_bytes >= octet_length(body)),  -- that it had

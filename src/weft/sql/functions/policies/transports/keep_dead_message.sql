@@ -18,7 +18,7 @@ BEGIN
     END IF;
     INSERT INTO weft.dead_message (tenant_id, transport, source, queue, reason, error, kept_at, body, n_bytes)
     VALUES (v_tenant, keep_dead_message.transport, left(keep_dead_message.source, 500), keep_dead_message.queue, keep_dead_message.reason,
-        left(keep_dead_message.error, 500), keep_dead_message.at, keep_dead_message.body, keep_dead_message.n_bytes);
+        left(keep_dead_message.error, 4000), keep_dead_message.at, keep_dead_message.body, keep_dead_message.n_bytes);
     DELETE FROM weft.dead_message d USING (
         SELECT x.dead_id FROM weft.dead_message x
         WHERE x.tenant_id = v_tenant AND (x.kept_at < keep_dead_message.at - keep_s * interval '1 second' OR x.dead_id <= (

@@ -1,0 +1,159 @@
+"""Submissions that come by a queue or topic of a tenant, as the user whom the operator has named.
+
+Every api takes some. A message is acknowledged when its batch is stored: its `id` is the key, so
+a repeat is harmless. What is refused comes to the dead messages with the problem document.
+
+    message ──▶ read ──▶ submitted under its id ──▶ acknowledged
+                  │           ├── full, no database: held, and tried again
+                  └───────────┴── refused: put to the dead messages
+"""
+
+import asyncio
+import hashlib
+from collections.abc import Callable
+from typing import Annotated, Final
+
+import msgspec
+from msgspec import Meta
+
+from weft.api.services import Services
+from weft.api.use_cases.intake import named_user, pause_s, submit_taken, until_possible
+from weft.core.door_keys import stored_key
+from weft.core.errors import Internal, Invalid, WeftError
+from weft.core.ids import format_batch_id
+from weft.core.problem_document import problem_document
+from weft.ports.transport import SUBMISSIONS, Delivery, Route, Transport, TransportError
+from weft.settings.transports_file import SubmissionsDocument
+from weft.submission.services import Origin
+from weft.telemetry import metrics
+from weft.telemetry.log import get_logger
+from weft.telemetry.trace import new_trace_id
+from weft.wire.documents import BatchDocument
+
+log = get_logger()
+
+AT_ONCE: Final = 20
+FULL_FOR_S: Final = 600.0
+"""For so long a full queue or an exceeded quota is waited for."""
+KEY: Final = "submission"
+
+
+class SubmissionMalformed(Invalid):
+    """A message that is no submission."""
+
+    code = "SUBMIT.MESSAGE_MALFORMED"
+
+
+class _Message(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    id: Annotated[str, Meta(min_length=1, max_length=200)]
+    batch: msgspec.Raw
+
+
+class TakenSubmissions:
+    """Takes what comes by one connection."""
+
+    def __init__(
+        self,
+        services: Services,
+        transport: Transport,
+        name: str,
+        terms: SubmissionsDocument,
+        decode: Callable[[bytes], BatchDocument],
+    ) -> None:
+        self._services = services
+        self._transport = transport
+        self._name = name
+        self._terms = terms
+        self._decode = decode
+        self._route = Route(terms.tenant, SUBMISSIONS)
+
+    async def serve(self) -> None:
+        """Take what comes, until cancelled."""
+        failures = 0
+        while True:
+            tasks: set[asyncio.Task[None]] = set()
+            try:
+                async with self._transport.consume(self._route, limit=AT_ONCE) as deliveries:
+                    async for one in deliveries:
+                        failures = 0
+                        task = asyncio.create_task(self._finish(one))
+                        tasks.add(task)
+                        task.add_done_callback(tasks.discard)
+            except TransportError as error:
+                log.warning("transport.away", transport=self._name, error=str(error))
+            finally:
+                for task in tasks:
+                    task.cancel()
+                await asyncio.gather(*tasks, return_exceptions=True)
+            failures += 1
+            await asyncio.sleep(pause_s(failures))
+
+    async def _finish(self, one: Delivery) -> None:
+        trace_id = new_trace_id()
+        try:
+            try:
+                await until_possible(
+                    lambda: self._submit(one.body, trace_id), full_for_s=FULL_FOR_S
+                )
+            except WeftError as error:
+                await self._refuse(one, error, trace_id)
+            except Exception:
+                # It must not hold up the messages behind it.
+                log.exception("submissions.failed", transport=self._name)
+                await self._refuse(one, _defect(), trace_id)
+            else:
+                await one.acknowledge()
+        except TransportError as error:
+            log.warning("transport.away", transport=self._name, error=str(error))  # it comes again
+
+    async def _submit(self, body: bytes, trace_id: str) -> None:
+        key, batch = self._read(body)
+        caller = await named_user(
+            self._services, self._terms.tenant, self._terms.user, "submissions"
+        )
+        document = self._decode(batch)
+        if self._terms.project is not None:
+            document.billing_project = self._terms.project
+        origin = Origin(
+            digest=hashlib.sha256(batch).digest(), trace_id=trace_id, key=stored_key(KEY, key)
+        )
+        answer, is_new = await submit_taken(
+            self._services, caller, document, origin, "take_in_batch", f"/{self._route.name}"
+        )
+        metrics.SUBMISSIONS_TAKEN.labels(self._name, "submitted" if is_new else "known").inc()
+        if is_new:
+            log.info(
+                "submissions.submitted", transport=self._name, trace_id=answer["trace_id"],
+                batch=format_batch_id(int(answer["batch_id"])),
+            )  # fmt: skip
+
+    def _read(self, body: bytes) -> tuple[str, bytes]:
+        size_max = self._services.settings.bunch_bytes_max
+        try:
+            if len(body) > size_max:
+                raise msgspec.ValidationError(f"it has {len(body):,} bytes, at most {size_max:,}")
+            found = msgspec.json.decode(body, type=_Message)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+            raise SubmissionMalformed(
+                "the message is no submission",
+                detail=f"{error}."[:500],
+                hint='Write {"id": "TEXT", "batch": {…}}, with a batch as `POST /v1/batches` '
+                "takes it.",
+            ) from error
+        return found.id, bytes(found.batch)
+
+    async def _refuse(self, one: Delivery, error: WeftError, trace_id: str) -> None:
+        log.warning(
+            "submissions.refused", transport=self._name, code=error.code, error=error.message,
+            trace_id=trace_id,
+        )  # fmt: skip
+        metrics.SUBMISSIONS_TAKEN.labels(self._name, "refused").inc()
+        await one.refuse(msgspec.json.encode(problem_document(error, trace_id)).decode())
+
+
+def _defect() -> WeftError:
+    return Internal(
+        "the batch could not be submitted",
+        detail="It hit a defect of weft, which the log of the api describes.",
+        hint="Report it, and send the message again when it is mended.",
+    )

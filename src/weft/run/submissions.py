@@ -1,0 +1,49 @@
+"""The queues by which batches are submitted, as the operator names them in `transports_file`."""
+
+from collections.abc import AsyncIterator, Coroutine, Sequence
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+from weft.ports.transport import TRANSPORT_PLUGINS, Transport
+from weft.settings import Settings
+from weft.settings.transports_file import TransportDocument, named_connections
+
+if TYPE_CHECKING:
+    from weft.api.services import Services
+
+Opened = tuple[TransportDocument, Transport]
+"""A connection, and what the file says of it."""
+
+
+@asynccontextmanager
+async def opened_submissions(settings: Settings) -> AsyncIterator[Sequence[Opened]]:
+    """Yield the connections by which batches are submitted; none are connected yet."""
+    found = [
+        (document, TRANSPORT_PLUGINS.load(connection.kind)(connection))
+        for document, connection in named_connections(settings.transports_file, "submissions")
+    ]
+    try:
+        yield found
+    finally:
+        for _, transport in found:
+            await transport.close()
+
+
+def submission_intakes(
+    services: "Services", found: Sequence[Opened]
+) -> Sequence[Coroutine[Any, Any, None]]:
+    """Return what takes the batches that come."""
+    if not found:
+        return []
+    from weft.api.http.decoding import JSON, decode  # noqa: PLC0415 (heavy)
+    from weft.api.use_cases.taken_submissions import TakenSubmissions  # noqa: PLC0415
+    from weft.wire.documents import BatchDocument  # noqa: PLC0415
+
+    return [
+        TakenSubmissions(
+            services, transport, document.name, terms,
+            lambda body: decode(body, JSON, BatchDocument),
+        ).serve()
+        for document, transport in found
+        if (terms := document.submissions) is not None
+    ]  # fmt: skip

@@ -98,6 +98,26 @@ def test_subscriptions_are_kept_with_their_policies() -> None:
     assert first["name"] != second["name"]
 
 
+def test_mail_goes_where_the_operator_lets_it() -> None:
+    asked: list[dict[str, Any]] = [{"url": "Jane@Example.org", "event": "FINISHED"}]
+    assert wrong_notifications(asked, 2, LOCAL, frozenset({"*"})) == []
+    assert subscriptions_of(asked)[0]["url"] == "mailto:Jane@example.org"
+    for domains, why in ((None, "sends no e-mail"), (frozenset({"b.example"}), "mail_domains")):
+        (found,) = wrong_notifications(asked, 2, LOCAL, domains)
+        assert found.startswith("notifications[0].url: ")
+        assert why in found
+
+
+def test_mail_says_what_happened() -> None:
+    bad = facts(attempt(1, "failed", reason="exit", exit_code=3))
+    (found,) = told(bad, event="FAILED", url="mailto:a@b.example")
+    subject, text = NOTICES.mail(found.body.encode())
+
+    assert (found.url, subject) == ("mailto:a@b.example", "Job A Name is FAILED")
+    assert "ended with exit code 3" in text
+    assert "/jobs/v2/" in text
+
+
 def test_policies_say_when_it_is_tried_again() -> None:
     def waits(**policy: Any) -> list[float | None]:  # noqa: ANN401 (fields)
         return [next_notice_s(NoticePolicy(**policy), n) for n in (1, 2, 3)]

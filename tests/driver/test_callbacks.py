@@ -21,7 +21,9 @@ from weft.driver.loops.bell import Bell
 from weft.driver.loops.callbacks import CallbackLoop, Post
 from weft.driver.loops.due_date import DueDate
 from weft.driver.loops.loop import LoopContext
+from weft.driver.notice_forms import NoticeForm
 from weft.ports.callback_sender import Answered
+from weft.ports.mailer import Mail
 from weft.ports.store import DueCallback
 from weft.settings import Settings
 
@@ -64,11 +66,12 @@ def driver(
     sender: FakeSender,
     settings: Settings = SETTINGS,
     forms: Mapping[str, CallbackForm] = MappingProxyType({}),
+    post: Post | None = None,
 ) -> Running:
     """Return a driver that calls back."""
     result = Running(settings)
     result.driver = Driver(
-        result.store, result.notices, settings, Adapters(Post(sender, KEY, forms)),
+        result.store, result.notices, settings, Adapters(post or Post(sender, KEY, forms)),
         on_state=result.states.append,
     )  # fmt: skip
     return result
@@ -157,6 +160,34 @@ async def test_notice_logs_in_and_follows_redirections() -> None:
     assert [url for url, _, _ in sender.sent] == urls
     logins = [headers.get("Authorization") for _, headers, _ in sender.sent]
     assert logins == ["Basic bWU6cEA=", "Basic bWU6cEA=", None]
+
+
+class FakeMailer:
+    """Keeps what is handed in."""
+
+    def __init__(self) -> None:
+        self.sent: list[Mail] = []
+
+    async def send(self, mail: Mail) -> Answered:
+        """Take it."""
+        self.sent.append(mail)
+        return Answered(status=250)
+
+
+async def test_notice_to_a_mailbox_is_mailed_and_needs_a_server() -> None:
+    form = NoticeForm(notices=lambda *_: [], headers=lambda *_: {}, mail=lambda _: ("s", "t"))
+    mailer, told = FakeMailer(), {"name": "s", "policy": {"strategy": "none"}}
+    one = msgspec.structs.replace(due(1, url="mailto:a@b.example"), subscription=told, door="d")
+    for server in (mailer, None):
+        post = Post(FakeSender(), KEY, notices={"d": form}, mailer=server)
+        async with at_rest(driver(FakeSender(), post=post)) as found:
+            found.store.callbacks[1] = one
+            found.notices.send(payload="callback")
+            await found.store.until("record_deliveries", 1)
+            (report,) = found.store.reports
+            assert report.delivered == (server is mailer)
+            assert (report.error is None) == (server is mailer)
+    assert mailer.sent == [Mail(to="a@b.example", name=one.name, subject="s", text="t")]
 
 
 async def test_failure_is_tried_again_after_a_pause_and_given_up_in_the_end() -> None:

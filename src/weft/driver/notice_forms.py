@@ -27,3 +27,5 @@ class NoticeForm:
     """
     headers: Callable[[str, str], Mapping[str, str]]
     """Of a request, from the names of delivery and subscription."""
+    mail: Callable[[bytes], tuple[str, str]]
+    """Subject and text of a notice that is mailed, from its body."""

@@ -6,6 +6,7 @@ from functools import cache, partial
 
 from weft.core.addresses import parse_allowed_hosts
 from weft.core.conditions import parse_tester_commands
+from weft.core.mail import parse_mail_server
 from weft.driver.adapters import Adapters
 from weft.driver.loops.announce import Announced
 from weft.driver.loops.autoscale import Providers
@@ -18,6 +19,7 @@ from weft.driver.loops.sources import SourceReader
 from weft.driver.loops.tell_events import EventsOut
 from weft.plugins.callback_senders.http import HttpCallbackSender
 from weft.plugins.callback_senders.http.settings import HttpSettings
+from weft.plugins.mailers.smtp import SmtpMailer
 from weft.ports.provider import PROVIDER_PLUGINS, Provider, ProviderSite
 from weft.ports.store import OfferStore
 from weft.run.child import ROLE_VARIABLE, SUPERVISOR_VARIABLE
@@ -101,7 +103,13 @@ def _post(settings: Settings, home: Home, messages: MessageMaking) -> Post | Non
         timeouts.callback_timeout_s,
     )
     commands = SinkCommands(parse_tester_commands(settings.sink_commands))
-    return Post(sender, key, callback_forms(), messages.make, notice_forms(), commands.run)
+    server = parse_mail_server(settings.mail_server)
+    return Post(
+        sender, key, callback_forms(), messages.make, notice_forms(), commands.run,
+        None if server is None else SmtpMailer(
+            server, settings.mail_from, settings.mail_tls, timeouts.callback_timeout_s
+        ),
+    )  # fmt: skip
 
 
 def _providers(settings: Settings, home: Home) -> Providers:

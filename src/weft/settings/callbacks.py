@@ -1,9 +1,10 @@
 """Settings of callbacks, however they are sent."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from weft.core.addresses import parse_allowed_hosts
 from weft.core.conditions import parse_tester_commands
+from weft.core.mail import parse_mail_address, parse_mail_domains, parse_mail_server
 from weft.settings.declare import Checked, section, setting
 
 
@@ -44,6 +45,19 @@ class CallbackSettings:
     )
     callbacks_per_host_max: int = setting(
         4, "callbacks that are sent to one host at once", minimum=1, maximum=1000
+    )
+    mail_server: Annotated[str, Checked(parse_mail_server)] = setting(
+        "",
+        "`HOST:PORT` of the SMTP server that takes mail to subscribers; empty: nobody is mailed",
+    )
+    mail_from: Annotated[str, Checked(parse_mail_address)] = setting(
+        "weft@localhost", "address from which mail comes"
+    )
+    mail_domains: Annotated[str, Checked(parse_mail_domains)] = setting(
+        "*", "domains to which mail may go, such as `example.org, example.com`; `*`: all"
+    )
+    mail_tls: Literal["no", "starttls", "tls"] = setting(
+        "no", "how the SMTP server is spoken to: in the open, by STARTTLS, or by TLS"
     )
     job_subscriptions_max: int = setting(
         20, "subscriptions to events that a job may have", minimum=0, maximum=1000

@@ -13,6 +13,7 @@ from weft.api.use_cases import cancel as cancelling
 from weft.api.use_cases.hide import hide_batch
 from weft.core.addresses import parse_allowed_hosts
 from weft.core.errors import Invalid, NoWorkerFits
+from weft.core.mail import parse_mail_domains
 from weft.core.permissions import Permission
 from weft.core.rights import Right
 from weft.core.secret_variables import matches, patterns_of
@@ -41,10 +42,12 @@ async def _submit(request: AnyRequest, asked: Asked) -> Row:
     if asked.app not in apps:
         raise bad_request(f"appId: there is no application {asked.app!r} that you may run")
     base, notifications = base_of(request), asked.body.get("notifications", [])
+    settings = services.settings
     if wrong := wrong_notifications(
         notifications,
-        services.settings.job_subscriptions_max,
-        parse_allowed_hosts(services.settings.callback_private_hosts),
+        settings.job_subscriptions_max,
+        parse_allowed_hosts(settings.callback_private_hosts),
+        parse_mail_domains(settings.mail_domains) if settings.mail_server else None,
     ):
         raise bad_request("; ".join(wrong))
     app, reader = apps[asked.app].description, replace(caller, needs=Permission.READ)

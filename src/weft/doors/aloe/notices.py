@@ -81,4 +81,12 @@ def _headers(delivery: str, subscription: str) -> Mapping[str, str]:
     }
 
 
-NOTICES: Final = NoticeForm(notices=notices_of, headers=_headers)
+def _mail(body: bytes) -> tuple[str, str]:
+    """Return subject and text of a notice that is mailed."""
+    job = msgspec.json.decode(body, type=dict[str, Any])
+    subject = f"Job {job['name']} is {job['status']}"
+    lines = (subject, job["lastStatusMessage"], job["id"], job["_links"]["self"]["href"])
+    return subject, "\n".join(str(line) for line in lines) + "\n"
+
+
+NOTICES: Final = NoticeForm(notices=notices_of, headers=_headers, mail=_mail)

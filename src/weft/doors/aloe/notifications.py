@@ -7,6 +7,7 @@ from uuid import uuid4
 
 from weft.core.addresses import AllowedHosts
 from weft.core.callback_url import wrong_callback
+from weft.core.mail import SCHEME, parse_mail_address, wrong_mail_address
 from weft.core.notice_policy import PAUSE_MAX_S, RETRIES_MAX
 from weft.doors.aloe.words import EVENTS, OLD_STATUSES, STATUSES
 
@@ -39,9 +40,12 @@ _STRATEGIES: Final = ("NONE", "IMMEDIATE", "DELAYED", "EXPONENTIAL")
 _EVENTS: Final = frozenset({"*", *STATUSES, *OLD_STATUSES, *EVENTS, *_NEVER})
 
 
-def wrong_notifications(value: object, most: int, allowed: AllowedHosts) -> list[str]:
+def wrong_notifications(
+    value: object, most: int, allowed: AllowedHosts, mail_domains: frozenset[str] | None = None
+) -> list[str]:
     """Return what is wrong with the subscriptions of a submission. `most`: how many there may be.
-    `allowed`: private addresses that may be told.
+    `allowed`: private addresses that may be told; `mail_domains`: where mail may go; None:
+    nowhere.
     """
     if not isinstance(value, list):
         return ["notifications: expected a list"]
@@ -50,7 +54,7 @@ def wrong_notifications(value: object, most: int, allowed: AllowedHosts) -> list
     return [
         f"notifications[{at}]{'.' if field else ''}{field}: {why}"
         for at, one in enumerate(value)
-        for field, why in _wrong(one, allowed)
+        for field, why in _wrong(one, allowed, mail_domains)
     ]
 
 
@@ -59,13 +63,21 @@ def subscriptions_of(value: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [
         {
             "name": f"{uuid4()}-011",
-            "url": one["url"],
+            "url": _address(one["url"]),
             "event": _event(one["event"].upper()),
             "persistent": one.get("persistent") is True,
             "policy": _policy(one.get("policy") or {}),
         }
         for one in value
     ]
+
+
+def _address(url: str) -> str:
+    return f"{SCHEME}{parse_mail_address(url)}" if _is_mailbox(url) else url
+
+
+def _is_mailbox(url: str) -> bool:
+    return "://" not in url and "@" in url
 
 
 def logs_in(value: list[dict[str, Any]]) -> bool:
@@ -84,13 +96,15 @@ def _policy(given: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _wrong(one: object, allowed: AllowedHosts) -> list[tuple[str, str]]:
+def _wrong(
+    one: object, allowed: AllowedHosts, mail_domains: frozenset[str] | None
+) -> list[tuple[str, str]]:
     if not isinstance(one, dict):
         return [("", "expected an object")]
     problems = [
         (name[:80], "not a field of a notification") for name in one if name not in _FIELDS
     ]
-    if why := _wrong_url(one.get("url"), allowed):
+    if why := _wrong_url(one.get("url"), allowed, mail_domains):
         problems.append(("url", why))
     event = one.get("event")
     if not isinstance(event, str) or event.upper() not in _EVENTS:
@@ -105,13 +119,17 @@ def _wrong(one: object, allowed: AllowedHosts) -> list[tuple[str, str]]:
     return problems
 
 
-def _wrong_url(url: object, allowed: AllowedHosts) -> str | None:
+def _wrong_url(
+    url: object, allowed: AllowedHosts, mail_domains: frozenset[str] | None
+) -> str | None:
     if not isinstance(url, str) or not url.strip():
         return "it is required"
     if len(url) > URL_CHARS_MAX:
         return f"{len(url)} characters, at most {URL_CHARS_MAX}"
-    if "://" not in url and "@" in url:
-        return "this server sends no e-mail, only requests to http and https addresses"
+    if _is_mailbox(url):
+        if mail_domains is None:
+            return "this server sends no e-mail, only requests to http and https addresses"
+        return wrong_mail_address(url, mail_domains)
     if unknown := [name for name in _VARIABLE.findall(url) if name not in VARIABLES]:
         return f"${{{unknown[0][:40]}}} is not a variable of jobs"
     if (host := _HOST.match(url)) and "$" in host[0]:

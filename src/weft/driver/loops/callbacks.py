@@ -22,11 +22,13 @@ from weft import __version__
 from weft.core.callback_retry import RetryPlan, is_delivered, next_try_s
 from weft.core.callback_signature import DELIVERY_HEADER, SIGNATURE_HEADER, sign, tenant_secret
 from weft.core.lines.sink import is_rejected
+from weft.core.mail import SCHEME
 from weft.core.notice_policy import NoticePolicy, next_notice_s
 from weft.driver.callback_forms import CallbackBody, CallbackForm, body_of
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.driver.notice_forms import NoticeForm
 from weft.ports.callback_sender import Answered, CallbackSender
+from weft.ports.mailer import Mail, Mailer
 from weft.ports.store import DeliveryReport, DueCallback
 from weft.telemetry import metrics
 from weft.telemetry.log import get_logger
@@ -65,6 +67,8 @@ class Post:
     """Of notices of jobs that came through doors, by door."""
     command: RunCommand | None = None
     """Gives messages to programs of sinks; without it they are not sent."""
+    mailer: Mailer | None = None
+    """Hands in notices to mailboxes; without it they are not sent."""
 
 
 async def _run(context: LoopContext) -> None:
@@ -156,8 +160,10 @@ class CallbackLoop:
         url, headers = one.url, self._headers(one, body)
         if one.subscription is None:
             return await self._post.sender.send(url, headers, body)
-        url, login = without_login(url)
         form = self._post.notices.get(one.door or "")
+        if url.startswith(SCHEME):
+            return await self._mail(one, form, body)
+        url, login = without_login(url)
         if form is not None:
             headers = {**headers, **form.headers(one.name, one.subscription["name"])}
         answered = await self._post.sender.send(url, {**headers, **login}, body)
@@ -170,6 +176,14 @@ class CallbackLoop:
             url = target
             answered = await self._post.sender.send(url, {**headers, **login}, body)
         return answered
+
+    async def _mail(self, one: DueCallback, form: NoticeForm | None, body: bytes) -> Answered:
+        """Mail a notice."""
+        if self._post.mailer is None or form is None:
+            return Answered(error="this driver sends no mail: the setting mail_server is empty")
+        subject, text = form.mail(body)
+        to = one.url.removeprefix(SCHEME)
+        return await self._post.mailer.send(Mail(to=to, name=one.name, subject=subject, text=text))
 
     async def _body(self, one: DueCallback) -> CallbackBody:
         """Return what is sent. Raise `ValueError`."""

@@ -1,0 +1,63 @@
+"""Addresses to which notices are mailed, and the server that takes them."""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from weft.core.addresses import is_host_name
+
+SCHEME: Final = "mailto:"
+"""How the address of a delivery begins that is mailed."""
+PORT: Final = 25
+_PORT_MAX: Final = 65535
+_LOCAL: Final = re.compile(r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*")
+_LOCAL_CHARS_MAX: Final = 64
+EVERYWHERE: Final = "*"
+
+
+@dataclass(frozen=True)
+class MailServer:
+    """Where mail is handed in."""
+
+    host: str
+    port: int
+
+
+def parse_mail_server(text: str) -> MailServer | None:
+    """Read `HOST:PORT` or `HOST`; empty: there is none. Raise `ValueError`."""
+    if not text:
+        return None
+    host, colon, port = text.rpartition(":") if ":" in text else (text, "", "")
+    number = int(port or PORT) if port.isdecimal() or not colon else 0
+    if not is_host_name(host.lower()) or not 1 <= number <= _PORT_MAX:
+        raise ValueError("expected HOST:PORT, such as `mail.example.org:25`")
+    return MailServer(host.lower(), number)
+
+
+def parse_mail_address(text: str) -> str:
+    """Read an address of one mailbox. Raise `ValueError`."""
+    local, _, domain = text.rpartition("@")
+    is_local = len(local) <= _LOCAL_CHARS_MAX and _LOCAL.fullmatch(local) is not None
+    if not is_local or not is_host_name(domain.lower()):
+        raise ValueError("expected an address such as `jane@example.org`")
+    return f"{local}@{domain.lower()}"
+
+
+def parse_mail_domains(text: str) -> frozenset[str]:
+    """Read domains between commas; `*`: all of them. Raise `ValueError`."""
+    found = frozenset(one.strip().lower() for one in text.split(",") if one.strip())
+    for one in found - {EVERYWHERE}:
+        if not is_host_name(one):
+            raise ValueError(f"{one!r} is not a domain")
+    return found
+
+
+def wrong_mail_address(text: str, domains: frozenset[str]) -> str | None:
+    """Return why nothing may be mailed there; None: it may."""
+    try:
+        domain = parse_mail_address(text).rpartition("@")[2]
+    except ValueError as error:
+        return str(error)
+    if EVERYWHERE in domains or domain in domains:
+        return None
+    return f"mail to {domain} is not sent; the setting mail_domains does not allow it"

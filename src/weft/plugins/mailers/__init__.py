@@ -1,0 +1,1 @@
+"""How mail leaves: implementations of `ports/mailer.py`."""

@@ -6,59 +6,26 @@ Two buckets, opened in two ways; what opens them is found nowhere.
 import hashlib
 import json
 import os
-import shutil
-import subprocess
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
-from tempfile import mkdtemp
 from typing import Any
 
 import pytest
 
 from e2e.conftest import Weft
+from e2e.s3_server import Buckets, s3_server
 from e2e.test_workers_outside import Outside, submit
 
 pytestmark = pytest.mark.engine
 
-SCRIPT = Path(__file__).resolve().parents[1] / "servers" / "s3.sh"
-PORT = 28780
-START_S = 300
 SECRET, OF_ENVIRONMENT = "canary-of-the-secret", "canary-of-the-environment"
 OPENS = {"AWS_ACCESS_KEY_ID": "AKIAENVIRONMENT", "AWS_SECRET_ACCESS_KEY": OF_ENVIRONMENT}
 
 
-class Buckets:
-    """A server of S3 that runs."""
-
-    url = f"http://127.0.0.1:{PORT}"
-
-    def ask(self, method: str, path: str, body: bytes | None = None) -> bytes:
-        """Ask with some key: the server of the tests wants one, and checks none."""
-        request = urllib.request.Request(  # noqa: S310 (ours)
-            f"{self.url}/{path}", data=body, method=method,
-            headers={"content-type": "application/octet-stream", "authorization": "AWS any:one"},
-        )  # fmt: skip
-        with urllib.request.urlopen(request, timeout=120) as answer:  # noqa: S310
-            found: bytes = answer.read()
-            return found
-
-
 @pytest.fixture(scope="module")
 def buckets() -> Iterator[Buckets]:
-    directory = Path(mkdtemp(prefix="weft-s3-"))
-    try:
-        subprocess.run(
-            [SCRIPT, "start", str(directory), str(PORT)],
-            check=True, capture_output=True, timeout=START_S,
-        )  # fmt: skip
-        found = Buckets()
-        for name in ("genomes", "results"):
-            found.ask("PUT", name)
+    with s3_server("genomes", "results") as found:
         yield found
-    finally:
-        subprocess.run([SCRIPT, "stop", str(directory)], check=False, timeout=60)
-        shutil.rmtree(directory, ignore_errors=True)
 
 
 @pytest.fixture(scope="module")

@@ -22,7 +22,7 @@ from weft.run.doors import api_doors
 from weft.run.files import kept_files, running_files, store_trial
 from weft.run.home import Home
 from weft.run.job_topics import intakes, opened_topics
-from weft.run.log_stores import log_store_at
+from weft.run.log_bucket import log_reader
 from weft.run.login import login_dsn
 from weft.run.look_ups import LookUps
 from weft.run.role_main import begin_schema_check, run_role, stop_signals, until_told
@@ -93,6 +93,7 @@ async def _serve(settings: Settings, name: str) -> int:
     certificate = certificate_of(settings)
     listener = _listen(settings.host, settings.port)
     host, port = listener.getsockname()[:2]
+    copies = home.path / "log-copies" / f"{name}-{port}"
     with ExitStack() as until_exit:
         limits = GroupLimits(
             settings.group_depth_max, settings.batch_groups_max, settings.job_sets_max
@@ -103,15 +104,15 @@ async def _serve(settings: Settings, name: str) -> int:
                 limits=limits,
                 user_connections_max=settings.user_connections_max,
             ) as store,
-            serving_link(settings, home) as link,
+            serving_link(settings, home, copies) as link,
             opened_topics(settings) as topics,
             opened_submissions(settings) as submissions,
         ):
             schema_check = await begin_schema_check(store)
-            logs = log_store_at(settings.log_store, home.logs)
+            logs = log_reader(settings, home, copies)
             look_ups = LookUps(settings)
             app = create_app(
-                store, store.notices, logs.reader(), settings,
+                store, store.notices, logs, settings,
                 callback_key=home.callback_key(),
                 secret_keys=partial(read_secret_keys, settings, home), doors=api_doors(),
                 link=link, files_=kept_files(home), running=running_files(settings, home),

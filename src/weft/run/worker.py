@@ -147,7 +147,7 @@ def _agent_of(
         store=store,
         notices=source.notices,
         runner=make_runner(settings, home, logs, job_topics),
-        facts=facts_of(settings, home, logs),
+        facts=facts_of(settings, home, logs, source.shipped_to(logs.name)),
         grace_ms=limits_of(settings).grace_ms,
         heartbeat_s=heartbeat_s(settings),
         fence=fence_of(source.lost_after_s, source.find_database),
@@ -283,8 +283,12 @@ def _checkpoints(settings: Settings, home: Home, logs: Path) -> Path:
     return job_directory(settings, home) / "checkpoints" / logs.name
 
 
-def facts_of(settings: Settings, home: Home, logs: Path) -> WorkerFacts:
-    """Return this worker's capacity: the cores it may use and most of the host's memory."""
+def facts_of(
+    settings: Settings, home: Home, logs: Path, shipped_to: str | None = None
+) -> WorkerFacts:
+    """Return this worker's capacity: the cores it may use and most of the host's memory.
+    `shipped_to`: where its output goes; None: it stays here.
+    """
     memory_bytes = settings.worker_memory_bytes or int(_memory_bytes() * _MEMORY_SHARE)
     offers = _offers_of(settings)
     offers.pop("gpu", None)
@@ -300,7 +304,7 @@ def facts_of(settings: Settings, home: Home, logs: Path) -> WorkerFacts:
         offers={"executor": sorted(executors_of(settings)), **offers},
         slots=settings.worker_slots,
         log_place=log_store_at(settings.log_store, logs).place,
-        log_directory=str(logs),
+        log_directory=shipped_to or str(logs),
     )
 
 

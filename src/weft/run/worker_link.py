@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
+from pathlib import Path
 from typing import cast
 
 from weft.api.worker_link import WorkerLink
@@ -18,6 +19,7 @@ from weft.ports.store import WorkerStore
 from weft.ports.worker_link import Hello, LinkedStore
 from weft.run.child import is_supervised
 from weft.run.home import Home
+from weft.run.log_bucket import SpoolShipping, log_bucket_of, shipped_directory
 from weft.run.login import NoRoleDatabase, login_dsn
 from weft.run.secret_keys import read_secret_keys
 from weft.settings import Settings
@@ -33,8 +35,10 @@ CONNECTIONS_MAX = 8
 
 
 @asynccontextmanager
-async def serving_link(settings: Settings, home: Home) -> AsyncIterator[WorkerLink]:
-    """Serve workers outside, as login `weft_worker`; without one, say so to who asks."""
+async def serving_link(settings: Settings, home: Home, copies: Path) -> AsyncIterator[WorkerLink]:
+    """Serve workers outside, as login `weft_worker`; without one, say so to who asks. `copies`:
+    where this api lays out what it reads from the bucket with output.
+    """
     limits = spool_limits_of(settings)
     spool, lost_after_s = FileSpool(home.logs, limits), settings.lost_after_s
     try:
@@ -50,16 +54,28 @@ async def serving_link(settings: Settings, home: Home) -> AsyncIterator[WorkerLi
     async with open_worker_store(
         dsn, grace_s=lost_after_s, connections_max=CONNECTIONS_MAX
     ) as store:
-        keeping = SpoolKeeping(spool, limits, lambda: store)
         every_s = settings.section(FilesSettings).spool_look_s
-        looking = asyncio.create_task(keeping.run(every_s))
+        beside = []
+        if (bucket := log_bucket_of(settings)) is not None:
+            shipping = SpoolShipping(bucket, settings, home, store, copies)
+            loop = asyncio.get_running_loop()
+
+            def tell(folder: str, path: str) -> None:
+                loop.call_soon_threadsafe(shipping.wrote, folder, path)
+
+            spool = FileSpool(home.logs, limits, tell)
+            beside.append(asyncio.create_task(shipping.run()))
+        keeping = SpoolKeeping(spool, limits, lambda: store)
+        beside.append(asyncio.create_task(keeping.run(every_s)))
         try:
             keys = partial(read_secret_keys, settings, home)
             signer = StoreSigner(lambda: store, keys, settings.store_buckets)
-            yield WorkerLink(lambda: store, spool, lost_after_s, signer)
+            to = partial(shipped_directory, settings)
+            yield WorkerLink(lambda: store, spool, lost_after_s, signer, to)
         finally:
-            looking.cancel()
-            await asyncio.gather(looking, return_exceptions=True)
+            for task in beside:
+                task.cancel()
+            await asyncio.gather(*beside, return_exceptions=True)
 
 
 def spool_limits_of(settings: Settings) -> SpoolLimits:

@@ -6,10 +6,11 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from weft.core.errors import Conflict
 from weft.plugins.file_stores.s3.signing import StoreSigner
+from weft.plugins.log_stores.s3.changes import Changes
 from weft.ports.checkpoints import CheckpointCarrier
 from weft.ports.file_signing import UrlSigner
 from weft.ports.log_store import LogKeeper
@@ -17,17 +18,20 @@ from weft.ports.store import Notices, OfferedStore, WorkerStore
 from weft.ports.topics import RunLedger
 from weft.run.home import Home
 from weft.run.local_database import local_socket
+from weft.run.log_bucket import log_bucket_of, shipped_directory, shipper_of
 from weft.run.log_directory import find_log_directory, until_replaced
 from weft.run.login import login_dsn
 from weft.run.role_main import begin_schema_check
 from weft.run.secret_keys import read_secret_keys
 from weft.run.worker_link import Link, no_keys
+from weft.run.worker_name import file_name_of
 from weft.settings import Settings
 from weft.store import open_worker_store
 from weft.wire.sealed import SecretKeys
 from weft.worker.link.checkpoints import LinkedCheckpoints
 from weft.worker.link.signing import LinkedSigner
 from weft.worker.link.store import LinkedKeeper
+from weft.worker.noting_store import NotingStore
 
 
 @dataclass(kw_only=True)
@@ -52,6 +56,8 @@ class WorkerSource:
     """Carries them to where workers elsewhere find them; None: they stay in the home."""
     offered: OfferedStore | None = None
     """For those who take jobs from transports; None: workers outside take none."""
+    shipped_to: Callable[[str], str | None] = lambda _database_id: None
+    """Says where output is shipped to, by the database; None: it stays here, or goes to an api."""
     runs: RunLedger | None = None
     """For those who run what records of topics ask for; None: as `offered`."""
     begun: list[asyncio.Task[None]] = field(default_factory=list)
@@ -66,15 +72,25 @@ async def direct_source(settings: Settings, home: Home) -> AsyncIterator[WorkerS
     """Open the store with the worker's own login."""
     dsn = login_dsn(settings, "weft_worker")
     async with open_worker_store(dsn, grace_s=settings.lost_after_s) as store:
+        bucket, changes = log_bucket_of(settings), Changes()
+        noting = store if bucket is None else cast("Any", NotingStore(store, changes))
+
+        def run_beside(logs: Path) -> list[Coroutine[Any, Any, None]]:
+            others = [] if bucket is None else [
+                shipper_of(bucket, settings, logs, store, changes, file_name_of(settings)).run()
+            ]  # fmt: skip
+            return [until_replaced(store, logs), *others]
+
         yield WorkerSource(
-            store=store,
+            store=noting,
             notices=store.notices,
-            offered=store,
+            offered=noting,
             runs=store,
             secret_keys=(keys := partial(read_secret_keys, settings, home)),
             signer=StoreSigner(lambda: store, keys, settings.store_buckets),
             find_logs=lambda: find_log_directory(home, store, dsn),
-            run_beside=lambda logs: [until_replaced(store, logs)],
+            run_beside=run_beside,
+            shipped_to=partial(shipped_directory, settings),
             lost_after_s=settings.lost_after_s,
             find_database=lambda: local_socket(dsn),
             begun=[await begin_schema_check(store)],

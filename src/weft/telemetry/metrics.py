@@ -242,6 +242,17 @@ SPOOL_REFUSALS: Final = Counter(
     "parts of output of workers outside that were refused, since there is no room",
     registry=REGISTRY,
 )
+LOG_PACKS: Final = Counter(
+    "weft_log_packs", "packs of output for the bucket, by outcome", ["outcome"], registry=REGISTRY
+)
+LOG_PACK_BYTES: Final = Counter(
+    "weft_log_pack_bytes", "bytes of output that were shipped to the bucket", registry=REGISTRY
+)
+LOG_BUCKET_BYTES_REMOVED: Final = Counter(
+    "weft_log_bucket_removed_bytes",
+    "bytes of output of deleted batches that were removed from the bucket",
+    registry=REGISTRY,
+)
 LEADER: Final = Gauge("weft_driver_leader", "1 while this driver leads", registry=REGISTRY)
 DELTAS_FOLDED: Final = Counter("weft_deltas_folded", "deltas added to the sums", registry=REGISTRY)
 TRAIL_SEALED: Final = Counter(

@@ -50,6 +50,8 @@ class WorkerLink:
     lost_after_s: float
     signer: UrlSigner | None = None
     """What opens the stores of tenants."""
+    shipped_to: Callable[[str], str | None] = lambda _database_id: None
+    """Says where the output in the spool is shipped to, by the database; None: nowhere."""
     _terms: dict[tuple[int, int], LinkTerms] = field(default_factory=dict)
     """Of incarnations, by token: they never change."""
 
@@ -77,6 +79,8 @@ class WorkerLink:
         store = self.find_store()
         if frame.call == "register_worker":
             facts = _registration(caller, work, given)
+            if shipped := self.shipped_to(await store.database_id()):
+                facts = {**facts, "log_directory": shipped}
             return await store.register_linked(caller.token_id, facts)
         if frame.call == "hello":
             return Hello(await store.database_id(), self.lost_after_s)

@@ -1,6 +1,6 @@
 """Errors about batches, their jobs, groups and sets, and about changing them."""
 
-from weft.core.errors.kinds import Conflict, Invalid, NotFound, WeftError
+from weft.core.errors.kinds import Conflict, Invalid, NotFound, Unavailable, WeftError
 
 
 class BatchNotFound(NotFound):
@@ -56,6 +56,12 @@ class OutputElsewhere(Conflict):
     """The worker that ran the job keeps its output in a directory that the api cannot read."""
 
     code = "API.OUTPUT_ELSEWHERE"
+
+
+class LogBucketAway(Unavailable):
+    """The bucket to which output of jobs is shipped does not answer, or not as it should."""
+
+    code = "API.LOG_BUCKET_AWAY"
 
 
 class OutputGone(WeftError):

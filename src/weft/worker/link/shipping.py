@@ -6,7 +6,7 @@ ends; of an attempt that ran before this process began, the api is asked where t
 
 import asyncio
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -18,6 +18,7 @@ from weft.ports.store import EndReport
 from weft.ports.worker_link import LOG_BYTES_MAX
 from weft.telemetry.log import get_logger
 from weft.wire.log_format import decode_location, own_path, segment_path
+from weft.wire.log_sizes import log_sizes
 from weft.worker.link.calls import LinkCaller
 
 log = get_logger()
@@ -97,7 +98,7 @@ class Shipper:
         assert self.root is not None, "output is shipped after the start only"
         keys = list(keys)  # more may come meanwhile
         async with self._shipping:
-            found = await asyncio.to_thread(_sizes, self.root, keys, segments)
+            found = await asyncio.to_thread(log_sizes, self.root, keys, segments)
             for path, size in found.items():
                 if path not in self._cut:
                     await self._ship_or_cut(path, size)
@@ -146,31 +147,6 @@ class Shipper:
     def _known_of(self, key: AttemptKey) -> list[str]:
         own = str(own_path(Path(), key.batch_id, key.job_id, key.attempt))
         return [path for path in self._sent if path == own or path.startswith(f"{own}.")]
-
-
-def _sizes(root: Path, keys: Sequence[AttemptKey], segments: Sequence[int]) -> dict[str, int]:
-    """Return the lengths of the files of these attempts, and of these segments."""
-    owns = [own_path(root, key.batch_id, key.job_id, key.attempt) for key in keys]
-    found = {}
-    for directory in {own.parent for own in owns}:
-        names = {own.name for own in owns if own.parent == directory}
-        for entry in _entries(directory):
-            job, attempt, *_ = [*entry.name.split("."), ""]
-            if f"{job}.{attempt}" in names and not entry.name.endswith("~"):
-                path = os.path.relpath(entry.path, root)
-                found[path] = entry.stat(follow_symlinks=False).st_size
-    for segment in segments:
-        file = segment_path(root, segment)
-        found[str(file.relative_to(root))] = file.stat().st_size
-    return found
-
-
-def _entries(directory: Path) -> Iterator[os.DirEntry[str]]:
-    try:
-        with os.scandir(directory) as entries:
-            yield from entries
-    except FileNotFoundError:
-        return
 
 
 def _read(file: Path, offset: int, n_bytes: int) -> bytes:

@@ -86,36 +86,46 @@ class ObjectUrls:
         name = bucket.prefix + path
         if len(name.encode()) > KEY_BYTES_MAX or not name.isprintable():
             raise NotSigned(f"no object has such a name, or more than {KEY_BYTES_MAX} bytes of it")
+        opened = self.open(store)
+        try:
+            import obstore  # noqa: PLC0415 (an extra)
+
+            url: str = await obstore.sign_async(
+                opened,
+                method,
+                name,
+                timedelta(seconds=VALID_S),
+            )
+        except Exception as error:  # whatever it is, it says nothing of the credentials
+            raise _no_credentials(error) from error
+        else:
+            return url
+
+    def open(self, store: StoredFileStore) -> Any:  # noqa: ANN401 (of an extra)
+        """Return the bucket as obstore knows it. Raise `NotSigned`."""
+        bucket = parse_bucket(store.url)
         region = store.region or REGION
         options: dict[str, Any] = {  # of obstore
             "endpoint": store.endpoint or f"https://s3.{region}.amazonaws.com",
             "region": region,
             "virtual_hosted_style_request": False,
             "skip_signature": False,
-            "client_options": {"allow_http": True},  # for the signature alone
+            "client_options": {"allow_http": True, "timeout": "30s", "connect_timeout": "5s"},
+            "retry_config": {"max_retries": 2, "retry_timeout": timedelta(seconds=30)},
         }
         if (credentials := self._credentials(store, bucket.name)) is not None:
             options["credential_provider"] = lambda: credentials
         try:
-            import obstore  # noqa: PLC0415 (an extra)
-            from obstore.store import S3Store  # noqa: PLC0415
+            from obstore.store import S3Store  # noqa: PLC0415 (an extra)
         except ImportError as error:
             raise NotSigned(
                 "this host has no obstore, which opens stores: install the extra `weft[s3]`",
                 is_away=True,
             ) from error
         try:
-            url: str = await obstore.sign_async(
-                S3Store(bucket.name, **options),
-                method,
-                name,
-                timedelta(seconds=VALID_S),
-            )
-        except Exception as error:  # whatever it is, it says nothing of the credentials
-            why = f"its credentials cannot be had ({type(error).__name__})"
-            raise NotSigned(why, is_away=True) from error
-        else:
-            return url
+            return S3Store(bucket.name, **options)
+        except Exception as error:  # as below
+            raise _no_credentials(error) from error
 
     def _credentials(self, store: StoredFileStore, bucket: str) -> Mapping[str, Any] | None:
         """Return what signs; None: what the machine has. Raise `NotSigned`."""
@@ -150,3 +160,7 @@ class ObjectUrls:
         except (WeftError, ValueError) as error:
             why = "the secret that opens its store cannot be decrypted on this host"
             raise NotSigned(why, is_away=True) from error
+
+
+def _no_credentials(error: Exception) -> NotSigned:
+    return NotSigned(f"its credentials cannot be had ({type(error).__name__})", is_away=True)

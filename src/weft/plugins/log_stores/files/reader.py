@@ -91,8 +91,11 @@ class FileReader:
         directory = self.directories.path_of(log.directory)
         if not directory.name.startswith(PREFIX):
             return None
-        is_there = bool(own_parts(self.own(log)) if log.location is None else self._record(log))
-        return None if is_there else why_gone(directory, log.batch_id)
+        return None if self.has(log) else why_gone(directory, log.batch_id)
+
+    def has(self, log: AttemptLog) -> bool:
+        """Say whether anything is stored of an output."""
+        return bool(own_parts(self.own(log)) if log.location is None else self._record(log))
 
     def samples(self, log: AttemptLog) -> list[UsageSample]:
         """Return the samples of what an attempt used; see the port."""

@@ -55,9 +55,14 @@ class FileSpool:
     stranger's.
     """
 
-    def __init__(self, root: Path, limits: SpoolLimits) -> None:
+    def __init__(
+        self, root: Path, limits: SpoolLimits,
+        on_written: Callable[[str, str], None] = lambda _folder, _path: None,
+    ) -> None:  # fmt: skip
+        """`on_written(folder, path)` is told, in a thread, that a file has grown."""
         self._root = root
         self._limits = limits
+        self._on_written = on_written
         self._kept: dict[str, _Kept] = {}
         self._refused: frozenset[int] = frozenset()
         self._segments = SegmentSums()
@@ -100,7 +105,8 @@ class FileSpool:
             kept.n_bytes += n_bytes
             if own is not None:
                 kept.attempts[str(own)] = used + charged
-            return size + n_bytes
+        self._on_written(folder, path)
+        return size + n_bytes
 
     def remove(self, folder: str, paths: Sequence[str]) -> None:
         """Remove files or batches."""

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from api.live import LiveWorker
+from weft.core.attempt_key import AttemptKey
 
 Ask = Callable[..., Awaitable[Any]]
 SOURCE = """
@@ -54,6 +55,23 @@ async def ask_sinks(ask: Ask, worker: LiveWorker) -> None:
     (found,) = (await ask("GET", messages, sink=sink))["items"]
     message = found["delivery_id"]
     await ask("POST", f"{messages}/{{message}}/redeliver", sink=sink, message=message, body={})
+    await ask_products(ask, worker)
+
+
+async def ask_products(ask: Ask, worker: LiveWorker) -> None:
+    product = "/v1/products/{product}"
+    await ask("POST", "/v1/batches", body={"jobs": [{"command": ["true"]}]})
+    (one,) = await worker.claim(1)
+    key = AttemptKey(one.batch_id, one.job_id, one.attempt)
+    inputs = [{"from": "file:///data/a"}]
+    await worker.store.record_products(
+        worker.incarnation_id, key, [{"type": "FSC"}], inputs=inputs
+    )
+    await worker.start([one])
+    await worker.end([one])
+    (found,) = (await ask("GET", "/v1/products"))["items"]
+    await ask("GET", product, product=found["id"])
+    await ask("DELETE", product, product=found["id"], body={})
 
 
 async def ask_parameters(ask: Ask) -> None:

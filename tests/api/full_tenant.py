@@ -277,6 +277,12 @@ class Filler:
         await self.ask("POST", f"{path}/message", {"text": f"{self.word}-message"})
         key = AttemptKey(blocked.batch_id, blocked.job_id, blocked.attempt)
         await worker.ask(key, Ask("quota", "tcp", {"host": f"{self.word}.example", "port": "1"}))
+        named = AttemptKey(good.batch_id, good.job_id, good.attempt)
+        product = {"word": f"{self.word}-product"}
+        inputs = [{"from": f"file:///{self.word}"}]
+        assert await worker.store.record_products(
+            worker.incarnation_id, named, [product], inputs=inputs
+        )
         reports = [
             end_report(done),
             end_report(good),
@@ -288,6 +294,8 @@ class Filler:
         self.ids["j"] = running.job_id
         sent = await self.ask("GET", f"/v1/sinks/{self.word}-sink/deliveries")
         self.ids["message"] = sent["items"][0]["delivery_id"]
+        (made,) = (await self.ask("GET", "/v1/products"))["items"]
+        self.ids["product"] = made["id"]
         self.ids["failed"] = bad.job_id
 
     async def look_after(self) -> None:

@@ -42,6 +42,7 @@ WORDS: dict[tuple[str, ...], list[str]] = {
     ("line", "redeliver"): ["wekeo", "1"],
     ("source", "replay"): ["scenes", "--since", "2027-01-01"], ("param", "diff"): ["2027-01-01"],
     ("files", "ls"): ["b1.j1"], ("files", "cat"): ["b1.j1", "x"], ("files", "get"): ["b1.j1", "x"],
+    ("products", "rm"): ["1"],
     ("licence", "set"): ["spice", "5"],
     **{("transport", "letters", name): ["1"] for name in ("show", "resend", "rm")},
     ("store", "add"): ["a", "s3://bucket", "--access", "read", "--env"],

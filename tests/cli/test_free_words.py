@@ -30,7 +30,7 @@ FREE: Mapping[str, str] = {
         --max-running-per-application --max-running-per-user --memory --number --port --priority
         --retries --rounds --scale --seed --slots --soft --storage --worker-cpu --worker-memory
         billing-project-limit-1 condition-release-1 licence-set-1 limit-set-0 quota-set--jobs
-        line-redeliver-1 transport-letters-show-0 transport-letters-resend-0
+        line-redeliver-1 products-rm-0 transport-letters-show-0 transport-letters-resend-0
         transport-letters-rm-0
         each--jobs bench--jobs billing-set-rates--machine -L -N -P -j -n -s""",
     "a time, a date or a duration": """

@@ -174,6 +174,7 @@ class Siege:
         self.ask("PUT", "/v1/saved-queries/mine", {"query": "name = x"})
         self._make_line("snow")
         self.ask("PUT", "/v1/parameters/cloud_max", {"value": 20})
+        self.tell("run", "--", "sh", "-c", "for n in 1 2; do echo {} >> $WEFT_PRODUCTS; done")
         asyncio.run(_execute(self.weft.home, [KEEP_DEAD, KEEP_DEAD]))
         until(lambda: self.conditions().keys() == CONDITIONS.keys())
         (worker, _) = self.ask("GET", "/v1/workers")["items"]
@@ -184,6 +185,7 @@ class Siege:
             "b": batch, "j": number, "a": 1, "g": 0, "u": 1, "saved": "mine", "container": "main",
             "p": "default", "q": "default", "tenant": "default", "schedules/{s}": schedule,
             **LINE_IDS, "app": "snow-1.0", "store": "snow", "message": 1, "parameter": "cloud_max",
+            "product": 1,
             "digest": digest[1], "name": "weft.css", "w": worker["worker"],
             "c": self.conditions()["quota"],
             "o": self.ask("DELETE", f"/v1/batches/{spare}")["id"], "dead": 1,
@@ -229,7 +231,7 @@ class Siege:
         until(lambda: self.ask("GET", f"/v1/batches/{batch}")["n_running"] == 1)
         return {
             **dict.fromkeys(LINE_IDS, "rain"), "app": "rain-1.0", "store": "rain",
-            "parameter": "cloud_max",
+            "parameter": "cloud_max", "product": 2,
             "b": batch, "j": 1, "g": 1, "u": 4, "d": 1, "l": "matlab", "n": 1, "q": "spare",
             "billing-projects/{p}": "spare", "billing_projects/{p}": "hail",
             "billing_limits/{p}": "default", "payloads/{s}": "ab" * 32, "secret": "db",

@@ -35,7 +35,7 @@ def test_commands_of_the_guide(guided: Weft, tmp_path: Path) -> None:
     page = GUIDE.read_text().replace("weft up", "weft up --port 0")
     blocks = re.findall(r"^```console\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     # Sinks need somebody who listens; `tests/e2e/test_lines.py` has that.
-    first, apply, look, refused, parameters, change = [
+    first, apply, look, refused, parameters, change, products = [
         one for one in blocks if "deliver" not in one
     ]
     setting = {
@@ -75,6 +75,9 @@ def test_commands_of_the_guide(guided: Weft, tmp_path: Path) -> None:
     typed(replay.replace("2027", "2020"))
     until(lambda: sorted(items(guided).values()) == ["b1.j3", "b1.j4"])
     typed(remove)
+    said = typed(products)
+    assert re.search(r'^1\t\{.*"tile": "32TLR"', said, re.MULTILINE)
+    assert json.loads(guided.run("products", "--json").stdout) == []
     assert b"does not exist" in guided.run("source", "items", "scenes").stderr
 
 

@@ -24,7 +24,8 @@ QUERIED = {
     "attempt", "batch", "batch_update", "billing_project", "bunch", "bunch_count", "fold",
     "group_ancestor", "group_cancel", "group_completion", "group_count", "group_usage", "job",
     "job_array", "job_delta", "job_label", "member_span", "pool", "queue",
-    "rate", "ready_job", "runnable", "shape", "tenant_user", "worker", "worker_incarnation",
+    "product", "rate", "ready_job", "runnable", "shape", "tenant_user", "worker",
+    "worker_incarnation",
 }  # fmt: skip
 """Tables that queries read, behind the wall where a row has a tenant."""
 
@@ -258,7 +259,7 @@ async def test_login_role_sees_the_tenant_that_it_names_only(
         sorted(QUERIED),
     )
     tables = [row["name"] for row in rows]
-    assert len(tables) == 20
+    assert len(tables) == 21
     with pytest.raises(asyncpg.PostgresError):
         await connection.fetch("SELECT FROM weft.batch")
     async with connection.transaction():

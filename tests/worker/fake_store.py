@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.command import Command
@@ -85,6 +86,8 @@ class FakeStore:
         """Set when questions for payloads are answered; there is none."""
         self.files: list[KeptFile] = []
         """What attempts have left."""
+        self.products: list[tuple[Any, Any]] = []
+        """What they have made, and of what."""
         self.secrets: dict[str, bytes] = {}
         """Encrypted, by name."""
         self.sign: Callable[[bytes], bytes] = partial(
@@ -261,6 +264,19 @@ class FakeStore:
     ) -> Sequence[StoredFileStore | None]:
         del incarnation_id, key
         return [None for _ in names]
+
+    async def record_products(
+        self,
+        incarnation_id: int,
+        key: AttemptKey,
+        products: Sequence[dict[str, Any]],
+        *,
+        inputs: Sequence[dict[str, Any]] | None,
+    ) -> bool:
+        assert incarnation_id >= 0
+        assert key.batch_id == BATCH
+        self.products += [(one, inputs) for one in products]
+        return True
 
     async def record_files(
         self,

@@ -24,6 +24,7 @@ from weft.worker.agent.checkpoint_removal import CheckpointRemoval
 from weft.worker.agent.fence import FenceTerms
 from weft.worker.agent.job_accounts import JobAccounts
 from weft.worker.agent.message_files import MESSAGES
+from weft.worker.agent.product_files import PRODUCTS
 from weft.worker.agent.site import AgentSite, WorkerFacts
 from worker.fake_store import FakeStore
 from worker.file_site import file_site
@@ -75,6 +76,7 @@ class Worker:
                     LIMITS,
                     block_files=str(self.files.scratch / BLOCKS),
                     message_files=str(self.files.scratch / MESSAGES),
+                    product_files=str(self.files.scratch / PRODUCTS),
                 ),
                 Hello(self.facts.cpu_m, self.facts.memory_mib),
             ),

@@ -160,6 +160,10 @@ COMMANDS = {
         "weft.cli.commands.param:app",
         "Set and show values that configurations of lines read.",
     ),
+    "products": (
+        "weft.cli.commands.products:app",
+        "List what jobs have made, also when they are gone.",
+    ),
     "series": (
         "weft.cli.commands.series:app",
         "Show items of a source that follow each other.",

@@ -21,6 +21,7 @@ from weft.client.objects.counted import Counted
 from weft.client.objects.fleet_calls import FleetCalls
 from weft.client.objects.group import JobGroup
 from weft.client.objects.job import Job
+from weft.client.objects.product_calls import ProductCalls
 from weft.client.objects.project_calls import ProjectCalls
 from weft.client.objects.query_calls import QueryCalls
 from weft.client.objects.secret_calls import SecretCalls
@@ -88,6 +89,7 @@ class Client(
     FleetCalls,
     SharedCalls,
     QueryCalls,
+    ProductCalls,
 ):
     """The client of a weft server, for asyncio.
 

@@ -57,6 +57,7 @@ from weft.worker.agent.checkpoint_removal import CheckpointRemoval
 from weft.worker.agent.checkpoint_travel import TravelSite
 from weft.worker.agent.fence import FenceTerms
 from weft.worker.agent.message_files import MESSAGES
+from weft.worker.agent.product_files import PRODUCTS, ProductLimits
 from weft.worker.agent.site import AgentSite, Consumed, WorkerFacts
 
 log = get_logger()
@@ -161,6 +162,9 @@ def _agent_of(
         accounts=job_accounts(settings, store),
         scratch=_scratch(settings, home),
         files=file_site_of(settings, home, logs, source.signer),
+        products=ProductLimits(
+            products_max=settings.products_max, bytes_max=settings.product_bytes_max
+        ),
         log_keeper=KeepsFilesToo(
             source.keeper_with(log_store_at(settings.log_store, logs).keeper()),
             KeptFiles(home.files / logs.name),
@@ -244,7 +248,7 @@ def make_runner(
 
 def _limits_here(settings: Settings, home: Home) -> ExecutorLimits:
     """Return the limits of one attempt with its paths on this host. Accounts of users would have
-    to share the directories for messages and for what jobs wait for, so they have none.
+    to share the directories for messages, products and what jobs wait for, so they have none.
     """
     limits = replace(
         limits_of(settings),
@@ -256,7 +260,10 @@ def _limits_here(settings: Settings, home: Home) -> ExecutorLimits:
         return limits
     scratch = _scratch(settings, home)
     return replace(
-        limits, block_files=str(scratch / BLOCKS), message_files=str(scratch / MESSAGES)
+        limits,
+        block_files=str(scratch / BLOCKS),
+        message_files=str(scratch / MESSAGES),
+        product_files=str(scratch / PRODUCTS),
     )
 
 

@@ -199,4 +199,10 @@ class WorkerSettings:
     output_files_max: int = setting(
         10_000, "files that one attempt may leave", minimum=1, maximum=100_000
     )
+    products_max: int = setting(
+        1000, "products that one attempt may name", minimum=1, maximum=100_000
+    )
+    product_bytes_max: LargeBytes = setting(
+        1 << 20, "bytes of all products of one attempt", minimum=1, maximum=8 << 20
+    )
     grace_s: float = setting(10.0, "seconds from SIGTERM to SIGKILL", minimum=0, maximum=3600)

@@ -343,6 +343,7 @@ CREATE TABLE weft.batch (
     foreign_document jsonb,
     lifecycle_id integer,
     sink_id integer,
+    has_products boolean DEFAULT false NOT NULL,
     CONSTRAINT batch_cancel_after_n_failures_check CHECK ((cancel_after_n_failures > 0)),
     CONSTRAINT batch_door_check CHECK ((length(door) <= 32)),
     CONSTRAINT batch_foreign_document_check CHECK ((length((foreign_document)::text) <= 262144)),
@@ -1828,6 +1829,34 @@ CREATE TABLE weft.preemption (
 );
 ALTER TABLE weft.preemption OWNER TO postgres;
 
+CREATE TABLE weft.product (
+    product_id bigint NOT NULL,
+    tenant_id integer NOT NULL,
+    user_id integer NOT NULL,
+    project_id integer NOT NULL,
+    batch_id bigint NOT NULL,
+    job_id integer NOT NULL,
+    attempt smallint NOT NULL,
+    line integer NOT NULL,
+    document jsonb NOT NULL,
+    inputs jsonb,
+    name text,
+    attributes jsonb DEFAULT '{}'::jsonb NOT NULL,
+    kept_at timestamp with time zone,
+    CONSTRAINT product_document_check CHECK ((length((document)::text) <= 262144)),
+    CONSTRAINT product_line_check CHECK ((line > 0))
+);
+ALTER TABLE weft.product OWNER TO postgres;
+
+ALTER TABLE weft.product ALTER COLUMN product_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME weft.product_product_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE weft.project_usage (
     project_id integer NOT NULL,
     usage_on date NOT NULL,
@@ -2735,6 +2764,12 @@ ALTER TABLE ONLY weft.pool
 ALTER TABLE ONLY weft.preemption
     ADD CONSTRAINT preemption_pkey PRIMARY KEY (batch_id, job_id, attempt);
 
+ALTER TABLE ONLY weft.product
+    ADD CONSTRAINT product_batch_id_job_id_attempt_line_key UNIQUE (batch_id, job_id, attempt, line);
+
+ALTER TABLE ONLY weft.product
+    ADD CONSTRAINT product_pkey PRIMARY KEY (product_id);
+
 ALTER TABLE ONLY weft.project_usage
     ADD CONSTRAINT project_usage_pkey PRIMARY KEY (project_id, usage_on, rate_card_id, shape_id);
 
@@ -3156,6 +3191,8 @@ CREATE INDEX pool_serves_idx ON weft.pool USING btree (serves_tenant_id, name);
 
 CREATE INDEX preemption_for_idx ON weft.preemption USING btree (for_batch_id, for_job_id);
 
+CREATE INDEX product_tenant_idx ON weft.product USING btree (tenant_id, product_id) WHERE (kept_at IS NOT NULL);
+
 CREATE INDEX queue_monitor_idx ON weft.queue USING btree (tenant_id, name) WHERE (monitor IS NOT NULL);
 
 CREATE UNIQUE INDEX ready_job_batch_idx ON weft.ready_job USING btree (batch_id, job_id);
@@ -3450,6 +3487,9 @@ ALTER TABLE ONLY weft.pool_cost
 ALTER TABLE ONLY weft.pool
     ADD CONSTRAINT pool_serves_tenant_id_fkey FOREIGN KEY (serves_tenant_id) REFERENCES weft.tenant(tenant_id);
 
+ALTER TABLE ONLY weft.product
+    ADD CONSTRAINT product_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES weft.tenant(tenant_id);
+
 ALTER TABLE ONLY weft.queue
     ADD CONSTRAINT queue_pool_id_fkey FOREIGN KEY (pool_id) REFERENCES weft.pool(pool_id);
 
@@ -3711,6 +3751,8 @@ ALTER TABLE weft.pool_cost ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.preemption ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE weft.product ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE weft.project_usage ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY query_rows ON weft.attempt FOR SELECT TO weft_api, weft_driver USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
@@ -3746,6 +3788,8 @@ CREATE POLICY query_rows ON weft.job_delta FOR SELECT TO weft_api, weft_driver U
 CREATE POLICY query_rows ON weft.job_label FOR SELECT TO weft_api, weft_driver USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY query_rows ON weft.member_span FOR SELECT TO weft_api, weft_driver USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY query_rows ON weft.product FOR SELECT TO weft_api, weft_driver USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY query_rows ON weft.queue FOR SELECT TO weft_api, weft_driver USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
@@ -3958,6 +4002,8 @@ CREATE POLICY system_rows ON weft.pool_change TO weft_system USING (true);
 CREATE POLICY system_rows ON weft.pool_cost TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.preemption TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.product TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.project_usage TO weft_system USING (true);
 
@@ -4178,6 +4224,8 @@ CREATE POLICY tenant_rows ON weft.parent_end TO weft_tenant USING ((tenant_id = 
 CREATE POLICY tenant_rows ON weft.place TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.preemption TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.product TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.project_usage TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
@@ -4732,6 +4780,14 @@ GRANT USAGE ON SEQUENCE weft.pool_pool_id_seq TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.preemption TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.preemption TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.product TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.product TO weft_system;
+GRANT SELECT ON TABLE weft.product TO weft_api;
+GRANT SELECT ON TABLE weft.product TO weft_driver;
+
+GRANT USAGE ON SEQUENCE weft.product_product_id_seq TO weft_tenant;
+GRANT USAGE ON SEQUENCE weft.product_product_id_seq TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.project_usage TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.project_usage TO weft_system;

@@ -31,7 +31,8 @@ from weft.store.parameters import Parameters
 from weft.store.permissions import Permissions
 from weft.store.pictures import Pictures
 from weft.store.pools import Pools, pools_of
-from weft.store.queries import QUERIES_AT_ONCE, Queries
+from weft.store.products import Products
+from weft.store.queries import QUERIES_AT_ONCE
 from weft.store.queues import Queues
 from weft.store.quotas import Quotas
 from weft.store.saved_queries import SavedQueries
@@ -60,7 +61,7 @@ PARENTS_COUNTED = 1000
 
 
 class PostgresApiStore(
-    Queries,
+    Products,
     SubmissionCalls,
     SetGroups,
     Edits,

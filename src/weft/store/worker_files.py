@@ -73,6 +73,27 @@ class WorkerFiles:
             )
         )
 
+    async def record_products(
+        self,
+        incarnation_id: int,
+        key: AttemptKey,
+        products: Sequence[dict[str, Any]],
+        *,
+        inputs: Sequence[dict[str, Any]] | None,
+    ) -> bool:
+        """Note what an attempt has made."""
+        return bool(
+            await self._database.value(
+                "record_products",
+                incarnation_id=incarnation_id,
+                batch_id=key.batch_id,
+                job_id=key.job_id,
+                attempt=key.attempt,
+                products=list(products),
+                inputs=inputs,
+            )
+        )
+
 
 def store_of(row: Iterable[Any]) -> StoredFileStore:
     """Return a store, as `find_store` and `find_stores` give it."""

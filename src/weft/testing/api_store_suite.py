@@ -43,6 +43,7 @@ from weft.testing.line_store_suite import LineStoreSuite
 from weft.testing.permission_store_suite import PermissionStoreSuite
 from weft.testing.picture_store_suite import PictureStoreSuite, picture_calls
 from weft.testing.pool_store_suite import PoolStoreSuite
+from weft.testing.product_store_suite import ProductStoreSuite
 from weft.testing.query_store_suite import QueryStoreSuite
 from weft.testing.queue_store_suite import QueueStoreSuite
 from weft.testing.quota_store_suite import QuotaStoreSuite
@@ -385,7 +386,7 @@ class ApiStoreSuite(
     SavedQueryStoreSuite, LineStoreSuite, SourceStoreSuite, AppStoreSuite, FileStoreStoreSuite,
     ConditionStoreSuite,
     PictureStoreSuite, LimitStoreSuite, TransportStoreSuite, JobFileStoreSuite, ForeignJobSuite,
-    DoorJobStoreSuite,
+    DoorJobStoreSuite, ProductStoreSuite,
 ):  # fmt: skip
     """Tests of the port; see `StoreTests`."""
 

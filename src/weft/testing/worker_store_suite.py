@@ -271,6 +271,8 @@ class WorkerStoreSuite:
         await store.complete_attempts(worker, [end_report(first)])
         found = await store.find_files(worker, reader, wanted)
         digests = [None if one is None else one.digest for one in found]
+        assert not await store.record_products(worker, key, [{"type": "FSC"}], inputs=None)
+        assert await store.record_products(worker, reader, [{"type": "FSC"}], inputs=None)
         assert digests == [bytes(32), None, bytes(32), None]
         assert not await store.record_files(worker, key, [kept], staging_ms=1, storing_ms=2)
         assert await store.find_files(worker, key, wanted) == [None] * 4

@@ -62,6 +62,7 @@ PATH: Final[Mapping[str, tuple[str, Schema]]] = {
     "dead": ("The number of a dead message.", _whole(r"[0-9]{1,18}")),
     "source": ("The name of a source.", _whole(QUEUE.pattern)),
     "parameter": ("The name of a parameter of production lines.", _whole(PARAMETER.pattern)),
+    "product": ("The number of a product.", _whole(r"[0-9]{1,18}")),
     "lifecycle": ("The name of a lifecycle.", _whole(QUEUE.pattern)),
     "l": ("The name of a licence.", _whole(r"[^\x00]+")),
     "w": ("The name of a worker, with each slash as %2F.", _whole(r"[^\x00]+")),

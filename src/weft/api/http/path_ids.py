@@ -70,6 +70,12 @@ def token_id_of(request: AnyRequest) -> int:
     return _number(request, "t", expected, hint="List yours with `weft token ls`.")
 
 
+def product_id_of(request: AnyRequest) -> int:
+    """Return the number of a product. Raise `BadId` for anything else."""
+    expected = "a product is named by its number"
+    return _number(request, "product", expected, hint="List them with `weft products`.")
+
+
 def session_id_of(request: AnyRequest) -> int:
     """Return the number of a session. Raise `BadId` for anything else."""
     expected = "a session is named by its number"

@@ -277,7 +277,7 @@ def _batch_query(settings: Settings, wanted: BatchList) -> BatchQuery:
         after=wanted.after,
         hidden=wanted.hidden,
         limit=wanted.limit,
-        limits=_limits(settings),
+        limits=limits_of(settings),
     )
 
 
@@ -293,9 +293,10 @@ def _job_query(settings: Settings, wanted: JobList) -> JobQuery:
         group=wanted.group,
         after=wanted.after,
         limit=wanted.limit,
-        limits=_limits(settings),
+        limits=limits_of(settings),
     )
 
 
-def _limits(settings: Settings) -> QueryLimits:
+def limits_of(settings: Settings) -> QueryLimits:
+    """Return how much a query may cost."""
     return QueryLimits(settings.query_timeout_s, settings.query_scan_jobs_max)

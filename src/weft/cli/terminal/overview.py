@@ -20,7 +20,7 @@ SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
         "hide", "unhide", "delete", "operation", "condition", "callback",
     ),
     "Queues and pools": ("queue", "pool", "worker", "licence", "transport", "simulate"),
-    "Production lines": ("line", "lifecycle", "source", "series", "param"),
+    "Production lines": ("line", "lifecycle", "source", "series", "param", "products"),
     "People and money": (
         "login", "logout", "whoami", "token", "session", "share", "unshare", "secret", "user",
         "tenant", "billing", "limit", "quota", "trail",

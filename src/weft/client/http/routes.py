@@ -21,6 +21,7 @@ from weft.client.http.listing import Document, Listing
 from weft.client.http.login_routes import LoginRoutes
 from weft.client.http.parameter_routes import ParameterRoutes
 from weft.client.http.picture_routes import PictureRoutes
+from weft.client.http.product_routes import ProductRoutes
 from weft.client.http.query_routes import QueryRoutes
 from weft.client.http.schedule_routes import ScheduleRoutes
 from weft.client.http.session import new_key
@@ -53,6 +54,7 @@ class Routes(
     LineRoutes,
     SourceRoutes,
     ParameterRoutes,
+    ProductRoutes,
     AppRoutes,
     StoreRoutes,
     TransportRoutes,

@@ -41,6 +41,13 @@ class SavedQueryNotFound(NotFound):
     advice = "List yours with `weft query ls`; `weft query save NAME QUERY` makes one."
 
 
+class ProductNotFound(NotFound):
+    """The product does not exist."""
+
+    code = "API.PRODUCT_NOT_FOUND"
+    advice = "List those that you see with `weft products`."
+
+
 class TooManySavedQueries(Conflict):
     """The caller has as many saved queries as a user may have."""
 

@@ -1,4 +1,4 @@
-"""Which words a query of jobs or of batches knows, and what may stand beside them."""
+"""Which words a query of jobs, batches or products knows, and what may stand beside them."""
 
 from enum import Enum
 from types import MappingProxyType
@@ -63,6 +63,14 @@ FIELDS: Final = MappingProxyType(
             Field.BILLING_PROJECT: Kind.TEXT,
             Field.FOREIGN_ID: Kind.TEXT,
             Field.FOREIGN_TRACE: Kind.TEXT,
+        },
+        # Few words, because products have keys of their own.
+        Subject.PRODUCTS: {
+            Field.BATCH_ID: Kind.INTEGER,
+            Field.JOB_ID: Kind.INTEGER,
+            Field.USER: Kind.TEXT,
+            Field.BILLING_PROJECT: Kind.TEXT,
+            Field.KEPT_AT: Kind.TIME,
         },
     }
 )

@@ -62,7 +62,7 @@ def any_term(subject: Subject, operator: Operator, token: Token) -> Node:
     """Return the node of a word that stands alone; `b12` is a batch, `j7` a job."""
     if token.type == "WORD" and token.lower() in KEYWORDS:
         raise _wrong(token, f"{token} joins terms, but there is none here to join")
-    field = Field.BATCH_ID if subject is Subject.BATCHES else Field.JOB_ID
+    field = Field.JOB_ID if subject is Subject.JOBS else Field.BATCH_ID
     if token.type == "WORD" and (named := _BARE_ID[field].fullmatch(token)):
         return IntegerTerm(field, Operator.EQ, int(named[1]))
     return AnyTerm(operator, text_of(token))
@@ -87,7 +87,7 @@ def attribute_keys(node: Node) -> list[str]:
 
 def doubt_of(key: str, subject: Subject) -> str:
     """Return the warning that nothing has an attribute of this key."""
-    what = "job" if subject is Subject.JOBS else "batch"
+    what = {Subject.JOBS: "job", Subject.BATCHES: "batch"}.get(subject, "product")
     near = nearest(key, [*FIELDS[subject], *SYNONYMS])
     hint = f"; did you mean {near}?" if near else ""
     return f"no {what} has an attribute {_shown(key)}{hint}"

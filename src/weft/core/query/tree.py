@@ -16,6 +16,7 @@ class Subject(Enum):
 
     JOBS = "jobs"
     BATCHES = "batches"
+    PRODUCTS = "products"
 
 
 class Operator(StrEnum):
@@ -51,6 +52,7 @@ class Field(StrEnum):
     BILLING_PROJECT = "billing_project"
     FOREIGN_ID = "foreign_id"
     FOREIGN_TRACE = "foreign_trace"
+    KEPT_AT = "kept_at"
 
 
 class StateTerm(Struct, frozen=True):

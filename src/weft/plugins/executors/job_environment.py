@@ -5,6 +5,7 @@ import pwd
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.conditions import BLOCK_FILE_VARIABLE
+from weft.core.products import PRODUCTS_VARIABLE
 from weft.ports.executor import ExecutorLimits
 from weft.telemetry.trace import format_traceparent
 from weft.wire.spec import JobSpec
@@ -51,6 +52,8 @@ def variables_of(key: AttemptKey, spec: JobSpec, limits: ExecutorLimits) -> dict
         variables[BLOCK_FILE_VARIABLE] = f"{limits.block_files}/{key.name}"
     if limits.message_files:
         variables[MESSAGES_VARIABLE] = f"{limits.message_files}/{key.name}"
+    if limits.product_files:
+        variables[PRODUCTS_VARIABLE] = f"{limits.product_files}/{key.name}"
     if spec.trace_id is not None:
         variables["WEFT_TRACE_ID"] = spec.trace_id
         variables["TRACEPARENT"] = format_traceparent(spec.trace_id)

@@ -33,7 +33,7 @@ from weft.ports.store.offers import (
 from weft.ports.store.operations import Operation, Resubmitted
 from weft.ports.store.patrol import Patrolled, Position
 from weft.ports.store.pools import PoolStore, ShareKey
-from weft.ports.store.queries import BatchQuery, JobQuery, QueryLimits
+from weft.ports.store.queries import BatchQuery, JobQuery, ProductQuery, QueryLimits
 from weft.ports.store.queues import QueueStore, Waiting
 from weft.ports.store.schedules import (
     DueSchedule,
@@ -131,6 +131,7 @@ __all__ = [
     "PhaseReport",
     "PoolStore",
     "Position",
+    "ProductQuery",
     "QueryLimits",
     "QueueStore",
     "Registered",

@@ -24,6 +24,7 @@ from weft.ports.store.parameters import ParameterStore
 from weft.ports.store.permissions import PermissionStore
 from weft.ports.store.pictures import PictureStore
 from weft.ports.store.pools import PoolStore
+from weft.ports.store.products import ProductStore
 from weft.ports.store.queries import QueryStore
 from weft.ports.store.queues import QueueStore
 from weft.ports.store.quotas import QuotaStore
@@ -58,6 +59,7 @@ class ApiStore(
     LineStore,
     SourceStore,
     ParameterStore,
+    ProductStore,
     AppStore,
     FileStoreStore,
     ConditionStore,

@@ -50,6 +50,16 @@ class BatchQuery:
     limits: QueryLimits
 
 
+@dataclass(frozen=True, kw_only=True)
+class ProductQuery:
+    """A query for products: a page, newest first, of those below `before`."""
+
+    query: Node = EVERYTHING
+    before: int | None = None
+    limit: int
+    limits: QueryLimits
+
+
 class QueryStore(Protocol):
     """Pages of documents, all of one moment.
 

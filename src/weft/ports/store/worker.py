@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
@@ -333,6 +333,19 @@ class WorkerStore(Protocol):
     ) -> bool:
         """Note what an attempt has left, before its end is reported, and how long it waited for
         its files. Return whether this worker has the attempt. Repeats are harmless.
+        """
+
+    async def record_products(
+        self,
+        incarnation_id: int,
+        key: AttemptKey,
+        products: Sequence[dict[str, Any]],
+        *,
+        inputs: Sequence[dict[str, Any]] | None,
+    ) -> bool:
+        """Note what an attempt has made, before its end is reported, which decides whether it is
+        kept; `inputs`: the files that it got. Return whether this worker has the attempt. Repeats
+        are harmless.
         """
 
     async def wait_for_work(self, incarnation_id: int) -> bool:

@@ -57,7 +57,8 @@ CREATE TABLE weft.batch (
     -- what its first job is in the words of the door, which the door reads again; NULL: the door keeps nothing
     foreign_document jsonb CHECK (length(foreign_document::text) <= 262144),
     lifecycle_id int,  -- its jobs have statuses; NULL: none
-    sink_id int  -- told of each job that ends well; NULL: nobody is
+    sink_id int,  -- told of each job that ends well; NULL: nobody is
+    has_products boolean NOT NULL DEFAULT false  -- an attempt of it named products; else ends need not look for them
 ) WITH (fillfactor = 80);
 CREATE UNIQUE INDEX batch_idempotency_key_idx ON weft.batch (user_id, idempotency_key)
     WHERE idempotency_key IS NOT NULL;

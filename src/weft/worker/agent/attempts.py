@@ -3,8 +3,8 @@
       hold ──▶ submitted ──▶ started, phases ──▶ end ──▶ outbox ──▶ recorded
      (claim)   (handing over)     (take_in)                (reporting, or the next claim)
 
-The end of an attempt with files waits until its outputs are kept, and so does one that leaves a
-checkpoint which is to be carried away (`Keeping`).
+The end of an attempt with files or products waits until they are kept, and so does one that leaves
+a checkpoint which is to be carried away (`Keeping`).
 
 Whoever learns that an attempt has ended calls `end`: the runner's report (`take_in`), what hands
 jobs over and cannot, what stops them. Nobody is called back: `room` and `ended` are rung.
@@ -43,6 +43,7 @@ class Attempts:
         self._arguments = incarnation.arguments
         self._block_files = incarnation.block_files
         self._message_files = incarnation.message_files
+        self._products = incarnation.products
         self._files = incarnation.files
         self._checkpoints = incarnation.checkpoints
 
@@ -59,8 +60,10 @@ class Attempts:
         for entered in happened.entered:
             if self.held.enter(entered.key, entered.phase):
                 self._outbox.add_phase(entered)
+        having_products = self._products.names() if happened.ended else ()
         for ended in happened.ended:
-            if not self._files.take(ended, anyway=self._checkpoints.wants(ended)):
+            leaves = ended.key.name in having_products or self._checkpoints.wants(ended)
+            if not self._files.take(ended, anyway=leaves):
                 self.end(ended)
         for key in happened.withdrawn:
             self.end_unstarted(key, Reason.PREEMPTED)
@@ -93,6 +96,7 @@ class Attempts:
         self._runner.acknowledge(keys)
         self._checkpoint_removal.on_recorded(keys)
         self._block_files.remove(keys)
+        self._products.remove(keys)
         for key in keys:
             self.held.forget(key)
             self._message_files.remove(key)

@@ -12,6 +12,7 @@ from weft.worker.agent.held import HeldAttempts
 from weft.worker.agent.job_files import JobFiles
 from weft.worker.agent.message_files import MESSAGES, MessageFiles
 from weft.worker.agent.outbox import Outbox
+from weft.worker.agent.product_files import PRODUCTS, ProductFiles
 from weft.worker.agent.site import AgentSite
 
 
@@ -30,6 +31,7 @@ class Incarnation:
     apps: AppFolders
     block_files: BlockFiles
     message_files: MessageFiles
+    products: ProductFiles
     files: JobFiles
     checkpoints: CheckpointTravel
 
@@ -49,6 +51,9 @@ def incarnation_of(site: AgentSite, registered: Registered) -> Incarnation:
         apps=AppFolders(site.store, site.scratch / "apps"),
         block_files=block_files,
         message_files=MessageFiles(site.scratch / MESSAGES),
+        products=ProductFiles(
+            site.scratch / PRODUCTS, site.products, site.store, registered.incarnation_id
+        ),
         files=JobFiles(site.files, site.store, registered.incarnation_id, site.scratch / "files"),
         checkpoints=CheckpointTravel(site.checkpoint_travel, held),
     )

@@ -112,6 +112,11 @@ class JobFiles:
         self.ended.put_nowait(ended)
         return True
 
+    def inputs_of(self, key: AttemptKey) -> tuple[FileInput, ...]:
+        """Return the files that an attempt got."""
+        plan = self._directories.plan_of(key)
+        return () if plan is None else plan.inputs
+
     def remove(self, key: AttemptKey) -> None:
         """Remove what an attempt had, once its end is recorded."""
         self._directories.remove(key)
@@ -134,6 +139,7 @@ class JobFiles:
                     None if one.account is None else one.account.uid,
                     (time.monotonic_ns() - begun) // 1_000_000,
                     folder=None if one.spec.app is None else one.spec.app.folder,
+                    inputs=one.spec.inputs or (),
                 ),
             )
         except StoreAway as error:

@@ -1,4 +1,4 @@
-"""Keep the outputs of attempts that have ended, then let their ends be reported."""
+"""Keep the outputs and products of attempts that have ended, then let their ends be reported."""
 
 import asyncio
 
@@ -15,6 +15,7 @@ class Keeping:
 
     def __init__(self, incarnation: Incarnation, attempts: Attempts) -> None:
         self._files = incarnation.files
+        self._products = incarnation.products
         self._checkpoints = incarnation.checkpoints
         self._attempts = attempts
 
@@ -32,4 +33,5 @@ class Keeping:
         self._attempts.enter(ended.key, Phase.COLLECTING)
         if self._checkpoints.wants(ended):
             await self._checkpoints.take_away(ended.key)
-        self._attempts.end(await self._files.keep(ended))
+        ended = await self._files.keep(ended)
+        self._attempts.end(await self._products.keep(ended, self._files.inputs_of(ended.key)))

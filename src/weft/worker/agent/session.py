@@ -79,7 +79,8 @@ class Session:
         self._incarnation.arguments.adopt([*known.waiting, *(one.key for one in known.live)])
         ended = [one.key for one in known.ended]
         self._incarnation.files.adopt([*known.waiting, *(one.key for one in known.live), *ended])
-        for files in (self._incarnation.block_files, self._incarnation.message_files):
+        incarnation = self._incarnation
+        for files in (incarnation.block_files, incarnation.products, incarnation.message_files):
             files.prepare([*(one.key for one in known.live), *(one.key for one in known.ended)])
         ended_keys = {one.key for one in known.ended}
         has = {*known.waiting, *(one.key for one in known.live), *ended_keys}

@@ -1,7 +1,7 @@
 """What an agent works with: chosen by `run/worker.py`, the same until the process ends."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from weft.core.offers import Offer
@@ -15,6 +15,7 @@ from weft.worker.agent.checkpoint_travel import TravelSite
 from weft.worker.agent.fence import FenceTerms
 from weft.worker.agent.job_accounts import JobAccounts
 from weft.worker.agent.job_files import FileSite
+from weft.worker.agent.product_files import ProductLimits
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,6 +65,7 @@ class AgentSite:
     """Where large arguments wait for the processes that read them."""
     log_keeper: LogKeeper
     files: FileSite
+    products: ProductLimits = field(default_factory=ProductLimits)
     checkpoint_removal: CheckpointRemoval
     checkpoint_travel: TravelSite | None = None
     """None: the next attempt finds them where they are."""

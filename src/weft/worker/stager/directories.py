@@ -12,7 +12,7 @@ import msgspec
 
 from weft.core.attempt_key import AttemptKey
 from weft.ports.store import KeptFile
-from weft.wire.file_documents import FileOutput
+from weft.wire.file_documents import FileInput, FileOutput
 from weft.worker.agent.trees import remove_tree
 
 _MODE: Final = 0o700
@@ -37,6 +37,7 @@ class Plan(msgspec.Struct, frozen=True):
     """Why not all was kept."""
     folder: str | None = None
     """Of the job's application."""
+    inputs: tuple[FileInput, ...] = ()
 
 
 class JobDirectories:

@@ -167,7 +167,8 @@ def _resources_of(one: Assignment, settings: KubernetesSettings) -> dict[str, An
 
 
 def _environment_of(key: AttemptKey, spec: JobSpec, limits: ExecutorLimits) -> dict[str, str]:
-    here = replace(limits, block_files="", message_files="")  # directories of the gateway's host
+    # Directories of the gateway's host.
+    here = replace(limits, block_files="", message_files="", product_files="")
     found = {
         **(spec.inherit_env or {}), **identity_of(key, spec),
         **(spec.env or {}), **variables_of(key, spec, here),

@@ -1,6 +1,6 @@
 -- _after_ends: what follows from ends that were just recorded: failures of groups, places, children, ready jobs, announcements.
 -- Called by: complete_attempts, with its settings.   Safe to repeat: no.
--- Locks: as _record_messages; as _count_failures; as _free_places; as _block_jobs; as _settle_children; as _ask_for_more; as _leave_spot;
+-- Locks: as _keep_products; as _record_messages; as _count_failures; as _free_places; as _block_jobs; as _settle_children; as _ask_for_more; as _leave_spot;
 --   as _refuse_return; as _list_ready; as _pass_gates; as _announce.
 -- again, failed, frees: whether one of the jobs is ready again or blocked, did not succeed, or took more than cpu and memory.
 --   at: of the report; ended_at: of the latest end.
@@ -12,7 +12,7 @@ CREATE OR REPLACE FUNCTION weft._after_ends(
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_edges boolean; v_counts boolean; v_gated boolean; v_sinks boolean;
+    v_edges boolean; v_counts boolean; v_gated boolean; v_sinks boolean; v_products boolean;
     v_gates int[];  -- gates whose places become free
     v_states smallint[] := states;  -- what becomes of the jobs; errors are those, too, that cannot go back into their queues
 BEGIN
@@ -23,9 +23,12 @@ BEGIN
     SELECT bool_or(b.has_edges),
            (_after_ends.failed OR v_states <> states)
                AND bool_or(EXISTS (SELECT FROM weft.failure_count f WHERE f.batch_id = b.batch_id)), bool_or(b.gated),
-           bool_or(b.sink_id IS NOT NULL)
-    INTO v_edges, v_counts, v_gated, v_sinks
+           bool_or(b.sink_id IS NOT NULL), bool_or(b.has_products)
+    INTO v_edges, v_counts, v_gated, v_sinks, v_products
     FROM (SELECT DISTINCT x FROM unnest(_after_ends.batch_ids) x) d JOIN weft.batch b ON b.batch_id = d.x;
+    IF v_products THEN
+        PERFORM weft._keep_products(_after_ends.batch_ids, _after_ends.job_ids, v_states);
+    END IF;
     IF v_sinks THEN
         PERFORM weft._record_messages(_after_ends.batch_ids, _after_ends.job_ids, v_states, _after_ends.ended_at);
     END IF;

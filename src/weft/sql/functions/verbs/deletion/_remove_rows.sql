@@ -47,6 +47,8 @@ BEGIN
         RETURN;
     END IF;
     v_left := v_left - weft._remove_condition_batches(v_batch, v_left);  -- condition_batch, in an order of its own
+    DELETE FROM weft.product t WHERE t.ctid = ANY (ARRAY(  -- those that were kept stay
+        SELECT x.ctid FROM weft.product x WHERE x.batch_id = v_batch AND x.kept_at IS NULL LIMIT v_left));
     -- What belongs to updates and groups; the cancel of the batch stays while there is anything that could run.
     FOREACH v_table IN ARRAY ARRAY['runnable', 'batch_update', 'bunch_count', 'bunch', 'group_bunch', 'member_span', 'membership',
                                    'group_usage', 'group_completion', 'group_change', 'group_hold', 'failure_count', 'group_count',

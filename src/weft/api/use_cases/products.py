@@ -1,0 +1,47 @@
+"""Products: what jobs that have ended well say that they have made."""
+
+from collections.abc import Sequence
+
+from weft.api.services import Services
+from weft.api.use_cases import read
+from weft.core.errors import ProductNotFound
+from weft.core.query import Subject
+from weft.ports.store import Caller, ProductQuery, Row
+from weft.submission.services import Answer
+
+
+async def list_products(
+    services: Services, caller: Caller, query: str | None, *, before: int | None, limit: int
+) -> Sequence[Row]:
+    """Return documents of products that match a query, newest first. Raise `BadQuery`,
+    `QueryTooSlow`.
+    """
+    wanted = ProductQuery(
+        query=read.parse(query, Subject.PRODUCTS, services.settings),
+        before=before,
+        limit=limit,
+        limits=read.limits_of(services.settings),
+    )
+    return await services.store.query_products(caller, wanted)
+
+
+async def get_product(services: Services, caller: Caller, product_id: int) -> Answer:
+    """Return a product. Raise `ProductNotFound`."""
+    found = await services.store.get_product(caller, product_id)
+    if found is None:
+        raise _not_found(product_id)
+    return {**found}
+
+
+async def remove_product(services: Services, caller: Caller, product_id: int) -> Answer:
+    """Forget a product. Raise `ProductNotFound`, `PermissionMissing`."""
+    if not await services.store.remove_product(caller, product_id):
+        raise _not_found(product_id)
+    return {"id": product_id}
+
+
+def _not_found(product_id: int) -> ProductNotFound:
+    return ProductNotFound(
+        f"product {product_id} does not exist",
+        detail="No product with this number is visible to you.",
+    )

@@ -1,0 +1,93 @@
+"""`weft products`: what jobs that have ended well say that they have made."""
+
+import json
+from typing import Annotated
+
+from cyclopts import App, Parameter
+
+from weft.cli.input.bounds import bounded
+from weft.cli.input.options import SHARED, Shared
+from weft.cli.terminal.amounts import moment
+from weft.cli.terminal.plain import cell
+from weft.cli.terminal.report import note
+from weft.cli.terminal.screen import print_json, print_table
+from weft.client.api import Api, Document
+from weft.core.ids import format_job_ref
+
+app = App(
+    name="products",
+    help="List what jobs have made, newest first, also when the jobs are gone.\n\n"
+    "    weft products --q 'type = FSC and tile = 32TLR'",
+)
+
+HEADER = ("Number", "Product", "Job", "Kept")
+PAGE_ROWS = 1000
+
+
+@app.default
+def products(
+    *,
+    q: str | None = None,
+    limit: Annotated[int, Parameter(name=["--limit", "-n"], validator=bounded(0))] = 20,
+    shared: Shared = SHARED,
+) -> int:
+    """List products, newest first.
+
+        weft products --q 'type = FSC and tile = 32TLR'
+
+    Args:
+        q: Only products that match: `type = FSC` is about what the job wrote, `job.tile = 32TLR`
+            about an attribute of the job, `batch_id`, `user` and `kept_at` about where it is from.
+        limit: Show at most this number of products; 0: all.
+        shared: Options of every command.
+    """
+
+    async def ask(client: Api) -> list[Document]:
+        found: list[Document] = []
+        async for one in client.list_products(q, page_rows=min(limit or PAGE_ROWS, PAGE_ROWS)):
+            found.append(one)
+            if len(found) == limit:
+                break
+        return found
+
+    found = shared.ask(ask)
+    if shared.json:
+        print_json(found)
+        return 0
+    rows = [
+        (
+            one["id"],
+            cell(json.dumps(one["product"], ensure_ascii=False), width=80),
+            format_job_ref(one["batch_id"], one["job_id"]),
+            moment(one["kept_at"]),
+        )
+        for one in found
+    ]
+    if rows:
+        print_table(HEADER, rows, spare=("Kept",))
+    else:
+        note("there are no such products; a job names its own in the file $WEFT_PRODUCTS")
+    return 0
+
+
+@app.command
+def rm(numbers: tuple[int, ...], /, *, shared: Shared = SHARED) -> int:
+    """Forget products. The files that they name are not touched.
+
+        weft products rm 12 13
+
+    Args:
+        numbers: Their numbers, as `weft products` shows them.
+        shared: Options of every command.
+    """
+
+    async def remove(client: Api) -> None:
+        for number in numbers:
+            await client.remove_product(number)
+
+    shared.ask(remove)
+    if shared.json:
+        print_json([{"id": number} for number in numbers])
+    else:
+        note(f"forgot {len(numbers)} products")
+    return 0

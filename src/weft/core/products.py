@@ -1,0 +1,63 @@
+"""What jobs say that they have made: the form of `$WEFT_PRODUCTS`."""
+
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from typing import Any, Final
+
+import msgspec
+
+PRODUCTS_VARIABLE: Final = "WEFT_PRODUCTS"
+PRODUCT_BYTES_MAX: Final = 1 << 16
+"""Of one product."""
+_decode: Final = msgspec.json.Decoder(dict[str, Any]).decode
+
+
+class WrongProducts(Exception):
+    """A file of products that cannot be used, and why."""
+
+
+def read_products(
+    content: bytes, *, products_max: int, bytes_max: int
+) -> Sequence[dict[str, Any]]:
+    """Return the products of a file, which has one JSON object in each line. Raise
+    `WrongProducts`.
+    """
+    if len(content) > bytes_max:
+        raise WrongProducts(f"they have more than {bytes_max} bytes (product_bytes_max)")
+    lines = [(n, line) for n, line in enumerate(content.split(b"\n"), 1) if line.strip()]
+    if len(lines) > products_max:
+        raise WrongProducts(f"they are more than {products_max} (products_max)")
+    return [_read(n, line) for n, line in lines]
+
+
+def _read(number: int, line: bytes) -> dict[str, Any]:
+    if len(line) > PRODUCT_BYTES_MAX:
+        raise WrongProducts(f"line {number} has more than {PRODUCT_BYTES_MAX} bytes")
+    try:
+        found = _decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise WrongProducts(f"line {number} is no JSON object: {error}"[:200]) from error
+    n_digits = 0
+    for leaf in _leaves(found):
+        if isinstance(leaf, str):
+            if "\0" in leaf:
+                raise WrongProducts(f"line {number} has a NUL character")
+        elif isinstance(leaf, float):
+            n_digits += abs(Decimal(repr(leaf)).adjusted())
+    if n_digits > PRODUCT_BYTES_MAX:  # PostgreSQL writes them without exponents
+        raise WrongProducts(f"line {number} has too many very large or small numbers")
+    return found
+
+
+def _leaves(document: dict[str, Any]) -> Iterator[object]:
+    """Yield the keys and values of a document that are no lists or objects."""
+    waiting: list[object] = [document]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            yield from value
+            waiting += value.values()
+        elif isinstance(value, list):
+            waiting += value
+        else:
+            yield value

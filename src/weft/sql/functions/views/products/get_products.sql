@@ -1,0 +1,19 @@
+-- get_products: documents of those of these products that the caller sees, the newest first.
+-- Called by: Store.query_products, Store.get_product (api).   Safe to repeat: yes, it only reads.   Plan: by key.
+-- Owner: weft_tenant.  Granted to: weft_api.
+CREATE OR REPLACE FUNCTION weft.get_products(tenant_id int, product_ids bigint[]) RETURNS SETOF jsonb
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+BEGIN
+    PERFORM weft._as_tenant(get_products.tenant_id);
+    RETURN QUERY SELECT jsonb_build_object('id', p.product_id, 'batch_id', p.batch_id, 'job_id', p.job_id, 'attempt', p.attempt,
+        'line', p.line, 'product', p.document, 'inputs', p.inputs, 'name', p.name, 'attributes', p.attributes, 'user', u.name,
+        'billing_project', j.name, 'kept_at', p.kept_at)
+    FROM weft.product p
+    LEFT JOIN weft.tenant_user u ON u.user_id = p.user_id
+    LEFT JOIN weft.billing_project j ON j.project_id = p.project_id
+    WHERE p.product_id = ANY (get_products.product_ids) AND p.kept_at IS NOT NULL
+        AND weft._permission(p.batch_id, p.user_id, p.project_id) > 0
+    ORDER BY p.product_id DESC;
+END $$;

@@ -1,0 +1,47 @@
+"""The part of `ApiStore` for products."""
+
+from collections.abc import Sequence
+
+import asyncpg
+
+from weft.ports.store import Caller, ProductQuery, Row
+from weft.store.database import call_on, fetch_on
+from weft.store.queries import NEWEST, Queries
+from weft.store.query_sql import select_products
+
+
+class Products(Queries):
+    """The api's calls about products. The methods are documented at the port."""
+
+    async def query_products(self, caller: Caller, wanted: ProductQuery) -> Sequence[Row]:
+        """Return documents of products."""
+
+        async def work(connection: asyncpg.Connection) -> Sequence[Row]:
+            await call_on(
+                connection,
+                "begin_query",
+                caller=caller,
+                batch_id=None,
+                of_group=None,
+                of_path=None,
+                timeout_ms=round(wanted.limits.timeout_s * 1000),
+            )
+            before = NEWEST if wanted.before is None else wanted.before
+            statement = select_products(wanted.query, before=before, limit=wanted.limit)
+            found = await fetch_on(connection, "query_products", statement.text, statement.values)
+            ids = [row[0] for row in found]
+            rows = await call_on(connection, "get_products", caller=caller, product_ids=ids)
+            return [row[0] for row in rows]
+
+        return await self._within(caller, wanted.limits, work)
+
+    async def get_product(self, caller: Caller, product_id: int) -> Row | None:
+        """Return the document of a product."""
+        rows = await self._database.call("get_products", caller=caller, product_ids=[product_id])
+        return rows[0][0] if rows else None
+
+    async def remove_product(self, caller: Caller, product_id: int) -> bool:
+        """Forget a product."""
+        return bool(
+            await self._database.value("remove_product", caller=caller, product_id=product_id)
+        )

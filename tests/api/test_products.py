@@ -1,0 +1,68 @@
+"""`/v1/products`: pages, queries, and clients."""
+
+import asyncio
+from pathlib import Path
+
+import httpx
+import pytest
+
+from api.live import LiveApi, LiveWorker
+from weft.aio import Client
+from weft.client.sync import Client as WaitingClient
+from weft.core.attempt_key import AttemptKey
+from weft.core.errors import BadQuery, ProductNotFound
+
+
+async def make(http: httpx.AsyncClient, worker: LiveWorker, n: int) -> int:
+    """Let a job name products; return its batch."""
+    made = await http.post("/v1/batches", json={"jobs": [{"attributes": {"source": "l1c"}}]})
+    (one,) = await worker.claim(1)
+    products = [{"type": "FSC" if i % 2 else "RLIE", "n": i} for i in range(n)]
+    key = AttemptKey(one.batch_id, one.job_id, one.attempt)
+    await worker.store.record_products(worker.incarnation_id, key, products, inputs=None)
+    await worker.start([one])
+    await worker.end([one])
+    return int(made.json()["id"])
+
+
+async def test_products_come_in_pages_and_by_queries(
+    http: httpx.AsyncClient, worker: LiveWorker
+) -> None:
+    await make(http, worker, 5)
+    seen, cursor = [], None
+    while True:
+        query = {"q": "type = FSC or job.source = l1c", "limit": "2", "cursor": cursor}
+        page = (
+            await http.get("/v1/products", params={k: v for k, v in query.items() if v})
+        ).json()
+        seen += [one["product"]["n"] for one in page["items"]]
+        if (cursor := page["cursor"]) is None:
+            break
+    assert seen == [4, 3, 2, 1, 0]
+    other = await http.get("/v1/products", params={"q": "x", "cursor": "cHJvZHVjdDox"})
+    assert other.status_code == 400
+    wrong = await http.get("/v1/products", params={"q": "type ="})
+    assert wrong.json()["code"] == "API.INVALID_QUERY"
+    assert (await http.get("/v1/products/x")).status_code == 400
+
+
+async def test_both_clients_find_and_remove_products(
+    api: LiveApi, http: httpx.AsyncClient, worker: LiveWorker, tmp_path: Path
+) -> None:
+    batch = await make(http, worker, 2)
+    token = http.headers["authorization"].removeprefix("Bearer ")
+    async with Client(api.url, token, home=tmp_path) as client:
+        (one,) = [product async for product in client.list_products("type = FSC")]
+        assert (one["batch_id"], one["attributes"]) == (batch, {"source": "l1c"})
+        assert await client.get_product(one["id"]) == one
+        await client.remove_product(one["id"])
+        with pytest.raises(ProductNotFound):
+            await client.remove_product(one["id"])
+        with pytest.raises(BadQuery):
+            [product async for product in client.list_products("(")]
+
+    def wait() -> int:
+        with WaitingClient(api.url, token, home=tmp_path) as client:
+            return len(list(client.list_products()))
+
+    assert await asyncio.to_thread(wait) == 1

@@ -145,11 +145,11 @@ class KafkaTransport:
                     "message.timeout.ms": round(_CALL_S * 1000),
                 }
             )
-        kept = await asyncio.to_thread(_publish, self._producer, records)
+        kept, why = await asyncio.to_thread(_publish, self._producer, records)
         if not all(kept):
             self._partitions.clear()  # so that topics which somebody has deleted are made again
         if records and not any(kept):
-            raise TransportError(f"nothing was confirmed: {self._failures.last}")
+            raise TransportError(f"nothing was confirmed: {why or self._failures.last}")
         return kept
 
 
@@ -172,13 +172,15 @@ def _make_topics(to: Connection, topics: Sequence[str]) -> dict[str, int]:
     return {name: len(known[name].partitions) if name in known else PARTITIONS for name in topics}
 
 
-def _publish(producer: Producer, records: Sequence[_Record]) -> Sequence[bool]:
-    """Send in order; return which are confirmed."""
-    kept = [False] * len(records)
+def _publish(producer: Producer, records: Sequence[_Record]) -> tuple[Sequence[bool], str]:
+    """Send in order; return which are confirmed, and why the last one of the others is not."""
+    kept, refusals = [False] * len(records), [""]
 
     def noting(index: int) -> Callable[[KafkaError | None, Message], None]:
         def note(error: KafkaError | None, _: Message) -> None:
             kept[index] = error is None
+            if error is not None:
+                refusals.append(error.str())
 
         return note
 
@@ -187,7 +189,11 @@ def _publish(producer: Producer, records: Sequence[_Record]) -> Sequence[bool]:
             producer.produce(
                 topic, body, partition=partition, headers=dict(headers), on_delivery=noting(index)
             )
-        except (BufferError, KafkaException):
-            break  # it is sent again, with the rest
+        except KafkaException as error:
+            refusals.append(error.args[0].str())
+            if error.args[0].code() != KafkaError.MSG_SIZE_TOO_LARGE:
+                break  # it is sent again, with the rest
+        except BufferError:
+            break
     producer.flush(_CALL_S + 1)
-    return kept
+    return kept, refusals[-1]

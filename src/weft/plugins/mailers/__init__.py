@@ -1,1 +1,1 @@
-"""How mail leaves: implementations of `ports/mailer.py`."""
+"""How mail to subscribers leaves: implementations of `ports/mailer.py`; they keep nothing."""

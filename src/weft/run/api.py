@@ -109,10 +109,9 @@ async def _serve(settings: Settings, name: str) -> int:
             opened_submissions(settings) as submissions,
         ):
             schema_check = await begin_schema_check(store)
-            logs = log_reader(settings, home, copies)
             look_ups = LookUps(settings)
             app = create_app(
-                store, store.notices, logs, settings,
+                store, store.notices, log_reader(settings, home, copies), settings,
                 callback_key=home.callback_key(),
                 secret_keys=partial(read_secret_keys, settings, home), doors=api_doors(),
                 link=link, files_=kept_files(home), running=running_files(settings, home),

@@ -14,6 +14,7 @@ import msgspec
 from weft.api.app import create_app
 from weft.api.http.doors import ApiDoor
 from weft.api.worker_link import WorkerLink
+from weft.api.worker_link.handing_over import LinkedHandOver
 from weft.core.attempt_key import AttemptKey
 from weft.core.conditions import Ask
 from weft.core.states import Reason
@@ -32,6 +33,7 @@ from weft.wire.function import result_path
 from weft.wire.log_format import encode_piece, own_path
 from weft.wire.sealed import SecretKeys
 from weft.wire.usage_format import UsageSample
+from weft.worker.agent.signatures import Signatures
 
 TOKEN = "token-of-a-test"
 DEADLINE_S = 60.0
@@ -72,7 +74,12 @@ class LiveApi:
         link = None
         if self.link_dsn is not None:
             linked = await self._stack.enter_async_context(open_worker_store(self.link_dsn))
-            link = WorkerLink(lambda: linked, self.spool(), 30.0)
+
+            def keys() -> SecretKeys:
+                return SecretKeys(self.secret_keys)
+
+            handing_over = LinkedHandOver(keys, Signatures(linked, keys))
+            link = WorkerLink(lambda: linked, self.spool(), 30.0, handing_over)
         logs = FileLogStore(self.settings.home / "logs")
         look_ups = LookUps(self.settings)
         self._stack.push_async_callback(look_ups.close)

@@ -26,6 +26,7 @@ from weft.ports.worker_link import FRAME_VERSION, LISTED_MAX, Frame
 from weft.settings import InvalidSetting, Settings
 from weft.testing.builders import end_report
 from weft.testing.worker_store_suite import WorkerStoreSuite, key_of, request
+from weft.wire.link_seal import LinkKey
 from weft.worker.link.calls import LinkCaller
 from weft.worker.link.finder import LinkFinder
 from weft.worker.link.shipping import Shipper
@@ -38,6 +39,7 @@ class Outside:
     def __init__(self, api: LiveApi, http: httpx.AsyncClient, tmp_path: Path) -> None:
         self.api, self.http, self.path = api, http, tmp_path
         self.token_id = 0
+        self.key = LinkKey()
 
     async def submit(self, n_jobs: int) -> int:
         answer = await self.http.post(
@@ -63,7 +65,7 @@ class Outside:
     def store(self, caller: LinkCaller) -> WorkerStore:
         shipper = Shipper(caller)
         shipper.root = self.path / "worker"
-        return cast("WorkerStore", LinkedWorkerStore(caller, shipper))
+        return cast("WorkerStore", LinkedWorkerStore(caller, shipper, self.key))
 
 
 def facts(**more: Any) -> dict[str, Any]:  # noqa: ANN401 (as register_worker)
@@ -204,13 +206,6 @@ async def test_questions_are_bounded(outside: Outside) -> None:
     await outside.store(caller).register_worker(**facts())
     with pytest.raises(LinkFrameRefused):
         await caller.call("list_removed", list(range(1, LISTED_MAX + 2)))
-
-
-async def test_workers_outside_offer_no_functions(outside: Outside) -> None:
-    store = outside.store(outside.caller(await outside.token()))
-    await store.register_worker(**facts(offers={"executor": ["process", "function"]}))
-    (worker,) = (await outside.http.get("/v1/workers")).json()["items"]
-    assert "function" not in str(worker)
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from e2e.conftest import PROGRAM, Weft, kill_api, until
+from middle import Middle
 
 SCRIPT = """
 exec 9>>"$1/lock-$2"
@@ -36,14 +37,15 @@ class Outside:
         assert made.returncode == 0, made.stderr.decode()
         self._token.touch(0o600)
         self._token.write_bytes(made.stdout)
-        self._url = json.loads((weft.home / "client.json").read_text())["url"]
+        self.url = json.loads((weft.home / "client.json").read_text())["url"]
+        self.middle: Middle
 
     @contextmanager
     def running(self) -> Iterator["subprocess.Popen[bytes]"]:
         """Run it, registered, until the end or its death."""
         command = [
             *PROGRAM, "worker", "--worker-name", self._name, "--label", "site=out",
-            "--worker-cpu", "4", "--log-format", "json", "--connect", self._url,
+            "--worker-cpu", "4", "--log-format", "json", "--connect", self.url,
             "--token-file", str(self._token),
         ]  # fmt: skip
         kept = {name: text for name, text in os.environ.items() if not name.startswith("WEFT_")}

@@ -14,10 +14,12 @@ from weft.plugins.runners.remote import RemoteRunner
 from weft.plugins.runners.remote.handles import Handles
 from weft.testing.builders import job_rows
 from weft.testing.directory_engine import DirectoryEngine
+from weft.wire.sealed import SecretKeys
 from weft.wire.spec import JobSpec, encode_chunk
 from weft.worker.agent.agent import Agent
 from weft.worker.agent.checkpoint_removal import CheckpointRemoval
 from weft.worker.agent.fence import FenceTerms
+from weft.worker.agent.signatures import Signatures
 from weft.worker.agent.site import AgentSite, WorkerFacts
 from worker.file_site import file_site
 
@@ -37,6 +39,7 @@ def agent_of(world: World, runner: RemoteRunner, scratch: Path) -> Agent:
         fence=FenceTerms(), scratch=scratch, files=file_site(scratch),
         log_keeper=FileLogKeeper(Path("/nowhere")),
         checkpoint_removal=CheckpointRemoval(store, scratch / "checkpoints", again_s=600.0),
+        signatures=Signatures(store, SecretKeys),
     )  # fmt: skip
     return Agent(site, on_ready=lambda: None)
 

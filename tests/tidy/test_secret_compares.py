@@ -40,6 +40,7 @@ CONSTANT_TIME = {
     "core/callback_signature.py": "signatures of callbacks",
     "core/sessions.py": "the token in forms and headers of pages (CSRF)",
     "wire/signed.py": "signatures of functions",
+    "api/worker_link/handing_over.py": "the chunk that a worker outside has",
 }
 """Which files compare with `compare_digest`, and what."""
 HASHED = {

@@ -12,12 +12,12 @@ from weft.plugins.executors.function import FunctionExecutor
 from weft.plugins.executors.process import ProcessExecutor
 from weft.plugins.runners.spawner.outgoing import MESSAGE_BYTES, Outgoing
 from weft.ports.executor import ExecutorLimits, SpawnerExecutor
+from weft.ports.function_signatures import ChunkKey
 from weft.ports.runner import Assignment
 from weft.ports.store import Claimed
 from weft.wire.function import Definition
 from weft.wire.spawner import Start
 from weft.wire.spec import FunctionSpec, JobSpec
-from weft.worker.agent.signatures import ChunkKey
 from weft.worker.agent.specs import CHUNKS_A_PART, definer_of, parts_of
 
 LIMITS = ExecutorLimits(grace_ms=300, stream_bytes_max=1 << 20, stream_head_bytes=1 << 10)

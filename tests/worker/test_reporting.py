@@ -9,11 +9,13 @@ from weft.core.attempt_key import AttemptKey
 from weft.plugins.log_stores.files.keeper import FileLogKeeper
 from weft.ports.runner import Ended, Happened, Runner, Started
 from weft.ports.store import EndReport, Notices, Registered, StartReport, WorkerStore
+from weft.wire.sealed import SecretKeys
 from weft.worker.agent.attempts import Attempts
 from weft.worker.agent.checkpoint_removal import CheckpointRemoval
 from weft.worker.agent.fence import FenceTerms
 from weft.worker.agent.incarnation import incarnation_of
 from weft.worker.agent.reporting import Reporting
+from weft.worker.agent.signatures import Signatures
 from weft.worker.agent.site import AgentSite, WorkerFacts
 from worker.file_site import file_site
 
@@ -69,6 +71,7 @@ def site_of(store: OrderedStore, scratch: Path) -> AgentSite:
         facts=FACTS, grace_ms=0, heartbeat_s=60.0, fence=FenceTerms(), scratch=scratch,
         files=file_site(scratch), log_keeper=FileLogKeeper(scratch),
         checkpoint_removal=CheckpointRemoval(worker_store, scratch, again_s=600.0),
+        signatures=Signatures(worker_store, SecretKeys),
     )  # fmt: skip
 
 

@@ -5,10 +5,11 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from weft.core.states import Reason
+from weft.ports.function_signatures import Refused
 from weft.ports.store import Claimed
 from weft.wire.sealed import SecretKeys
 from weft.wire.spec import FunctionSpec, JobSpec, encode_chunk
-from weft.worker.agent.signatures import Refused, Signatures
+from weft.worker.agent.signatures import Signatures
 from weft.worker.agent.specs import Specs
 from worker.fake_store import BATCH, FakeStore
 

@@ -25,6 +25,7 @@ from weft.worker.agent.fence import FenceTerms
 from weft.worker.agent.job_accounts import JobAccounts
 from weft.worker.agent.message_files import MESSAGES
 from weft.worker.agent.product_files import PRODUCTS
+from weft.worker.agent.signatures import Signatures
 from weft.worker.agent.site import AgentSite, WorkerFacts
 from worker.fake_store import FakeStore
 from worker.file_site import file_site
@@ -90,8 +91,8 @@ class Worker:
             checkpoint_removal=CheckpointRemoval(
                 self.store, self.files.checkpoints, again_s=self.again_s
             ),
-            secret_keys=lambda: SecretKeys(self.secret_keys),
-            unsigned_functions=self.unsigned_functions,
+            open_secrets=(keys := lambda: SecretKeys(self.secret_keys)),
+            signatures=Signatures(self.store, keys, required=not self.unsigned_functions),
             accounts=self.accounts,
         )
         self.agent = Agent(site, on_ready=ready.set)

@@ -16,8 +16,9 @@ import msgspec
 from weft.core.attempt_key import AttemptKey
 from weft.ports.checkpoints import CheckpointFound
 from weft.ports.file_signing import Signed, ToSign
+from weft.ports.function_signatures import ChunkKey, Refused
 from weft.ports.store.notices import Notices
-from weft.ports.store.worker import Claimed, Registered, WorkerStore
+from weft.ports.store.worker import Claimed, Registered, StoredSecret, WorkerStore
 
 FRAME_VERSION: Final = 1
 FRAME_BYTES_MAX: Final = 16 << 20
@@ -59,6 +60,20 @@ class LinkCalls(WorkerStore, Protocol):
     ) -> Sequence[Signed]:
         """Return a URL for each of these objects, which a live attempt of this worker is to get or
         to leave. The worker never has what signs them.
+        """
+
+    async def seal_secrets(
+        self, incarnation_id: int, wanted: Sequence[tuple[AttemptKey, str]], public_key: bytes
+    ) -> Sequence[StoredSecret | None]:
+        """Return secrets as `get_secrets` does, sealed for this key of the worker
+        (`wire/link_seal.py`).
+        """
+
+    async def check_functions(
+        self, incarnation_id: int, chunks: Sequence[tuple[ChunkKey, bytes]]
+    ) -> Sequence[Refused | None]:
+        """Return why the functions of these chunks, each with its SHA-256, are not called; None:
+        the owner of the batch has signed them.
         """
 
     async def remove_logs(self, incarnation_id: int, paths: Sequence[str]) -> None:

@@ -152,13 +152,13 @@ def _agent_of(
         grace_ms=limits_of(settings).grace_ms,
         heartbeat_s=heartbeat_s(settings),
         fence=fence_of(source.lost_after_s, source.find_database),
-        secret_keys=source.secret_keys,
+        open_secrets=source.open_secrets,
+        signatures=source.signatures,
         consumed=(
             Consumed(transports=transports, store=source.offered)
             if settings.transports_file and source.offered
             else None
         ),
-        unsigned_functions=settings.unsigned_functions,
         accounts=job_accounts(settings, store),
         scratch=_scratch(settings, home),
         files=file_site_of(settings, home, logs, source.signer),
@@ -379,8 +379,8 @@ def warm_limits_of(settings: Settings) -> WarmLimits:
 def executors_of(settings: Settings) -> dict[str, JobExecutor]:
     """Return the executors that translate for this worker's runner, by name."""
     installed = {name: make() for name, make in EXECUTOR_PLUGINS.load_all().items()}
-    # Functions are called in processes that many jobs share, and checked with a key.
-    is_apart = settings.sandbox != "none" or settings.run_as == "user" or is_linked(settings)
+    # Functions are called in processes that many jobs share.
+    is_apart = settings.sandbox != "none" or settings.run_as == "user"
     left_out = {"function"} if is_apart else set()
     if not settings.section(ContainerSettings).containers:
         left_out.add("container")

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import cast
 
 from weft.api.worker_link import WorkerLink
+from weft.api.worker_link.handing_over import LinkedHandOver
 from weft.api.worker_link.keeping import SpoolKeeping
-from weft.core.errors import SecretKeyMissing
 from weft.plugins.file_stores.s3.signing import StoreSigner
 from weft.plugins.log_stores.files.settings import FilesSettings
 from weft.plugins.log_stores.files.spool import FileSpool
@@ -24,7 +24,8 @@ from weft.run.login import NoRoleDatabase, login_dsn
 from weft.run.secret_keys import read_secret_keys
 from weft.settings import Settings
 from weft.store import open_worker_store
-from weft.wire.sealed import SecretKeys
+from weft.wire.link_seal import LinkKey
+from weft.worker.agent.signatures import Signatures
 from weft.worker.link.calls import LinkCaller
 from weft.worker.link.finder import LinkFinder
 from weft.worker.link.shipping import Shipper
@@ -39,7 +40,7 @@ async def serving_link(settings: Settings, home: Home, copies: Path) -> AsyncIte
     """Serve workers outside, as login `weft_worker`; without one, say so to who asks. `copies`:
     where this api lays out what it reads from the bucket with output.
     """
-    limits = spool_limits_of(settings)
+    limits, keys = spool_limits_of(settings), partial(read_secret_keys, settings, home)
     spool, lost_after_s = FileSpool(home.logs, limits), settings.lost_after_s
     try:
         dsn = login_dsn(settings, "weft_worker")
@@ -49,7 +50,7 @@ async def serving_link(settings: Settings, home: Home, copies: Path) -> AsyncIte
         def find_none() -> LinkedStore:
             raise missing
 
-        yield WorkerLink(find_none, spool, lost_after_s)
+        yield WorkerLink(find_none, spool, lost_after_s, LinkedHandOver(keys))
         return
     async with open_worker_store(
         dsn, grace_s=lost_after_s, connections_max=CONNECTIONS_MAX
@@ -68,10 +69,10 @@ async def serving_link(settings: Settings, home: Home, copies: Path) -> AsyncIte
         keeping = SpoolKeeping(spool, limits, lambda: store)
         beside.append(asyncio.create_task(keeping.run(every_s)))
         try:
-            keys = partial(read_secret_keys, settings, home)
             signer = StoreSigner(lambda: store, keys, settings.store_buckets)
             to = partial(shipped_directory, settings)
-            yield WorkerLink(lambda: store, spool, lost_after_s, signer, to)
+            handing = LinkedHandOver(keys, Signatures(store, keys), signer)
+            yield WorkerLink(lambda: store, spool, lost_after_s, handing, to)
         finally:
             for task in beside:
                 task.cancel()
@@ -104,19 +105,12 @@ class Link:
         finder.locate()  # a wrong setting is told at once
         self.caller = LinkCaller(finder)
         self.shipper = Shipper(self.caller)
-        self.store = cast("WorkerStore", LinkedWorkerStore(self.caller, self.shipper))
+        self.key = LinkKey()
+        linked = LinkedWorkerStore(self.caller, self.shipper, self.key)
+        self.store = cast("WorkerStore", linked)
         self.notices = LinkNotices(self.caller)
 
     async def hello(self) -> Hello:
         """Ask until the api answers. Raise what it refuses."""
         hello: Hello = await until_answered(lambda: self.caller.call("hello"))
         return hello
-
-
-def no_keys() -> SecretKeys:
-    """Say why no secret can be opened here. Raise `SecretKeyMissing`."""
-    raise SecretKeyMissing(
-        "workers outside get no secrets",
-        detail="The job came to a worker that reaches the server by `--connect`.",
-        hint="Send jobs with secrets to a pool whose workers have a login of the database.",
-    )

@@ -13,6 +13,7 @@ from weft.plugins.file_stores.s3.signing import StoreSigner
 from weft.plugins.log_stores.s3.changes import Changes
 from weft.ports.checkpoints import CheckpointCarrier
 from weft.ports.file_signing import UrlSigner
+from weft.ports.function_signatures import FunctionSignatures
 from weft.ports.log_store import LogKeeper
 from weft.ports.store import Notices, OfferedStore, WorkerStore
 from weft.ports.topics import RunLedger
@@ -23,12 +24,14 @@ from weft.run.log_directory import find_log_directory, until_replaced
 from weft.run.login import login_dsn
 from weft.run.role_main import begin_schema_check
 from weft.run.secret_keys import read_secret_keys
-from weft.run.worker_link import Link, no_keys
+from weft.run.worker_link import Link
 from weft.run.worker_name import file_name_of
 from weft.settings import Settings
 from weft.store import open_worker_store
-from weft.wire.sealed import SecretKeys
+from weft.wire.sealed import OpensSecrets
+from weft.worker.agent.signatures import Signatures
 from weft.worker.link.checkpoints import LinkedCheckpoints
+from weft.worker.link.signatures import LinkedSignatures
 from weft.worker.link.signing import LinkedSigner
 from weft.worker.link.store import LinkedKeeper
 from weft.worker.noting_store import NotingStore
@@ -40,7 +43,8 @@ class WorkerSource:
 
     store: WorkerStore
     notices: Notices
-    secret_keys: Callable[[], SecretKeys]
+    open_secrets: Callable[[], OpensSecrets]
+    signatures: FunctionSignatures
     find_logs: Callable[[], Coroutine[Any, Any, Path]]
     """Returns the directory of this home for the output of this database's jobs."""
     run_beside: Callable[[Path], list[Coroutine[Any, Any, None]]]
@@ -86,7 +90,8 @@ async def direct_source(settings: Settings, home: Home) -> AsyncIterator[WorkerS
             notices=store.notices,
             offered=noting,
             runs=store,
-            secret_keys=(keys := partial(read_secret_keys, settings, home)),
+            open_secrets=(keys := partial(read_secret_keys, settings, home)),
+            signatures=Signatures(store, keys, required=not settings.unsigned_functions),
             signer=StoreSigner(lambda: store, keys, settings.store_buckets),
             find_logs=lambda: find_log_directory(home, store, dsn),
             run_beside=run_beside,
@@ -117,7 +122,8 @@ async def linked_source(settings: Settings, home: Home) -> AsyncIterator[WorkerS
     source = WorkerSource(
         store=link.store,
         notices=link.notices,
-        secret_keys=no_keys,
+        open_secrets=lambda: link.key,
+        signatures=LinkedSignatures(link.caller, required=not settings.unsigned_functions),
         signer=LinkedSigner(link.caller),
         find_logs=find_logs,
         run_beside=lambda _logs: [link.shipper.run()],

@@ -15,7 +15,7 @@ import hashlib
 import hmac
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from weft.core.errors import SecretKeyMissing
 
@@ -37,6 +37,13 @@ class SecretRow(NamedTuple):
     name: str
 
 
+class OpensSecrets(Protocol):
+    """Whoever opens what is encrypted."""
+
+    def open(self, body: bytes, row: SecretRow) -> str:
+        """Decrypt. Raise `SecretKeyMissing`, and `ValueError` if it cannot be opened."""
+
+
 class SecretKeys:
     """The keys of an installation. The first encrypts; each of them decrypts what it encrypted."""
 
@@ -52,21 +59,21 @@ class SecretKeys:
     def seal(self, value: str, row: SecretRow) -> bytes:
         """Encrypt. Raise `SecretKeyMissing` if there is no key."""
         nonce = os.urandom(_NONCE_BYTES)
-        cipher = _cipher(self._key(self.current))
-        return _FORM + self.current + nonce + cipher.encrypt(nonce, value.encode(), _bound_to(row))
+        cipher = cipher_of(self._key(self.current))
+        return _FORM + self.current + nonce + cipher.encrypt(nonce, value.encode(), bound_to(row))
 
     def open(self, body: bytes, row: SecretRow) -> str:
         """Decrypt. Raise `SecretKeyMissing` if the key is not here, `ValueError` if the value was
         changed, moved, or is of a later form.
         """
-        from cryptography.exceptions import InvalidTag  # noqa: PLC0415 (see _cipher)
+        from cryptography.exceptions import InvalidTag  # noqa: PLC0415 (see cipher_of)
 
         if body[:1] != _FORM:
             raise ValueError("it is stored in a form of another release")
-        cipher = _cipher(self._key(key_id_of(body)))
+        cipher = cipher_of(self._key(key_id_of(body)))
         nonce, rest = body[_HEAD_BYTES:][:_NONCE_BYTES], body[_HEAD_BYTES + _NONCE_BYTES :]
         try:
-            return cipher.decrypt(nonce, rest, _bound_to(row)).decode()
+            return cipher.decrypt(nonce, rest, bound_to(row)).decode()
         except InvalidTag:
             raise ValueError("it was changed or moved in the database") from None
 
@@ -123,11 +130,13 @@ def _id_of(key: bytes) -> bytes:
     return hashlib.sha256(key).digest()[:_ID_BYTES]
 
 
-def _bound_to(row: SecretRow) -> bytes:
+def bound_to(row: SecretRow) -> bytes:
+    """Return what the value of this row is bound to."""
     return f"{row.tenant_id}/{row.user_id}/{row.name}".encode()
 
 
-def _cipher(key: bytes) -> "AESGCM":
+def cipher_of(key: bytes) -> "AESGCM":
+    """Return what encrypts and decrypts with a key."""
     # Loaded when it is needed: that takes 40 ms.
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # noqa: PLC0415
 

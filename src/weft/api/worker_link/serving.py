@@ -10,11 +10,9 @@ from typing import Any, Final
 
 import msgspec
 
+from weft.api.worker_link.handing_over import LinkedHandOver
 from weft.api.worker_link.output import LinkedOutput
 from weft.api.worker_link.refusals import refused, wrong_frame
-from weft.core.attempt_key import AttemptKey
-from weft.core.file_paths import StoreFile
-from weft.ports.file_signing import Signed, ToSign, UrlSigner
 from weft.ports.spool import Spool
 from weft.ports.store import Caller, Claimed, WorkTerms
 from weft.ports.worker_link import (
@@ -26,16 +24,11 @@ from weft.ports.worker_link import (
     LinkTerms,
     call_forms,
 )
-from weft.wire.file_documents import names_object
-from weft.wire.spec import decode_chunk
 
 _Notices = asyncio.Queue[tuple[str, str] | Exception]
 _ENDED: Final = Exception("the stream is to end")
 _REMEMBERED_MAX: Final = 10_000
-_NOT_OUTSIDE: Final = frozenset({"function"})
-"""Executors that need the keys of the installation: a worker outside is offered none of their
-jobs.
-"""
+_SECRETS: Final = frozenset({"get_secrets", "seal_secrets"})
 _FREE: Final = frozenset({"hello", "home_tenant", "list_ended_jobs", "list_removed"})
 """What they tell is no secret: who registered may ask, in bounded sets."""
 
@@ -48,8 +41,7 @@ class WorkerLink:
     """Raises `Unavailable` where the api has no login for it."""
     spool: Spool
     lost_after_s: float
-    signer: UrlSigner | None = None
-    """What opens the stores of tenants."""
+    handing_over: LinkedHandOver
     shipped_to: Callable[[str], str | None] = lambda _database_id: None
     """Says where the output in the spool is shipped to, by the database; None: nowhere."""
     _terms: dict[tuple[int, int], LinkTerms] = field(default_factory=dict)
@@ -85,7 +77,7 @@ class WorkerLink:
         if frame.call == "hello":
             return Hello(await store.database_id(), self.lost_after_s)
         if given.get("incarnation_id", frame.incarnation_id) != frame.incarnation_id:
-            if frame.call == "get_secrets":  # as of any attempt that the worker does not have
+            if frame.call in _SECRETS:  # as of any attempt that the worker does not have
                 return [None] * len(given["wanted"])
             raise refused("The call is about another incarnation than the frame.")
         terms = await self.terms_of(caller, frame.incarnation_id)
@@ -96,7 +88,14 @@ class WorkerLink:
         if frame.call in {"find_checkpoint", "read_checkpoint"}:
             return await getattr(self._output, frame.call)(store, **given)
         if frame.call == "sign_files":
-            return await self._sign(store, frame.incarnation_id, given["key"], given["wanted"])
+            return await self.handing_over.sign(store, **given)
+        if frame.call == "seal_secrets":
+            return await self.handing_over.seal(store, **given)
+        if frame.call == "check_functions":
+            return await self.handing_over.check(store, **given)
+        if frame.call == "get_chunks":
+            pairs = zip(given["batch_ids"], given["chunk_firsts"], strict=False)
+            return await self.handing_over.chunks(store, frame.incarnation_id, pairs)
         if frame.call == "remove_logs":
             await self._output.remove(store, terms, frame.incarnation_id, given)
             return None
@@ -106,36 +105,11 @@ class WorkerLink:
         _check_lengths(given if frame.call in _FREE else {})
         found = await getattr(store, frame.call)(**given)
         self._note(frame, given, found)
-        if frame.call == "get_secrets":  # not even encrypted: it could open none
+        if frame.call == "get_secrets":  # of the previous release, which has no key for them
             return [one and replace(one, body=None) for one in found]
         if frame.call == "find_stores":
             return [one and replace(one, body=None, row=None) for one in found]
         return found
-
-    async def _sign(
-        self, store: LinkedStore, incarnation_id: int, key: AttemptKey, wanted: Sequence[ToSign]
-    ) -> Sequence[Signed]:
-        """Sign for what the job of a live attempt names, and for nothing else."""
-        live = await store.list_live(incarnation_id)
-        of_attempt = [
-            one for one in live if AttemptKey(one.batch_id, one.job_id, one.attempt) == key
-        ]
-        if not of_attempt or self.signer is None:
-            return [Signed("", "this server signs nothing for that attempt") for _ in wanted]
-        chunk = (key.batch_id, of_attempt[0].chunk_first)
-        bodies = await store.get_chunks([chunk[0]], [chunk[1]])
-        spec = decode_chunk(bodies[chunk])[key.job_id - chunk[1]]
-        named = [
-            names_object(
-                spec.inputs, spec.outputs, is_read=one.method == "GET",
-                file=StoreFile(one.store, one.path),
-            )
-            for one in wanted
-        ]  # fmt: skip
-        good = [one for one, is_named in zip(wanted, named, strict=True) if is_named]
-        signed = iter(await self.signer.sign(incarnation_id, key, good) if good else ())
-        nothing = Signed("", "its job does not name this object")
-        return [next(signed) if is_named else nothing for is_named in named]
 
     def _note(self, frame: Frame, given: Mapping[str, Any], found: Any) -> None:  # noqa: ANN401 (of the call)
         """Note which attempts the worker has by now."""
@@ -237,22 +211,13 @@ def _registration(caller: Caller, work: WorkTerms, given: Mapping[str, Any]) -> 
     if folder is not None:  # nobody names a directory of others
         text = f"{caller.token_id}/{given['name']}/{folder}"
         folder = hashlib.sha256(text.encode()).hexdigest()[:32]
-    offers = dict(given["offers"])
-    if isinstance(executors := offers.get("executor"), list):
-        offers["executor"] = [one for one in executors if one not in _NOT_OUTSIDE]
-    else:
-        offers["executor"] = []
-    return {**given, "offers": offers, "log_place": folder}
+    return {**given, "log_place": folder}
 
 
 async def _ask_about(
     store: LinkedStore, call: str, given: Mapping[str, Any], live: Sequence[Claimed]
 ) -> object:
     """Answer a question about jobs for those of these attempts only."""
-    if call == "get_chunks":
-        known = {(one.batch_id, one.chunk_first) for one in live}
-        pairs = set(zip(given["batch_ids"], given["chunk_firsts"], strict=False)) & known
-        return await store.get_chunks([one for one, _ in pairs], [one for _, one in pairs])
     if call in {"get_payload_part", "get_app_part"}:
         if given["batch_id"] not in {one.batch_id for one in live}:
             return None

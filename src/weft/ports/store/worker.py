@@ -132,7 +132,11 @@ class StoredSecret:
 
     row: SecretRow
     body: bytes | None
-    """Encrypted (`wire/sealed.py`); None: the user has no secret of this name."""
+    """Encrypted (`wire/sealed.py`, by the link `wire/link_seal.py`); None: the user has no secret
+    of this name.
+    """
+    unreadable: str = ""
+    """Why the link could not open it."""
 
 
 @dataclass(frozen=True)

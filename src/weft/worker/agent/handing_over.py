@@ -14,6 +14,7 @@ from weft.core.attempt_key import AttemptKey
 from weft.core.errors import WeftError
 from weft.core.lease import LEASE_AGE_MAX_S
 from weft.core.states import Phase, Reason
+from weft.ports.function_signatures import Refused
 from weft.ports.patience import until_answered
 from weft.ports.runner import Assignment, Ended, never_started
 from weft.ports.store import Claimed
@@ -22,7 +23,6 @@ from weft.worker.agent.attempts import Attempts
 from weft.worker.agent.commands import Commands
 from weft.worker.agent.incarnation import Incarnation
 from weft.worker.agent.job_secrets import JobSecrets
-from weft.worker.agent.signatures import Refused, Signatures
 from weft.worker.agent.specs import Specs, definer_of, parts_of
 
 
@@ -40,11 +40,8 @@ class HandingOver:
         self._files = incarnation.files
         self._checkpoints = incarnation.checkpoints
         self._accounts = site.accounts
-        self._secrets = JobSecrets(site.store, incarnation.incarnation_id, site.secret_keys)
-        self._specs = Specs(
-            site.store,
-            Signatures(site.store, site.secret_keys, required=not site.unsigned_functions),
-        )
+        self._secrets = JobSecrets(site.store, incarnation.incarnation_id, site.open_secrets)
+        self._specs = Specs(site.store, site.signatures)
         self._fetching: set[asyncio.Task[None]] = set()
         self._return_timer: asyncio.TimerHandle | None = None
 

@@ -11,7 +11,7 @@ from weft.core.states import Reason
 from weft.ports.patience import until_answered
 from weft.ports.runner import Assignment, Ended, GivenSecret, never_started
 from weft.ports.store import StoredSecret, WorkerStore
-from weft.wire.sealed import SecretKeys
+from weft.wire.sealed import OpensSecrets
 from weft.wire.secret_documents import SecretUse
 
 
@@ -19,7 +19,7 @@ class JobSecrets:
     """What attempts of one incarnation are given. Nothing is kept between two attempts."""
 
     def __init__(
-        self, store: WorkerStore, incarnation_id: int, keys: Callable[[], SecretKeys]
+        self, store: WorkerStore, incarnation_id: int, keys: Callable[[], OpensSecrets]
     ) -> None:
         self._store = store
         self._incarnation_id = incarnation_id
@@ -28,10 +28,10 @@ class JobSecrets:
     async def give(self, assignments: Sequence[Assignment]) -> Sequence[Assignment | Ended]:
         """Return each attempt with its secrets, or how it ends without them."""
         wanted = [(one.key, use.name) for one in assignments for use in one.spec.secrets or ()]
-        stored = await until_answered(
-            lambda: self._store.get_secrets(self._incarnation_id, wanted)
-        )
         try:
+            stored = await until_answered(
+                lambda: self._store.get_secrets(self._incarnation_id, wanted)
+            )
             keys = self._keys()
         except WeftError as error:
             return [_ended(one.key, Reason.SYSTEM, error.message) for one in assignments]
@@ -40,7 +40,7 @@ class JobSecrets:
 
 
 def _given(
-    one: Assignment, keys: SecretKeys, rest: Iterator[StoredSecret | None]
+    one: Assignment, keys: OpensSecrets, rest: Iterator[StoredSecret | None]
 ) -> Assignment | Ended:
     uses = one.spec.secrets or ()
     stored = [next(rest) for _ in uses]
@@ -58,9 +58,11 @@ def _given(
     return msgspec.structs.replace(one, secrets=values)
 
 
-def _opened(use: SecretUse, found: StoredSecret, keys: SecretKeys) -> GivenSecret | str:
+def _opened(use: SecretUse, found: StoredSecret, keys: OpensSecrets) -> GivenSecret | str:
     """Return a secret, or why it cannot be decrypted."""
     assert found.body is not None
+    if found.unreadable:
+        return f"its secret {use.name!r} cannot be decrypted by the api: {found.unreadable}"
     try:
         return GivenSecret(use, keys.open(found.body, found.row))
     except WeftError as error:

@@ -4,12 +4,12 @@ pickles: what somebody else has put into the database is never handed to a proce
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, Protocol
 
 from weft.core.errors import WeftError
 from weft.core.states import Reason
-from weft.ports.store import WorkerStore
+from weft.ports.function_signatures import ChunkKey, Refused, SignedBy
+from weft.ports.store import JobUser
 from weft.wire.sealed import SecretKeys
 from weft.wire.signed import CHUNK, NotSigned, Signer, signer_of
 from weft.wire.spec import JobSpec, have_functions
@@ -17,23 +17,21 @@ from weft.wire.spec import JobSpec, have_functions
 _KEYS_FRESH_S: Final = 1.0
 _OWNERS_KEPT: Final = 10_000
 
-ChunkKey = tuple[int, int]
-"""Batch and first job of a chunk."""
 
+class FindsOwners(Protocol):
+    """The part of the store that is asked."""
 
-@dataclass(frozen=True)
-class Refused:
-    """Why the functions of a chunk are not called."""
-
-    reason: Reason
-    message: str
+    async def list_job_users(self, jobs: Sequence[tuple[int, int]]) -> Sequence[JobUser]:
+        """See `WorkerStore`."""
 
 
 class Signatures:
-    """Check signatures; owners of batches are remembered, because they never change."""
+    """Checks them with the keys; owners of batches are remembered, because they never change. See
+    the port `FunctionSignatures`.
+    """
 
     def __init__(
-        self, store: WorkerStore, keys: Callable[[], SecretKeys], *, required: bool = True
+        self, store: FindsOwners, keys: Callable[[], SecretKeys], *, required: bool = True
     ) -> None:
         self._store = store
         self._read_keys = keys
@@ -43,9 +41,7 @@ class Signatures:
         self._owners: dict[int, Signer] = {}
 
     def signer_of(self, body: bytes, specs: Sequence[JobSpec]) -> Signer | Refused | None:
-        """Return for whom a chunk was signed, or why its functions are not called; None: it has
-        no functions, or they need no signature here.
-        """
+        """Return for whom a chunk was signed."""
         if not self._required or not have_functions(specs):
             return None
         try:
@@ -58,9 +54,7 @@ class Signatures:
             )
             return Refused(Reason.SYSTEM, why)
 
-    async def refused(
-        self, found: Mapping[ChunkKey, Signer | Refused]
-    ) -> Mapping[ChunkKey, Refused]:
+    async def refused(self, found: Mapping[ChunkKey, SignedBy]) -> Mapping[ChunkKey, Refused]:
         """Return which of these chunks were not signed for the owner of their batch."""
         unknown = {key[0]: key[1] for key in found if key[0] not in self._owners}
         if unknown:

@@ -5,11 +5,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from weft.core.offers import Offer
+from weft.ports.function_signatures import FunctionSignatures
 from weft.ports.log_store import LogKeeper
 from weft.ports.runner import Runner
 from weft.ports.store import Notices, OfferedStore, WorkerStore
 from weft.ports.transport import Transport
-from weft.wire.sealed import SecretKeys
+from weft.wire.sealed import OpensSecrets, SecretKeys
 from weft.worker.agent.checkpoint_removal import CheckpointRemoval
 from weft.worker.agent.checkpoint_travel import TravelSite
 from weft.worker.agent.fence import FenceTerms
@@ -67,11 +68,11 @@ class AgentSite:
     files: FileSite
     products: ProductLimits = field(default_factory=ProductLimits)
     checkpoint_removal: CheckpointRemoval
+    signatures: FunctionSignatures
     checkpoint_travel: TravelSite | None = None
     """None: the next attempt finds them where they are."""
-    secret_keys: Callable[[], SecretKeys] = SecretKeys
-    """Reads the keys that open the secrets of jobs and check the signatures of functions."""
-    unsigned_functions: bool = False
+    open_secrets: Callable[[], OpensSecrets] = SecretKeys
+    """Returns what opens the secrets of jobs; it is asked whenever there are some."""
     accounts: JobAccounts | None = None
     consumed: Consumed | None = None
     """What else brings jobs; None: nothing."""

@@ -8,10 +8,9 @@ from typing import Final, NamedTuple
 import msgspec
 
 from weft.core.states import Reason
+from weft.ports.function_signatures import ChunkKey, FunctionSignatures, Refused, SignedBy
 from weft.ports.store import Claimed, WorkerStore
-from weft.wire.signed import Signer
 from weft.wire.spec import JobSpec, decode_chunk
-from weft.worker.agent.signatures import ChunkKey, Refused, Signatures
 
 _KEPT_BYTES_MAX = 16 << 20
 # A spec in memory is several times as large as its compressed form.
@@ -24,14 +23,14 @@ class _Chunk(NamedTuple):
     size: int
     """In memory, about."""
     specs: Sequence[JobSpec]
-    signer: Signer | Refused | None
-    """See `Signatures.signer_of`."""
+    signer: SignedBy | None
+    """See `FunctionSignatures.signer_of`."""
 
 
 class Specs:
     """Read chunks through the store, each once while it is in use."""
 
-    def __init__(self, store: WorkerStore, signatures: Signatures) -> None:
+    def __init__(self, store: WorkerStore, signatures: FunctionSignatures) -> None:
         self._store = store
         self._signatures = signatures
         self._chunks: OrderedDict[ChunkKey, _Chunk] = OrderedDict()
@@ -74,7 +73,7 @@ class Specs:
         self._drop(signed)
         return {**found, **await self._signatures.refused(signed)} if signed else found
 
-    def _signed(self, keys: AbstractSet[ChunkKey]) -> dict[ChunkKey, Signer | Refused]:
+    def _signed(self, keys: AbstractSet[ChunkKey]) -> dict[ChunkKey, SignedBy]:
         """Return who signed the chunks with functions."""
         chunks = ((key, self._chunks[key].signer) for key in keys if key in self._chunks)
         return {key: signer for key, signer in chunks if signer is not None}
@@ -119,7 +118,7 @@ class Specs:
         index = one.job_id - one.chunk_first
         return specs[index] if index < len(specs) else None
 
-    def _drop(self, signed: Mapping[ChunkKey, Signer | Refused]) -> None:
+    def _drop(self, signed: Mapping[ChunkKey, SignedBy]) -> None:
         """Forget what could not be checked, because the key may come, and what is oldest."""
         for key, signer in signed.items():
             if isinstance(signer, Refused) and signer.reason == Reason.SYSTEM:

@@ -5,9 +5,11 @@ from functools import partial
 from typing import Any
 
 from weft.core.attempt_key import AttemptKey
+from weft.core.errors import LinkFrameRefused, SecretKeyMissing
 from weft.ports.log_store import LogKeeper
-from weft.ports.store import Claimed, ClaimRequest, EndReport, Registered
+from weft.ports.store import Claimed, ClaimRequest, EndReport, Registered, StoredSecret
 from weft.ports.worker_link import call_forms
+from weft.wire.link_seal import LinkKey
 from weft.worker.link.calls import LinkCaller
 from weft.worker.link.shipping import Shipper
 
@@ -17,9 +19,10 @@ class LinkedWorkerStore:
     not here are sent as they are.
     """
 
-    def __init__(self, caller: LinkCaller, shipper: Shipper) -> None:
+    def __init__(self, caller: LinkCaller, shipper: Shipper, key: LinkKey) -> None:
         self._caller = caller
         self._shipper = shipper
+        self._key = key
 
     def __getattr__(self, name: str) -> Callable[..., Awaitable[Any]]:
         if name not in call_forms():
@@ -32,6 +35,24 @@ class LinkedWorkerStore:
         self._caller.incarnation_id = registered.incarnation_id
         self._follow(registered.live)
         return registered
+
+    async def get_secrets(
+        self, incarnation_id: int, wanted: Sequence[tuple[AttemptKey, str]]
+    ) -> Sequence[StoredSecret | None]:
+        """Return secrets that are sealed for this worker's key. Raise `SecretKeyMissing` if the
+        api is one of the release that gave none.
+        """
+        try:
+            sealed: Sequence[StoredSecret | None] = await self._caller.call(
+                "seal_secrets", incarnation_id, wanted, self._key.public
+            )
+        except LinkFrameRefused as error:
+            raise SecretKeyMissing(
+                "this server gives workers outside no secrets",
+                detail=error.detail,
+                hint="Upgrade the server, or send such jobs to workers with a login.",
+            ) from error
+        return sealed
 
     async def claim_jobs(self, incarnation_id: int, request: ClaimRequest) -> Sequence[Claimed]:
         """Take ready jobs, and ship what they write."""

@@ -1,0 +1,148 @@
+"""What workers outside need to hand a job over: its spec, its secrets, URLs of its files, and
+whether its functions may be called. The keys stay here (ADR 125).
+"""
+
+import asyncio
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from hmac import compare_digest
+
+from weft.api.worker_link.refusals import wrong_frame
+from weft.core.attempt_key import AttemptKey
+from weft.core.errors import WeftError
+from weft.core.file_paths import StoreFile
+from weft.core.states import Reason
+from weft.ports.file_signing import Signed, ToSign, UrlSigner
+from weft.ports.function_signatures import ChunkKey, FunctionSignatures, Refused, SignedBy
+from weft.ports.store import Claimed, StoredSecret
+from weft.ports.worker_link import LinkedStore
+from weft.wire.file_documents import names_object
+from weft.wire.link_seal import LinkSealer
+from weft.wire.sealed import OpensSecrets
+from weft.wire.spec import decode_chunk
+
+
+@dataclass(frozen=True)
+class LinkedHandOver:
+    """What an api hands over, with the keys of its home."""
+
+    open_secrets: Callable[[], OpensSecrets]
+    signatures: FunctionSignatures | None = None
+    """None: there is no store that could be asked."""
+    signer: UrlSigner | None = None
+    """What opens the stores of tenants."""
+
+    async def seal(
+        self,
+        store: LinkedStore,
+        incarnation_id: int,
+        wanted: Sequence[tuple[AttemptKey, str]],
+        public_key: bytes,
+    ) -> Sequence[StoredSecret | None]:
+        """Return secrets of live attempts, sealed for a key. Raise `LinkFrameRefused`,
+        `SecretKeyMissing`.
+        """
+        found = await store.get_secrets(incarnation_id, wanted)
+        keys = self.open_secrets()
+
+        def sealed() -> Sequence[StoredSecret | None]:
+            sealer = LinkSealer(public_key)
+            return [one and _sealed(one, keys, sealer) for one in found]
+
+        try:
+            return await asyncio.to_thread(sealed)
+        except ValueError as error:
+            raise wrong_frame("its key cannot be sealed for") from error
+
+    async def check(
+        self, store: LinkedStore, incarnation_id: int, chunks: Sequence[tuple[ChunkKey, bytes]]
+    ) -> Sequence[Refused | None]:
+        """Return why the functions of these chunks are not called."""
+        assert self.signatures is not None, "the link found a store"
+        digests = dict(chunks)
+        bodies = await self.chunks(store, incarnation_id, list(digests))
+        signers: dict[ChunkKey, SignedBy] = {}
+        refused = {
+            key: Refused(Reason.SYSTEM, "its spec is not the one that the api has")
+            for key, digest in chunks
+            if not compare_digest(hashlib.sha256(bodies.get(key, b"")).digest(), digest)
+        }
+        for key, body in bodies.items():
+            signer = self.signatures.signer_of(body, decode_chunk(body))
+            if signer is not None:
+                signers[key] = signer
+        refused.update(await self.signatures.refused(signers))
+        return [refused.get(key) for key, _ in chunks]
+
+    async def chunks(
+        self, store: LinkedStore, incarnation_id: int, wanted: Iterable[ChunkKey]
+    ) -> Mapping[ChunkKey, bytes]:
+        """Return those of live attempts, and those that carry what these share."""
+        live = await store.list_live(incarnation_id)
+        own = {(one.batch_id, one.chunk_first) for one in live}
+        asked = set(wanted)
+        if others := asked - own:
+            batches = {batch_id for batch_id, _ in others}
+            own |= await _carriers(store, [one for one in live if one.batch_id in batches])
+        return await _get_chunks(store, asked & own)
+
+    async def sign(
+        self,
+        store: LinkedStore,
+        incarnation_id: int,
+        key: AttemptKey,
+        wanted: Sequence[ToSign],
+    ) -> Sequence[Signed]:
+        """Sign for what the job of a live attempt names, and for nothing else."""
+        live = await store.list_live(incarnation_id)
+        of_attempt = [
+            one for one in live if AttemptKey(one.batch_id, one.job_id, one.attempt) == key
+        ]
+        if not of_attempt or self.signer is None:
+            return [Signed("", "this server signs nothing for that attempt") for _ in wanted]
+        chunk = (key.batch_id, of_attempt[0].chunk_first)
+        bodies = await _get_chunks(store, [chunk])
+        spec = decode_chunk(bodies[chunk])[key.job_id - chunk[1]]
+        named = [
+            names_object(
+                spec.inputs, spec.outputs, is_read=one.method == "GET",
+                file=StoreFile(one.store, one.path),
+            )
+            for one in wanted
+        ]  # fmt: skip
+        good = [one for one, is_named in zip(wanted, named, strict=True) if is_named]
+        signed = iter(await self.signer.sign(incarnation_id, key, good) if good else ())
+        nothing = Signed("", "its job does not name this object")
+        return [next(signed) if is_named else nothing for is_named in named]
+
+
+async def _carriers(store: LinkedStore, live: Sequence[Claimed]) -> set[ChunkKey]:
+    """Return the chunks that carry what the jobs of these attempts share."""
+    bodies = await _get_chunks(store, {(one.batch_id, one.chunk_first) for one in live})
+    specs = {key: decode_chunk(body) for key, body in bodies.items()}
+    found = set()
+    for one in live:
+        some = specs.get((one.batch_id, one.chunk_first), ())
+        index = one.job_id - one.chunk_first
+        shares = some[index].shares if index < len(some) else None
+        if shares is not None:
+            found.add((one.batch_id, shares if shares > 0 else one.job_id + shares))
+    return found
+
+
+async def _get_chunks(store: LinkedStore, keys: Iterable[ChunkKey]) -> Mapping[ChunkKey, bytes]:
+    pairs = list(keys)
+    return await store.get_chunks([one for one, _ in pairs], [one for _, one in pairs])
+
+
+def _sealed(one: StoredSecret, keys: OpensSecrets, sealer: LinkSealer) -> StoredSecret:
+    if one.body is None:
+        return one
+    try:
+        return replace(one, body=sealer.seal(keys.open(one.body, one.row), one.row))
+    except WeftError as error:
+        why = error.message
+    except ValueError as error:
+        why = str(error)
+    return replace(one, body=b"", unreadable=why)

@@ -1,0 +1,191 @@
+"""What needs keys of the installation, for workers outside, which have none: secrets are sealed
+for the worker, and signatures of functions are checked for it (ADR 125).
+"""
+
+import base64
+import pickle
+import ssl
+from pathlib import Path
+from typing import Any, cast
+
+import asyncpg
+import pytest
+
+from api.test_worker_link import Outside, facts, outside
+from certificates import certificate
+from middle import Middle
+from weft.core.attempt_key import AttemptKey
+from weft.core.errors import LinkFrameRefused, SecretKeyMissing
+from weft.core.states import Reason
+from weft.ports.store import Claimed, WorkerStore
+from weft.testing.builders import end_report
+from weft.testing.worker_store_suite import request
+from weft.wire.link_seal import LinkKey
+from weft.wire.sealed import new_key, parse_keys
+from weft.wire.spec import decode_chunk
+from weft.worker.link.calls import LinkCaller
+from weft.worker.link.finder import LinkFinder
+from weft.worker.link.signatures import LinkedSignatures
+from weft.worker.link.store import LinkedWorkerStore
+
+__all__ = ["outside"]
+CANARY = "canary-7c02"
+PICKLE = base64.b64encode(pickle.dumps(len)).decode()
+ARGUMENTS = base64.b64encode(pickle.dumps(((), {}))).decode()
+BRINGS = {"function": {"pickle": PICKLE, "arguments": ARGUMENTS, "python": "3.11"}}
+CALLS = {"function": {"of": 1, "arguments": ARGUMENTS}}
+SECRETIVE = {"command": ["true"], "secrets": [{"name": "db", "env": "DB"}]}
+
+
+class Working:
+    """A worker outside that has claimed the jobs of one batch."""
+
+    def __init__(self, of: Outside) -> None:
+        self.of = of
+        self.batch = 0
+
+    async def claim(self, jobs: list[dict[str, Any]], n_jobs: int) -> list[Claimed]:
+        made = await self.of.http.post("/v1/batches", json={"jobs": jobs})
+        assert made.status_code == 201, made.text
+        self.batch = made.json()["batch_id"]
+        self.caller: LinkCaller = self.of.caller(await self.of.token())
+        self.store: WorkerStore = self.of.store(self.caller)
+        offers = {"executor": ["process", "function"], "secrets": "yes"}
+        registered = await self.store.register_worker(**facts(offers=offers))
+        self.worker = registered.incarnation_id
+        return list(await self.store.claim_jobs(self.worker, request(n_jobs)))
+
+
+@pytest.fixture
+async def working(outside: Outside) -> Working:
+    answer = await outside.http.put("/v1/secrets/db", json={"value": CANARY})
+    assert answer.status_code == 200, answer.text
+    return Working(outside)
+
+
+async def test_secrets_are_sealed_for_the_worker_that_asks(working: Working) -> None:
+    (one,) = await working.claim([SECRETIVE], 1)
+    key = AttemptKey(one.batch_id, one.job_id, one.attempt)
+    (sealed,) = await working.store.get_secrets(working.worker, [(key, "db")])
+    assert sealed is not None
+    assert sealed.body is not None
+    assert CANARY.encode() not in sealed.body
+    assert working.of.key.open(sealed.body, sealed.row) == CANARY
+    with pytest.raises(ValueError, match="another worker"):
+        LinkKey().open(sealed.body, sealed.row)
+
+
+async def test_a_proxy_that_ends_tls_and_keeps_all_it_sees_has_no_secret(
+    working: Working, tmp_path: Path
+) -> None:
+    authority = certificate()
+    (tmp_path / "ca.pem").write_bytes(authority.cert_pem())
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(*certificate("127.0.0.1", issuer=authority).write(tmp_path))
+    (one,) = await working.claim([SECRETIVE], 1)
+    key = AttemptKey(one.batch_id, one.job_id, one.attempt)
+    token = tmp_path / f"token-{working.of.token_id}"
+    with Middle("127.0.0.1", working.of.api.port, tls=tls).running() as middle:
+        url = f"https://127.0.0.1:{middle.port}"
+        caller = LinkCaller(LinkFinder(url, token, tmp_path / "ca.pem"))
+        caller.incarnation_id = working.worker
+        store = working.of.store(caller)
+        (sealed,) = await store.get_secrets(working.worker, [(key, "db")])
+        caller.close()
+    assert sealed is not None
+    assert sealed.body is not None
+    assert working.of.key.open(sealed.body, sealed.row) == CANARY
+    assert b"seal_secrets" in middle.recorded
+    assert sealed.body in middle.recorded
+    coded = [base64.b64encode(bytes(at) + CANARY.encode())[4:-4] for at in range(3)]
+    for form in (CANARY.encode(), CANARY.encode().hex().encode(), *coded):
+        assert form not in middle.recorded
+
+
+async def test_secrets_are_of_live_attempts_of_this_incarnation_only(working: Working) -> None:
+    (one,) = await working.claim([SECRETIVE, SECRETIVE], 1)
+    key = AttemptKey(one.batch_id, one.job_id, one.attempt)
+    other = AttemptKey(one.batch_id, 3 - one.job_id, 1)
+    assert list(await working.store.get_secrets(working.worker, [(other, "db")])) == [None]
+    assert list(await working.store.get_secrets(working.worker + 1, [(key, "db")])) == [None]
+    (absent,) = await working.store.get_secrets(working.worker, [(key, "none")])
+    assert absent is not None
+    assert absent.body is None
+    await working.store.complete_attempts(working.worker, [end_report(one)])
+    assert list(await working.store.get_secrets(working.worker, [(key, "db")])) == [None]
+
+
+async def test_a_worker_of_the_previous_release_gets_no_secret(working: Working) -> None:
+    """It asks without a key of its own."""
+    (one,) = await working.claim([SECRETIVE], 1)
+    key = AttemptKey(one.batch_id, one.job_id, one.attempt)
+    (found,) = await working.caller.call("get_secrets", working.worker, [(key, "db")])
+    assert (found.row.name, found.body) == ("db", None)
+
+
+async def test_an_api_of_the_previous_release_is_named_as_the_cause() -> None:
+    class Refuses:
+        async def call(self, name: str, *_: object) -> None:
+            assert name == "seal_secrets"
+            raise LinkFrameRefused("not known", detail="It is 'seal_secrets' of version 1.")
+
+    store = LinkedWorkerStore(cast("Any", Refuses()), cast("Any", None), LinkKey())
+    with pytest.raises(SecretKeyMissing, match="gives workers outside no secrets"):
+        await store.get_secrets(1, [(AttemptKey(1, 1, 1), "db")])
+
+
+async def test_a_secret_that_cannot_be_opened_stops_no_other(
+    working: Working, database: dict[str, str]
+) -> None:
+    (one,) = await working.claim([SECRETIVE], 1)
+    key = AttemptKey(one.batch_id, one.job_id, one.attempt)
+    await working.of.http.put("/v1/secrets/moved", json={"value": "x"})
+    admin = await asyncpg.connect(database["admin"])
+    await admin.execute(
+        "UPDATE weft.secret SET body = decode(repeat('00', 64), 'hex') WHERE name = 'moved'"
+    )
+    await admin.close()
+    found = await working.store.get_secrets(working.worker, [(key, "moved"), (key, "db")])
+    moved, good = found
+    assert moved is not None
+    assert "another release" in moved.unreadable
+    assert good is not None
+    assert good.body is not None
+    assert working.of.key.open(good.body, good.row) == CANARY
+    working.of.api.secret_keys[:] = parse_keys(new_key())
+    (lost,) = await working.store.get_secrets(working.worker, [(key, "db")])
+    assert lost is not None
+    assert "is not here" in lost.unreadable
+
+
+@pytest.mark.parametrize("public", [b"", bytes(32)])
+async def test_what_is_no_key_of_a_worker_is_refused(working: Working, public: bytes) -> None:
+    (one,) = await working.claim([SECRETIVE], 1)
+    key = AttemptKey(one.batch_id, one.job_id, one.attempt)
+    with pytest.raises(LinkFrameRefused):
+        await working.caller.call("seal_secrets", working.worker, [(key, "db")], public)
+
+
+async def test_functions_are_checked_where_the_keys_are(
+    working: Working, database: dict[str, str]
+) -> None:
+    some = await working.claim([BRINGS, CALLS], 2)
+    (key,) = {(one.batch_id, one.chunk_first) for one in some}
+    body = (await working.store.get_chunks([key[0]], [key[1]]))[key]
+    specs = decode_chunk(body)
+    signatures = LinkedSignatures(working.caller)
+    signed = signatures.signer_of(body, specs)
+    assert signed is not None
+    assert await signatures.refused({key: signed}) == {}
+    other = signatures.signer_of(body + b"x", specs)
+    assert other is not None
+    assert (await signatures.refused({key: other}))[key].reason == Reason.SYSTEM
+
+    admin = await asyncpg.connect(database["admin"])
+    await admin.execute("UPDATE weft.job_spec SET body = $1", body[:-4] + b"yyyy")
+    await admin.close()
+    body = (await working.store.get_chunks([key[0]], [key[1]]))[key]
+    changed = signatures.signer_of(body, specs)
+    assert changed is not None
+    refused = (await signatures.refused({key: changed}))[key]
+    assert (refused.reason, "no signature" in refused.message) == (Reason.BAD_SPEC, True)

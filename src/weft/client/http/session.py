@@ -98,7 +98,7 @@ class HttpSession:
     """A server, found by a locator, with connections that are kept.
 
     `patience_s`: how long requests are repeated while the server is away; `wait_patience_s`:
-    those within `waiting`, if that is longer.
+    those within `waiting`, if that is longer; `reply_timeout_s`: how long one reply may take.
     """
 
     def __init__(
@@ -107,8 +107,10 @@ class HttpSession:
         *,
         patience_s: float = PATIENCE_S,
         wait_patience_s: float = WAIT_PATIENCE_S,
+        reply_timeout_s: float = REPLY_TIMEOUT_S,
         on_outage: Callable[[str], None] | None = None,
     ) -> None:
+        self._reply_timeout_s = reply_timeout_s
         self._locator = locator
         self._patience_s = patience_s
         self._wait_patience_s = max(patience_s, wait_patience_s)
@@ -137,7 +139,7 @@ class HttpSession:
         retries = self._retries()
         while True:
             try:
-                async with asyncio.timeout(REPLY_TIMEOUT_S):
+                async with asyncio.timeout(self._reply_timeout_s):
                     reply = await self._send(
                         method, path, query, extra, body, is_repeatable=is_repeatable
                     )

@@ -14,6 +14,10 @@ from weft.core.errors import Unavailable
 from weft.ports.worker_link import FRAME_VERSION, Frame, call_forms
 
 PATH: Final = "/v1/worker-link"
+REPLY_TIMEOUT_S: Final = 10.0
+"""A connection may die without a word. Less than half of the silence after which jobs are given
+to others, so that a heartbeat gets through on the next one.
+"""
 SILENCE_S: Final = 40.0
 """The api says something every 15 s: without that the connection is gone."""
 
@@ -21,9 +25,11 @@ SILENCE_S: Final = 40.0
 class LinkCaller:
     """Calls the api for one worker."""
 
-    def __init__(self, finder: Finder) -> None:
+    def __init__(self, finder: Finder, *, reply_timeout_s: float = REPLY_TIMEOUT_S) -> None:
         # The agent repeats by itself what may be repeated, as if the database were away.
-        self._session = HttpSession(finder, patience_s=0.0, wait_patience_s=0.0)
+        self._session = HttpSession(
+            finder, patience_s=0.0, wait_patience_s=0.0, reply_timeout_s=reply_timeout_s
+        )
         self.incarnation_id = 0
         """Since the registration."""
 

@@ -1,0 +1,130 @@
+"""A worker outside behind a proxy that cuts, delays, truncates and loses what passes."""
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from e2e.conftest import Weft, until
+from e2e.test_workers_outside import SCRIPT, Outside, submit
+from middle import Middle
+
+pytestmark = [pytest.mark.heavy, pytest.mark.fault, pytest.mark.timeout(300)]
+BEATS = """
+exec 9>>"$0/lock"
+flock -n 9 || echo >> "$0/twice"
+echo $$ >> "$0/begun"
+n=0
+while [ ! -e "$0/go" ]; do n=$((n+1)); echo "beat $n"; sleep 0.1; done
+echo ended
+"""
+"""Of a job that runs until it is told to end, and says if another of it runs."""
+
+
+@pytest.fixture
+def outside(weft: Weft, tmp_path: Path) -> Iterator[Outside]:
+    """Give a worker behind the proxy `outside.middle`."""
+    one = Outside(weft, tmp_path)
+    server = urlsplit(one.url)
+    assert server.hostname
+    assert server.port
+    with Middle(server.hostname, server.port).running() as middle:
+        one.url = f"http://127.0.0.1:{middle.port}"
+        one.middle = middle
+        yield one
+
+
+def _attempts(weft: Weft, batch: str) -> int:
+    found = json.loads(weft.run("show", f"{batch}.j1", "--json").stdout)
+    return int(found["n_attempts"])
+
+
+def test_a_cut_of_five_seconds_changes_nothing(
+    weft: Weft, outside: Outside, tmp_path: Path
+) -> None:
+    with outside.running():
+        batch = submit(weft, tmp_path, [{"command": ["sh", "-c", BEATS, str(tmp_path)]}])
+        until((tmp_path / "begun").exists)
+        outside.middle.cut()
+        threading.Event().wait(5)  # the fault itself
+        outside.middle.mend()
+        (tmp_path / "go").touch()
+        assert weft.run("wait", batch).returncode == 0
+    assert _attempts(weft, batch) == 1
+    assert not (tmp_path / "twice").exists()
+    said = weft.run("logs", f"{batch}.j1").stdout.decode().splitlines()
+    assert said == [*(f"beat {n}" for n in range(1, len(said))), "ended"]
+
+
+def test_a_cut_longer_than_the_grace_ends_attempts_here_first(
+    weft: Weft, outside: Outside, tmp_path: Path
+) -> None:
+    """The worker kills the job before the server gives it to another one."""
+    other = Outside(weft, tmp_path, "out2")
+    with outside.running():
+        job = {"command": ["sh", "-c", BEATS, str(tmp_path)], "max_attempts": 3}
+        batch = submit(weft, tmp_path, [job])
+        until((tmp_path / "begun").exists)
+        outside.middle.cut()
+        assert _lives(tmp_path)
+        until(lambda: not _lives(tmp_path))
+        assert _attempts(weft, batch) == 1
+        with other.running():
+            until(lambda: len((tmp_path / "begun").read_text().split()) > 1)
+            (tmp_path / "go").touch()
+            assert weft.run("wait", batch).returncode == 0
+        outside.middle.mend()
+    assert _attempts(weft, batch) == 2
+    assert not (tmp_path / "twice").exists()
+    audit = weft.run("audit")
+    assert audit.returncode == 0, audit.stdout.decode()
+
+
+def _lives(folder: Path) -> bool:
+    """Say whether the job's shell lives, wherever its number is one of a namespace."""
+    words = f"sh\0-c\0{BEATS}\0{folder}\0".encode()
+    for entry in Path("/proc").iterdir():
+        with suppress(OSError):
+            if entry.name.isdecimal() and (entry / "cmdline").read_bytes() == words:
+                return True
+    return False
+
+
+def test_nothing_is_lost_or_lives_twice_on_a_bad_network(
+    weft: Weft, outside: Outside, tmp_path: Path
+) -> None:
+    names = [str(number) for number in range(1, 61)]
+    done = tmp_path / "done"
+
+    def n_done() -> int:
+        return len(done.read_text().split()) if done.exists() else 0
+
+    middle = outside.middle
+    with outside.running():
+        batch = submit(
+            weft, tmp_path,
+            [
+                {"command": ["sh", "-c", SCRIPT, "sh", str(tmp_path), name], "max_attempts": 5}
+                for name in names
+            ],
+        )  # fmt: skip
+        middle.delay_s = 0.02
+        for n_bytes in (0, 40, 150, 300, 700):
+            before = n_done()
+            middle.passes_max = n_bytes
+            until(lambda before=before: n_done() > min(before + 3, 55))  # type: ignore[misc]
+        middle.swallows = "down"
+        threading.Event().wait(3)  # the fault itself
+        middle.swallows = None
+        middle.cut()
+        middle.mend()
+        assert weft.run("wait", batch, timeout_s=120).returncode == 0
+    assert set(done.read_text().split()) == set(names)
+    assert not (tmp_path / "twice").exists()
+    assert weft.run("logs", f"{batch}.j60").stdout == b"said 60\n"
+    audit = weft.run("audit")
+    assert audit.returncode == 0, audit.stdout.decode()

@@ -13,6 +13,8 @@ from weft.settings import load_client_settings
 from weft.settings.client import ClientProcessSettings
 
 _PORTS = {"http": 80, "https": 443}
+LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
+"""This machine: reached without TLS, and by no proxy."""
 
 
 class NotRunning(Unavailable):

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from weft.client.http.address import Endpoint, parse_url
+from weft.client.http.address import LOOPBACK, Endpoint, parse_url
 from weft.settings import InvalidSetting
 
-_LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 _TOKEN_BYTES_MAX: Final = 4096
 
 
@@ -24,7 +23,7 @@ class LinkFinder:
     def locate(self) -> Endpoint:
         """Return the api. Raise `InvalidSetting`, `InvalidUrl`."""
         found = parse_url(self.url, None)
-        if found.scheme != "https" and found.host not in _LOOPBACK:
+        if found.scheme != "https" and found.host not in LOOPBACK:
             raise InvalidSetting(
                 f"cannot connect to {self.url} without TLS",
                 detail="The worker's token would be readable on the way.",

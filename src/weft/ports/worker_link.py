@@ -41,6 +41,12 @@ class Hello(msgspec.Struct, frozen=True):
     database_id: str
     lost_after_s: float
     """After how much silence the database gives the worker's jobs to others."""
+    pool: str = ""
+    """For whose workers the token is; empty: an api of the release before tells nothing."""
+    workers: str = ""
+    """Their names, as a pattern."""
+    now: float | None = None
+    """The wall clock of the api, which decides nothing."""
 
 
 class LinkCalls(WorkerStore, Protocol):

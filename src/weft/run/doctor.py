@@ -209,7 +209,9 @@ def _server(settings: Settings) -> Iterator[Finding]:
         yield Finding("server", "warning", found, advice)
     else:
         yield Finding("server", "ok", found)
-    yield from _clock(date)
+    yield from clock_findings(
+        None if date is None else email.utils.parsedate_to_datetime(date).timestamp()
+    )
 
 
 def _client(settings: Settings) -> Api:
@@ -242,10 +244,11 @@ async def _ask_site(settings: Settings) -> list[Finding]:
         return [Finding(**one) for one in (await client.get_system())["health"]]
 
 
-def _clock(date: str | None) -> Iterator[Finding]:
-    if date is None:
+def clock_findings(now: float | None) -> Iterator[Finding]:
+    """Compare this machine's clock with that of the server."""
+    if now is None:
         return
-    skew_s = abs(time.time() - email.utils.parsedate_to_datetime(date).timestamp())
+    skew_s = abs(time.time() - now)
     if skew_s > SKEW_MAX_S:
         found = f"this machine's clock differs by {skew_s:.0f} s from the server's"
         advice = "weft decides nothing by it, but displayed times are off: start an NTP client."

@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import time
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -75,7 +76,8 @@ class WorkerLink:
                 facts = {**facts, "log_directory": shipped}
             return await store.register_linked(caller.token_id, facts)
         if frame.call == "hello":
-            return Hello(await store.database_id(), self.lost_after_s)
+            known = await store.database_id()
+            return Hello(known, self.lost_after_s, work.pool, work.names, time.time())
         if given.get("incarnation_id", frame.incarnation_id) != frame.incarnation_id:
             if frame.call in _SECRETS:  # as of any attempt that the worker does not have
                 return [None] * len(given["wanted"])

@@ -1,36 +1,50 @@
 """`weft doctor`: find problems, and suggest repairs."""
 
+import asyncio
 from dataclasses import asdict
 from typing import Annotated
 
 from cyclopts import Parameter
 
 from weft.cli.input.options import LOCAL, Local
-from weft.cli.input.settings import settings_of
+from weft.cli.input.settings import NO_LINK_OPTIONS, LinkOptions, settings_of
 from weft.cli.terminal.findings import print_findings
 from weft.cli.terminal.screen import print_json
+from weft.core.findings import Finding
+from weft.settings import Settings
 
 
 def doctor(
     *,
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative="")] = False,
+    link: LinkOptions = NO_LINK_OPTIONS,
     shared: Local = LOCAL,
 ) -> int:
     """Check installation, home, server, database, disk and kernel; exit code 1 if something is
-    wrong. `off` marks what is not there and nobody has asked for.
+    wrong. `off` marks what is not there and nobody has asked for. With `--connect`: whether a
+    worker outside could work from here: reach, TLS, clock, token and version.
 
         weft doctor --quiet
+        weft doctor --connect https://weft.example.org --token-file node.token
 
     Args:
         quiet: Print only what is wrong or may become so.
+        link: What a worker outside would be started with.
         shared: Options of every command.
     """
     from weft.run.doctor import examine  # noqa: PLC0415 (heavy: the server's side)
 
-    findings = examine(settings_of(shared))
+    settings = settings_of(shared, link)
+    findings = examine(settings) if link.connect is None else asyncio.run(_outside(settings))
     shown = [one for one in findings if not quiet or one.verdict not in {"ok", "off"}]
     if shared.json:
         print_json([asdict(one) for one in shown])
     else:
         print_findings(shown)
     return 1 if any(one.verdict == "wrong" for one in findings) else 0
+
+
+async def _outside(settings: Settings) -> list[Finding]:
+    from weft.run.doctor_link import examine_link  # noqa: PLC0415 (as above)
+
+    return [one async for one in examine_link(settings)]

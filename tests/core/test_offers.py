@@ -10,6 +10,7 @@ from weft.core.offers import (
     parse_queues,
     serves,
 )
+from weft.core.time_limits import longest_in
 
 
 def test_amounts_and_words_are_read() -> None:
@@ -98,3 +99,13 @@ def test_gpus_are_read(text: str, ids: list[str] | None) -> None:
 def test_wrong_gpus_are_told(text: str) -> None:
     with pytest.raises(ValueError, match="GPU"):
         parse_gpus(text)
+
+
+def test_a_worker_whose_machine_ends_serves_jobs_that_end_before() -> None:
+    offers: dict[str, Offer] = {"timeout_s": longest_in(3780)}
+
+    assert serves(offers, {"timeout_s": "3600-3600"})
+    assert serves(offers, {"timeout_s": "30-60"})
+    assert not serves(offers, {"timeout_s": "3600-7200"})
+    assert not serves(offers, {"timeout_s": "86400-"})
+    assert not serves(offers, {})

@@ -419,3 +419,50 @@ def test_no_order_of_regions_stops_a_pool(
 
     open_regions = {"region": sorted(set("abc") - closed)}
     assert [job for job in waiting if serves(open_regions, job.asks)] == []
+
+
+LIMITED = replace(JOB, asks={"timeout_s": "60-120"}, n_jobs=4)
+PILOTS = replace(POOL, flavours=(replace(SMALL, walltime_s=600),))
+
+
+def pilot(name: str, **more: object) -> Machine:
+    return machine(name, offers=offers_of("p", PILOTS.flavours[0], ""), **more)
+
+
+def test_machines_that_end_are_made_for_jobs_that_end_before() -> None:
+    late = replace(LIMITED, asks={"timeout_s": "300-600"})
+
+    assert len(decide(PILOTS, [LIMITED], [])) == 2
+    assert decide(PILOTS, [late, replace(JOB, n_jobs=4)], []) == []
+    ending = [pilot(one) for one in "ab"]
+    assert decide(PILOTS, [LIMITED], ending) == []
+    ending = [replace(one, offers={**one.offers, "timeout_s": 119}) for one in ending]
+    assert len(decide(PILOTS, [LIMITED], ending)) == 2
+
+
+def test_a_machine_that_has_not_begun_is_not_stale_and_goes_when_nobody_needs_it() -> None:
+    waiting = pilot("a", state="creating", has_worker=False, state_s=9000.0, waits=True)
+
+    assert decide(PILOTS, [LIMITED], [waiting, replace(waiting, name="b")]) == []
+    (gone,) = decide(PILOTS, [], [waiting])
+    assert (gone.kind, gone.machine) == ("delete", "a")
+    assert gone.reason == "it has not begun, and no job needs it any more"
+    assert decide(PILOTS, [], [replace(waiting, state_s=1.0)]) == []
+    assert decide(replace(PILOTS, min_workers=1), [], [waiting]) == []
+    (stale,) = decide(PILOTS, [LIMITED], [replace(waiting, waits=False)])[:1]
+    assert stale.reason == "no worker came within 900 s"
+
+
+def test_another_machine_is_made_for_enough_work() -> None:
+    """The first one is made for any; so no job waits for ever."""
+    pool = replace(PILOTS, min_work_s=300.0)
+    jobs = replace(LIMITED, n_jobs=2, runs_s=100.0, asks={"timeout_s": "60-120"})
+    full = pilot("a", used_cpu_m=2000, n_running=2)
+
+    assert len(decide(pool, [jobs], [])) == 1
+    assert decide(pool, [jobs], [full]) == []
+    assert decide(pool, [jobs], [replace(full, state="creating", waits=True)]) == []
+    assert len(decide(pool, [jobs, jobs], [full])) == 1
+    assert len(decide(pool, [replace(jobs, n_jobs=9, runs_s=None)], [full])) == 3
+    assert len(decide(pool, [jobs], [replace(full, is_broken=True)])) == 1
+    assert len(decide(pool, [jobs], [replace(full, offers={"timeout_s": 9})])) == 1

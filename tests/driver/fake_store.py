@@ -444,9 +444,9 @@ class FakeDriverStore(FakeSources):
         provider: str,  # noqa: ARG002
         names: Sequence[str],  # noqa: ARG002
         *,
-        asked_s: float,
+        waits: Sequence[str] = (),  # noqa: ARG002
+        asked_s: float,  # noqa: ARG002
     ) -> Sequence[Row]:
-        assert asked_s >= 0
         await self._ask("reconcile_machines", epoch)
         return ()
 

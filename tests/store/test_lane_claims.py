@@ -332,3 +332,28 @@ async def test_queues_that_a_worker_names_must_exist_when_it_starts(world: World
         await worker.store.register_worker(**{**facts, "incarnation": world.pool})
     assert "default" in refused.value.detail
     await worker.store.register_worker(**facts)  # it goes on when a queue is deleted
+
+
+async def test_a_worker_whose_machine_ends_claims_what_ends_before(world: World) -> None:
+    """The lanes that it may claim from become fewer; it sleeps although others have work."""
+    shapes = [Shape(words=(("timeout_s", one),)) for one in ("30-60", "600-600")]
+    await world.submit(job_rows(6, shapes=[*shapes, Shape()], shape_index=[0, 1, 2] * 2))
+    pilot = await world.worker("pilot", timeout_s=600)
+
+    async def pass_time(seconds: int) -> None:
+        await world.admin.execute(
+            "UPDATE weft.worker_incarnation SET registered_at = registered_at - "
+            "$2 * interval '1 second' WHERE incarnation_id = $1",
+            pilot.id, seconds,
+        )  # fmt: skip
+
+    await pass_time(61)
+    assert not await pilot.waits()
+    assert await numbers(pilot) == [1, 4]
+    assert await pilot.waits()
+    await pass_time(600)
+    await world.submit(job_rows(1, shapes=shapes[:1]))
+    assert await numbers(pilot) == []
+    assert await pilot.waits()
+    assert sorted(await numbers(await world.worker("fresh", timeout_s=600))) == [1, 2, 5]
+    assert await numbers(await world.worker("stays")) == [3, 6]

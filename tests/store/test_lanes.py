@@ -171,6 +171,12 @@ async def test_sql_and_python_agree_on_who_serves_what(world: World) -> None:
     ]  # fmt: skip
     of_queues: list[dict[str, Ask]] = [{}, {"queue": "default"}, {"queue": "q"}, {"queue": "x"}]
     rules += itertools.product(queues, of_queues)
+    ending: list[dict[str, Offer]] = [{"timeout_s": 0}, {"timeout_s": 60}, {"timeout_s": 90_000}]
+    limits: list[dict[str, Ask]] = [
+        {}, {"timeout_s": "0-10"}, {"timeout_s": "30-60"}, {"timeout_s": "60-60"},
+        {"timeout_s": "60-120"}, {"timeout_s": "86400-"},
+    ]  # fmt: skip
+    rules += itertools.product(ending, limits)
     offers, asked = zip(*rules, strict=True)
     rows = await world.admin.fetch(
         "SELECT weft._serves(t.o, t.a) AS serves FROM unnest($1::jsonb[], $2::jsonb[]) "

@@ -6,7 +6,7 @@ Numbers are amounts, which a job takes while it runs; words have to be offered. 
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Final, cast
 
 from weft.core import time_limits
 
@@ -107,14 +107,20 @@ def serves(offers: Mapping[str, Offer], asks: Mapping[str, Ask]) -> bool:
 
     A worker that names no queues serves all of its pool; otherwise a job that names no queue asks
     for the default one. A worker that may be taken back serves only jobs that bear it, and one
-    whose machine is made for one job only jobs that ask for such. A time limit is asked of no
-    worker.
+    whose machine is made for one job only jobs that ask for such. A worker whose machine ends
+    serves only jobs whose time limit ends before; others do not look at it.
     """
     queue = asks.get("queue", "default")
     return (
         ("queue" not in offers or _serves_one(offers["queue"], queue))
         and (PREEMPTIBLE not in offers or PREEMPTIBLE in asks)
         and (MACHINE not in offers or MACHINE in asks)
+        and (
+            time_limits.ASK not in offers
+            or time_limits.ends_within(
+                asks.get(time_limits.ASK), cast("int", offers[time_limits.ASK])
+            )
+        )
         and all(
             _serves_one(offers.get(name), ask)
             for name, ask in asks.items()

@@ -77,6 +77,10 @@ class FoundMachine(msgspec.Struct, frozen=True, kw_only=True):
     """What the provider calls it."""
     error: str = ""
     """Why it will never work; empty: nothing says so. Such a machine is deleted."""
+    waits: str = ""
+    """Why it has not begun yet, if its provider has a queue (`has_queue`); empty: it has begun.
+    However long it waits, it is not stale.
+    """
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,7 +124,8 @@ class Provider(Protocol):
 
 ProviderFactory = Callable[[ProviderSite], Provider]
 """It may have a static method `wrong_options` as below; the api asks it before a pool is saved.
-With `wants_credentials = True` it gets a `credential` for each machine.
+With `wants_credentials = True` it gets a `credential` for each machine. With `has_queue = True`
+its machines may wait to begin: it is asked for its list more often while some do.
 """
 WrongOptions = Callable[[Mapping[str, Option]], Mapping[str, str]]
 """Returns what is wrong with the options of a pool, by their names. It only looks at them: the api

@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from weft import __version__
+from weft.core import time_limits
 from weft.core.absolute_paths import parse_paths
 from weft.core.offers import CONSUMES, MACHINE, Offer, parse_labels, parse_offers, parse_queues
 from weft.core.reaper_timer import first_look_s
@@ -336,7 +337,9 @@ def _offers_of(settings: Settings) -> dict[str, Offer]:
     queues = {"queue": names} if names else {}
     transports = [one.name for one in known_transports(settings.transports_file)]
     consumes = {CONSUMES: transports} if transports else {}
-    return {**queues, **offers, **labels, **slots, **consumes}
+    walltime_s = settings.worker_walltime_s
+    ends = {} if walltime_s is None else {time_limits.ASK: time_limits.longest_in(walltime_s)}
+    return {**queues, **offers, **labels, **slots, **consumes, **ends}
 
 
 def fence_of(lost_after_s: float, find_database: Callable[[], str]) -> FenceTerms:

@@ -80,6 +80,13 @@ class WorkerSettings:
         minimum=60,
         maximum=31_536_000,
     )
+    worker_walltime_s: int | None = setting(
+        None,
+        "seconds after its start at which the worker's machine ends; jobs start whose time limit "
+        "ends before; none: it stays",
+        minimum=240,
+        maximum=31_536_000,
+    )
     worker_gpus: Annotated[str, Checked(parse_gpus)] = setting(
         "auto",
         "ids of the GPUs that the worker gives to jobs, as 0,1 or GPU-8f2c; none; "

@@ -467,6 +467,7 @@ CREATE TABLE weft.machine (
     pool_max integer NOT NULL,
     state text NOT NULL,
     reason text NOT NULL,
+    waits text,
     created_at timestamp with time zone NOT NULL,
     changed_at timestamp with time zone NOT NULL,
     strayed_at timestamp with time zone,
@@ -486,7 +487,8 @@ CREATE TABLE weft.machine (
     CONSTRAINT machine_provider_id_check CHECK ((length(provider_id) <= 1000)),
     CONSTRAINT machine_reason_check CHECK ((length(reason) <= 1000)),
     CONSTRAINT machine_state_check CHECK ((state = ANY (ARRAY['creating'::text, 'active'::text, 'cordoned'::text, 'deleting'::text, 'deleted'::text]))),
-    CONSTRAINT machine_used_share_check CHECK (((used_share >= (0)::double precision) AND (used_share <= (1)::double precision)))
+    CONSTRAINT machine_used_share_check CHECK (((used_share >= (0)::double precision) AND (used_share <= (1)::double precision))),
+    CONSTRAINT machine_waits_check CHECK (((length(waits) >= 1) AND (length(waits) <= 1000)))
 );
 ALTER TABLE weft.machine OWNER TO postgres;
 

@@ -92,7 +92,13 @@ class Machines:
         )
 
     async def reconcile_machines(
-        self, epoch: int, provider: str, names: Sequence[str], *, asked_s: float
+        self,
+        epoch: int,
+        provider: str,
+        names: Sequence[str],
+        *,
+        waits: Sequence[str] = (),
+        asked_s: float,
     ) -> Sequence[Row]:
         """Note what a provider has and what it has not."""
         rows = await self._database.call(
@@ -100,6 +106,7 @@ class Machines:
             epoch=epoch,
             of_provider=provider,
             names=names,
+            waits=waits or [""] * len(names),
             asked_s=asked_s,
         )
         return [dict(row) for row in rows]

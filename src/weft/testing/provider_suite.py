@@ -79,7 +79,8 @@ class ProviderSuite:
         await provider.close()
         found = await provider.describe(one.name)
         await provider.delete(one.name)
-        assert found == made
+        assert found is not None
+        assert (found.name, found.provider_id) == (made.name, made.provider_id)
 
     async def test_unknown_option_is_refused(self, provider: Provider) -> None:
         """Before anything is made."""

@@ -22,6 +22,7 @@ class PoolFlavour(Struct, kw_only=True):
     labels: dict[str, str]
     containers: bool
     preemptible: bool
+    walltime_s: Annotated[Count, Meta(description="how long it lives; 0: it stays")]
     price_per_hour: str
 
 
@@ -40,6 +41,7 @@ class PoolPlan(Struct, kw_only=True):
     deletes_per_round: Count
     delete_share: float
     window_s: float
+    min_work_s: float
     stale_s: float
     regions: list[str]
     quota_cpu_m: Count | None
@@ -69,6 +71,9 @@ class Machine(Struct, kw_only=True):
     changed_at: Annotated[datetime, Meta(description="since when it has its state")]
     price_per_hour: str
     for_one_job: bool
+    waits: Annotated[
+        str | None, Meta(description="why its provider has not begun it; null: it has")
+    ]
 
 
 class ShownPool(PoolAnswer, kw_only=True):

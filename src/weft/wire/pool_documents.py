@@ -36,6 +36,14 @@ class FlavourDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
         bool, says("Its worker runs jobs with `container` (its setting `containers`).")
     ] = False
     preemptible: Annotated[bool, says("Its owner may take it back at any time.")] = False
+    walltime_s: Annotated[
+        Annotated[int, Meta(ge=240, le=31_536_000)] | None,
+        says(
+            "How long its machine lives; jobs start there whose time limit ends before.",
+            14_400,
+            unit="seconds",
+        ),
+    ] = None
     price_per_hour: Annotated[
         Amount | None,
         says("While it exists; left out: as it was set last, or 0.", "0.05"),
@@ -71,6 +79,15 @@ class PoolDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
         Seconds,
         says("Machines are made so that the jobs could start within this time.", unit="seconds"),
     ] = 150.0
+    min_work_s: Annotated[
+        Seconds,
+        says(
+            "If a machine is there that can run them, another one is made only for jobs that run "
+            "for this long in all.",
+            600,
+            unit="seconds",
+        ),
+    ] = 0.0
     stale_s: Annotated[
         Seconds, says("A machine without a worker after this time goes.", unit="seconds")
     ] = 900.0

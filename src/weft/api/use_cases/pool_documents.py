@@ -109,6 +109,7 @@ def _pool_of(
         deletes_per_round=one.deletes_per_round,
         delete_share=one.delete_share,
         window_s=one.window_s,
+        min_work_s=one.min_work_s,
         stale_s=one.stale_s,
         regions=one.regions,
         quota_cpu_m=quota_cpu_m,
@@ -142,6 +143,7 @@ def _flavour_of(one: FlavourDocument, price: str, at: str, problems: Problems) -
         labels=one.labels,
         containers=one.containers,
         preemptible=one.preemptible,
+        walltime_s=one.walltime_s or 0,
         price_per_hour=price,
     )
 

@@ -102,7 +102,7 @@ def show(name: str, /, *, shared: Shared = SHARED) -> int:
                 one_line(one["region"], width=40),
                 one["state"],
                 moment(one["changed_at"]),
-                one_line(one["reason"], width=80),
+                one_line(_why_text(one), width=80),
             )
             for one in machines
         ]
@@ -275,6 +275,11 @@ def _field_text(value: object) -> str:
     return text_of(value)
 
 
+def _why_text(machine: Document) -> str:
+    waits = machine.get("waits")
+    return f"{machine['provider']} has not begun it: {waits}" if waits else machine["reason"]
+
+
 def _flavour_text(one: Document) -> str:
     labels = [f"{name}={word}" for name, word in one["labels"].items()]
     return ", ".join([
@@ -286,6 +291,7 @@ def _flavour_text(one: Document) -> str:
         *labels,
         *(["containers"] if one.get("containers") else []),
         *(["preemptible"] if one["preemptible"] else []),
+        *([f"lives {one['walltime_s']} s"] if one.get("walltime_s") else []),
         f"{one['price_per_hour']} per hour",
     ])  # fmt: skip
 

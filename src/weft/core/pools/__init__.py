@@ -1,11 +1,11 @@
 """Pools: what an operator wants of them, and which machines they make and delete."""
 
-from weft.core.pools.decide import (
+from weft.core.pools.decide import decide
+from weft.core.pools.machine import (
     ANYWHERE,
     Decision,
     Demand,
     Machine,
-    decide,
     offers_of,
     used_share,
 )

@@ -6,85 +6,13 @@ A machine goes in two rounds: it is cordoned, and deleted when a later look find
 """
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Literal
+from collections.abc import Collection, Iterable, Sequence
 
 import msgspec
 
-from weft.core.offers import MACHINE, PREEMPTIBLE, Ask, Offer, serves
+from weft.core.offers import MACHINE, serves
+from weft.core.pools.machine import ANYWHERE, Decision, Demand, Machine, offers_of
 from weft.core.pools.pool import Flavour, Pool
-
-MachineState = Literal["creating", "active", "cordoned", "deleting"]
-ANYWHERE = ""
-"""The region of a pool that names none."""
-
-
-class Demand(msgspec.Struct, frozen=True, kw_only=True):
-    """Jobs that ask the same and could start now."""
-
-    cpu_m: int
-    memory_mib: int
-    asks: Mapping[str, Ask] = {}
-    n_jobs: int = 1
-    runs_s: float | None = None
-    """How long one of them runs, as far as is known."""
-    in_a_row: float = 1.0
-    """How many jobs each of them stands for: short ones follow each other."""
-
-
-class Machine(msgspec.Struct, frozen=True, kw_only=True):
-    """A machine of the pool, or a worker that came by itself."""
-
-    name: str
-    state: MachineState = "active"
-    flavour: str | None = None
-    """None: a worker that came by itself; it is used, and never changed."""
-    region: str = ANYWHERE
-    cpu_m: int
-    memory_mib: int
-    offers: Mapping[str, Offer] = {}
-    """What its worker offers beside cpu and memory; a coming machine has its flavour's."""
-    used_cpu_m: int = 0
-    used_memory_mib: int = 0
-    n_running: int = 0
-    idle_s: float = 0.0
-    """For how long nothing has run there."""
-    state_s: float = 0.0
-    """For how long it has its state."""
-    has_worker: bool = True
-    is_old: bool = False
-    """Machines of its flavour are made otherwise by now, for example from another image."""
-    is_held: bool = False
-    """Cordoned or drained by a person: it is neither used nor changed."""
-    is_broken: bool = False
-    """Cordoned by the driver, because attempts fail at once there: it is not used, and goes."""
-    is_own: bool = False
-    """Made for one job: no other runs there."""
-    is_needed: bool = False
-    """That job still waits for it or runs there."""
-
-
-def used_share(one: Machine) -> float:
-    """Return the share of a machine that its jobs reserve: of its cpu or of its memory, whichever
-    is more.
-    """
-    if not one.n_running:
-        return 0.0
-    cpu, memory = one.used_cpu_m / one.cpu_m, one.used_memory_mib / max(one.memory_mib, 1)
-    return min(max(cpu, memory, 0.0), 1.0)
-
-
-class Decision(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing to do, and why."""
-
-    kind: Literal["create", "cordon", "uncordon", "delete"]
-    reason: str
-    machine: str | None = None
-    """None: a new one, of this flavour in this region."""
-    flavour: str = ""
-    region: str = ANYWHERE
-    job: tuple[int, int] | None = None
-    """Batch and number of the job that a new machine is made for; None: all."""
 
 
 def decide(
@@ -113,6 +41,8 @@ def decide(
     back = [_Room(one) for one in machines if _may_come_back(one) and not one.is_old][:spare]
     left = _place(left, back)
     gone = [*lost_machines(pool, machines), *_broken(pool, machines)]
+    lost = {one.machine for one in gone}
+    gone += _withdrawn(pool, [room for room in used if room.machine.name not in lost], staying)
     decisions = [*gone, *_uncordoned(back)]
     lost = {one.machine for one in gone}
     decisions += _created(pool, left, machines, own, closed_regions)
@@ -163,23 +93,6 @@ class _Room:
         self.taken += fits
         self.jobs += fits * wanted.in_a_row
         return fits
-
-
-def offers_of(pool: str, flavour: Flavour, region: str) -> dict[str, Offer]:
-    """Return what the worker of a machine offers, before it is there."""
-    found: dict[str, Offer] = {
-        "storage_mib": flavour.storage_mib,
-        "gpu": flavour.gpus,
-        "executor": ["process", "function", *(["container"] if flavour.containers else [])],
-        "pool": pool,
-        **flavour.countables,
-        **{name: [word] for name, word in flavour.labels.items()},
-    }
-    if region != ANYWHERE:
-        found["region"] = [region]
-    if flavour.preemptible:
-        found[PREEMPTIBLE] = ["yes"]
-    return found
 
 
 def _in_window(wanted: Demand, window_s: float) -> Demand:
@@ -238,12 +151,26 @@ def lost_machines(pool: Pool, machines: Iterable[Machine]) -> list[Decision]:
             continue
         if one.state != "creating":
             reason = "its worker is gone"
-        elif one.state_s > pool.stale_s:
+        elif one.state_s > pool.stale_s and not one.waits:
             reason = f"no worker came within {pool.stale_s:g} s"
         else:
             continue
         found.append(Decision(kind="delete", machine=one.name, reason=reason))
     return found
+
+
+def _withdrawn(pool: Pool, rooms: Sequence[_Room], n_staying: int) -> list[Decision]:
+    """Delete machines that have not begun and that no job needs, down to the minimum."""
+    idle = [
+        room.machine
+        for room in rooms
+        if room.machine.waits and not room.taken and room.machine.state_s >= pool.idle_s
+    ]
+    reason = "it has not begun, and no job needs it any more"
+    return [
+        Decision(kind="delete", machine=one.name, reason=reason)
+        for one in idle[: max(min(pool.deletes_per_round, n_staying - pool.min_workers), 0)]
+    ]
 
 
 def _broken(pool: Pool, machines: Sequence[Machine]) -> list[Decision]:
@@ -321,6 +248,9 @@ class _New:
         self._pool = pool
         self._most = most
         self._quota_m = quota_m
+        self._work_s = 0.0
+        """How long the jobs run in all that have no room yet."""
+        self._there = [one for one in there if _stays(one) and not (one.is_held or one.is_own)]
         self._regions = dict.fromkeys(regions, 0)
         """How many machines each has: new ones are spread."""
         for one in there:
@@ -333,12 +263,24 @@ class _New:
         count = wanted.n_jobs
         for room, _, _ in self.rooms:
             count -= room.take(wanted, count)
+        self._work_s += count * wanted.work_s
         for flavour in self._pool.flavours:
-            while count and self._has_room_for(flavour):
+            while count and self._has_room_for(flavour) and self._is_worth(wanted):
                 taken = self._add_room(flavour, wanted, count)
                 if not taken:
                     break
                 count -= taken
+                self._work_s -= taken * wanted.work_s
+
+    def _is_worth(self, wanted: Demand) -> bool:
+        """Say whether there is enough work for one more machine, or none for such jobs yet."""
+        rooms = (room.machine for room, _, _ in self.rooms)
+        return self._work_s >= self._pool.min_work_s or not any(
+            serves(one.offers, wanted.asks)
+            and one.cpu_m >= wanted.cpu_m
+            and one.memory_mib >= wanted.memory_mib
+            for one in (*self._there, *rooms)
+        )
 
     def add_any(self) -> bool:
         """Add a machine without jobs; return whether the rules allow one."""

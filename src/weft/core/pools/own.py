@@ -10,16 +10,8 @@ from collections.abc import Collection, Mapping, Sequence
 import msgspec
 
 from weft.core.offers import MACHINE, Ask, serves
-from weft.core.pools.decide import (
-    ANYWHERE,
-    Decision,
-    Demand,
-    Machine,
-    decide,
-    lost_machines,
-    offers_of,
-    quota_left_m,
-)
+from weft.core.pools.decide import decide, lost_machines, quota_left_m
+from weft.core.pools.machine import ANYWHERE, Decision, Demand, Machine, offers_of
 from weft.core.pools.pool import Flavour, Pool
 
 

@@ -22,6 +22,8 @@ class Flavour(msgspec.Struct, frozen=True, kw_only=True):
     """Whether its worker runs containers."""
     preemptible: bool = False
     """Its owner may take it back at any time."""
+    walltime_s: int = 0
+    """How long its machine lives; 0: it does not end by itself."""
     price_per_hour: str = "0"
     """An exact decimal."""
 
@@ -47,6 +49,10 @@ class Pool(msgspec.Struct, frozen=True, kw_only=True):
     """The share of the idle machines that goes in one round, at least one."""
     window_s: float = 150.0
     """Only jobs that would start within this time are a reason for a machine."""
+    min_work_s: float = 0.0
+    """If a machine is there that can run them at all, another one is made only for jobs that run
+    for this long in all.
+    """
     stale_s: float = 900.0
     """A machine that has no worker after this time goes."""
     regions: tuple[str, ...] = ()

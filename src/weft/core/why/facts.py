@@ -52,6 +52,8 @@ class ComingMachine(msgspec.Struct, frozen=True):
     since: datetime
     usual_s: float | None = None
     """How long others of its flavour took; None: none has come yet."""
+    waits: str | None = None
+    """Why its provider has not begun it; None: it has, or does not say."""
 
 
 class GrowthFacts(msgspec.Struct, frozen=True):
@@ -95,6 +97,8 @@ class PoolFacts(msgspec.Struct, frozen=True):
     """Another user runs less and has ready jobs."""
     growth: GrowthFacts | None = None
     """None: the pool makes no machine that holds such a job."""
+    ending: int = 0
+    """Workers that would serve the job, if their machine did not end before its time limit."""
 
 
 class TravelFacts(msgspec.Struct, frozen=True):

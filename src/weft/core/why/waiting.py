@@ -151,6 +151,8 @@ def _workers(job: JobFacts, pool: PoolFacts, now: datetime, *, with_room: bool) 
             yield _growing(pool, growth, of_pool, now)
     elif not pool.workers:
         yield Cause("no_worker", f"{WORKER}{of_pool}: none is connected", _new_worker(pool))
+    elif not pool.serving and pool.ending:
+        yield _ending(pool, of_pool)
     elif not pool.serving:
         yield _not_offered(job, pool, of_pool)
     elif not pool.large:
@@ -225,6 +227,8 @@ def _ago(since: datetime, now: datetime) -> str:
 def _comes(coming: ComingMachine, now: datetime) -> str:
     since = coming.since
     asked = f"asked for at {since.astimezone(now.tzinfo):%Y-%m-%d %H:%M:%S} {now.tzname()}"
+    if coming.waits is not None:
+        return f"{coming.machine} waits at its provider, {asked}: {coming.waits}"
     if coming.usual_s is None:
         return f"{coming.machine} is being made, {asked}"
     left_s = coming.usual_s - (now - since).total_seconds()
@@ -235,6 +239,13 @@ def _comes(coming: ComingMachine, now: datetime) -> str:
 
 def _roughly(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 2 * MINUTE else f"{seconds / MINUTE:.0f} min"
+
+
+def _ending(pool: PoolFacts, of_pool: str) -> Cause:
+    text = f"{WORKER}{of_pool} whose machine ends after the time limit of the job"
+    if growth := pool.growth:
+        text += f"; the pool has {growth.machines} of {growth.max_workers} machines"
+    return Cause("ending", text, command("pool", "show", pool.pool))
 
 
 def _not_offered(job: JobFacts, pool: PoolFacts, of_pool: str) -> Cause:

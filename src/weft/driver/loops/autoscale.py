@@ -98,6 +98,8 @@ class Autoscaler:
         self._created = Creations(context.settings.autoscale_s)
         self._listed: dict[str, float] = {}
         """When each provider's machines were compared."""
+        self._queueing: set[str] = set()
+        """Providers whose machines may wait to begin."""
 
     async def run(self) -> None:
         """Decide until cancelled; the next term repeats calls that were under way."""
@@ -139,12 +141,16 @@ class Autoscaler:
     def _compare(self, rows: Sequence[Row]) -> None:
         """Begin to compare what providers have with what is noted, if it is time."""
         for row in rows:
+            coming = {one["provider"] for one in row["machines"] if one["state"] == "creating"}
             for provider in {
                 row["plan"]["provider"],
                 *(one["provider"] for one in row["machines"]),
             }:
                 listed_at = self._listed.get(provider or "", -math.inf)
-                due_at = listed_at + self._settings.provider_list_s
+                is_watched = provider in coming & self._queueing
+                due_at = listed_at + (
+                    self._settings.autoscale_s if is_watched else self._settings.provider_list_s
+                )
                 if provider and due_at <= time.monotonic():
                     self._call(("list", provider), self._list(provider, row["tag"]))
 
@@ -266,6 +272,8 @@ class Autoscaler:
         region = ("region", pool.name, wanted.region)
         try:
             maker = self._providers.get(provider, tag)
+            if getattr(maker, "has_queue", False):
+                self._queueing.add(provider)
             if getattr(maker, "wants_credentials", False):
                 wanted = await self._with_credential(wanted)
             found = await self._limited(lambda: maker.create(wanted))
@@ -316,7 +324,11 @@ class Autoscaler:
         asked_s = time.monotonic() - begun
         try:
             wrong = await self._store.reconcile_machines(
-                self._epoch, provider, names, asked_s=asked_s
+                self._epoch,
+                provider,
+                names,
+                waits=[one.waits for one in found],
+                asked_s=asked_s,
             )
         except WorkerEnded:  # just now, as in _move: the next list finds what is wrong
             return

@@ -376,12 +376,19 @@ class DriverStore(SpendingStore, SourceReadings, SubscriptionStore, Protocol):
         """
 
     async def reconcile_machines(
-        self, epoch: int, provider: str, names: Sequence[str], *, asked_s: float
+        self,
+        epoch: int,
+        provider: str,
+        names: Sequence[str],
+        *,
+        waits: Sequence[str] = (),
+        asked_s: float,
     ) -> Sequence[Row]:
         """Compare the names that a provider listed with the machines that are noted. Return what
         was wrong: `pool`, `machine`, `finding`; each of these machines is to be deleted, as by
         `move_machine`.
 
+        `waits`: why each of them has not begun, empty: it has; none given: all have.
         `asked_s`: how long ago the list was asked for. What changed since, or within two minutes
         before, is left for the next time. Safe to repeat.
         """

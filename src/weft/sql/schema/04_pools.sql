@@ -173,6 +173,7 @@ CREATE TABLE weft.machine (
     pool_max int NOT NULL,  -- how many the pool might have when this one was made
     state text NOT NULL CHECK (state IN ('creating', 'active', 'cordoned', 'deleting', 'deleted')),
     reason text NOT NULL CHECK (length(reason) <= 1000),
+    waits text CHECK (length(waits) BETWEEN 1 AND 1000),  -- while creating: why the provider has not begun it; NULL: it has
     created_at timestamptz NOT NULL,
     changed_at timestamptz NOT NULL,  -- since when it has its state
     -- Since when it is known that the provider has it although nobody asked for it; NULL: weft had it made.

@@ -21,7 +21,7 @@ from weft.core.problems import Problems, pointer_of
 from weft.core.queues import DEFAULT, Queue, Router
 from weft.core.resources import parse_cpu_m, parse_mebibytes, parse_memory_mib
 from weft.core.time_limits import ASK as TIME_LIMIT
-from weft.core.time_limits import limit_class
+from weft.core.time_limits import ends_within, limit_class, longest_limit
 from weft.ports.store import Row, Shape
 from weft.submission.translation.executors import (
     SIMULATION,
@@ -47,6 +47,9 @@ ONLY_PREEMPTIBLE: Final = (
     "only machines that their owner may take back hold it; say `preemptible: true` if the job "
     "bears that"
 )
+ENDS: Final = "its workers run on machines that end: give the job a time limit (timeout_s)"
+_AS_OFFERED: Final = ("queue", TIME_LIMIT)
+"""A worker that does not offer it serves all."""
 _NONE: Final[Mapping[str, int]] = {}
 _SIZES: Final = ("cpu_m", "memory_mib")
 
@@ -242,7 +245,9 @@ class ShapeBook:
             return shape
         executor = dict(shape.words).get("executor", USUAL)
         workers = [one for one in workers if _runs(one, executor)] or workers
-        for field, value in _asks_of(shape).items():
+        asks = _asks_of(shape)
+        asks.pop(TIME_LIMIT, None)
+        for field, value in asks.items():
             offers = [_offer_of(worker, field) for worker in workers]
             pointer = pointer_of(field) if field in asked else ""
             if not isinstance(value, int):
@@ -254,6 +259,9 @@ class ShapeBook:
             elif value > (largest := max(offer for offer in offers if isinstance(offer, int))):
                 shown, has = _shown(field, value), _shown(field, largest)
                 wrong.add(NoWorkerFits, pointer, f"asks for {shown}; the largest worker has {has}")
+        lives = [one["offers"].get(TIME_LIMIT) for one in workers]
+        if not wrong.found and None not in lives and not any(_outlasts(w, shape) for w in workers):
+            wrong.add(NoWorkerFits, "", f"{ENDS} of at most {longest_limit(max(lives))} s")
         bearing = _with_word(shape, PREEMPTIBLE, "yes")
         if not wrong.found and any(_holds(worker, bearing) for worker in workers):
             wrong.add(NoWorkerFits, "", ONLY_PREEMPTIBLE)
@@ -421,11 +429,16 @@ def _listed(names: Sequence[str]) -> str:
 
 def _holds(worker: Row, shape: Shape) -> bool:
     asks = _asks_of(shape)
-    offers = {field: _offer_of(worker, field) for field in asks if field != "queue"}
-    for name in ("queue", PREEMPTIBLE, MACHINE):
+    offers = {field: _offer_of(worker, field) for field in asks if field not in _AS_OFFERED}
+    for name in (*_AS_OFFERED, PREEMPTIBLE, MACHINE):
         if name in worker["offers"]:
             offers[name] = worker["offers"][name]
     return serves(offers, asks)
+
+
+def _outlasts(worker: Row, shape: Shape) -> bool:
+    """Say whether a worker whose machine ends can take jobs with this time limit."""
+    return ends_within(dict(shape.words).get(TIME_LIMIT), worker["offers"][TIME_LIMIT])
 
 
 def _shown(field: str, value: int) -> str:

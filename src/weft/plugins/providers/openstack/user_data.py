@@ -9,10 +9,9 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from weft.core.resources import MIB
 from weft.plugins.providers.openstack.options import PROGRAM, USER, text_of
+from weft.plugins.providers.worker_settings import worker_variables
 from weft.ports.provider import ProviderError, WantedMachine
-from weft.settings import variable_of
 
 FOLDER: Final = "/etc/weft"
 TOKEN_FILE: Final = f"{FOLDER}/worker.token"
@@ -31,7 +30,8 @@ def user_data_of(wanted: WantedMachine, connect: str) -> str:
     ]  # fmt: skip
     token = "" if wanted.credential is None else wanted.credential.token
     settings = "".join(
-        f"{name}={_quoted(value)}\n" for name, value in sorted(_settings_of(wanted).items())
+        f"{name}={_quoted(value)}\n"
+        for name, value in sorted(worker_variables(wanted, home="/var/lib/weft").items())
     )
     document = {
         "users": ["default", {"name": user, "system": True, "homedir": "/var/lib/weft"}],
@@ -78,20 +78,3 @@ def _quoted(text: str) -> str:
         raise ProviderError("labels and options of the machine hold line breaks")
     quoted = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{quoted}"'
-
-
-def _settings_of(wanted: WantedMachine) -> Mapping[str, str]:
-    """Return the settings of the machine's worker as variables."""
-    flavour = wanted.flavour
-    settings = {
-        "home": "/var/lib/weft",
-        "pool": wanted.pool,
-        "worker_name": wanted.name,
-        "worker_cpu_m": str(flavour.cpu_m),
-        "worker_memory_bytes": str(flavour.memory_mib * MIB),
-        "worker_labels": ",".join(f"{name}={word}" for name, word in wanted.labels.items()),
-        "worker_offers": ",".join(f"{name}={n}" for name, n in flavour.countables.items()),
-    }
-    if "slots" in wanted.options:
-        settings["worker_slots"] = str(wanted.options["slots"])
-    return {variable_of(name): value for name, value in settings.items()}

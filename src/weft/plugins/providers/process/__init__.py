@@ -20,7 +20,7 @@ from typing import Final
 
 from weft.core.offers import parse_gpus
 from weft.core.pools.pool import Option
-from weft.core.resources import MIB
+from weft.plugins.providers.worker_settings import worker_variables
 from weft.ports.provider import FoundMachine, ProviderError, ProviderSite, WantedMachine
 from weft.settings import variable_of
 
@@ -245,17 +245,4 @@ def _variable(pid: int, name: str) -> str:
 
 def _settings_of(wanted: WantedMachine, gpus: Sequence[str]) -> Mapping[str, str]:
     """Return the settings of the machine's worker as variables."""
-    flavour = wanted.flavour
-    settings = {
-        "pool": wanted.pool,
-        "worker_name": wanted.name,
-        "worker_cpu_m": str(flavour.cpu_m),
-        "worker_memory_bytes": str(flavour.memory_mib * MIB),
-        "worker_labels": ",".join(f"{name}={word}" for name, word in wanted.labels.items()),
-        "worker_queues": "",
-        "worker_offers": ",".join(f"{name}={n}" for name, n in flavour.countables.items()),
-        "worker_gpus": ",".join(gpus) or "none",
-    }
-    if "slots" in wanted.options:
-        settings["worker_slots"] = str(wanted.options["slots"])
-    return {variable_of(name): value for name, value in settings.items()}
+    return worker_variables(wanted, worker_queues="", worker_gpus=",".join(gpus) or "none")

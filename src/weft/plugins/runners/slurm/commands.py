@@ -58,7 +58,7 @@ class SlurmCommands:
 
     async def submit(self, script: str, *, name: str, count: int, options: Sequence[str]) -> int:
         """Submit an array of `count` tasks, of a file; return its number."""
-        answer = await self._run(
+        answer = await self.run(
             "sbatch", "--parsable", "--no-requeue", "--export=NIL", f"--job-name={name}",
             f"--array=0-{count - 1}", "--output=/dev/null", "--error=/dev/null", *options,
             *self._options, script,
@@ -67,7 +67,7 @@ class SlurmCommands:
 
     async def tasks(self, prefix: str) -> list[Task]:
         """Return the tasks of this account whose name begins so, also those that ended lately."""
-        text = await self._run(
+        text = await self.run(
             "squeue", "--me", "-h", "-a", "-r", "-t", "all", "-o", "%j|%F|%K|%T|%N|%r"
         )
         found = []
@@ -79,11 +79,11 @@ class SlurmCommands:
 
     async def array_named(self, name: str) -> int | None:
         """Return the number of the array of this name, whether it runs or is accounted for."""
-        told = await self._run("squeue", "--me", "-h", "-t", "all", "-o", "%F", f"--name={name}")
+        told = await self.run("squeue", "--me", "-h", "-t", "all", "-o", "%F", f"--name={name}")
         if not told.strip():
             since = ("-S", "now-7days")
             with suppress(SlurmRefused):  # there is no accounting
-                told = await self._run(
+                told = await self.run(
                     "sacct", "-X", "-P", "-n", "-o", "JobID", f"--name={name}", *since
                 )
         numbers = [line.partition("_")[0] for line in told.split()]
@@ -94,7 +94,7 @@ class SlurmCommands:
         if not arrays:
             return []
         try:
-            text = await self._run(
+            text = await self.run(
                 "sacct", "-X", "-P", "-n", "-o", "JobID,State,NodeList",
                 "-j", ",".join(map(str, arrays)),
             )  # fmt: skip
@@ -112,13 +112,14 @@ class SlurmCommands:
         """Cancel tasks, or send them a signal; what has ended is ignored."""
         for at in range(0, len(names), _CANCELLED_AT_ONCE):
             with suppress(SlurmRefused):
-                await self._run("scancel", "-Q", *words, *names[at : at + _CANCELLED_AT_ONCE])
+                await self.run("scancel", "-Q", *words, *names[at : at + _CANCELLED_AT_ONCE])
 
-    async def _run(self, *words: str) -> str:
-        code, out, said = await self._shell.run(words)
+    async def run(self, *words: str, said: str = "") -> str:
+        """Return what a command answers that gets this on its standard input."""
+        code, out, error = await self._shell.run(words, said)
         if code == 0:
             return out
-        raise _error_of(words[0], said.strip())
+        raise _error_of(words[0], error.strip())
 
 
 def _error_of(command: str, said: str) -> WeftError:

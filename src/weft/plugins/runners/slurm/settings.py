@@ -8,7 +8,7 @@ from weft.settings import setting
 
 @dataclass(frozen=True, kw_only=True)
 class SlurmSettings:
-    """How a gateway speaks to Slurm."""
+    """How a gateway, or the driver for pilots, speaks to Slurm."""
 
     slurm_directory: Path | None = setting(
         None,
@@ -26,6 +26,10 @@ class SlurmSettings:
     )
     slurm_login_identity: Path | None = setting(
         None, "file of the private key with which the gateway logs in there"
+    )
+    slurm_connect: str | None = setting(
+        None,
+        "the address at which pilots on the nodes reach the api, as https://weft.example.org",
     )
     slurm_options: str = setting(
         "", "further words for each sbatch: --partition=long --account=climate"

@@ -31,7 +31,9 @@ BEGIN
       -- The worker of a machine that was made for one job serves no lane.
       AND (worker.incarnation_id IS NULL OR worker.offers ? 'machine' OR EXISTS (
           SELECT FROM weft.worker_lane l WHERE l.incarnation_id = worker.incarnation_id AND l.lane_id = j.lane_id)
-          OR weft._consumes(worker, j.lane_id));
+          OR weft._consumes(worker, j.lane_id))
+      AND (NOT coalesce(worker.offers ? 'timeout_s', false) OR worker.incarnation_id IS NULL OR weft._ends_in_time(worker,
+          (SELECT l.asks FROM weft.lane l WHERE l.lane_id = j.lane_id), clock_timestamp()));
     SELECT * INTO v_terms FROM weft._batch_terms(offer.batch_id, offer.runnable_id <> 0);
     IF v_terms.is_closed IS NOT FALSE OR worker.incarnation_id IS NOT NULL AND offer.lane_id <> 0
         AND weft._lane_room(worker.incarnation_id, offer.lane_id, '{}') <= 0 THEN

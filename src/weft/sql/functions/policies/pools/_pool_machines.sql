@@ -13,7 +13,8 @@ AS $$
         'used_share', m.used_share, 'is_own', m.for_batch_id IS NOT NULL,
         'is_needed', coalesce(weft._is_own_needed(m.itself, i.incarnation_id), false),
         'uncounted_s', date_part('epoch', clock_timestamp() - coalesce(m.costs_from, m.created_at)),
-        'state_s', coalesce(date_part('epoch', clock_timestamp() - m.changed_at), 0), 'has_worker', i.incarnation_id IS NOT NULL,
+        'state_s', coalesce(date_part('epoch', clock_timestamp() - m.changed_at), 0),
+        'waits', coalesce(m.state = 'creating' AND m.waits IS NOT NULL, false), 'has_worker', i.incarnation_id IS NOT NULL,
         'is_held', coalesce(i.cordoned_by <> 'autoscaler', false) AND NOT coalesce(i.is_broken, false),
         'is_broken', coalesce(i.is_broken, false), 'busy_key', format('%s %s', i.incarnation_id, k.claim_id))
     FROM (SELECT x.*, x AS itself, p.plan FROM weft.machine x JOIN weft.pool p USING (pool_id)
@@ -21,7 +22,9 @@ AS $$
     FULL JOIN (
         SELECT w.name AS worker_name, w.cordoned_by, y.incarnation_id, y.cpu_m, y.memory_mib,
                EXISTS (SELECT FROM weft.black_hole b WHERE b.worker_id = w.worker_id) AS is_broken,
-               weft._offers(y) || CASE WHEN y.offers ? 'slots' THEN jsonb_build_object('slots', y.offers -> 'slots') ELSE '{}' END AS offers
+               weft._offers(y) || CASE WHEN y.offers ? 'slots' THEN jsonb_build_object('slots', y.offers -> 'slots') ELSE '{}' END
+                   || CASE WHEN y.offers ? 'timeout_s' THEN jsonb_build_object('timeout_s', weft._time_left_s(y, clock_timestamp()))
+                      ELSE '{}' END AS offers
         FROM weft.worker_incarnation y JOIN weft.worker w USING (worker_id)
         WHERE y.pool_id = of_pool_id AND y.ended_at IS NULL AND weft._has_cores(y)) i ON i.worker_name = m.name
     LEFT JOIN LATERAL (

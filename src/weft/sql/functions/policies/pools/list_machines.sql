@@ -8,6 +8,7 @@ AS $$
     SELECT jsonb_build_object('machine', m.name, 'flavour', m.flavour, 'region', m.region, 'provider', m.provider,
         'provider_id', m.provider_id, 'state', m.state, 'reason', m.reason, 'created_at', m.created_at, 'changed_at', m.changed_at,
         'price_per_hour', m.price_per_hour::text,
+        'waits', CASE WHEN m.state = 'creating' THEN m.waits END,
         'for_one_job', m.for_batch_id IS NOT NULL)
     FROM weft.machine m
     WHERE m.pool_id = (SELECT p.pool_id FROM weft.pool p

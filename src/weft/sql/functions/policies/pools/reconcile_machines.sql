@@ -2,12 +2,13 @@
 --   twice and one that it does not have any more are deleted; where a worker lives, when nothing runs there. A machine whose worker lives
 --   is there, whatever the provider says.
 -- Called by: DriverStore.reconcile_machines.   Safe to repeat: yes.   Locks: as _check_epoch; token; machine; as move_machine.
+-- waits: why each of them has not begun; empty: it has. One that begins is as old as a machine that was asked for now.
 -- names: what the provider listed; asked_s: how long ago it was asked. Providers show what they did only after a while, so what changed
 --   within two minutes before is left for the next time.
 --   The tokens of machines that are there are good for another week.
 -- Plan: machines and their tokens by name; those of the provider that are not deleted.   Returns: what was wrong with which machine.
 -- Owner: weft_system.  Granted to: weft_driver.
-CREATE OR REPLACE FUNCTION weft.reconcile_machines(epoch bigint, of_provider text, names text[], asked_s double precision)
+CREATE OR REPLACE FUNCTION weft.reconcile_machines(epoch bigint, of_provider text, names text[], waits text[], asked_s double precision)
 RETURNS TABLE (pool text, machine text, finding text) LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
@@ -17,6 +18,10 @@ BEGIN
     PERFORM weft._check_epoch(reconcile_machines.epoch);
     UPDATE weft.token t SET expires_at = clock_timestamp() + interval '7 days'
     WHERE t.kind = 'machine' AND t.name = ANY (names) AND t.expires_at < clock_timestamp() + interval '6 days';
+    UPDATE weft.machine m SET waits = n.waits, changed_at = CASE WHEN n.waits IS NULL THEN clock_timestamp() ELSE m.changed_at END
+    FROM (SELECT x.name, left(nullif(x.waits, ''), 1000) AS waits
+          FROM unnest(reconcile_machines.names, reconcile_machines.waits) x (name, waits)) n
+    WHERE m.name = n.name AND m.provider = of_provider AND m.state = 'creating' AND m.waits IS DISTINCT FROM n.waits;
     INSERT INTO weft.machine AS m (pool_id, name, provider, flavour, region, cpu_m, price_per_hour, pool_max, state, reason, created_at,
         changed_at, strayed_at)
     SELECT p.pool_id, n.name, of_provider, '', '', 1, 0, 0, 'active', 'nobody noted it', d.at, d.at, d.at

@@ -22,7 +22,9 @@ DECLARE
     v_tries int := 50;
     v_lanes int[] := ARRAY(
         SELECT w.lane_id FROM weft.worker_lane w LEFT JOIN weft.lane l USING (lane_id)
-        WHERE w.incarnation_id = worker.incarnation_id AND (within_s IS NULL OR (weft._limit_range(l.asks)).at_most_s <= within_s));
+        WHERE w.incarnation_id = worker.incarnation_id AND (NOT coalesce(worker.offers ? 'timeout_s', false)
+            OR weft._ends_in_time(worker, l.asks, _fill_gap.at))
+          AND (within_s IS NULL OR (weft._limit_range(l.asks)).at_most_s <= within_s));
 BEGIN
     WHILE v_left > 0 AND v_tries > 0 AND v_lanes <> '{}' LOOP
         v_offer := weft._next_offer(v_offer, worker.pool_id, v_lanes, NULL, false);

@@ -4,7 +4,7 @@
 -- Locks: as _check_epoch; reservation (SKIP LOCKED).   Plan: the few reservations; live workers; as _waiting_long and _running_limits.
 -- Returns: for each pool in which jobs have waited so long, or workers are kept, a document: `jobs` as _waiting_long; `workers`, each with
 --   the lanes of these jobs that it serves, what runs there, and the job that it is kept for. A worker that claims many jobs, or has
---   slots, is left out: jobs come and go there, whatever they need.
+--   slots, is left out: jobs come and go there, whatever they need. So is one whose machine ends.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.reserve_rounds(epoch bigint, after_s double precision) RETURNS SETOF jsonb LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
@@ -28,7 +28,7 @@ BEGIN
         CROSS JOIN LATERAL (SELECT coalesce(sum(cardinality(c.jobs)), 0) AS n FROM weft.claim c
             WHERE c.incarnation_id = i.incarnation_id) k
         WHERE i.pool_id = p.pool_id AND i.ended_at IS NULL AND NOT i.draining AND NOT i.cordoned AND NOT i.trying AND k.n <= 10000
-          AND NOT coalesce(i.offers ? 'slots', false)))
+          AND NOT coalesce(i.offers ?| ARRAY['slots', 'timeout_s'], false)))
     FROM weft.pool p
     CROSS JOIN LATERAL (
         SELECT jsonb_agg(to_jsonb(x)) AS jobs, array_agg(DISTINCT x.lane_id) AS lanes FROM weft._waiting_long(p.pool_id, ARRAY(

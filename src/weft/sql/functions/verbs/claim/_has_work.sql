@@ -17,7 +17,8 @@ BEGIN
     IF NOT EXISTS (SELECT FROM weft.user_share s WHERE s.pool_id = v_worker.pool_id AND s.active) THEN
         RETURN false;
     END IF;
-    v_lanes := ARRAY(SELECT l.lane_id FROM weft.worker_lane l WHERE l.incarnation_id = v_worker.incarnation_id);
+    v_lanes := CASE WHEN v_worker.offers ? 'timeout_s' THEN weft._open_lanes(v_worker, clock_timestamp())
+        ELSE ARRAY(SELECT l.lane_id FROM weft.worker_lane l WHERE l.incarnation_id = v_worker.incarnation_id) END;
     LOOP
         v_offer := weft._next_offer(v_offer, v_worker.pool_id, v_lanes, NULL, false);
         EXIT WHEN v_offer.batch_id IS NULL;

@@ -36,7 +36,8 @@ BEGIN
            (SELECT c.rate_card_id FROM weft.rate_card c WHERE c.valid_from <= claim_jobs.at ORDER BY c.valid_from DESC LIMIT 1),
            CASE WHEN (SELECT count(*) > 1 FROM (SELECT FROM weft.user_share s WHERE s.pool_id = i.pool_id AND s.active LIMIT 2) x)
                 THEN weft._fair_shares(i.pool_id, v_cpu, CASE WHEN t.is_stock THEN (v_left + 49) / 50 ELSE 64 END) END AS shares,
-           ARRAY(SELECT l.lane_id FROM weft.worker_lane l WHERE l.incarnation_id = i.incarnation_id) AS lanes, t.is_stock
+           CASE WHEN i.offers ? 'timeout_s' THEN weft._open_lanes(i, claim_jobs.at)
+                ELSE ARRAY(SELECT l.lane_id FROM weft.worker_lane l WHERE l.incarnation_id = i.incarnation_id) END AS lanes, t.is_stock
     INTO v_worker FROM weft.worker_incarnation i CROSS JOIN LATERAL (SELECT v_cpu > i.cpu_m) t (is_stock)
     WHERE i.incarnation_id = claim_jobs.incarnation_id AND i.ended_at IS NULL AND NOT i.draining AND NOT i.cordoned
         AND (NOT i.trying OR weft._may_try(i.incarnation_id));

@@ -1,7 +1,8 @@
 -- _pool_facts: what the workers of a pool could do for jobs of a lane that need this much cpu and memory, and what a user runs there.
 -- Called by: _why_facts.   Safe to repeat: yes, it only reads.
 -- Plan: live workers of the pool; what runs on at most 20 of them, as _live_attempts, leaving out those that claim many jobs.
--- Returns: `workers`: all; `serving`: those that offer what the lane asks; `large`: of these, those that are large enough; of all serving
+-- Returns: `workers`: all; `serving`: those that offer what the lane asks; `ending`: those whose machine ends too
+--   soon for its time limit; `large`: of the serving ones, those that are large enough; of all serving
 --   ones the largest `cpu` and `memory`; `stopped`: the first large ones that take no jobs; `free`: whether an active one has room;
 --   `behind`: one that has, but for a job that it has claimed and that waits for more;
 --   `cpu_active`: cores of all active ones; `running`: cores that the user runs; `ahead`: whether a user who runs less has jobs that are
@@ -14,9 +15,14 @@ AS $$
     WITH live AS MATERIALIZED (
         SELECT i.incarnation_id, i.cpu_m, i.memory_mib, w.name, w.cordon_reason, weft._worker_state(w, i) AS state,
             weft._has_cores(i) AS has_cores,
-            EXISTS (SELECT FROM weft.worker_lane l WHERE l.incarnation_id = i.incarnation_id AND l.lane_id = of_lane_id) AS serves,
+            s.serves AND NOT e.is_ending AS serves, s.serves AND e.is_ending AS is_ending,
             i.cpu_m >= needs_cpu_m AND i.memory_mib >= needs_memory_mib AS is_large
-        FROM weft.worker_incarnation i JOIN weft.worker w USING (worker_id) WHERE i.pool_id = of_pool_id AND i.ended_at IS NULL),
+        FROM weft.worker_incarnation i JOIN weft.worker w USING (worker_id)
+        CROSS JOIN LATERAL (SELECT EXISTS (
+            SELECT FROM weft.worker_lane l WHERE l.incarnation_id = i.incarnation_id AND l.lane_id = of_lane_id) AS serves) s
+        CROSS JOIN LATERAL (SELECT coalesce(i.offers ? 'timeout_s', false) AND NOT weft._ends_in_time(i,
+            (SELECT l.asks FROM weft.lane l WHERE l.lane_id = of_lane_id), clock_timestamp()) AS is_ending) e
+        WHERE i.pool_id = of_pool_id AND i.ended_at IS NULL),
     able AS MATERIALIZED (SELECT l.* FROM live l WHERE l.serves AND l.is_large AND l.state = 'active' LIMIT 20),
     room AS MATERIALIZED (
         SELECT a.name, k.n > 1000 OR u.cpu_m + needs_cpu_m <= a.cpu_m AND u.memory_mib + needs_memory_mib <= a.memory_mib AS now,
@@ -32,6 +38,7 @@ AS $$
     SELECT jsonb_build_object('pool', (SELECT p.name FROM weft.pool p WHERE p.pool_id = of_pool_id), 'workers', count(*),
         'serving', count(*) FILTER (WHERE l.serves), 'large', count(*) FILTER (WHERE l.serves AND l.is_large),
         'active', count(*) FILTER (WHERE l.serves AND l.is_large AND l.state = 'active'),
+        'ending', count(*) FILTER (WHERE l.is_ending),
         'cpu', max(l.cpu_m) FILTER (WHERE l.serves) / 1000.0, 'memory', max(l.memory_mib) FILTER (WHERE l.serves) * 1048576,
         'stopped', coalesce((
             SELECT jsonb_agg(jsonb_build_object('worker', x.name, 'state', x.state, 'reason', x.cordon_reason) ORDER BY x.name)

@@ -1,0 +1,81 @@
+"""The options that a pool has for the provider `slurm`."""
+
+import shlex
+from collections.abc import Mapping
+from typing import Final
+
+from weft.core.pools.pool import Option
+from weft.ports.provider import ProviderError, WantedMachine
+
+WORDS: Final = ("partition", "account", "qos", "constraint", "reservation")
+"""Each is the option of sbatch of this name."""
+TEXTS: Final = frozenset({*WORDS, "options", "program"})
+NUMBERS: Final = frozenset({"slots", "submissions_per_s"})
+SLOTS_MAX: Final = 1_000_000
+"""As of a worker."""
+TEXT_MAX: Final = 1000
+PROGRAM: Final = "/usr/local/bin/weft"
+SUBMISSIONS_PER_S: Final = 5.0
+_OURS: Final = (
+    "-J", "--job-name", "-t", "--time", "--time-min", "-o", "--output", "-e", "--error", "-a",
+    "--array", "--requeue", "--signal", "--export", "-D", "--chdir", "--parsable", "--wrap",
+)  # fmt: skip
+"""Options of sbatch that say how a pilot works, and are not the pool's."""
+_OWN_MIB: Final = 256
+"""What a worker needs beside its jobs."""
+
+
+def wrong_options(options: Mapping[str, Option]) -> Mapping[str, str]:
+    """Return what is wrong with the options of a pool, as far as it shows without Slurm."""
+    known = ", ".join(sorted(TEXTS | NUMBERS))
+    none = f"the provider slurm has no such option; known: {known}"
+    wrong = dict.fromkeys(options.keys() - TEXTS - NUMBERS, none)
+    for name in TEXTS & options.keys():
+        text = options[name]
+        if not isinstance(text, str) or not 1 <= len(text) <= TEXT_MAX or not text.isprintable():
+            wrong[name] = f"expected a text of one line and at most {TEXT_MAX} characters"
+    slots = options.get("slots", 1)
+    if isinstance(slots, bool) or not isinstance(slots, int) or not 1 <= slots <= SLOTS_MAX:
+        wrong["slots"] = f"expected a whole number from 1 to {SLOTS_MAX:,}"
+    rate = options.get("submissions_per_s", SUBMISSIONS_PER_S)
+    if isinstance(rate, bool) or not isinstance(rate, int | float) or not 0.1 <= rate <= 1000:  # noqa: PLR2004 (bounds)
+        wrong["submissions_per_s"] = "expected a number from 0.1 to 1,000"
+    if not str(options.get("program", "/")).startswith("/"):
+        wrong["program"] = "expected an absolute path on the nodes"
+    try:
+        words = shlex.split(str(options.get("options", "")))
+    except ValueError as error:
+        wrong["options"] = f"cannot be read as words of a command: {error}"
+    else:
+        ours = [one for one in words if one.partition("=")[0] in _OURS]
+        if ours or any(not one.startswith("-") for one in words):
+            wrong["options"] = (
+                f"{ours[0]} is not the pool's to say" if ours else "write each as --name=value"
+            )
+    return wrong
+
+
+def check_options(options: Mapping[str, Option]) -> None:
+    """Raise `ProviderError` for the first wrong option."""
+    for name, why in sorted(wrong_options(options).items()):
+        raise ProviderError(f"option {name}: {why}")
+
+
+def submission_words(wanted: WantedMachine) -> list[str]:
+    """Return what sbatch is told of a pilot. Raise `ProviderError` if its flavour never ends."""
+    flavour, options = wanted.flavour, wanted.options
+    if not flavour.walltime_s:
+        raise ProviderError(
+            f"flavour {flavour.name} has no walltime_s: Slurm ends pilots, so weft must know when"
+        )
+    own = {name: str(options[name]) for name in WORDS if name in options}
+    if wanted.region:
+        own["partition"] = wanted.region
+    return [
+        f"--time={flavour.walltime_s // 60}",
+        f"--cpus-per-task={-(-flavour.cpu_m // 1000)}",
+        f"--mem={flavour.memory_mib + _OWN_MIB}M",
+        *([f"--gpus={flavour.gpus}"] if flavour.gpus else []),
+        *(f"--{name}={word}" for name, word in own.items()),
+        *shlex.split(str(options.get("options", ""))),
+    ]

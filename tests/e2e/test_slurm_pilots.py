@@ -1,0 +1,158 @@
+"""A pool that grows by pilots on a real Slurm, runs jobs there and shrinks."""
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from socket import socket
+from typing import Any
+
+import pytest
+
+from e2e.conftest import PROGRAM, Weft
+from runners.slurm_cluster import SlurmCluster, slurm_cluster
+
+pytestmark = [pytest.mark.engine, pytest.mark.timeout(900)]
+POOL = """
+[[pool]]
+name = "hpc"
+provider = "slurm"
+max_workers = 3
+idle_s = 2
+stale_s = 120
+min_work_s = 5
+[pool.options]
+program = "{program}"
+submissions_per_s = 2
+[[pool.flavours]]
+name = "pilot"
+cpu = 1
+memory = "512Mi"
+walltime_s = {walltime_s}
+"""
+QUEUE = """
+[[queue]]
+name = "hpc"
+priority = 1
+pools = ["hpc"]
+"""
+WITHIN_S = 300.0
+
+
+class Site:
+    """A server whose pool `hpc` is on a cluster."""
+
+    def __init__(self, weft: Weft, cluster: SlurmCluster, path: Path) -> None:
+        self.weft, self.cluster, self.path = weft, cluster, path
+
+    def told(self, *arguments: str) -> Any:  # noqa: ANN401 (what the command prints)
+        done = self.weft.run(*arguments, "--json")
+        assert done.returncode == 0, done.stderr.decode()
+        return json.loads(done.stdout)
+
+    def apply(self, walltime_s: int) -> None:
+        """Describe the pool, and the queue that uses it."""
+        program = self.path / "program"
+        program.write_text(f'#!/bin/sh\nexec {" ".join(map(str, PROGRAM))} "$@"\n')
+        program.chmod(0o755)
+        text = POOL.format(program=program, walltime_s=walltime_s)
+        for kind, document in (("pool", text), ("queue", QUEUE)):
+            file = self.path / f"{kind}.toml"
+            file.write_text(document)
+            done = self.weft.run(kind, "apply", str(file), "--yes")
+            assert done.returncode == 0, done.stderr.decode()
+
+    def submit(self, **job: object) -> Any:  # noqa: ANN401 (a finished command)
+        text = json.dumps({"jobs": [{"queue": "hpc", **job}]})
+        return self.weft.run("submit", "-", "--format", "json", stdin=text.encode())
+
+    def machines(self) -> list[Any]:
+        found: list[Any] = self.told("pool", "show", "hpc")["machine_list"]
+        return found
+
+    def until(self, is_so: Callable[[], object], what: str) -> None:
+        deadline = time.monotonic() + WITHIN_S
+        while not is_so():
+            log = self.told("pool", "log", "hpc")
+            assert time.monotonic() < deadline, (what, self.machines(), log)
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    weft = Weft(tmp_path / "home")
+    with slurm_cluster() as cluster, socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+        free.close()
+        settings = {
+            "WEFT_AUTOSCALE_S": "1", "WEFT_SLURM_CONF": str(cluster.conf),
+            "WEFT_SLURM_DIRECTORY": str(tmp_path / "shared"),
+            "WEFT_SLURM_CONNECT": f"http://127.0.0.1:{port}",
+        }  # fmt: skip
+        command = ("up", "--detach", "--port", str(port))
+        up = weft.run(*command, env=settings, timeout_s=300)
+        if up.returncode:  # a busy machine takes its time to make the database
+            up = weft.run(*command, env=settings, timeout_s=300)
+        assert up.returncode == 0, up.stderr.decode()
+        try:
+            yield Site(weft, cluster, tmp_path)
+        finally:
+            weft.run("down", timeout_s=120)
+
+
+def test_a_pool_of_pilots_waits_grows_runs_and_ends(site: Site) -> None:
+    site.apply(600)
+    refused = site.submit(command=["true"])
+    assert refused.returncode != 0
+    assert b"a time limit (timeout_s) of at most 300 s" in refused.stderr
+    site.cluster.run("scontrol", "update", "PartitionName=all", "State=DOWN")
+    job = {"script": "echo $SLURMD_NODENAME", "timeout_s": 120, "resources": {"cpu": "250m"}}
+    done = site.submit(**job, count=200)
+    assert done.returncode == 0, done.stderr.decode()
+    batch = done.stdout.decode().strip()
+    waiting: list[Any] = []
+
+    def is_waiting() -> bool:
+        waiting[:] = site.machines()
+        return bool(waiting) and all("PartitionDown" in (one["waits"] or "") for one in waiting)
+
+    site.until(is_waiting, "pilots wait")
+    assert "PartitionDown" in site.weft.run("pool", "show", "hpc").stdout.decode()
+    (cause, *_) = site.told("why", f"{batch}.j1")["causes"]
+    assert "waits at its provider" in cause["text"]
+    assert "PartitionDown" in cause["text"]
+    site.cluster.run("scontrol", "update", "PartitionName=all", "State=UP")
+    site.until(lambda: site.told("status", batch)["complete"], "all jobs have run")
+    status = site.told("status", batch)
+    assert (status["n_succeeded"], status["n_jobs"]) == (200, 200)
+    assert site.told("status", f"{batch}.j200")["attempts"][-1]["worker"].startswith("hpc-")
+    site.until(lambda: not site.machines(), "the pilots end")
+    assert site.cluster.run("squeue", "-h") == ""
+    audit = site.weft.run("audit")
+    assert audit.returncode == 0, audit.stdout.decode()
+    stays = [one.name for one in (site.path / "shared").rglob("*") if one.name == "token"]
+    assert stays == []
+
+
+def test_a_pilot_near_its_end_takes_no_job_that_would_outlast_it(site: Site) -> None:
+    """A job that needs more time gets another pilot; one that fits runs on the old one."""
+    site.apply(300)
+    held = f"while [ ! -e {site.path}/end ]; do sleep 0.1; done"
+    first = site.submit(script=held, timeout_s=120, resources={"cpu": "250m"})
+    assert first.returncode == 0, first.stderr.decode()
+    held_job = f"{first.stdout.decode().strip()}.j1"
+    site.until(lambda: site.told("status", held_job)["state"] == "running", "it runs")
+    ((old, *_), *_) = [(one["machine"],) for one in site.machines()]
+    begun = time.monotonic()
+    site.until(lambda: time.monotonic() > begun + 62, "a minute has passed")
+    soon = site.submit(command=["true"], timeout_s=10, resources={"cpu": "250m"})
+    late = site.submit(command=["true"], timeout_s=120, resources={"cpu": "250m"})
+    jobs = [f"{one.stdout.decode().strip()}.j1" for one in (late, soon)]
+    site.until(
+        lambda: all(site.told("status", one)["state"] == "success" for one in jobs), "both ran"
+    )
+    ran = [site.told("status", one)["attempts"][-1]["worker"] for one in jobs]
+    (site.path / "end").touch()
+    assert ran[0] != old
+    assert ran[1] == old
+    assert site.weft.run("audit").returncode == 0

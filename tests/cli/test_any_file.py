@@ -45,6 +45,7 @@ WORDS: dict[tuple[str, ...], list[str]] = {
     ("products", "rm"): ["1"],
     ("licence", "set"): ["spice", "5"],
     **{("transport", "letters", name): ["1"] for name in ("show", "resend", "rm")},
+    **{("db", "views", name): ["grafana"] for name in ("add", "rm")},
     ("store", "add"): ["a", "s3://bucket", "--access", "read", "--env"],
     ("token", "create"): ["ci"],
     **{(name,): ["b1"] for name in ("cancel", "hold", "release", "retry")},

@@ -22,7 +22,7 @@ from weft.store.scram import scram_verifier
 pytestmark = pytest.mark.heavy
 
 LOGINS = ("weft_api", "weft_driver", "weft_worker")
-ROLES = ("weft_tenant", "weft_system", *LOGINS)
+ROLES = ("weft_tenant", "weft_system", "weft_views", *LOGINS)
 PASSWORD = "owner's"
 
 

@@ -153,6 +153,8 @@ async def test_every_wall_is_the_tenant_of_the_transaction(world: World) -> None
     setting = "(current_setting('weft.tenant'::text))::integer AS current_setting"
     ours = f"(tenant_id = ( SELECT {setting}))"
     open_ = f"({ours} AND (deleted_at IS NULL))"
+    who = "SELECT v.tenant_id\n   FROM weft.view_login v\n  WHERE (v.login = SESSION_USER)"
+    own = f"(tenant_id = ( {who}))"
     rows = await world.admin.fetch(
         "SELECT DISTINCT policyname, array_to_string(roles, ' ') AS roles, cmd, qual, with_check "
         "FROM pg_policies WHERE schemaname = 'weft' AND roles <> '{weft_system}'"
@@ -162,6 +164,8 @@ async def test_every_wall_is_the_tenant_of_the_transaction(world: World) -> None
         ("tenant_rows", "weft_tenant", "ALL", ours, None),
         ("query_rows", "weft_api weft_driver", "SELECT", ours, None),
         ("query_rows", "weft_api weft_driver", "SELECT", open_, None),
+        ("view_rows", "weft_views", "SELECT", own, None),
+        ("view_rows", "weft_views", "SELECT", "(login = SESSION_USER)", None),
     }
 
 

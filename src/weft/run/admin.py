@@ -8,11 +8,12 @@ from typing import Any, TypeVar
 
 from weft.core.errors import Unavailable
 from weft.core.rates import kept_prices, machine_prices
-from weft.run.database import check_dsn
+from weft.run.database import check_dsn, with_login
 from weft.run.home import Home
 from weft.run.user_name import user_name
 from weft.settings import Settings
 from weft.store import Admin, AuditFinding, CorrectedRates, MigrationStatus, open_admin
+from weft.store.embedded import new_password
 from weft.telemetry.log import configure
 
 Answer = TypeVar("Answer")
@@ -100,6 +101,33 @@ def run_correct_rates(
             version, kept, valid_from, actor=user_name(), reason=reason, dry_run=dry_run
         ),
     )
+
+
+def run_add_view_login(
+    settings: Settings, login: str, *, tenant: str, timeout_s: int, connections: int
+) -> str:
+    """Make a login that reads the views of one tenant; return its DSN, with its password.
+
+    Raise `TenantNotFound`, `ViewLoginTaken`, `RightsMissing`.
+    """
+    password = new_password()
+    _ask(
+        settings,
+        lambda admin: admin.add_view_login(
+            login, tenant=tenant, password=password, timeout_s=timeout_s, connections=connections
+        ),
+    )
+    return with_login(admin_dsn(settings), login, password)
+
+
+def run_list_view_logins(settings: Settings) -> Sequence[Mapping[str, Any]]:
+    """Return the logins of dashboards."""
+    return _ask(settings, lambda admin: admin.list_view_logins())
+
+
+def run_remove_view_login(settings: Settings, login: str) -> None:
+    """End a login of a dashboard. Raise `ViewLoginNotFound`."""
+    _ask(settings, lambda admin: admin.remove_view_login(login))
 
 
 def admin_dsn(settings: Settings) -> str:

@@ -2411,6 +2411,13 @@ CREATE TABLE weft.user_usage (
 WITH (fillfactor='50');
 ALTER TABLE weft.user_usage OWNER TO postgres;
 
+CREATE TABLE weft.view_login (
+    login name NOT NULL,
+    tenant_id integer NOT NULL,
+    created_at timestamp with time zone NOT NULL
+);
+ALTER TABLE weft.view_login OWNER TO postgres;
+
 CREATE TABLE weft.worker_change (
     worker_id integer NOT NULL,
     change_id bigint NOT NULL,
@@ -2937,6 +2944,9 @@ ALTER TABLE ONLY weft.user_storage
 ALTER TABLE ONLY weft.user_usage
     ADD CONSTRAINT user_usage_pkey PRIMARY KEY (project_id, user_id, usage_on, rate_card_id, shape_id);
 
+ALTER TABLE ONLY weft.view_login
+    ADD CONSTRAINT view_login_pkey PRIMARY KEY (login);
+
 ALTER TABLE ONLY weft.worker_change
     ADD CONSTRAINT worker_change_pkey PRIMARY KEY (worker_id, change_id);
 
@@ -3150,6 +3160,8 @@ CREATE UNIQUE INDEX job_group_path_idx ON weft.job_group USING btree (batch_id, 
 CREATE UNIQUE INDEX job_group_set_name_idx ON weft.job_group USING btree (batch_id, name) WHERE is_set;
 
 CREATE INDEX job_label_name_idx ON weft.job_label USING btree (batch_id, name, job_id) WHERE (name IS NOT NULL);
+
+CREATE INDEX job_status_change_at_idx ON weft.job_status_change USING brin (at);
 
 CREATE INDEX lane_machine_idx ON weft.lane USING btree (lane_id) WHERE (asks ? 'machine'::text);
 
@@ -3566,6 +3578,9 @@ ALTER TABLE ONLY weft.token
 
 ALTER TABLE ONLY weft.token
     ADD CONSTRAINT token_user_id_fkey FOREIGN KEY (user_id) REFERENCES weft.tenant_user(user_id);
+
+ALTER TABLE ONLY weft.view_login
+    ADD CONSTRAINT view_login_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES weft.tenant(tenant_id);
 
 ALTER TABLE ONLY weft.worker_change
     ADD CONSTRAINT worker_change_worker_id_fkey FOREIGN KEY (worker_id) REFERENCES weft.worker(worker_id) ON DELETE CASCADE;
@@ -4079,6 +4094,8 @@ CREATE POLICY system_rows ON weft.user_storage TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.user_usage TO weft_system USING (true);
 
+CREATE POLICY system_rows ON weft.view_login TO weft_system USING (true);
+
 ALTER TABLE weft.tenant ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY tenant_rows ON weft.admission TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
@@ -4295,6 +4312,8 @@ CREATE POLICY tenant_rows ON weft.user_storage TO weft_tenant USING ((tenant_id 
 
 CREATE POLICY tenant_rows ON weft.user_usage TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
+CREATE POLICY tenant_rows ON weft.view_login TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
 ALTER TABLE weft.tenant_user ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.token ENABLE ROW LEVEL SECURITY;
@@ -4327,8 +4346,77 @@ ALTER TABLE weft.user_storage ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.user_usage ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE weft.view_login ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY view_rows ON weft.attempt FOR SELECT TO weft_views USING ((tenant_id = ( SELECT v.tenant_id
+   FROM weft.view_login v
+  WHERE (v.login = SESSION_USER))));
+
+CREATE POLICY view_rows ON weft.batch FOR SELECT TO weft_views USING ((tenant_id = ( SELECT v.tenant_id
+   FROM weft.view_login v
+  WHERE (v.login = SESSION_USER))));
+
+CREATE POLICY view_rows ON weft.batch_update FOR SELECT TO weft_views USING ((tenant_id = ( SELECT v.tenant_id
+   FROM weft.view_login v
+  WHERE (v.login = SESSION_USER))));
+
+CREATE POLICY view_rows ON weft.callback_delivery FOR SELECT TO weft_views USING ((tenant_id = ( SELECT v.tenant_id
+   FROM weft.view_login v
+  WHERE (v.login = SESSION_USER))));
+
+CREATE POLICY view_rows ON weft.job FOR SELECT TO weft_views USING ((tenant_id = ( SELECT v.tenant_id
+   FROM weft.view_login v
+  WHERE (v.login = SESSION_USER))));
+
+CREATE POLICY view_rows ON weft.job_array FOR SELECT TO weft_views USING ((tenant_id = ( SELECT v.tenant_id
+   FROM weft.view_login v
+  WHERE (v.login = SESSION_USER))));
+
+CREATE POLICY view_rows ON weft.job_label FOR SELECT TO weft_views USING ((tenant_id = ( SELECT v.tenant_id
+   FROM weft.view_login v
+  WHERE (v.login = SESSION_USER))));
+
+CREATE POLICY view_rows ON weft.job_status FOR SELECT TO weft_views USING ((tenant_id = ( SELECT v.tenant_id
+   FROM weft.view_login v
+  WHERE (v.login = SESSION_USER))));
+
+CREATE POLICY view_rows ON weft.job_status_change FOR SELECT TO weft_views USING ((tenant_id = ( SELECT v.tenant_id
+   FROM weft.view_login v
+  WHERE (v.login = SESSION_USER))));
+
+CREATE POLICY view_rows ON weft.lifecycle FOR SELECT TO weft_views USING ((tenant_id = ( SELECT v.tenant_id
+   FROM weft.view_login v
+  WHERE (v.login = SESSION_USER))));
+
+CREATE POLICY view_rows ON weft.queue FOR SELECT TO weft_views USING ((tenant_id = ( SELECT v.tenant_id
+   FROM weft.view_login v
+  WHERE (v.login = SESSION_USER))));
+
+CREATE POLICY view_rows ON weft.sink FOR SELECT TO weft_views USING ((tenant_id = ( SELECT v.tenant_id
+   FROM weft.view_login v
+  WHERE (v.login = SESSION_USER))));
+
+CREATE POLICY view_rows ON weft.source FOR SELECT TO weft_views USING ((tenant_id = ( SELECT v.tenant_id
+   FROM weft.view_login v
+  WHERE (v.login = SESSION_USER))));
+
+CREATE POLICY view_rows ON weft.source_item FOR SELECT TO weft_views USING ((tenant_id = ( SELECT v.tenant_id
+   FROM weft.view_login v
+  WHERE (v.login = SESSION_USER))));
+
+CREATE POLICY view_rows ON weft.tenant_user FOR SELECT TO weft_views USING ((tenant_id = ( SELECT v.tenant_id
+   FROM weft.view_login v
+  WHERE (v.login = SESSION_USER))));
+
+CREATE POLICY view_rows ON weft.user_minute FOR SELECT TO weft_views USING ((tenant_id = ( SELECT v.tenant_id
+   FROM weft.view_login v
+  WHERE (v.login = SESSION_USER))));
+
+CREATE POLICY view_rows ON weft.view_login FOR SELECT TO weft_views USING ((login = SESSION_USER));
+
 GRANT USAGE ON SCHEMA weft TO weft_tenant;
 GRANT USAGE ON SCHEMA weft TO weft_system;
+GRANT USAGE ON SCHEMA weft TO weft_views;
 GRANT USAGE ON SCHEMA weft TO weft_api;
 GRANT USAGE ON SCHEMA weft TO weft_driver;
 GRANT USAGE ON SCHEMA weft TO weft_worker;
@@ -4342,11 +4430,13 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch_update TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch_update TO weft_system;
 GRANT SELECT ON TABLE weft.batch_update TO weft_api;
 GRANT SELECT ON TABLE weft.batch_update TO weft_driver;
+GRANT SELECT ON TABLE weft.batch_update TO weft_views;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job TO weft_system;
 GRANT SELECT ON TABLE weft.job TO weft_api;
 GRANT SELECT ON TABLE weft.job TO weft_driver;
+GRANT SELECT ON TABLE weft.job TO weft_views;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.operation TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.operation TO weft_system;
@@ -4372,6 +4462,7 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch TO weft_system;
 GRANT SELECT ON TABLE weft.batch TO weft_api;
 GRANT SELECT ON TABLE weft.batch TO weft_driver;
+GRANT SELECT ON TABLE weft.batch TO weft_views;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_delta TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_delta TO weft_system;
@@ -4383,6 +4474,7 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.dead_message TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.callback_delivery TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.callback_delivery TO weft_system;
+GRANT SELECT ON TABLE weft.callback_delivery TO weft_views;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.billing_project TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.billing_project TO weft_system;
@@ -4408,6 +4500,7 @@ GRANT SELECT ON TABLE weft.parameter_version TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.source TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.source TO weft_system;
+GRANT SELECT ON TABLE weft.source TO weft_views;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.schedule TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.schedule TO weft_system;
@@ -4437,6 +4530,7 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.tenant_user TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.tenant_user TO weft_system;
 GRANT SELECT ON TABLE weft.tenant_user TO weft_api;
 GRANT SELECT ON TABLE weft.tenant_user TO weft_driver;
+GRANT SELECT ON TABLE weft.tenant_user TO weft_views;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.worker TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.worker TO weft_system;
@@ -4459,6 +4553,7 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt TO weft_system;
 GRANT SELECT ON TABLE weft.attempt TO weft_api;
 GRANT SELECT ON TABLE weft.attempt TO weft_driver;
+GRANT SELECT ON TABLE weft.attempt TO weft_views;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt_reason TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt_reason TO weft_system;
@@ -4640,6 +4735,7 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_array TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_array TO weft_system;
 GRANT SELECT ON TABLE weft.job_array TO weft_api;
 GRANT SELECT ON TABLE weft.job_array TO weft_driver;
+GRANT SELECT ON TABLE weft.job_array TO weft_views;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_cancel TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_cancel TO weft_system;
@@ -4690,18 +4786,22 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_label TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_label TO weft_system;
 GRANT SELECT ON TABLE weft.job_label TO weft_api;
 GRANT SELECT ON TABLE weft.job_label TO weft_driver;
+GRANT SELECT ON TABLE weft.job_label TO weft_views;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_spec TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_spec TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_state TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_state TO weft_system;
+GRANT SELECT ON TABLE weft.job_state TO weft_views;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_status TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_status TO weft_system;
+GRANT SELECT ON TABLE weft.job_status TO weft_views;
 
 GRANT SELECT,INSERT ON TABLE weft.job_status_change TO weft_tenant;
 GRANT SELECT,INSERT,DELETE ON TABLE weft.job_status_change TO weft_system;
+GRANT SELECT ON TABLE weft.job_status_change TO weft_views;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_transition TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_transition TO weft_system;
@@ -4723,6 +4823,7 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.licence TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.lifecycle TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.lifecycle TO weft_system;
+GRANT SELECT ON TABLE weft.lifecycle TO weft_views;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.lifecycle_core TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.lifecycle_core TO weft_system;
@@ -4798,6 +4899,7 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.queue TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.queue TO weft_system;
 GRANT SELECT ON TABLE weft.queue TO weft_api;
 GRANT SELECT ON TABLE weft.queue TO weft_driver;
+GRANT SELECT ON TABLE weft.queue TO weft_views;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.queue_count TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.queue_count TO weft_system;
@@ -4869,12 +4971,14 @@ GRANT USAGE ON SEQUENCE weft.shape_shape_id_seq TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.sink TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.sink TO weft_system;
+GRANT SELECT ON TABLE weft.sink TO weft_views;
 
 GRANT USAGE ON SEQUENCE weft.sink_sink_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.sink_sink_id_seq TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.source_item TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.source_item TO weft_system;
+GRANT SELECT ON TABLE weft.source_item TO weft_views;
 
 GRANT USAGE ON SEQUENCE weft.source_source_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.source_source_id_seq TO weft_system;
@@ -4931,6 +5035,7 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.user_count TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.user_minute TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.user_minute TO weft_system;
+GRANT SELECT ON TABLE weft.user_minute TO weft_views;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.user_share TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.user_share TO weft_system;
@@ -4940,6 +5045,10 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.user_storage TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.user_usage TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.user_usage TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.view_login TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.view_login TO weft_system;
+GRANT SELECT ON TABLE weft.view_login TO weft_views;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.worker_change TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.worker_change TO weft_system;

@@ -85,6 +85,33 @@ class Admin:
         """Say how schema and program compare."""
         return await migration_status(self._connection)
 
+    async def add_view_login(
+        self, login: str, *, tenant: str, password: str, timeout_s: int, connections: int
+    ) -> None:
+        """Make a login that reads the views of one tenant; its password does not leave this
+        process.
+
+        Raises `TenantNotFound`, `ViewLoginTaken`, `RightsMissing`, and as `require_schema`.
+        """
+        await self._ask(
+            "add_view_login", login=login, tenant=tenant, scram=scram_verifier(password),
+            timeout_s=timeout_s, connections=connections,
+        )  # fmt: skip
+
+    async def list_view_logins(self) -> Sequence[Mapping[str, Any]]:
+        """Return the logins of dashboards: login, tenant, created_at. Raises as
+        `require_schema`.
+        """
+        return [row[0] for row in await self._ask("list_view_logins")]
+
+    async def remove_view_login(self, login: str) -> None:
+        """End a login of a dashboard. Raises `ViewLoginNotFound`, and as `require_schema`."""
+        await self._ask("remove_view_login", login=login)
+
+    async def _ask(self, function: str, **arguments: Any) -> list[asyncpg.Record]:  # noqa: ANN401 (what asyncpg can encode)
+        await require_schema(self._connection)
+        return await call_on(self._connection, function, **arguments)
+
     async def set_login_passwords(self, passwords: Mapping[str, str]) -> None:
         """Set the passwords of the login roles; none of them leaves this process.
 
@@ -121,13 +148,7 @@ class Admin:
 
         Those not named stay. Raises `RatesFixed`, and as `require_schema`.
         """
-        await require_schema(self._connection)
-        try:
-            (row,) = await call_on(
-                self._connection, "add_rates", prices=dict(prices), new_valid_from=valid_from
-            )
-        except asyncpg.PostgresError as error:
-            raise translated(error) from error
+        (row,) = await self._ask("add_rates", prices=dict(prices), new_valid_from=valid_from)
         return int(row[0])
 
     async def set_machine_prices(self, prices: Sequence[MachinePrice], *, actor: str) -> int:
@@ -135,14 +156,8 @@ class Admin:
 
         Raises `FlavourNotFound`, and as `require_schema`.
         """
-        await require_schema(self._connection)
         documents = [one._asdict() for one in prices]
-        try:
-            (row,) = await call_on(
-                self._connection, "set_machine_prices", prices=documents, actor=actor
-            )
-        except asyncpg.PostgresError as error:
-            raise translated(error) from error
+        (row,) = await self._ask("set_machine_prices", prices=documents, actor=actor)
         return int(row[0])
 
     async def correct_rates(
@@ -264,6 +279,6 @@ async def _rights_missing(
         detail=f"{told[0].upper()}{told[1:]}",
         hint=f"As a superuser: ALTER DATABASE {database} OWNER TO {user}; "
         f"ALTER ROLE {user} CREATEROLE; and where another user made the roles of weft: "
-        "GRANT weft_tenant, weft_system, weft_api, weft_driver, weft_worker "
+        "GRANT weft_tenant, weft_system, weft_views, weft_api, weft_driver, weft_worker "
         f"TO {user} WITH ADMIN OPTION. See docs/guides/external-database.md.",
     )

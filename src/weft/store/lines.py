@@ -104,6 +104,7 @@ def _source(setup: Setup, name: str) -> Mapping[str, Any]:
             "job": _job(setup, one.job, one.sink),
             **({} if one.sink is None else {"sink": one.sink}),
             "configure": {**setup.configurations.get(one.job, {})},
+            **one.aims,
         },
     }
 

@@ -5,12 +5,15 @@ from typing import Annotated
 
 from cyclopts import App, Parameter
 
+from weft.cli.commands import db_views
 from weft.cli.input.options import LOCAL, Local
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_facts, print_json
 from weft.settings import Settings, load_settings
 
 app = App(name="db", help="Show or migrate the database schema.")
+
+app.command(db_views.app)
 
 Database = Annotated[str | None, Parameter(name="--database")]
 

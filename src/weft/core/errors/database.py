@@ -1,6 +1,6 @@
 """Errors of the database."""
 
-from weft.core.errors.kinds import Internal, Unavailable
+from weft.core.errors.kinds import Conflict, Internal, NotFound, Unavailable
 
 
 class StoreUnavailable(Unavailable):
@@ -14,3 +14,17 @@ class IllegalTransition(Internal):
 
     code = "STORE.ILLEGAL_TRANSITION"
     sqlstate = "WF900"
+
+
+class ViewLoginNotFound(NotFound):
+    """No dashboard has a login of this name."""
+
+    code = "STORE.VIEW_LOGIN_NOT_FOUND"
+    sqlstate = "WF181"
+
+
+class ViewLoginTaken(Conflict):
+    """The server has a role of this name already."""
+
+    code = "STORE.VIEW_LOGIN_TAKEN"
+    sqlstate = "WF281"

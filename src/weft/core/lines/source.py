@@ -6,7 +6,7 @@ package brings checks its own when it is read.
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Final
 
@@ -19,8 +19,10 @@ EVERY_LEAST: Final = timedelta(seconds=1)
 EVERY_MOST: Final = timedelta(days=1)
 _EVERY: Final = "5s"
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,62}")
-_COMMON: Final = ("kind", "every", "owner", "billing_project", "lifecycle", "job", "sink")
+_COMMON: Final = ("kind", "every", "owner", "billing_project", "lifecycle", "job", "sink",
+                         "target", "expected")  # fmt: skip
 _CHARS_MAX: Final = 2000
+_EXPECTED_MOST: Final = 1_000_000_000
 _FIELDS_MAX: Final = 50
 
 
@@ -106,6 +108,25 @@ def _is_zone(given: object) -> str:
     return ""
 
 
+def _is_target(given: object) -> str:
+    within = given.get("within") if isinstance(given, Mapping) else None
+    if not isinstance(given, Mapping) or not (duration_of(within) or timedelta()):
+        return 'it should be a table such as {within = "3h", from = "published"}'
+    if unknown := given.keys() - {"within", "from"}:
+        return f"it has no {min(unknown)}, but within and from"
+    return f"from: {what}" if (what := _is_text(given.get("from", "found"))) else ""
+
+
+def _is_expected(given: object) -> str:
+    if not isinstance(given, Mapping) or not given or given.keys() - {"least", "most"}:
+        return "it should be a table such as {least = 400, most = 600}, of items a day"
+    if not all(type(one) is int and 0 <= one <= _EXPECTED_MOST for one in given.values()):
+        return f"its numbers should be from 0 to {_EXPECTED_MOST}"
+    if given.get("least", 0) > given.get("most", _EXPECTED_MOST):
+        return "least should not be more than most"
+    return ""
+
+
 @dataclass(frozen=True)
 class _Option:
     """An option of a kind: says what is wrong with a value; empty: nothing."""
@@ -148,6 +169,8 @@ class Source:
     options: Mapping[str, Any]
     sink: str | None = None
     """The name of a sink of the same file, which is told of its jobs."""
+    aims: Mapping[str, Any] = field(default_factory=dict)
+    """What dashboards compare with: `target` and `expected`, as far as the file has them."""
 
 
 def kind_first(document: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -170,29 +193,44 @@ def parse_source(document: object, say: Say) -> Source | None:
         return None
     document = kind_first(document)
     texts = {}
-    for field in ("kind", "job", "owner", "billing_project", "lifecycle", "sink"):
-        given = document.get(field)
+    for name in ("kind", "job", "owner", "billing_project", "lifecycle", "sink"):
+        given = document.get(name)
         if given is None:
-            if field in {"kind", "job"}:
-                wrong(field, "a source needs it")
+            if name in {"kind", "job"}:
+                wrong(name, "a source needs it")
         elif what := _is_text(given):
-            wrong(field, what)
+            wrong(name, what)
         else:
-            texts[field] = given
+            texts[name] = given
     every = duration_of(document.get("every", _EVERY))
     if every is None or not EVERY_LEAST <= every <= EVERY_MOST:
         wrong("every", 'it should be a time from "1s" to "1d"')
     kind = texts.get("kind", "")
     if kind and not _NAME.fullmatch(kind):
         wrong("kind", "it should be a word such as directory")
+    aims = _aims(document, wrong)
     options = {name: value for name, value in document.items() if name not in _COMMON}
     _check_options(kind, options, wrong)
     if said or every is None:
         return None
     return Source(
         kind, every, texts.get("owner"), texts.get("billing_project", "default"),
-        texts.get("lifecycle"), texts["job"], options, texts.get("sink"),
+        texts.get("lifecycle"), texts["job"], options, texts.get("sink"), aims,
     )  # fmt: skip
+
+
+def _aims(document: Mapping[str, Any], wrong: Callable[[str, str], None]) -> Mapping[str, Any]:
+    found = {}
+    for name, check in (("target", _is_target), ("expected", _is_expected)):
+        if name not in document:
+            continue
+        if what := check(document[name]):
+            wrong(name, what)
+        else:
+            found[name] = {**document[name]}
+    if (within := duration_of(found.get("target", {}).pop("within", None))) is not None:
+        found["target"]["within_s"] = within.total_seconds()
+    return found
 
 
 def _check_options(

@@ -1,5 +1,5 @@
 -- _no_tenant: raise that there is no tenant of this name, or none that the caller may see.
--- Called by: find_tenant, get_tenant, set_tenant, set_tenant_quota.   Safe to repeat: yes.   Raises WF136.
+-- Called by: add_view_login, find_tenant, get_tenant, set_tenant, set_tenant_quota.   Safe to repeat: yes.   Raises WF136.
 -- Owner: weft_tenant.  Granted to: weft_system.
 CREATE OR REPLACE FUNCTION weft._no_tenant(of_name text) RETURNS void LANGUAGE plpgsql
 AS $$

@@ -1,0 +1,111 @@
+"""`weft db views`: logins of dashboards, which read views in SQL."""
+
+import re
+from typing import Annotated
+
+from cyclopts import App, Parameter, validators
+
+from weft.cli.input.options import LOCAL, Local
+from weft.cli.input.settings import settings_of
+from weft.cli.terminal.amounts import moment
+from weft.cli.terminal.report import note
+from weft.cli.terminal.screen import print_json, print_table
+from weft.core.errors import Invalid
+
+app = App(
+    name="views",
+    help="Show, make or end logins of dashboards, which read views in SQL.\n\n"
+    "    weft db views ls",
+)
+_LOGIN = re.compile(r"[a-z][a-z0-9_]{0,62}")
+TIMEOUT_S = 10
+CONNECTIONS = 5
+
+
+class InvalidLogin(Invalid):
+    """A role of PostgreSQL cannot have this name here."""
+
+    code = "CLI.INVALID_LOGIN"
+
+
+@app.command
+def add(
+    login: str,
+    /,
+    *,
+    tenant: str = "default",
+    timeout_s: Annotated[int, Parameter(validator=validators.Number(gte=1, lte=3600))] = TIMEOUT_S,
+    connections: Annotated[
+        int, Parameter(validator=validators.Number(gte=1, lte=100))
+    ] = CONNECTIONS,
+    shared: Local = LOCAL,
+) -> int:
+    """Make a login that reads the views of one tenant, and print its DSN.
+
+        weft db views add grafana --tenant snow
+
+    The password in it is shown now and never again.
+
+    Args:
+        login: Name of the role in PostgreSQL.
+        tenant: Whose jobs it sees.
+        timeout_s: After how many seconds its queries are ended.
+        connections: How many it may have at a time.
+        shared: Options of every command.
+    """
+    from weft.run.admin import run_add_view_login  # noqa: PLC0415 (heavy: the server's side)
+
+    if not _LOGIN.fullmatch(login) or login.startswith(("pg_", "weft_")):
+        raise InvalidLogin(
+            f"a login cannot be called {login[:80]!r}",
+            detail="Names that begin with pg_ or weft_ are taken.",
+            hint="Choose a word of up to 63 small letters, digits and _, such as grafana.",
+        )
+    dsn = run_add_view_login(
+        settings_of(shared), login, tenant=tenant, timeout_s=timeout_s, connections=connections
+    )
+    if shared.json:
+        print_json({"login": login, "tenant": tenant, "dsn": dsn})
+    else:
+        print(dsn)
+    return 0
+
+
+@app.command(name="ls")
+def list_logins(*, shared: Local = LOCAL) -> int:
+    """List the logins of dashboards.
+
+        weft db views ls
+
+    Args:
+        shared: Options of every command.
+    """
+    from weft.run.admin import run_list_view_logins  # noqa: PLC0415 (heavy: the server's side)
+
+    found = run_list_view_logins(settings_of(shared))
+    if shared.json:
+        print_json(found)
+        return 0
+    rows = [(one["login"], one["tenant"], moment(one["created_at"])) for one in found]
+    print_table(("Login", "Tenant", "Since"), rows)
+    return 0
+
+
+@app.command
+def rm(login: str, /, *, shared: Local = LOCAL) -> int:
+    """End a login of a dashboard.
+
+        weft db views rm grafana
+
+    Args:
+        login: Its name.
+        shared: Options of every command.
+    """
+    from weft.run.admin import run_remove_view_login  # noqa: PLC0415 (heavy: the server's side)
+
+    run_remove_view_login(settings_of(shared), login)
+    if shared.json:
+        print_json({"removed": login})
+    else:
+        note(f"login {login} has ended")
+    return 0

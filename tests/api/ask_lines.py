@@ -33,6 +33,7 @@ async def ask_lines(ask: Ask) -> None:
     await ask("GET", "/v1/sources")
     await ask("GET", source, source="scenes")
     await ask("GET", f"{source}/items", source="scenes")
+    await ask("POST", f"{source}/trial", source="scenes", body={})
     await ask("PATCH", source, source="scenes", body={"paused": True})
     await ask("GET", setup, setup="hrsi")
     await ask("GET", lifecycle, lifecycle="hrsi")

@@ -26,6 +26,7 @@ from weft.run.api import Server, serving_config
 from weft.run.files import kept_files, store_trial
 from weft.run.home import Home
 from weft.run.look_ups import LookUps
+from weft.run.source_reads import SourceTrials
 from weft.run.worker_link import spool_limits_of
 from weft.settings import Settings
 from weft.store import open_admin, open_api_store, open_driver_store, open_worker_store
@@ -87,6 +88,7 @@ class LiveApi:
             self.store, self.store.notices, logs, self.settings, doors=self._doors,
             secret_keys=lambda: SecretKeys(self.secret_keys), link=link,
             files_=kept_files(Home(self.settings.home)), look_ups=look_ups,
+            source_trials=SourceTrials(self.settings),
             trial=store_trial(self.settings, lambda: SecretKeys(self.secret_keys)),
         )  # fmt: skip
         server = Server(serving_config(app))

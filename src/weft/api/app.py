@@ -87,6 +87,7 @@ from weft.ports.file_store import FileStore
 from weft.ports.log_store import LogStore
 from weft.ports.lookup import AsksLookUps
 from weft.ports.running_files import RunningFiles
+from weft.ports.source_reads import ReadsSources
 from weft.ports.store import ApiStore, Notices
 from weft.ports.store_trial import StoreTrial
 from weft.settings import Settings
@@ -229,6 +230,7 @@ def create_app(
     running: RunningFiles | None = None,
     look_ups: AsksLookUps | None = None,
     trial: StoreTrial | None = None,
+    source_trials: ReadsSources | None = None,
 ) -> Application:
     """Return the application. Call it inside the event loop that will serve it."""
     services = Services(
@@ -243,6 +245,7 @@ def create_app(
         running=running,
         look_ups=look_ups,
         trial=trial,
+        source_trials=source_trials,
     )
     services.transports = known_transports(settings.transports_file)
     web_tokens = None

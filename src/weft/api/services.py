@@ -12,6 +12,7 @@ from weft.ports.file_store import FileStore
 from weft.ports.log_store import LogStore
 from weft.ports.lookup import AsksLookUps
 from weft.ports.running_files import RunningFiles
+from weft.ports.source_reads import ReadsSources
 from weft.ports.store import ApiStore, Caller
 from weft.ports.store_trial import StoreTrial
 from weft.settings.transports_file import TransportDocument
@@ -50,6 +51,8 @@ class Services(SubmissionServices):
     """Tries stores of objects; None: nothing here does."""
     link: WorkerLink | None = None
     """For workers outside; None: this application serves none."""
+    source_trials: ReadsSources | None = None
+    """Reads sources that people try; None: nothing here does."""
     look_ups: AsksLookUps | None = None
     """What configurations of items ask; None: this application asks nothing."""
     _payers: dict[tuple[int, int], Payers] = field(default_factory=dict)

@@ -27,6 +27,7 @@ from weft.run.login import login_dsn
 from weft.run.look_ups import LookUps
 from weft.run.role_main import begin_schema_check, run_role, stop_signals, until_told
 from weft.run.secret_keys import read_secret_keys
+from weft.run.source_reads import SourceTrials
 from weft.run.submissions import opened_submissions, submission_intakes
 from weft.run.tls import certificate_of
 from weft.run.worker_link import serving_link
@@ -116,6 +117,7 @@ async def _serve(settings: Settings, name: str) -> int:
                 secret_keys=partial(read_secret_keys, settings, home), doors=api_doors(),
                 link=link, files_=kept_files(home), running=running_files(settings, home),
                 look_ups=look_ups,
+                source_trials=SourceTrials(settings),
                 trial=store_trial(settings, partial(read_secret_keys, settings, home)),
             )  # fmt: skip
             server = Server(

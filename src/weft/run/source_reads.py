@@ -11,8 +11,8 @@ import sys
 from collections.abc import Mapping
 from typing import Any, Final
 
-from weft.driver.loops.sources import SourceRead
 from weft.ports.source import READING_BYTES_MAX
+from weft.ports.source_reads import SourceRead
 from weft.ports.store.sources import DueSource
 from weft.run.process_group import kill_group
 from weft.settings import Settings
@@ -21,6 +21,7 @@ START_S: Final = 30.0
 """What Python and its modules may take to load, beside the first reading."""
 IDLE_S: Final = 60.0
 """A process that is not asked for so long ends."""
+TRIALS_AT_ONCE: Final = 2
 _ENVIRONMENT: Final = ("LANG", "LC_ALL", "PATH", "PYTHONPATH", "TZ")
 
 
@@ -102,6 +103,23 @@ class SourceReads:
         found = self._processes.pop(number, None)
         if found is not None:
             kill_group(found[1])
+
+
+class SourceTrials:
+    """Reads sources for people who try them: each time in a process of its own, few at a time."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._room = asyncio.Semaphore(TRIALS_AT_ONCE)
+
+    async def read(self, source: DueSource) -> SourceRead:
+        """Read one, and leave no process behind."""
+        async with self._room:
+            reads = SourceReads(self._settings)
+            try:
+                return await reads.read(source)
+            finally:
+                await reads.close()
 
 
 async def _ask(process: asyncio.subprocess.Process, asked: Mapping[str, Any]) -> dict[str, Any]:

@@ -29,6 +29,13 @@ class Sources:
         row: Row = await self._database.value("get_source", caller=caller, of_name=name)
         return row
 
+    async def try_source(self, caller: Caller, name: str, keys: Sequence[str]) -> Row:
+        """Return what is needed to read a source."""
+        row: Row = await self._database.value(
+            "try_source", caller=caller, of_name=name, keys=[*keys]
+        )
+        return row
+
     async def list_source_items(
         self,
         caller: Caller,

@@ -176,6 +176,7 @@ EVENTS = MappingProxyType(
         "source, error",
         "source.recovered": "a source that failed was read again · source, failures",
         "source.read": "a source has new items · source, items",
+        "source.tried": "somebody read a source to try it · source, user, items",
         "source.changed": "a source was paused, resumed or replayed · source, user, change",
         "items.submitted": "items became jobs · source, batch, jobs, user",
         "items.postponed": "items could not become jobs now · source, error, wait_s",

@@ -80,6 +80,21 @@ class SourceReadingSuite(StoreTests):
         )
         return {row["key"]: (row["state"], row["job"] or row["reason"]) for row in rows}
 
+    async def test_source_is_tried_without_a_trace(self) -> None:
+        """What reads it is told, with the states of the keys that it knows."""
+        name = await self.source()
+        api, caller = self.site.api, self.site.caller
+        due = await self.due_source(name)
+        assert due is not None
+        await self.keep_items(due, [{"key": "a", "fields": {}}])
+        tried = await api.try_source(caller, name, ["a", "b"])
+        assert (tried["kind"], tried["cursor"], tried["known"]) == (
+            "directory", {"at": 1}, {"a": "new"},
+        )  # fmt: skip
+        assert (tried["options"], tried["owner"]["name"]) == (due.options, caller.user_name)
+        with refused(SourceNotFound):
+            await api.try_source(caller, f"{name}x", [])
+
     async def test_sources_are_read_and_their_items_kept_once(self) -> None:
         """With the cursor; what cannot be read has a reason, and is new again when it can."""
         name = await self.source()

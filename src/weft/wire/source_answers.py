@@ -1,7 +1,7 @@
 """The documents about sources of production lines and their items that the API replies with."""
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
@@ -59,3 +59,26 @@ class SourceItem(Struct, kw_only=True):
     parameters: Annotated[
         dict[str, int], Meta(description="the versions of parameters that decided about it")
     ]
+
+
+class TriedItem(Struct, kw_only=True):
+    """What a source gives, and what would become of it."""
+
+    key: str
+    known: Annotated[
+        ItemStateWord | None,
+        Meta(description="the state of the item of this key; null: it would be new"),
+    ]
+    state: Literal["ready", "waiting", "cancelled", "refused"]
+    reason: Annotated[str | None, Meta(description="why it would wait, or get no job")]
+    job: Annotated[dict[str, Any] | None, Meta(description="its job, as it would be submitted")]
+
+
+class SourceTried(Struct, kw_only=True):
+    """A reading of which nothing was kept."""
+
+    source: str
+    error: Annotated[str | None, Meta(description="why it could not be read")]
+    n_items: ItemCount
+    more: Annotated[bool, Meta(description="there is more to be read")]
+    items: Annotated[list[TriedItem], Meta(description="the first 100 of them")]

@@ -22,7 +22,7 @@ async def get_source(services: Services, caller: Caller, name: str) -> Answer:
 
 async def change_source(services: Services, caller: Caller, name: str, edit: SourceEdit) -> Answer:
     """Pause, resume or replay a source, as its owner or an operator; return it."""
-    _refuse_others(caller, await services.store.get_source(caller, name))
+    refuse_others(caller, await services.store.get_source(caller, name))
     await services.store.change_source(
         caller,
         name,
@@ -37,7 +37,8 @@ async def change_source(services: Services, caller: Caller, name: str, edit: Sou
     return await get_source(services, caller, name)
 
 
-def _refuse_others(caller: Caller, found: Row) -> None:
+def refuse_others(caller: Caller, found: Row) -> None:
+    """Raise `SourceOfAnother`, unless the caller is its owner or an operator."""
     if found["user_id"] != caller.user_id and not caller.may(Right.OPERATE):
         raise SourceOfAnother(
             f"only its owner or an operator can change source {found['source']}",

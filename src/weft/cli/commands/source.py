@@ -146,6 +146,44 @@ def _causes(item: Document, source: Document) -> list[Document]:
     return causes or [{"text": "was just found: its job is being made", "command": None}]
 
 
+@app.command(name="test")
+def try_source(source: str, /, *, shared: Shared = SHARED) -> int:
+    """Read a source once from the host of the api: what it gives, and the jobs that would be made
+    of it. Nothing is kept. Exit with 1 if it cannot be read, or an item would be refused.
+
+        weft source test scenes
+
+    Args:
+        source: Name of the source.
+        shared: Options of every command.
+    """
+    found = shared.ask(lambda client: client.test_source(source))
+    refused = [one for one in found["items"] if one["state"] == "refused"]
+    if shared.json:
+        print_json(found)
+        return 1 if found["error"] or refused else 0
+    rows = [
+        (
+            cell(one["key"], width=60),
+            one["known"] or "",
+            one["state"],
+            cell(one["reason"] or _command_of(one["job"]), width=60),
+        )
+        for one in found["items"]
+    ]
+    print_table(("Key", "Known", "Would be", "Job or reason"), rows)
+    if found["error"]:
+        note(f"it cannot be read: {found['error']}")
+    elif found["n_items"] > len(rows) or found["more"]:
+        note("there is more; these are the first")
+    return 1 if found["error"] or refused else 0
+
+
+def _command_of(job: Document | None) -> str:
+    command = (job or {}).get("command") or (job or {}).get("script") or ""
+    return command if isinstance(command, str) else " ".join(map(str, command))
+
+
 @app.command
 def pause(source: str, /, *, shared: Shared = SHARED) -> int:
     """Pause a source: it is not read, and its items get no jobs.

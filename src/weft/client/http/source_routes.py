@@ -26,6 +26,10 @@ class SourceRoutes(Requests):
         """Change `paused`, or set `replay_since`; return the source."""
         return await self._patch(f"/v1/sources/{quote(name, safe='')}", patch)
 
+    async def test_source(self, name: str) -> Document:
+        """Read a source once; return its items and their jobs. Nothing is kept."""
+        return await self._post(f"/v1/sources/{quote(name, safe='')}/trial", {})
+
     def list_source_items(
         self,
         name: str,

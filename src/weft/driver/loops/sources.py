@@ -7,13 +7,14 @@ that hangs delays no other.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from weft.core.backoff import backoff_s
 from weft.core.errors import EpochStale, Unavailable, WeftError
 from weft.driver.loops.loop import Loop, LoopContext
+from weft.ports.source_reads import SourceRead
 from weft.ports.store.sources import DueSource
 from weft.telemetry import metrics
 from weft.telemetry.log import get_logger
@@ -21,20 +22,6 @@ from weft.telemetry.log import get_logger
 log = get_logger()
 
 _NO_READER: Final = "this driver reads no sources"
-
-
-@dataclass(frozen=True)
-class SourceRead:
-    """What a reading has brought."""
-
-    found: Sequence[Mapping[str, Any]] = ()
-    """`key`, `fields`, `error`; the oldest first."""
-    cursor: Mapping[str, Any] | None = None
-    more: bool = False
-    """There is more to be read now."""
-    error: str | None = None
-    """Why it failed; None: it did not."""
-    retry_after_s: float | None = None
 
 
 @dataclass(frozen=True)

@@ -122,6 +122,11 @@ class SourceStore(Protocol):
     async def get_source(self, caller: Caller, name: str) -> Row:
         """Return a source, with `n_items` by state and `user_id`."""
 
+    async def try_source(self, caller: Caller, name: str, keys: Sequence[str]) -> Row:
+        """Return what is needed to read a source once: kind, options with their values, cursor,
+        template, owner; `known`: by key, the states of those of the items that it has.
+        """
+
     async def list_source_items(
         self,
         caller: Caller,

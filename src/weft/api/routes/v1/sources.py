@@ -2,15 +2,23 @@
 
 from typing import Final, get_args
 
-from litestar import Response, get, patch
+from litestar import Response, get, patch, post
 
+from weft.api.http.decoding import JSON, decode
 from weft.api.http.paging import PAGE, cursor_of, cursor_text, limit_of, page
 from weft.api.http.parameters import Query
 from weft.api.http.path_ids import source_of
 from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, read_document, services_of
-from weft.api.use_cases import sources
-from weft.wire.source_answers import ItemStateWord, ShownSource, Source, SourceItem
+from weft.api.use_cases import source_trial, sources
+from weft.wire.documents import BatchDocument, Empty
+from weft.wire.source_answers import (
+    ItemStateWord,
+    ShownSource,
+    Source,
+    SourceItem,
+    SourceTried,
+)
 from weft.wire.source_documents import SourceEdit
 
 ITEM_QUERY: Final = (*PAGE, "state", "series", "key")
@@ -46,6 +54,26 @@ async def change_source(request: AnyRequest) -> Response[bytes]:
     return reply(await sources.change_source(services_of(request), caller_of(request), name, edit))
 
 
+@post(
+    "/v1/sources/{source:str}/trial", status_code=200, opt={"answer": SourceTried, "body": Empty}
+)
+async def try_source(request: AnyRequest) -> Response[bytes]:
+    """Read a source once from the api's host, as its owner or an operator: what it gives, and the
+    jobs that would be made of it. Nothing is kept.
+    """
+    Query(request, ())
+    name = source_of(request)
+    await read_document(request, Empty)
+    return reply(
+        await source_trial.try_source(
+            services_of(request),
+            caller_of(request),
+            name,
+            lambda body: decode(body, JSON, BatchDocument),
+        )
+    )
+
+
 @get("/v1/sources/{source:str}/items", opt={"page": SourceItem, "query": ITEM_QUERY})
 async def list_source_items(request: AnyRequest) -> Response[bytes]:
     """List what a source has found, the newest first; or only items in one state, of
@@ -66,5 +94,5 @@ async def list_source_items(request: AnyRequest) -> Response[bytes]:
     return reply(page(rows, limit, "item", "n"))
 
 
-ROUTES = (list_sources, get_source, change_source, list_source_items)
+ROUTES = (list_sources, get_source, change_source, try_source, list_source_items)
 """The routes of sources."""

@@ -1,0 +1,128 @@
+"""Try a source: read it once and say what would become of its items. Nothing is kept."""
+
+import hashlib
+import re
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, date, datetime
+from typing import Any, Final
+
+import msgspec
+
+from weft.api.services import Services
+from weft.api.use_cases.item_decisions import decide
+from weft.api.use_cases.sources import refuse_others
+from weft.core.errors import Invalid, WeftError
+from weft.core.rights import UserRole
+from weft.ports.source_reads import SourceRead
+from weft.ports.store import Caller, Row
+from weft.ports.store.sources import Decision, DueSource, TakenItem, TakenSource
+from weft.submission import submit
+from weft.submission.services import Answer, Origin
+from weft.telemetry.log import get_logger
+from weft.telemetry.trace import new_trace_id
+from weft.wire.documents import BatchDocument
+
+ITEMS_SHOWN: Final = 100
+_JOB: Final = re.compile(r"/jobs/(\d+)(/.*)?")
+_NO_READER: Final = "this api reads no sources"
+log = get_logger()
+
+DecodeBatch = Callable[[bytes], BatchDocument]
+"""Reads a batch document as a request is read."""
+
+
+async def try_source(services: Services, caller: Caller, name: str, decode: DecodeBatch) -> Answer:
+    """Read a source once from this host, as its owner or an operator; return its items and the
+    jobs that they would become.
+    """
+    refuse_others(caller, await services.store.get_source(caller, name))
+    known = await services.store.try_source(caller, name, ())
+    due = DueSource(
+        known["source_id"], name, known["kind"], known["options"], known["every_s"], 0,
+        known["cursor"], 0,
+    )  # fmt: skip
+    read = SourceRead(error=_NO_READER)
+    if services.source_trials is not None:
+        read = await services.source_trials.read(due)
+    shown = read.found[:ITEMS_SHOWN]
+    states = (await services.store.try_source(caller, name, [one["key"] for one in shown]))[
+        "known"
+    ]
+    items = await _items(services, _taken(name, known, shown, caller), decode)
+    log.info("source.tried", source=name, user=caller.user_name, items=len(read.found))
+    return {
+        "source": name, "error": read.error, "n_items": len(read.found), "more": read.more,
+        "items": [
+            {"key": one["key"], "known": states.get(one["key"]), **items.get(at, _unread(one))}
+            for at, one in enumerate(shown)
+        ],
+    }  # fmt: skip
+
+
+def _unread(found: Mapping[str, Any]) -> Answer:
+    return {"state": "refused", "reason": found["error"] or "it could not be read", "job": None}
+
+
+def _taken(
+    name: str, known: Row, found: Sequence[Mapping[str, Any]], caller: Caller
+) -> TakenSource:
+    """Return the items that could be read, as if an api had taken them, under a number that no
+    taking has; each has its place.
+    """
+    now = datetime.now(UTC).isoformat()
+    owner = known["owner"]
+    return TakenSource(
+        source_id=known["source_id"], name=name, lifecycle=known["lifecycle"],
+        billing_project=known["billing_project"], template=known["template"], taking=-1, bunch=0,
+        batch_id=None, batch_day=date.min,
+        items=[
+            TakenItem(at, one["key"], one["fields"], None, now)
+            for at, one in enumerate(found)
+            if one["fields"] is not None
+        ],
+        owner=Caller(
+            caller.tenant_id, known["user_id"], owner["name"], UserRole(owner["role"]),
+            in_turn=False,
+        ),
+    )  # fmt: skip
+
+
+async def _items(
+    services: Services, taken: TakenSource, decode: DecodeBatch
+) -> Mapping[int, Answer]:
+    """Return what would become of each item, by its place."""
+    decisions = await decide(services.store, taken, taken.items, services.look_ups)
+    ready = [one for one in decisions if one.state == "ready"]
+    wrong = await _wrong(services, taken, ready, decode) if ready else {}
+    return {
+        one.n: {
+            "state": "refused" if one.n in wrong else one.state,
+            "reason": wrong.get(one.n, one.reason),
+            "job": one.document,
+        }
+        for one in decisions
+    }
+
+
+async def _wrong(
+    services: Services, taken: TakenSource, ready: Sequence[Decision], decode: DecodeBatch
+) -> Mapping[int, str]:
+    """Return why jobs could not be submitted, by the place of their items."""
+    whole = {
+        "billing_project": taken.billing_project, "lifecycle": taken.lifecycle,
+        "sink": taken.template.get("sink"), "jobs": [one.document for one in ready],
+    }  # fmt: skip
+    body = msgspec.json.encode(whole)
+    origin = Origin(digest=hashlib.sha256(body).digest(), trace_id=new_trace_id())
+    try:
+        await submit.check_batch(services, taken.owner, decode(body), origin)
+    except Invalid as error:
+        named = {
+            ready[int(found[1])].n: f"{(found[2] or '')[1:]}: {one.message}".removeprefix(": ")
+            for one in error.errors
+            if (found := _JOB.fullmatch(one.pointer))
+        }
+        return named or {one.n: error.message for one in ready}
+    except WeftError as error:
+        return {one.n: error.message for one in ready}
+    return {}

@@ -1,0 +1,80 @@
+"""A source is tried: its items and their jobs are shown, and nothing is kept."""
+
+import json
+from pathlib import Path
+
+import asyncpg
+import httpx
+import pytest
+
+from api.test_sources import apply, items
+from weft.settings import Settings
+
+LINE = """
+[source.scenes]
+kind = "directory"
+path = "PATH"
+settle = "0s"
+job = "snow"
+
+[job.snow]
+command = ["snow"]
+
+[configure.snow]
+cancel_if = "item.cloud > 90"
+resources = { memory = "item.memory" }
+"""
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    """Let sources read a directory of the test."""
+    return Settings(home=tmp_path, port=0, source_paths=str(tmp_path / "in"))
+
+
+async def state_of(database: dict[str, str]) -> list[asyncpg.Record]:
+    admin = await asyncpg.connect(database["admin"])
+    rows = await admin.fetch(
+        "SELECT s::text FROM weft.source s UNION ALL SELECT i::text FROM weft.source_item i "
+        "UNION ALL SELECT b::text FROM weft.batch b"
+    )
+    await admin.close()
+    return [*rows]
+
+
+async def test_what_a_source_gives_and_its_jobs(
+    http: httpx.AsyncClient, database: dict[str, str], tmp_path: Path
+) -> None:
+    """One fits, one is cancelled, one asks for too much, one cannot be read."""
+    (tmp_path / "in").mkdir()
+    for name, cloud, memory in (("a", 5, "1Gi"), ("b", 95, "1Gi"), ("c", 5, "much")):
+        text = json.dumps({"cloud": cloud, "memory": memory})
+        (tmp_path / "in" / f"{name}.json").write_text(text)
+    (tmp_path / "in" / "d.json").write_text("{")
+    await apply(http, LINE.replace("PATH", str(tmp_path / "in")))
+    before = await state_of(database)
+    answer = await http.post("/v1/sources/scenes/trial", json={})
+    assert answer.status_code == 200, answer.text
+    found = {one["key"]: one for one in answer.json()["items"]}
+    assert {key: (one["known"], one["state"]) for key, one in found.items()} == {
+        "a": (None, "ready"), "b": (None, "cancelled"), "c": (None, "refused"),
+        "d": (None, "refused"),
+    }  # fmt: skip
+    assert found["a"]["job"]["command"] == ["snow"]
+    assert found["a"]["job"]["resources"] == {"memory": "1Gi"}
+    assert found["c"]["reason"].startswith("resources/memory")
+    assert (answer.json()["error"], answer.json()["n_items"]) == (None, 4)
+
+    assert await state_of(database) == before
+    assert await items(http) == {}
+
+
+async def test_source_that_cannot_be_read_says_why(
+    http: httpx.AsyncClient, tmp_path: Path
+) -> None:
+    await apply(http, LINE.replace("PATH", "/etc"))
+    answer = (await http.post("/v1/sources/scenes/trial", json={})).json()
+
+    assert (answer["items"], answer["n_items"]) == ([], 0)
+    assert "source_paths" in answer["error"]
+    assert (await http.post("/v1/sources/none/trial", json={})).status_code == 404

@@ -63,6 +63,8 @@ async def test_the_attempt_that_ended_well_counts(world: World) -> None:
     await worker.start(second)
     await worker.end(second)
     assert await products(world) == [{"n": 4}]
+    left = "SELECT count(*) FROM weft.product WHERE batch_id = $1"
+    assert await world.admin.fetchval(left, second.batch_id) == 1
 
 
 async def test_an_exit_code_without_products_keeps_none(world: World) -> None:

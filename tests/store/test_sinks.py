@@ -136,6 +136,27 @@ async def test_rejection_walks_its_own_path(
     ]
 
 
+async def test_each_product_is_sent(world: World) -> None:
+    """A job without products is done, as one without files is."""
+    await apply(world, SINK + "products = true\n")
+    batch = await scene(world, 2)
+    worker = await world.worker()
+    for one in await worker.claim():
+        await worker.start(one)
+        if one.job_id == 1:
+            key = AttemptKey(one.batch_id, one.job_id, one.attempt)
+            products = [{"title": "a"}, {"title": "b"}]
+            assert await worker.store.record_products(worker.id, key, products, inputs=None)
+        await worker.end(one)
+    assert await both(world, batch, 2) == ("done", "success")
+    first, second = await due(world)
+    facts = msgspec.json.decode(first.body)
+    assert (facts["file"], facts["product"]) == ("product 1", '{"title": "a"}')
+    await report(world, first, 200)
+    await report(world, second, 200)
+    assert await both(world, batch) == ("done", "success")
+
+
 async def test_each_file_that_is_a_message_is_sent(world: World) -> None:
     """The job is done when all of them are; one that left none has nothing to send."""
     await apply(world, SINK + "each = 'products/*.json'\n")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 MESSAGE_CHARS_MAX: Final = 32_768
 PRODUCT: Final = "{{ product | tojson }}"
-"""The template of a sink with `each` that has none: the file as it is."""
+"""The template of a sink with `each` or `products` that has none: the product as it is."""
 SCHEMA_CHARS_MAX: Final = 65_536
 EACH_CHARS_MAX: Final = 200
 TRIES_MAX: Final = 1000
@@ -27,7 +27,9 @@ TIMEOUT_MAX_S: Final = 300
 COMMAND: Final = "command:"
 """Before the name of a program, where other sinks have an address."""
 _OWN: Final[Mapping[str, tuple[str, ...]]] = {"http": ("url",), "command": ("command", "timeout")}
-_COMMON: Final = ("kind", "message", "each", "schema", "order", "retry", "given_up", "rejected")
+_COMMON: Final = (
+    "kind", "message", "each", "products", "schema", "order", "retry", "given_up", "rejected",
+)  # fmt: skip
 _TRIES: Final = 20
 _TIMEOUT: Final = "30s"
 _WORD: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,62}")
@@ -65,6 +67,8 @@ class Sink:
     """Of the program."""
     each: str | None = None
     """Files of a job's directory, each of which is a message; `None`: one for a job."""
+    products: bool = False
+    """Each product of a job is a message."""
     schema: Mapping[str, Any] | None = None
     """What messages must fit, as JSON Schema says it."""
 
@@ -106,7 +110,8 @@ def parse_sink(document: object, say: Say) -> Sink | None:
     command = reader.command() if kind == "command" else ()
     url = f"{COMMAND}{command[0]}" if command else reader.url()
     each = reader.each()
-    is_given = "message" in document or "each" not in document
+    products = reader.products()
+    is_given = "message" in document or ("each" not in document and not products)
     message = reader.text("message", MESSAGE_CHARS_MAX) if is_given else PRODUCT
     if message is None:
         wrong("message", f"it should be a template of 1 to {MESSAGE_CHARS_MAX} characters")
@@ -124,7 +129,7 @@ def parse_sink(document: object, say: Say) -> Sink | None:
     ends = given_up.path or retry.path[:1]
     return Sink(
         url, message, order, retry.tries, retry.path, ends, codes, rejected.tries,
-        rejected.path or ends, command, timeout_s, each, schema,
+        rejected.path or ends, command, timeout_s, each, products, schema,
     )  # fmt: skip
 
 
@@ -188,6 +193,16 @@ class _Reader:
                 parts_of(given.removesuffix("/"))
             except WrongPath as error:
                 self._wrong("each", str(error))
+        return given
+
+    def products(self) -> bool:
+        """Return whether each product is a message."""
+        given = self._document.get("products", False)
+        if not isinstance(given, bool):
+            self._wrong("products", "it should be true or false")
+            return False
+        if given and "each" in self._document:
+            self._wrong("products", "messages are the files of `each`, or products; leave one out")
         return given
 
     def schema(self) -> Mapping[str, Any] | None:

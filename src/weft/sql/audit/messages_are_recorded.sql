@@ -1,4 +1,4 @@
--- Each job that ended well in a batch with a sink has one message, or one for each of its files that is one; others have none.
+-- Each job that ended well in a batch with a sink has one message, or one for each of its files that is one, or product; others none.
 -- An exit code may say that there is nothing to send.
 SELECT coalesce(j.batch_id, d.batch_id) AS batch_id, coalesce(j.job_id, d.job_id) AS job_id, coalesce(j.file, d.file) AS file, j.state,
     d.delivery_id, d.n_attempts, d.next_at
@@ -6,7 +6,13 @@ FROM (
     SELECT j.batch_id, j.job_id, j.state, coalesce(f.path, '') AS file FROM weft.job j
     JOIN weft.batch b ON b.batch_id = j.batch_id AND b.sink_id IS NOT NULL
     JOIN weft.attempt a ON a.batch_id = j.batch_id AND a.job_id = j.job_id AND a.attempt = j.attempt
-    LEFT JOIN weft.job_file f ON f.batch_id = j.batch_id AND f.job_id = j.job_id AND f.attempt = j.attempt AND f.message IS NOT NULL
+    JOIN weft.sink s ON s.sink_id = b.sink_id
+    LEFT JOIN LATERAL (
+        SELECT x.path FROM weft.job_file x
+        WHERE x.batch_id = j.batch_id AND x.job_id = j.job_id AND x.attempt = j.attempt AND x.message IS NOT NULL
+        UNION ALL
+        SELECT 'product ' || p.line FROM weft.product p  -- some may have been removed since
+        WHERE p.batch_id = j.batch_id AND p.job_id = j.job_id AND p.kept_at IS NOT NULL AND s.document ->> 'products' = 'true') f ON true
     WHERE j.state = STATE_SUCCESS AND NOT EXISTS (SELECT FROM weft.lifecycle_exit e WHERE e.lifecycle_id = j.lifecycle_id
         AND a.exit_code BETWEEN e.first_code AND e.last_code AND NOT e.products)) j
 FULL JOIN (SELECT * FROM weft.callback_delivery WHERE kind = 'message') d USING (batch_id, job_id, file)
@@ -15,4 +21,6 @@ WHERE (j.job_id IS NULL OR d.delivery_id IS NULL OR (d.delivered_at IS NOT NULL 
 -- A deleted batch sends nothing; nor does a sink of files for a job that left none, or one of jobs for its files.
 AND NOT EXISTS (SELECT FROM weft.batch b WHERE b.batch_id = coalesce(j.batch_id, d.batch_id) AND b.deleted_at IS NOT NULL)
 AND NOT (d.delivery_id IS NULL AND EXISTS (SELECT FROM weft.batch b JOIN weft.sink s USING (sink_id)
-    WHERE b.batch_id = j.batch_id AND (s.document ->> 'each' IS NULL) <> (j.file = '')))
+    WHERE b.batch_id = j.batch_id
+    AND (s.document ->> 'each' IS NULL AND s.document ->> 'products' IS DISTINCT FROM 'true') <> (j.file = '')))
+AND NOT (j.job_id IS NULL AND d.file LIKE 'product %')

@@ -56,9 +56,11 @@ BEGIN
     IF of_job.state = STATE_SUCCESS THEN  -- then its message leads it on
         v_sends := coalesce(v_exit.products, true) AND EXISTS (
             SELECT FROM weft.batch b JOIN weft.sink s ON s.sink_id = b.sink_id
-            WHERE b.batch_id = of_job.batch_id AND (s.document ->> 'each' IS NULL OR EXISTS (
+            WHERE b.batch_id = of_job.batch_id AND (CASE WHEN s.document ->> 'products' = 'true' THEN EXISTS (
+                SELECT FROM weft.product p WHERE p.batch_id = of_job.batch_id AND p.job_id = of_job.job_id AND p.attempt = of_job.attempt)
+            ELSE s.document ->> 'each' IS NULL OR EXISTS (
                 SELECT FROM weft.job_file f WHERE f.batch_id = of_job.batch_id AND f.job_id = of_job.job_id
-                    AND f.attempt = of_job.attempt AND f.message IS NOT NULL)));
+                    AND f.attempt = of_job.attempt AND f.message IS NOT NULL) END));
     END IF;
     SELECT m.way INTO v_way FROM weft.lifecycle_move m
     WHERE m.lifecycle_id = of_job.lifecycle_id AND m.state = of_job.state AND m.from_status = v_status

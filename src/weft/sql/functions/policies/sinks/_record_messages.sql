@@ -1,7 +1,7 @@
 -- _record_messages: record the messages to send for jobs of batches with a sink that have just ended well.
--- Called by: _after_ends, if one of the batches has a sink.   Safe to repeat: yes, one delivery per job, or per file.
+-- Called by: _after_ends, if one of the batches has a sink.   Safe to repeat: yes, one delivery per job, file or product.
 -- Locks: none but new rows.   Plan: jobs, their names, attempts, files and rules by key.
--- The message is made from these facts whenever it is sent, so it is the same each time.
+-- The products are kept before (_after_ends). The message is made from these facts whenever it is sent, so it is the same each time.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._record_messages(batch_ids bigint[], job_ids int[], states smallint[], at timestamptz) RETURNS void
 LANGUAGE plpgsql
@@ -20,7 +20,10 @@ BEGIN
     JOIN weft.job j ON j.batch_id = t.b AND j.job_id = t.j
     JOIN weft.attempt a ON a.batch_id = t.b AND a.job_id = t.j AND a.attempt = j.attempt
     CROSS JOIN LATERAL (
-        SELECT '' AS path, NULL AS message WHERE s.document ->> 'each' IS NULL
+        SELECT '' AS path, NULL AS message WHERE s.document ->> 'each' IS NULL AND s.document ->> 'products' IS DISTINCT FROM 'true'
+        UNION ALL
+        SELECT 'product ' || p.line, p.document::text FROM weft.product p WHERE s.document ->> 'products' = 'true'
+            AND p.batch_id = t.b AND p.job_id = t.j AND p.attempt = j.attempt
         UNION ALL
         SELECT f.path, f.message FROM weft.job_file f WHERE s.document ->> 'each' IS NOT NULL
             AND f.batch_id = t.b AND f.job_id = t.j AND f.attempt = j.attempt AND f.message IS NOT NULL) m

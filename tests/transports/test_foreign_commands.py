@@ -24,7 +24,8 @@ from confluent_kafka import Consumer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
 to = {"bootstrap.servers": sys.argv[1]}
-for future in AdminClient(to).create_topics([NewTopic("weft.default.commands", 1)]).values():
+admin = AdminClient(to)  # its answers end with it
+for future in admin.create_topics([NewTopic("weft.default.commands", 1)]).values():
     future.exception()
 consumer = Consumer({**to, "group.id": "any", "enable.auto.commit": False})
 at = TopicPartition("weft.default.commands", 0)

@@ -137,8 +137,7 @@ class TakenSubmissions:
             raise SubmissionMalformed(
                 "the message is no submission",
                 detail=f"{error}."[:500],
-                hint='Write {"id": "TEXT", "batch": {…}}, with a batch as `POST /v1/batches` '
-                "takes it.",
+                hint='Write {"id": "TEXT", "batch": {…}}, with the document of a batch.',
             ) from error
         return found.id, bytes(found.batch)
 

@@ -5,12 +5,9 @@ on and reads none of it. `HTTPS_PROXY` and `NO_PROXY` name it, as for other prog
 import asyncio
 import base64
 import ssl
+import urllib.request as proxies
 from typing import Final, NamedTuple
 from urllib.parse import unquote, urlsplit
-from urllib.request import (
-    getproxies_environment,
-    proxy_bypass_environment,  # type: ignore[attr-defined]  # missing in typeshed
-)
 
 from weft.client.http.address import LOOPBACK, Endpoint
 from weft.settings import InvalidSetting
@@ -30,11 +27,12 @@ def find_proxy(endpoint: Endpoint) -> HttpProxy | None:
     """Return the proxy to this server; None: there is none, or not for this server. Raise
     `InvalidSetting`, which does not repeat the variable: it may hold a password.
     """
-    known = getproxies_environment()
+    known = proxies.getproxies_environment()
     url = known.get("https") or known.get("all")
     if endpoint.scheme != "https" or not url or endpoint.host in LOOPBACK:
         return None
-    if proxy_bypass_environment(f"{endpoint.host}:{endpoint.port}", known):
+    server = f"{endpoint.host}:{endpoint.port}"
+    if proxies.proxy_bypass_environment(server, known):  # type: ignore[attr-defined]  # not in typeshed
         return None
     wrong = InvalidSetting(
         "HTTPS_PROXY does not name a proxy that weft can use",

@@ -197,7 +197,7 @@ class _Reader:
 
     def products(self) -> bool:
         """Return whether each product is a message."""
-        given = self._document.get("products", False)
+        given: object = self._document.get("products", False)
         if not isinstance(given, bool):
             self._wrong("products", "it should be true or false")
             return False

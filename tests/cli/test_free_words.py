@@ -13,8 +13,11 @@ FREE: Mapping[str, str] = {
     "of a production line, and few know more than one": """
         line-show-0 line-rm-0 line-deliveries-0 line-redeliver-0
         lifecycle-show-0 lifecycle-graph-0 source-items-0 source-pause-0
-        source-resume-0 source-replay-0 source-why-0 source-why-1 series-show-0 series-show-1
+        source-resume-0 source-replay-0 source-test-0 source-why-0 source-why-1
+        series-show-0 series-show-1
         param-set-0 param-get-0 param-history-0""",
+    "a login of dashboards, which the owner of the database names": """
+        db-views-add-0 db-views-rm-0""",
     "an application of a thousand, or the user whose it is": """
         app-show-0 app-rm-0 app-add--for app-rm--for""",
     "a store of files, of which a tenant has few": """
@@ -30,13 +33,13 @@ FREE: Mapping[str, str] = {
         --max-running-per-application --max-running-per-user --memory --number --port --priority
         --retries --rounds --scale --seed --slots --soft --storage --worker-cpu --worker-memory
         billing-project-limit-1 condition-release-1 licence-set-1 limit-set-0 quota-set--jobs
-        line-redeliver-1 products-rm-0 transport-letters-show-0 transport-letters-resend-0
-        transport-letters-rm-0
+        line-redeliver-1 products-rm-0 db-views-add--connections transport-letters-show-0
+        transport-letters-resend-0 transport-letters-rm-0
         each--jobs bench--jobs billing-set-rates--machine -L -N -P -j -n -s""",
     "a time, a date or a duration": """
         param-diff-0 param-diff-1
         --boot --deadline --delay --expires --from --not-before --retry-wait --since --timeout
-        --until extend--by schedule-add-0""",
+        --until extend--by schedule-add-0 db-views-add--timeout-s""",
     "a text, a pattern or a query that a person writes": """
         --colsep each--delimiter --eof --grep --note --reason --replace -E -I -d
         token-create--workers

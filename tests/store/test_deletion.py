@@ -170,14 +170,14 @@ async def test_all_of_it_is_removed_but_what_it_cost(own_world: World) -> None:
 async def test_every_table_of_batches_is_known_to_the_removal(world: World) -> None:
     """A new table with a batch_id has to be named in _remove_rows.sql and in the audit.
 
-    A schedule keeps its runs, whatever became of their batches, and so does the trail its entries
-    and a source its items: else they would become jobs again.
+    A schedule keeps its runs, whatever became of their batches, and so do the trail its entries
+    and a source its items: else they would become jobs again. Products outlive their jobs.
     """
     tables = await world.admin.fetch(
         "SELECT table_name FROM information_schema.columns "
         "WHERE table_schema = 'weft' AND column_name = 'batch_id' "
         "AND table_name <> ALL (ARRAY['schedule_run', 'trail_entry', "
-        "'trail_unsealed', 'source', 'source_item'])"
+        "'trail_unsealed', 'source', 'source_item', 'product'])"
     )
     texts = [
         *(one.text for one in files_of("functions") if one.name == "_remove_rows"),

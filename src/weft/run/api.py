@@ -116,8 +116,7 @@ async def _serve(settings: Settings, name: str) -> int:
                 callback_key=home.callback_key(),
                 secret_keys=partial(read_secret_keys, settings, home), doors=api_doors(),
                 link=link, files_=kept_files(home), running=running_files(settings, home),
-                look_ups=look_ups,
-                source_trials=SourceTrials(settings),
+                look_ups=look_ups, source_trials=SourceTrials(settings),
                 trial=store_trial(settings, partial(read_secret_keys, settings, home)),
             )  # fmt: skip
             server = Server(

@@ -1,7 +1,7 @@
 -- _after_ends: what follows from ends that were just recorded: failures of groups, places, children, ready jobs, announcements.
 -- Called by: complete_attempts, with its settings.   Safe to repeat: no.
--- Locks: as _keep_products; as _record_messages; as _count_failures; as _free_places; as _block_jobs; as _settle_children; as _ask_for_more; as _leave_spot;
---   as _refuse_return; as _list_ready; as _pass_gates; as _announce.
+-- Locks: as _keep_products; as _record_messages; as _count_failures; as _free_places; as _block_jobs; as _settle_children;
+--   as _ask_for_more; as _leave_spot; as _refuse_return; as _list_ready; as _pass_gates; as _announce.
 -- again, failed, frees: whether one of the jobs is ready again or blocked, did not succeed, or took more than cpu and memory.
 --   at: of the report; ended_at: of the latest end.
 -- Owner: weft_system.

@@ -1,6 +1,6 @@
 -- _keep_products: keep the products of jobs that have just ended well, with what was known of the jobs; forget those of the others.
 -- Called by: _after_ends, if one of the batches has products.   Safe to repeat: yes.
--- Locks: product (of jobs that the caller has locked).   Plan: everything by key.
+-- Locks: product (with the job).   Plan: everything by key.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._keep_products(batch_ids bigint[], job_ids int[], states smallint[]) RETURNS void LANGUAGE plpgsql
 AS $$

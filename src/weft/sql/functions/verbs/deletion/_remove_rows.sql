@@ -1,7 +1,7 @@
 -- _remove_rows: remove up to limit_rows rows of a batch that is being removed; the last step removes the batch and ends the operation.
 -- Called by: remove_batch.   Safe to repeat: yes; the position is the last job whose rows are all gone.
--- Locks: term (by the caller); operation (by the caller); batch_row (nobody else); as _remove_condition_batches; as _announce.
---   Nobody else changes rows of the batch now.
+-- Locks: term (by the caller); operation (by the caller); batch_row (nobody else); product (nobody else);
+--   as _remove_condition_batches; as _announce. Nobody else changes rows of the batch now.
 -- Plan: by key; events from the oldest on, a page per step; claims and deltas, which are few, all at once.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._remove_rows(operation weft.operation, limit_rows int, at timestamptz) RETURNS void LANGUAGE plpgsql
@@ -19,8 +19,7 @@ BEGIN
                                        'preemption', 'reservation', 'transport_offer', 'transport_cancel', 'job_command', 'attempt_watch',
                                        'attempt_stop', 'job_status', 'job_status_change', 'job_file', 'attempt_staging', 'job'] LOOP
             v_key := CASE v_table WHEN 'edge' THEN 'parent_id' WHEN 'parent_end' THEN 'child_id' WHEN 'job_array' THEN 'first_job'
-                WHEN 'job_deadline' THEN 'first_job'
-                WHEN 'job_spec' THEN 'first_job' ELSE 'job_id' END;
+                WHEN 'job_deadline' THEN 'first_job' WHEN 'job_spec' THEN 'first_job' ELSE 'job_id' END;
             EXECUTE format('DELETE FROM weft.%1$I t WHERE t.ctid = ANY (ARRAY(
                 SELECT x.ctid FROM weft.%1$I x WHERE x.batch_id = $1 AND x.%2$I > $2 AND x.%2$I <= $3 LIMIT $4))', v_table, v_key)
             USING v_batch, operation.position::int, v_to::int, v_left;
@@ -47,8 +46,7 @@ BEGIN
         RETURN;
     END IF;
     v_left := v_left - weft._remove_condition_batches(v_batch, v_left);  -- condition_batch, in an order of its own
-    DELETE FROM weft.product t WHERE t.ctid = ANY (ARRAY(  -- those that were kept stay
-        SELECT x.ctid FROM weft.product x WHERE x.batch_id = v_batch AND x.kept_at IS NULL LIMIT v_left));
+    DELETE FROM weft.product p WHERE p.batch_id = v_batch AND p.kept_at IS NULL;  -- few: those that were kept stay
     -- What belongs to updates and groups; the cancel of the batch stays while there is anything that could run.
     FOREACH v_table IN ARRAY ARRAY['runnable', 'batch_update', 'bunch_count', 'bunch', 'group_bunch', 'member_span', 'membership',
                                    'group_usage', 'group_completion', 'group_change', 'group_hold', 'failure_count', 'group_count',

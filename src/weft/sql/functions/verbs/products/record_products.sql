@@ -3,8 +3,9 @@
 -- Locks: batch_row (once for a batch).   Plan: the job by key.
 -- Returns: whether this worker has the attempt.
 -- Owner: weft_system.  Granted to: weft_worker.
-CREATE OR REPLACE FUNCTION weft.record_products(incarnation_id int, batch_id bigint, job_id int, attempt int, products jsonb[], inputs jsonb)
-RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+CREATE OR REPLACE FUNCTION weft.record_products(
+    incarnation_id int, batch_id bigint, job_id int, attempt int, products jsonb[], inputs jsonb
+) RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 BEGIN

@@ -54,7 +54,7 @@ async def test_pools_are_planned_and_saved(http: httpx.AsyncClient) -> None:
     flavour = {
         "cpu_m": 500, "memory_mib": 1024, "storage_mib": 0, "gpus": 0, "countables": {},
         "labels": {"rack": "12"}, "containers": False, "preemptible": False,
-        "price_per_hour": "0",
+        "walltime_s": 0, "price_per_hour": "0",
     }  # fmt: skip
     assert changed["changes"] == [
         {

@@ -74,7 +74,7 @@ def test_a_child_gets_what_its_parent_left(weft: Weft, tmp_path: Path) -> None:
     assert b"there already" in again.stderr
     none = weft.run("files", "cat", f"{batch}.j1", "none")
     assert (none.returncode, FileNotFound.code) == (2, "API.FILE_NOT_FOUND")
-    assert b"has left no file 'none'" in none.stderr
+    assert b"has no file 'none'" in none.stderr
     for file in (weft.home / "files").glob(f"*/{batch}/*"):
         file.rename(file.with_suffix(".away"))
     away = weft.run("files", "cat", f"{batch}.j1", "named")

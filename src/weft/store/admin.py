@@ -110,7 +110,12 @@ class Admin:
 
     async def _ask(self, function: str, **arguments: Any) -> list[asyncpg.Record]:  # noqa: ANN401 (what asyncpg can encode)
         await require_schema(self._connection)
-        return await call_on(self._connection, function, **arguments)
+        try:
+            return await call_on(self._connection, function, **arguments)
+        except asyncpg.InsufficientPrivilegeError:
+            raise  # `open_admin` says which rights are missing
+        except asyncpg.PostgresError as error:
+            raise translated(error) from error
 
     async def set_login_passwords(self, passwords: Mapping[str, str]) -> None:
         """Set the passwords of the login roles; none of them leaves this process.

@@ -39,8 +39,8 @@ def outside(weft: Weft, tmp_path: Path) -> Iterator[Outside]:
 
 
 def _attempts(weft: Weft, batch: str) -> int:
-    found = json.loads(weft.run("show", f"{batch}.j1", "--json").stdout)
-    return int(found["n_attempts"])
+    found = json.loads(weft.run("status", f"{batch}.j1", "--json").stdout)
+    return int(found["attempt"])
 
 
 def test_a_cut_of_five_seconds_changes_nothing(

@@ -292,6 +292,26 @@ async def test_what_could_not_be_shipped_waits(site: Site) -> None:
     assert await site.text(site.log(key, 8)) == b"one\ntwo\n"
 
 
+async def test_a_bucket_that_is_missing_is_away(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """S3 says `NotFound` of it, as of an object; the shipper and the keeper go on."""
+    key = AttemptKey(1, 1, 1)
+
+    async def missing(*_: object, **__: object) -> None:
+        raise FileNotFoundError
+
+    await site.shipper._recover()
+    site.write(key, b"one\n")
+    with monkeypatch.context() as patched:
+        patched.setattr(obstore, "put_async", missing)
+        with pytest.raises(LogBucketAway):
+            await site.shipper.ship()
+    await site.shipper.ship()
+
+    assert await site.text(site.log(key, 4)) == b"one\n"
+
+
 async def test_what_is_left_is_shipped_at_the_end(site: Site) -> None:
     site.shipper = site.another(replace(TERMS, every_s=3600))
     running = asyncio.create_task(site.shipper.run())

@@ -39,7 +39,7 @@ class LogBucket:
         """Return an object. Raise `PackGone`."""
         import obstore  # noqa: PLC0415 (an extra)
 
-        with self._asking() as store:
+        with self._asking(for_pack=True) as store:
             result = await obstore.get_async(store, self._prefix + name)
             return bytes(await result.bytes_async())
 
@@ -49,7 +49,7 @@ class LogBucket:
 
         if not ranges:
             return ()
-        with self._asking() as store:
+        with self._asking(for_pack=True) as store:
             found = await obstore.get_ranges_async(
                 store, self._prefix + name,
                 starts=[start for start, _ in ranges], ends=[end for _, end in ranges],
@@ -74,22 +74,25 @@ class LogBucket:
         import obstore  # noqa: PLC0415 (an extra)
 
         try:
-            with self._asking() as store:
+            with self._asking(for_pack=True) as store:
                 await obstore.delete_async(store, self._prefix + name)
         except PackGone:
             return
 
     @contextmanager
-    def _asking(self) -> Iterator[Any]:
+    def _asking(self, *, for_pack: bool = False) -> Iterator[Any]:
+        """Open the bucket, and translate errors. `for_pack`: for an object that may be gone; else
+        what is not found is the bucket.
+        """
         try:
             if self._opened is None:
                 self._opened = self._find()
             yield self._opened
         except (asyncio.CancelledError, GeneratorExit):
             raise
-        except FileNotFoundError as error:
-            raise PackGone from error
         except Exception as error:  # whatever it is, nobody is told its text
+            if for_pack and isinstance(error, FileNotFoundError):
+                raise PackGone from error
             why = str(error) if isinstance(error, NotSigned) else type(error).__name__
             raise LogBucketAway(
                 f"the bucket {self.url} with output of jobs cannot be used now",

@@ -11,7 +11,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -53,14 +53,6 @@ class ShipTerms:
     """The file that says since when something may not be shipped."""
 
 
-@dataclass
-class _Waiting:
-    """What waits to be shipped for one tenant, in order."""
-
-    parts: list[tuple[int, Part]] = field(default_factory=list)
-    """By batch."""
-
-
 class _Made(NamedTuple):
     """A pack that was shipped, and may become part of a larger one."""
 
@@ -86,7 +78,8 @@ class BucketShipper:
         self._taken: OrderedDict[AttemptKey, dict[str, int]] = OrderedDict()
         """How much of the files of these attempts is shipped, or waits."""
         self._segments: dict[int, int] = {}
-        self._waiting: dict[int, _Waiting] = {}
+        self._waiting: dict[int, list[tuple[int, Part]]] = {}
+        """What is to be shipped of each tenant, in order, with its batch."""
         self._made: dict[tuple[int, int], list[_Made]] = {}
         """By tenant and by how often they were merged."""
         self._last_ms = 0
@@ -147,7 +140,7 @@ class BucketShipper:
 
     async def _collect(self) -> None:
         """Note what has grown, unless there is enough to ship."""
-        waiting = sum(part.length for one in self._waiting.values() for _, part in one.parts)
+        waiting = sum(part.length for parts in self._waiting.values() for _, part in parts)
         if waiting >= self._terms.pack_bytes_max:
             return
         if not self.changes.is_complete:
@@ -186,8 +179,7 @@ class BucketShipper:
         tenants = await self._tenants_of(jobs.values()) if jobs else {}
         for key, part in parts:
             if (tenant := tenants.get(key.batch_id)) is not None:
-                one = self._waiting.setdefault(tenant, _Waiting())
-                one.parts.append((key.batch_id, part))
+                self._waiting.setdefault(tenant, []).append((key.batch_id, part))
         self._segments.update(segments)
         for key, files in ends.items():
             if files or key in self._taken:
@@ -199,7 +191,7 @@ class BucketShipper:
     async def _ship_next(self) -> bool:
         """Ship a pack of the tenant who has waited longest; say whether it is full."""
         tenant, waiting = next(iter(self._waiting.items()))
-        some, rest = _first_of(waiting.parts, self._terms.pack_bytes_max)
+        some, rest = _first_of(waiting, self._terms.pack_bytes_max)
         parts = joined(part for _, part in some)
         made = _Made((), parts, frozenset(batch for batch, _ in some), _size_of(parts))
         merged, level = self._merged(tenant, made)
@@ -221,7 +213,7 @@ class BucketShipper:
             known.append(merged._replace(names=(name,)))
         del self._waiting[tenant]
         if rest:
-            self._waiting[tenant] = _Waiting(rest)  # behind the others
+            self._waiting[tenant] = rest  # behind the others
         for old in merged.names if found else ():
             await self._bucket.remove(self._below + old)
         return bool(rest)

@@ -1,15 +1,20 @@
 """An agent gives jobs their secrets when it hands them over, and starts none without them."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
+from typing import cast
 
 import pytest
 
+from weft.core.attempt_key import AttemptKey
+from weft.core.errors import Unauthenticated
 from weft.core.states import Reason
-from weft.ports.runner import GivenSecret
+from weft.ports.runner import Assignment, GivenSecret
+from weft.ports.store import StoredSecret, WorkerStore
 from weft.wire.sealed import SecretKeys, SecretRow, new_key, parse_keys
 from weft.wire.secret_documents import SecretUse
 from weft.wire.spec import SECRETS, JobSpec
+from weft.worker.agent.job_secrets import JobSecrets
 from worker.fake_store import FakeStore
 from worker.worker_process import Worker
 
@@ -47,6 +52,21 @@ async def test_job_has_its_secrets(worker: Worker) -> None:
     assert text.startswith("db \né\ntls \né")
     assert text.rstrip().endswith("-r--------")
     assert worker.output(other) == b"\n"
+
+
+async def test_only_a_missing_key_is_the_affair_of_the_job() -> None:
+    """A worker whose token was revoked reports nothing of its jobs: it ends."""
+
+    class Revoked(FakeStore):
+        async def get_secrets(
+            self, incarnation_id: int, wanted: Sequence[tuple[AttemptKey, str]]
+        ) -> Sequence[StoredSecret | None]:
+            del incarnation_id, wanted
+            raise Unauthenticated("the token was revoked")
+
+    secrets = JobSecrets(cast("WorkerStore", Revoked()), 1, lambda: KEYS)
+    with pytest.raises(Unauthenticated):
+        await secrets.give([Assignment(AttemptKey(1, 1, 1), sh("true", DB), 100, 10, (1, 1))])
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 import msgspec
 
 from weft.core.attempt_key import AttemptKey
-from weft.core.errors import WeftError
+from weft.core.errors import SecretKeyMissing, WeftError
 from weft.core.states import Reason
 from weft.ports.patience import until_answered
 from weft.ports.runner import Assignment, Ended, GivenSecret, never_started
@@ -33,7 +33,7 @@ class JobSecrets:
                 lambda: self._store.get_secrets(self._incarnation_id, wanted)
             )
             keys = self._keys()
-        except WeftError as error:
+        except SecretKeyMissing as error:  # here, or at the api that opens them for this worker
             return [_ended(one.key, Reason.SYSTEM, error.message) for one in assignments]
         rest = iter(stored)
         return [_given(one, keys, rest) for one in assignments]

@@ -1,8 +1,8 @@
 """What it costs to follow how far a partition is done: pure code, no broker.
 
 Offsets are delivered in order and done in random order within a window; the position is asked for
-once for a thousand records, more often than a consumer does. `weft` is records per second of a
-core, the reference 1,000,000. `memory_mib`: the most that was in use beside the random order.
+once for a thousand records, more often than a consumer does. `weft` is records per second, the
+reference 1,000,000. `memory_mib`: the most that was in use beside the random order.
 """
 
 import random
@@ -59,12 +59,12 @@ def _run(count: int, window: int) -> float:
             done.append(open_ones[place])
             open_ones[place] = following + n
         fresh = range(following, following + size)
-        begun = time.process_time()
+        begun = time.perf_counter()
         for old, new in zip(done, fresh, strict=True):
             mark.deliver(new)
             mark.finish(old)
         is_behind = (mark.position or 0) <= following
-        spent_s += time.process_time() - begun
+        spent_s += time.perf_counter() - begun
         if not is_behind:
             raise BenchFailed("the position is ahead")
         following += size

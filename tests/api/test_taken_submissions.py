@@ -2,64 +2,22 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, cast
 
 import httpx
 
 from api.live import LiveApi
+from one_transport import Delivery, OneTransport
 from weft.api.http.decoding import JSON, decode
 from weft.api.use_cases.taken_submissions import TakenSubmissions
-from weft.ports.transport import SUBMISSIONS, Route, Transport, TransportError, route_of
+from weft.ports.transport import SUBMISSIONS, Route, Transport, route_of
 from weft.settings.transports_file import SubmissionsDocument
 from weft.wire.documents import BatchDocument
 
 WITHIN_S = 30.0
 BATCH = {"name": "from afar", "jobs": [{"command": ["true"]}]}
-
-
-class Delivery:
-    """A message that has come."""
-
-    def __init__(self, body: bytes) -> None:
-        self.body = body
-        self.refused: dict[str, Any] | None = None
-        self.over = asyncio.Event()
-
-    async def acknowledge(self) -> None:
-        """Note it."""
-        self.over.set()
-
-    async def refuse(self, why: str) -> None:
-        """Note why."""
-        self.refused = json.loads(why)
-        self.over.set()
-
-
-class OneTransport:
-    """It is away at first, then brings what it is given."""
-
-    def __init__(self, deliveries: Sequence[Delivery]) -> None:
-        self.deliveries = deliveries
-        self.n_tries = 0
-
-    @asynccontextmanager
-    async def consume(self, route: Route, *, limit: int) -> AsyncIterator[Any]:
-        """Bring them."""
-        assert (route, limit > 0) == (Route("local", SUBMISSIONS), True)
-        self.n_tries += 1
-        if self.n_tries == 1:
-            raise TransportError("away")
-
-        async def come() -> AsyncIterator[Delivery]:
-            for one in self.deliveries:
-                yield one
-                await one.over.wait()
-            await asyncio.Event().wait()
-
-        yield come()
 
 
 async def taken(api: LiveApi, *bodies: object, user: str = "tester") -> list[Any]:
@@ -69,7 +27,7 @@ async def taken(api: LiveApi, *bodies: object, user: str = "tester") -> list[Any
     ]
     intake = TakenSubmissions(
         api.app.services,
-        cast("Transport", OneTransport(deliveries)),
+        cast("Transport", OneTransport(deliveries, Route("local", SUBMISSIONS), one_by_one=True)),
         "rabbit",
         SubmissionsDocument(tenant="local", user=user),
         lambda body: decode(body, JSON, BatchDocument),
@@ -83,7 +41,7 @@ async def taken(api: LiveApi, *bodies: object, user: str = "tester") -> list[Any
         serving.cancel()
         with suppress(asyncio.CancelledError):
             await serving
-    return [one.refused for one in deliveries]
+    return [json.loads(one.refused) if one.refused else None for one in deliveries]
 
 
 async def batches(http: httpx.AsyncClient) -> list[dict[str, Any]]:

@@ -2,14 +2,15 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, cast
 from uuid import UUID
 
 from driver.fake_store import FakeDriverStore
+from one_transport import Delivery, OneTransport
 from weft.core.states import Reason
 from weft.driver.adapters import Adapters
 from weft.driver.loops import outcomes
@@ -19,7 +20,7 @@ from weft.driver.loops.foreign_jobs import bodies_of
 from weft.driver.loops.loop import LoopContext
 from weft.driver.loops.release import Transports
 from weft.ports.store import DueOffer, ForeignQueues, Listening, OfferEnd, OfferStore
-from weft.ports.transport import OUTCOMES, Route, Transport, TransportError
+from weft.ports.transport import OUTCOMES, Route, Transport
 from weft.settings import Settings
 from weft.wire.spec import JobSpec, encode_chunk
 
@@ -80,47 +81,6 @@ class Store:
         return {key: self.chunks[key] for key in zip(batch_ids, chunk_firsts, strict=True)}
 
 
-class Delivery:
-    """An answer that has come."""
-
-    def __init__(self, body: bytes) -> None:
-        self.body = body
-        self.refused = ""
-        self.acknowledged = asyncio.Event()
-
-    async def acknowledge(self) -> None:
-        """Note it."""
-        self.acknowledged.set()
-
-    async def refuse(self, why: str) -> None:
-        """Note why."""
-        self.refused = why
-        self.acknowledged.set()
-
-
-class OneTransport:
-    """It is away at first, then brings what it is given."""
-
-    def __init__(self, deliveries: Sequence[Delivery]) -> None:
-        self.deliveries = deliveries
-        self.n_tries = 0
-
-    @asynccontextmanager
-    async def consume(self, route: Route, *, limit: int) -> AsyncIterator[Any]:
-        """Bring them."""
-        assert (route, limit > 0) == (Route("home", OUTCOMES), True)
-        self.n_tries += 1
-        if self.n_tries == 1:
-            raise TransportError("away")
-
-        async def come() -> AsyncIterator[Delivery]:
-            for one in self.deliveries:
-                yield one
-            await asyncio.Event().wait()
-
-        yield come()
-
-
 def said(offer: int, outcome: str, **fields: Any) -> Delivery:  # noqa: ANN401 (JSON)
     """Return an answer."""
     body = {"offer": f"{offer}.{FENCE}", "outcome": outcome, **fields}
@@ -134,7 +94,10 @@ async def test_answers_count_and_are_acknowledged_whatever_they_say() -> None:
         said(3, "ended", reason="no room"),
     ]  # fmt: skip
     transports = Transports(
-        cast("Mapping[str, Transport]", {"rabbit": OneTransport(deliveries)}),
+        cast(
+            "Mapping[str, Transport]",
+            {"rabbit": OneTransport(deliveries, Route("home", OUTCOMES))},
+        ),
         cast("OfferStore", store),
     )
     context = LoopContext(
@@ -145,7 +108,7 @@ async def test_answers_count_and_are_acknowledged_whatever_they_say() -> None:
     try:
         async with asyncio.timeout(WITHIN_S):
             for one in deliveries:
-                await one.acknowledged.wait()
+                await one.over.wait()
             await store.tended.wait()
     finally:
         loop.cancel()

@@ -10,14 +10,14 @@ Every write carries the epoch, so a leader that slept through its end is refused
 """
 
 import asyncio
-import random
 from collections.abc import Callable
+from functools import partial
 
-from weft.core.backoff import backoff_s
 from weft.core.errors import EpochStale, Unavailable
 from weft.driver.adapters import Adapters
 from weft.driver.loops.bell import Bell
 from weft.driver.term import FIRST, Term
+from weft.ports.patience import retry_s
 from weft.ports.store import DriverStore, Notices
 from weft.settings import Settings, sql_settings
 from weft.telemetry import metrics
@@ -25,12 +25,11 @@ from weft.telemetry.log import get_logger
 
 log = get_logger()
 
-RETRY_FIRST_S = 0.05
-RETRY_LONGEST_S = 5.0
 STANDBY_S = 5.0
 """How often a standby tries: a leader that died on another host is replaced in this time."""
 SUCCESSION_S = (0.0, 0.02, 0.1, 0.3, 1.0)
 """Pauses of a standby that was woken: the dead leader's backend is about to free the lock."""
+_retry_s = partial(retry_s, first_s=0.05, longest_s=5.0)
 
 
 class Driver:
@@ -69,7 +68,7 @@ class Driver:
             except Unavailable as error:
                 failures += 1
                 log.debug("notices.lost", error=error.message)
-            await asyncio.sleep(_retry_s(max(failures, 1)))
+            await asyncio.sleep(_retry_s(failures))
 
     def _pass_on(self, payload: str, *, listening_began: bool) -> None:
         if self._term is None:
@@ -122,12 +121,3 @@ class Driver:
     def _enter(self, state: str, **facts: int) -> None:
         log.info("driver.state_changed", state=state, **facts)
         self._on_state(state)
-
-
-def _retry_s(failures: int) -> float:
-    return backoff_s(
-        failures,
-        first_s=RETRY_FIRST_S,
-        longest_s=RETRY_LONGEST_S,
-        jitter=random.random(),  # noqa: S311 (spreads retries, guards nothing)
-    )

@@ -1,21 +1,26 @@
 """What all intakes share: submissions that come by a broker, as a user whom the operator named."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from typing import Final
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from contextlib import AbstractAsyncContextManager
+from functools import partial
+from typing import Any, Final, TypeVar
 
 from weft.api.services import Services
 from weft.core.errors import Forbidden, QueueFull, QuotaExceeded, Unavailable
 from weft.core.rights import Right, require
 from weft.ports.patience import retry_s
 from weft.ports.store import Action, Caller, acting
+from weft.ports.transport import TransportError
 from weft.submission import submit
 from weft.submission.services import Answer, Origin
+from weft.telemetry.log import get_logger
 from weft.wire.documents import BatchDocument
 
 FULL_WAIT_S: Final = 5.0
-_RETRY_FIRST_S: Final = 0.2
-_RETRY_LONGEST_S: Final = 5.0
+_pause_s = partial(retry_s, first_s=0.2, longest_s=5.0)
+Come = TypeVar("Come")
+log = get_logger()
 
 
 async def until_possible(
@@ -30,7 +35,7 @@ async def until_possible(
             await take()
         except Unavailable:
             failures += 1
-            await asyncio.sleep(pause_s(failures))
+            await asyncio.sleep(_pause_s(failures))
         except (QuotaExceeded, QueueFull):
             if full_for_s is not None and waited_s >= full_for_s:
                 raise
@@ -38,6 +43,34 @@ async def until_possible(
             await asyncio.sleep(FULL_WAIT_S)
         else:
             return
+
+
+async def finish_all(
+    name: str,
+    consume: Callable[[], AbstractAsyncContextManager[AsyncIterator[Come]]],
+    finish: Callable[[Come], Coroutine[Any, Any, None]],
+) -> None:
+    """Finish what comes by a connection of this name, many at a time, until cancelled. What is
+    under way when the connection ends comes again.
+    """
+    failures = 0
+    while True:
+        tasks: set[asyncio.Task[None]] = set()
+        try:
+            async with consume() as coming:
+                async for one in coming:
+                    failures = 0
+                    task = asyncio.create_task(finish(one))
+                    tasks.add(task)
+                    task.add_done_callback(tasks.discard)
+        except TransportError as error:
+            log.warning("transport.away", transport=name, error=str(error))
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        failures += 1
+        await asyncio.sleep(_pause_s(failures))
 
 
 async def named_user(services: Services, tenant: str, user: str, table: str) -> Caller:
@@ -65,8 +98,3 @@ async def submit_taken(
     known = Action(caller=caller, name=action, path=path, trace_id=origin.trace_id)
     with acting(known):
         return await submit.create_batch(services, caller, document, origin)
-
-
-def pause_s(failures: int) -> float:
-    """Return the pause after this number of failures."""
-    return retry_s(failures, first_s=_RETRY_FIRST_S, longest_s=_RETRY_LONGEST_S)

@@ -1,6 +1,7 @@
 """Decide what becomes of the items of a source: the documents of their jobs."""
 
 import asyncio
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -9,6 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
+from weft.core.errors import Invalid
 from weft.core.lines.configuration import (
     PARAM,
     SERIES,
@@ -37,6 +39,7 @@ SERIES_ATTRIBUTE = "series"
 
 WAIT_FIRST_S: Final = 1.0
 WAIT_LONGEST_S: Final = 60.0
+_JOB: Final = re.compile(r"/jobs/(\d+)(/.*)?")
 _UNKNOWN: Final = "its series is being read"
 _NO_LOOK_UPS: Final = Answered(away="this api asks nothing")
 
@@ -50,6 +53,16 @@ class _Known:
 
 
 _NOTHING: Final = _Known({}, {})
+
+
+def wrong_jobs(error: Invalid) -> Mapping[int, str]:
+    """Return why jobs of a set were refused, by their place in it; empty: it is about all."""
+    wrong: dict[int, str] = {}
+    for one in error.errors:
+        if found := _JOB.fullmatch(one.pointer):
+            field = (found[2] or "")[1:]
+            wrong.setdefault(int(found[1]), f"{field}: {one.message}" if field else one.message)
+    return wrong
 
 
 async def decide(

@@ -8,7 +8,6 @@ under the same key, so that no item becomes two jobs.
 
 import asyncio
 import hashlib
-import re
 from collections.abc import Callable, Sequence
 from datetime import date
 from typing import Any, Final
@@ -17,7 +16,7 @@ import msgspec
 
 from weft.api.services import Services
 from weft.api.use_cases.due_work import DueWork
-from weft.api.use_cases.item_decisions import decide
+from weft.api.use_cases.item_decisions import decide, wrong_jobs
 from weft.core.errors import (
     BatchCancelled,
     BatchNotFound,
@@ -46,7 +45,6 @@ LEASE_S: Final = 60.0
 """After this time another api goes on with a source that this one has not let go."""
 FULL_WAIT_S: Final = 15.0
 REFUSED_WAIT_S: Final = 60.0
-_JOB: Final = re.compile(r"/jobs/(\d+)(/.*)?")
 log = get_logger()
 
 Decode = Callable[[bytes, type[Any]], Any]
@@ -214,17 +212,10 @@ class SourceItems:
         self, taken: TakenSource, ready: Sequence[tuple[TakenItem, Any]], error: Invalid
     ) -> tuple[list[tuple[TakenItem, Any]], Target | None]:
         """Refuse the items that an error names; the others go on. Raise it if it names none."""
-        wrong: dict[int, str] = {}
-        for one in error.errors:
-            found = _JOB.fullmatch(one.pointer)
-            if found:
-                wrong.setdefault(int(found[1]), f"{(found[2] or '/')[1:]}: {one.message}")
+        wrong = wrong_jobs(error)
         if not wrong:
             raise error
-        refused = [
-            Decision(ready[at][0].n, "refused", reason=why.removeprefix(": "))
-            for at, why in wrong.items()
-        ]
+        refused = [Decision(ready[at][0].n, "refused", reason=why) for at, why in wrong.items()]
         left = [pair for at, pair in enumerate(ready) if at not in wrong]
         ITEMS_DECIDED.labels("refused").inc(len(refused))
         kept = [_again(one, document) for one, document in left]

@@ -1,7 +1,6 @@
 """Try a source: read it once and say what would become of its items. Nothing is kept."""
 
 import hashlib
-import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from typing import Any, Final
@@ -9,7 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from weft.api.services import Services
-from weft.api.use_cases.item_decisions import decide
+from weft.api.use_cases.item_decisions import decide, wrong_jobs
 from weft.api.use_cases.sources import refuse_others
 from weft.core.errors import Invalid, WeftError
 from weft.core.rights import UserRole
@@ -23,7 +22,6 @@ from weft.telemetry.trace import new_trace_id
 from weft.wire.documents import BatchDocument
 
 ITEMS_SHOWN: Final = 100
-_JOB: Final = re.compile(r"/jobs/(\d+)(/.*)?")
 _NO_READER: Final = "this api reads no sources"
 log = get_logger()
 
@@ -117,11 +115,7 @@ async def _wrong(
     try:
         await submit.check_batch(services, taken.owner, decode(body), origin)
     except Invalid as error:
-        named = {
-            ready[int(found[1])].n: f"{(found[2] or '')[1:]}: {one.message}".removeprefix(": ")
-            for one in error.errors
-            if (found := _JOB.fullmatch(one.pointer))
-        }
+        named = {ready[at].n: why for at, why in wrong_jobs(error).items()}
         return named or {one.n: error.message for one in ready}
     except WeftError as error:
         return {one.n: error.message for one in ready}

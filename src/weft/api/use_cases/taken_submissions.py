@@ -8,7 +8,6 @@ a repeat is harmless. What is refused comes to the dead messages with the proble
                   └───────────┴── refused: put to the dead messages
 """
 
-import asyncio
 import hashlib
 from collections.abc import Callable
 from typing import Annotated, Final
@@ -17,7 +16,7 @@ import msgspec
 from msgspec import Meta
 
 from weft.api.services import Services
-from weft.api.use_cases.intake import named_user, pause_s, submit_taken, until_possible
+from weft.api.use_cases.intake import finish_all, named_user, submit_taken, until_possible
 from weft.core.door_keys import stored_key
 from weft.core.errors import Internal, Invalid, WeftError
 from weft.core.ids import format_batch_id
@@ -69,24 +68,11 @@ class TakenSubmissions:
 
     async def serve(self) -> None:
         """Take what comes, until cancelled."""
-        failures = 0
-        while True:
-            tasks: set[asyncio.Task[None]] = set()
-            try:
-                async with self._transport.consume(self._route, limit=AT_ONCE) as deliveries:
-                    async for one in deliveries:
-                        failures = 0
-                        task = asyncio.create_task(self._finish(one))
-                        tasks.add(task)
-                        task.add_done_callback(tasks.discard)
-            except TransportError as error:
-                log.warning("transport.away", transport=self._name, error=str(error))
-            finally:
-                for task in tasks:
-                    task.cancel()
-                await asyncio.gather(*tasks, return_exceptions=True)
-            failures += 1
-            await asyncio.sleep(pause_s(failures))
+        await finish_all(
+            self._name,
+            lambda: self._transport.consume(self._route, limit=AT_ONCE),
+            self._finish,
+        )
 
     async def _finish(self, one: Delivery) -> None:
         trace_id = new_trace_id()

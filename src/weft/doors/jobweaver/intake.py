@@ -7,11 +7,12 @@ here their offsets are committed for the group, and those that cannot be read ar
 
 import asyncio
 import hashlib
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from typing import Final
 
 from weft.api.services import Services
-from weft.api.use_cases.intake import named_user, pause_s, submit_taken, until_possible
+from weft.api.use_cases.intake import finish_all, named_user, submit_taken, until_possible
 from weft.core.door_keys import stored_key
 from weft.core.errors import (
     IdempotencyConflict,
@@ -26,7 +27,6 @@ from weft.doors.jobweaver.documents import batch_of
 from weft.doors.jobweaver.topics import NAME, identity_of
 from weft.ports.store import ForeignJobs
 from weft.ports.topics import Arrival, Topics
-from weft.ports.transport import TransportError
 from weft.settings.transports_file import JobTopicsDocument, TransportDocument
 from weft.submission.services import Origin
 from weft.submission.translation.simulations import check_steps
@@ -63,25 +63,14 @@ class _Intake:
 
     async def serve(self, topic: str, take: Callable[[Arrival], Awaitable[None]]) -> None:
         """Take what comes by a topic, until cancelled."""
-        failures = 0
-        while True:
-            tasks: set[asyncio.Task[None]] = set()
-            try:
-                await self._topics.make(wire.PARTITIONS)
-                async with self._topics.consume(GROUP, topic, limit=AT_ONCE) as arrivals:
-                    async for one in arrivals:
-                        failures = 0
-                        task = asyncio.create_task(self._finish(one, take))
-                        tasks.add(task)
-                        task.add_done_callback(tasks.discard)
-            except TransportError as error:
-                log.warning("transport.away", transport=self._name, error=str(error))
-            finally:
-                for task in tasks:
-                    task.cancel()
-                await asyncio.gather(*tasks, return_exceptions=True)
-            failures += 1
-            await asyncio.sleep(pause_s(failures))
+
+        @asynccontextmanager
+        async def consume() -> AsyncIterator[AsyncIterator[Arrival]]:
+            await self._topics.make(wire.PARTITIONS)
+            async with self._topics.consume(GROUP, topic, limit=AT_ONCE) as arrivals:
+                yield arrivals
+
+        await finish_all(self._name, consume, lambda one: self._finish(one, take))
 
     async def _finish(self, one: Arrival, take: Callable[[Arrival], Awaitable[None]]) -> None:
         """Take a record until that is possible; then it is done."""

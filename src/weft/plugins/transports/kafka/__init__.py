@@ -44,6 +44,7 @@ PARTITIONS: Final = 12
 """Of a topic that is made here: the most workers that share it."""
 _CALL_S: Final = 10.0
 _ANY: Final = -1
+"""The partition of a message that may go to each."""
 _PAUSE_S: Final = 0.1
 _SOON: Final = {
     KafkaError.NOT_LEADER_FOR_PARTITION, KafkaError.LEADER_NOT_AVAILABLE,
@@ -51,7 +52,6 @@ _SOON: Final = {
     KafkaError.COORDINATOR_NOT_AVAILABLE,
 }  # fmt: skip
 """What a cluster answers that has just made a topic or elected somebody: it is asked again."""
-"""The partition of a message that may go to each."""
 _Record = tuple[str, int, bytes, Mapping[str, str]]
 """Topic, partition, body and headers."""
 

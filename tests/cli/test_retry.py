@@ -2,7 +2,7 @@
 
 import pytest
 
-from weft.cli.commands.retry import said
+from weft.cli.terminal.names import retried_words
 
 
 @pytest.mark.parametrize(
@@ -15,4 +15,4 @@ from weft.cli.commands.retry import said
     ],
 )
 def test_jobs_are_counted(n_jobs: int, n_late: int, told: str) -> None:
-    assert said(n_jobs, n_late) == told
+    assert retried_words(n_jobs, n_late) == told

@@ -7,7 +7,7 @@ import pytest
 
 from weft.core.attempt_key import AttemptKey
 from weft.worker.agent.message_files import MessageFiles
-from weft.worker.agent.trees import TreeRemovals, remove_tree
+from weft.worker.trees import TreeRemovals, remove_tree
 
 LEVELS = 1500
 """More than Python has calls."""

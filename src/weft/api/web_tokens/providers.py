@@ -28,7 +28,8 @@ from weft.api.web_tokens.fetching import (
     is_safe_url,
     post_form,
 )
-from weft.api.web_tokens.issuers import Issuer, IssuerDocument
+from weft.api.web_tokens.issuer_document import IssuerDocument
+from weft.api.web_tokens.issuers import Issuer
 from weft.core.texts import folded_name
 from weft.telemetry.log import get_logger
 

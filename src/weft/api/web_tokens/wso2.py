@@ -5,14 +5,12 @@ and tenant, and their roles in one text.
 """
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import msgspec
 
+from weft.api.web_tokens.issuer_document import IssuerDocument
 from weft.core.rights import UserRole
-
-if TYPE_CHECKING:
-    from weft.api.web_tokens.issuers import IssuerDocument
 
 PREFIX: Final = "x-jwt-assertion"
 """How the header begins; the gateway's name of the tenant follows."""
@@ -26,7 +24,7 @@ _OTHERS: Final = ("audience", "user_claim", "role_claim", "roles", "algorithms",
 """Fields of an entry that its form decides."""
 
 
-def mistake_of(one: "IssuerDocument") -> str | None:
+def mistake_of(one: IssuerDocument) -> str | None:
     """Return what is wrong with an entry of this form."""
     usual = {field.name: field.default for field in msgspec.structs.fields(one)}
     for name in _OTHERS:
@@ -37,7 +35,7 @@ def mistake_of(one: "IssuerDocument") -> str | None:
     return None
 
 
-def completed(one: "IssuerDocument") -> "IssuerDocument":
+def completed(one: IssuerDocument) -> IssuerDocument:
     """Return an entry with what its form decides."""
     return msgspec.structs.replace(
         one, algorithms=("RS256",), role_claim=_ROLE, roles=_ROLES, header=canonical(one.header)

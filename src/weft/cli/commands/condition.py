@@ -8,7 +8,7 @@ from cyclopts import App, Parameter
 from weft.cli.input.bounds import bounded
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.terminal.amounts import moment
-from weft.cli.terminal.plain import cell
+from weft.cli.terminal.incidents import INCIDENT_HEADER, incident_row, last_test, test_of
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_facts, print_json, print_table
 from weft.client.api import Api
@@ -20,7 +20,6 @@ app = App(
 )
 
 Document = Mapping[str, Any]
-HEADER = ("ID", "Condition", "Test", "Since", "Jobs", "Last test", "Next test")
 
 
 @app.command(name="ls")
@@ -39,7 +38,7 @@ def list_all(*, shared: Shared = SHARED) -> int:
     if shared.json:
         print_json(found)
     elif found:
-        print_table(HEADER, [condition_row(one) for one in found], right=("Jobs",))
+        print_table(INCIDENT_HEADER, [incident_row(one) for one in found], right=("Jobs",))
     else:
         note("no job waits for a condition")
     return 0
@@ -65,7 +64,7 @@ def show(condition: str, /, *, shared: Shared = SHARED) -> int:
         "test": test_of(found),
         "since": moment(found["since"]),
         "jobs": f"{found['n_jobs']:,}",
-        "last test": _last_test(found, width=200),
+        "last test": last_test(found, width=200),
         "next test": moment(found["next_test_at"]),
         "then go on": f"{found['n_next']:,} jobs",
         "given up by": found["failed_by"],
@@ -138,31 +137,6 @@ def fail(condition: str, /, *, shared: Shared = SHARED) -> int:
     found = _ask(shared, condition, Api.fail_condition)
     _say(shared, found, "is given up: its jobs end")
     return 0
-
-
-def condition_row(one: Document) -> tuple[str, ...]:
-    """Return an incident as a line of a table."""
-    return (
-        format_condition_id(one["condition_id"]),
-        one["condition"],
-        cell(test_of(one), width=48),
-        moment(one["since"]),
-        f"{one['n_jobs']:,}",
-        _last_test(one, width=48),
-        moment(one["next_test_at"]),
-    )
-
-
-def test_of(one: Document) -> str:
-    """Return how a condition is tested, as `tcp host=db port=5432`."""
-    given = (f"{name}={value}" for name, value in sorted(one["parameters"].items()))
-    return " ".join((one["tester"], *given))
-
-
-def _last_test(one: Document, *, width: int) -> str:
-    if one["tested_at"] is None:
-        return "none yet"
-    return cell(one["message"] or ("passed" if one["passed"] else "failed"), width=width)
 
 
 def _say(shared: Shared, found: Document, what: str) -> None:

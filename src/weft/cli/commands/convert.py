@@ -11,8 +11,8 @@ from typing import IO, Annotated, Any
 from cyclopts import App, Parameter
 
 from weft.cli.input.options import LOCAL, Local
+from weft.cli.input.output_file import opened_to_write
 from weft.cli.input.packed import unpacked
-from weft.cli.terminal.output_file import opened_to_write
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json
 from weft.core.dax import DaxJob, DaxReader, UnreadableWorkflow, Workflow

@@ -11,8 +11,8 @@ import msgspec
 from cyclopts import Parameter
 
 from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.output_file import opened_to_write
 from weft.cli.input.targets import Target, parse_target
-from weft.cli.terminal.output_file import opened_to_write
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json
 from weft.core.errors import BadId

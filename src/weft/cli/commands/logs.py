@@ -75,8 +75,8 @@ def logs(
                 hint=f"`weft jobs {target}` lists its jobs.",
             )
         wanted = Wanted(
-            target=which, states=FAILED if failed else (), q=q, stream=stream, grep=chosen,
-            as_json=shared.json,
+            batch_id=which.batch_id, group=which.group, states=FAILED if failed else (), q=q,
+            stream=stream, grep=chosen, as_json=shared.json,
         )  # fmt: skip
         return asyncio.run(_logs_of_many(shared, wanted, follow=follow))
     if failed or q is not None:
@@ -86,7 +86,13 @@ def logs(
             hint=f"Name the batch: `weft logs b{which.batch_id} --failed`.",
         )
     wanted = Wanted(
-        target=which, states=(), q=None, stream=stream, grep=chosen, as_json=shared.json
+        batch_id=which.batch_id,
+        group=which.group,
+        states=(),
+        q=None,
+        stream=stream,
+        grep=chosen,
+        as_json=shared.json,
     )
     return asyncio.run(_logs(shared, wanted, which.job_id, follow=follow, attempt=attempt))
 
@@ -102,7 +108,7 @@ async def _logs_of_many(shared: Shared, wanted: Wanted, *, follow: bool) -> int:
 async def _logs(
     shared: Shared, wanted: Wanted, job_id: int, *, follow: bool, attempt: int | None
 ) -> int:
-    batch_id, stream = wanted.target.batch_id, wanted.stream
+    batch_id, stream = wanted.batch_id, wanted.stream
     async with shared.client() as client:
         if shared.json:
             if follow:
@@ -130,7 +136,7 @@ def _output(wanted: Wanted) -> LogOutput | JobLines:
 
 
 async def _follow(client: Api, wanted: Wanted, job_id: int, attempt: int | None) -> None:
-    batch_id = wanted.target.batch_id
+    batch_id = wanted.batch_id
     events = client.follow_log(batch_id, job_id, stream=wanted.stream, attempt=attempt)
     is_silent, output = True, _output(wanted)
     async with aclosing(events):
@@ -164,7 +170,7 @@ async def _print_stream(
 ) -> None:
     descriptor = STDERR if stream == "stderr" else STDOUT
     output = _output(wanted)
-    chunks = client.read_log(wanted.target.batch_id, job_id, stream=stream, attempt=attempt)
+    chunks = client.read_log(wanted.batch_id, job_id, stream=stream, attempt=attempt)
     async for chunk in chunks:
         output.write(descriptor, chunk)
     output.end()

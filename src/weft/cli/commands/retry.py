@@ -9,6 +9,7 @@ from cyclopts import Parameter
 from weft.cli.input.batch_query import NO_QUERY, BatchQuery, act_on_batches
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.targets import Target, check_targets, parse_target
+from weft.cli.terminal.names import retried_words
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json
 from weft.client.api import WAIT_PATIENCE_S
@@ -89,7 +90,7 @@ async def _retry(
             if shared.json:
                 print_json(await client.get_operation(operation["id"]))
             else:
-                note(f"{title}: {said(result['n_retried'], result.get('n_late', 0))}")
+                note(f"{title}: {retried_words(result['n_retried'], result.get('n_late', 0))}")
     return 0
 
 
@@ -108,13 +109,3 @@ def _requests(targets: Sequence[Target]) -> Iterator[tuple[Target, list[int] | N
 def _title(target: Target) -> str:
     batch = format_batch_id(target.batch_id)
     return batch if target.group is None else f"{batch}/{target.group.lstrip('/')}"
-
-
-def said(n_jobs: int, n_late: int) -> str:
-    """Return how many jobs run again, and how many are too late for that."""
-    said = "nothing to retry"
-    if n_jobs:
-        said = "1 job runs again" if n_jobs == 1 else f"{n_jobs:,} jobs run again"
-    if n_late == 1:
-        return f"{said}; 1 job left out: its deadline has passed"
-    return f"{said}; {n_late:,} jobs left out: their deadlines have passed" if n_late else said

@@ -10,9 +10,9 @@ import msgspec
 from cyclopts import Parameter
 
 from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.output_file import opened_to_write
 from weft.cli.input.targets import parse_batch
 from weft.cli.terminal.amounts import moment
-from weft.cli.terminal.output_file import opened_to_write
 from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from weft.cli.commands.condition import HEADER as INCIDENT_HEADER
-from weft.cli.commands.condition import condition_row
 from weft.cli.input.options import SHARED, Shared, say_outage
 from weft.cli.terminal.columns import fit_columns
+from weft.cli.terminal.incidents import INCIDENT_HEADER, incident_row
 from weft.cli.terminal.names import job_name
 from weft.cli.terminal.plain import one_line, plain
 from weft.cli.terminal.report import note
@@ -111,7 +110,7 @@ def _render(
     )
     top: list[RenderableType] = [head, Text()]
     if incidents:
-        shown = [condition_row(one) for one in incidents[:INCIDENTS_SHOWN]]
+        shown = [incident_row(one) for one in incidents[:INCIDENTS_SHOWN]]
         top += [_table(INCIDENT_HEADER, shown, width), Text()]
     workers = _table(
         WORKER_HEADER, [worker_cells(worker) for worker in overview["workers"]], width

@@ -17,6 +17,7 @@ from weft.cli.input.settings import (
     WorkerOptions,
 )
 from weft.cli.terminal.amounts import moment
+from weft.cli.terminal.names import worker_state
 from weft.cli.terminal.plain import cell, one_line
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_facts, print_json, print_table
@@ -211,18 +212,10 @@ def _change_all(
                 if shared.json:
                     print_json(found)
                 else:
-                    note(f"{one_line(name, width=80)}: {state_of(found)}")
+                    note(f"{one_line(name, width=80)}: {worker_state(found)}")
 
     asyncio.run(change_each())
     return 0
-
-
-def state_of(worker: Document) -> str:
-    """Return the state in words, with what keeps a draining worker."""
-    count = worker["n_running"]
-    if worker["state"] not in {"cordoned", "draining"} or not count:
-        return str(worker["state"])
-    return f"{worker['state']}, {count:,} job{'s' * (count != 1)} running"
 
 
 def _row(worker: Document) -> tuple[object, ...]:

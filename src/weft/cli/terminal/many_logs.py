@@ -6,7 +6,6 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
 
-from weft.cli.input.targets import Target
 from weft.cli.terminal.cut_output import once, say_cut, say_left_out
 from weft.cli.terminal.grep import Grep
 from weft.cli.terminal.job_lines import JobLines
@@ -16,7 +15,7 @@ from weft.cli.terminal.screen import JsonItems
 from weft.client.api import Api, Stream
 from weft.core.end_words import explain_end
 from weft.core.errors import OutputElsewhere, WeftError
-from weft.core.ids import format_job_ref
+from weft.core.ids import BatchId, format_job_ref
 from weft.core.states import ENDED_WORDS
 
 FAILED = ("failed", "error")
@@ -32,7 +31,8 @@ _LINES_AT_ONCE = 4096
 class Wanted:
     """Which output is printed, and how."""
 
-    target: Target
+    batch_id: BatchId
+    group: str | None
     states: tuple[str, ...]
     """Only of jobs in these states; none: of all."""
     q: str | None
@@ -68,8 +68,7 @@ class ManyLogs:
         return await self._rest(follows=True)
 
     async def _follow_all(self) -> None:
-        target = self._wanted.target
-        watch = self._client.watch(target.batch_id, self._look)
+        watch = self._client.watch(self._wanted.batch_id, self._look)
         async with asyncio.TaskGroup() as tasks, aclosing(watch) as documents:
             async for document in documents:
                 is_small = document["n_jobs"] <= LOOKED_AT_MAX
@@ -82,16 +81,14 @@ class ManyLogs:
                             tasks.create_task(self._follow_job(job))
 
     async def _look(self) -> Mapping[str, Any]:
-        target = self._wanted.target
-        if target.group is not None:
-            return await self._client.get_group(target.batch_id, target.group)
-        return await self._client.get_batch(target.batch_id)
+        if self._wanted.group is not None:
+            return await self._client.get_group(self._wanted.batch_id, self._wanted.group)
+        return await self._client.get_batch(self._wanted.batch_id)
 
     async def _jobs(self, states: tuple[str, ...]) -> AsyncIterator[Mapping[str, Any]]:
         """Yield those jobs that were not yielded before."""
-        target = self._wanted.target
         found = self._client.list_jobs(
-            target.batch_id, self._wanted.q, group=target.group, states=states
+            self._wanted.batch_id, self._wanted.q, group=self._wanted.group, states=states
         )
         async for job in found:
             if job["job_id"] not in self._begun:

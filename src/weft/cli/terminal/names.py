@@ -37,6 +37,14 @@ def shown_phase(document: Document) -> str | None:
     return "until its worker has room for it" if phase == "assigned" else phase
 
 
+def worker_state(worker: Document) -> str:
+    """Return the state in words, with what keeps a draining worker."""
+    count = worker["n_running"]
+    if worker["state"] not in {"cordoned", "draining"} or not count:
+        return str(worker["state"])
+    return f"{worker['state']}, {count:,} job{'s' * (count != 1)} running"
+
+
 def number_ranges(numbers: Iterable[int], prefix: str = "j") -> str:
     """Return ascending numbers as ranges: `j2–j1001, j1005`."""
     parts: list[tuple[int, int]] = []
@@ -49,3 +57,13 @@ def number_ranges(numbers: Iterable[int], prefix: str = "j") -> str:
         f"{prefix}{first}" if first == last else f"{prefix}{first}–{prefix}{last}"
         for first, last in parts
     )
+
+
+def retried_words(n_jobs: int, n_late: int) -> str:
+    """Return how many jobs run again, and how many are too late for that."""
+    said = "nothing to retry"
+    if n_jobs:
+        said = "1 job runs again" if n_jobs == 1 else f"{n_jobs:,} jobs run again"
+    if n_late == 1:
+        return f"{said}; 1 job left out: its deadline has passed"
+    return f"{said}; {n_late:,} jobs left out: their deadlines have passed" if n_late else said

@@ -3,9 +3,7 @@
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 
-from weft.cli.commands.retry import said as retry_said
-from weft.cli.commands.worker import state_of as worker_state
-from weft.cli.terminal.names import state_words
+from weft.cli.terminal.names import retried_words, state_words, worker_state
 from weft.cli.terminal.plain import one_line
 from weft.cli.top.state import Document, View
 from weft.client.api import Api
@@ -165,7 +163,7 @@ async def _retry(client: Api, name: str, batch_id: int, jobs: list[int] | None) 
     operation = await client.retry_batch(batch_id, jobs=jobs)
     with Progress("", shown=False) as unseen:
         result = await end_of(client, operation, unseen)
-    return f"{name}: {retry_said(result['n_retried'], result.get('n_late', 0))}"
+    return f"{name}: {retried_words(result['n_retried'], result.get('n_late', 0))}"
 
 
 def _test(condition: Document) -> Action:

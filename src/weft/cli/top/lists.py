@@ -3,9 +3,8 @@
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 
-from weft.cli.commands.condition import HEADER as INCIDENT_HEADER
-from weft.cli.commands.condition import condition_row
 from weft.cli.terminal.amounts import moment
+from weft.cli.terminal.incidents import INCIDENT_HEADER, incident_row
 from weft.cli.terminal.names import job_name, shown_phase, state_words
 from weft.cli.terminal.plain import one_line, plain
 from weft.cli.top.cells import BATCH_HEADER, WORKER_HEADER, batch_cells, worker_cells
@@ -157,9 +156,7 @@ async def _workers(client: Api, view: View) -> None:
 async def _incidents(client: Api, view: View) -> None:
     overview = await client.overview()
     found = await first(client.list_conditions(), BATCHES_MAX)
-    rows = [
-        Row(format_condition_id(one["condition_id"]), condition_row(one), one) for one in found
-    ]
+    rows = [Row(format_condition_id(one["condition_id"]), incident_row(one), one) for one in found]
     view.facts = facts_of(overview)
     view.show(_matching(rows, view.query))
 

@@ -14,7 +14,7 @@ from weft.core.attempt_key import AttemptKey
 from weft.ports.patience import until_answered
 from weft.ports.store import WorkerStore
 from weft.telemetry.log import get_logger
-from weft.worker.agent.trees import remove_tree
+from weft.worker.trees import remove_tree
 
 log = get_logger()
 

@@ -26,10 +26,10 @@ from weft.ports.runner import Ended
 from weft.telemetry.log import get_logger
 from weft.wire.spawner import Account
 from weft.worker.agent.held import HeldAttempts
-from weft.worker.agent.trees import remove_tree
 from weft.worker.private_files import make_private
 from weft.worker.stager.packing import Entry, pack, survey
 from weft.worker.stager.placing import give, unpack_checkpoint
+from weft.worker.trees import remove_tree
 
 log = get_logger()
 

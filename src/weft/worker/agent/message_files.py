@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Final
 
 from weft.core.attempt_key import AttemptKey
-from weft.worker.agent.trees import TreeRemovals
 from weft.worker.private_files import make_private
+from weft.worker.trees import TreeRemovals
 
 MESSAGES: Final = "messages"
 """Their directory in the worker's scratch directory."""

@@ -11,10 +11,11 @@ import signal
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Final, NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn
 
 from weft.core.states import Reason
 from weft.wire.spawner import Account
+from weft.worker.spawner.descriptors import WHY_FD
 from weft.worker.spawner.programs import (
     NO_ROOM,
     CannotStart,
@@ -23,8 +24,6 @@ from weft.worker.spawner.programs import (
     find_program,
 )
 
-WHY_FD: Final = 3
-"""Where the process says why its program could not be run."""
 _WHY_BYTES_MAX = 4096
 _AGAIN_S = 0.05
 _TRIES = 200

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 
 from weft.wire.spawner import Account
 from weft.worker.spawner.account_child import Child, become
-from weft.worker.spawner.cgroups import ENTER_FD
+from weft.worker.spawner.descriptors import ENTER_FD
 from weft.worker.spawner.posix_spawn import pair
 
 _PR_SET_NO_NEW_PRIVS = 38

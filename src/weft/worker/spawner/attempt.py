@@ -1,16 +1,27 @@
 """One attempt as the spawner knows it."""
 
-from typing import TYPE_CHECKING
-
 from weft.core.attempt_key import AttemptKey
 from weft.wire.spawner import StartProcess
 from weft.worker.spawner.capacity import Taken
 from weft.worker.spawner.loop import LoopTimer
 from weft.worker.spawner.output import Output
+from weft.worker.spawner.prepared import Prepared
 
-if TYPE_CHECKING:
-    from weft.worker.spawner.launch import Prepared
-    from weft.worker.spawner.samples import Series
+
+class Series:
+    """The samples of one attempt so far."""
+
+    __slots__ = ("base_ms", "count", "cpu_ms", "step", "waited")
+
+    def __init__(self, base_ms: int = 0) -> None:
+        self.base_ms = base_ms
+        """CPU time that its process had used before: a warm one serves many attempts."""
+        self.cpu_ms = 0
+        """The largest so far: the time of a process that nobody waits for is not seen again."""
+        self.count = 0
+        self.step = 1
+        """Every how many periods a sample is taken; doubled when the file is full."""
+        self.waited = 0
 
 
 class SpawnerAttempt:

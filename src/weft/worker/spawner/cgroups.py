@@ -10,8 +10,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from weft.worker.private_files import write_all
 from weft.worker.spawner.attempt import SpawnerAttempt
 
-ENTER_FD = 4
-"""Where the process finds the file by which it enters its cgroup."""
 _ENTER = 'echo 0 >&4 || exit 126; exec "$@" 4>&-'
 """It enters before the program begins, so that nothing of the program is ever outside."""
 _MAY_BE_MISSING = frozenset({"memory.swap.max", "memory.oom.group"})

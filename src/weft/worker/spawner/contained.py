@@ -10,7 +10,7 @@ from typing import Final
 
 from weft.wire.spawner import CONTAINER_WORK
 from weft.worker.spawner.attempt import SpawnerAttempt
-from weft.worker.spawner.sandboxed import WORDS_FD
+from weft.worker.spawner.descriptors import WORDS_FD
 
 _CHECKPOINT: Final = "/weft/checkpoint"
 _SECRETS: Final = "/weft/secrets"

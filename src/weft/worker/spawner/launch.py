@@ -2,30 +2,26 @@
 
 import errno
 import os
-import signal
 import time
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Mapping
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.states import Reason
 from weft.wire.function import CONTROL_FD
-from weft.wire.spawner import Account
 from weft.worker.private_files import write_all
 from weft.worker.spawner import cgroups, contained, sandboxed
-from weft.worker.spawner.account_child import WHY_FD
-from weft.worker.spawner.accounts import AccountSpawn, give
+from weft.worker.spawner.accounts import give
 from weft.worker.spawner.attempt import SpawnerAttempt
 from weft.worker.spawner.checkpoints import Checkpoints
+from weft.worker.spawner.descriptors import ENTER_FD, WHY_FD, WORDS_FD
 from weft.worker.spawner.memory_files import MemoryFiles, NoMemoryFileSystem
-from weft.worker.spawner.posix_spawn import Spawn
+from weft.worker.spawner.prepared import Prepared, Spawned, StartedProcess, not_passable
 from weft.worker.spawner.programs import (
     DEFAULT_PATH,
     NO_ROOM,
     CannotStart,
     cannot_enter,
     check_program,
-    explain,
     find_program,
 )
 from weft.worker.spawner.scratch import Scratch
@@ -33,125 +29,13 @@ from weft.worker.spawner.scratch import Scratch
 _DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO})
 _FOUND_MAX = 4096
 _FOUND_NS = 1_000_000_000
-_BUSY_TRIES = 50
 MARK = "WEFT_ATTEMPT"
 CHECKPOINT = "WEFT_CHECKPOINT_DIR"
 MEMORY_FILES = "WEFT_SECRETS_DIR"
 
 
-class StartedProcess(NamedTuple):
-    """A process that a thread has started."""
-
-    pid: int
-    started_ns: int
-    """The time just before the start."""
-
-
-class Spawned(NamedTuple):
-    """A live process and our ends of its pipes."""
-
-    pid: int
-    pidfd: int
-    stdout_fd: int
-    stderr_fd: int
-
-
 class NoRoom(Exception):
     """The system has no process, file or memory available now."""
-
-
-class Prepared:
-    """A process with its pipes that only has to be started. `run` may be called in any thread."""
-
-    def __init__(
-        self,
-        path: str,
-        argv: Sequence[str],
-        env: Mapping[str, str],
-        given: Sequence[tuple[int, int]],
-        cwd: str,
-        umask: int | None = None,
-        account: Account | None = None,
-        *,
-        merged: bool = False,
-    ) -> None:
-        """Make the pipes; `given`: our descriptors and their numbers in the process; `merged`: it
-        writes all of its output into the first one.
-        """
-        self.umask = umask
-        self._path = path
-        self._cwd = cwd
-        self._ours: list[int] = []
-        self._its: list[int] = []
-        try:
-            for _ in ("stdout", "stderr"):
-                ours, its = os.pipe2(os.O_CLOEXEC)
-                self._ours.append(ours)
-                self._its.append(its)
-            outputs = [(self._its[0], 1), (self._its[0 if merged else 1], 2)]
-            copies = sorted([*given, *outputs], key=lambda one: one[1])
-            self._spawn = (
-                Spawn(path, argv, env, copies, cwd)
-                if account is None
-                else AccountSpawn(path, argv, env, copies, cwd, account)
-            )
-        except ValueError as error:
-            self.close()
-            raise _not_passable(error) from error
-        except BaseException:
-            self.close()
-            raise
-
-    def run(self) -> StartedProcess:
-        """Start it. Raises `OSError`, and `CannotStart` if the program stays busy."""
-        if self.umask is None:
-            return self._run()
-        ours = os.umask(self.umask)
-        try:
-            return self._run()
-        finally:
-            os.umask(ours)
-
-    def _run(self) -> StartedProcess:
-        for _ in range(_BUSY_TRIES):
-            started_ns = time.monotonic_ns()
-            if isinstance(self._spawn, AccountSpawn):
-                return StartedProcess(self._spawn.run(), started_ns)
-            try:
-                return StartedProcess(self._spawn.run(), started_ns)
-            except OSError as error:
-                if error.errno == errno.ENOEXEC:
-                    self._spawn.by_shell()
-                elif error.errno != errno.ETXTBSY:
-                    raise
-        raise CannotStart(Reason.NO_PROGRAM, f"the program {self._path} is being written")
-
-    def finish(self, started: StartedProcess | Exception) -> Spawned:
-        """Return the process, or raise why it was not started, as `Launcher.prepare` does."""
-        if isinstance(started, Exception):
-            self.close()
-            if isinstance(started, OSError) and isinstance(self._spawn, Spawn):
-                raise _why_not(started, self._path, self._cwd) from started
-            raise started
-        try:
-            pidfd = _open_pidfd(started.pid)
-        except BaseException:
-            self.close()
-            raise
-        self._close(self._its)
-        for ours in self._ours:
-            os.set_blocking(ours, False)
-        return Spawned(started.pid, pidfd, *self._ours)
-
-    def close(self) -> None:
-        """Close the pipes of a process that is not started."""
-        self._close(self._ours, self._its)
-
-    @staticmethod
-    def _close(*lists: list[int]) -> None:
-        for fds in lists:
-            for fd in fds:
-                os.close(fd)
 
 
 class Launcher:
@@ -313,8 +197,8 @@ class Launcher:
             try:
                 attempt.words_fd = _memory_file(sandboxed.variables_of(env))
             except ValueError as error:
-                raise _not_passable(error) from error
-            given.append((attempt.words_fd, sandboxed.WORDS_FD))
+                raise not_passable(error) from error
+            given.append((attempt.words_fd, WORDS_FD))
             env = {MARK: env[MARK]}
         if account is not None:
             attempt.why_fd = _memory_file("")
@@ -324,7 +208,7 @@ class Launcher:
             if attempt.request.sandbox is None and account is None:
                 check_program(path, cwd)
             cgroups.make(attempt)
-            given.append((attempt.cgroup_fd, cgroups.ENTER_FD))
+            given.append((attempt.cgroup_fd, ENTER_FD))
             if account is None:
                 argv = cgroups.entering((path, *argv[1:]), env)
                 path = argv[0]
@@ -382,11 +266,6 @@ def _sorted(error: BaseException) -> BaseException:
     return CannotStart(Reason.DISK if error.errno in _DISK else Reason.SYSTEM, str(error))
 
 
-def _not_passable(error: ValueError) -> CannotStart:
-    message = f"the arguments or the environment cannot be passed to a program: {error}"
-    return CannotStart(Reason.BAD_SPEC, message)
-
-
 def _memory_file(text: str) -> int:
     """Return an open file with this text, which only those have to whom it is given."""
     fd = os.memfd_create("weft", os.MFD_CLOEXEC)
@@ -397,18 +276,3 @@ def _memory_file(text: str) -> int:
         os.close(fd)
         raise
     return fd
-
-
-def _open_pidfd(pid: int) -> int:
-    try:
-        return os.pidfd_open(pid)
-    except OSError:
-        # It runs, but it could not be watched.
-        os.kill(pid, signal.SIGKILL)
-        os.waitpid(pid, 0)
-        raise
-
-
-def _why_not(error: OSError, path: str, cwd: str) -> Exception:
-    """Say why a program was not started, unless it may be later."""
-    return error if error.errno in NO_ROOM else explain(error, path, cwd)

@@ -12,7 +12,7 @@ from weft.wire.plain_files import open_plain
 from weft.wire.usage_format import UsageSample, decode_samples, encode_sample, usage_path
 from weft.worker.private_files import make_private, write_all
 from weft.worker.spawner import tree
-from weft.worker.spawner.attempt import SpawnerAttempt
+from weft.worker.spawner.attempt import Series, SpawnerAttempt
 from weft.worker.spawner.loop import EventLoop
 from weft.worker.spawner.output import output_path
 
@@ -20,22 +20,6 @@ _MS = 1_000_000
 _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_APPEND
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
-
-
-class Series:
-    """The samples of one attempt so far."""
-
-    __slots__ = ("base_ms", "count", "cpu_ms", "step", "waited")
-
-    def __init__(self, base_ms: int = 0) -> None:
-        self.base_ms = base_ms
-        """CPU time that its process had used before: a warm one serves many attempts."""
-        self.cpu_ms = 0
-        """The largest so far: the time of a process that nobody waits for is not seen again."""
-        self.count = 0
-        self.step = 1
-        """Every how many periods a sample is taken; doubled when the file is full."""
-        self.waited = 0
 
 
 class Samples:

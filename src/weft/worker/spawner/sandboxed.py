@@ -10,10 +10,8 @@ from collections.abc import Mapping, Sequence
 
 from weft.worker.spawner import tree
 from weft.worker.spawner.attempt import SpawnerAttempt
+from weft.worker.spawner.descriptors import WORDS_FD
 from weft.worker.spawner.posix_spawn import pair
-
-WORDS_FD = 3
-"""Where bwrap finds the words of `variables_of`."""
 
 _FIRST = ("/bin/sh", "-c", 'exec 3>&2 2>/dev/null; (exec 2>&3 3>&-; exec "$@"); exit $?', "sh")
 """Not the job itself, because the kernel lets the first process of a namespace ignore signals. It

@@ -7,8 +7,8 @@ import msgspec
 
 from weft.wire.function import DONE_BYTES_MAX, HEADER, CallDone, FunctionCall
 from weft.worker.spawner.attempt import SpawnerAttempt
-from weft.worker.spawner.launch import Spawned
 from weft.worker.spawner.loop import EventLoop
+from weft.worker.spawner.prepared import Spawned
 
 Key = tuple[int, tuple[str, ...], tuple[tuple[str, str], ...]]
 """Batch, program and environment: only jobs that share all of them share a process."""

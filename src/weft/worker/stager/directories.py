@@ -13,7 +13,7 @@ import msgspec
 from weft.core.attempt_key import AttemptKey
 from weft.ports.store import KeptFile
 from weft.wire.file_documents import FileInput, FileOutput
-from weft.worker.agent.trees import remove_tree
+from weft.worker.trees import remove_tree
 
 _MODE: Final = 0o700
 _ENTERED_BY_ALL: Final = 0o711

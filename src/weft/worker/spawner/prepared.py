@@ -1,0 +1,148 @@
+"""A process that only has to be started: its streams, its start, and why it could not be."""
+
+import errno
+import os
+import signal
+import time
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
+
+from weft.core.states import Reason
+from weft.wire.spawner import Account
+from weft.worker.spawner.accounts import AccountSpawn
+from weft.worker.spawner.posix_spawn import Spawn
+from weft.worker.spawner.programs import NO_ROOM, CannotStart, explain
+
+_BUSY_TRIES: Final = 50
+
+
+class StartedProcess(NamedTuple):
+    """A process that a thread has started."""
+
+    pid: int
+    started_ns: int
+    """The time just before the start."""
+
+
+class Spawned(NamedTuple):
+    """A live process and our ends of its pipes."""
+
+    pid: int
+    pidfd: int
+    stdout_fd: int
+    stderr_fd: int
+
+
+class Prepared:
+    """A process with its pipes that only has to be started. `run` may be called in any thread."""
+
+    def __init__(
+        self,
+        path: str,
+        argv: Sequence[str],
+        env: Mapping[str, str],
+        given: Sequence[tuple[int, int]],
+        cwd: str,
+        umask: int | None = None,
+        account: Account | None = None,
+        *,
+        merged: bool = False,
+    ) -> None:
+        """Make the pipes; `given`: our descriptors and their numbers in the process; `merged`: it
+        writes all of its output into the first one.
+        """
+        self.umask = umask
+        self._path = path
+        self._cwd = cwd
+        self._ours: list[int] = []
+        self._its: list[int] = []
+        try:
+            for _ in ("stdout", "stderr"):
+                ours, its = os.pipe2(os.O_CLOEXEC)
+                self._ours.append(ours)
+                self._its.append(its)
+            outputs = [(self._its[0], 1), (self._its[0 if merged else 1], 2)]
+            copies = sorted([*given, *outputs], key=lambda one: one[1])
+            self._spawn = (
+                Spawn(path, argv, env, copies, cwd)
+                if account is None
+                else AccountSpawn(path, argv, env, copies, cwd, account)
+            )
+        except ValueError as error:
+            self.close()
+            raise not_passable(error) from error
+        except BaseException:
+            self.close()
+            raise
+
+    def run(self) -> StartedProcess:
+        """Start it. Raises `OSError`, and `CannotStart` if the program stays busy."""
+        if self.umask is None:
+            return self._run()
+        ours = os.umask(self.umask)
+        try:
+            return self._run()
+        finally:
+            os.umask(ours)
+
+    def _run(self) -> StartedProcess:
+        for _ in range(_BUSY_TRIES):
+            started_ns = time.monotonic_ns()
+            if isinstance(self._spawn, AccountSpawn):
+                return StartedProcess(self._spawn.run(), started_ns)
+            try:
+                return StartedProcess(self._spawn.run(), started_ns)
+            except OSError as error:
+                if error.errno == errno.ENOEXEC:
+                    self._spawn.by_shell()
+                elif error.errno != errno.ETXTBSY:
+                    raise
+        raise CannotStart(Reason.NO_PROGRAM, f"the program {self._path} is being written")
+
+    def finish(self, started: StartedProcess | Exception) -> Spawned:
+        """Return the process, or raise why it was not started, as `Launcher.prepare` does."""
+        if isinstance(started, Exception):
+            self.close()
+            if isinstance(started, OSError) and isinstance(self._spawn, Spawn):
+                raise _why_not(started, self._path, self._cwd) from started
+            raise started
+        try:
+            pidfd = _open_pidfd(started.pid)
+        except BaseException:
+            self.close()
+            raise
+        self._close(self._its)
+        for ours in self._ours:
+            os.set_blocking(ours, False)
+        return Spawned(started.pid, pidfd, *self._ours)
+
+    def close(self) -> None:
+        """Close the pipes of a process that is not started."""
+        self._close(self._ours, self._its)
+
+    @staticmethod
+    def _close(*lists: list[int]) -> None:
+        for fds in lists:
+            for fd in fds:
+                os.close(fd)
+
+
+def not_passable(error: ValueError) -> CannotStart:
+    """Return the failure of words that the kernel passes to no program, such as one with a NUL."""
+    message = f"the arguments or the environment cannot be passed to a program: {error}"
+    return CannotStart(Reason.BAD_SPEC, message)
+
+
+def _open_pidfd(pid: int) -> int:
+    try:
+        return os.pidfd_open(pid)
+    except OSError:
+        # It runs, but it could not be watched.
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        raise
+
+
+def _why_not(error: OSError, path: str, cwd: str) -> Exception:
+    """Say why a program was not started, unless it may be later."""
+    return error if error.errno in NO_ROOM else explain(error, path, cwd)

@@ -4,12 +4,14 @@ import asyncio
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from transports.kafka_broker import KafkaBroker
 from transports.site import Site, check_that_a_kill_harms_nothing, weft_beside
+from weft.ports.topics import Positions, Record
 from weft.ports.transport import Connection, Delivery, Route, TransportError
 from weft.testing.transport_suite import TransportSuite, a_route, following
 
@@ -18,6 +20,7 @@ pytest.importorskip("confluent_kafka", reason="the extra `kafka` is not installe
 from confluent_kafka.admin import AdminClient
 
 from weft.plugins.transports.kafka import KafkaTransport
+from weft.plugins.transports.kafka.topics import KafkaTopics
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(300)]
 CONNECTION = """
@@ -118,6 +121,26 @@ async def test_a_topic_that_was_deleted_is_made_again(
             bodies.discard(one.body)
 
 
+async def test_a_topic_is_followed_once_it_is_there(kafka: KafkaBroker) -> None:
+    """Who followed none of its partitions would never hear of outcomes."""
+    topics = KafkaTopics(connection(kafka.address))
+    name = a_route().name
+    with pytest.raises(TransportError, match=f"{name} is not there yet"):
+        async with topics.follow([name], Positions()):
+            pass
+    await topics.make({name: 1})
+    async with asyncio.timeout(60):
+        while True:
+            with suppress(TransportError):
+                async with topics.follow([name], Positions()) as arrivals:
+                    await topics.publish([Record(name, "key", b"value", {})])
+                    come = await anext(arrivals)
+                    break
+    await topics.close()
+
+    assert come.value == b"value"
+
+
 async def published(transport: KafkaTransport, route: Route, body: bytes) -> None:
     """Send a message until it is confirmed."""
     async with asyncio.timeout(60):
@@ -152,6 +175,7 @@ async def test_a_killed_consumer_leaves_its_records_to_the_next(
 CONSUMER = """
 import asyncio, sys
 from weft.plugins.transports.kafka import KafkaTransport
+from weft.plugins.transports.kafka.topics import KafkaTopics
 from weft.ports.transport import Connection, Route
 
 async def consume(address, *route):

@@ -138,19 +138,27 @@ class _Follower:
     def begin(self) -> None:
         """Find where to begin, and read from there on. Raise `TransportError`."""
         try:
-            known = self._consumer.list_topics(timeout=_CALL_S).topics
-            for topic in self._topics:
-                for number in known[topic].partitions if topic in known else ():
-                    if (topic, number) not in self._since:
-                        at = TopicPartition(topic, number)
-                        _, end = self._consumer.get_watermark_offsets(at, timeout=_CALL_S)
-                        self._since[topic, number] = end
-            assigned = [TopicPartition(*at, offset) for at, offset in self._since.items()]
-            self._consumer.assign(assigned)
+            self._find_positions()
         except KafkaException as error:
             self._consumer.close()
             raise TransportError(self._failures.reason(error)) from error
+        except TransportError:
+            self._consumer.close()
+            raise
         self._thread.start()
+
+    def _find_positions(self) -> None:
+        known = self._consumer.list_topics(timeout=_CALL_S).topics
+        for topic in self._topics:
+            if topic not in known or not known[topic].partitions:
+                # Made a moment ago: not every broker knows it yet.
+                raise TransportError(f"the topic {topic} is not there yet")
+            for number in known[topic].partitions:
+                if (topic, number) not in self._since:
+                    at = TopicPartition(topic, number)
+                    _, end = self._consumer.get_watermark_offsets(at, timeout=_CALL_S)
+                    self._since[topic, number] = end
+        self._consumer.assign([TopicPartition(*at, offset) for at, offset in self._since.items()])
 
     def end(self) -> None:
         """Stop reading; wait for that."""

@@ -233,7 +233,7 @@ def test_an_outcome_ends_the_run_that_it_names_and_no_other(outside: Outside) ->
 
 
 def test_poison_goes_by_and_positions_pass_it(outside: Outside) -> None:
-    """A record whose instruction alone cannot be read has failed, once."""
+    """A record whose instruction alone cannot be read has failed, once, and is kept, too."""
     event = {"traceId": "t", "eventId": str(uuid4())}
     for topic in ("job-created", "run-job", "job-completed", "job-failed"):
         for value, headers in (
@@ -244,13 +244,26 @@ def test_poison_goes_by_and_positions_pass_it(outside: Outside) -> None:
     known = str(uuid4())
     bad = {"jobId": known, "instruction": {"steps": [{"action": "DANCE"}]}}
     outside.put("run-job", known, bad, traceId="t", eventId=str(uuid4()))
+    refused = {"action": "SLEEP", "durationMs": -1}
+    job = {"jobId": str(uuid4()), "type": "SIMULATION", "maxRetries": 0}
+    outside.put(
+        "job-created", "poison", {**job, "instruction": {"steps": [refused]}}, traceId="t",
+        eventId=str(uuid4()),
+    )  # fmt: skip
     job_id = outside.post(LOG)
     outside.until_status(job_id, "COMPLETED")
 
     assert len(outside.told("job-failed", known)) == 1
+    for topic, why in (("run-job", "DANCE"), ("job-created", "/steps/0/durationMs")):
+        until(lambda topic=topic, why=why: is_kept(outside, topic, why))  # type: ignore[misc]
     until(lambda: lag(outside, "jobweaver-workers", "run-job") == 0)
     for topic in ("job-created", "job-completed", "job-failed"):
         until(lambda topic=topic: lag(outside, "scheduler-group", topic) == 0)  # type: ignore[misc]
+
+
+def is_kept(outside: Outside, topic: str, why: str) -> bool:
+    kept = outside.http.get("/v1/dead-messages", params={"limit": 100}).json()["items"]
+    return any(one["source"] == topic and why in one["error"] for one in kept)
 
 
 def lag(outside: Outside, group: str, topic: str) -> int:

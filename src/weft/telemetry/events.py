@@ -84,8 +84,6 @@ EVENTS = MappingProxyType(
         "transport.away": "a transport cannot be reached; its messages wait · transport, error",
         "topics.poison": "a record of a topic cannot be used; it is passed over · topic, "
         "partition, offset, error, bytes",
-        "topics.refused": "a job that a record brought is refused · topic, partition, offset, "
-        "job, code, error",
         "topics.submitted": "a job that a record brought is submitted · job, batch, trace_id",
         "topics.failed": "a record of a topic could not be taken in, by a mistake; it is passed "
         "over · topic",

@@ -11,6 +11,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Final
 
+import msgspec
+
 from weft.api.services import Services
 from weft.api.use_cases.intake import finish_all, named_user, submit_taken, until_possible
 from weft.core.door_keys import stored_key
@@ -22,6 +24,7 @@ from weft.core.errors import (
     WeftError,
 )
 from weft.core.ids import format_batch_id
+from weft.core.problem_document import problem_document
 from weft.core.problems import Problems
 from weft.doors.jobweaver.documents import batch_of
 from weft.doors.jobweaver.topics import NAME, identity_of
@@ -106,12 +109,11 @@ class _Intake:
         except IdempotencyConflict:
             batch_id = None
         except WeftError as error:
-            topic, partition, offset = one.at
-            log.warning(
-                "topics.refused", topic=topic, partition=partition, offset=offset, job=job_id,
-                code=error.code, error=error.message,
-            )  # fmt: skip
             metrics.TOPIC_JOBS.labels("refused").inc()
+            why = problem_document(error, asked.envelope.trace_id)
+            await keep_poison(
+                self._topics, self._jobs.tenant, one, msgspec.json.encode(why).decode()
+            )
             return
         metrics.TOPIC_JOBS.labels("known" if batch_id is None else "submitted").inc()
         if batch_id is not None:

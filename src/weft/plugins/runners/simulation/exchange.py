@@ -210,6 +210,7 @@ class Exchange:
             envelope, steps = asked.envelope, asked.simulation.steps
             refused = self._site.refusal(asked.simulation)
         except wire.BadInstruction as bad:
+            await keep_poison(self._site.topics, self._site.tenant, arrival, str(bad))
             envelope, refused = bad.envelope, str(bad)
         except wire.Malformed as bad:
             await keep_poison(self._site.topics, self._site.tenant, arrival, str(bad))

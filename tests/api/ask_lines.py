@@ -34,6 +34,8 @@ async def ask_lines(ask: Ask) -> None:
     await ask("GET", source, source="scenes")
     await ask("GET", f"{source}/items", source="scenes")
     await ask("POST", f"{source}/trial", source="scenes", body={})
+    rerun = {"series": "32TLR", "from": "2027-04-13"}
+    await ask("POST", f"{source}/rerun", source="scenes", body=rerun)
     await ask("PATCH", source, source="scenes", body={"paused": True})
     await ask("GET", setup, setup="hrsi")
     await ask("GET", lifecycle, lifecycle="hrsi")

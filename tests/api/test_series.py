@@ -1,12 +1,18 @@
 """Items of a series become jobs one after another, with what is known of the one before."""
 
+from pathlib import Path
 from typing import Any
 
+import asyncpg
 import httpx
+import pytest
 
 from api.live import LiveApi, LiveWorker
 from api.test_sources import apply, audit, items, on
+from weft.client import aio
+from weft.sql import text_of
 from weft.store import open_driver_store
+from weft.telemetry.metrics import REGISTRY
 
 SERIES = """
 [source.scenes]
@@ -49,6 +55,41 @@ async def look(api: LiveApi, database: dict[str, str]) -> None:
     await api.app.source_items.submit_due()
 
 
+async def run(
+    api: LiveApi, database: dict[str, str], worker: LiveWorker, *, rounds: int = 6
+) -> None:
+    """Let the jobs of items run, and those that come after them."""
+    for _ in range(rounds):
+        await look(api, database)
+        claimed = await worker.claim()
+        await worker.start(claimed)
+        await worker.end(claimed)
+
+
+async def befores(http: httpx.AsyncClient) -> dict[str, str]:
+    """Return of each item its job, and what that got from the one before it."""
+    found = await items(http)
+    told = {}
+    for key, job in found.items():
+        batch, n = job[1:].split(".j")
+        env = (await http.get(f"/v1/batches/{batch}/jobs/{n}")).json()["spec"]["env"]
+        told[key] = f"{job} after {env['BEFORE'].removeprefix('L2A/')}"
+    return told
+
+
+async def lates(http: httpx.AsyncClient) -> list[str]:
+    answer = await http.get("/v1/sources/scenes/items?series=T")
+    return sorted(one["key"] for one in answer.json()["items"] if one["late"])
+
+
+async def in_order(database: dict[str, str]) -> list[Any]:
+    admin = await asyncpg.connect(database["admin"])
+    found = await admin.fetch(text_of("audit", "series_are_in_order"))
+    await admin.close()
+    await audit(database)
+    return list(found)
+
+
 async def reasons(http: httpx.AsyncClient) -> dict[str, Any]:
     answer = await http.get("/v1/sources/scenes/items?series=T&state=waiting")
     return {one["key"]: one["reason"] for one in answer.json()["items"]}
@@ -89,3 +130,114 @@ async def test_each_waits_for_the_one_before(
     }  # fmt: skip
     assert jobs["d"]["attributes"]["series"] == "T"
     await audit(database)
+
+
+def late(word: str) -> str:
+    return SERIES.replace('within = "60d"', f'within = "60d", late = "{word}"')
+
+
+@pytest.mark.parametrize("then", ["ignore", "warn"])
+async def test_item_that_comes_late_is_marked(
+    then: str, api: LiveApi, http: httpx.AsyncClient, database: dict[str, str], worker: LiveWorker
+) -> None:
+    """It gets its job; what was made without it stays, unless somebody asks."""
+    await apply(http, late(then))
+    await find(database, a="2027-04-01", d="2027-04-04", far="2027-08-01")
+    await run(api, database, worker)
+    await find(database, e="2027-04-05", b="2027-04-02", y="2027-07-31")
+    await run(api, database, worker)
+    assert await befores(http) == {
+        "a": "b1.j1 after none", "far": "b1.j2 after none", "d": "b1.j3 after a",
+        "b": "b1.j4 after a", "y": "b1.j5 after none", "e": "b1.j6 after d",
+    }  # fmt: skip
+    assert await lates(http) == ["b", "y"]
+    assert await in_order(database) == []
+    await on(database, "UPDATE weft.source_item SET late = false WHERE key = 'b'")
+    (wrong,) = await in_order(database)
+    assert (wrong["before"], wrong["after"]) == ("b", "d")
+    answer = await http.post(
+        "/v1/sources/scenes/rerun", json={"series": "T", "from": "2027-04-02"}
+    )
+    assert answer.json() == {"source": "scenes", "series": "T", "n_items": 5}
+    await run(api, database, worker)
+    assert await lates(http) == []
+    found = await befores(http)
+    assert {key: told.split(" after ")[1] for key, told in found.items()} == {
+        "a": "none", "b": "a", "d": "b", "e": "d", "y": "none", "far": "y",
+    }  # fmt: skip
+    assert await in_order(database) == []
+
+
+async def test_what_follows_a_late_item_runs_again(
+    api: LiveApi, http: httpx.AsyncClient, database: dict[str, str], worker: LiveWorker
+) -> None:
+    """In order, as far as each reaches back, and not before the job that it had has ended; a
+    cancelled one is decided again, too.
+    """
+    await apply(http, late("rerun"))
+    await find(
+        database, a="2027-04-01", cx="2027-04-03", d="2027-04-04", far="2027-08-01",
+        fare="2027-08-02",
+    )  # fmt: skip
+    await run(api, database, worker)
+    await find(database, e="2027-04-05")
+    await look(api, database)
+    (running,) = await worker.claim()
+    await worker.start([running])
+    await find(database, f="2027-04-06", b="2027-04-02")
+    await look(api, database)
+    await look(api, database)
+    assert await reasons(http) == {
+        "d": "it waits for b1.j6 of series T",
+        "e": "it waits for b1.j5, its own job before", "f": "it waits for e of series T",
+    }  # fmt: skip
+    assert await in_order(database) == []
+    (first,) = await worker.claim()
+    await worker.start([first])
+    await worker.end([first])
+    await run(api, database, worker)
+    assert (await items(http))["d"] == "b1.j7"
+    assert set(await reasons(http)) == {"e", "f"}
+    await worker.end([running])
+    await run(api, database, worker)
+    found = await items(http)
+    assert found.pop("cx") == "cancelled"
+    assert found == {
+        "a": "b1.j1", "far": "b1.j2", "d": "b1.j7", "fare": "b1.j4", "e": "b1.j8", "b": "b1.j6",
+        "f": "b1.j9",
+    }  # fmt: skip
+    assert await lates(http) == []
+    assert await in_order(database) == []
+
+
+async def test_late_item_and_one_after_what_it_follows_in_one_set(
+    api: LiveApi, http: httpx.AsyncClient, database: dict[str, str], worker: LiveWorker
+) -> None:
+    """The later one does not go on from what runs again."""
+    await apply(http, late("rerun"))
+    await find(database, a="2027-04-01", d="2027-04-04")
+    await run(api, database, worker)
+    before = REGISTRY.get_sample_value("weft_items_late_total", {"then": "rerun"}) or 0
+    await find(database, e="2027-04-05", b="2027-04-02")
+    await run(api, database, worker)
+    assert await befores(http) == {
+        "a": "b1.j1 after none", "b": "b1.j3 after a", "d": "b1.j4 after b", "e": "b1.j5 after d",
+    }  # fmt: skip
+    assert REGISTRY.get_sample_value("weft_items_late_total", {"then": "rerun"}) == before + 1
+    assert await in_order(database) == []
+
+
+async def test_rerun_is_refused_to_others_and_without_a_date(
+    api: LiveApi, http: httpx.AsyncClient, tmp_path: Path
+) -> None:
+    await apply(http, SERIES)
+    path = "/v1/sources/scenes/rerun"
+    answer = await http.post(path, json={"series": "T", "from": "yesterday"})
+    assert answer.status_code == 400
+    assert answer.json()["errors"][0]["pointer"] == "/from"
+    token = http.headers["authorization"].removeprefix("Bearer ")
+    async with aio.Client(url=api.url, token=token, home=tmp_path) as client:
+        assert (await client.rerun_series("scenes", "none", 0))["n_items"] == 0
+        assert [one async for one in client.list_source_items("scenes", series="none")] == []
+    answer = await http.post("/v1/sources/none/rerun", json={"series": "T", "from": 0})
+    assert answer.status_code == 404

@@ -148,7 +148,7 @@ PAGES = [
     ),
     *(["quota", name] for name in ("ls", "set")),
     *(["source", name] for name in ("items", "ls", "pause", "replay", "resume", "why")),
-    ["series", "show"],
+    *(["series", name] for name in ("rerun", "show")),
     ["products", "rm"],
     *(["param", name] for name in ("diff", "get", "history", "set")),
     *(["store", name] for name in ("add", "ls", "rm", "show")),

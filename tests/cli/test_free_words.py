@@ -14,7 +14,7 @@ FREE: Mapping[str, str] = {
         line-show-0 line-rm-0 line-deliveries-0 line-redeliver-0
         lifecycle-show-0 lifecycle-graph-0 source-items-0 source-pause-0
         source-resume-0 source-replay-0 source-test-0 source-why-0 source-why-1
-        series-show-0 series-show-1
+        series-show-0 series-show-1 series-rerun-0 series-rerun-1
         param-set-0 param-get-0 param-history-0""",
     "a login of dashboards, which the owner of the database names": """
         db-views-add-0 db-views-rm-0""",

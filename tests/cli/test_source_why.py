@@ -18,6 +18,10 @@ ITEM = {"key": "a", "state": "waiting", "reason": None, "found_at": "2027-04-13T
             "waits: it waits for b3.j9 of series 32TLR", "weft why b3.j9",
         ),
         (
+            {"reason": "it waits for b3.j9, its own job before"}, {},
+            "waits: it waits for b3.j9, its own job before", "weft why b3.j9",
+        ),
+        (
             {"reason": "let.esa has no answer: hub answers with 503"}, {},
             "waits: let.esa has no answer: hub answers with 503", None,
         ),

@@ -102,6 +102,7 @@ OTHERS: Final = frozenset(
     *(f"line {one}" for one in ("apply", "redeliver", "rm", "set")),
     *(f"transport letters {one}" for one in ("resend", "rm", "show")),
     *(f"store {one}" for one in ("add", "rm", "show", "test")),
+    "series rerun",
     *(f"source {one}" for one in ("pause", "replay", "resume", "test", "why")),
     "products rm",
     *(f"query {one}" for one in ("rm", "save")),

@@ -1,5 +1,6 @@
 """Processes killed between a file and its job: each file becomes a job once."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,14 @@ ONCE = """
     SELECT count(*), count(DISTINCT l.name), count(i) FROM weft.job_label l
     LEFT JOIN weft.source_item i ON (i.batch_id, i.job_id, i.key) = (l.batch_id, l.job_id, l.name)
 """
+
+
+SERIES = """
+[configure.snow]
+series = { key = "item.tile", order = "item.n", late = "rerun" }
+env = { BEFORE = "series.previous != null ? series.previous.key : ''" }
+"""
+N_SCENES = 6
 
 
 @pytest.mark.parametrize("part", ["api", "driver"])
@@ -72,3 +81,50 @@ def test_each_file_becomes_one_job(part: str, recorded: Facts, tmp_path: Path) -
 
         until(is_over, "all files are jobs", explain=siege.tail)
         assert [*query(home, ONCE)[0]] == [2 * N] * 3
+
+
+def test_late_items_and_a_driver_that_is_killed(recorded: Facts, tmp_path: Path) -> None:
+    """What follows late scenes runs again in order, and the last of its jobs are as if all had
+    come in time.
+    """
+    incoming = tmp_path / "in"
+    incoming.mkdir()
+    settings = {"WEFT_DRIVERS": "2", "WEFT_SOURCE_PATHS": str(incoming)}
+    with temporary_home() as home, besieged(home, recorded=recorded, **settings) as siege:
+        leader = siege.weft.until_seen("driver.state_changed", state="leader")["role"]
+        setup = tmp_path / "snow.toml"
+        setup.write_text(SETUP.replace("PATH", str(incoming)) + SERIES)
+        applied = run_weft("line", "apply", str(setup), WEFT_HOME=str(home))
+        assert applied.returncode == 0, applied.stderr
+
+        def drop(*scenes: int) -> None:
+            for n in scenes:
+                written = incoming / f".{n}.tmp"
+                written.write_text(f'{{"n": {n}, "tile": "T"}}')
+                written.rename(incoming / f"{n}.json")
+
+        def made() -> int:
+            return int(query(home, MADE)[0][0])
+
+        later = [*range(1, N_SCENES, 2)]
+        drop(*later)
+        until(lambda: made() == len(later), "scenes are jobs", explain=siege.tail)
+        drop(*range(0, N_SCENES, 2))
+        siege.kill(leader)
+
+        def is_over() -> bool:
+            query(home, END_LEASES)
+            return made() == N_SCENES and jobs() >= N_SCENES + len(later)
+
+        def jobs() -> int:
+            return int(query(home, "SELECT count(*) FROM weft.job_label")[0][0])
+
+        until(is_over, "late scenes are jobs, and those after them again", explain=siege.tail)
+        shown = run_weft("series", "show", "scenes", "T", "--json", WEFT_HOME=str(home))
+        scenes = json.loads(shown.stdout)
+        assert [one["key"] for one in scenes] == [str(n) for n in range(N_SCENES)]
+        befores = []
+        for one in scenes:
+            job = json.loads(run_weft("status", one["job"], "--json", WEFT_HOME=str(home)).stdout)
+            befores.append(job["spec"]["env"]["BEFORE"])
+        assert befores == ["", *(str(n) for n in range(N_SCENES - 1))]

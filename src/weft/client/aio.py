@@ -26,6 +26,7 @@ from weft.client.objects.project_calls import ProjectCalls
 from weft.client.objects.query_calls import QueryCalls
 from weft.client.objects.secret_calls import SecretCalls
 from weft.client.objects.shared_calls import SharedCalls
+from weft.client.objects.source_calls import SourceCalls
 from weft.client.objects.tenant_calls import TenantCalls
 from weft.client.objects.trail_calls import TrailCalls
 from weft.client.objects.transport_calls import TransportCalls
@@ -88,6 +89,7 @@ class Client(
     UsageCalls,
     FleetCalls,
     SharedCalls,
+    SourceCalls,
     QueryCalls,
     ProductCalls,
 ):

@@ -360,6 +360,8 @@ class Client(BuilderSource[BatchBuilder], Twin[aio.Client]):
     save_query = waits(aio.Client.save_query)
     remove_saved_query = waits(aio.Client.remove_saved_query)
     list_products = lists(aio.Client.list_products)
+    list_source_items = lists(aio.Client.list_source_items)
+    rerun_series = waits(aio.Client.rerun_series)
     get_product = waits(aio.Client.get_product)
     remove_product = waits(aio.Client.remove_product)
     count_batch_action = waits(aio.Client.count_batch_action)

@@ -2144,6 +2144,8 @@ CREATE TABLE weft.source_item (
     job_id integer,
     series text,
     series_at numeric,
+    series_from numeric,
+    late boolean DEFAULT false NOT NULL,
     CONSTRAINT source_item_has_document CHECK (((document IS NOT NULL) = (state = 'ready'::text))),
     CONSTRAINT source_item_has_job CHECK (((state <> 'job'::text) OR ((batch_id IS NOT NULL) AND (job_id IS NOT NULL)))),
     CONSTRAINT source_item_is_due_while_it_waits CHECK (((due_at IS NOT NULL) = (state = ANY (ARRAY['new'::text, 'waiting'::text])))),
@@ -2151,7 +2153,7 @@ CREATE TABLE weft.source_item (
     CONSTRAINT source_item_reason_check CHECK ((length(reason) <= 1024)),
     CONSTRAINT source_item_says_why CHECK (((state <> ALL (ARRAY['waiting'::text, 'cancelled'::text, 'refused'::text])) OR (reason IS NOT NULL))),
     CONSTRAINT source_item_series_check CHECK ((length(series) <= 256)),
-    CONSTRAINT source_item_stands_in_its_series CHECK (((series IS NULL) = (series_at IS NULL))),
+    CONSTRAINT source_item_stands_in_its_series CHECK ((num_nulls(series, series_at, series_from) = ANY (ARRAY[0, 3]))),
     CONSTRAINT source_item_state_check CHECK ((state = ANY (ARRAY['new'::text, 'waiting'::text, 'ready'::text, 'job'::text, 'cancelled'::text, 'refused'::text])))
 )
 WITH (fillfactor='70');
@@ -3232,6 +3234,8 @@ CREATE UNIQUE INDEX schedule_user_id_idempotency_key_idx ON weft.schedule USING 
 CREATE INDEX schedule_user_idx ON weft.schedule USING btree (user_id, schedule_id);
 
 CREATE UNIQUE INDEX sink_name_idx ON weft.sink USING btree (tenant_id, name) WHERE (ended_at IS NULL);
+
+CREATE INDEX source_item_decided_idx ON weft.source_item USING btree (source_id, series, series_at, n) WHERE ((series IS NOT NULL) AND (state = ANY (ARRAY['job'::text, 'cancelled'::text, 'refused'::text])));
 
 CREATE INDEX source_item_due_idx ON weft.source_item USING btree (source_id, due_at, n) WHERE (due_at IS NOT NULL);
 

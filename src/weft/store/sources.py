@@ -72,6 +72,13 @@ class Sources:
             replay_since=replay_since,
         )
 
+    async def rerun_series(self, caller: Caller, name: str, *, series: str, since: Decimal) -> int:
+        """Let items of a series run again."""
+        found: int = await self._database.value(
+            "rerun_series", caller=caller, of_name=name, of_series=series, since=since
+        )
+        return found
+
     async def take_source(self, *, limit: int, lease_s: float) -> TakenSource | None:
         """Take a source whose items wait."""
         rows = await self._database.call("take_source", limit_rows=limit, lease_s=lease_s)
@@ -131,7 +138,7 @@ class Sources:
         }
 
     async def decide_items(
-        self, taken: TakenSource, decisions: Sequence[Decision]
+        self, taken: TakenSource, decisions: Sequence[Decision], *, reruns: bool = False
     ) -> Target | None:
         """Store what becomes of items."""
         rows = await self._database.call(
@@ -140,6 +147,7 @@ class Sources:
             of_source_id=taken.source_id,
             taking=taken.taking,
             decisions=[one._asdict() for one in decisions],
+            reruns=reruns,
         )
         return Target(**rows[0]) if rows else None
 

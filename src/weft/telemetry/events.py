@@ -177,6 +177,8 @@ EVENTS = MappingProxyType(
         "source.tried": "somebody read a source to try it · source, user, items",
         "source.changed": "a source was paused, resumed or replayed · source, user, change",
         "items.submitted": "items became jobs · source, batch, jobs, user",
+        "items.late": "items of a series came after what follows them · source, items, again",
+        "series.rerun": "somebody let items of a series run again · source, series, items, user",
         "items.postponed": "items could not become jobs now · source, error, wait_s",
         "items.failed": "making jobs of items hit a defect · source",
         "parameter.set": "an operator set a parameter · parameter, version, user",

@@ -225,6 +225,9 @@ SOURCE_ITEMS: Final = Counter(
 ITEMS_DECIDED: Final = Counter(
     "weft_items_decided", "what became of items of sources", ["outcome"], registry=REGISTRY
 )
+ITEMS_LATE: Final = Counter(
+    "weft_items_late", "items that came late in their series", ["then"], registry=REGISTRY
+)
 SCHEDULES_MISSED: Final = Counter(
     "weft_schedules_missed", "due times of schedules without a run", registry=REGISTRY
 )

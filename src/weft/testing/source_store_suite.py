@@ -199,6 +199,44 @@ class SourceStoreSuite(SourceReadingSuite):
                 await api.end_items(again, None, [])
                 await self.site.run()
 
+    async def test_items_after_a_late_one_run_again(self) -> None:
+        """Those that had been decided; without a rule it is marked. So do those of which somebody
+        says so.
+        """
+        api, caller, name = self.site.api, self.site.caller, await self.source()
+        due = await self.due_source(name)
+        assert due is not None
+        rule = SeriesRule(skip=(), until=None, within_s=None)
+        batch = await self.site.submit()
+        await self.site.run()
+
+        async def decide(key: str, at: int, *, reruns: bool) -> tuple[int, int]:
+            await self.keep_items(due, [{"key": key, "fields": {}}])
+            taken = await self.taken_source(name)
+            assert taken is not None
+            n = next(one.n for one in taken.items if one.key == key)
+            others = {one.n: ("T", Decimal(9)) for one in taken.items}
+            await api.order_items(taken, {**others, n: ("T", Decimal(at))}, rule)
+            ready = [Decision(n, "ready", document={"command": ["true"]})]
+            target = await api.decide_items(taken, ready, reruns=reruns)
+            assert target is not None
+            await api.end_items(taken, batch, [1])
+            return target.n_late, target.n_again
+
+        assert await decide("c", 9, reruns=True) == (0, 0)
+        assert await decide("b", 8, reruns=False) == (1, 0)
+        rows = await api.list_source_items(caller, name, before=None, state=None, limit=MANY)
+        assert {row["key"]: row["late"] for row in rows} == {"c": False, "b": True}
+        assert await decide("a", 7, reruns=True) == (1, 2)
+        assert {key: state for key, (state, _) in (await self.item_states(name)).items()} == {
+            "a": "job", "b": "new", "c": "new"
+        }  # fmt: skip
+        since = Decimal(7)
+        assert await api.rerun_series(caller, name, series="T", since=since) == 1
+        assert await api.rerun_series(caller, name, series="other", since=since) == 0
+        with refused(SourceNotFound):
+            await api.rerun_series(self.site.stranger, name, series="T", since=since)
+
     async def test_source_is_paused_replayed_and_removed(self) -> None:
         """A reading that was under way is void then; items are remembered."""
         api, caller, name = self.site.api, self.site.caller, await self.source()

@@ -56,9 +56,24 @@ class SourceItem(Struct, kw_only=True):
     series_at: Annotated[
         float | None, Meta(description="where it stands: a number, or seconds since 1970")
     ]
+    late: Annotated[
+        bool,
+        Meta(
+            description="what comes after it in its series had been decided before it, and was "
+            "not run again"
+        ),
+    ]
     parameters: Annotated[
         dict[str, int], Meta(description="the versions of parameters that decided about it")
     ]
+
+
+class SeriesRerunning(Struct, kw_only=True):
+    """Items of a series that are decided again."""
+
+    source: str
+    series: str
+    n_items: ItemCount
 
 
 class TriedItem(Struct, kw_only=True):

@@ -3,9 +3,23 @@
 from datetime import datetime
 from typing import Annotated
 
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from weft.wire.description import says
+
+
+class SeriesRerun(Struct, forbid_unknown_fields=True):
+    """Which items of a series are decided again."""
+
+    series: Annotated[str, says("The key of the series.", "32TLR")]
+    since: Annotated[
+        str | int | float,
+        says(
+            "Those that stand there or later: a date or a number, as the items have it. A date "
+            "without a zone is in UTC.",
+            "2027-04-01",
+        ),
+    ] = field(name="from")
 
 
 class SourceEdit(Struct, forbid_unknown_fields=True, omit_defaults=True):

@@ -179,6 +179,7 @@ RIGHTS: Final[Mapping[str, Right | None]] = {
     "PATCH /v1/sources/{source}": Right.WRITE,
     "GET /v1/sources/{source}/items": Right.READ,
     "POST /v1/sources/{source}/trial": Right.WRITE,
+    "POST /v1/sources/{source}/rerun": Right.WRITE,
     "DELETE /v1/setups/{setup}": Right.OPERATE,
     "GET /v1/setups/{setup}": Right.READ,
     "PUT /v1/setups/{setup}": Right.OPERATE,

@@ -26,7 +26,7 @@ from weft.core.lines.configuration import (
 from weft.core.lines.filling import CannotFill, at, filled, map_texts, names_in
 from weft.core.lines.lookup import Answered, Question
 from weft.core.lines.parameters import PARAMETERS_MAX, bound
-from weft.core.lines.series import rule_of
+from weft.core.lines.series import LateWord, SeriesRule, rule_of
 from weft.core.lines.template import ID_VARIABLE, ITEM_VARIABLE
 from weft.ports.lookup import AsksLookUps
 from weft.ports.store.api import ApiStore
@@ -41,6 +41,7 @@ WAIT_FIRST_S: Final = 1.0
 WAIT_LONGEST_S: Final = 60.0
 _JOB: Final = re.compile(r"/jobs/(\d+)(/.*)?")
 _UNKNOWN: Final = "its series is being read"
+_IN_TURN: Final = "another item of its series is first"
 _NO_LOOK_UPS: Final = Answered(away="this api asks nothing")
 
 
@@ -65,6 +66,11 @@ def wrong_jobs(error: Invalid) -> Mapping[int, str]:
     return wrong
 
 
+def late_of(taken: TakenSource) -> LateWord:
+    """Return what becomes of items after one that comes late."""
+    return rule_of(taken.template.get("configure", {}).get(SERIES, {})).late
+
+
 async def decide(
     store: ApiStore,
     taken: TakenSource,
@@ -82,14 +88,37 @@ async def decide(
     if SERIES not in rules:
         return await _decided_all(taken, [(one, None) for one in items], known, look_ups)
     early, stands = await asyncio.to_thread(_standings, rules, items, known)
-    found = await store.order_items(taken, stands, rule_of(rules[SERIES]))
+    rule = rule_of(rules[SERIES])
+    found = await store.order_items(taken, stands, rule)
     if found is None:
         # Others of the source are new: what is before an item is known when all of them stand.
         later = [Decision(n, "waiting", reason=_UNKNOWN, due_in_s=0.0) for n in stands]
         return [*early, *later]
     by_number = {one.n: one for one in items}
     standing = [(by_number[n], one) for n, one in found.items()]
-    return [*early, *await _decided_all(taken, standing, known, look_ups)]
+    decided = await _decided_all(taken, standing, known, look_ups)
+    return [*early, *in_turn(decided, stands, rule)]
+
+
+def in_turn(
+    decided: Sequence[Decision], stands: Mapping[int, tuple[str, Decimal]], rule: SeriesRule
+) -> list[Decision]:
+    """Let an item wait for the next set if this one has an item before it in its series: that one
+    comes late, as another one between them was decided already.
+    """
+    lowest: dict[str, Decimal] = {}
+    found: dict[int, Decision] = {}
+    for one in sorted(decided, key=lambda one: stands[one.n][1]):
+        series, at = stands[one.n]
+        found[one.n] = one
+        if one.state != "ready":
+            continue
+        before = lowest.setdefault(series, at)
+        if before < at and (rule.within_s is None or at - before <= Decimal(rule.within_s)):
+            found[one.n] = Decision(one.n, "waiting", reason=_IN_TURN, due_in_s=0.0)
+        else:
+            lowest[series] = at
+    return [found[one.n] for one in decided]
 
 
 async def _decided_all(

@@ -16,7 +16,7 @@ import msgspec
 
 from weft.api.services import Services
 from weft.api.use_cases.due_work import DueWork
-from weft.api.use_cases.item_decisions import decide, wrong_jobs
+from weft.api.use_cases.item_decisions import decide, late_of, wrong_jobs
 from weft.core.errors import (
     BatchCancelled,
     BatchNotFound,
@@ -34,7 +34,7 @@ from weft.ports.store.sources import Decision, TakenItem, TakenSource, Target
 from weft.submission import submit
 from weft.submission.services import Answer, Origin
 from weft.telemetry.log import get_logger
-from weft.telemetry.metrics import ITEMS_DECIDED
+from weft.telemetry.metrics import ITEMS_DECIDED, ITEMS_LATE
 from weft.telemetry.trace import new_trace_id
 from weft.wire.documents import BatchDocument, UpdateDocument
 
@@ -127,7 +127,7 @@ class SourceItems:
         else:
             decisions = await decide(store, taken, taken.items, self._services.look_ups)
             ready = _ready(taken.items, decisions)
-            target = await store.decide_items(taken, decisions) if decisions else None
+            target = await self._keep(taken, decisions) if decisions else None
             for one in decisions:
                 ITEMS_DECIDED.labels(one.state).inc()
         while ready and target is not None:
@@ -145,6 +145,16 @@ class SourceItems:
             else:
                 return
         await store.end_items(taken, None, ())
+
+    async def _keep(self, taken: TakenSource, decisions: Sequence[Decision]) -> Target | None:
+        """Store what becomes of items, and of what was decided after those that come late."""
+        late = late_of(taken)
+        target = await self._services.store.decide_items(taken, decisions, reruns=late == "rerun")
+        if target is not None and target.n_late:
+            ITEMS_LATE.labels(late).inc(target.n_late)
+            tell = log.warning if late == "warn" else log.info
+            tell("items.late", source=taken.name, items=target.n_late, again=target.n_again)
+        return target
 
     async def _submit(
         self, taken: TakenSource, target: Target, documents: Sequence[dict[str, Any]]

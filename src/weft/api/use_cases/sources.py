@@ -1,14 +1,15 @@
-"""Sources: list, show, pause, resume, replay."""
+"""Sources: list, show, pause, resume, replay; run their series again."""
 
 from msgspec import UNSET
 
 from weft.api.services import Services
-from weft.core.errors import SourceOfAnother
+from weft.core.errors import FieldError, InvalidDocument, SourceOfAnother
+from weft.core.lines.series import order_of
 from weft.core.rights import Right
 from weft.ports.store import Caller, Row
 from weft.submission.services import Answer
 from weft.telemetry.log import get_logger
-from weft.wire.source_documents import SourceEdit
+from weft.wire.source_documents import SeriesRerun, SourceEdit
 
 log = get_logger()
 
@@ -35,6 +36,19 @@ async def change_source(services: Services, caller: Caller, name: str, edit: Sou
     ]
     log.info("source.changed", source=name, user=caller.user_name, change=", ".join(change))
     return await get_source(services, caller, name)
+
+
+async def rerun_series(
+    services: Services, caller: Caller, name: str, asked: SeriesRerun
+) -> Answer:
+    """Let items of a series run again, as the owner of the source or an operator."""
+    refuse_others(caller, await services.store.get_source(caller, name))
+    since = order_of(asked.since)
+    if since is None:
+        raise InvalidDocument.of([FieldError("/from", "it is neither a date nor a number")])
+    found = await services.store.rerun_series(caller, name, series=asked.series, since=since)
+    log.info("series.rerun", source=name, series=asked.series, items=found, user=caller.user_name)
+    return {"source": name, "series": asked.series, "n_items": found}
 
 
 def refuse_others(caller: Caller, found: Row) -> None:

@@ -1,14 +1,56 @@
 """`weft series`: items of a source that follow each other."""
 
-from cyclopts import App
+from typing import Annotated
+
+from cyclopts import App, Parameter
 
 from weft.cli.commands.source import print_items
 from weft.cli.input.options import SHARED, Shared
+from weft.cli.terminal.report import note
+from weft.cli.terminal.screen import print_json
 
 app = App(
     name="series",
-    help="Show items of a source that follow each other.\n\n    weft series show scenes 32TLR",
+    help="Show items of a source that follow each other, and run them again.\n\n"
+    "    weft series show scenes 32TLR",
 )
+
+
+@app.command
+def rerun(
+    source: str,
+    key: str,
+    /,
+    *,
+    since: Annotated[str, Parameter(name="--from")],
+    shared: Shared = SHARED,
+) -> int:
+    """Let items of a series run again from a date on, each after the one before it.
+
+        weft series rerun scenes 32TLR --from 2027-04-13
+
+    Args:
+        source: Name of the source.
+        key: Key of the series.
+        since: A date or a number, as the items have it; a date without a zone is in UTC.
+        shared: Options of every command.
+    """
+    found = shared.ask(lambda client: client.rerun_series(source, key, _place(since)))
+    if shared.json:
+        print_json(found)
+    elif found["n_items"]:
+        n = found["n_items"]
+        note(f"{n:,} item{'s' * (n != 1)} of series {key} will run again")
+    else:
+        note(f"series {key} has no item from {since} on that was decided")
+    return 0
+
+
+def _place(given: str) -> str | float:
+    try:
+        return float(given)
+    except ValueError:
+        return given
 
 
 @app.command

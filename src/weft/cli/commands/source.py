@@ -24,7 +24,7 @@ app = App(
 )
 
 Document = Mapping[str, Any]
-_BEFORE = re.compile(r"it waits for (b\d+\.j\d+) of series")
+_BEFORE = re.compile(r"it waits for (b\d+\.j\d+)(?: of series|, its own)")
 State = Literal["new", "waiting", "ready", "job", "cancelled", "refused"]
 ITEMS = 50
 
@@ -246,7 +246,7 @@ def print_items(found: Sequence[Document], shared: Shared) -> int:
             one["job"] or "",
             one["state"],
             moment(one["found_at"]),
-            cell(one["reason"] or "", width=60),
+            cell(one["reason"] or ("it came late" if one["late"] else ""), width=60),
         )
         for one in found
     ]

@@ -30,6 +30,11 @@ class SourceRoutes(Requests):
         """Read a source once; return its items and their jobs. Nothing is kept."""
         return await self._post(f"/v1/sources/{quote(name, safe='')}/trial", {})
 
+    async def rerun_series(self, name: str, series: str, since: str | float) -> Document:
+        """Let items of a series run again from a date or a number on; return how many."""
+        path = f"/v1/sources/{quote(name, safe='')}/rerun"
+        return await self._post(path, {"series": series, "from": since})
+
     def list_source_items(
         self,
         name: str,

@@ -6,14 +6,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Any, Final
+from typing import Any, Final, Literal, get_args
 
 from weft.core.lines.durations import duration_of
 
 KEY_CHARS_MAX: Final = 256
 SKIP: Final = ("failed", "error", "cancelled")
 _SKIP_MAX: Final = 50
-_FIELDS: Final = ("key", "order", "skip", "until", "within")
+LateWord = Literal["rerun", "ignore", "warn"]
+_FIELDS: Final = ("key", "order", "skip", "until", "within", "late")
 Wrong = Callable[[tuple[str, ...], str], None]
 
 
@@ -27,6 +28,8 @@ class SeriesRule:
     """The status that its job must have reached; None: it must have ended well."""
     within_s: float | None
     """How far back it may be; None: any."""
+    late: LateWord = "ignore"
+    """What becomes of those after an item that comes late, which were decided before it."""
 
 
 def check_series(given: object, wrong: Wrong, check: Callable[..., None]) -> None:
@@ -46,6 +49,8 @@ def check_series(given: object, wrong: Wrong, check: Callable[..., None]) -> Non
         wrong(("series", "until"), "it should be a status")
     if "within" in given and duration_of(given["within"]) is None:
         wrong(("series", "within"), 'it should be a time such as "60d"')
+    if given.get("late", "ignore") not in get_args(LateWord):
+        wrong(("series", "late"), f"it should be one of {', '.join(get_args(LateWord))}")
 
 
 def rule_of(given: Mapping[str, Any]) -> SeriesRule:
@@ -55,6 +60,7 @@ def rule_of(given: Mapping[str, Any]) -> SeriesRule:
         tuple(given.get("skip", SKIP)),
         given.get("until"),
         None if within is None else within.total_seconds(),
+        given.get("late", "ignore"),
     )
 
 

@@ -82,6 +82,10 @@ class Target(NamedTuple):
     bunch: int
     batch_id: int | None
     batch_day: date
+    n_late: int = 0
+    """Items after which something in their series was decided before."""
+    n_again: int = 0
+    """Items that are decided again therefore."""
 
 
 class SourceReadings(Protocol):
@@ -147,6 +151,9 @@ class SourceStore(Protocol):
         read it again from the beginning.
         """
 
+    async def rerun_series(self, caller: Caller, name: str, *, series: str, since: Decimal) -> int:
+        """Let the items of a series from a point on be decided again; return how many."""
+
     async def take_source(self, *, limit: int, lease_s: float) -> TakenSource | None:
         """Return a source whose items can become jobs. No other call returns it for `lease_s`
         seconds, or until `end_items` or `postpone_items`. None: there is none.
@@ -165,10 +172,11 @@ class SourceStore(Protocol):
         """
 
     async def decide_items(
-        self, taken: TakenSource, decisions: Sequence[Decision]
+        self, taken: TakenSource, decisions: Sequence[Decision], *, reruns: bool = False
     ) -> Target | None:
-        """Store what becomes of items; those that are ready are a new set. None: nothing was
-        stored, because the source was taken again, or stopped.
+        """Store what becomes of items; those that are ready are a new set. `reruns`: what was
+        decided after one that comes late in its series is new again. None: nothing was stored,
+        because the source was taken again, or stopped.
         """
 
     async def end_items(

@@ -57,9 +57,11 @@ CREATE TABLE weft.source_item (
     job_id int,
     series text CHECK (length(series) <= 256),  -- in which it stands; NULL: in none, or not known yet
     series_at numeric,  -- where: a number, or seconds since 1970
+    series_from numeric,  -- how far back the item may stand that it comes after
+    late boolean NOT NULL DEFAULT false,  -- what comes after it had been decided before it, and was not run again
     PRIMARY KEY (source_id, n),
     UNIQUE (source_id, key),
-    CONSTRAINT source_item_stands_in_its_series CHECK ((series IS NULL) = (series_at IS NULL)),
+    CONSTRAINT source_item_stands_in_its_series CHECK (num_nulls(series, series_at, series_from) IN (0, 3)),
     CONSTRAINT source_item_is_due_while_it_waits CHECK ((due_at IS NOT NULL) = (state IN ('new', 'waiting'))),
     CONSTRAINT source_item_has_document CHECK ((document IS NOT NULL) = (state = 'ready')),
     CONSTRAINT source_item_has_job CHECK (state <> 'job' OR batch_id IS NOT NULL AND job_id IS NOT NULL),
@@ -67,6 +69,9 @@ CREATE TABLE weft.source_item (
 ) WITH (fillfactor = 70);
 CREATE INDEX source_item_due_idx ON weft.source_item (source_id, due_at, n) WHERE due_at IS NOT NULL;
 CREATE INDEX source_item_series_idx ON weft.source_item (source_id, series, series_at, n) WHERE series IS NOT NULL;
+-- What was decided after a point of a series: items that come late ask.
+CREATE INDEX source_item_decided_idx ON weft.source_item (source_id, series, series_at, n)
+    WHERE series IS NOT NULL AND state IN ('job', 'cancelled', 'refused');
 CREATE INDEX source_item_ready_idx ON weft.source_item (source_id, n) WHERE state = 'ready';
 ALTER TABLE weft.source_item ENABLE ROW LEVEL SECURITY;
 CREATE POLICY tenant_rows ON weft.source_item TO weft_tenant

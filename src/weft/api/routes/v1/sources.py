@@ -14,12 +14,13 @@ from weft.api.use_cases import source_trial, sources
 from weft.wire.documents import BatchDocument, Empty
 from weft.wire.source_answers import (
     ItemStateWord,
+    SeriesRerunning,
     ShownSource,
     Source,
     SourceItem,
     SourceTried,
 )
-from weft.wire.source_documents import SourceEdit
+from weft.wire.source_documents import SeriesRerun, SourceEdit
 
 ITEM_QUERY: Final = (*PAGE, "state", "series", "key")
 STATES: Final[tuple[str, ...]] = get_args(ItemStateWord)
@@ -94,5 +95,22 @@ async def list_source_items(request: AnyRequest) -> Response[bytes]:
     return reply(page(rows, limit, "item", "n"))
 
 
-ROUTES = (list_sources, get_source, change_source, try_source, list_source_items)
+@post(
+    "/v1/sources/{source:str}/rerun",
+    status_code=200,
+    opt={"answer": SeriesRerunning, "body": SeriesRerun},
+)
+async def rerun_series(request: AnyRequest) -> Response[bytes]:
+    """Let items of a series run again from a date on, one after another, as its owner or an
+    operator. What they left before stays; each gets another job.
+    """
+    Query(request, ())
+    name = source_of(request)
+    asked = await read_document(request, SeriesRerun)
+    return reply(await sources.rerun_series(services_of(request), caller_of(request), name, asked))
+
+
+ROUTES = (
+    list_sources, get_source, change_source, try_source, list_source_items, rerun_series
+)  # fmt: skip
 """The routes of sources."""

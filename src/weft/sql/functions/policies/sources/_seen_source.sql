@@ -1,5 +1,5 @@
 -- _seen_source: the source of this name, if the caller sees it.
--- Called by: get_source, list_source_items, change_source, try_source.   Safe to repeat: yes, it only reads.
+-- Called by: get_source, list_source_items, change_source, rerun_series, try_source.   Safe to repeat: yes, it only reads.
 -- Plan: by key.   Raises WF143.
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._seen_source(of_tenant_id int, of_name text) RETURNS weft.source LANGUAGE plpgsql STABLE

@@ -26,7 +26,7 @@ BEGIN
         SELECT DISTINCT ON (x ->> 'key') x ->> 'key' AS key, nullif(x -> 'fields', 'null') AS fields, left(x ->> 'error', 1024) AS error, n
         FROM jsonb_array_elements(items) WITH ORDINALITY e (x, n) ORDER BY x ->> 'key', n) f
     ON CONFLICT (source_id, key) DO UPDATE SET fields = excluded.fields, state = excluded.state, due_at = excluded.due_at,
-        reason = excluded.reason
+        reason = excluded.reason, series = NULL, series_at = NULL, series_from = NULL
     WHERE i.state = 'refused' AND (i.fields IS DISTINCT FROM excluded.fields OR i.reason <> excluded.reason);
     GET DIAGNOSTICS v_new = ROW_COUNT;
     UPDATE weft.source s SET last_n = s.last_n + jsonb_array_length(items), cursor = coalesce(store_items.cursor, s.cursor),

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from weft.doors.jobweaver.documents import execution_document, is_execution
+from weft.doors.jobweaver.documents import execution_document, is_execution, status_document
 
 JOB = {"foreign_id": "647f4b9a-7220-4f50-86d1-2d058def9ad5", "foreign_trace": "trace"}
 
@@ -31,3 +31,27 @@ def test_claimed_attempt_is_an_execution_that_runs() -> None:
 )
 def test_attempt_that_was_given_back_is_none(state: str, *, is_one: bool) -> None:
     assert is_execution(attempt(state, ended_at="2026-01-01T00:00:01+00:00")) == is_one
+
+
+@pytest.mark.parametrize(
+    ("state", "failed_at", "next_run_at"),
+    [
+        ("running", [], "2026-01-01T00:00:00Z"), ("failed", ["10:00"], "2026-01-01T00:00:00Z"),
+        ("failed", ["10:00", "09:00"], "2026-01-01T09:00:10Z"),
+        ("error", ["10:00", "09:00", "08:00"], "2026-01-01T09:00:20Z"),
+        ("cancelled", ["10:00", "09:00"], "2026-01-01T10:00:20Z"),
+        ("success", ["10:00"], "2026-01-01T10:00:10Z"),
+    ],
+)  # fmt: skip
+def test_date_of_the_next_run_is_that_of_the_last_retry(
+    state: str, failed_at: list[str], next_run_at: str
+) -> None:
+    """The failure that buries a job sets none: it keeps what the one before has set."""
+    row = {
+        **JOB, "state": state, "n_failed": len(failed_at), "max_attempts": 4, "next_try_at": None,
+        "failed_at": [f"2026-01-01T{one}:00+00:00" for one in failed_at[:2]], "attributes": {},
+        "created_at": "2026-01-01T00:00:00+00:00", "updated_at": "2026-01-01T11:00:00+00:00",
+        "last_error": "x",
+    }  # fmt: skip
+
+    assert status_document(row)["nextRunAt"] == next_run_at

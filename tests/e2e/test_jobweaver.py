@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -71,6 +71,7 @@ def test_job_is_run_and_shown(http: httpx.Client) -> None:
 def test_failure_is_retried_after_ten_seconds_and_buried(http: httpx.Client) -> None:
     dead = submitted(http, job({"action": "FAIL", "message": "no luck"}, SLEEP))["jobId"]
     waits = submitted(http, job({"action": "FAIL"}, retries=3))["jobId"]
+    twice = submitted(http, job({"action": "FAIL"}, retries=1))["jobId"]
     status = ended(http, dead)
     (execution,) = http.get(f"/internal/executions/{dead}").json()["content"]
     until(lambda: state_of(http, waits)["retryCount"] == 1)
@@ -81,6 +82,12 @@ def test_failure_is_retried_after_ten_seconds_and_buried(http: httpx.Client) -> 
     assert status["lastError"] == execution["errorMessage"] == "no luck"
     assert (waiting["jobStatus"], waiting["maxRetries"]) == ("PENDING", 3)
     assert 9 < (due - failed).total_seconds() < 11
+    buried = ended(http, twice)
+    tries = http.get(f"/internal/executions/{twice}").json()["content"]
+    first = datetime.fromisoformat(tries[-1]["finishedAt"])
+    assert (buried["jobStatus"], buried["retryCount"], len(tries)) == ("FAILED", 2, 2)
+    due = datetime.fromisoformat(buried["nextRunAt"])
+    assert due == first + timedelta(seconds=10)
 
 
 def test_message_of_a_failure_is_kept_whole(http: httpx.Client) -> None:

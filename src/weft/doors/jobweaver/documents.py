@@ -67,23 +67,24 @@ def status_document(row: Row) -> dict[str, Any]:
         "jobStatus": word,
         "retryCount": row["n_failed"],
         "maxRetries": retries_of(row),
-        "nextRunAt": instant(_next_run_at(row, is_dead=word == "FAILED")),
+        "nextRunAt": instant(_next_run_at(row)),
         "updatedAt": instant(row["updated_at"]),
         "lastError": row["last_error"] or ("cancelled" if row["state"] == "cancelled" else None),
     }
 
 
-def _next_run_at(row: Row, *, is_dead: bool) -> datetime | str:
-    """Return when a job is to run, or was to run last: no failure that is final sets a date."""
+def _next_run_at(row: Row) -> datetime | str:
+    """Return when a job is to run, or was to run last: a failure that is final sets no date."""
     if row["next_try_at"]:
         due: str = row["next_try_at"]
         return due
+    is_dead = row["state"] in {"failed", "error"}
     n_waits = min(row["n_failed"] - is_dead, row["max_attempts"] - 1)
-    if n_waits < 1 or not row["last_failed_at"] or is_dead:
+    if n_waits < 1:
         created: str = row["created_at"]
         return created
-    waited = wait_s(_POLICY, n_waits) or 0
-    return datetime.fromisoformat(row["last_failed_at"]) + timedelta(seconds=waited)
+    failed_at: str = row["failed_at"][is_dead]  # the newest first
+    return datetime.fromisoformat(failed_at) + timedelta(seconds=wait_s(_POLICY, n_waits) or 0)
 
 
 def is_execution(attempt: Row) -> bool:

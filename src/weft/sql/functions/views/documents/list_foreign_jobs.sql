@@ -43,7 +43,7 @@ BEGIN
         SELECT jsonb_agg(jsonb_build_object('foreign_id', b.foreign_id, 'foreign_trace', b.foreign_trace, 'batch_id', b.batch_id,
             'created_at', b.created_at, 'updated_at', weft._changed_at(b.batch_id, 1),
             'state', (SELECT s.word FROM weft.job_state s WHERE s.state = j.state), 'max_attempts', j.max_attempts,
-            'attributes', b.attributes, 'n_failed', f.n, 'last_failed_at', f.at,
+            'attributes', b.attributes, 'n_failed', f.n, 'failed_at', f.at,
             'last_error', coalesce((SELECT coalesce(nullif(a.message, ''), (SELECT r.word FROM weft.attempt_reason r
                     WHERE r.reason = a.reason AND r.reason <> REASON_EXIT))
                 FROM weft.attempt a WHERE a.batch_id = b.batch_id AND a.job_id = 1 AND a.reason IS NOT NULL
@@ -52,7 +52,7 @@ BEGIN
         FROM unnest(coalesce(v_ids, '{}')) WITH ORDINALITY t (id, n)
         CROSS JOIN LATERAL (SELECT x.* FROM weft.batch x WHERE x.batch_id = t.id OFFSET 0) b
         CROSS JOIN LATERAL (SELECT x.* FROM weft.job x WHERE x.batch_id = t.id AND x.job_id = 1 OFFSET 0) j
-        CROSS JOIN LATERAL (SELECT count(*) AS n, max(a.ended_at) AS at FROM weft.attempt a
+        CROSS JOIN LATERAL (SELECT count(*) AS n, (array_agg(a.ended_at ORDER BY a.attempt DESC))[:2] AS at FROM weft.attempt a
             WHERE a.batch_id = t.id AND a.job_id = 1 AND a.reason IS NOT NULL
               AND a.reason NOT IN (REASON_CANCELLED, REASON_PREEMPTED, REASON_LOST, REASON_BLOCKED)) f), '[]'));
 END $$;

@@ -23,7 +23,7 @@ from weft.plugins.log_stores.files.spool import FileSpool
 from weft.plugins.log_stores.files.writer import FileLogWriter
 from weft.ports.store import Claimed, ClaimRequest, EndReport, StartReport, WorkerStore
 from weft.run.api import Server, serving_config
-from weft.run.files import kept_files, store_trial
+from weft.run.files import kept_files, object_stores
 from weft.run.home import Home
 from weft.run.look_ups import LookUps
 from weft.run.source_reads import SourceTrials
@@ -89,7 +89,7 @@ class LiveApi:
             secret_keys=lambda: SecretKeys(self.secret_keys), link=link,
             files_=kept_files(Home(self.settings.home)), look_ups=look_ups,
             source_trials=SourceTrials(self.settings),
-            trial=store_trial(self.settings, lambda: SecretKeys(self.secret_keys)),
+            objects=object_stores(self.settings, lambda: SecretKeys(self.secret_keys)),
         )  # fmt: skip
         server = Server(serving_config(app))
         serving = asyncio.create_task(server.run_on(listener))

@@ -57,6 +57,8 @@ def test_story_follows_the_attempts() -> None:
     staged = ["PROCESSING_INPUTS", "STAGING_INPUTS", "STAGED", "STAGING_JOB"]
     assert statuses({**exit_1, "document": kept})[1:5] == staged
     assert statuses({**exit_1, "document": kept})[-3:] == ["CLEANING_UP", "ARCHIVING", "FAILED"]
+    lost = facts(attempt(1, "failed", reason="files", message="the store is away"))
+    assert statuses(lost)[-2:] == ["ARCHIVING", "FAILED"]
     bad = facts(attempt(1, "error", started=False, reason="bad_spec", message="no."))
     assert statuses(bad) == ["PENDING", *TAKEN, "FAILED"]
     assert story_of(bad).error == "The job failed: bad_spec: no."
@@ -148,7 +150,7 @@ def test_filter_keeps_what_it_names() -> None:
         ("inputs", []), ("parameters", "x"), ("nodeCount", 0),
         ("nodeCount", True), ("processorsPerNode", "2"), ("memoryPerNode", "0GB"),
         ("memoryPerNode", True), ("memoryPerNode", -1), ("maxRunTime", "1h"),
-        ("maxRunTime", "00:00:00"), ("archive", "yes"), ("archivePath", "../x"),
+        ("maxRunTime", "00:00:00"), ("archive", "yes"), ("archivePath", 7),
         ("archiveSystem", "x" * 65), ("batchQueue", 7), ("executionSystem", "local"),
         ("dependencies", []), ("unheard", 1),
     ],

@@ -132,6 +132,54 @@ say(dict(job=job, ends=ends, found=found, listed=listed, history=history, files=
     assert said["no_app"] == 404
 
 
+def test_archive_is_where_it_was_asked_for(weft: Weft, agave: AgaveClient) -> None:
+    """Of a job with inputs; of a failed one if it says so, else its directory is kept alone."""
+    said = agave.run("""
+def ran(name, code=0, **more):
+    asked = {'name': name, 'appId': 'teller-1.0', 'parameters': {'say': 'kept', 'code': code}}
+    job = ag.jobs.submit(body={**asked, **more})
+    wait(job['id'], *ENDED)
+    files = ag.jobs.listOutputs(jobId=job['id'], filePath='made')
+    return dict(job=ag.jobs.get(jobId=job['id']), files=files,
+                text=ag.geturl(files[0]['_links']['self']['href']).text,
+                history=[one['status'] for one in ag.jobs.getHistory(jobId=job['id'])])
+
+path = '/runs//${JOB_NAME}/${APP_ID}'
+first = ran('First Run', archivePath=path)
+data = 'agave://weft/runs/first-run/teller-1.0/made/said.txt'
+say([first, ran('taker', inputs={'data': data}, archivePath='runs/taken'),
+     ran('failed', 3, archiveOnAppError=True), ran('skipped', 3), ran('none', archive=False)])
+""")
+    ends = ["RUNNING", "CLEANING_UP", "ARCHIVING"]
+    staged = ["PENDING", "PROCESSING_INPUTS", "STAGING_INPUTS", "STAGED", "STAGING_JOB"]
+    first, taker, failed, skipped, none = said
+    assert first["job"]["archivePath"] == "runs/first-run/teller-1.0"
+    assert taker["history"] == [*staged, "SUBMITTING", "QUEUED", *ends, "FINISHED"]
+    assert failed["history"][-4:] == [*ends, "FAILED"]
+    assert skipped["history"][-3:] == ["RUNNING", "CLEANING_UP", "FAILED"]
+    assert none["history"][-2:] == ["CLEANING_UP", "FINISHED"]
+    outcomes = [one["job"]["remoteOutcome"] for one in (taker, failed, skipped)]
+    assert outcomes == ["FINISHED", "FAILED", "FAILED_SKIP_ARCHIVE"]
+    for one, place in (
+        (first, "runs/first-run/teller-1.0/"), (taker, "runs/taken/"),
+        (failed, f"{failed['job']['archivePath']}/"), (skipped, ""), (none, ""),
+    ):  # fmt: skip
+        assert [file["path"] for file in one["files"]] == ["/made/said.txt"]
+        assert one["text"] == "kept"
+        kept = json.loads(weft.run("files", "ls", one["job"]["remoteJobId"], "--json").stdout)
+        inputs = [f"{place}said.txt"] if one is taker else []
+        assert [file["path"] for file in kept] == [f"{place}made/said.txt", *inputs]
+
+
+def test_archives_that_cannot_be_are_refused(http: httpx.Client) -> None:
+    for name, wrong in (
+        ("archiveSystem", "none"), ("archivePath", "a/../b"), ("archivePath", "a/${HOME}"),
+        ("archivePath", "/"),
+    ):  # fmt: skip
+        answer = http.post("/jobs/v2", json={**job(), name: wrong})
+        assert (answer.status_code, answer.json()["message"].split(":")[0]) == (400, name)
+
+
 @pytest.mark.parametrize("verb", ["POST", "PUT"])
 def test_job_is_stopped(http: httpx.Client, verb: str) -> None:
     """By either verb, once; its history and status tell the same."""

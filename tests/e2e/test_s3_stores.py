@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from e2e.agave_client import AgaveClient, agave_python
 from e2e.conftest import Weft
 from e2e.s3_server import Buckets, s3_server
 from e2e.test_workers_outside import Outside, submit
@@ -130,6 +131,46 @@ def test_files_travel_between_two_stores_and_no_job_sees_what_opens_them(
     for canary in (SECRET, OF_ENVIRONMENT):
         assert canary not in shown
         assert found_below(weft.home, canary) == []
+
+
+def test_archive_of_agave_is_in_the_store_that_it_names(
+    weft: Weft, buckets: Buckets, tmp_path: Path
+) -> None:
+    """Listed and read by its own client, and by weft; also what was replaced there is noticed."""
+    (tmp_path / "run.sh").write_text("mkdir made; cat $data > made/said.txt; exit $code")
+    described = {
+        "name": "giver", "version": "1.0", "templatePath": "run.sh", "inputs": [{"id": "data"}],
+        "parameters": [{"id": "code", "value": {"type": "number", "default": 0}}],
+    }  # fmt: skip
+    (tmp_path / "app.json").write_text(json.dumps(described))
+    told(weft, "app", "add", str(tmp_path))
+    buckets.ask("PUT", "genomes/in/a%20b.txt", b"of a store")
+    known = json.loads((weft.home / "client.json").read_text())
+    client = AgaveClient(agave_python(), tmp_path, known["url"], known["token"])
+    said = client.run("""
+asked = {'name': 'x', 'appId': 'giver-1.0', 'inputs': {'data': 'agave://genomes/in/a%20b.txt'}}
+job = ag.jobs.submit(body={**asked, 'archiveSystem': 'results', 'archivePath': 'of/${JOB_NAME}'})
+wait(job['id'], *ENDED)
+(entry,) = ag.jobs.listOutputs(jobId=job['id'], filePath='made')
+href = entry['_links']['self']['href']
+part = requests.get(href, headers={'Authorization': 'Bearer ' + T, 'Range': 'bytes=3-5'})
+wrong = status_of(ag.jobs.submit, body={**asked, 'archiveSystem': 'genomes'})
+say(dict(job=ag.jobs.get(jobId=job['id']), entry=entry, text=ag.geturl(href).text,
+         history=[one['status'] for one in ag.jobs.getHistory(jobId=job['id'])],
+         part=[part.status_code, part.text], wrong=wrong))
+""")
+    assert said["history"][-2:] == ["ARCHIVING", "FINISHED"], said["job"]["lastStatusMessage"]
+    assert (said["text"], said["part"], said["wrong"]) == ("of a store", [206, "a s"], 400)
+    assert said["entry"]["path"] == "/made/said.txt"
+    at = "lab-7/of/x/made/said.txt"
+    assert buckets.ask("GET", f"results/{at}") == b"of a store"
+    job, path = said["job"]["remoteJobId"], "store://results/of/x/made/said.txt"
+    assert told(weft, "files", "cat", job, path) == b"of a store"
+    told(weft, "files", "get", job, "--to", str(tmp_path / "got"))
+    assert (tmp_path / "got" / "of" / "x" / "made" / "said.txt").read_bytes() == b"of a store"
+    buckets.ask("PUT", f"results/{at}", b"another")
+    changed = weft.run("files", "cat", job, path)
+    assert (changed.returncode, b"another size" in changed.stderr) == (4, True)
 
 
 def test_what_is_wrong_is_said_with_the_name_of_the_file(weft: Weft, buckets: Buckets) -> None:

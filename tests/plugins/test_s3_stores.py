@@ -16,11 +16,11 @@ from weft.core.attempt_key import AttemptKey
 from weft.core.file_paths import StoreFile
 from weft.plugins.file_stores.s3.carrying import HttpCarrier
 from weft.plugins.file_stores.s3.signing import ObjectUrls, StoreSigner
-from weft.plugins.file_stores.s3.trial import S3Trial
+from weft.plugins.file_stores.s3.trial import S3Objects
 from weft.ports.file_signing import ToSign
 from weft.ports.file_store import FileDiffers, FileMissing, FileRefused, HeldFile, StoreAway
+from weft.ports.object_stores import Tried
 from weft.ports.store import StoredFileStore
-from weft.ports.store_trial import Tried
 from weft.wire.file_documents import FileInput, FileOutput, names_object
 from weft.wire.sealed import SecretKeys, SecretRow
 
@@ -232,7 +232,7 @@ async def tried(store: StoredFileStore, *serves: Serve) -> list[Tried]:
     async with serving(serve) as url:
         here = replace(store, endpoint=url.partition("/bucket")[0])
         return list(
-            await S3Trial(ObjectUrls(lambda: KEYS, ""), HttpCarrier(HERE, 10)).attempt(here)
+            await S3Objects(ObjectUrls(lambda: KEYS, ""), HttpCarrier(HERE, 10)).attempt(here)
         )
 
 

@@ -86,10 +86,10 @@ from weft.core.trusted_proxies import parse_networks
 from weft.ports.file_store import FileStore
 from weft.ports.log_store import LogStore
 from weft.ports.lookup import AsksLookUps
+from weft.ports.object_stores import ObjectStores
 from weft.ports.running_files import RunningFiles
 from weft.ports.source_reads import ReadsSources
 from weft.ports.store import ApiStore, Notices
-from weft.ports.store_trial import StoreTrial
 from weft.settings import Settings
 from weft.settings.transports_file import known_transports
 from weft.telemetry.log import get_logger
@@ -229,7 +229,7 @@ def create_app(
     files_: Callable[[str], FileStore] | None = None,
     running: RunningFiles | None = None,
     look_ups: AsksLookUps | None = None,
-    trial: StoreTrial | None = None,
+    objects: ObjectStores | None = None,
     source_trials: ReadsSources | None = None,
 ) -> Application:
     """Return the application. Call it inside the event loop that will serve it."""
@@ -244,7 +244,7 @@ def create_app(
         files=files_,
         running=running,
         look_ups=look_ups,
-        trial=trial,
+        objects=objects,
         source_trials=source_trials,
     )
     services.transports = known_transports(settings.transports_file)

@@ -11,10 +11,10 @@ from weft.api.worker_link import WorkerLink
 from weft.ports.file_store import FileStore
 from weft.ports.log_store import LogStore
 from weft.ports.lookup import AsksLookUps
+from weft.ports.object_stores import ObjectStores
 from weft.ports.running_files import RunningFiles
 from weft.ports.source_reads import ReadsSources
 from weft.ports.store import ApiStore, Caller
-from weft.ports.store_trial import StoreTrial
 from weft.settings.transports_file import TransportDocument
 from weft.submission.services import SubmissionServices
 
@@ -47,8 +47,8 @@ class Services(SubmissionServices):
     """Returns the files of jobs that a folder of the home keeps; None: this has none."""
     running: RunningFiles | None = None
     """The files of attempts that run on this host."""
-    trial: StoreTrial | None = None
-    """Tries stores of objects; None: nothing here does."""
+    objects: ObjectStores | None = None
+    """Opens stores of objects; None: nothing here does."""
     link: WorkerLink | None = None
     """For workers outside; None: this application serves none."""
     source_trials: ReadsSources | None = None

@@ -48,8 +48,8 @@ class HeldFile(NamedTuple):
         return os.pread(self.fd, min(n_bytes, self.n_bytes - offset), offset)
 
 
-class FileStore(Protocol):
-    """One store."""
+class FileReader(Protocol):
+    """One store, to read."""
 
     async def facts(self, path: str) -> FileFacts:
         """Return what is known of a file. Raise `FileMissing`, `FileRefused`, `StoreAway`."""
@@ -58,6 +58,10 @@ class FileStore(Protocol):
         """Yield the bytes of a file from `offset` on, in pieces of at most some MiB. Raises the
         same as `facts`, and `FileDiffers` if it was changed meanwhile.
         """
+
+
+class FileStore(FileReader, Protocol):
+    """One store."""
 
     async def write(self, path: str, file: HeldFile) -> None:
         """Keep a file, in place of one with the same path. It appears whole or not at all, also

@@ -19,7 +19,7 @@ from weft.core.errors import Conflict
 from weft.ports.store import GroupLimits
 from weft.run.api_url import api_url
 from weft.run.doors import api_doors
-from weft.run.files import kept_files, running_files, store_trial
+from weft.run.files import kept_files, object_stores, running_files
 from weft.run.home import Home
 from weft.run.job_topics import intakes, opened_topics
 from weft.run.log_bucket import log_reader
@@ -117,7 +117,7 @@ async def _serve(settings: Settings, name: str) -> int:
                 secret_keys=partial(read_secret_keys, settings, home), doors=api_doors(),
                 link=link, files_=kept_files(home), running=running_files(settings, home),
                 look_ups=look_ups, source_trials=SourceTrials(settings),
-                trial=store_trial(settings, partial(read_secret_keys, settings, home)),
+                objects=object_stores(settings, partial(read_secret_keys, settings, home)),
             )  # fmt: skip
             server = Server(
                 serving_config(app, None if certificate is None else certificate.context)

@@ -9,7 +9,7 @@ from weft.core.addresses import parse_allowed_hosts
 from weft.plugins.file_stores.local import HostFiles
 from weft.plugins.file_stores.s3.carrying import HttpCarrier
 from weft.plugins.file_stores.s3.signing import ObjectUrls
-from weft.plugins.file_stores.s3.trial import TIMEOUT_S, S3Trial
+from weft.plugins.file_stores.s3.trial import TIMEOUT_S, S3Objects
 from weft.plugins.file_stores.web import WebFiles
 from weft.plugins.file_stores.weft import KeptFiles
 from weft.ports.file_signing import UrlSigner
@@ -32,10 +32,10 @@ def running_files(settings: Settings, home: Home) -> RunningDirectories:
     return RunningDirectories(home.path / "scratch", files_max=settings.output_files_max)
 
 
-def store_trial(settings: Settings, keys: Callable[[], SecretKeys]) -> S3Trial:
-    """Return what tries stores from this host."""
+def object_stores(settings: Settings, keys: Callable[[], SecretKeys]) -> S3Objects:
+    """Return what opens stores from this host."""
     allowed = parse_allowed_hosts(settings.store_private_hosts)
-    return S3Trial(ObjectUrls(keys, settings.store_buckets), HttpCarrier(allowed, TIMEOUT_S))
+    return S3Objects(ObjectUrls(keys, settings.store_buckets), HttpCarrier(allowed, TIMEOUT_S))
 
 
 class KeepsFilesToo:

@@ -51,9 +51,9 @@ async def get_store(services: Services, caller: Caller, name: str) -> Answer:
 async def try_store(services: Services, caller: Caller, name: str) -> Answer:
     """Try a store: what works, and what does not and why. Raise `FileStoreNotFound`."""
     store = await services.store.find_store(caller, name)
-    if store is None or services.trial is None:
+    if store is None or services.objects is None:
         raise _not_found(name)
-    steps = await services.trial.attempt(store)
+    steps = await services.objects.attempt(store)
     works = all(one.problem is None for one in steps)
     return {
         "name": name, "url": store.url, "access": store.access, "works": works,

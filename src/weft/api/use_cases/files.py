@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 from weft.api.services import Services
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import FileElsewhere, FileNotFound
+from weft.core.file_paths import split_store
 from weft.core.ids import format_job_ref
-from weft.ports.file_store import FileProblem, FileStore
+from weft.ports.file_store import FileProblem, FileReader
 from weft.ports.running_files import RunningFile
 from weft.ports.store import Caller, Row
 
@@ -48,23 +49,35 @@ async def open_file(
                 hint=f"`weft files ls {job}` lists them.",
             )
         return seen
-    if found.address is not None:
-        raise FileElsewhere(
-            f"the file is at {found.address}", hint="Read it there, with rights of your own."
-        )
-    kept = f"b{batch_id}/{found.digest.hex()}"
-    store = None if services.files is None else services.files(found.folder)
+    if found.address is None:
+        kept = f"b{batch_id}/{found.digest.hex()}"
+        store: FileReader | None = services.files(found.folder) if services.files else None
+        detail = "The worker that ran it keeps them in a home of its own."
+        hint = "Give the workers and the server one home."
+    else:
+        kept, store = await _object(services, caller, found.address)
+        detail = f"It is at {found.address}."
+        hint = "Read it there, with rights of your own, or see `weft store test`."
     try:
-        if store is not None and (await store.facts(kept)).n_bytes == found.n_bytes:
-            read = partial(_read_kept, store, kept)
-            return OpenFile(found.n_bytes, found.attempt, found.digest, read)
-    except FileProblem:
-        pass
-    raise FileElsewhere(
-        f"this server cannot read the files of {job}",
-        detail="The worker that ran it keeps them in a home of its own.",
-        hint="Give the workers and the server one home.",
-    )
+        if store is not None:
+            if (await store.facts(kept)).n_bytes == found.n_bytes:
+                read = partial(_read_kept, store, kept)
+                return OpenFile(found.n_bytes, found.attempt, found.digest, read)
+            detail = f"{detail} It has another size than {job} has left."
+    except FileProblem as error:
+        detail = f"{detail} {error}".strip()
+    raise FileElsewhere(f"this server cannot read the files of {job}", detail=detail, hint=hint)
+
+
+async def _object(
+    services: Services, caller: Caller, address: str
+) -> tuple[str, FileReader | None]:
+    """Return the path of an object in its store, and what reads it; None: nothing does."""
+    name, path = split_store(address)
+    store = await services.store.find_store(caller, name)
+    if store is None or services.objects is None:
+        return path, None
+    return path, services.objects.reader(store)
 
 
 async def _open_now(
@@ -87,7 +100,7 @@ async def _open_now(
     return OpenFile(seen.n_bytes, key.attempt, None, partial(running.read, key, path))
 
 
-async def _read_kept(store: FileStore, path: str, start: int, stop: int) -> AsyncIterator[bytes]:
+async def _read_kept(store: FileReader, path: str, start: int, stop: int) -> AsyncIterator[bytes]:
     left = stop - start
     if not left:
         return

@@ -17,7 +17,7 @@ from weft.cli.terminal.screen import print_json, print_table
 from weft.client.api import Api, Document
 from weft.core.amounts import size
 from weft.core.errors import BadId, Conflict
-from weft.core.file_paths import parts_of
+from weft.core.file_paths import in_store, parts_of, split_store
 from weft.wire.walking import NotPlain, entered, make_file, opened_directory
 
 app = App(
@@ -131,7 +131,7 @@ async def _fetch(
     client: Api, batch_id: int, job_id: int, path: str, to: Path, attempt: int | None
 ) -> None:
     """Write a file that has its name when it is whole; the server cannot lead out of `to`."""
-    parts = parts_of(path)
+    parts = parts_of(split_store(path)[1] if in_store(path) else path)
     fresh = f".{parts[-1][:100]}.{os.urandom(4).hex()}"
     try:
         with opened_directory(to) as top, entered(top, parts[:-1], make=True) as directory:

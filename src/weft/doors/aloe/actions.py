@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 import msgspec
@@ -17,13 +18,20 @@ from weft.core.mail import parse_mail_domains
 from weft.core.permissions import Permission
 from weft.core.rights import Right
 from weft.core.secret_variables import matches, patterns_of
-from weft.doors.aloe.finding import document_of, find
-from weft.doors.aloe.inputs import staged_inputs
+from weft.doors.aloe.finding import archived_at, document_of, find
+from weft.doors.aloe.inputs import Sources, staged_inputs
 from weft.doors.aloe.notifications import logs_in, subscriptions_of, wrong_notifications
 from weft.doors.aloe.refused import Refused, bad_request, refused_submission
 from weft.doors.aloe.replies import answer, base_of
 from weft.doors.aloe.story import story_of
-from weft.doors.aloe.submissions import Asked, again, foreign_document, job_of, read_asked
+from weft.doors.aloe.submissions import (
+    Asked,
+    again,
+    check_archive_system,
+    foreign_document,
+    job_of,
+    read_asked,
+)
 from weft.doors.aloe.words import ENDED, NAME, new_id
 from weft.ports.store import Row
 from weft.submission import submit
@@ -51,12 +59,17 @@ async def _submit(request: AnyRequest, asked: Asked) -> Row:
     ):
         raise bad_request("; ".join(wrong))
     app, reader = apps[asked.app].description, replace(caller, needs=Permission.READ)
-
-    async def batch_of(aloe_id: str) -> int | None:
-        found = await services.store.find_door_job(reader, NAME, aloe_id, hidden=True)
-        return None if found is None else int(found["batch_id"])
-
-    inputs = await staged_inputs(asked.get("inputs") or {}, app, base, batch_of, services.settings)
+    names_stores = asked.get("archiveSystem") or asked.get("inputs") or app.inputs
+    known = await services.store.list_stores(caller) if names_stores else ()
+    stores = {one["name"]: one["access"] for one in known}
+    check_archive_system(asked, stores)
+    sources = Sources(
+        base=base,
+        stores=stores,
+        job=lambda aloe_id: services.store.find_door_job(reader, NAME, aloe_id, hidden=True),
+        job_with_archive=partial(archived_at, services, reader),
+    )
+    inputs = await staged_inputs(asked.get("inputs") or {}, app, sources, services.settings)
     kept = foreign_document(asked, app, caller, job_id, base, inputs)
     job = job_of(asked, kept, caller, job_id, f"{base}/jobs/v2/{job_id}", inputs)
     digest = hashlib.sha256(msgspec.json.encode(asked.body)).digest()

@@ -5,8 +5,10 @@ from dataclasses import replace
 from typing import Any, Final
 
 from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.services import Services
 from weft.core.permissions import Permission
 from weft.core.secret_variables import patterns_of
+from weft.doors.aloe.archives import own_name
 from weft.doors.aloe.documents import job_document
 from weft.doors.aloe.refused import bad_request, not_found
 from weft.doors.aloe.replies import base_of
@@ -34,6 +36,14 @@ async def find(
     if found is None:
         raise not_found(job_id)
     return caller, found
+
+
+async def archived_at(services: Services, caller: Caller, path: str) -> Row | None:
+    """Return the newest of the caller's last jobs whose archive in weft's own store has a path."""
+    newest = await services.store.list_door_jobs(
+        caller, NAME, before=_NEWEST, states=None, limit=_STEP
+    )
+    return next((one for one in newest if own_name(one["document"], path) != path), None)
 
 
 async def listed(

@@ -1,7 +1,7 @@
 """The inputs of a submission: files that jobs have left, of the worker's host, of web servers."""
 
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -9,8 +9,10 @@ from urllib.parse import unquote
 
 from weft.core.apps.description import AppDescription
 from weft.core.apps.values import Parameter
-from weft.core.file_paths import UrlFile, WrongPath, parse_source, parts_of
+from weft.core.file_paths import STORE_SCHEME, UrlFile, WrongPath, parse_source, parts_of
+from weft.doors.aloe.archives import own_name, source_of
 from weft.doors.aloe.refused import bad_request
+from weft.doors.aloe.story import story_of
 from weft.doors.aloe.words import STORE
 from weft.settings import Settings
 from weft.submission.translation.files import wrong_url
@@ -21,8 +23,21 @@ _OF_JOB: Final = re.compile(r"(?:.*/)?job-([0-9a-f-]{36}-007)/(.+)", re.DOTALL)
 _OF_OUTPUTS: Final = re.compile(r"/+jobs(?:/+v2)?/+([0-9a-f-]{36}-007)/+outputs/+media/+(.+)")
 _INPUTS_MAX: Final = 1000
 
-BatchOf = Callable[[str], Awaitable[int | None]]
-"""Finds the batch of a job by its id, if the caller may read it."""
+JobOf = Callable[[str], Awaitable[Mapping[str, Any] | None]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sources:
+    """What addresses may lead to."""
+
+    base: str
+    """How the caller reached us."""
+    stores: Collection[str]
+    """Names of the tenant's stores."""
+    job: JobOf
+    """Finds a job by its id, if the caller may read it."""
+    job_with_archive: JobOf
+    """Finds the newest job of the caller whose archive has this path."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,11 +52,11 @@ class StagedInputs:
 
 
 async def staged_inputs(
-    given: Mapping[str, Any], app: AppDescription, base: str, batch_of: BatchOf, settings: Settings
+    given: Mapping[str, Any], app: AppDescription, sources: Sources, settings: Settings
 ) -> StagedInputs:
-    """Read inputs. Raise a 400 that names the field. `base`: how the caller reached us."""
+    """Read inputs. Raise a 400 that names the field."""
     known = {one.id: one for one in app.inputs}
-    given = {**await _defaults(app, base, batch_of), **given}
+    given = {**await _defaults(app, sources), **given}
     asked, values, files = {}, {}, dict[str, FileInput]()
     for name, value in given.items():
         if name not in known:
@@ -50,7 +65,7 @@ async def staged_inputs(
         names = []
         for address in addresses:
             try:
-                source = await _source(address, base, batch_of)
+                source = await _source(address, sources)
                 own = _own_name(source, settings)
             except WrongPath as error:
                 raise bad_request(f"inputs.{name}: {address[:200]!r}: {error}") from error
@@ -67,13 +82,13 @@ async def staged_inputs(
     return StagedInputs(asked=asked, values=values, files=tuple(files.values()))
 
 
-async def _defaults(app: AppDescription, base: str, batch_of: BatchOf) -> dict[str, Any]:
+async def _defaults(app: AppDescription, sources: Sources) -> dict[str, Any]:
     """Return the usual inputs of an application, as far as this server has them."""
     found = {}
     for one in app.inputs:
         if isinstance(one.default, str) and one.default:
             with suppress(WrongPath):
-                await _source(one.default, base, batch_of)
+                await _source(one.default, sources)
                 found[one.id] = one.default
     return found
 
@@ -98,7 +113,7 @@ def _own_name(source: str, settings: Settings) -> str:
     return "/".join(parts_of(file.path.rpartition("/")[2]))
 
 
-async def _source(address: str, base: str, batch_of: BatchOf) -> str:
+async def _source(address: str, sources: Sources) -> str:
     """Return the address as weft writes it. Raise `WrongPath`."""
     match = _SCHEME.fullmatch(address)
     scheme = match[1].lower() if match else ""
@@ -107,24 +122,26 @@ async def _source(address: str, base: str, batch_of: BatchOf) -> str:
     path = address.lstrip("/")
     if match and scheme == "agave":
         system, _, path = match[2].partition("/")
+        if system in sources.stores and system != STORE:
+            return f"{STORE_SCHEME}{system}/{'/'.join(parts_of(unquote(path).lstrip('/')))}"
         if system not in {STORE, ""}:
-            raise WrongPath(f"there is no storage system {system[:64]!r}, only {STORE!r}")
+            raise WrongPath(f"there is no storage system {system[:64]!r}")
     elif match:
-        is_ours = address.startswith(f"{base}/")
-        found = _OF_OUTPUTS.fullmatch(address[len(base) :]) if is_ours else None
+        is_ours = address.startswith(f"{sources.base}/")
+        found = _OF_OUTPUTS.fullmatch(address[len(sources.base) :]) if is_ours else None
         if found is None and scheme in {"http", "https"}:
             return address
         if found is None:
             raise WrongPath(f"files are not fetched from {scheme}:// here, but from {STORE!r}")
         path = f"job-{found[1]}/{found[2]}"
-    of_job = _OF_JOB.fullmatch(unquote(path))
-    if of_job is None:
-        raise WrongPath("the store has the outputs of jobs only: …/job-ID/PATH")
-    batch_id = await batch_of(of_job[1])
-    if batch_id is None:
+    path = unquote(path)
+    if of_job := _OF_JOB.fullmatch(path):
+        facts, name = await sources.job(of_job[1]), of_job[2].strip("/")
+    elif facts := await sources.job_with_archive(path):
+        name = own_name(facts["document"], path)
+    else:
+        raise WrongPath(f"{STORE!r} has the outputs of jobs only: …/job-ID/PATH, or an archive")
+    if facts is None:
         raise WrongPath("there is no such job")
-    return f"weft://b{batch_id}.j1/{_quoted('/'.join(parts_of(of_job[2].strip('/'))))}"
-
-
-def _quoted(path: str) -> str:
-    return path.replace("%", "%25")
+    own = "/".join(parts_of(name))
+    return source_of(facts["batch_id"], facts["document"], story_of(facts).status, own)

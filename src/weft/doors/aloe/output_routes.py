@@ -16,6 +16,7 @@ from weft.api.use_cases.files import files_now, live_key, open_file
 from weft.api.use_cases.output import Outputs, missing_output
 from weft.core.errors import FileNotFound
 from weft.core.file_paths import WrongPath, parts_of
+from weft.doors.aloe.archives import kept_path, own_name
 from weft.doors.aloe.documents import job_href
 from weft.doors.aloe.finding import find
 from weft.doors.aloe.options import READ, paths
@@ -73,8 +74,9 @@ async def _read_file(
 ) -> Stream | Response[bytes]:
     try:
         parts_of(name)
+        path = kept_path(facts["document"], story_of(facts).status, name)
         found = await open_file(
-            services_of(request), caller, facts["batch_id"], 1, name, attempt=None
+            services_of(request), caller, facts["batch_id"], 1, path, attempt=None
         )
     except (WrongPath, FileNotFound) as error:
         raise _no_file(name) from error
@@ -130,7 +132,8 @@ async def _files(
             caller, facts["batch_id"], 1, attempt=None, after=after, limit=_PAGE
         )
         for one in rows:
-            found.setdefault(one["path"], (one["bytes"], datetime.fromisoformat(one["kept_at"])))
+            own = own_name(facts["document"], one["path"])
+            found.setdefault(own, (one["bytes"], datetime.fromisoformat(one["kept_at"])))
         if len(rows) < _PAGE:
             break
         after = rows[-1]["path"]
@@ -193,7 +196,7 @@ def _entry(
         "type": "dir" if is_folder else "file",
         "_links": {
             "self": {"href": f"{job}/outputs/{part}/{quote(path)}"},
-            "system": {"href": f"{base}/systems/v2/{STORE}"},
+            "system": {"href": f"{base}/systems/v2/{facts['document']['archiveSystem'] or STORE}"},
             "parent": {"href": job},
         },
     }

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
-from weft.doors.aloe.words import ENDED, user_of
+from weft.doors.aloe.archives import is_archived
+from weft.doors.aloe.words import ENDED, STORE, user_of
 
 _PENDING: Final = "PENDING"
 _TAKEN: Final = "PROCESSING_INPUTS"
@@ -153,8 +154,10 @@ def _end(facts: Mapping[str, Any], attempt: Mapping[str, Any], at: datetime) -> 
             ended = max(ended, datetime.fromisoformat(attempt["started_at"]))
             yield Entry("CLEANING_UP", ended, owner, "The application has ended.")
             kept = facts["document"]
-            if kept["archive"] and (status == "FINISHED" or kept["archiveOnAppError"]):
-                yield Entry("ARCHIVING", ended, owner, "What it has left is kept.")
+            has_failed_there = kept["archive"] and attempt["reason"] == "files"
+            if is_archived(kept, status) or has_failed_there:
+                where = f"{kept['archivePath']} of {kept['archiveSystem'] or STORE}"
+                yield Entry("ARCHIVING", ended, owner, f"What it has left is copied to {where}.")
         text = (
             "The job has ended." if status == "FINISHED" else f"The job failed: {_why(attempt)}."
         )

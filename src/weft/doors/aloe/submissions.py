@@ -1,5 +1,6 @@
 """Read submissions: what a client of Agave asks for becomes a job of weft."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -8,11 +9,12 @@ from typing import Any, Final
 import msgspec
 
 from weft.core.apps.description import AppDescription, bytes_of
+from weft.core.file_paths import WrongPath, parts_of
+from weft.doors.aloe.archives import outputs_of
 from weft.doors.aloe.inputs import StagedInputs
 from weft.doors.aloe.refused import bad_request
-from weft.doors.aloe.words import LOCAL, QUEUE, duration, instant, seconds_of, slug
+from weft.doors.aloe.words import LOCAL, QUEUE, STORE, duration, instant, seconds_of, slug
 from weft.ports.store import Caller
-from weft.wire.file_documents import FileOutput
 from weft.wire.foreign_jobs import ForeignJob
 
 DOCUMENT_BYTES_MAX: Final = 128 << 10
@@ -20,6 +22,7 @@ _LONGEST: Final = "999:59:59"
 """For an application that names no limit."""
 _MEMORY: Final = 512 << 20
 _GB: Final = 1 << 30
+_MACRO: Final = re.compile(r"\$\{([^}]*)\}")
 _INT_MAX: Final = 1_000_000
 _DEPTH_MAX: Final = 32
 _TEXTS: Final = {
@@ -88,8 +91,7 @@ def foreign_document(
     memory = asked.get("memoryPerNode")
     n_bytes = (app.memory or _MEMORY) if memory is None else bytes_of(str(memory)) or _MEMORY
     limit = asked.get("maxRunTime") or (duration(app.timeout_s) if app.timeout_s else _LONGEST)
-    path = asked.get("archivePath") or f"{caller.user_name}/archive/jobs/job-{job_id}"
-    return {
+    kept = {
         "asked": dict(asked.body),
         "base": base,
         "name": asked.get("name"),
@@ -105,18 +107,16 @@ def foreign_document(
         "parameters": _parameters(asked),
         "archive": asked.get("archive") is not False,
         "archiveOnAppError": asked.get("archiveOnAppError") is True,
-        "archivePath": _filled(path, asked, caller, job_id),
         "archiveSystem": asked.get("archiveSystem"),
     }
+    return {**kept, "archivePath": _archive_path(asked, kept, caller, job_id)}
 
 
 def job_of(
     asked: Asked, kept: Mapping[str, Any], caller: Caller, job_id: str, url: str,
     inputs: StagedInputs,
 ) -> ForeignJob:  # fmt: skip
-    """Return the job of weft. Values reach its wrapper as variables; all that it leaves is kept,
-    whatever becomes of it.
-    """
+    """Return the job of weft. Values reach its wrapper as variables."""
     resources = {"cpu": kept["processorsPerNode"], "memory": kept["memoryBytes"]}
     return ForeignJob(
         app=asked.app,
@@ -127,7 +127,7 @@ def job_of(
         timeout_s=seconds_of(kept["maxRunTime"]),
         queue=asked.get("batchQueue"),
         inputs=inputs.files or None,
-        outputs=(FileOutput(from_="**", when="always", optional=True),),
+        outputs=outputs_of(kept),
         app_inputs=inputs.values,
     )
 
@@ -154,14 +154,33 @@ def _variables(kept: Mapping[str, Any], caller: Caller, job_id: str, url: str) -
     return {f"AGAVE_JOB_{name}": str(text) for name, text in texts.items()}
 
 
-def _filled(path: str, asked: Asked, caller: Caller, job_id: str) -> str:
+def check_archive_system(asked: Asked, stores: Mapping[str, str]) -> None:
+    """Raise a 400 if its archive cannot be there. `stores`: of the tenant, with their access."""
+    system = asked.get("archiveSystem") or STORE
+    if system != STORE and system not in stores:
+        known = ", ".join(sorted({STORE, *stores}))
+        raise bad_request(f"archiveSystem: there is no storage system {system!r}, but {known}")
+    if system != STORE and stores[system] != "write":
+        raise bad_request(f"archiveSystem: nothing is written to storage system {system!r}")
+
+
+def _archive_path(asked: Asked, kept: Mapping[str, Any], caller: Caller, job_id: str) -> str:
+    """Return where in its store the archive is, as names between slashes."""
+    given = asked.get("archivePath") or "${JOB_OWNER}/archive/jobs/job-${JOB_ID}"
+    owner, app = caller.user_name, kept["appId"]
     macros = {
-        "JOB_ID": job_id, "JOB_NAME": slug(asked.body["name"]), "JOB_OWNER": caller.user_name,
-        "APP_ID": asked.app, "USERNAME": caller.user_name,
+        "JOB_ID": job_id, "JOB_NAME": slug(kept["name"]), "JOB_OWNER": owner, "OWNER": owner,
+        "USERNAME": owner, "APP_ID": app, "JOB_APP_ID": app, "JOB_SYSTEM": kept["systemId"],
+        "JOB_EXECUTION_SYSTEM": kept["systemId"], "JOB_BATCH_QUEUE": kept["batchQueue"],
+        "JOB_TENANT": str(caller.tenant_id),
     }  # fmt: skip
-    for name, text in macros.items():
-        path = path.replace(f"${{{name}}}", text)
-    return path
+    if unknown := set(_MACRO.findall(given)) - macros.keys():
+        raise bad_request(f"archivePath: there is no variable {min(unknown)[:80]!r}")
+    path = _MACRO.sub(lambda found: macros[found[1]], given)
+    try:
+        return "/".join(parts_of("/".join(part for part in path.split("/") if part)))
+    except WrongPath as error:
+        raise bad_request(f"archivePath: {error}") from error
 
 
 def _text(name: str, given: Mapping[str, Any]) -> str | None:
@@ -182,8 +201,6 @@ def _text(name: str, given: Mapping[str, Any]) -> str | None:
         return "expected a number above 0, with KB, MB, GB or TB"
     if name == "maxRunTime" and not seconds_of(value):
         return "expected HH:mm:ss, above 0"
-    if name == "archivePath" and ".." in value.split("/"):
-        return "it must not leave its place"
     return None
 
 

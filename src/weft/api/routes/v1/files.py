@@ -14,7 +14,7 @@ from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.http.sse import stream_reply
 from weft.api.use_cases.files import list_files as listed
 from weft.api.use_cases.files import open_file
-from weft.core.file_paths import WrongPath, parts_of
+from weft.core.file_paths import WrongPath, in_store, parts_of, split_store
 from weft.wire.file_answers import JobFile
 
 BYTES: Final = "application/octet-stream"
@@ -66,7 +66,7 @@ async def read_file(request: AnyRequest) -> Stream:
     attempt = query.integer("attempt", default=None, least=1, most=ATTEMPTS_MAX)
     path = query.text("path")
     try:
-        parts_of(path or "")
+        parts_of(split_store(path or "")[1] if in_store(path) else path or "")
     except WrongPath as error:
         # Whoever may not see the job is not told what is wrong with the path.
         await services_of(request).store.list_files(

@@ -48,12 +48,21 @@ class HttpCarrier:
     """None: trust the system's certificate authorities."""
     setting: str = "store_private_hosts"
 
-    async def read(self, url: str) -> AsyncIterator[bytes]:
-        """Yield the bytes of an object; go on where a connection broke."""
-        done, etag, tries = 0, "", 0
+    async def size(self, url: str) -> int:
+        """Return how many bytes an object has, by a URL for HEAD."""
+        async with self.asked("HEAD", url, []) as exchange:
+            answer = await exchange.answer()
+            if answer.status_code != _OK:
+                await exchange.refuse(answer)
+            return int(header_of(answer, b"content-length") or 0)
+
+    async def read(self, url: str, start: int = 0) -> AsyncIterator[bytes]:
+        """Yield the bytes of an object from `start` on; go on where a connection broke."""
+        done, etag, tries = start, "", 0
         while True:
             before = done
-            headers = [("Range", f"bytes={done}-"), ("If-Match", etag)] if done else []
+            headers = [("Range", f"bytes={done}-")] if done else []
+            headers += [("If-Match", etag)] if etag else []
             try:
                 async with self.asked("GET", url, headers) as exchange:
                     answer = await exchange.answer()
@@ -65,7 +74,7 @@ class HttpCarrier:
                         yield piece
             except StoreAway:
                 tries = tries + 1 if done == before else 0
-                if not done or not etag or tries >= _TRIES:
+                if done == start or not etag or tries >= _TRIES:
                     raise
             else:
                 return

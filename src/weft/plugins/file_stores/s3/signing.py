@@ -8,7 +8,7 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
-from typing import Any, Final, Protocol
+from typing import Any, Final, Literal, Protocol
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import WeftError
@@ -17,6 +17,7 @@ from weft.ports.file_signing import Method, Signed, ToSign
 from weft.ports.store import StoredFileStore
 from weft.wire.sealed import SecretKeys
 
+Verb = Method | Literal["HEAD"]
 VALID_S: Final = 3600
 """A transfer begins within that time; it may take longer."""
 KEY_BYTES_MAX: Final = 1024
@@ -80,7 +81,7 @@ class ObjectUrls:
         self._keys = keys
         self._buckets = frozenset(part for part in re.split(r"[\s,]+", buckets) if part)
 
-    async def url_of(self, method: Method, store: StoredFileStore, path: str) -> str:
+    async def url_of(self, method: Verb, store: StoredFileStore, path: str) -> str:
         """Return the URL of one object. Raise `NotSigned`."""
         bucket = parse_bucket(store.url)
         name = bucket.prefix + path

@@ -12,10 +12,11 @@ from typing import Final
 
 from weft.core.file_stores import parse_bucket
 from weft.plugins.file_stores.s3.carrying import HttpCarrier
+from weft.plugins.file_stores.s3.reading import S3Reader
 from weft.plugins.file_stores.s3.signing import NotSigned, ObjectUrls
 from weft.ports.file_store import FileMissing, FileProblem, HeldFile, StoreAway
+from weft.ports.object_stores import Tried
 from weft.ports.store import StoredFileStore
-from weft.ports.store_trial import Tried
 
 TIMEOUT_S: Final = 10.0
 _NO_BUCKET: Final = "Make the bucket, or set the store again with the right name and region."
@@ -45,8 +46,8 @@ _CODE: Final = re.compile(r"\(([A-Za-z0-9]+)\)$")
 _HIDDEN: Final = "AccessDenied"
 
 
-class S3Trial:
-    """Tries a store with what this process may use."""
+class S3Objects:
+    """Opens stores with what this process may use."""
 
     def __init__(self, urls: ObjectUrls, carrier: HttpCarrier) -> None:
         self._urls = urls
@@ -64,6 +65,10 @@ class S3Trial:
             if done[-1].problem is not None and step == "write":
                 break
         return done
+
+    def reader(self, store: StoredFileStore) -> S3Reader:
+        """Return what reads objects; see the port."""
+        return S3Reader(store, self._urls, self._carrier)
 
     async def _step(self, store: StoredFileStore, name: str, step: str, data: bytes) -> Tried:
         try:

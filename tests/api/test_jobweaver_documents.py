@@ -47,7 +47,7 @@ def test_date_of_the_next_run_is_that_of_the_last_retry(
     state: str, failed_at: list[str], next_run_at: str
 ) -> None:
     """The failure that buries a job sets none: it keeps what the one before has set."""
-    row = {
+    row: dict[str, Any] = {
         **JOB, "state": state, "n_failed": len(failed_at), "max_attempts": 4, "next_try_at": None,
         "failed_at": [f"2026-01-01T{one}:00+00:00" for one in failed_at[:2]], "attributes": {},
         "created_at": "2026-01-01T00:00:00+00:00", "updated_at": "2026-01-01T11:00:00+00:00",

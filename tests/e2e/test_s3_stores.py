@@ -137,7 +137,7 @@ def test_archive_of_agave_is_in_the_store_that_it_names(
     weft: Weft, buckets: Buckets, tmp_path: Path
 ) -> None:
     """Listed and read by its own client, and by weft; also what was replaced there is noticed."""
-    (tmp_path / "run.sh").write_text("mkdir made; cat $data > made/said.txt; exit $code")
+    (tmp_path / "run.sh").write_text('mkdir made; cat "$data" > made/said.txt; exit $code')
     described = {
         "name": "giver", "version": "1.0", "templatePath": "run.sh", "inputs": [{"id": "data"}],
         "parameters": [{"id": "code", "value": {"type": "number", "default": 0}}],

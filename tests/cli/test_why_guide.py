@@ -130,6 +130,13 @@ SHOWN: dict[str, Callable[[int, int], list[Cause]]] = {
     "b22.j4": ended(
         "running", started_at=None, worker="node7", claimed_at=NOW - timedelta(seconds=9)
     ),
+    "b22.j6": ended(
+        "running",
+        started_at=None,
+        worker="hpc",
+        phase="queued_remote",
+        message="Slurm job 77_5: PENDING, Priority (jobs of others come first)",
+    ),
     "b22.j5": waits({"behind": "node7"}),
     "b23.j1": waits(coming(50)),
     "b23.j2": waits(coming(None)),

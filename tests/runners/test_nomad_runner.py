@@ -155,6 +155,14 @@ class TestNomadRunner(RealEngineSuite):
         assert isinstance(error, NomadRefused)
         assert "nowhere" in error.message
 
+    async def test_what_it_waits_for_is_told(self) -> None:
+        """No node has as much."""
+        spec = JobSpec(command=("true",), executor="nomad")
+        one = Assignment(AttemptKey(1, 9, 1), spec, 100, 1 << 24, (1, 9))
+        async with self.ended() as agent:
+            await agent.runner.submit([one])
+            await agent.until(lambda told: any("memory is ex" in e.message for e in told.entered))
+
     async def test_job_stopped_in_nomad_by_hand_ends(self) -> None:
         one = assignment(3, runs_s=60)
         async with self.ended() as agent:

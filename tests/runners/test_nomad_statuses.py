@@ -11,7 +11,7 @@ from weft.core.states import Phase, Reason
 from weft.plugins.runners.nomad.client import NomadClient, WrongNomadAddress
 from weft.plugins.runners.nomad.jobs import payload_of
 from weft.plugins.runners.nomad.settings import NomadSettings
-from weft.plugins.runners.nomad.statuses import status_of
+from weft.plugins.runners.nomad.statuses import status_of, why_unplaced
 from weft.ports.executor import ExecutorLimits
 from weft.ports.runner import Assignment
 from weft.wire.spec import FunctionSpec, JobSpec
@@ -99,3 +99,17 @@ async def test_address_is_checked_and_silence_is_not_the_jobs_fault() -> None:
     client = NomadClient(NomadSettings(nomad_address="http://127.0.0.1:1", nomad_answer_s=2))
     with pytest.raises(Unavailable, match="Nomad is away"):
         await client.call("GET", ["jobs"])
+
+
+def test_why_no_node_takes_a_job_is_said() -> None:
+    """As of an evaluation that is blocked; it is told while the job has no allocation."""
+    full = {"NodesEvaluated": 1, "DimensionExhausted": {"memory": 1}}
+    other = {"NodesEvaluated": 2, "ConstraintFiltered": {"${attr.cpu.arch} = arm64": 2}}
+
+    assert why_unplaced({"FailedTGAllocs": {"a": full}}) == "memory is exhausted on 1 nodes"
+    assert (
+        why_unplaced({"FailedTGAllocs": {"a": other}}) == "2 nodes lack ${attr.cpu.arch} = arm64"
+    )
+    assert why_unplaced({"FailedTGAllocs": {"a": {"NodesEvaluated": 0}}}) == "0 nodes were asked"
+    assert why_unplaced({}) == ""
+    assert "no node takes it: full" in status_of(JOB, [], None, "full").message

@@ -10,7 +10,7 @@ import pytest
 from runners.real_engine import RealEngineSuite, Watched, runner_of
 from runners.slurm_cluster import SlurmCluster, slurm_cluster
 from weft.core.attempt_key import AttemptKey
-from weft.core.states import Reason
+from weft.core.states import Phase, Reason
 from weft.plugins.runners.remote import RemoteRunner
 from weft.plugins.runners.slurm.commands import SlurmCommands, SlurmRefused
 from weft.plugins.runners.slurm.engine import SlurmEngine
@@ -19,7 +19,7 @@ from weft.plugins.runners.slurm.folder import SlurmFolder
 from weft.plugins.runners.slurm.settings import SlurmSettings
 from weft.plugins.runners.slurm.shell import LocalShell
 from weft.ports.executor import ExecutorLimits
-from weft.ports.runner import Assignment
+from weft.ports.runner import Assignment, Happened
 from weft.testing.runner_suite import assignment
 from weft.wire.spec import JobSpec
 
@@ -167,6 +167,19 @@ class TestSlurmRunner(RealEngineSuite):
         assert "Invalid partition name" in error.message
         assert folder.names() == []
 
+    async def test_what_it_waits_for_is_told(self) -> None:
+        """And on which node it runs then."""
+        one = assignment(4, runs_s=60)
+        self.cluster.run("scontrol", "update", "PartitionName=all", "State=DOWN")
+        try:
+            async with self.ended() as agent:
+                await agent.runner.submit([one])
+                await agent.until(lambda told: _says(told, Phase.QUEUED_REMOTE, "PartitionDown"))
+                self.cluster.run("scontrol", "update", "PartitionName=all", "State=UP")
+                await agent.until(lambda told: _says(told, Phase.EXECUTING, " on n"))
+        finally:
+            self.cluster.run("scontrol", "update", "PartitionName=all", "State=UP")
+
     async def test_job_cancelled_in_slurm_by_hand_ends(self) -> None:
         """And says what Slurm says."""
         one = assignment(3, runs_s=60)
@@ -188,6 +201,10 @@ class TestSlurmRunner(RealEngineSuite):
             assert {end.exit_code for end in agent.told.ended} == {0}
             assert len({end.message.split()[2].partition("_")[0] for end in agent.told.ended}) == 1
             assert arrays
+
+
+def _says(told: Happened, phase: Phase, words: str) -> bool:
+    return any(one.phase == phase and words in one.message for one in told.entered)
 
 
 async def _end(agent: object, one: Assignment) -> None:

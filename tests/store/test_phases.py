@@ -8,6 +8,7 @@ from pathlib import Path
 
 from store.test_conditions import conditions, look, soon
 from store.world import World
+from weft.core.why.facts import ClaimedFacts
 from weft.plugins.log_stores.files.keeper import FileLogKeeper
 from weft.plugins.log_stores.files.writer import FileLogWriter
 from weft.plugins.runners.remote import RemoteRunner
@@ -80,13 +81,22 @@ async def test_phases_of_a_remote_attempt_are_in_its_documents(
     )
     async with stopped_in_order(agent):
         batch = await world.submit(replace(job_rows(1), chunk_body=[encode_chunk([spec])]))
-        await until(world, batch, state="running", phase="queued_remote", started_at=None)
+        await until(world, batch, state="running", message="it waits: Priority")
+        (live,) = await world.api.list_attempts(world.caller, batch, 1)
+        group = await world.api.why_group(world.caller, batch, 0)
         engine.queued_s = 0  # it was submitted long ago, and its half second is over
         await until(world, batch, state="failed", phase=None, exit_code=3)
     (attempt,) = await world.api.list_attempts(world.caller, batch, 1)
+    history = await world.api.job_history(world.caller, batch, 1)
 
+    assert (live["phase"], live["started_at"]) == ("queued_remote", None)
+    assert live["message"] == "it waits: Priority"
+    assert group.claimed == ClaimedFacts(1, "remote", elsewhere=True, message="it waits: Priority")
     assert attempt["reason"] == "exit"
     assert attempt["started_at"] is not None
+    assert [(one["phase"], one["message"]) for one in history if one["attempt"]][:2] == [
+        ("assigned", None), ("queued_remote", "it waits: Priority"),
+    ]  # fmt: skip
 
 
 async def test_orderly_stop_leaves_a_remote_attempt_to_the_next_agent(

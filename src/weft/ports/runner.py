@@ -89,10 +89,12 @@ class Started(msgspec.Struct, frozen=True):
 
 
 class Entered(msgspec.Struct, frozen=True):
-    """An attempt that entered a phase."""
+    """An attempt that entered a phase, or of which an engine elsewhere says something new."""
 
     key: AttemptKey
     phase: Phase
+    message: str = ""
+    """For people: why it waits, or where it runs."""
 
 
 class Ended(msgspec.Struct, frozen=True):

@@ -822,6 +822,18 @@ CREATE TABLE weft.attempt (
 WITH (autovacuum_vacuum_cost_delay='2', autovacuum_vacuum_cost_limit='1000');
 ALTER TABLE weft.attempt OWNER TO postgres;
 
+CREATE TABLE weft.attempt_note (
+    batch_id bigint NOT NULL,
+    job_id integer NOT NULL,
+    attempt smallint NOT NULL,
+    phase smallint NOT NULL,
+    tenant_id integer NOT NULL,
+    at timestamp with time zone NOT NULL,
+    message text NOT NULL,
+    CONSTRAINT attempt_note_is_short CHECK (((length(message) >= 1) AND (length(message) <= 300)))
+);
+ALTER TABLE weft.attempt_note OWNER TO postgres;
+
 CREATE TABLE weft.attempt_reason (
     reason smallint NOT NULL,
     word text NOT NULL
@@ -2484,6 +2496,9 @@ ALTER TABLE ONLY weft.app_revision
 ALTER TABLE ONLY weft.app_use
     ADD CONSTRAINT app_use_pkey PRIMARY KEY (batch_id, revision_id);
 
+ALTER TABLE ONLY weft.attempt_note
+    ADD CONSTRAINT attempt_note_pkey PRIMARY KEY (batch_id, job_id, attempt, phase);
+
 ALTER TABLE ONLY weft.attempt
     ADD CONSTRAINT attempt_pkey PRIMARY KEY (batch_id, job_id, attempt);
 
@@ -3614,6 +3629,8 @@ ALTER TABLE weft.app_use ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.attempt ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE weft.attempt_note ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE weft.attempt_staging ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.attempt_stop ENABLE ROW LEVEL SECURITY;
@@ -3866,6 +3883,8 @@ CREATE POLICY system_rows ON weft.app_use TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.attempt TO weft_system USING (true);
 
+CREATE POLICY system_rows ON weft.attempt_note TO weft_system USING (true);
+
 CREATE POLICY system_rows ON weft.attempt_staging TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.attempt_stop TO weft_system USING (true);
@@ -4111,6 +4130,8 @@ CREATE POLICY tenant_rows ON weft.app_revision TO weft_tenant USING ((tenant_id 
 CREATE POLICY tenant_rows ON weft.app_use TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.attempt TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.attempt_note TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.attempt_staging TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
@@ -4558,6 +4579,9 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt TO weft_system;
 GRANT SELECT ON TABLE weft.attempt TO weft_api;
 GRANT SELECT ON TABLE weft.attempt TO weft_driver;
 GRANT SELECT ON TABLE weft.attempt TO weft_views;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt_note TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt_note TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt_reason TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt_reason TO weft_system;

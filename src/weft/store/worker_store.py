@@ -261,8 +261,8 @@ class PostgresWorkerStore(OfferedJobs, TopicRuns, WorkerFiles):
         self, incarnation_id: int, reports: Sequence[PhaseReport]
     ) -> Sequence[str]:
         """Record the phases of attempts."""
-        batch_ids, job_ids, attempts, phases = columns(
-            reports, "batch_id", "job_id", "attempt", "phase"
+        batch_ids, job_ids, attempts, phases, messages = columns(
+            reports, "batch_id", "job_id", "attempt", "phase", "message"
         )
         verdicts: Sequence[str] = await self._database.value(
             "record_phases",
@@ -271,6 +271,7 @@ class PostgresWorkerStore(OfferedJobs, TopicRuns, WorkerFiles):
             job_ids=job_ids,
             attempts=attempts,
             phases=phases,
+            messages=messages,
         )
         return verdicts
 

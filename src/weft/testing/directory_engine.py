@@ -31,6 +31,8 @@ class DirectoryEngine:
 
     def __init__(self, root: Path, *, queued_s: float = 0.05) -> None:
         self._root = root
+        self.reason = "Priority"
+        """Why jobs wait in the engine."""
         self.queued_s = queued_s
         """How long a job waits in the engine."""
         root.mkdir(parents=True, exist_ok=True)
@@ -126,9 +128,9 @@ class DirectoryEngine:
                 Phase.COLLECTING, started, now - stopped_at, signal=None if started is None else 15
             )
         if now < starts_at:
-            return Status(Phase.QUEUED_REMOTE)
+            return Status(Phase.QUEUED_REMOTE, message=f"it waits: {self.reason}")
         if now < ends_at:
-            return Status(Phase.EXECUTING, now - starts_at)
+            return Status(Phase.EXECUTING, now - starts_at, message="it runs on n1")
         return Status(Phase.COLLECTING, now - starts_at, now - ends_at, exit_code=job["exit_code"])
 
     def _read(self, name: str) -> dict[str, Any]:

@@ -50,6 +50,11 @@ def log_of(end: Ended) -> AttemptLog:
     )  # fmt: skip
 
 
+def _said(told: Happened) -> list[tuple[Phase, str]]:
+    """Return what an engine said of attempts that run."""
+    return [(e.phase, e.message) for e in told.entered if e.phase == Phase.EXECUTING]
+
+
 class RunnerWatch:
     """Everything that one runner tells."""
 
@@ -477,3 +482,13 @@ class RemoteRunnerSuite(RunnerSuite):
             await agent.end_of(one)
             phases = [entered.phase for entered in agent.told.entered if entered.key == one.key]
             assert phases[:2] == [Phase.SUBMITTING, Phase.QUEUED_REMOTE]
+
+    async def test_what_the_engine_says_is_told(self) -> None:
+        """Where an attempt runs, while it runs."""
+        one = assignment(1, runs_s=60)
+        async with self.ended() as agent:
+            await agent.runner.submit([one])
+            told = await agent.until(lambda told: bool(_said(told)))
+            assert [phase for phase, _ in _said(told)] == [Phase.EXECUTING]
+            (_, said) = _said(told)[0]
+            assert said

@@ -189,7 +189,13 @@ class WorkerStoreSuite:
         store, worker, (one,) = await self.claim(1)
         batch_id, job_id, attempt = key_of(one)
         reports = [
-            PhaseReport(batch_id=batch_id, job_id=job_id, attempt=number, phase=Phase.COLLECTING)
+            PhaseReport(
+                batch_id=batch_id,
+                job_id=job_id,
+                attempt=number,
+                phase=Phase.COLLECTING,
+                message="on n1",
+            )
             for number in (attempt, attempt + 1)
         ]
         assert await store.record_phases(worker, reports) == ["ok", "stale"]

@@ -30,6 +30,7 @@ Count = Annotated[int, Meta(ge=0)]
 Milliseconds = Annotated[int, Meta(ge=0, description="milliseconds")]
 _IF_WAITING = Meta(description="that have its concurrency key, while it waits for that")
 _IF_ASKED = Meta(description="why it waits; null: for nothing; missing if not asked for")
+_MESSAGE = Meta(description="details of its end; while it runs in an engine, what that says of it")
 _IF_GIVEN = Meta(description="as submitted; missing if it was not given")
 _OF_DOOR = Meta(description="of a batch that came through a door; missing for others")
 _WITH_DEFAULTS = Meta(description="as submitted, with its defaults; missing if not given")
@@ -138,7 +139,7 @@ class Job(JobNumber, kw_only=True):
     reason: Annotated[ReasonWord | None, Meta(description="why the last attempt did not succeed")]
     exit_code: int | None
     signal: int | None
-    message: str | None
+    message: Annotated[str | None, _MESSAGE]
     attempt: Annotated[int, Meta(ge=0, description="number of the last attempt; 0: none yet")]
     user: str
     queue: str
@@ -222,7 +223,7 @@ class Attempt(Struct, kw_only=True):
     reason: ReasonWord | None
     exit_code: int | None
     signal: int | None
-    message: str | None
+    message: Annotated[str | None, _MESSAGE]
     claimed_at: datetime
     started_at: Annotated[datetime | None, Meta(description="null: it did not run")]
     ended_at: Annotated[datetime | None, Meta(description="null: it is not over")]

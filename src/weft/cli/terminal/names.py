@@ -32,9 +32,12 @@ def state_words(document: Document) -> str:
 
 
 def shown_phase(document: Document) -> str | None:
-    """Return the phase of a job or attempt, in words."""
+    """Return the phase of a job or attempt, in words, and what an engine elsewhere says of it."""
     phase: str | None = document.get("phase")
-    return "until its worker has room for it" if phase == "assigned" else phase
+    if phase == "assigned":
+        return "until its worker has room for it"
+    said = document.get("message") if phase else None
+    return f"{phase}: {said}" if said else phase
 
 
 def worker_state(worker: Document) -> str:

@@ -7,12 +7,14 @@ import msgspec
 
 from weft.core.amounts import duration
 from weft.core.end_words import explain_end, over_memory
+from weft.core.states import Phase
 from weft.core.why.facts import EndFacts
-from weft.core.why.sentences import Cause, command, name_of
+from weft.core.why.sentences import Cause, command, in_engine, name_of, waits_on
 
 _PARENT = "parent j"
 _STARTS_WITHIN = timedelta(seconds=2)
 """If there is room."""
+_ELSEWHERE = {Phase.SUBMITTING.word, Phase.QUEUED_REMOTE.word}
 
 
 def causes_of_end(job: EndFacts, now: datetime) -> list[Cause]:
@@ -35,15 +37,18 @@ def _running(job: EndFacts, now: datetime) -> Iterator[Cause]:
         yield Cause("kept", f"starts on {job.kept}, which is kept for it, when it has room", show)
         return
     is_late = job.claimed_at is not None and now - job.claimed_at > _STARTS_WITHIN
+    if job.started_at is None and job.worker and job.phase in _ELSEWHERE:
+        yield in_engine(job.worker, job.message)
+        return
     if job.started_at is None and job.worker and is_late:
-        text = f"waits for room on {job.worker}, which has claimed it"
-        yield Cause("starting", text, command("worker", "show", job.worker))
+        yield waits_on(job.worker)
         return
     if job.started_at is None:
         yield Cause("starting", f"is being started{on}")
         return
     since = f"{job.started_at:%Y-%m-%d %H:%M:%S} UTC, for {_between(job.started_at, now)}"
-    yield Cause("running", f"runs{on} since {since}", command("logs", "-f", name_of(job)))
+    where = f": {job.message}" if job.message else ""
+    yield Cause("running", f"runs{on} since {since}{where}", command("logs", "-f", name_of(job)))
     if job.timeout_s is None:
         yield Cause("time_limit", "has no time limit", command("cancel", name_of(job)))
         return

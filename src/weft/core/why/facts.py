@@ -135,12 +135,16 @@ class LimitFacts(msgspec.Struct, frozen=True):
 
 
 class ClaimedFacts(msgspec.Struct, frozen=True):
-    """Jobs of a batch or group that workers have claimed and that wait there for room."""
+    """Jobs of a batch or group that workers have claimed and that wait there, or in engines."""
 
     job_id: int
     """The first one."""
     worker: str
     n: int = 1
+    elsewhere: bool = False
+    """It waits in the engine of its worker."""
+    message: str | None = None
+    """What the engine says; None: nothing yet."""
 
 
 class GroupFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -165,7 +169,7 @@ class GroupFacts(msgspec.Struct, frozen=True, kw_only=True):
     ready: tuple["JobFacts", ...] = ()
     """Ready ones, and blocked ones."""
     claimed: ClaimedFacts | None = None
-    """None: nothing that is said to run waits for room."""
+    """None: nothing that is said to run waits for room or in an engine."""
     failed: "EndFacts | None" = None
     """The first one that is found."""
 
@@ -184,6 +188,8 @@ class EndFacts(msgspec.Struct, frozen=True, kw_only=True):
     message: str | None = None
     worker: str | None = None
     """None: it never had one, or that is not known."""
+    phase: str | None = None
+    """What it does while it runs; `message` is what an engine elsewhere says then."""
     claimed_at: datetime | None = None
     started_at: datetime | None = None
     ended_at: datetime | None = None

@@ -13,7 +13,9 @@ from weft.core.why.sentences import (
     at_limit,
     command,
     group_of,
+    in_engine,
     name_of,
+    waits_on,
 )
 from weft.core.why.waiting import causes_of_wait
 
@@ -25,9 +27,10 @@ def causes_of_group(
     found = [] if group.complete else [*_waiting(group, sentences, now)]
     waiting = group.claimed
     if waiting is not None:
-        text = f"waits for room on {waiting.worker}, which has claimed it"
-        show = command("worker", "show", waiting.worker)
-        found.append(Cause("starting", text, show, job_id=waiting.job_id))
+        cause = waits_on(waiting.worker)
+        if waiting.elsewhere:
+            cause = in_engine(waiting.worker, waiting.message)
+        found.append(msgspec.structs.replace(cause, job_id=waiting.job_id))
     n_running = group.n_running - (0 if waiting is None else waiting.n)
     if n_running > 0:
         text = f"runs {n_running:,} of {_jobs(group.n_jobs)}"

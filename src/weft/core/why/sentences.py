@@ -57,6 +57,18 @@ def at_limit(limit: LimitFacts, batch_id: int) -> Cause:
     return Cause("limit", text, f"{more} AMOUNT")
 
 
+def waits_on(worker: str) -> Cause:
+    """Say that a worker has claimed it, and has no room yet."""
+    text = f"waits for room on {worker}, which has claimed it"
+    return Cause("starting", text, command("worker", "show", worker))
+
+
+def in_engine(worker: str, said: str | None) -> Cause:
+    """Say that it waits in the engine of a gateway, and why."""
+    text = f"waits in the engine of {worker}" + (f": {said}" if said else "")
+    return Cause("queued", text, command("worker", "show", worker))
+
+
 def command(*words: str) -> str:
     """Return a command that can be pasted into a shell, whatever the words hold."""
     return shlex.join(("weft", *words))

@@ -60,12 +60,14 @@ class StartReport:
 
 @dataclass(frozen=True, kw_only=True)
 class PhaseReport:
-    """An attempt entered a phase (`core.states.Phase`)."""
+    """An attempt entered a phase (`core.states.Phase`), or its engine says something new there."""
 
     batch_id: int
     job_id: int
     attempt: int
     phase: int
+    message: str = ""
+    """What the engine says; empty: nothing new."""
 
 
 class EndReport(msgspec.Struct, frozen=True, kw_only=True):

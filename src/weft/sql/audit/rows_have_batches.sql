@@ -20,6 +20,8 @@ SELECT x.batch_id, x.kind FROM (
     UNION ALL
     SELECT DISTINCT t.batch_id, 'attempt_watch' AS kind FROM weft.attempt_watch t
     UNION ALL
+    SELECT DISTINCT t.batch_id, 'attempt_note' AS kind FROM weft.attempt_note t
+    UNION ALL
     SELECT DISTINCT t.batch_id, 'attempt_stop' AS kind FROM weft.attempt_stop t
     UNION ALL
     SELECT DISTINCT t.batch_id, 'job_command' AS kind FROM weft.job_command t

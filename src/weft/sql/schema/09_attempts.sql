@@ -76,6 +76,23 @@ CREATE POLICY tenant_rows ON weft.attempt_watch TO weft_tenant
     USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
 CREATE POLICY system_rows ON weft.attempt_watch TO weft_system USING (true);
 
+-- What an engine elsewhere says of an attempt in each of its phases: why it waits, then where it runs.
+CREATE TABLE weft.attempt_note (
+    batch_id bigint NOT NULL,
+    job_id int NOT NULL,
+    attempt smallint NOT NULL,
+    phase smallint NOT NULL,
+    tenant_id int NOT NULL,
+    at timestamptz NOT NULL,  -- since when it says this
+    message text NOT NULL,
+    PRIMARY KEY (batch_id, job_id, attempt, phase),
+    CONSTRAINT attempt_note_is_short CHECK (length(message) BETWEEN 1 AND 300)
+);
+ALTER TABLE weft.attempt_note ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenant_rows ON weft.attempt_note TO weft_tenant
+    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
+CREATE POLICY system_rows ON weft.attempt_note TO weft_system USING (true);
+
 -- Attempts that the driver has ended, and whose processes may still be there.
 CREATE TABLE weft.attempt_stop (
     batch_id bigint NOT NULL,

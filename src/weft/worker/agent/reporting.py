@@ -158,5 +158,9 @@ def phase_report(entered: Entered) -> PhaseReport:
     """Return the report of a phase."""
     key = entered.key
     return PhaseReport(
-        batch_id=key.batch_id, job_id=key.job_id, attempt=key.attempt, phase=entered.phase
+        batch_id=key.batch_id,
+        job_id=key.job_id,
+        attempt=key.attempt,
+        phase=entered.phase,
+        message=entered.message.replace("\0", "\\0"),
     )

@@ -18,7 +18,7 @@ from weft.plugins.runners.nomad.jobs import (
     size_of,
 )
 from weft.plugins.runners.nomad.settings import NomadSettings
-from weft.plugins.runners.nomad.statuses import status_of
+from weft.plugins.runners.nomad.statuses import status_of, why_unplaced
 from weft.plugins.runners.remote import Status
 from weft.ports.executor import ExecutorLimits
 from weft.ports.runner import Assignment
@@ -77,7 +77,7 @@ class NomadEngine:
         return refused
 
     async def statuses(self, names: Sequence[str]) -> Mapping[str, Status]:
-        """Ask twice for all: for jobs, and for their allocations."""
+        """Ask for all jobs, for all allocations, and why some have none."""
         jobs = await self._read_jobs()
         wanted = {jobs[name]["ID"]: name for name in names if name in jobs}
         self._jobs |= {name: str(number) for number, name in wanted.items()}
@@ -91,10 +91,11 @@ class NomadEngine:
         for one in allocations or ():
             if one["JobID"] in wanted:
                 found[one["JobID"]].append(one)
+        reasons = await self._reasons() if wanted.keys() - found.keys() else {}
         statuses = {}
         for number, name in wanted.items():
-            own = found[number]
-            statuses[name] = status = status_of(jobs[name], own, self._limit_s.get(name))
+            own, why = found[number], reasons.get(number, "")
+            statuses[name] = status = status_of(jobs[name], own, self._limit_s.get(name), why)
             if status.ended_s_ago is not None and own:
                 self._allocations[name] = min(own, key=lambda one: one["CreateTime"])["ID"]
         return statuses
@@ -147,6 +148,14 @@ class NomadEngine:
     async def names(self) -> list[str]:
         """Return the attempts that Nomad knows."""
         return sorted(await self._read_jobs())
+
+    async def _reasons(self) -> dict[str, str]:
+        """Return why no node takes jobs, by their ids in Nomad."""
+        told = await self._client.call(
+            "GET", ["evaluations"],
+            filter=f'Status == "blocked" and JobID contains "{self._prefix}"',
+        )  # fmt: skip
+        return {str(one["JobID"]): why_unplaced(one) for one in told or ()}
 
     async def _read_jobs(self) -> dict[str, Mapping[str, Any]]:
         """Return our dispatched jobs by the names of attempts."""

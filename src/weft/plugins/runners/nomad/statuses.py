@@ -15,14 +15,30 @@ _SIGNALLED: Final = 128
 _LATE_S: Final = 0.2
 
 
+def why_unplaced(evaluation: Mapping[str, Any]) -> str:
+    """Return why no node takes a job: what is exhausted, or what none of them has."""
+    said: list[str] = []
+    for one in (evaluation.get("FailedTGAllocs") or {}).values():
+        full, lacking = one.get("DimensionExhausted") or {}, one.get("ConstraintFiltered") or {}
+        said += [f"{what} is exhausted on {count} nodes" for what, count in full.items()]
+        said += [f"{count} nodes lack {what}" for what, count in lacking.items()]
+        if not said:
+            said.append(f"{one.get('NodesEvaluated', 0)} nodes were asked")
+    return "; ".join(said)
+
+
 def status_of(
-    job: Mapping[str, Any], allocations: Sequence[Mapping[str, Any]], limit_s: float | None
+    job: Mapping[str, Any],
+    allocations: Sequence[Mapping[str, Any]],
+    limit_s: float | None,
+    why: str = "",
 ) -> Status:
-    """Return the status of an attempt. `limit_s`: its own time limit."""
+    """Return the status of an attempt. `limit_s`: its own time limit; `why`: `why_unplaced`."""
     name = str(job["ID"])
     if not allocations:
         if job["Status"] != "dead":
-            return Status(Phase.QUEUED_REMOTE, message=f"Nomad job {name}: no node has it yet")
+            waits = f"no node takes it: {why}" if why else "no node has it yet"
+            return Status(Phase.QUEUED_REMOTE, message=f"Nomad job {name}: {waits}")
         return Status(Phase.COLLECTING, None, 0.0, message=f"not begun in Nomad: {name}")
     # The first one: what Nomad may have started in its stead is stopped.
     one = min(allocations, key=lambda found: found["CreateTime"])

@@ -16,8 +16,10 @@ from weft.core.conditions import Blocked
 from weft.core.errors import Unavailable, WeftError
 from weft.core.gateway_test import GATEWAY
 from weft.core.states import Phase, Reason
+from weft.plugins.runners.remote.ends import at_ns, bytes_of, reason_of
 from weft.plugins.runners.remote.engine import Engine, Status
 from weft.plugins.runners.remote.handles import Handle, Handles
+from weft.plugins.runners.remote.notes import Notes
 from weft.ports.log_store import LogWriter
 from weft.ports.runner import (
     Assignment,
@@ -31,13 +33,12 @@ from weft.ports.runner import (
     never_started,
 )
 from weft.telemetry.log import get_logger
-from weft.wire.log_format import STDERR, STDOUT, Piece
+from weft.wire.log_format import STDERR, STDOUT
 
 __all__ = ["Engine", "RemoteRunner", "Status"]
 
 log = get_logger()
 
-_NS = 1_000_000_000
 _AWAY_S = 1.0
 _END_S = 10.0
 
@@ -73,6 +74,7 @@ class RemoteRunner:
         """Whether the last question for statuses got no answer."""
         self._told: dict[AttemptKey, Phase | None] = {}
         """The last reported phase of each attempt; None: its end was reported."""
+        self._notes = Notes()
         self._withdrawing: set[AttemptKey] = set()
         self._own: list[Happened] = []
         """Events that did not come from the engine."""
@@ -86,6 +88,7 @@ class RemoteRunner:
         self._handles.hold()
         self._held = {one.assignment.key: one for one in self._handles.all()}
         self._told.clear()
+        self._notes.clear()
         self._withdrawing.clear()
         self._own.clear()
         statuses: Mapping[AttemptKey, Status] = {}
@@ -105,7 +108,7 @@ class RemoteRunner:
                 ended.append(await self._end_of(key, status))
                 continue
             if status.started_s_ago is not None:
-                live.append(Started(key, _at_ns(status.started_s_ago)))
+                live.append(Started(key, at_ns(status.started_s_ago)))
             if self._held[key].stop_reason is not None:
                 self._later(self._until_stopped([key], grace_ms=0))
         known = {one.key for one in live} | {one.key for one in ended}
@@ -186,6 +189,7 @@ class RemoteRunner:
         ended = [key for key in keys if self._held.pop(key, None) is not None]
         for key in keys:
             self._told.pop(key, None)
+            self._notes.forget(key)
         if ended:
             self._later(self._forget(ended))
 
@@ -389,7 +393,11 @@ class RemoteRunner:
             told = self._told.get(key, Phase.ASSIGNED)
             if key in self._submitting:
                 continue  # its end would be forgotten when it is recorded, and it submitted again
-            if told is None or (told == status.phase and status.ended_s_ago is None):
+            if told is None:
+                continue
+            if told == status.phase and status.ended_s_ago is None:
+                if note := self._notes.news(key, status.message):
+                    entered.append(Entered(key, told, note))
                 continue
             if status.ended_s_ago is not None:
                 if key in self._withdrawing and status.started_s_ago is None:
@@ -402,9 +410,10 @@ class RemoteRunner:
                 continue
             self._told[key] = status.phase
             if status.started_s_ago is not None and told < Phase.EXECUTING:
-                started.append(Started(key, _at_ns(status.started_s_ago)))
-            if status.phase != Phase.EXECUTING:
-                entered.append(Entered(key, status.phase))
+                started.append(Started(key, at_ns(status.started_s_ago)))
+            note = self._notes.of_phase(key, status.message)
+            if note or status.phase != Phase.EXECUTING:
+                entered.append(Entered(key, status.phase, note))
         if withdrawn:
             self.acknowledge(withdrawn)
         if not (started or entered or ended or withdrawn):
@@ -423,14 +432,14 @@ class RemoteRunner:
         handle = self._held.get(key)
         return Ended(
             key,
-            0 if started_s_ago is None else _at_ns(started_s_ago),
-            _at_ns(status.ended_s_ago),
-            _reason_of(status, None if handle is None else handle.stop_reason),
+            0 if started_s_ago is None else at_ns(started_s_ago),
+            at_ns(status.ended_s_ago),
+            reason_of(status, None if handle is None else handle.stop_reason),
             status.exit_code,
             status.signal,
             status.message,
-            stdout_bytes=_bytes_of(pieces, STDOUT),
-            stderr_bytes=_bytes_of(pieces, STDERR),
+            stdout_bytes=bytes_of(pieces, STDOUT),
+            stderr_bytes=bytes_of(pieces, STDERR),
             location=location,
         )
 
@@ -477,23 +486,3 @@ class RemoteRunner:
         if not task.cancelled():
             task.exception()
         self._wake.set()
-
-
-def _at_ns(seconds_ago: float) -> int:
-    return time.monotonic_ns() - int(seconds_ago * _NS)
-
-
-def _bytes_of(pieces: Sequence[Piece], stream: int) -> int:
-    return sum(len(piece.data) for piece in pieces if piece.kind == stream)
-
-
-def _reason_of(status: Status, stop_reason: int | None) -> int | None:
-    if stop_reason is not None and (status.exit_code is None or status.signal is not None):
-        return stop_reason
-    if status.signal is not None:
-        return Reason.SIGNAL
-    if status.reason is not None:
-        return status.reason
-    if status.exit_code is None:
-        return Reason.SYSTEM
-    return Reason.EXIT if status.exit_code else None

@@ -30,6 +30,14 @@ _REASONS: Final[Mapping[str, Reason]] = {
     "DEADLINE": Reason.DEADLINE,
 }  # fmt: skip
 """What Slurm's states mean for an attempt that could not say itself how it ended."""
+_WAITS_FOR: Final[Mapping[str, str]] = {
+    "Resources": "the partition is full", "Priority": "jobs of others come first",
+    "ReqNodeNotAvail": "its nodes are down or kept for others",
+    "PartitionDown": "the partition takes no jobs", "JobHeldUser": "somebody holds it",
+    "JobHeldAdmin": "an administrator holds it",
+    "PartitionTimeLimit": "its time limit is longer than the partition's",
+}  # fmt: skip
+"""What Slurm's reasons mean that do not say it themselves, as `QOSMaxJobsPerUserLimit` does."""
 _SETTLE_S: Final = 5.0
 """How long a file may need to be seen after Slurm has said that a task is over."""
 _KILL_LOOK_S: Final = 0.2
@@ -321,7 +329,9 @@ def _options_of(shape: _Shape) -> list[str]:
 
 
 def _waits(task: Task) -> str:
-    return f"Slurm job {task.name}: {task.state}, {task.reason}".removesuffix(", None")
+    meaning = _WAITS_FOR.get(task.reason.partition(",")[0])
+    reason = f"{task.reason} ({meaning})" if meaning else task.reason
+    return f"Slurm job {task.name}: {task.state}, {reason}".removesuffix(", None")
 
 
 def _where(marks: Marks, task: Task | None) -> str:

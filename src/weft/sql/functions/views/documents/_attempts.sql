@@ -1,6 +1,6 @@
 -- _attempts: all attempts of one job with their costs, including a live one. One that was given back before it started is no failure: its
 --   state is the job's, ready, and it has no reason.
--- Called by: list_attempts, job_history, get_job.   Safe to repeat: yes, it only reads.   Plan: by key.
+-- Called by: list_attempts, job_history, _phase_changes, get_job.   Safe to repeat: yes, it only reads.   Plan: by key.
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._attempts(of_batch_id bigint, of_job_id int)
 RETURNS TABLE (attempt smallint, worker text, state text, to_state smallint, phase smallint, reason smallint, exit_code int,
@@ -16,8 +16,7 @@ AS $$
         FROM weft.attempt x WHERE x.batch_id = of_batch_id AND x.job_id = of_job_id
         UNION ALL
         SELECT j.attempt, j.incarnation_id, STATE_RUNNING::smallint, j.phase, NULL, NULL, NULL, j.claimed_at, j.started_at, NULL, 0, 0,
-            0, 0, false,
-            NULL, j.shape_id, j.rate_card_id
+            0, 0, false, weft._note_of(j.batch_id, j.job_id, j.attempt, j.phase), j.shape_id, j.rate_card_id
         FROM weft.job j WHERE j.batch_id = of_batch_id AND j.job_id = of_job_id AND j.state = STATE_RUNNING),
     used AS (
         SELECT array_agg(a.attempt::bigint) AS owners, array_agg(a.rate_card_id) AS cards, array_agg(a.shape_id) AS shapes,

@@ -14,7 +14,7 @@ BEGIN
     v_parents := EXISTS (SELECT FROM weft.edge e WHERE e.batch_id = v_job.batch_id AND e.child_id = v_job.job_id);
     RETURN QUERY
     WITH change AS (
-    SELECT x.*, row_number() OVER (ORDER BY x.at, x.part, x.attempt) AS n
+    SELECT x.*, row_number() OVER (ORDER BY x.at, x.part, x.attempt, x.phase) AS n
     FROM (SELECT y.*, NULL AS status FROM (SELECT 1 AS part, u.committed_at AS at, NULL::smallint AS from_state,
            CASE WHEN v_parents THEN STATE_PENDING ELSE STATE_READY END::smallint AS to_state,
                NULL::smallint AS phase, NULL::smallint AS attempt, 'user ' || x.name AS actor, 'update ' || u.update_id AS subtype,
@@ -26,11 +26,7 @@ BEGIN
             AND v_job.ready_at IS NOT NULL
             AND v_job.state <> STATE_PENDING AND (v_job.state <> STATE_CANCELLED OR NOT v_job.bad_parent OR v_job.always_run)
         UNION ALL
-        SELECT 3, a.claimed_at, STATE_READY, STATE_RUNNING, PHASE_ASSIGNED, a.attempt, 'worker ' || a.worker, NULL, NULL
-            FROM weft._attempts(v_job.batch_id, v_job.job_id) a
-        UNION ALL
-        SELECT 4, a.started_at, STATE_RUNNING, STATE_RUNNING, PHASE_EXECUTING, a.attempt, 'worker ' || a.worker, NULL, NULL
-            FROM weft._attempts(v_job.batch_id, v_job.job_id) a WHERE a.started_at IS NOT NULL
+        SELECT p.* FROM weft._phase_changes(v_job.batch_id, v_job.job_id) p
         UNION ALL
         SELECT 5, a.ended_at, STATE_RUNNING, a.to_state, NULL, a.attempt,
             CASE a.reason WHEN REASON_LOST THEN 'weft' ELSE 'worker ' || a.worker END,

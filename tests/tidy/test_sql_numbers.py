@@ -16,6 +16,7 @@ _BARE_NUMBER = re.compile(
 def test_names_become_numbers() -> None:
     assert with_numbers("state < STATE_SUCCESS") == "state < 6/*SUCCESS*/"
     assert with_numbers("reason = REASON_LOST") == "reason = 11/*LOST*/"
+    assert with_numbers("x - WALLTIME_MARGIN_S") == "x - 180/*WALLTIME_MARGIN_S*/"
 
 
 def test_a_name_that_is_none_is_an_error() -> None:

@@ -1,4 +1,4 @@
-"""Names of states, phases, reasons and permissions in SQL, and their numbers in the database.
+"""Names of states, phases, reasons, permissions and a constant in SQL, and their numbers.
 
 A file says `j.state = STATE_RUNNING`; PostgreSQL gets `j.state = 4/*RUNNING*/`, a constant that
 it compares with the predicates of indexes and shows in EXPLAIN. The numbers never change their
@@ -12,6 +12,7 @@ from typing import Final
 
 from weft.core.permissions import Permission
 from weft.core.states import JobState, Phase, Reason
+from weft.core.time_limits import MARGIN_S
 
 _KINDS: Final[dict[str, type[IntEnum]]] = {
     "STATE": JobState,
@@ -19,7 +20,8 @@ _KINDS: Final[dict[str, type[IntEnum]]] = {
     "REASON": Reason,
     "PERMISSION": Permission,
 }
-_NAME = re.compile(rf"\b({'|'.join(_KINDS)})_([A-Z_]+)\b")
+_CONSTANTS: Final = {"WALLTIME_MARGIN_S": MARGIN_S}
+_NAME = re.compile(rf"\b(?:({'|'.join(_KINDS)})_([A-Z_]+)|({'|'.join(_CONSTANTS)}))\b")
 
 
 def with_numbers(source: str) -> str:
@@ -31,5 +33,7 @@ def with_numbers(source: str) -> str:
 
 
 def _number(match: re.Match[str]) -> str:
-    kind, name = match.groups()
+    kind, name, constant = match.groups()
+    if constant:
+        return f"{_CONSTANTS[constant]}/*{constant}*/"
     return f"{_KINDS[kind][name].value}/*{name}*/"

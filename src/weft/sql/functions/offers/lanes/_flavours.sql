@@ -11,7 +11,8 @@ AS $$
             SELECT coalesce(jsonb_object_agg(l.key, jsonb_build_array(l.value)), '{}') FROM jsonb_each(f.labels) l)
         || CASE WHEN (of_pool).plan -> 'regions' <> '[]' THEN jsonb_build_object('region', (of_pool).plan -> 'regions') ELSE '{}' END
         || CASE WHEN f.preemptible THEN '{"preemptible": ["yes"]}'::jsonb ELSE '{}' END
-        || CASE WHEN f.walltime_s > 0 THEN jsonb_build_object('timeout_s', f.walltime_s - 180) ELSE '{}' END
+        || CASE WHEN f.walltime_s > 0 THEN jsonb_build_object('timeout_s',
+            greatest(f.walltime_s - WALLTIME_MARGIN_S, 0)) ELSE '{}' END
         || CASE WHEN o.is_own THEN jsonb_build_object('machine', jsonb_build_array(f.name)) ELSE '{}' END
     FROM jsonb_to_recordset((of_pool).plan -> 'flavours') f (name text, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpus int,
         countables jsonb, labels jsonb, containers boolean, preemptible boolean, walltime_s int)

@@ -37,6 +37,8 @@ priority = 1
 pools = ["hpc"]
 """
 WITHIN_S = 300.0
+SMALL = {"cpu": "250m", "memory": "64Mi"}
+"""Several of them have room in a pilot."""
 
 
 class Site:
@@ -138,15 +140,15 @@ def test_a_pilot_near_its_end_takes_no_job_that_would_outlast_it(site: Site) -> 
     """A job that needs more time gets another pilot; one that fits runs on the old one."""
     site.apply(300)
     held = f"while [ ! -e {site.path}/end ]; do sleep 0.1; done"
-    first = site.submit(script=held, timeout_s=120, resources={"cpu": "250m"})
+    first = site.submit(script=held, timeout_s=120, resources=SMALL)
     assert first.returncode == 0, first.stderr.decode()
     held_job = f"{first.stdout.decode().strip()}.j1"
     site.until(lambda: site.told("status", held_job)["state"] == "running", "it runs")
     ((old, *_), *_) = [(one["machine"],) for one in site.machines()]
     begun = time.monotonic()
     site.until(lambda: time.monotonic() > begun + 62, "a minute has passed")
-    soon = site.submit(command=["true"], timeout_s=10, resources={"cpu": "250m"})
-    late = site.submit(command=["true"], timeout_s=120, resources={"cpu": "250m"})
+    soon = site.submit(command=["true"], timeout_s=10, resources=SMALL)
+    late = site.submit(command=["true"], timeout_s=120, resources=SMALL)
     jobs = [f"{one.stdout.decode().strip()}.j1" for one in (late, soon)]
     site.until(
         lambda: all(site.told("status", one)["state"] == "success" for one in jobs), "both ran"

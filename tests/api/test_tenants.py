@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from typing import Any
+from typing import Any, get_args
 
 import httpx
 import pytest
@@ -10,6 +10,8 @@ import pytest
 from api.live import TOKEN, LiveApi, LiveWorker
 from weft.aio import Client
 from weft.cli.app import run_command
+from weft.wire.engine_documents import EngineOptions
+from weft.wire.tenant_documents import AllowedKind
 
 MISSING = 999_999
 
@@ -149,3 +151,42 @@ async def test_name_is_taken_whether_in_capitals_or_not(http: httpx.AsyncClient)
 
     assert (again.status_code, again.json()["code"]) == (409, "API.TENANT_EXISTS")
     assert wrong.status_code == 400
+
+
+async def test_jobs_choose_what_their_tenant_allows(
+    http: httpx.AsyncClient, api: LiveApi, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    """What it does not allow is refused by field; others choose on."""
+    ann = await create(http, "acme")
+    monkeypatch.setenv("WEFT_URL", api.url)
+    monkeypatch.setenv("WEFT_TOKEN", TOKEN)
+    words = ["tenant", "set", "acme", "--allow", "image=docker://here/*", "--allow", "account="]
+    assert await asyncio.to_thread(run_command, words) == 0
+    assert await asyncio.to_thread(run_command, ["tenant", "set", "acme"]) == 2
+    told = capsys.readouterr().err
+    engine = {"account": "climate", "partition": "long"}
+    ours, theirs = [
+        {"container": {"image": f"docker://{where}/bwa:1"}} for where in ("here", "there")
+    ]
+    jobs = [theirs, ours, {"command": ["true"], "engine": engine}]
+    answers = [
+        await http.post("/v1/batches", json={"jobs": some}, headers=headers)
+        for headers, some in ((ann, jobs), (ann, [ours]), ({}, jobs))
+    ]
+    refused = answers[0].json()
+
+    assert "its jobs may choose of account: none\nweft: its jobs may choose of image: doc" in told
+    assert answers[0].status_code == 400
+    assert [(one["pointer"], one["message"]) for one in refused["errors"]] == [
+        (f"/jobs/{at}", f"the tenant does not allow its jobs the {what}")
+        for at, what in (
+            ("0/container/image", "image docker://there/bwa:1; allowed: docker://here/*"),
+            ("2/engine/account", "account climate; allowed: none"),
+        )
+    ]
+    assert [one.status_code for one in answers[1:]] == [201, 201]
+
+
+def test_tenants_list_what_jobs_choose() -> None:
+    assert get_args(AllowedKind) == ("image", *EngineOptions.__struct_fields__)

@@ -6,6 +6,7 @@ from weft.cli.completion.cursor import ANY, COMMAND, FILES, read_commands
 from weft.cli.completion.live_words import ASKS
 
 FREE: Mapping[str, str] = {
+    "a kind and a pattern": "tenant-set--allow",
     "a new name": """
         billing-project-create-0 schedule-add--name token-create-0 query-save-0 tenant-create-0
         tenant-create--admin user-add-0 run--name each--name submit--name resubmit--name

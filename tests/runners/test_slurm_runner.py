@@ -21,6 +21,7 @@ from weft.plugins.runners.slurm.shell import LocalShell
 from weft.ports.executor import ExecutorLimits
 from weft.ports.runner import Assignment, Happened
 from weft.testing.runner_suite import assignment
+from weft.wire.engine_documents import EngineOptions
 from weft.wire.spec import JobSpec
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(300)]
@@ -166,6 +167,28 @@ class TestSlurmRunner(RealEngineSuite):
         assert isinstance(error, SlurmRefused)
         assert "Invalid partition name" in error.message
         assert folder.names() == []
+
+    async def test_job_chooses_what_the_gateway_allows(self) -> None:
+        """Its choice wins over the gateway's own options; another one is refused by name."""
+        conf = SlurmSettings(
+            slurm_conf=self.cluster.conf, slurm_options="--partition=nowhere",
+            slurm_choices="partition=a*, qos=x",
+        )  # fmt: skip
+        folder = SlurmFolder(self.root / "shared" / TAG)
+        engine = SlurmEngine(
+            SlurmCommands(LocalShell(conf), conf), SharedFiles(folder), conf, LIMITS, tag=TAG
+        )
+
+        def asking(number: int, **choice: str) -> Assignment:
+            spec = JobSpec(script="true", executor="slurm", engine=EngineOptions(**choice))
+            return Assignment(AttemptKey(1, number, 1), spec, 100, 16, (1, number))
+
+        some = [asking(1, partition="all"), asking(2, account="climate")]
+        refused = await engine.submit({one.key.name: one for one in some})
+
+        assert [*refused] == [some[1].key.name]
+        assert "does not allow account climate" in str(refused[some[1].key.name])
+        assert self.cluster.run("squeue", "-h", "-t", "all", "-o", "%P").split()[0] == "all"
 
     async def test_what_it_waits_for_is_told(self) -> None:
         """And on which node it runs then."""

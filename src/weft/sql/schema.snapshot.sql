@@ -665,7 +665,9 @@ CREATE TABLE weft.tenant (
     tenant_id integer NOT NULL,
     name text NOT NULL,
     on_user_removal text DEFAULT 'finish'::text NOT NULL,
+    allowed jsonb DEFAULT '{}'::jsonb NOT NULL,
     name_key text GENERATED ALWAYS AS (weft._name_key(name)) STORED NOT NULL,
+    CONSTRAINT tenant_allowed_check CHECK (((jsonb_typeof(allowed) = 'object'::text) AND (pg_column_size(allowed) < 1000000))),
     CONSTRAINT tenant_name_check CHECK (((length(name) >= 1) AND (length(name) <= 256))),
     CONSTRAINT tenant_on_user_removal_check CHECK ((on_user_removal = ANY (ARRAY['finish'::text, 'cancel'::text])))
 );

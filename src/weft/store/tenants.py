@@ -45,6 +45,13 @@ class Tenants:
         )
         return document
 
+    async def tenant_allowed(self, caller: Caller) -> Mapping[str, Sequence[str]]:
+        """Return what jobs of the caller's tenant may choose."""
+        found: Mapping[str, Sequence[str]] = await self._database.value(
+            "tenant_allowed", tenant_id=caller.tenant_id
+        )
+        return found
+
     async def create_tenant(
         self,
         caller: Caller,

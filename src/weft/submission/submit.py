@@ -23,6 +23,7 @@ from weft.core.group_tree import ancestors, plan_groups, plan_sets
 from weft.core.problems import PROBLEMS_MAX, Problems
 from weft.ports.store import Caller, JobRows, NewBatch, NewGroup, Reserved, Row, Shape
 from weft.settings import Settings
+from weft.submission.allowed import check_allowed
 from weft.submission.apps import with_app_fields
 from weft.submission.payloads import check_functions
 from weft.submission.routing import count_failures, router_of
@@ -379,6 +380,7 @@ async def _translate(
     await check_functions(services, caller, rare, context.batch_id, problems)
     await check_secrets(services, caller, rare, context.batch_id, problems)
     await check_stores(services, caller, rare, problems)
+    await check_allowed(services, caller, rare, problems)
     workers = await services.workers(caller)
     context = replace(context, licences=await services.licences())
     try:

@@ -201,7 +201,7 @@ EVENTS = MappingProxyType(
         "project.changed": "an administrator changed a billing project · project, user, change",
         "tenant.created": "an administrator made a tenant with its first user · tenant, user, by",
         "tenant.set": "an administrator changed what holds in a tenant · tenant, on_user_removal, "
-        "by",
+        "allowed (kinds that have a list), by",
         "user.added": "an administrator let a user in · user, role, by",
         "user.role_set": "an administrator gave a user another role · user, role, by",
         "limit.set": "somebody changed a limit of what is used · kind, name, measure, "

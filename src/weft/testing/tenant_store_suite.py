@@ -33,6 +33,7 @@ class TenantStoreSuite(StoreTests):
         (listed,) = await api.list_tenants(after=made - 1, limit=1)
         assert listed == {
             "tenant_id": made, "name": name, "n_users": 2, "on_user_removal": "finish",
+            "allowed": {},
         }  # fmt: skip
         await api.remove_user(ann, "ben", may_give=tuple(UserRole))
         (listed,) = await api.list_tenants(after=made - 1, limit=1)
@@ -49,6 +50,14 @@ class TenantStoreSuite(StoreTests):
         changed = await api.set_tenant(made, name.upper(), {"on_user_removal": "cancel"})
         assert (changed["name"], changed["on_user_removal"]) == (name, "cancel")
         assert await api.set_tenant(made, name, {}) == await api.get_tenant(made, name) == changed
+        assert await api.tenant_allowed(ann) == {}
+        lists = {"image": ["docker://a/*"], "partition": []}
+        assert (await api.set_tenant(made, name, {"allowed": lists}))["allowed"] == lists
+        await api.set_tenant(made, name, {"allowed": {"partition": None, "qos": ["high"]}})
+        assert await api.tenant_allowed(ann) == {"image": ["docker://a/*"], "qos": ["high"]}
+        assert await api.tenant_allowed(admin) == {}
+        none = dict.fromkeys(("image", "qos"))
+        assert await api.set_tenant(made, name, {"allowed": none}) == changed
         with refused(TenantNotFound):
             await api.find_tenant(uuid4().hex)
         for other, asked in ((admin.tenant_id, name), (made, uuid4().hex)):

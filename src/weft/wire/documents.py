@@ -14,6 +14,7 @@ from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 from weft.wire.app_documents import JobApp, JobParameters
 from weft.wire.container_documents import JobContainer
 from weft.wire.description import says
+from weft.wire.engine_documents import JobEngine
 from weft.wire.file_documents import JobInputs, JobOutputs
 from weft.wire.network_documents import JobNetwork
 from weft.wire.patterns import END
@@ -305,6 +306,7 @@ class JobDocument(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=Fal
     network: JobNetwork = None
     simulation: JobSimulation = None
     container: JobContainer = None
+    engine: JobEngine = None
     app: JobApp = None
     parameters: JobParameters = None
     inputs: JobInputs = None

@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple, TypeVar, overload
 import msgspec
 
 from weft.wire.container_documents import ContainerDocument
+from weft.wire.engine_documents import EngineOptions
 from weft.wire.file_documents import FileInput, FileOutput
 from weft.wire.secret_documents import SecretUse
 from weft.wire.simulation_documents import SimulationDocument
@@ -81,6 +82,8 @@ class JobSpec(msgspec.Struct, frozen=True, omit_defaults=True, array_like=False)
     """False: it gets none."""
     simulation: SimulationDocument | None = None
     container: ContainerDocument | None = None
+    engine: EngineOptions | None = None
+    """What it chooses of the engine that runs it."""
     inputs: tuple[FileInput, ...] | None = None
     """Files that it gets before it starts."""
     outputs: tuple[FileOutput, ...] | None = None
@@ -124,7 +127,8 @@ SECRETS: Final = "secrets"
 NO_NETWORK: Final = "no network"
 CONTAINER: Final = "a container"
 FILES: Final = "files"
-REQUIREMENTS: Final = frozenset({SECRETS, NO_NETWORK, CONTAINER, FILES})
+ENGINE_OPTIONS: Final = "a choice of its engine"
+REQUIREMENTS: Final = frozenset({SECRETS, NO_NETWORK, CONTAINER, FILES, ENGINE_OPTIONS})
 """All that jobs may require of their runner."""
 
 

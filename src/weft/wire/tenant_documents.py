@@ -5,9 +5,17 @@ from typing import Annotated, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from weft.wire.description import says
+from weft.wire.patterns import END
 from weft.wire.user_documents import Name
 
 OnUserRemoval = Literal["finish", "cancel"]
+AllowedKind = Literal[
+    "image", "partition", "account", "qos", "constraint", "gres", "reservation"
+]  # fmt: skip
+AllowedList = Annotated[
+    list[Annotated[str, Meta(min_length=1, max_length=1024, pattern=r"^[!-~]+" + END)]],
+    Meta(max_length=100),
+]
 
 
 class TenantDocument(Struct, forbid_unknown_fields=True):
@@ -27,6 +35,14 @@ class TenantEdit(Struct, forbid_unknown_fields=True):
             "unless the removal says it."
         ),
     ] = UNSET
+    allowed: Annotated[
+        dict[AllowedKind, AllowedList | None] | UnsetType,
+        says(
+            "What its jobs may choose of what workers and gateways allow: patterns of a shell by "
+            "kind. null: whatever those allow; kinds that are left out stay.",
+            {"image": ["docker://registry.example/*"], "partition": ["short", "long"]},
+        ),
+    ] = UNSET
 
 
 class Tenant(Struct, kw_only=True):
@@ -38,6 +54,10 @@ class Tenant(Struct, kw_only=True):
     on_user_removal: Annotated[
         OnUserRemoval,
         Meta(description="what becomes of the batches of a user who is removed, unless that says"),
+    ]
+    allowed: Annotated[
+        dict[str, list[str]],
+        Meta(description="patterns of what its jobs may choose; of a missing kind anything"),
     ]
 
 

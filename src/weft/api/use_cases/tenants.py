@@ -48,6 +48,7 @@ async def set_tenant(services: Services, caller: Caller, name: str, edit: Tenant
         "tenant.set",
         tenant=tenant["name"],
         on_user_removal=tenant["on_user_removal"],
+        allowed=sorted(tenant["allowed"]),
         by=caller.user_name,
     )
     return dict(tenant)

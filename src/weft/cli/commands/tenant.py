@@ -2,15 +2,16 @@
 
 import sys
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
-from cyclopts import App
+from cyclopts import App, Parameter
 
 from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.values import WrongOption
 from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json, print_table
-from weft.wire.tenant_documents import OnUserRemoval
+from weft.wire.tenant_documents import AllowedKind, OnUserRemoval
 
 app = App(
     name="tenant",
@@ -46,7 +47,7 @@ def list_all(*, shared: Shared = SHARED) -> int:
 
 @app.command
 def show(name: str, /, *, shared: Shared = SHARED) -> int:
-    """Show a tenant: how many users it has, and what happens when one is removed.
+    """Show a tenant: its users, what happens when one is removed, what jobs may choose.
 
         weft tenant show acme
 
@@ -60,22 +61,42 @@ def show(name: str, /, *, shared: Shared = SHARED) -> int:
 
 
 @app.command(name="set")
-def set_one(name: str, /, *, on_user_removal: OnUserRemoval, shared: Shared = SHARED) -> int:
-    """Say what happens in a tenant when a user is removed.
+def set_one(
+    name: str,
+    /,
+    *,
+    on_user_removal: OnUserRemoval | None = None,
+    allow: Annotated[tuple[str, ...], Parameter(negative="")] = (),
+    allow_any: Annotated[tuple[AllowedKind, ...], Parameter(negative="")] = (),
+    shared: Shared = SHARED,
+) -> int:
+    """Say what happens when a user of a tenant is removed, and what its jobs may choose.
 
         weft tenant set acme --on-user-removal cancel
+        weft tenant set acme --allow 'image=docker://registry.example/*'
 
     Batches of a removed user go on to their end, unless this says that they are
-    cancelled. `weft user rm` may say otherwise. Only for administrators of the
-    tenant, and of the site.
+    cancelled. `weft user rm` may say otherwise. What workers and gateways forbid
+    stays forbidden. Only for administrators of the tenant, and of the site.
 
     Args:
         name: Name of the tenant; `weft whoami` prints yours.
         on_user_removal: Whether batches of a removed user finish or are cancelled.
+        allow: KIND=PATTERN: jobs may choose this image, partition, account, qos,
+            constraint, gres or reservation, and of the kind nothing that no --allow
+            names; KIND= alone: nothing.
+        allow_any: A kind of which jobs may choose again what workers and gateways allow.
         shared: Options of every command.
     """
-    changes = {"on_user_removal": on_user_removal}
-    return _tell(shared, shared.ask(lambda client: client.set_tenant(name, changes)))
+    allowed: dict[str, list[str] | None] = dict.fromkeys(allow_any)
+    for kind, _, pattern in (one.partition("=") for one in allow):
+        patterns = allowed.get(kind) or []
+        allowed[kind] = [*patterns, pattern] if pattern else patterns
+    changes = {"on_user_removal": on_user_removal, "allowed": allowed or None}
+    given = {key: value for key, value in changes.items() if value is not None}
+    if not given:
+        raise WrongOption("nothing to change", hint="Give --on-user-removal or --allow.")
+    return _tell(shared, shared.ask(lambda client: client.set_tenant(name, given)))
 
 
 @app.command
@@ -113,4 +134,7 @@ def _tell(shared: Shared, found: Document) -> int:
         f"tenant {name}: {n_users} user{'' if n_users == 1 else 's'}; batches of removed users "
         f"{ends[found['on_user_removal']]}"
     )
+    for kind, patterns in sorted(found["allowed"].items()):
+        text = one_line(", ".join(patterns), width=500) or "none"
+        note(f"its jobs may choose of {kind}: {text}")
     return 0

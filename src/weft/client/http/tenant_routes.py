@@ -30,7 +30,7 @@ class TenantRoutes(Requests):
         return await self._get(_tenant_path(name))
 
     async def set_tenant(self, name: str, changes: Document) -> Document:
-        """Change `on_user_removal` of a tenant; return it. Raise `TenantNotFound`."""
+        """Change `on_user_removal` or `allowed` of a tenant; return it. Raise `TenantNotFound`."""
         return await self._patch(_tenant_path(name), changes)
 
     def list_trail(self, *, since: datetime | None = None, **query: Any) -> Listing:  # noqa: ANN401 (as `Client.list_trail` has them)

@@ -72,6 +72,8 @@ class JobKeywords(RetryKeywords, total=False):
     """False: it runs without network, or not at all; default: as its worker lets it."""
     container: Mapping[str, Any] | None
     """`{"image": "docker://registry.example/bwa:0.7.18"}`: runs it in a container."""
+    engine: Mapping[str, str] | None
+    """`{"partition": "long", "account": "climate"}`: what it chooses of its engine."""
     simulation: Mapping[str, Any] | None
     """`{"steps": [{"action": "SLEEP", "durationMs": 1000}]}`: simulated, instead of a command."""
     app: str | None

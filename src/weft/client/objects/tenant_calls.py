@@ -1,5 +1,6 @@
 """The client's calls about tenants."""
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from weft.client.api import Api
@@ -23,15 +24,27 @@ class TenantCalls:
         return await self.api.create_tenant(name, admin=admin)
 
     async def get_tenant(self, name: str) -> Document:
-        """Return a tenant, `tenant_id, name, n_users, on_user_removal`; to somebody who does not
-        administer the site only their own exists. Raise `RightMissing`, `TenantNotFound`.
+        """Return a tenant, `tenant_id, name, n_users, on_user_removal, allowed`; to somebody who
+        does not administer the site only their own exists. Raise `RightMissing`, `TenantNotFound`.
         """
         return await self.api.get_tenant(name)
 
     async def set_tenant(
-        self, name: str, *, on_user_removal: Literal["finish", "cancel"]
+        self,
+        name: str,
+        *,
+        on_user_removal: Literal["finish", "cancel"] | None = None,
+        allowed: Mapping[str, Sequence[str] | None] | None = None,
     ) -> Document:
-        """Let the batches of users who are removed go on to their end or be cancelled, where
-        `remove_user` does not say it; return the tenant. Raise `RightMissing`, `TenantNotFound`.
+        """Change what holds in a tenant, and return it. Raise `RightMissing`, `TenantNotFound`.
+
+        Args:
+            name: Name of the tenant.
+            on_user_removal: Whether batches of users who are removed go on to their end or are
+                cancelled, where `remove_user` does not say it.
+            allowed: What its jobs may choose, `{"image": ["docker://registry.example/*"],
+                "partition": ["long"]}`; None for a kind: whatever workers and gateways allow.
         """
-        return await self.api.set_tenant(name, {"on_user_removal": on_user_removal})
+        changes = {"on_user_removal": on_user_removal, "allowed": allowed}
+        given = {key: value for key, value in changes.items() if value is not None}
+        return await self.api.set_tenant(name, given)

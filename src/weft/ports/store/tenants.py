@@ -26,8 +26,8 @@ class TenantStore(Protocol):
         """Return the name of the caller's tenant."""
 
     async def list_tenants(self, *, after: int, limit: int) -> Sequence[Row]:
-        """Return `tenant_id, name, n_users, on_user_removal` of tenants with larger numbers, in
-        their order.
+        """Return `tenant_id, name, n_users, on_user_removal, allowed` of tenants with larger
+        numbers, in their order.
         """
 
     async def find_tenant(self, name: str) -> int:
@@ -47,8 +47,13 @@ class TenantStore(Protocol):
         """
 
     async def set_tenant(self, tenant_id: int, name: str, patch: Mapping[str, Any]) -> Row:
-        """Change what the patch names of a tenant, `on_user_removal`; return the document. Raise
-        what `get_tenant` raises.
+        """Change what the patch names of a tenant, `on_user_removal` and kinds of `allowed`;
+        return the document. Raise what `get_tenant` raises.
+        """
+
+    async def tenant_allowed(self, caller: Caller) -> Mapping[str, Sequence[str]]:
+        """Return patterns of what jobs of the caller's tenant may choose, by kind (`image`,
+        `partition` …); of a missing kind anything.
         """
 
     async def create_tenant(

@@ -50,6 +50,8 @@ CREATE TABLE weft.tenant (
     name text NOT NULL UNIQUE CHECK (length(name) BETWEEN 1 AND 256),
     -- What becomes of the batches of users who are removed, where the removal itself does not say it.
     on_user_removal text NOT NULL DEFAULT 'finish' CHECK (on_user_removal IN ('finish', 'cancel')),
+    -- What its jobs may choose of images and engines: lists of patterns by kind; of a missing kind anything.
+    allowed jsonb NOT NULL DEFAULT '{}' CHECK (jsonb_typeof(allowed) = 'object' AND pg_column_size(allowed) < 1000000),
     name_key text NOT NULL GENERATED ALWAYS AS (weft._name_key(name)) STORED
 );
 CREATE UNIQUE INDEX tenant_name_key_idx ON weft.tenant (name_key);

@@ -12,6 +12,7 @@ from weft.core.problems import Problems
 from weft.ports.executor import EXECUTOR_PLUGINS
 from weft.settings import Settings
 from weft.wire.documents import JobDocument
+from weft.wire.spec import ENGINE_OPTIONS, JobSpec, requiring
 
 USUAL: Final = "process"
 FUNCTION: Final = "function"
@@ -38,6 +39,11 @@ def check_executor(job: JobDocument, _: Settings, problems: Problems, at: str) -
     if job.executor not in known:
         message = f"not an executor; known: {', '.join(known)}"
         problems.add(InvalidValue, f"{at}/executor", message)
+
+
+def with_choices(spec: JobSpec) -> JobSpec:
+    """Let only runners run this job whose engine has what it chooses."""
+    return spec if spec.engine is None else requiring(spec, ENGINE_OPTIONS)
 
 
 def executor_of(job: JobDocument) -> str:

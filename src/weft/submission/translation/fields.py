@@ -23,7 +23,7 @@ from weft.submission.translation.containers import (
     check_container,
     in_container,
 )
-from weft.submission.translation.executors import check_executor
+from weft.submission.translation.executors import check_executor, with_choices
 from weft.submission.translation.files import check_inputs, check_outputs, with_files
 from weft.submission.translation.network import check_network, without_network
 from weft.submission.translation.retries import check_retry, rules_of, stored_policy
@@ -105,6 +105,7 @@ _LISTED: Final = (
     JobField("executor", (check_executor, check_simulated, check_contained)),
     JobField("simulation", (check_simulation,), spec=as_simulation),
     JobField("container", (check_container,), spec=in_container),
+    JobField("engine", spec=with_choices),
     kept("not_before", _not_before),
     kept("deadline", _deadline),
     kept("queue"),

@@ -14,7 +14,7 @@ from weft.wire.spec import JobSpec
 
 _NOT_BESIDE: Final = (
     "command", "script", "function", "env", "cwd", "stdin", "umask", "resources", "machine",
-    "secrets", "network", "retry_with", "values", "container", "inputs", "outputs",
+    "secrets", "network", "retry_with", "values", "container", "engine", "inputs", "outputs",
 )  # fmt: skip
 _MS: Final = 1000
 _WAITS: Final = frozenset({"duration_ms", "latency_ms"})

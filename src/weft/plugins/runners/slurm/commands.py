@@ -60,8 +60,8 @@ class SlurmCommands:
         """Submit an array of `count` tasks, of a file; return its number."""
         answer = await self.run(
             "sbatch", "--parsable", "--no-requeue", "--export=NIL", f"--job-name={name}",
-            f"--array=0-{count - 1}", "--output=/dev/null", "--error=/dev/null", *options,
-            *self._options, script,
+            f"--array=0-{count - 1}", "--output=/dev/null", "--error=/dev/null",
+            *self._options, *options, script,
         )  # fmt: skip
         return int(answer.strip().partition(";")[0])
 

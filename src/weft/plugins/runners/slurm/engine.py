@@ -5,10 +5,11 @@ import secrets
 import time
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
+from fnmatch import fnmatchcase
 from typing import Final, NamedTuple
 
 from weft.core.conditions import Blocked
-from weft.core.errors import WeftError
+from weft.core.errors import Invalid, WeftError
 from weft.core.states import Phase, Reason
 from weft.plugins.runners.remote import Status
 from weft.plugins.runners.slurm.commands import SlurmCommands, SlurmRefused, Task
@@ -19,6 +20,7 @@ from weft.plugins.runners.slurm.settings import SlurmSettings
 from weft.ports.executor import ExecutorLimits
 from weft.ports.runner import Assignment
 from weft.wire.log_format import Piece
+from weft.wire.spec import ENGINE_OPTIONS, JobSpec
 
 _WAITS: Final = frozenset({"PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED"})
 _RUNS: Final = frozenset(
@@ -58,12 +60,14 @@ class _Shape(NamedTuple):
     memory_mib: int
     gpu: int
     minutes: int | None
+    choices: tuple[tuple[str, str], ...]
+    """What their jobs choose of Slurm, by name."""
 
 
 class SlurmEngine:
     """Slurm, as the port of remote runners wants it."""
 
-    meets: frozenset[str] = frozenset()
+    meets = frozenset({ENGINE_OPTIONS})
 
     def __init__(
         self, commands: SlurmCommands, files: SlurmFiles, settings: SlurmSettings,
@@ -289,12 +293,24 @@ class SlurmEngine:
 
     def _files_of(self, assignment: Assignment) -> dict[str, str]:
         spec = assignment.spec
+        self._check_choices(spec)
         script = {} if spec.script is None else {"script": spec.script}
         return {
             "job": job_script(assignment.key, spec, self._limits),
             "limit": limit_script(spec, self._limits),
             **script,
         }
+
+    def _check_choices(self, spec: JobSpec) -> None:
+        choices = {} if spec.engine is None else spec.engine.given
+        allowed = self._settings.slurm_choices
+        patterns = [one.strip() for one in allowed.split(",")]
+        for name, value in choices.items():
+            if not any(fnmatchcase(f"{name}={value}", one) for one in patterns):
+                raise Invalid(
+                    f"the gateway does not allow {name} {value}: it allows {allowed or 'nothing'}",
+                    hint="See the setting `slurm_choices` of the gateway.",
+                )
 
     def _task_name(self, name: str, task: tuple[int, int] | None) -> str:
         array, index = task or self._given[name]
@@ -316,6 +332,7 @@ def _shape_of(one: Assignment) -> _Shape:
         memory_mib=max(1, one.memory_mib),
         gpu=one.gpu,
         minutes=None if limit_s is None else int(limit_s // 60) + 2,
+        choices=() if one.spec.engine is None else tuple(one.spec.engine.given.items()),
     )
 
 
@@ -325,7 +342,7 @@ def _options_of(shape: _Shape) -> list[str]:
         options.append(f"--gpus={shape.gpu}")
     if shape.minutes is not None:
         options.append(f"--time={shape.minutes}")
-    return options
+    return [*options, *(f"--{name}={value}" for name, value in shape.choices)]
 
 
 def _waits(task: Task) -> str:

@@ -34,6 +34,11 @@ class SlurmSettings:
     slurm_options: str = setting(
         "", "further words for each sbatch: --partition=long --account=climate"
     )
+    slurm_choices: str = setting(
+        "",
+        "what jobs may choose by `engine`, as patterns of a shell: partition=long,account=* "
+        "(default: nothing)",
+    )
     slurm_look_s: float = setting(
         1.0,
         "seconds between looks at Slurm's queue, while attempts are there",

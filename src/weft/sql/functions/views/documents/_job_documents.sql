@@ -11,9 +11,9 @@ AS $$
         CASE WHEN e.is_change THEN (weft._error_change(j.batch_id, j.job_id)).reason ELSE a.reason END,
         'exit_code', a.exit_code, 'signal', a.signal, 'message', coalesce(CASE WHEN e.is_change
             THEN (weft._error_change(j.batch_id, j.job_id)).message ELSE a.message END, CASE WHEN j.state = STATE_CANCELLED AND j.bad_parent
-            AND a.attempt IS NULL THEN weft._bad_parent(j.batch_id, j.job_id, true) WHEN j.state = STATE_RUNNING THEN weft._note_of(j.batch_id,
-            j.job_id, j.attempt, j.phase) END), 'attempt', j.attempt, 'user', u.name,
-            'queue', coalesce(h.countables ->> 'queue', q.name), 'priority', j.priority,
+            AND a.attempt IS NULL THEN weft._bad_parent(j.batch_id, j.job_id, true)
+            WHEN j.state = STATE_RUNNING THEN weft._note_of(j.batch_id, j.job_id, j.attempt, j.phase) END),
+            'attempt', j.attempt, 'user', u.name, 'queue', coalesce(h.countables ->> 'queue', q.name), 'priority', j.priority,
         'always_run', j.always_run, 'held', j.state < STATE_SUCCESS AND o.has_hold AND weft._is_held(j.batch_id, j.group_id, j.job_id),
             'cost', round(c.cost, 12),
         'duration_ms', weft._ms_between(coalesce(a.started_at, j.started_at), coalesce(a.ended_at, clock_timestamp())),

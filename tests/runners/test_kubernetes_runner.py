@@ -3,7 +3,9 @@
 The node is a stand-in for a kubelet, which runs pods as processes and knows no images.
 """
 
+import asyncio
 import hashlib
+import json
 from collections.abc import Iterator
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
@@ -21,13 +23,15 @@ from weft.plugins.runners.kubernetes.engine import KubernetesEngine
 from weft.plugins.runners.kubernetes.settings import KubernetesSettings
 from weft.plugins.runners.remote import RemoteRunner
 from weft.ports.executor import ExecutorLimits
-from weft.ports.runner import Assignment
+from weft.ports.runner import Assignment, GivenSecret
 from weft.testing.runner_suite import assignment
 from weft.wire.container_documents import ContainerDocument
-from weft.wire.spec import CONTAINER, JobSpec
+from weft.wire.secret_documents import SecretUse
+from weft.wire.spec import CONTAINER, SECRETS, JobSpec
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(300)]
 
+SECRET_LIST = "/api/v1/namespaces/default/secrets"
 LIMITS = ExecutorLimits(grace_ms=1000, stream_bytes_max=1 << 20, stream_head_bytes=1 << 10)
 _DIES = """
 import asyncio, os, pathlib, signal, sys
@@ -202,6 +206,52 @@ class TestKubernetesRunner(RealEngineSuite):
             while (found := await _output(engine, one.key.name)) == "away":
                 pass
             assert found == []
+
+    def asking_secrets(self) -> Assignment:
+        """Return an attempt that writes its secrets to a file."""
+        uses = (SecretUse("a", env="PASSWORD"), SecretUse("b", file="key.pem"))
+        script = (
+            f'cat "$WEFT_SECRETS_DIR/key.pem" >{self.root}/seen; echo $PASSWORD >>{self.root}/seen'
+        )
+        spec = JobSpec(script=script, secrets=uses, requires=(SECRETS,))
+        values = (GivenSecret(uses[0], "swordfish"), GivenSecret(uses[1], "PRIVATE\n"))
+        return Assignment(AttemptKey(1, 9, 1), spec, 100, 16, (1, 9), secrets=values)
+
+    async def test_secrets_reach_the_pod_and_nothing_else(self) -> None:
+        """They go with it; no pod, handle or log of the gateway has a value."""
+        one = self.asking_secrets()
+        async with self.ended() as agent:
+            await agent.runner.submit([one])
+            assert (await agent.end_of(one)).exit_code == 0
+            assert (self.root / "seen").read_text() == "PRIVATE\nswordfish\n"
+            (secret,) = self.cluster.ask("GET", SECRET_LIST)["items"]
+            assert len(secret["data"]) == 2
+            kept = [
+                path.read_bytes() for path in (self.root / "state").rglob("*") if path.is_file()
+            ]
+            seen = json.dumps(self.cluster.pods()).encode() + b"".join(kept)
+            assert b"swordfish" not in seen
+            assert b"PRIVATE" not in seen
+            agent.runner.acknowledge([one.key])
+            async with asyncio.timeout(60):
+                while self.cluster.ask("GET", SECRET_LIST)["items"]:
+                    await asyncio.sleep(0)
+
+    @pytest.mark.parametrize("call", ["asked", "answered"])
+    async def test_gateway_killed_before_the_secrets_are_there_gives_the_job_back(
+        self, call: str
+    ) -> None:
+        """Its values are nowhere: the next claim brings them again."""
+        one = self.asking_secrets()
+        await self.die_at(call, one)
+        async with self.ended() as agent:
+            told = await agent.until(lambda told: bool(told.withdrawn or told.ended))
+            assert [*told.withdrawn, *(end.key for end in told.ended)] == [one.key]
+            assert [(end.reason, end.started_ns) for end in told.ended] in (
+                [], [(Reason.PREEMPTED, 0)],
+            )  # fmt: skip
+
+        assert not (self.root / "seen").exists()
 
     async def test_nothing_is_left_when_it_is_collected(self) -> None:
         one = assignment(1)

@@ -3,6 +3,7 @@
 An image is a word: one that begins with `missing/` cannot be pulled. Usage: DIR PORT OWN_PORT.
 """
 
+import base64
 import json
 import os
 import signal
@@ -59,10 +60,11 @@ class Api:
 class Running:
     """The one container of a pod."""
 
-    def __init__(self, pod: Doc, log: Path) -> None:
+    def __init__(self, pod: Doc, log: Path, secrets: dict[str, str]) -> None:
         one = pod["spec"]["containers"][0]
         argv = [word.replace("$$", "$") for word in one.get("command") or ["/bin/true"]]
         own = {e["name"]: e.get("value", "").replace("$$", "$") for e in one.get("env") or ()}
+        own |= secrets
         self.started = now()
         self.deadline = pod["spec"].get("activeDeadlineSeconds", 1e9) + time.monotonic()
         self.kill_at: float | None = None
@@ -168,7 +170,12 @@ class Kubelet:
             self._tell(pod, "Pending", {"waiting": {"reason": "ErrImagePull", "message": image}})
             return
         try:
-            run = Running(pod, self.logs / pod["metadata"]["name"])
+            secrets = self._secrets_of(pod)
+            if secrets is None:
+                waits = {"reason": "CreateContainerConfigError", "message": "secret not found"}
+                self._tell(pod, "Pending", {"waiting": waits})
+                return
+            run = Running(pod, self.logs / pod["metadata"]["name"], secrets)
         except OSError as error:
             done = {"exitCode": 128, "reason": "StartError", "message": str(error),
                     "startedAt": "1970-01-01T00:00:00Z", "finishedAt": now()}  # fmt: skip
@@ -176,6 +183,37 @@ class Kubelet:
             return
         self._runs[pod["metadata"]["uid"]] = run
         self._tell(pod, "Running", {"running": {"startedAt": run.started}})
+
+    def _secrets_of(self, pod: Doc) -> dict[str, str] | None:
+        """Return variables with secrets; None: they are not there. A mount is a directory of the
+        host, and a variable that names it names that.
+        """
+        meta, one = pod["metadata"], pod["spec"]["containers"][0]
+
+        def read(name: str) -> Doc:
+            found = self._api.ask("GET", f"/api/v1/namespaces/{meta['namespace']}/secrets/{name}")
+            data = {} if found is None else found["data"]
+            return {key: base64.b64decode(value) for key, value in data.items()}
+
+        env = {}
+        for item in one.get("env") or ():
+            if ref := item.get("valueFrom", {}).get("secretKeyRef"):
+                data = read(ref["name"])
+                if ref["key"] not in data:
+                    return None
+                env[item["name"]] = data[ref["key"]].decode()
+        sources = {v["name"]: v["secret"] for v in pod["spec"].get("volumes") or ()}
+        for mount in one.get("volumeMounts") or ():
+            place, source = self.logs.with_name("mounts") / meta["uid"], sources[mount["name"]]
+            place.mkdir(parents=True, exist_ok=True)
+            data = read(source["secretName"])
+            for file in source["items"]:
+                if file["key"] not in data:
+                    return None
+                (place / file["path"]).write_bytes(data[file["key"]])
+            env |= {e["name"]: str(place) for e in one["env"]
+                    if e.get("value") == mount["mountPath"]}  # fmt: skip
+        return env
 
     def _tell(self, pod: Doc, phase: str, state: Doc, reason: str | None = None) -> None:
         one = pod["spec"]["containers"][0]

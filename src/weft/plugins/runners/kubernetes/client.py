@@ -68,6 +68,14 @@ class KubernetesClient:
         _check(status, said)
         return said
 
+    async def create_secret(self, secret: object) -> None:
+        """Make a Secret; one of this name is left as it is."""
+        path = f"/api/v1/namespaces/{quote(self._namespace, safe='')}/secrets"
+        status, text = await self._calls.call("POST", path, secret, self._headers())
+        said = _said(text)
+        if status != _TWICE or said.get("reason") != "AlreadyExists":
+            _check(status, said)
+
     async def get(self, name: str) -> Any | None:  # noqa: ANN401 (a document of theirs)
         """Return a pod; None: there is none."""
         status, text = await self._calls.call("GET", self._path(name), None, self._headers())

@@ -10,7 +10,12 @@ from typing import Any, Final
 from weft.core.conditions import Blocked
 from weft.core.errors import Unavailable, WeftError
 from weft.core.states import Phase, Reason
-from weft.plugins.runners.kubernetes.client import Gone, KubernetesClient, NoLog
+from weft.plugins.runners.kubernetes.client import (
+    Gone,
+    KubernetesClient,
+    KubernetesRefused,
+    NoLog,
+)
 from weft.plugins.runners.kubernetes.pods import (
     ATTEMPT,
     COLLECTED,
@@ -23,6 +28,7 @@ from weft.plugins.runners.kubernetes.pods import (
     pod_of,
     seconds_of,
 )
+from weft.plugins.runners.kubernetes.secrets import OPEN, is_gated, secret_of
 from weft.plugins.runners.kubernetes.settings import KubernetesSettings
 from weft.plugins.runners.kubernetes.statuses import (
     NEVER_AN_IMAGE,
@@ -41,7 +47,7 @@ from weft.ports.executor import ExecutorLimits
 from weft.ports.runner import Assignment
 from weft.telemetry.log import get_logger
 from weft.wire.log_format import STDOUT, Piece, encode_cut
-from weft.wire.spec import CONTAINER
+from weft.wire.spec import CONTAINER, SECRETS
 
 log = get_logger()
 
@@ -54,7 +60,7 @@ _HELD_S: Final = 3600.0
 class KubernetesEngine:
     """Kubernetes, as the port of remote runners wants it."""
 
-    meets = frozenset({CONTAINER})
+    meets = frozenset({CONTAINER, SECRETS})
 
     def __init__(
         self,
@@ -74,6 +80,10 @@ class KubernetesEngine:
         """Attempts whose pods somebody removed, finalizer and all."""
         self._unanswered: set[str] = set()
         """Attempts of which a request to make the pod may still arrive."""
+        self._keyed: set[str] = set()
+        """Attempts that this agent gives their Secret; a pod of another that waits for one waits
+        for ever.
+        """
         self._no_image_since: dict[str, float] = {}
         self._no_log_since: dict[str, float] = {}
         self._version: str | None = None
@@ -97,7 +107,8 @@ class KubernetesEngine:
             except WeftError as error:
                 refused[name] = error
         answers = await asyncio.gather(
-            *(self._create(name, pod) for name, pod in pods.items()), return_exceptions=True
+            *(self._create(name, pod, assignments[name]) for name, pod in pods.items()),
+            return_exceptions=True,
         )
         for name, answer in zip(pods, answers, strict=True):
             if isinstance(answer, Unavailable) or not isinstance(answer, WeftError | None):
@@ -171,6 +182,7 @@ class KubernetesEngine:
             for kept in (self._pods, self._no_image_since, self._no_log_since):
                 kept.pop(name, None)
             self._vanished.discard(name)
+            self._keyed.discard(name)
         await asyncio.gather(*map(self._let_go, names))
 
     async def changed(self) -> None:
@@ -185,13 +197,15 @@ class KubernetesEngine:
     def _pod(self, name: str) -> str:
         return f"weft-{self._tag}-{name.removeprefix('weft-')}"
 
-    async def _create(self, name: str, pod: Mapping[str, Any]) -> None:
+    async def _create(self, name: str, pod: Mapping[str, Any], one: Assignment) -> None:
+        if one.secrets:
+            self._keyed.add(name)
         is_late = name in self._unanswered
         self._unanswered.add(name)
         made = await self._client.create(pod)
         if made is None:
             made = await self._client.get(self._pod(name))
-            if made is not None and made["spec"].get("schedulingGates"):
+            if made is not None and _is_withdrawn(made):
                 # The name was kept from a late request; now the attempt is wanted again.
                 await self._client.delete(self._pod(name), grace_s=0)
                 made = await self._client.create(pod)
@@ -201,6 +215,18 @@ class KubernetesEngine:
             self._unanswered.discard(name)
         if name not in self._pods:
             self._see(made)
+        if one.secrets and is_gated(made):
+            await self._open(name, made, one)
+
+    async def _open(self, name: str, pod: Mapping[str, Any], one: Assignment) -> None:
+        """Let a pod begin, with its secrets. One that is refused them goes."""
+        try:
+            await self._client.create_secret(secret_of(pod, one.secrets))
+        except KubernetesRefused:
+            await self._let_go(name)
+            self._pods.pop(name, None)
+            raise
+        await self._client.patch(self._pod(name), OPEN)
 
     async def _let_go(self, name: str) -> None:
         change: dict[str, Any] = {"finalizers": None}
@@ -264,6 +290,8 @@ class KubernetesEngine:
 
     def _due(self, name: str, seen: Seen, now: float) -> tuple[Reason | None, float]:
         """Return why a pod must end, or else in how many seconds to look again."""
+        if is_gated(seen.pod) and name not in self._keyed:
+            return Reason.PREEMPTED, 0.0  # its gateway died before it had its secrets
         limit = (seen.pod["metadata"].get("annotations") or {}).get(LIMIT)
         if limit is not None and (started := started_at(seen)) is not None:
             left_s = started + int(limit) / 1000 - now

@@ -16,6 +16,7 @@ from weft.plugins.executors.job_environment import (
     timeout_ms_of,
     variables_of,
 )
+from weft.plugins.runners.kubernetes.secrets import give_secrets
 from weft.plugins.runners.kubernetes.settings import KubernetesSettings
 from weft.ports.executor import ExecutorLimits
 from weft.ports.runner import Assignment
@@ -78,15 +79,12 @@ def pod_of(
         # The gateway keeps the limit; this is for the time when there is none.
         pod_spec["activeDeadlineSeconds"] = seconds_of(limit_ms) + settings.kubernetes_start_s
         annotations[LIMIT] = str(limit_ms)
-    return {
-        **_head(name, one.key.name, GIVEN, tag),
-        "metadata": {
-            **_head(name, one.key.name, GIVEN, tag)["metadata"],
-            "annotations": annotations,
-            "finalizers": [COLLECTED],
-        },
-        "spec": pod_spec,
-    }
+    pod = _head(name, one.key.name, GIVEN, tag)
+    pod["metadata"] |= {"annotations": annotations, "finalizers": [COLLECTED]}
+    pod["spec"] = pod_spec
+    if spec.secrets:
+        give_secrets(pod, spec.secrets)
+    return pod
 
 
 def placeholder_of(name: str, attempt: str, *, tag: str) -> dict[str, Any]:

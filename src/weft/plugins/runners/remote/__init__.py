@@ -315,7 +315,14 @@ class RemoteRunner:
         return found
 
     def _is_wanted(self, key: AttemptKey) -> bool:
-        return self._held[key].stop_reason is None and key not in self._withdrawing
+        """Say whether to submit. What an earlier agent could not has lost its secrets' values,
+        which no handle has: its job is given back, and comes with them again.
+        """
+        handle = self._held[key]
+        one = handle.assignment
+        if one.spec.secrets and not one.secrets:
+            return False
+        return handle.stop_reason is None and key not in self._withdrawing
 
     def _tell_given(
         self, keys: Sequence[AttemptKey], refused: Mapping[str, WeftError | Blocked]

@@ -90,10 +90,11 @@ def consumers(site: Site, broker: Broker, wire: str, count: int) -> Iterator[Non
             one.wait()
 
 
-def submit(site: Site, command: str) -> str:
+def submit(site: Site, command: str, **fields: object) -> str:
     """Submit jobs; in their commands stands `{value}`."""
     values = [str(n) for n in range(N_JOBS)]
-    document = {"jobs": [{"command": ["sh", "-c", command], "queue": "ours", "values": values}]}
+    job = {"command": ["sh", "-c", command], "queue": "ours", "values": values, **fields}
+    document = {"jobs": [job]}
     (site.directory / "batch.json").write_text(json.dumps(document))
     found = site.run("submit", str(site.directory / "batch.json"))
     assert found.returncode == 0, found.stderr

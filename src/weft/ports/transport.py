@@ -150,6 +150,23 @@ class Delivery(Protocol):
         """Return why it has come to `DEAD`; anybody may have written it."""
 
 
+class Deliveries(Protocol):
+    """What comes to a consumer. Raises `TransportError` while messages are awaited, when the
+    connection ends: what was not acknowledged comes again.
+    """
+
+    def __aiter__(self) -> AsyncIterator[Delivery]:
+        """Return itself."""
+
+    async def __anext__(self) -> Delivery:
+        """Return what comes next."""
+
+    async def allow(self, limit: int) -> None:
+        """Let at most `limit` come from now on that are not acknowledged; what has come stays.
+        Raise `TransportError`.
+        """
+
+
 class Transport(Protocol):
     """A connection to one transport."""
 
@@ -158,11 +175,9 @@ class Transport(Protocol):
         Raise `TransportError` if it cannot be reached.
         """
 
-    def consume(
-        self, route: Route, *, limit: int
-    ) -> AbstractAsyncContextManager[AsyncIterator[Delivery]]:
+    def consume(self, route: Route, *, limit: int) -> AbstractAsyncContextManager[Deliveries]:
         """Get the messages of a queue, at most `limit` that are not acknowledged. Raise
-        `TransportError`, also while messages are awaited: what was not acknowledged comes again.
+        `TransportError`.
         """
 
     async def depths(self, routes: Sequence[Route]) -> Sequence[Depth]:

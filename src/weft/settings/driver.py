@@ -88,6 +88,13 @@ class DriverSettings:
     events_keep_s: float = setting(
         86400.0, "seconds for which events can be read again", minimum=60, maximum=31536000
     )
+    offers_ahead_max: int = setting(
+        500,
+        "jobs of a queue that are offered to a transport beyond the free slots of its consumers, "
+        "at most; of long jobs it is as many as there are slots",
+        minimum=1,
+        maximum=10_000,
+    )
     dead_messages_max: int = setting(
         1000,
         "messages of transports that nobody wanted and that are kept for each tenant",

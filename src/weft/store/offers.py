@@ -1,6 +1,7 @@
 """The part of `DriverStore` for jobs that travel over transports."""
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 from uuid import UUID
 
@@ -14,6 +15,7 @@ from weft.ports.store import (
     ForeignCommand,
     ForeignQueues,
     Listening,
+    Offered,
     OfferEnd,
     Row,
     WantedAgain,
@@ -26,19 +28,30 @@ class Offers:
 
     _database: Database
 
-    async def withdraw_offers(self, epoch: int, transports: Sequence[str]) -> int:
+    async def withdraw_offers(
+        self, epoch: int, transports: Sequence[str], *, looks: bool = True
+    ) -> int:
         """Take back what may not start now."""
         return int(
-            await self._database.value("withdraw_offers", epoch=epoch, transports=list(transports))
-        )
-
-    async def offer_jobs(self, epoch: int, transports: Sequence[str], *, limit_jobs: int) -> int:
-        """Offer the next ready jobs."""
-        return int(
             await self._database.value(
-                "offer_jobs", epoch=epoch, transports=list(transports), limit_jobs=limit_jobs
+                "withdraw_offers", epoch=epoch, transports=list(transports), looks=looks
             )
         )
+
+    async def offer_jobs(
+        self,
+        epoch: int,
+        transports: Sequence[str],
+        *,
+        limit_jobs: int,
+        stocks: Mapping[str, int] = MappingProxyType({}),
+    ) -> Sequence[Offered]:
+        """Offer the next ready jobs."""
+        rows = await self._database.call(
+            "offer_jobs", epoch=epoch, transports=list(transports), limit_jobs=limit_jobs,
+            stock_keys=list(stocks), stocks=list(stocks.values()),
+        )  # fmt: skip
+        return [Offered(*row) for row in rows]
 
     async def take_offers(
         self, epoch: int, transports: Sequence[str], *, again_s: float, limit_offers: int

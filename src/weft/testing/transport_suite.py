@@ -57,6 +57,25 @@ class TransportSuite:
 
         assert {one.body, other.body} == {b"1", b"2"}
 
+    async def test_more_come_when_more_are_allowed(self) -> None:
+        """What had come stays with the consumer."""
+        route, transport = a_route(), self.transport()
+        try:
+            await transport.publish([(route, b"1"), (route, b"2"), (route, b"3")])
+            async with transport.consume(route, limit=1) as deliveries:
+                come = [await following(deliveries)]
+                await deliveries.allow(3)
+                come += [await following(deliveries) for _ in range(2)]
+                for one in come:
+                    await one.acknowledge()
+                await deliveries.allow(1)
+                await transport.publish([(route, b"4")])
+                come.append(await following(deliveries))
+        finally:
+            await transport.close()
+
+        assert sorted(one.body for one in come) == [b"1", b"2", b"3", b"4"]
+
     async def test_what_is_given_back_comes_to_somebody(self) -> None:
         """Here to the only one there is."""
         route, transport = a_route(), self.transport()

@@ -13,6 +13,7 @@ from typing import Final
 
 import msgspec
 
+from weft.core.stock import Stock
 from weft.driver.loops.foreign_jobs import bodies_of
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.ports.store import DueOffer, OfferStore
@@ -32,7 +33,9 @@ LOOK_S: Final = 1.0
 NOTE_S: Final = 10.0
 """Between two looks at what a transport holds."""
 PAUSE_S: Final = 0.05
-"""Between two rounds: what becomes ready meanwhile is offered together."""
+"""Between two rounds, and as long again while offers come and go: what becomes ready meanwhile is
+offered together. When nothing moves it doubles, up to `LOOK_S`.
+"""
 
 
 @dataclass(frozen=True)
@@ -49,38 +52,78 @@ class Transports:
     """When each was last asked what it holds."""
 
 
+class Release:
+    """The rounds of one term, and what they learn of each queue."""
+
+    def __init__(self, context: LoopContext, transports: Transports) -> None:
+        self._context = context
+        self._transports = transports
+        self._names = sorted(transports.by_name)
+        self._stocks: dict[str, Stock] = {}
+        self._looked_s = 0.0
+        self._n_left = 0
+
+    async def round(self) -> bool | None:
+        """Withdraw, offer and send once; return whether offers came or went, None: there are
+        none.
+        """
+        store, epoch = self._transports.store, self._context.epoch
+        looks = time.monotonic() >= self._looked_s + LOOK_S
+        if looks:
+            self._looked_s = time.monotonic()
+        n_left = await store.withdraw_offers(epoch, self._names, looks=looks)
+        n_new = await self._offer()
+        has_moved, self._n_left = n_new > 0 or n_left != self._n_left, n_left + n_new
+        if not self._n_left:
+            return None
+        due = await store.take_offers(
+            epoch, self._names, again_s=SEND_AGAIN_S, limit_offers=OFFERS_MAX
+        )
+        if confirmed := await self._send(due):
+            await store.confirm_offers(epoch, confirmed)
+        if n_new:
+            self._context.moved()
+        return has_moved
+
+    async def _offer(self) -> int:
+        """Offer what there is room for; return how much that was."""
+        found = await self._transports.store.offer_jobs(
+            self._context.epoch, self._names, limit_jobs=OFFERS_MAX,
+            stocks={key: one.size for key, one in self._stocks.items()},
+        )  # fmt: skip
+        limit = self._context.settings.offers_ahead_max
+        queues = [one for one in found if one.key]
+        self._stocks = {one.key: self._stocks.get(one.key) or Stock(one.slots) for one in queues}
+        for key, slots, waiting, n_new in queues:
+            self._stocks[key].plan(slots=slots, waiting=waiting, n_new=n_new, limit=limit)
+        return sum(one.n_new for one in found)
+
+    async def _send(self, due: Sequence[DueOffer]) -> Sequence[int]:
+        """Send the messages of offers; return the numbers of those that were confirmed."""
+        bodies = await bodies_of(self._transports.store, self._context.epoch, due)
+        sent = await asyncio.gather(
+            *(
+                _send(
+                    self._transports, name, bodies, [one for one in due if one.transport == name]
+                )
+                for name in sorted({one.transport for one in due})
+            )
+        )
+        return [one for some in sent for one in some]
+
+
 async def _run(context: LoopContext) -> None:
     transports = context.adapters.get(Transports)
     if transports is None:
         await asyncio.Event().wait()  # a loop that returns ends the term
         return
+    release, pause_s = Release(context, transports), PAUSE_S
     while True:
-        is_busy = await release(context, transports)
+        has_moved = await release.round()
         await look(context, transports)
+        pause_s = PAUSE_S if has_moved else min(2 * pause_s, LOOK_S)
         await asyncio.sleep(PAUSE_S)
-        await context.bell.heard(LOOK_S if is_busy else context.settings.heartbeat_s)
-
-
-async def release(context: LoopContext, transports: Transports) -> bool:
-    """Withdraw, offer and send once; return whether anything is offered."""
-    store, epoch, names = transports.store, context.epoch, sorted(transports.by_name)
-    n_left = await store.withdraw_offers(epoch, names)
-    n_new = await store.offer_jobs(epoch, names, limit_jobs=OFFERS_MAX)
-    due = await store.take_offers(
-        epoch, names, again_s=SEND_AGAIN_S, limit_offers=OFFERS_MAX
-    ) if n_left or n_new else ()  # fmt: skip
-    bodies = await bodies_of(store, epoch, due)
-    sent = await asyncio.gather(
-        *(
-            _send(transports, name, bodies, [one for one in due if one.transport == name])
-            for name in sorted({one.transport for one in due})
-        )
-    )
-    if confirmed := [one for some in sent for one in some]:
-        await store.confirm_offers(epoch, confirmed)
-    if n_new:
-        context.moved()
-    return bool(n_left or n_new)
+        await context.bell.heard(context.settings.heartbeat_s if has_moved is None else pause_s)
 
 
 async def look(context: LoopContext, transports: Transports) -> None:

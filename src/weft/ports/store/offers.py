@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from types import MappingProxyType
 from typing import NamedTuple, Protocol
 from uuid import UUID
 
@@ -24,6 +25,18 @@ class DueOffer(NamedTuple):
     """A foreign program leaves it from then on."""
     spec_first: int | None = None
     """The first job of the chunk with its spec, for a foreign program."""
+
+
+class Offered(NamedTuple):
+    """What was offered of a queue that has consumers."""
+
+    key: str
+    """Of the queue; empty: foreign programs consume it, who have no stock."""
+    slots: int
+    """Of its consumers."""
+    waiting: int
+    """Offers that nobody had taken before."""
+    n_new: int
 
 
 class OfferEnd(NamedTuple):
@@ -117,14 +130,23 @@ class OfferStore(Protocol):
     call is safe to repeat, and raises `EpochStale` as those of `DriverStore` do.
     """
 
-    async def withdraw_offers(self, epoch: int, transports: Sequence[str]) -> int:
-        """Take back what may not start now, or travels over none of these transports, and forget
-        what is over; return how many offers are left.
+    async def withdraw_offers(
+        self, epoch: int, transports: Sequence[str], *, looks: bool = True
+    ) -> int:
+        """Forget what is over; if it `looks`, take back what may not start now, or travels over
+        none of these transports. Return how many offers are left.
         """
 
-    async def offer_jobs(self, epoch: int, transports: Sequence[str], *, limit_jobs: int) -> int:
-        """Offer the next ready jobs, as many as the consumers of their queues want; return how
-        many.
+    async def offer_jobs(
+        self,
+        epoch: int,
+        transports: Sequence[str],
+        *,
+        limit_jobs: int,
+        stocks: Mapping[str, int] = MappingProxyType({}),
+    ) -> Sequence[Offered]:
+        """Offer the next ready jobs, as many as the consumers of their queues have room for, and
+        a stock ahead of them: as many as their slots, unless it is named here by the queue's key.
         """
 
     async def take_offers(

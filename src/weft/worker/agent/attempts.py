@@ -33,7 +33,8 @@ class Attempts:
         """Rung when more work may be wanted: an attempt has ended, or claiming has to look."""
         self.ended = asyncio.Event()
         """Rung at each end."""
-        self._recorded: set[asyncio.Event] = set()
+        self.bells: set[asyncio.Event] = set()
+        """Rung at each end, and when ends were recorded."""
         self.is_closed = False
         """No job is claimed or handed over any more."""
         self._runner = site.runner
@@ -81,15 +82,15 @@ class Attempts:
         self.room.set()
         log.debug("attempt.ended", key=ended.key, reason=ended.reason)
         self.ended.set()
+        self._ring()
+
+    def _ring(self) -> None:
+        for bell in self.bells:
+            bell.set()
 
     def end_unstarted(self, key: AttemptKey, reason: Reason, message: str = "") -> None:
         """End an attempt that the runner did not start; `PREEMPTED` returns its job."""
         self.end(never_started(key, reason, now_ns=time.monotonic_ns(), message=message))
-
-    def on_recorded(self, event: asyncio.Event) -> set[asyncio.Event]:
-        """Ring this event whenever ends were recorded; discard it from the result to stop that."""
-        self._recorded.add(event)
-        return self._recorded
 
     def recorded(self, keys: Sequence[AttemptKey]) -> None:
         """Forget attempts whose ends the store has recorded."""
@@ -102,8 +103,7 @@ class Attempts:
             self._message_files.remove(key)
             self._files.remove(key)
             self._checkpoints.forget(key)
-        for event in self._recorded:
-            event.set()
+        self._ring()
 
     def stop(self, keys: Sequence[AttemptKey]) -> None:
         """Stop these attempts: they are cancelled, or this worker no longer owns them."""

@@ -20,7 +20,8 @@ from typing import Final
 import msgspec
 
 from weft.core.attempt_key import AttemptKey
-from weft.core.lease import Budget
+from weft.core.lease import Budget, plan_claim, stock_wanted
+from weft.core.stock import Allowance
 from weft.ports.patience import retry_s, until_answered
 from weft.ports.store import Claimed, OfferAnswer
 from weft.ports.transport import Delivery, Message, Route, TransportError
@@ -39,18 +40,23 @@ HELD_S: Final = 5.0
 """When a message is given back whose job could not be claimed here: others may have room."""
 QUEUES_S: Final = 10.0
 """How often the agent asks which queues it consumes."""
+ASKED_MAX: Final = 200
+"""In one call."""
 BODY_BYTES_MAX: Final = 65_536
 _RETRY_FIRST_S: Final = 0.2
 _RETRY_LONGEST_S: Final = 5.0
 
 
-@dataclass
+@dataclass(eq=False)
 class _Held:
     """A message that is not acknowledged."""
 
     delivery: Delivery
     message: Message
     come_s: float
+    asked_s: float = 0.0
+    """When the store was last asked about it."""
+    is_elsewhere: bool = False
     key: AttemptKey | None = None
     """The attempt of this worker that its offer became."""
 
@@ -82,7 +88,7 @@ class Consuming:
         self._attempts = attempts
         self._handing_over = handing_over
         facts = incarnation.site.facts
-        self._limit = facts.slots or max(1, facts.cpu_m // 1000)
+        self._slots = facts.slots or max(1, facts.cpu_m // 1000)
         self._is_asking = asyncio.Lock()
         """Two claims at a time would count the same room twice."""
         self._tasks: dict[tuple[str, Route], asyncio.Task[None]] = {}
@@ -126,7 +132,8 @@ class Consuming:
     async def _consume(self, consumer: _Consumer) -> None:
         """Take what comes, and ask about it. Raise `TransportError` when the connection ends."""
         transport, news = self._transports[consumer.name], asyncio.Event()
-        async with transport.consume(consumer.route, limit=self._limit) as deliveries:
+        limit = Allowance(self._slots)
+        async with transport.consume(consumer.route, limit=limit.size) as deliveries:
 
             async def receive() -> None:
                 async for delivery in deliveries:
@@ -135,19 +142,28 @@ class Consuming:
 
             receiving = asyncio.create_task(receive())
             receiving.add_done_callback(lambda _: news.set())
-            recorded = self._attempts.on_recorded(news)
+            bells = self._attempts.bells
+            bells.add(news)
             try:
                 while not receiving.done():
                     await self._look(consumer)
+                    if limit.plan(self._slots, self._stock(), time.monotonic()):
+                        await deliveries.allow(limit.size)
                     with suppress(TimeoutError):
                         async with asyncio.timeout(ASK_AGAIN_S if consumer.held else None):
                             await news.wait()
                     news.clear()
                 receiving.result()
             finally:
-                recorded.discard(news)
+                bells.discard(news)
                 receiving.cancel()
                 await asyncio.gather(receiving, return_exceptions=True)
+
+    def _stock(self) -> int:
+        """Return how many jobs are useful ahead; a worker with slots claims none."""
+        if self._held.slots is not None:
+            return 0
+        return stock_wanted(self._held.load(), self._held.pace)
 
     async def _add(self, consumer: _Consumer, delivery: Delivery) -> None:
         try:
@@ -167,41 +183,50 @@ class Consuming:
 
     async def _look(self, consumer: _Consumer) -> None:
         """Acknowledge what is over, and ask about what is not ours."""
-        for one in list(consumer.held):
+        for one in [*consumer.held]:
             if one.key is not None and one.key not in self._held.by_key:
                 await one.delivery.acknowledge()
                 consumer.held.remove(one)
         async with self._is_asking:
-            asked = [one for one in consumer.held if one.key is None]
+            budget = plan_claim(self._held.load(), self._held.pace)
+            asked = self._to_ask(consumer, budget)
             if not asked or self._attempts.is_closed:
                 return
-            answers = await self._ask(consumer, asked)
-        before = time.monotonic() - HELD_S
+            answers = await self._ask(consumer, asked, budget)
+        now = time.monotonic()
         for one in asked:
             answer = answers.get((one.message.batch, one.message.job, one.message.offer))
             word = "settled" if answer is None else answer.answer
+            one.asked_s, one.is_elsewhere = now, word == "elsewhere"
             if answer is not None and answer.attempt is not None:
                 key = AttemptKey(answer.batch_id, answer.job_id, answer.attempt)
                 one.key = key if key in self._held.by_key else None
             if word == "settled":
                 await one.delivery.acknowledge()
                 consumer.held.remove(one)
-            elif word == "not_now" and one.come_s < before:
+            elif word == "not_now" and one.come_s < now - HELD_S:
                 await one.delivery.give_back()
                 consumer.held.remove(one)
 
+    def _to_ask(self, consumer: _Consumer, budget: Budget | None) -> Sequence[_Held]:
+        """Return about which messages to ask now: those about which nothing was heard for long,
+        and as many as there is room for, as they were asked about or have come.
+        """
+        before = time.monotonic() - ASK_AGAIN_S
+        others = sorted(
+            (one for one in consumer.held if one.key is None), key=lambda one: one.asked_s
+        )
+        late = [one for one in others if max(one.asked_s, one.come_s) < before]
+        n_jobs = 0 if budget is None else min(budget.jobs, ASKED_MAX)
+        fresh = [one for one in others if not one.is_elsewhere and one not in late]
+        return [*late[:ASKED_MAX], *fresh[:n_jobs]]
+
     async def _ask(
-        self, consumer: _Consumer, asked: Sequence[_Held]
+        self, consumer: _Consumer, asked: Sequence[_Held], budget: Budget | None
     ) -> Mapping[tuple[int, int, int], OfferAnswer]:
         """Claim what this worker may have, and hand it over; return the answers by offer."""
-        load = self._held.load()
-        budget = Budget(
-            max(0, load.cpu_m - load.cpu_m_held),
-            max(0, load.memory_mib - load.memory_mib_held),
-            len(asked),
-        )
         offers = [(one.message.batch, one.message.job, one.message.offer) for one in asked]
-        with self._memory.asking(budget) as request:
+        with self._memory.asking(budget or Budget(0, 0, 0)) as request:
             answers = await until_answered(
                 lambda: self._store.claim_offered(
                     self._incarnation_id, consumer.name, *consumer.route, offers, request

@@ -16,7 +16,7 @@ from weft.core.findings import Finding
 from weft.ports.transport import (
     DEAD,
     Connection,
-    Delivery,
+    Deliveries,
     Depth,
     Route,
     TransportError,
@@ -75,7 +75,7 @@ class KafkaTransport:
         return await self._send([(route.name, _ANY, body, {}) for route, body in messages])
 
     @asynccontextmanager
-    async def consume(self, route: Route, *, limit: int) -> AsyncIterator[AsyncIterator[Delivery]]:
+    async def consume(self, route: Route, *, limit: int) -> AsyncIterator[Deliveries]:
         """Consume the topic of a route, as one of the group that has its name."""
         topic, failures = route.name, Failures()
 

@@ -29,7 +29,7 @@ from confluent_kafka import (
 
 from weft.core.watermark import Watermark
 from weft.plugins.transports.kafka.failures import Failures
-from weft.ports.transport import REFUSED, Death, Delivery, TransportError, read_refusal
+from weft.ports.transport import REFUSED, Death, TransportError, read_refusal
 from weft.telemetry import metrics
 
 POLL_S: Final = 0.1
@@ -134,6 +134,32 @@ class KafkaDelivery:
         self._member.done.put((self._partition, self._offset))
 
 
+class _Room:
+    """The places for records in work, for one who waits."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self._n_taken = 0
+        self._changed = asyncio.Event()
+
+    async def enter(self) -> None:
+        """Wait for a place and take it."""
+        while self._n_taken >= self.limit:
+            self._changed.clear()
+            await self._changed.wait()
+        self._n_taken += 1
+
+    def release(self) -> None:
+        """Free a place."""
+        self._n_taken -= 1
+        self._changed.set()
+
+    def allow(self, limit: int) -> None:
+        """Have this number of places."""
+        self.limit = limit
+        self._changed.set()
+
+
 class _Member:
     """The thread of one member, and what it shares with the event loop."""
 
@@ -141,7 +167,7 @@ class _Member:
         self._consumption = consumption
         self._group = consumption.group or consumption.topic
         self._loop = asyncio.get_running_loop()
-        self.room = asyncio.Semaphore(consumption.limit)
+        self.room = _Room(consumption.limit)
         self.come: asyncio.Queue[KafkaDelivery | TransportError] = asyncio.Queue()
         self.done: SimpleQueue[tuple[_Partition, int]] = SimpleQueue()
         self._owned: dict[int, _Partition] = {}
@@ -208,7 +234,7 @@ class _Member:
 
     def _round(self, consumer: Consumer) -> None:
         in_flight = sum(len(one.mark) for one in self._owned.values())
-        self._pace(consumer, is_full=in_flight >= self._consumption.limit + AHEAD)
+        self._pace(consumer, is_full=in_flight >= self.room.limit + AHEAD)
         if (first := consumer.poll(POLL_S)) is not None:
             for message in (first, *consumer.consume(AHEAD, 0)):
                 self._deliver(message)
@@ -327,27 +353,40 @@ class _Member:
 
 
 @asynccontextmanager
-async def consuming(consumption: Consumption) -> AsyncIterator[AsyncIterator[Delivery]]:
+async def consuming(consumption: Consumption) -> AsyncIterator["KafkaDeliveries"]:
     """Be a member of the group as long as the context lasts."""
     member = _Member(consumption)
     wanted: asyncio.Queue[KafkaDelivery | TransportError] = asyncio.Queue()
     member.start()
     letting_in = asyncio.create_task(_let_in(member, wanted))
     try:
-        yield _deliveries(wanted)
+        yield KafkaDeliveries(member, wanted)
     finally:
         letting_in.cancel()
         await asyncio.shield(asyncio.to_thread(member.end))
 
 
-async def _deliveries(
-    wanted: "asyncio.Queue[KafkaDelivery | TransportError]",
-) -> AsyncIterator[Delivery]:
-    while True:
-        one = await wanted.get()
+class KafkaDeliveries:
+    """What comes to a member, as there is room for it."""
+
+    def __init__(
+        self, member: _Member, wanted: "asyncio.Queue[KafkaDelivery | TransportError]"
+    ) -> None:
+        self._member = member
+        self._wanted = wanted
+
+    def __aiter__(self) -> "KafkaDeliveries":
+        return self
+
+    async def __anext__(self) -> KafkaDelivery:
+        one = await self._wanted.get()
         if isinstance(one, TransportError):
             raise one
-        yield one
+        return one
+
+    async def allow(self, limit: int) -> None:
+        """Let in this number."""
+        self._member.room.allow(limit)
 
 
 async def _let_in(
@@ -370,7 +409,8 @@ async def _has_room(member: _Member, one: KafkaDelivery) -> bool:
     while True:
         try:
             async with asyncio.timeout(HELD_S):
-                return await member.room.acquire()
+                await member.room.enter()
+                return True
         except TimeoutError:
             if one.is_lost or await member.pass_on(one):
                 return False

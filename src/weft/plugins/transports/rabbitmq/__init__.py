@@ -5,7 +5,7 @@ acknowledged. It must not know what messages say.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from secrets import token_hex
 from typing import Any, Final
@@ -15,19 +15,17 @@ from weft.core.findings import Finding
 from weft.ports.transport import (
     DEAD,
     Connection,
-    Death,
-    Delivery,
+    Deliveries,
     Depth,
     Route,
     TransportError,
-    read_refusal,
-    refusal_of,
 )
 
 try:
     import aio_pika
-    from aio_pika.abc import AbstractChannel, AbstractConnection, AbstractIncomingMessage
+    from aio_pika.abc import AbstractChannel
 
+    from weft.plugins.transports.rabbitmq.consumer import RabbitDeliveries
     from weft.plugins.transports.rabbitmq.link import (
         CALL_S,
         FAILURES,
@@ -46,59 +44,6 @@ except ImportError as error:
 VERSION_MIN: Final = (3, 10)
 _UNCONFIRMED_MAX: Final = 1000
 _QUORUM: Final = {"x-queue-type": "quorum"}
-_REASONS: Final = {
-    "rejected": "rejected", "expired": "expired", "maxlen": "full",
-    "delivery_limit": "undelivered",
-}  # fmt: skip
-"""What is said for what the broker says."""
-
-
-class RabbitMessage:
-    """A message that is not acknowledged."""
-
-    def __init__(
-        self, message: AbstractIncomingMessage, channel: AbstractChannel, route: Route
-    ) -> None:
-        self._message = message
-        self._channel = channel
-        self._route = route
-
-    @property
-    def body(self) -> bytes:
-        """Return its bytes."""
-        return self._message.body
-
-    async def acknowledge(self) -> None:
-        """Let the broker forget it."""
-        await _asked(self._message.ack)
-
-    async def give_back(self) -> None:
-        """Put it into its queue again."""
-        await _asked(lambda: self._message.nack(requeue=True))
-
-    async def refuse(self, why: str) -> None:
-        """Write it to the dead exchange, and let the broker forget it when that is confirmed."""
-        body, headers = refusal_of(self._route.name, why, self.body)
-        name = Route(self._route.tenant, DEAD).name
-
-        async def write() -> None:
-            exchange = await self._channel.get_exchange(name, ensure=False)
-            message = lasting(body, dict(headers))
-            await exchange.publish(message, routing_key=self._route.name, timeout=CALL_S)
-            await self._message.ack()
-
-        await _asked(write)
-
-    @property
-    def death(self) -> Death:
-        """Return what its headers say."""
-        headers = {key: _text(value) for key, value in self._message.headers.items()}
-        if (refusal := read_refusal(headers)) is not None:
-            return refusal
-        found = _REASONS.get(headers.get("x-first-death-reason", ""))
-        if found is None:
-            return Death("unroutable", self._message.routing_key or "")
-        return Death(found, headers.get("x-first-death-queue", ""))
 
 
 class RabbitTransport:
@@ -132,7 +77,7 @@ class RabbitTransport:
         return found
 
     @asynccontextmanager
-    async def consume(self, route: Route, *, limit: int) -> AsyncIterator[AsyncIterator[Delivery]]:
+    async def consume(self, route: Route, *, limit: int) -> AsyncIterator[Deliveries]:
         """Consume from the queue of a route, with a connection of its own."""
         try:
             connection = await self._link.connected()
@@ -140,10 +85,14 @@ class RabbitTransport:
             raise TransportError(reason(error)) from error
         try:
             channel = await connection.channel()
-            await channel.set_qos(prefetch_count=limit)
             await self._declare_tenant(channel, route.tenant)
             queue = await self._declare(channel, route)
-            yield _deliveries(connection, channel, queue, route)
+            deliveries = RabbitDeliveries(connection, channel, queue.name, route)
+            await deliveries.begin(limit)
+            try:
+                yield deliveries
+            finally:
+                await deliveries.end()
         except FAILURES as error:
             raise TransportError(reason(error)) from error
         finally:
@@ -238,10 +187,13 @@ class RabbitTransport:
 
     @staticmethod
     async def _send(channel: AbstractChannel, route: Route, body: bytes) -> bool:
+        link: Any = await channel.get_underlay_channel()
         try:
-            await channel.default_exchange.publish(
-                lasting(body), routing_key=route.name, mandatory=True, timeout=CALL_S
-            )
+            # Without a wait for each frame to be written, which takes longer than all the rest.
+            await link.basic_publish(
+                body, routing_key=route.name, properties=lasting(body).properties,
+                mandatory=True, timeout=CALL_S, wait=False,
+            )  # fmt: skip
         except FAILURES:
             return False
         return True
@@ -253,10 +205,6 @@ async def _queue(channel: AbstractChannel, name: str, arguments: Mapping[str, An
     )
 
 
-def _text(value: object) -> str:
-    return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
-
-
 def _version(text: str, name: str) -> Finding:
     """Say what this version means for messages that are held for long."""
     number = tuple(int(part) for part in text.split(".")[:2] if part.isdecimal())
@@ -264,33 +212,3 @@ def _version(text: str, name: str) -> Finding:
         return Finding(name, "wrong", f"RabbitMQ {text}", "weft needs RabbitMQ 3.10 or newer.")
     what = f"RabbitMQ {text}; it closes channels that hold a message for consumer_timeout"
     return Finding(name, "ok", f"{what} (30 min if it is not set), and gives the message again")
-
-
-async def _deliveries(
-    connection: AbstractConnection,
-    channel: AbstractChannel,
-    queue: Any,  # noqa: ANN401 (AbstractQueue)
-    route: Route,
-) -> AsyncIterator[Delivery]:
-    """Yield what comes, until the connection, the channel or the queue goes. That the queue went
-    comes as a cancel of the consumer, of which aio-pika itself tells nobody.
-    """
-    come: asyncio.Queue[AbstractIncomingMessage | None] = asyncio.Queue()
-
-    def end(*_: object) -> None:
-        come.put_nowait(None)
-
-    connection.close_callbacks.add(end)
-    channel.close_callbacks.add(end)
-    (await channel.get_underlay_channel()).on_consumer_cancel_callbacks.add(end)
-    await queue.consume(come.put)
-    while (message := await come.get()) is not None:
-        yield RabbitMessage(message, channel, route)
-    raise TransportError("the broker has ended the connection or the consumer")
-
-
-async def _asked(call: Callable[[], Awaitable[object]]) -> None:
-    try:
-        await call()
-    except FAILURES as error:
-        raise TransportError(reason(error)) from error

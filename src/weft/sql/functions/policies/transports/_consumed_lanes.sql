@@ -1,25 +1,26 @@
--- _consumed_lanes: the lanes of each queue that travels over one of these transports and has consumers, and how many more jobs these
---   want: as many as their slots, and once more in stock; of foreign programs as many as the slots of the queue.
+-- _consumed_lanes: the lanes of each queue that travels over one of these transports and has consumers: how many jobs these run at a time
+--   (of foreign programs: the slots of the queue), how many they have, and how many are offered to them and wait.
 -- Called by: offer_jobs.   Safe to repeat: yes, it only reads.   Plan: lanes, which are few; as _consumers; the offers.
 -- Returns: tenant_id: whose jobs; NULL: of all, for workers of weft. cpu_m, memory_mib: the most that one consumer has.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._consumed_lanes(transports text[])
-RETURNS TABLE (pool_id int, tenant_id int, queue text, transport text, lanes int[], room int, cpu_m bigint, memory_mib bigint)
-LANGUAGE sql STABLE
+RETURNS TABLE (pool_id int, tenant_id int, queue text, transport text, lanes int[], slots int, busy int, waiting int, cpu_m bigint,
+    memory_mib bigint) LANGUAGE sql STABLE
 AS $$
-    SELECT q.pool_id, NULL::int, q.queue, q.transport, q.lanes, (2 * c.slots - (
-            SELECT count(*) FROM weft.transport_offer o
-            WHERE o.pool_id = q.pool_id AND o.queue = q.queue AND o.transport = q.transport))::int, c.cpu_m, c.memory_mib
+    SELECT q.pool_id, NULL::int, q.queue, q.transport, q.lanes, c.slots, o.busy, o.waiting, c.cpu_m, c.memory_mib
     FROM (
         SELECT l.pool_id, l.asks ->> 'queue' AS queue, l.asks ->> 'transport' AS transport, array_agg(l.lane_id) AS lanes
         FROM weft.lane l WHERE l.asks ->> 'transport' = ANY (_consumed_lanes.transports) AND NOT l.asks ? 'foreign'
         GROUP BY 1, 2, 3) q
     CROSS JOIN LATERAL weft._consumers(q.pool_id, q.transport, q.queue) c
+    CROSS JOIN LATERAL (
+        SELECT count(x.attempt)::int AS busy, (count(*) - count(x.attempt))::int AS waiting FROM weft.transport_offer x
+        WHERE x.pool_id = q.pool_id AND x.queue = q.queue AND x.transport = q.transport) o
     WHERE c.slots > 0
     UNION ALL
-    SELECT l.pool_id, q.tenant_id, q.name, q.transport, array_agg(l.lane_id), (q.slots - (
+    SELECT l.pool_id, q.tenant_id, q.name, q.transport, array_agg(l.lane_id), q.slots, 0, (
             SELECT count(*) FROM weft.transport_offer o
-            WHERE o.tenant_id = q.tenant_id AND o.queue = q.name AND o.transport = q.transport))::int,
+            WHERE o.tenant_id = q.tenant_id AND o.queue = q.name AND o.transport = q.transport)::int,
         max(i.cpu_m), max(i.memory_mib)
     FROM weft.queue q JOIN weft.lane l ON l.asks @> jsonb_build_object('queue', q.name, 'transport', q.transport, 'foreign', 'yes')
     JOIN weft.worker_incarnation i ON i.pool_id = l.pool_id AND i.ended_at IS NULL AND i.offers ? 'foreign' AND NOT i.cordoned

@@ -3,9 +3,11 @@
 -- Called by: DriverStore.withdraw_offers.   Safe to repeat: yes.
 -- Locks: as _check_epoch; transport_offer; job (SKIP LOCKED, in key order); as _after_ends; as _announce.
 -- Plan: the offers, which are few; jobs by key.
+-- looks: whether to ask of each offered job if it may start, which takes longest; else only what is over goes.
 -- Returns: how many offers are left.
 -- Owner: weft_system.  Granted to: weft_driver.
-CREATE OR REPLACE FUNCTION weft.withdraw_offers(epoch bigint, transports text[]) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER
+CREATE OR REPLACE FUNCTION weft.withdraw_offers(epoch bigint, transports text[], looks boolean) RETURNS bigint LANGUAGE plpgsql
+SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
@@ -19,12 +21,14 @@ BEGIN
       AND (j.state NOT IN (STATE_QUEUED, STATE_RUNNING) OR j.state = STATE_RUNNING AND j.attempt > o.attempt);
     DELETE FROM weft.transport_offer o
     WHERE NOT EXISTS (SELECT FROM weft.job j WHERE j.batch_id = o.batch_id AND j.job_id = o.job_id);
-    SELECT array_agg(x.batch_id), array_agg(x.job_id) INTO v_batch, v_job FROM (
-        SELECT j.batch_id, j.job_id
-        FROM weft.transport_offer o JOIN weft.job j ON j.batch_id = o.batch_id AND j.job_id = o.job_id
-        WHERE j.state = STATE_QUEUED AND (o.transport <> ALL (withdraw_offers.transports)
-            OR NOT weft._may_pass(j.batch_id, j.group_id, j.job_id, j.always_run))
-        ORDER BY j.batch_id, j.job_id LIMIT 1000 FOR UPDATE OF j SKIP LOCKED) x;
+    IF looks THEN
+        SELECT array_agg(x.batch_id), array_agg(x.job_id) INTO v_batch, v_job FROM (
+            SELECT j.batch_id, j.job_id
+            FROM weft.transport_offer o JOIN weft.job j ON j.batch_id = o.batch_id AND j.job_id = o.job_id
+            WHERE j.state = STATE_QUEUED AND (o.transport <> ALL (withdraw_offers.transports)
+                OR NOT weft._may_pass(j.batch_id, j.group_id, j.job_id, j.always_run))
+            ORDER BY j.batch_id, j.job_id LIMIT 1000 FOR UPDATE OF j SKIP LOCKED) x;
+    END IF;
     IF v_batch IS NOT NULL THEN
         DELETE FROM weft.transport_offer o USING unnest(v_batch, v_job) t (b, j) WHERE o.batch_id = t.b AND o.job_id = t.j;
         PERFORM weft._unqueue_jobs(v_batch, v_job, v_at);

@@ -1,0 +1,53 @@
+"""How many jobs of a queue are offered to a transport ahead of what its consumers can start, and
+how many messages one of these holds.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+STEADY_S: Final = 2.0
+"""An allowance is not lowered sooner after a change."""
+
+
+@dataclass
+class Stock:
+    """The offers ahead of one queue.
+
+    It doubles when a round finds most of a full one taken: the consumers may have idled until
+    then. It is halved when a round finds hardly any taken, or did not fill it. So it holds what is
+    taken within a few rounds, and of long jobs as many as there are slots.
+    """
+
+    size: int
+    _is_full: bool = False
+
+    def plan(self, *, slots: int, waiting: int, n_new: int, limit: int) -> None:
+        """Take a round into account: how many offers it found waiting, and how many it added."""
+        was_full, self._is_full = self._is_full, waiting + n_new >= self.size
+        if was_full and 4 * waiting <= self.size:
+            self.size = min(2 * self.size, max(limit, slots))
+        elif not was_full or 4 * waiting >= 3 * self.size:
+            self.size = max(self.size // 2, slots)
+
+
+@dataclass
+class Allowance:
+    """How many messages a consumer may hold: for what it runs, what it has claimed ahead, and as
+    many that come meanwhile. A change costs the broker work, so it is made by factors of two.
+    """
+
+    size: int
+    _changed_s: float = 0.0
+
+    def plan(self, slots: int, stock: int, now_s: float) -> bool:
+        """Take into account how many jobs are useful ahead; return whether it has changed."""
+        wanted = slots + 2 * stock
+        size = self.size
+        if wanted > size:
+            size = max(2 * size, wanted)
+        elif 4 * wanted <= size and now_s > self._changed_s + STEADY_S:
+            size = max(2 * wanted, slots)
+        if size == self.size:
+            return False
+        self.size, self._changed_s = size, now_s
+        return True

@@ -152,7 +152,7 @@ def test_filter_keeps_what_it_names() -> None:
         ("memoryPerNode", True), ("memoryPerNode", -1), ("maxRunTime", "1h"),
         ("maxRunTime", "00:00:00"), ("archive", "yes"), ("archivePath", 7),
         ("archiveSystem", "x" * 65), ("batchQueue", 7), ("executionSystem", "local"),
-        ("dependencies", []), ("unheard", 1),
+        ("dependencies", []), ("unheard", 1), ("batchQueue", "a\0"), ("inputs", {"i": "a\0"}),
     ],
 )  # fmt: skip
 def test_wrong_submissions_name_the_field(field: str, value: object) -> None:

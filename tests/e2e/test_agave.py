@@ -13,7 +13,7 @@ from e2e.agave_client import AgaveClient, agave_python
 from e2e.conftest import Weft, until
 
 WRAPPER = """\
-echo "says ${say} ${times} in $AGAVE_JOB_ID for $AGAVE_JOB_OWNER"
+echo "says ${say} ${times} in $AGAVE_JOB_ID for $AGAVE_JOB_OWNER of $AGAVE_JOB_TENANT"
 echo oops >&2
 mkdir made; printf "%s" "${say}" > made/said.txt; ln -s /etc/passwd link
 if [ -n "$data" ]; then cat "$data"; fi
@@ -121,7 +121,8 @@ say(dict(job=job, ends=ends, found=found, listed=listed, history=history, files=
     names = [f"first-walk-{job_id}.out", f"first-walk-{job_id}.err"]
     assert [one["name"] for one in said["files"][0]] == [*names, "made"]
     assert said["text"] == said["local"]
-    assert said["text"].startswith(f"says x 2 in {job_id} for ")
+    owner = said["found"]["owner"]
+    assert said["text"] == f"says x 2 in {job_id} for {owner} of {said['found']['tenantId']}\n"
     assert said["again"]["id"] != job_id
     assert (said["wrong"], said["gone"], said["back"]) == (400, [404, 404, 404], 200)
     assert said["pems"][0]["username"] == said["found"]["owner"]

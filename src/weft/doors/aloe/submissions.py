@@ -70,8 +70,9 @@ def read_asked(body: object) -> Asked:
             problems.append(f"{name[:80]!r}: not a field of a job")
     for names, check in _CHECKS:
         problems += [f"{name}: {wrong}" for name in names if (wrong := check(name, given))]
-    if not problems and not _is_plain(given):
-        problems.append("the body has a text with NUL, or is nested too deeply")
+    if not problems:
+        why = "a text in it has NUL, or it is nested too deeply"
+        problems += [f"{name}: {why}" for name, value in given.items() if not _is_plain(value)]
     if not problems and len(msgspec.json.encode(given)) > DOCUMENT_BYTES_MAX:
         problems.append(f"the job has more than {DOCUMENT_BYTES_MAX} bytes")
     if problems:
@@ -113,16 +114,16 @@ def foreign_document(
 
 
 def job_of(
-    asked: Asked, kept: Mapping[str, Any], caller: Caller, job_id: str, url: str,
+    asked: Asked, kept: Mapping[str, Any], caller: Caller, tenant: str, job_id: str, url: str,
     inputs: StagedInputs,
 ) -> ForeignJob:  # fmt: skip
-    """Return the job of weft. Values reach its wrapper as variables."""
+    """Return the job of weft. Values reach its wrapper as variables. `tenant`: its name."""
     resources = {"cpu": kept["processorsPerNode"], "memory": kept["memoryBytes"]}
     return ForeignJob(
         app=asked.app,
         name=kept["name"],
         parameters=_parameters(asked),
-        env=_variables(kept, caller, job_id, url),
+        env={**_variables(kept, caller, job_id, url), "AGAVE_JOB_TENANT": tenant},
         resources=resources,
         timeout_s=seconds_of(kept["maxRunTime"]),
         queue=asked.get("batchQueue"),
@@ -139,7 +140,7 @@ def _parameters(asked: Asked) -> dict[str, Any]:
 def _variables(kept: Mapping[str, Any], caller: Caller, job_id: str, url: str) -> dict[str, str]:
     texts = {
         "ID": job_id, "NAME": slug(kept["name"]), "NAME_RAW": kept["name"],
-        "APP_ID": kept["appId"], "OWNER": caller.user_name, "TENANT": str(caller.tenant_id),
+        "APP_ID": kept["appId"], "OWNER": caller.user_name,
         "EXECUTION_SYSTEM": kept["systemId"], "BATCH_QUEUE": kept["batchQueue"],
         "NODE_COUNT": kept["nodeCount"], "PROCESSORS_PER_NODE": kept["processorsPerNode"],
         "MEMORY_PER_NODE": f"{kept['memoryPerNode']:g}", "MAX_RUNTIME": kept["maxRunTime"],

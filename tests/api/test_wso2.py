@@ -166,3 +166,6 @@ async def test_on_paths_of_the_door_an_assertion_counts_before_a_bearer(tmp_path
             assert await status(PATH, (name, token), bearer) == 401
         refused = await client.get(PATH, headers=[(HEADER, bad)])
         assert refused.json()["fault"]["code"] == 900901
+        late = token_of(RSA, "RS256", **claims(), exp=1)
+        expired = (await client.get(PATH, headers=[(HEADER, late)])).json()["fault"]
+        assert (expired["code"], expired["message"]) == (900903, "Invalid Credentials")

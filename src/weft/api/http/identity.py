@@ -12,6 +12,7 @@ from weft.api.http.rate_limits import FailedLogins
 from weft.api.web_tokens.bearers import (
     IssuerAway,
     NoIssuers,
+    TokenExpired,
     TokenRefused,
     Verifier,
     is_web_token,
@@ -141,7 +142,9 @@ class Identities:
         except TokenRefused as error:
             log.debug("token.refused", why=str(error))
             why = f"The JSON web token is not accepted. {error}"
-            raise _refused(why, LoginAttempt(tenant=error.tenant, user=error.user)) from error
+            refused = _refused(why, LoginAttempt(tenant=error.tenant, user=error.user))
+            refused.is_expired = isinstance(error, TokenExpired)
+            raise refused from error
         except IssuerAway as error:
             raise Unavailable(
                 "the keys of the token's issuer cannot be read",

@@ -18,6 +18,10 @@ class TokenRefused(Exception):
     """The user that its issuer names in it."""
 
 
+class TokenExpired(TokenRefused):
+    """It was good once."""
+
+
 class IssuerAway(Exception):
     """Whether the token is good cannot be said now: the keys of its issuer cannot be read."""
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 from joserfc.util import urlsafe_b64decode
 
 from weft.api.web_tokens import wso2
-from weft.api.web_tokens.bearers import PARTS, Bearer, IssuerAway, TokenRefused
+from weft.api.web_tokens.bearers import PARTS, Bearer, IssuerAway, TokenExpired, TokenRefused
 from weft.api.web_tokens.issuer_document import IssuerDocument
 from weft.api.web_tokens.issuers import Issuer
 from weft.api.web_tokens.keys import Keys, KeysAway, keys_of
@@ -183,7 +183,7 @@ def _check_times(claims: Mapping[str, Any], now: float, leeway_s: float) -> floa
     if "exp" not in times:
         raise TokenRefused("It has no claim `exp`.")
     if now >= times["exp"] + leeway_s:
-        raise TokenRefused("It has expired.")
+        raise TokenExpired("It has expired.")
     if any(now < times[name] - leeway_s for name in ("nbf", "iat") if name in times):
         raise TokenRefused("It is not valid yet.")
     return min(times["exp"] + leeway_s, LATEST)

@@ -91,6 +91,8 @@ class Unauthenticated(WeftError):
     sqlstate = "WF131"
     status = 401
     exit_code = 4
+    is_expired = False
+    """Whether it is known that the token was good once."""
 
 
 class Forbidden(WeftError):

@@ -64,10 +64,11 @@ def answer_refused(request: AnyRequest, error: Refused) -> Response[bytes]:
 def refuse(error: WeftError, _: Asked) -> Refusal:
     """Return what a client gets for an error of weft."""
     if error.status == _UNAUTHENTICATED:
-        is_missing = isinstance(error, Unauthenticated) and error.login is None
-        code, message = (
-            (900902, "Missing Credentials") if is_missing else (900901, "Invalid Credentials")
-        )
+        code, message = 900901, "Invalid Credentials"
+        if isinstance(error, Unauthenticated) and error.is_expired:
+            code = 900903  # the same message: at it clients refresh their tokens
+        elif isinstance(error, Unauthenticated) and error.login is None:
+            code, message = 900902, "Missing Credentials"
         fault = {"code": code, "message": message, "description": describe(error)}
         return Refusal(_UNAUTHENTICATED, JSON, msgspec.json.encode({"fault": fault}))
     status = error.status if error.status in _KEPT else 400

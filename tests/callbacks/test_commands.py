@@ -8,12 +8,15 @@ from typing import Any
 
 import pytest
 
+from callbacks.sink_site import site
 from callbacks.test_live import Live, driving, live
 from callbacks.test_messages import making, until
 from store.test_lifecycles import HRSI
 from weft.core.lines.setup import parse_setup
 from weft.core.lines.sink import is_rejected
 from weft.ports.callback_sender import Answered
+from weft.ports.sink import SinkMessage
+from weft.run.line_sinks import LineSinks
 from weft.run.message_making import MessageMaking
 from weft.run.sink_commands import SinkCommands
 from weft.testing.builders import job_rows
@@ -41,7 +44,7 @@ def run(tmp_path: Path) -> Run:
         program.chmod(0o700)
         commands = SinkCommands({"announce": str(program)})
         sink = {"command": ["announce", "to whom"], "timeout_s": timeout_s}
-        return await commands.run(sink, "a name", body)
+        return await commands.send(sink, SinkMessage(1, "t", "a name", body, {}))
 
     return one
 
@@ -51,7 +54,7 @@ async def test_program_gets_message_arguments_and_name(
 ) -> None:
     monkeypatch.setenv("WEFT_SECRET", "x")
     text = f'(echo "$1"; cat; echo; env) > {tmp_path}/got'
-    assert await run(text, b'{"a": 1}') == Answered(status=0)
+    assert await run(text, b'{"a": 1}') == Answered(status=0, delivered=True)
     got = (tmp_path / "got").read_text().splitlines()
     assert got[:2] == ["to whom", '{"a": 1}']
     assert "WEFT_DELIVERY=a name" in got
@@ -71,7 +74,9 @@ async def test_exit_code_decides(
     run: Run, text: str, status: int | None, said: str | None
 ) -> None:
     """It need not read what it is given."""
-    assert await run(text, b"x" * 1_000_000) == Answered(status=status, error=said)
+    answered = await run(text, b"x" * 1_000_000)
+    assert (answered.status, answered.error) == (status, said)
+    assert not answered.delivered
 
 
 async def test_program_that_hangs_is_killed_with_what_it_started(run: Run, tmp_path: Path) -> None:
@@ -87,7 +92,7 @@ async def test_number_of_a_program_that_has_ended_is_left_alone(
     """It may be that of somebody else's group by then."""
     killed: list[int] = []
     monkeypatch.setattr(os, "killpg", lambda group, _: killed.append(group))
-    assert await run("exit 0") == Answered(status=0)
+    assert (await run("exit 0")).delivered
     assert killed == []
 
 
@@ -97,19 +102,20 @@ def _is_dead(pid: int) -> bool:
 
 async def test_program_that_is_not_named_does_not_run() -> None:
     sink = {"command": ["announce"], "timeout_s": 1}
-    assert "sink_commands" in str((await SinkCommands({}).run(sink, "a", b"")).error)
-    found = await SinkCommands({"announce": "/nowhere"}).run(sink, "a", b"")
+    message = SinkMessage(1, "t", "a", b"", {})
+    assert "sink_commands" in str((await SinkCommands({}).send(sink, message)).error)
+    found = await SinkCommands({"announce": "/nowhere"}).send(sink, message)
     assert "No such file" in str(found.error)
 
 
 def test_codes_of_programs_and_statuses_reject_alike() -> None:
-    http = {"rejected": [[400, 499]]}
+    http = {"kind": "http", "rejected": [[400, 499]]}
     assert [code for code in (200, 404, 408, 422, 425, 429, 500) if is_rejected(http, code)] == [
         404, 422,
     ]  # fmt: skip
-    assert is_rejected({"rejected": [[400, 499]], "command": ["x"]}, 408)
+    assert is_rejected({"rejected": [[400, 499]], "kind": "command"}, 408)
     assert not is_rejected(http, None)
-    assert not is_rejected({}, 404)
+    assert not is_rejected({"kind": "s3"}, 404)
 
 
 @pytest.mark.parametrize(("code", "status"), [(0, "done"), (65, "done")])
@@ -119,9 +125,9 @@ async def test_job_is_told_to_a_program(
     program, got = tmp_path / "announce", tmp_path / "got"
     program.write_text(f"#!/bin/sh\ncat > {got}.$$; mv {got}.$$ {got}; exit {code}\n")
     program.chmod(0o700)
-    commands = SinkCommands({"announce": os.fspath(program)})
+    commands = LineSinks(site(), {"announce": os.fspath(program)})
     text = HRSI + SINK
-    async with driving(live.dsns, make=making.make, command=commands.run):
+    async with driving(live.dsns, make=making.make, sinks=commands):
         await live.world.api.save_setup(live.world.caller, "hrsi", text, parse_setup(text))
         batch = await live.world.submit(job_rows(1), lifecycle="hrsi", sink="wekeo")
         await (await live.world.worker()).run()

@@ -17,9 +17,10 @@ from weft.core.addresses import parse_allowed_hosts
 from weft.core.callback_signature import tenant_secret
 from weft.driver.adapters import Adapters
 from weft.driver.lead import Driver
-from weft.driver.loops.callbacks import MakeMessage, Post, RunCommand
+from weft.driver.loops.callbacks import MakeMessage, Post
 from weft.plugins.callback_senders.http import HttpCallbackSender
 from weft.plugins.callback_senders.http.settings import HttpSettings
+from weft.ports.sink import Sink
 from weft.settings import Settings
 from weft.store import open_driver_store
 from weft.telemetry import metrics
@@ -39,7 +40,7 @@ async def driving(
     settings: Settings = SETTINGS,
     *,
     make: MakeMessage | None = None,
-    command: RunCommand | None = None,
+    sinks: Sink | None = None,
 ) -> AsyncIterator[None]:
     """Let a driver live; it ends in the middle of whatever it does."""
     timeouts = settings.section(HttpSettings)
@@ -52,7 +53,7 @@ async def driving(
             store,
             store.notices,
             settings,
-            Adapters(Post(sender, KEY, make=make, command=command)),
+            Adapters(Post(sender, KEY, make=make, sinks=sinks)),
             on_state=lambda _: None,
         )
         task = asyncio.create_task(driver.run())

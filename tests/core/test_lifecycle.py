@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 
 from weft.core.errors import InvalidSetup
+from weft.core.lines.filling import CannotFill
 from weft.core.lines.lifecycle import Lifecycle
 from weft.core.lines.setup import parse_setup
+from weft.core.lines.sink import place_of
 from weft.core.states import JobState, Phase
 
 HRSI = Path(__file__).parents[2] / "examples" / "lifecycles" / "hrsi.toml"
@@ -59,7 +61,17 @@ SINK = f'[sink.one]\n{HTTP}\nmessage = "1"\n'
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('"http"', '"smoke"', 'write kind = "http" with a url'),
+        ('"http"', '"smoke"', "there are http, command, s3, amqp, kafka"),
+        (HTTP, 'kind = "s3"\nstore = "a"\nkey = "../x"', "a path has no empty part"),
+        (HTTP, 'kind = "s3"\nstore = "a"\nkey = "${item.a}"', "it may have ${job.NAME}"),
+        (HTTP, 'kind = "s3"\nstore = "${job.name}"', "nothing is filled into it"),
+        (HTTP, 'kind = "s3"', "a text of 1 to 255 characters"),
+        (HTTP, 'kind = "kafka"\ntransport = "a"\ntopic = ""', "a text of 1 to 255 characters"),
+        (
+            HTTP,
+            'kind = "amqp"\ntransport = "a"\nexchange = "b"\nrejected.codes = 3',
+            "a sink of this kind has no codes",
+        ),
         ("https://a.example/", "ftp://a.example/", "http"),
         ('message = "1"', "", "it should be a template"),
         ('message = "1"', 'message = "1"\nretry = {tries = 0}', "a number from 1 to 1000"),
@@ -85,6 +97,29 @@ def test_sinks_that_make_no_sense_are_refused(old: str, new: str, message: str) 
         parse_setup(SINK.replace(old, new))
     (error,) = raised.value.errors
     assert message in error.message
+
+
+def test_place_of_a_message_is_filled_in() -> None:
+    text = '[sink.one]\nkind = "{}"\n{}\n'
+
+    def place(kind: str, fields: str, **facts: object) -> dict[str, str]:
+        options = parse_setup(text.format(kind, fields)).sinks["one"].options
+        return place_of(options, {"id": "b1.j7", **facts})
+
+    store = 'store = "a"\n'
+    assert place("s3", store + 'message = "1"')["key"] == "work/jobs/b1.j7/message.json"
+    each = place("s3", store + 'each = "p/*.json"', file="p/x.json")
+    assert each == {"store": "a", "key": "work/jobs/b1.j7/p/x.json"}
+    key = 'products = true\nkey = "${job.attributes.tile}/${product.at:%Y/%m}.json"'
+    found = place(
+        "s3", store + key, attributes={"tile": "T"}, product='{"at": "2027-04-13T01:00:00Z"}'
+    )
+    assert found["key"] == "T/2027/04.json"
+    rabbit = 'message = "1"\ntransport = "r"\nexchange = "json"\nrouting_key = "x.${job.name}"'
+    assert place("amqp", rabbit, name="y")["routing_key"] == "x.y"
+    for name in ("..", None, "a\nb"):
+        with pytest.raises(CannotFill):
+            place("amqp", rabbit, name=name)
 
 
 def test_no_way_leads_through_an_error() -> None:

@@ -50,7 +50,7 @@ def test_source_is_taken_as_written() -> None:
         ('command = ["true"]', 'image = "${param.a}"', 8, "write docker:// before the parameter"),
         ('command = ["true"]', 'image = "docker://x/${item.a}"', 8, "it may have ${param.NAME}"),
         ('command = ["true"]', 'outputs = { "x" = "y/${item.at:%s}" }', 8, "a date such as"),
-        ("[job.snow]", '[sink.a]\nplugin = "amqp"\n[job.snow]', 7, 'kind = "command"'),
+        ("[job.snow]", '[sink.a]\nplugin = "pigeon"\n[job.snow]', 7, 'kind = "command"'),
     ],
 )
 def test_wrong_setup_is_refused_with_its_line(old: str, new: str, line: int, what: str) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from e2e.agave_client import AgaveClient, agave_python
-from e2e.conftest import Weft
+from e2e.conftest import Weft, until
 from e2e.s3_server import Buckets, s3_server
 from e2e.test_workers_outside import Outside, submit
 
@@ -203,3 +203,26 @@ def test_a_worker_outside_gets_urls_for_its_jobs_and_no_key(
         assert {one["bytes"] for one in listed} == {2, 7}
     for canary in (SECRET, OF_ENVIRONMENT):
         assert found_below(tmp_path, canary) == []
+
+
+def test_messages_of_a_sink_are_objects(weft: Weft, buckets: Buckets, tmp_path: Path) -> None:
+    """One for each product, under a key with its values."""
+    line = tmp_path / "line.toml"
+    line.write_text(
+        '[sink.archive]\nkind = "s3"\nstore = "results"\nproducts = true\n'
+        'key = "catalogue/${product.tile}/${job.attributes.day:%Y}/${job.id}.json"\n'
+    )
+    told(weft, "line", "apply", str(line))
+    jobs = [{"script": "echo '{\"tile\": \"32TLR\"}' >> $WEFT_PRODUCTS",
+             "attributes": {"day": "2027-04-13"}}]  # fmt: skip
+    document = json.dumps({"sink": "archive", "jobs": jobs}).encode()
+    batch = told(weft, "submit", "-", stdin=document).decode().strip()
+    weft.run("wait", batch)
+
+    def is_sent() -> bool:
+        sent = json.loads(told(weft, "line", "deliveries", "archive", "--json"))
+        return [one["state"] for one in sent] == ["delivered"]
+
+    until(is_sent)
+    path = f"results/lab-7/catalogue/32TLR/2027/{batch}.j1.json"
+    assert json.loads(buckets.ask("GET", path)) == {"tile": "32TLR"}

@@ -12,6 +12,7 @@ from weft.ports.file_store import FileStore
 from weft.ports.log_store import LogKeeper, LogStore, LogWriter
 from weft.ports.provider import Provider
 from weft.ports.runner import Runner
+from weft.ports.sink import Sink
 from weft.ports.store import ApiStore, DriverStore, WorkerStore
 from weft.testing.api_store_suite import ApiStoreSuite
 from weft.testing.callback_sender_suite import CallbackSenderSuite
@@ -20,6 +21,7 @@ from weft.testing.file_store_suite import FileStoreSuite
 from weft.testing.log_store_suite import LogStoreSuite
 from weft.testing.provider_suite import ProviderSuite
 from weft.testing.runner_suite import RunnerSuite
+from weft.testing.sink_suite import SinkSuite
 from weft.testing.worker_store_suite import WorkerStoreSuite
 
 SUITES = {
@@ -32,6 +34,7 @@ SUITES = {
     LogWriter: LogStoreSuite,
     Provider: ProviderSuite,
     Runner: RunnerSuite,
+    Sink: SinkSuite,
     WorkerStore: WorkerStoreSuite,
 }
 CALLED_BY_THE_AUTHOR = {(WorkerStore, "register_worker")}

@@ -17,6 +17,8 @@ class Answered:
     error: str | None = None
     location: str | None = None
     """Where a redirection leads, as the receiver said it."""
+    delivered: bool | None = None
+    """Whether it is kept there; None: the status says so, as that of HTTP."""
     rejected: bool = False
     """It was never sent, because it can never be."""
 

@@ -35,6 +35,8 @@ class Connection:
     password: str = field(default="", repr=False)
     ca_file: Path | None = None
     """Certificates that vouch for the transport's; None: those of the host."""
+    sinks: tuple[str, ...] = ()
+    """Exchanges or topics to which sinks of its tenants may write; `*` stands for any text."""
 
 
 class Route(NamedTuple):

@@ -3,9 +3,9 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import cache, partial
+from typing import Protocol
 
 from weft.core.addresses import parse_allowed_hosts
-from weft.core.conditions import parse_tester_commands
 from weft.core.mail import parse_mail_server
 from weft.driver.adapters import Adapters
 from weft.driver.loops.announce import Announced
@@ -21,16 +21,16 @@ from weft.plugins.callback_senders.http import HttpCallbackSender
 from weft.plugins.callback_senders.http.settings import HttpSettings
 from weft.plugins.mailers.smtp import SmtpMailer
 from weft.ports.provider import PROVIDER_PLUGINS, Provider, ProviderSite
-from weft.ports.store import OfferStore
+from weft.ports.store import DriverStore, OfferStore
 from weft.run.child import ROLE_VARIABLE, SUPERVISOR_VARIABLE
 from weft.run.condition_tests import ConditionTests
 from weft.run.doors import callback_forms, notice_forms
 from weft.run.home import Home
 from weft.run.job_topics import opened_event_sinks, opened_topics
+from weft.run.line_sinks import LineSinks, line_sinks
 from weft.run.message_making import MessageMaking
 from weft.run.role_environment import role_environment
 from weft.run.secret_keys import read_secret_keys
-from weft.run.sink_commands import SinkCommands
 from weft.run.source_reads import SourceReads
 from weft.run.transports import opened_sinks, opened_transports
 from weft.settings import Settings
@@ -40,14 +40,19 @@ from weft.telemetry.log import get_logger
 log = get_logger()
 
 
+class DriverSide(DriverStore, OfferStore, Protocol):
+    """The store of a driver, with its part about offers."""
+
+
 @asynccontextmanager
 async def driver_adapters(
-    settings: Settings, home: Home, store: OfferStore
+    settings: Settings, home: Home, store: DriverSide
 ) -> AsyncIterator[Adapters]:
     """Make the adapters of a driver, and end them after it."""
     tests, reads = ConditionTests(settings), SourceReads(settings)
     messages = MessageMaking()
-    post = _post(settings, home, messages)
+    line = line_sinks(settings, home, store)
+    post = _post(settings, home, messages, line)
     try:
         async with (
             opened_transports(settings) as transports,
@@ -83,10 +88,11 @@ async def driver_adapters(
     finally:
         await tests.close()
         await messages.close()
+        await line.close()
         await reads.close()
 
 
-def _post(settings: Settings, home: Home, messages: MessageMaking) -> Post | None:
+def _post(settings: Settings, home: Home, messages: MessageMaking, line: LineSinks) -> Post | None:
     """Return what signs and sends callbacks; None if this home has no key: they stay due."""
     key = home.callback_key()
     if key is None:
@@ -102,10 +108,9 @@ def _post(settings: Settings, home: Home, messages: MessageMaking) -> Post | Non
         timeouts.callback_connect_timeout_s,
         timeouts.callback_timeout_s,
     )
-    commands = SinkCommands(parse_tester_commands(settings.sink_commands))
     server = parse_mail_server(settings.mail_server)
     return Post(
-        sender, key, callback_forms(), messages.make, notice_forms(), commands.run,
+        sender, key, callback_forms(), messages.make, notice_forms(), line,
         None if server is None else SmtpMailer(
             server, settings.mail_from, settings.mail_tls, timeouts.callback_timeout_s
         ),

@@ -13,6 +13,7 @@ from typing import Any, Final
 from weft.core.end_words import signal_name
 from weft.core.lines.sink import COMMAND
 from weft.ports.callback_sender import Answered
+from weft.ports.sink import SinkMessage
 from weft.run.process_group import kill_group
 
 DELIVERY_VARIABLE: Final = "WEFT_DELIVERY"
@@ -29,7 +30,7 @@ class SinkCommands:
     def __init__(self, programs: Mapping[str, str]) -> None:
         self._programs = programs
 
-    async def run(self, sink: Mapping[str, Any], delivery: str, body: bytes) -> Answered:
+    async def send(self, sink: Mapping[str, Any], message: SinkMessage) -> Answered:
         """Run the program of a sink once; its exit code is the status."""
         name, *arguments = sink["command"]
         program = self._programs.get(name)
@@ -40,13 +41,13 @@ class SinkCommands:
             process = await asyncio.create_subprocess_exec(
                 program, *arguments, stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE, cwd="/",
-                start_new_session=True, env={**kept, DELIVERY_VARIABLE: delivery},
+                start_new_session=True, env={**kept, DELIVERY_VARIABLE: message.name},
             )  # fmt: skip
         except OSError as error:
             return Answered(error=f"{COMMAND}{name}: {error.strerror}")
         try:
             async with asyncio.timeout(sink["timeout_s"]):
-                said = await _talk(process, body)
+                said = await _talk(process, message.body)
                 code = await process.wait()
         except TimeoutError:
             return Answered(error=f"it did not end within {sink['timeout_s']:g} s")
@@ -55,7 +56,10 @@ class SinkCommands:
             await process.wait()
         if code < 0:
             return Answered(error=f"it was killed by {signal_name(-code)}")
-        return Answered(status=code, error=said or None)
+        return Answered(status=code, error=said or None, delivered=code == 0)
+
+    async def close(self) -> None:
+        """A program ends with its message."""
 
 
 async def _talk(process: asyncio.subprocess.Process, body: bytes) -> str:

@@ -66,6 +66,8 @@ class TransportDocument(Struct, forbid_unknown_fields=True, kw_only=True):
     password_file: Text | None = None
     password_env: Text | None = None
     ca_file: Text | None = None
+    sinks: tuple[Text, ...] = ()
+    """Exchanges or topics to which sinks of these tenants may write; `*` stands for any text."""
     jobs: JobTopicsDocument | None = None
     events: EventsDocument | None = None
     submissions: SubmissionsDocument | None = None
@@ -89,6 +91,7 @@ def read_transports(path: Path | None) -> Sequence[Connection]:
             user=one.user,
             password=_password_of(one, folder),
             ca_file=None if one.ca_file is None else folder.parent / one.ca_file,
+            sinks=one.sinks,
         )
         for one in known_transports(path)
         if (folder := path) is not None

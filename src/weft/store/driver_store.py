@@ -17,6 +17,7 @@ from weft.ports.store import (
     Position,
     Row,
     ScheduleMove,
+    StoredFileStore,
 )
 from weft.store.database import (
     CONNECT_TIMEOUT_S,
@@ -37,6 +38,7 @@ from weft.store.schema_range import check_schema
 from weft.store.source_items import SourceItems
 from weft.store.spending import LimitRounds
 from weft.store.subscriptions import Subscriptions
+from weft.store.worker_files import store_of
 
 DRIVER_TIMEOUT_S = 120.0
 HEARTBEAT_TIMEOUT_S = 10.0
@@ -255,6 +257,11 @@ class PostgresDriverStore(
             )
             for row in rows
         ]
+
+    async def find_sink_store(self, tenant_id: int, name: str) -> StoredFileStore | None:
+        """Return a store of files."""
+        rows = await self._database.call("find_sink_store", of_tenant_id=tenant_id, of_name=name)
+        return store_of(rows[0]) if rows else None
 
     async def next_callback(self, epoch: int) -> float | None:
         """Return in how many seconds another callback is due."""

@@ -15,6 +15,7 @@ from weft.core.lines.configuration import Standing
 from weft.core.lines.series import SeriesRule
 from weft.core.lines.setup import parse_setup
 from weft.ports.store import DriverStore
+from weft.ports.store.file_stores import NewFileStore
 from weft.ports.store.sources import Decision, DueSource, TakenSource
 from weft.testing.store_site import StoreTests, refused
 
@@ -79,6 +80,22 @@ class SourceReadingSuite(StoreTests):
             self.site.caller, name, before=None, state=None, limit=MANY
         )
         return {row["key"]: (row["state"], row["job"] or row["reason"]) for row in rows}
+
+    async def test_sink_finds_stores_of_its_tenant(self) -> None:
+        """By name, for the driver, which writes messages there."""
+        name, caller = f"s{uuid4().hex}", self.site.caller
+        new = NewFileStore(
+            name=name, url="s3://bucket", endpoint=None, region=None, access="write",
+            credentials="env", secret=None,
+        )  # fmt: skip
+        assert await self.site.api.save_store(caller, new, stores_max=MANY) is not None
+        found = await self.site.driver.find_sink_store(caller.tenant_id, name)
+        assert found is not None
+        assert (found.url, found.access, found.body) == ("s3://bucket", "write", None)
+        assert await self.site.driver.find_sink_store(caller.tenant_id, f"{name}x") is None
+        other = self.site.stranger.tenant_id
+        if other != caller.tenant_id:
+            assert await self.site.driver.find_sink_store(other, name) is None
 
     async def test_source_is_tried_without_a_trace(self) -> None:
         """What reads it is told, with the states of the keys that it knows."""

@@ -3,12 +3,13 @@
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from weft.core.callback_url import parse_callback_url
 from weft.core.file_paths import WrongPath, parts_of
 from weft.core.lines.durations import duration_of
+from weft.core.lines.filling import FIELD, CannotFill, at, filled, wrong_text
 from weft.core.lines.lifecycle import Say
 from weft.core.lines.source import kind_first
 
@@ -26,7 +27,18 @@ WORDS_MAX: Final = 50
 TIMEOUT_MAX_S: Final = 300
 COMMAND: Final = "command:"
 """Before the name of a program, where other sinks have an address."""
-_OWN: Final[Mapping[str, tuple[str, ...]]] = {"http": ("url",), "command": ("command", "timeout")}
+HTTP: Final = "http"
+_OWN: Final[Mapping[str, tuple[str, ...]]] = {
+    HTTP: ("url",),
+    "command": ("command", "timeout"),
+    "s3": ("store", "key"),
+    "amqp": ("transport", "exchange", "routing_key"),
+    "kafka": ("transport", "topic", "key"),
+}
+_USUAL: Final = {"routing_key": "", "key": "${job.id}"}
+"""What a sink says if it says nothing of it; of `s3` see `_Reader.options`."""
+_OPTION_CHARS_MAX: Final = 255
+_ROOTS: Final = ("job", "product")
 _COMMON: Final = (
     "kind", "message", "each", "products", "schema", "order", "retry", "given_up", "rejected",
 )  # fmt: skip
@@ -36,7 +48,7 @@ _WORD: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,62}")
 _CODES: Final = re.compile(r"(\d{1,3})(?:-(\d{1,3}))?")
 _LATER: Final = frozenset({408, 425, 429})
 """Statuses of 4xx that ask for another try."""
-_FINAL: Final[Mapping[str, str]] = {"http": "400-499", "command": "65"}
+_FINAL: Final[Mapping[str, str]] = {HTTP: "400-499", "command": "65"}
 """What rejects a message if nothing else is said; of programs EX_DATAERR."""
 
 
@@ -71,11 +83,28 @@ class Sink:
     """Each product of a job is a message."""
     schema: Mapping[str, Any] | None = None
     """What messages must fit, as JSON Schema says it."""
+    kind: str = HTTP
+    options: Mapping[str, str] = field(default_factory=dict)
+    """Where messages go, of other kinds; with `${job.NAME}` and `${product.NAME}`."""
+
+
+def place_of(options: Mapping[str, str], facts: Mapping[str, Any]) -> dict[str, str]:
+    """Return the options with the values of one message. `facts`: of its job, and as text its
+    `product`. Raise `CannotFill`.
+    """
+    product = json.loads(facts.get("product") or "null")
+
+    def value_of(root: str, name: str) -> object:
+        if (value := at(facts if root == "job" else product, name)) is None:
+            raise CannotFill(f"there is no {root}.{name}, which the place of the message needs")
+        return value
+
+    return {name: filled(text, value_of) for name, text in options.items()}
 
 
 def is_rejected(sink: Mapping[str, Any], status: int | None) -> bool:
     """Say whether an answer, or an exit code, rejects a message. `sink`: as it is stored."""
-    if status is None or (not sink.get("command") and status in _LATER):
+    if status is None or (sink["kind"] == HTTP and status in _LATER):
         return False
     return any(first <= status <= last for first, last in sink.get("rejected", ()))
 
@@ -97,20 +126,22 @@ def parse_sink(document: object, say: Say) -> Sink | None:
         wrong("kind", f"a sink needs it: one of {', '.join(_OWN)}")
         return None
     if kind not in _OWN:
-        wrong("kind", f'there is no kind of sink {str(kind)[:40]!r}; write kind = "http" with a '
-              'url, or kind = "command" with a program that publishes there')  # fmt: skip
+        wrong("kind", f"there is no kind of sink {str(kind)[:40]!r}; there are "
+              f'{", ".join(_OWN)}, and a program of kind = "command" sends anywhere')  # fmt: skip
         return None
     reader = _Reader(document, wrong)
     known = (*_COMMON, *_OWN[kind])
-    for field in document:
-        if field not in known:
-            wrong(
-                str(field), f"a sink of kind {kind} has no such field; it has {', '.join(known)}"
-            )
+    for name in document:
+        if name not in known:
+            wrong(str(name), f"a sink of kind {kind} has no such field; it has {', '.join(known)}")
     command = reader.command() if kind == "command" else ()
-    url = f"{COMMAND}{command[0]}" if command else reader.url()
     each = reader.each()
     products = reader.products()
+    options = reader.options(_OWN[kind]) if kind not in {HTTP, "command"} else {}
+    if options:
+        url = f"{kind}:{options[_OWN[kind][0]]}"
+    else:
+        url = f"{COMMAND}{command[0]}" if command else reader.url()
     is_given = "message" in document or ("each" not in document and not products)
     message = reader.text("message", MESSAGE_CHARS_MAX) if is_given else PRODUCT
     if message is None:
@@ -122,7 +153,7 @@ def parse_sink(document: object, say: Say) -> Sink | None:
     retry = reader.tries("retry", ("policy",), _TRIES)
     given_up = reader.tries("given_up", (), 0)
     rejected = reader.tries("rejected", ("codes",), 1)
-    codes = reader.codes(_FINAL[kind])
+    codes = reader.codes(_FINAL.get(kind))
     schema = reader.schema()
     if said or message is None:
         return None
@@ -130,6 +161,7 @@ def parse_sink(document: object, say: Say) -> Sink | None:
     return Sink(
         url, message, order, retry.tries, retry.path, ends, codes, rejected.tries,
         rejected.path or ends, command, timeout_s, each, products, schema,
+        kind, options,
     )  # fmt: skip
 
 
@@ -182,6 +214,28 @@ class _Reader:
             )
             return ()
         return tuple(words)
+
+    def options(self, names: tuple[str, ...]) -> Mapping[str, str]:
+        """Return where messages go."""
+        found = {}
+        usual = {**_USUAL}
+        if "store" in names:
+            of = {"each": "${job.file}", "products": "${job.file}.json"}
+            name = next((of[one] for one in of if self._document.get(one)), "message.json")
+            usual["key"] = f"work/jobs/${{job.id}}/{name}"
+        for name in names:
+            given = self._document.get(name, usual.get(name))
+            longest = MESSAGE_CHARS_MAX if "$" in str(given) else _OPTION_CHARS_MAX
+            is_text = isinstance(given, str) and len(given) <= longest and given.isprintable()
+            may_be_filled = name in usual
+            if not isinstance(given, str) or not is_text or not (given or usual.get(name) == ""):
+                self._wrong(name, f"it should be a text of 1 to {_OPTION_CHARS_MAX} characters")
+            elif "${" in given and not may_be_filled:
+                self._wrong(name, "nothing is filled into it")
+            elif what := wrong_text(given, roots=_ROOTS) or _wrong_key(name, given, names):
+                self._wrong(name, what)
+            found[name] = str(given)
+        return found
 
     def each(self) -> str | None:
         """Return the pattern of files."""
@@ -249,10 +303,16 @@ class _Reader:
             return _Tries(tries)
         return _Tries(number, tuple(path))
 
-    def codes(self, usual: str) -> tuple[tuple[int, int], ...]:
-        """Return what rejects a message; nothing does if the sink says nothing of it."""
+    def codes(self, usual: str | None) -> tuple[tuple[int, int], ...]:
+        """Return what rejects a message; nothing does if the sink says nothing of it. `usual`
+        None: such a sink has no codes.
+        """
         table = self._document.get("rejected")
         if not isinstance(table, Mapping):
+            return ()
+        if usual is None:
+            if "codes" in table:
+                self._wrong("rejected", "a sink of this kind has no codes")
             return ()
         given = table.get("codes", usual)
         found = []
@@ -265,6 +325,16 @@ class _Reader:
                 return ()
             found.append((first, last))
         return tuple(found)
+
+
+def _wrong_key(name: str, given: str, names: tuple[str, ...]) -> str:
+    if name != "key" or "store" not in names:
+        return ""
+    try:
+        parts_of(FIELD.sub("x", given))
+    except WrongPath as error:
+        return str(error)
+    return ""
 
 
 def validator_of(schema: Mapping[str, Any]) -> "Validator":

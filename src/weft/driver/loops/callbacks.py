@@ -21,7 +21,8 @@ import msgspec
 from weft import __version__
 from weft.core.callback_retry import RetryPlan, is_delivered, next_try_s
 from weft.core.callback_signature import DELIVERY_HEADER, SIGNATURE_HEADER, sign, tenant_secret
-from weft.core.lines.sink import is_rejected
+from weft.core.lines.filling import CannotFill
+from weft.core.lines.sink import HTTP, is_rejected, place_of
 from weft.core.mail import SCHEME
 from weft.core.notice_policy import NoticePolicy, next_notice_s
 from weft.driver.callback_forms import CallbackBody, CallbackForm, body_of
@@ -29,6 +30,7 @@ from weft.driver.loops.loop import Loop, LoopContext
 from weft.driver.notice_forms import NoticeForm
 from weft.ports.callback_sender import Answered, CallbackSender
 from weft.ports.mailer import Mail, Mailer
+from weft.ports.sink import Sink, SinkMessage
 from weft.ports.store import DeliveryReport, DueCallback
 from weft.telemetry import metrics
 from weft.telemetry.log import get_logger
@@ -49,8 +51,6 @@ MakeMessage = Callable[[int, str, Mapping[str, Any], str | None], Awaitable[str]
 """Takes tenant, template, what it gets, and the schema that its message fits; raises `ValueError`,
 `Misfit`.
 """
-RunCommand = Callable[[Mapping[str, Any], str, bytes], Awaitable[Answered]]
-"""Takes sink, name of the delivery and message; its status is an exit code."""
 
 
 @dataclass(frozen=True)
@@ -65,8 +65,8 @@ class Post:
     """Makes messages of sinks; without it they are not sent."""
     notices: Mapping[str, NoticeForm] = field(default_factory=dict)
     """Of notices of jobs that came through doors, by door."""
-    command: RunCommand | None = None
-    """Gives messages to programs of sinks; without it they are not sent."""
+    sinks: Sink | None = None
+    """Hands over messages of sinks of other kinds than `http`; without it they are not sent."""
     mailer: Mailer | None = None
     """Hands in notices to mailboxes; without it they are not sent."""
 
@@ -140,12 +140,11 @@ class CallbackLoop:
         begun = time.monotonic()
         try:
             body, once = await self._body(one)
+            answered = await self._send(one, body)
         except Misfit as error:
             answered, once = Answered(error=str(error), rejected=True), False
         except ValueError as error:  # a template that cannot be used
             answered, once = Answered(error=str(error)), False
-        else:
-            answered = await self._send(one, body)
         took_s = time.monotonic() - begun
         report = self._report_of(one, answered, once=once)
         await self._store.record_deliveries(self._epoch, [report])
@@ -153,10 +152,10 @@ class CallbackLoop:
 
     async def _send(self, one: DueCallback, body: bytes) -> Answered:
         """Send once; a notice follows redirections, each of which is judged like its own URL."""
-        if one.sink is not None and one.sink.get("command"):
-            if self._post.command is None:
-                return Answered(error="this driver runs no programs")
-            return await self._post.command(one.sink, one.name, body)
+        if one.sink is not None and one.sink["kind"] != HTTP:
+            if self._post.sinks is None:
+                return Answered(error=f"this driver has no sinks of kind {one.sink['kind']}")
+            return await self._post.sinks.send(one.sink, _message_of(one, body))
         url, headers = one.url, self._headers(one, body)
         if one.subscription is None:
             return await self._post.sender.send(url, headers, body)
@@ -212,8 +211,8 @@ class CallbackLoop:
     def _report_of(self, one: DueCallback, answered: Answered, *, once: bool) -> DeliveryReport:
         delivered, rejected, plan = is_delivered(answered.status), False, self._plan
         if one.sink is not None:
-            if one.sink.get("command"):
-                delivered = answered.status == 0
+            if answered.delivered is not None:
+                delivered = answered.delivered
             rejected = answered.rejected or is_rejected(one.sink, answered.status)
             tries = one.sink["rejected_tries"] if rejected else one.sink["tries"]
             plan = replace(plan, attempts_max=tries)
@@ -237,6 +236,17 @@ class CallbackLoop:
             retry_in_s=retry_in_s,
             rejected=rejected,
         )
+
+
+def _message_of(one: DueCallback, body: bytes) -> SinkMessage:
+    """Return what is handed over. Raise `Misfit`."""
+    assert one.sink is not None
+    facts = msgspec.json.decode(one.body, type=dict[str, Any])
+    try:
+        place = place_of(one.sink["options"], facts)
+    except CannotFill as error:
+        raise Misfit(str(error)) from error
+    return SinkMessage(one.tenant_id, one.sink["tenant"], one.name, body, place)
 
 
 def without_login(url: str) -> tuple[str, Mapping[str, str]]:

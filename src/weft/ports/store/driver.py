@@ -17,6 +17,7 @@ from weft.ports.store.sources import SourceReadings
 from weft.ports.store.spending import SpendingStore
 from weft.ports.store.submitted import JobRows
 from weft.ports.store.subscriptions import SubscriptionStore
+from weft.ports.store.worker import StoredFileStore
 
 
 class Beat(NamedTuple):
@@ -437,6 +438,9 @@ class DriverStore(SpendingStore, SourceReadings, SubscriptionStore, Protocol):
         `retry_s`: until the next try, also if this one does not take place. Return its name; None:
         somebody else has changed its state, or it has ended. Safe to repeat.
         """
+
+    async def find_sink_store(self, tenant_id: int, name: str) -> StoredFileStore | None:
+        """Return a store of files of a tenant, for messages; None: there is none."""
 
     async def due_callbacks(
         self,

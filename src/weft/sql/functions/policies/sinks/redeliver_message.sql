@@ -19,7 +19,7 @@ BEGIN
             'The sink has no message of this number.', format('List them with `weft line deliveries %s`.', of_name));
     ELSIF v_delivery.delivered_at IS NOT NULL THEN
         PERFORM weft._fail('WF252', format('message %s of sink "%s" was delivered', of_delivery_id, of_name),
-            format('Its receiver answered %s.', v_delivery.last_status), 'It is not sent again.');
+            coalesce('Its receiver answered ' || v_delivery.last_status || '.', 'It has arrived.'), 'It is not sent again.');
     ELSIF v_delivery.next_at IS NULL OR v_delivery.next_at > redeliver_message.at THEN
         UPDATE weft.callback_delivery d SET next_at = redeliver_message.at WHERE d.delivery_id = v_delivery.delivery_id
         RETURNING d.* INTO v_delivery;

@@ -1,0 +1,1 @@
+"""What messages of production lines are handed to, beside HTTP and programs."""

@@ -1,0 +1,41 @@
+"""Messages to topics of Kafka, which somebody else has made."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from weft.plugins.transports.kafka.topics import KafkaTopics
+from weft.ports.callback_sender import Answered
+from weft.ports.sink import SinkMessage, SinkProblem, SinkSite
+from weft.ports.topics import Record
+from weft.ports.transport import TransportError
+
+
+class KafkaSink:
+    """A producer for each transport."""
+
+    def __init__(self, site: SinkSite) -> None:
+        self._site = site
+        self._topics: dict[str, KafkaTopics] = {}
+
+    async def send(self, sink: Mapping[str, Any], message: SinkMessage) -> Answered:
+        """Write a record, and wait until all replicas in step have it."""
+        del sink
+        place = message.place
+        try:
+            to = self._site.connection(message, "kafka", place["topic"])
+        except SinkProblem as error:
+            return Answered(error=str(error))
+        topics = self._topics.setdefault(to.name, KafkaTopics(to))
+        record = Record(
+            place["topic"], place["key"], message.body, {"weft-delivery": message.name}
+        )
+        try:
+            await topics.publish([record])
+        except TransportError as error:
+            return Answered(error=str(error))
+        return Answered(delivered=True)
+
+    async def close(self) -> None:
+        """End the producers."""
+        for one in self._topics.values():
+            await one.close()

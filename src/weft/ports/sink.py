@@ -1,0 +1,83 @@
+"""The port `sink`: it hands messages of production lines to what their sinks name.
+
+PostgreSQL is the record: a message that was not taken is sent again under the same name, and may
+come twice. Built in: `amqp`, `command`, `kafka`, `s3`; sinks of kind `http` are sent as callbacks
+are. Loaded by the entry points `weft.sinks`; each is called with a `SinkSite`, when a message
+first needs it.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any, Final, NamedTuple, Protocol
+
+from weft.core.addresses import AllowedHosts
+from weft.ports.callback_sender import Answered
+from weft.ports.plugins import PluginGroup
+from weft.ports.store.worker import StoredFileStore
+from weft.ports.transport import Connection
+from weft.wire.sealed import SecretKeys
+
+OWN_PREFIX: Final = "weft."
+"""Names of exchanges and topics that begin so are weft's: no pattern stands for them."""
+
+
+class SinkProblem(Exception):
+    """Why a message cannot be sent now, in a few words without secrets."""
+
+
+class SinkMessage(NamedTuple):
+    """What is sent."""
+
+    tenant_id: int
+    tenant: str
+    name: str
+    """The same in every try."""
+    body: bytes
+    place: Mapping[str, str]
+    """The options of the sink, filled in for this message."""
+
+
+class Sink(Protocol):
+    """Hands over messages of all sinks of one kind."""
+
+    async def send(self, sink: Mapping[str, Any], message: SinkMessage) -> Answered:
+        """Send once. `sink`: as it is stored (`weft.core.lines.sink.Sink`). Whatever the receiver
+        does is an answer, never an exception; `delivered` if it is kept there.
+        """
+
+    async def close(self) -> None:
+        """End what is open."""
+
+
+@dataclass(frozen=True)
+class SinkSite:
+    """What a sink may use here. Setups choose the options, so whatever they name is checked."""
+
+    connections: Sequence[Connection]
+    """That the operator has named."""
+    find_store: Callable[[int, str], Awaitable[StoredFileStore | None]]
+    """Finds a store of files of a tenant by its name."""
+    keys: Callable[[], SecretKeys]
+    """Open the secrets of stores."""
+    store_buckets: str
+    """Buckets that credentials of this host may open."""
+    allowed: AllowedHosts
+    """The addresses of stores."""
+
+    def connection(self, message: SinkMessage, kind: str, to: str) -> Connection:
+        """Return the connection of a message to an exchange or a topic. Raise `SinkProblem`."""
+        name = message.place["transport"]
+        found = next((one for one in self.connections if one.name == name), None)
+        if found is None or message.tenant not in found.tenants:
+            raise SinkProblem(f"there is no transport {name!r} for this tenant")
+        if found.kind != kind:
+            raise SinkProblem(f"transport {name!r} is of kind {found.kind}, not {kind}")
+        own = to.startswith(OWN_PREFIX)
+        if not any(to == one or (not own and fnmatchcase(to, one)) for one in found.sinks):
+            raise SinkProblem(f"`sinks` of transport {name!r} does not allow {to!r}")
+        return found
+
+
+SinkFactory = Callable[[SinkSite], Sink]
+SINK_PLUGINS: Final = PluginGroup[SinkFactory]("weft.sinks", "kind of sink")

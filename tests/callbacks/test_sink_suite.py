@@ -1,0 +1,116 @@
+"""Sinks pass the suite of their port: a program here, and an object with what needs no server."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from callbacks.sink_site import KEYS, ROW, site
+from weft.plugins.sinks.s3 import S3Sink
+from weft.ports.store import StoredFileStore
+from weft.run.line_sinks import LineSinks
+from weft.run.sink_commands import SinkCommands
+from weft.testing.sink_suite import SinkSuite
+
+
+class TestPrograms(SinkSuite):
+    kind = "command"
+
+    @pytest.fixture(autouse=True)
+    def _at(self, tmp_path: Path) -> None:
+        self.got = tmp_path / "got"
+        self.got.mkdir()
+        self.program = tmp_path / "announce"
+        self.program.write_text(
+            f'#!/bin/sh\nread -r body\n[ "$1" = to ] && printf %s "$body" '
+            f'> {self.got}/$WEFT_DELIVERY.$$ || {{ echo "not to $1" >&2; exit 1; }}\n'
+        )
+        self.program.chmod(0o700)
+
+    def sink(self) -> SinkCommands:
+        return SinkCommands({"announce": str(self.program)})
+
+    def place(self) -> Mapping[str, str]:
+        return {}
+
+    def document(self) -> Mapping[str, Any]:
+        return {"kind": self.kind, "command": ["announce", "to"], "timeout_s": 30}
+
+    async def arrived(self) -> list[tuple[str | None, bytes]]:
+        found: list[tuple[str | None, bytes]] = []
+        for one in await asyncio.to_thread(lambda: [*self.got.iterdir()]):
+            found.append((one.stem, one.read_bytes()))
+            one.unlink()
+        return found
+
+    async def test_whatever_is_wrong_is_an_answer(self) -> None:
+        for words, why in ((["announce", "x"], "not to x"), (["none"], "sink_commands")):
+            answered = await self.sink().send(
+                {**self.document(), "command": words}, self.message({})
+            )
+            assert not answered.delivered
+            assert why in str(answered.error)
+
+
+class TestObjects(SinkSuite):
+    """Against a server that keeps what is put."""
+
+    kind = "s3"
+
+    @pytest.fixture(autouse=True)
+    async def _server(self) -> AsyncIterator[None]:
+        self.kept: dict[str, bytes] = {}
+
+        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            head = (await reader.readuntil(b"\r\n\r\n")).decode()
+            path = head.split()[1].partition("?")[0]
+            size = int(head.lower().partition("content-length: ")[2].split()[0])
+            body = await reader.readexactly(size)
+            if path.startswith("/full/"):
+                writer.write(b"HTTP/1.1 503 X\r\ncontent-length: 0\r\n\r\n")
+            else:
+                self.kept[path] = body
+                writer.write(b"HTTP/1.1 200 X\r\ncontent-length: 0\r\n\r\n")
+            await writer.drain()
+            writer.close()
+
+        async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+            self.port = server.sockets[0].getsockname()[1]
+            yield
+
+    def stored(self, bucket: str, access: str = "write") -> StoredFileStore:
+        body = KEYS.seal("AK:SK", ROW)
+        url = f"http://127.0.0.1:{self.port}"
+        return StoredFileStore(f"s3://{bucket}/pre", url, None, access, "secret", ROW, body)
+
+    def sink(self) -> S3Sink:
+        stores = {
+            "products": self.stored("products"), "full": self.stored("full"),
+            "readable": self.stored("products", "read"),
+        }  # fmt: skip
+        return S3Sink(site(stores=stores))
+
+    def place(self) -> Mapping[str, str]:
+        return {"store": "products", "key": "work/jobs/b1.j7/a.json"}
+
+    def wrong_places(self) -> Mapping[str, Mapping[str, str]]:
+        return {
+            "there is no store 'none'": {**self.place(), "store": "none"},
+            "nothing is written to store": {**self.place(), "store": "readable"},
+            "answers with 503": {**self.place(), "store": "full"},
+            "no object has such a name": {**self.place(), "key": "x" * 2000},
+        }
+
+    async def arrived(self) -> list[tuple[str | None, bytes]]:
+        assert set(self.kept) == {"/products/pre/work/jobs/b1.j7/a.json"}
+        found: list[tuple[str | None, bytes]] = [(None, one) for one in self.kept.values()]
+        self.kept.clear()
+        return found
+
+
+async def test_kind_that_nobody_brings_is_an_answer() -> None:
+    message = SinkSuite().message({})
+    answered = await LineSinks(site(), {}).send({"kind": "pigeon"}, message)
+    assert "kind of sink 'pigeon' is not installed" in str(answered.error)

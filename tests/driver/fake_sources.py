@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from weft.core.conditions import Tested
+from weft.ports.store import StoredFileStore
 from weft.ports.store.sources import DueSource
 from weft.ports.store.subscriptions import Notified
 
@@ -69,3 +70,7 @@ class FakeSources:
         assert source.name
         await self._ask("store_items", epoch)
         return len(found)
+
+    async def find_sink_store(self, tenant_id: int, name: str) -> StoredFileStore | None:
+        del tenant_id, name
+        return None

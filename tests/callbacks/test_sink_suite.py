@@ -32,7 +32,7 @@ class TestPrograms(SinkSuite):
     def sink(self) -> SinkCommands:
         return SinkCommands({"announce": str(self.program)})
 
-    def place(self) -> Mapping[str, str]:
+    def target(self) -> Mapping[str, str]:
         return {}
 
     def document(self) -> Mapping[str, Any]:
@@ -92,19 +92,19 @@ class TestObjects(SinkSuite):
         }  # fmt: skip
         return S3Sink(site(stores=stores))
 
-    def place(self) -> Mapping[str, str]:
-        return {"store": "products", "key": "work/jobs/b1.j7/a.json"}
+    def target(self) -> Mapping[str, str]:
+        return {"store": "products", "key": "jobs/b1.j7/a.json"}
 
-    def wrong_places(self) -> Mapping[str, Mapping[str, str]]:
+    def wrong_targets(self) -> Mapping[str, Mapping[str, str]]:
         return {
-            "there is no store 'none'": {**self.place(), "store": "none"},
-            "nothing is written to store": {**self.place(), "store": "readable"},
-            "answers with 503": {**self.place(), "store": "full"},
-            "no object has such a name": {**self.place(), "key": "x" * 2000},
+            "there is no store 'none'": {**self.target(), "store": "none"},
+            "nothing is written to store": {**self.target(), "store": "readable"},
+            "answers with 503": {**self.target(), "store": "full"},
+            "no object has such a name": {**self.target(), "key": "x" * 2000},
         }
 
     async def arrived(self) -> list[tuple[str | None, bytes]]:
-        assert set(self.kept) == {"/products/pre/work/jobs/b1.j7/a.json"}
+        assert set(self.kept) == {"/products/pre/jobs/b1.j7/a.json"}
         found: list[tuple[str | None, bytes]] = [(None, one) for one in self.kept.values()]
         self.kept.clear()
         return found

@@ -9,7 +9,7 @@ from weft.core.errors import InvalidSetup
 from weft.core.lines.filling import CannotFill
 from weft.core.lines.lifecycle import Lifecycle
 from weft.core.lines.setup import parse_setup
-from weft.core.lines.sink import place_of
+from weft.core.lines.sink import target_of
 from weft.core.states import JobState, Phase
 
 HRSI = Path(__file__).parents[2] / "examples" / "lifecycles" / "hrsi.toml"
@@ -99,27 +99,27 @@ def test_sinks_that_make_no_sense_are_refused(old: str, new: str, message: str) 
     assert message in error.message
 
 
-def test_place_of_a_message_is_filled_in() -> None:
+def test_target_of_a_message_is_filled_in() -> None:
     text = '[sink.one]\nkind = "{}"\n{}\n'
 
-    def place(kind: str, fields: str, **facts: object) -> dict[str, str]:
+    def target(kind: str, fields: str, **facts: object) -> dict[str, str]:
         options = parse_setup(text.format(kind, fields)).sinks["one"].options
-        return place_of(options, {"id": "b1.j7", **facts})
+        return target_of(options, {"id": "b1.j7", **facts})
 
     store = 'store = "a"\n'
-    assert place("s3", store + 'message = "1"')["key"] == "work/jobs/b1.j7/message.json"
-    each = place("s3", store + 'each = "p/*.json"', file="p/x.json")
+    assert target("s3", store + 'message = "1"')["key"] == "work/jobs/b1.j7/message.json"
+    each = target("s3", store + 'each = "p/*.json"', file="p/x.json")
     assert each == {"store": "a", "key": "work/jobs/b1.j7/p/x.json"}
     key = 'products = true\nkey = "${job.attributes.tile}/${product.at:%Y/%m}.json"'
-    found = place(
+    found = target(
         "s3", store + key, attributes={"tile": "T"}, product='{"at": "2027-04-13T01:00:00Z"}'
     )
     assert found["key"] == "T/2027/04.json"
     rabbit = 'message = "1"\ntransport = "r"\nexchange = "json"\nrouting_key = "x.${job.name}"'
-    assert place("amqp", rabbit, name="y")["routing_key"] == "x.y"
+    assert target("amqp", rabbit, name="y")["routing_key"] == "x.y"
     for name in ("..", None, "a\nb"):
         with pytest.raises(CannotFill):
-            place("amqp", rabbit, name=name)
+            target("amqp", rabbit, name=name)
 
 
 def test_no_way_leads_through_an_error() -> None:

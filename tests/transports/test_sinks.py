@@ -59,18 +59,21 @@ class TestExchanges(SinkSuite):
         )  # fmt: skip
         return AmqpSink(site(self.to, silent, other))
 
-    def place(self) -> Mapping[str, str]:
+    def target(self) -> Mapping[str, str]:
         return {"transport": "here", "exchange": self.name, "routing_key": "json"}
 
-    def wrong_places(self) -> Mapping[str, Mapping[str, str]]:
-        place = self.place()
+    def wrong_targets(self) -> Mapping[str, Mapping[str, str]]:
+        target = self.target()
         return {
-            "no queue of exchange": {**place, "routing_key": "nobody"},
-            "NOT_FOUND": {**place, "exchange": "gone"},
-            "`sinks` of transport 'here' does not allow 'secret'": {**place, "exchange": "secret"},
-            "does not allow 'weft.default.events'": {**place, "exchange": "weft.default.events"},
-            "there is no transport 'other'": {**place, "transport": "other"},
-            "onnect": {**place, "transport": "silent"},
+            "no queue of exchange": {**target, "routing_key": "nobody"},
+            "NOT_FOUND": {**target, "exchange": "gone"},
+            "`sinks` of transport 'here' does not allow 'secret'": {
+                **target,
+                "exchange": "secret",
+            },
+            "does not allow 'weft.default.events'": {**target, "exchange": "weft.default.events"},
+            "there is no transport 'other'": {**target, "transport": "other"},
+            "onnect": {**target, "transport": "silent"},
         }
 
     async def arrived(self) -> list[tuple[str | None, bytes]]:
@@ -102,13 +105,13 @@ class TestTopics(SinkSuite):
     def sink(self) -> KafkaSink:
         return KafkaSink(site(self.to))
 
-    def place(self) -> Mapping[str, str]:
+    def target(self) -> Mapping[str, str]:
         return {"transport": "here", "topic": self.name, "key": "b1.j7"}
 
-    def wrong_places(self) -> Mapping[str, Mapping[str, str]]:
+    def wrong_targets(self) -> Mapping[str, Mapping[str, str]]:
         return {
-            "does not allow 'secret'": {**self.place(), "topic": "secret"},
-            "there is no transport 'none'": {**self.place(), "transport": "none"},
+            "does not allow 'secret'": {**self.target(), "topic": "secret"},
+            "there is no transport 'none'": {**self.target(), "transport": "none"},
         }
 
     async def arrived(self) -> list[tuple[str | None, bytes]]:

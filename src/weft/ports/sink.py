@@ -34,7 +34,7 @@ class SinkMessage(NamedTuple):
     name: str
     """The same in every try."""
     body: bytes
-    place: Mapping[str, str]
+    target: Mapping[str, str]
     """The options of the sink, filled in for this message."""
 
 
@@ -67,7 +67,7 @@ class SinkSite:
 
     def connection(self, message: SinkMessage, kind: str, to: str) -> Connection:
         """Return the connection of a message to an exchange or a topic. Raise `SinkProblem`."""
-        name = message.place["transport"]
+        name = message.target["transport"]
         found = next((one for one in self.connections if one.name == name), None)
         if found is None or message.tenant not in found.tenants:
             raise SinkProblem(f"there is no transport {name!r} for this tenant")

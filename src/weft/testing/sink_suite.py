@@ -19,11 +19,11 @@ class SinkSuite:
         """Return a sink that reaches the receiver."""
         raise NotImplementedError
 
-    def place(self) -> Mapping[str, str]:
+    def target(self) -> Mapping[str, str]:
         """Return options that lead there."""
         raise NotImplementedError
 
-    def wrong_places(self) -> Mapping[str, Mapping[str, str]]:
+    def wrong_targets(self) -> Mapping[str, Mapping[str, str]]:
         """Return options that lead nowhere, or where nobody may send, by a part of why."""
         raise NotImplementedError
 
@@ -33,20 +33,20 @@ class SinkSuite:
         """
         raise NotImplementedError
 
-    def message(self, place: Mapping[str, str], name: str = "d7") -> SinkMessage:
+    def message(self, target: Mapping[str, str], name: str = "d7") -> SinkMessage:
         """Return a message."""
-        return SinkMessage(1, "default", name, BODY, place)
+        return SinkMessage(1, "default", name, BODY, target)
 
     def document(self) -> Mapping[str, Any]:
         """Return the sink as it is stored."""
-        return {"kind": self.kind, "options": dict(self.place())}
+        return {"kind": self.kind, "options": dict(self.target())}
 
     async def test_message_arrives_and_may_come_twice(self) -> None:
         """Unchanged, under the same name each time."""
         sink = self.sink()
         try:
             for _ in range(2):
-                answered = await sink.send(self.document(), self.message(self.place()))
+                answered = await sink.send(self.document(), self.message(self.target()))
                 assert answered.error is None
                 assert answered.delivered
         finally:
@@ -59,12 +59,12 @@ class SinkSuite:
     async def test_whatever_is_wrong_is_an_answer(self) -> None:
         """And harms no other message: these are sent beside a good one, which arrives."""
         sink = self.sink()
-        wrong = self.wrong_places()
+        wrong = self.wrong_targets()
         assert wrong
         try:
             answers = await asyncio.gather(
                 *(sink.send(self.document(), self.message(one)) for one in wrong.values()),
-                sink.send(self.document(), self.message(self.place())),
+                sink.send(self.document(), self.message(self.target())),
             )
         finally:
             await sink.close()

@@ -88,7 +88,7 @@ class Sink:
     """Where messages go, of other kinds; with `${job.NAME}` and `${product.NAME}`."""
 
 
-def place_of(options: Mapping[str, str], facts: Mapping[str, Any]) -> dict[str, str]:
+def target_of(options: Mapping[str, str], facts: Mapping[str, Any]) -> dict[str, str]:
     """Return the options with the values of one message. `facts`: of its job, and as text its
     `product`. Raise `CannotFill`.
     """
@@ -96,7 +96,7 @@ def place_of(options: Mapping[str, str], facts: Mapping[str, Any]) -> dict[str, 
 
     def value_of(root: str, name: str) -> object:
         if (value := at(facts if root == "job" else product, name)) is None:
-            raise CannotFill(f"there is no {root}.{name}, which the place of the message needs")
+            raise CannotFill(f"there is no {root}.{name}, which the target of the message needs")
         return value
 
     return {name: filled(text, value_of) for name, text in options.items()}

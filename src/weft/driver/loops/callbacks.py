@@ -22,7 +22,7 @@ from weft import __version__
 from weft.core.callback_retry import RetryPlan, is_delivered, next_try_s
 from weft.core.callback_signature import DELIVERY_HEADER, SIGNATURE_HEADER, sign, tenant_secret
 from weft.core.lines.filling import CannotFill
-from weft.core.lines.sink import HTTP, is_rejected, place_of
+from weft.core.lines.sink import HTTP, is_rejected, target_of
 from weft.core.mail import SCHEME
 from weft.core.notice_policy import NoticePolicy, next_notice_s
 from weft.driver.callback_forms import CallbackBody, CallbackForm, body_of
@@ -243,10 +243,10 @@ def _message_of(one: DueCallback, body: bytes) -> SinkMessage:
     assert one.sink is not None
     facts = msgspec.json.decode(one.body, type=dict[str, Any])
     try:
-        place = place_of(one.sink["options"], facts)
+        target = target_of(one.sink["options"], facts)
     except CannotFill as error:
         raise Misfit(str(error)) from error
-    return SinkMessage(one.tenant_id, one.sink["tenant"], one.name, body, place)
+    return SinkMessage(one.tenant_id, one.sink["tenant"], one.name, body, target)
 
 
 def without_login(url: str) -> tuple[str, Mapping[str, str]]:

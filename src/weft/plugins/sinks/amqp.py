@@ -25,8 +25,8 @@ class AmqpSink:
     async def send(self, sink: Mapping[str, Any], message: SinkMessage) -> Answered:
         """Publish a durable message, and wait until a queue has it."""
         del sink
-        place = message.place
-        exchange = place["exchange"]
+        target = message.target
+        exchange = target["exchange"]
         try:
             to = self._site.connection(message, "rabbitmq", exchange)
         except SinkProblem as error:
@@ -39,7 +39,7 @@ class AmqpSink:
                 channel = await link.publishing()
             found = await channel.get_exchange(exchange, ensure=False)
             await found.publish(
-                made, routing_key=place["routing_key"], mandatory=True, timeout=CALL_S
+                made, routing_key=target["routing_key"], mandatory=True, timeout=CALL_S
             )
         except PublishError:
             return Answered(error=f"no queue of exchange {exchange!r} takes it")

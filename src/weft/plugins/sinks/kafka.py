@@ -20,14 +20,14 @@ class KafkaSink:
     async def send(self, sink: Mapping[str, Any], message: SinkMessage) -> Answered:
         """Write a record, and wait until all replicas in step have it."""
         del sink
-        place = message.place
+        target = message.target
         try:
-            to = self._site.connection(message, "kafka", place["topic"])
+            to = self._site.connection(message, "kafka", target["topic"])
         except SinkProblem as error:
             return Answered(error=str(error))
         topics = self._topics.setdefault(to.name, KafkaTopics(to))
         record = Record(
-            place["topic"], place["key"], message.body, {"weft-delivery": message.name}
+            target["topic"], target["key"], message.body, {"weft-delivery": message.name}
         )
         try:
             await topics.publish([record])

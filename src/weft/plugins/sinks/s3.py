@@ -25,7 +25,7 @@ class S3Sink:
     async def send(self, sink: Mapping[str, Any], message: SinkMessage) -> Answered:
         """Write an object, which appears whole or not at all."""
         del sink
-        name = message.place["store"]
+        name = message.target["store"]
         store = await self._find_store(message.tenant_id, name)
         if store is None:
             return Answered(error=f"there is no store {name!r}")
@@ -33,7 +33,7 @@ class S3Sink:
             return Answered(error=f"nothing is written to store {name!r}")
         digest = hashlib.sha256(message.body).digest()
         try:
-            url = await self._urls.url_of("PUT", store, message.place["key"])
+            url = await self._urls.url_of("PUT", store, message.target["key"])
             with TemporaryFile() as file:
                 file.write(message.body)
                 file.flush()

@@ -4,7 +4,8 @@
 -- Plan: from one (tenant, host) to the next by index, the first few of each, so that neither a host that hangs nor a tenant with
 --   many such hosts blocks the others. Hosts and tenants have at most their limit being sent.
 -- Returns: deliveries, tenants in turn, the longest due first; door, key: through which their batch came, and its idempotency key
---   then; job_id, sink: of a message, with the name of the tenant; subscription: of a notice, name and policy. One with an order waits for those before it.
+--   then; job_id, sink: of a message, with the name of the tenant; subscription: of a notice, name and policy. One with an order waits
+--   for those before it.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.due_callbacks(epoch bigint, busy bigint[], limit_all int, limit_tenant int, limit_host int,
     at timestamptz DEFAULT clock_timestamp())

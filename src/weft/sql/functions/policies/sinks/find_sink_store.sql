@@ -3,7 +3,8 @@
 -- Returns: as find_store.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.find_sink_store(of_tenant_id int, of_name text)
-RETURNS TABLE (url text, endpoint text, region text, access text, credentials text, secret_name text, tenant_id int, user_id int, body bytea)
+RETURNS TABLE (url text, endpoint text, region text, access text, credentials text, secret_name text,
+    tenant_id int, user_id int, body bytea)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
     SELECT f.url, f.endpoint, f.region, f.access, f.credentials, f.secret_name, f.tenant_id, f.set_by, s.body

@@ -259,10 +259,10 @@ async def ask_attempts(ask: Described, worker: LiveWorker, key: AttemptKey) -> N
 
 
 async def ask_failures(ask: Described, b: int, failed: int) -> None:
-    await ask("GET", "/v1/batches/{b}/failures", b=b)
-    await ask("GET", "/v1/batches/{b}/graph", b=b, query="?level=jobs")
+    asked = {"failures": "", "graph": "?level=jobs", "timeline": "", "logs": "?find=x"}
+    for path, query in asked.items():
+        await ask("GET", f"/v1/batches/{{b}}/{path}", b=b, query=query)
     await ask("GET", "/v1/batches/{b}/graph", b=b)
-    await ask("GET", "/v1/batches/{b}/timeline", b=b)
     await ask("GET", "/v1/dead-letters")
     seen = {"note": "known", "jobs": [failed]}
     await ask("POST", "/v1/batches/{b}/failures/acknowledge", b=b, body=seen)

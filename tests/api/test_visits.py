@@ -32,7 +32,9 @@ from weft.store.turns import user_of
 WORD, FIRST = "canary", 700_000
 HEADER = "x-weft-visit"
 ACME = {HEADER: "acme"}
-QUERY = {"GET /v1/batch-actions": "?action=cancel&q=all"}
+QUERY = {
+    "GET /v1/batch-actions": "?action=cancel&q=all", "GET /v1/batches/{b}/logs": "?find=o",
+}  # fmt: skip
 """What a path needs behind it."""
 OF_ONESELF = {"GET /ui/sessions", "GET /v1/sessions", "GET /v1/tokens"}
 OF_THE_SITE = {

@@ -42,7 +42,7 @@ FREE: Mapping[str, str] = {
         --boot --deadline --delay --expires --from --not-before --retry-wait --since --timeout
         --until extend--by schedule-add-0 db-views-add--timeout-s""",
     "a text, a pattern or a query that a person writes": """
-        --colsep each--delimiter --eof --grep --note --reason --replace -E -I -d
+        --colsep each--delimiter --eof --find --grep --note --reason --replace -E -I -d
         token-create--workers
         line-set--message line-set-m
         jobs-1 message-1 query-save-1 ls--name --q -q billing-correct-rates-0""",

@@ -68,6 +68,7 @@ def what_a_type_checker_sees(client: Client) -> None:
     assert_type(b.cancel(force=True), Document)
     assert_type(b.create_job_group('"pca"', name="pca"), weft.JobGroup)
     assert_type(b.job_tree().get_path("/a").list_jobs("cost > 5"), WaitingListing)
+    assert_type(b.find_lines("oops", q="state = failed"), WaitingListing)
     assert_type(b.watch(only_end=True), Iterator[Document])
     assert_type(job.log(stream="stdout"), str)
     assert_type(job.follow_log(attempt=1), Iterator[LogEvent])
@@ -95,6 +96,7 @@ async def what_it_sees_of_the_other(client: aio.Client) -> None:
     assert_type(b, aio.Batch)
     assert_type(await b.wait(), Document)
     assert_type(b.list_jobs(), Listing)
+    assert_type(b.find_lines("oops"), Listing)
     assert_type(job.follow_log(), AsyncGenerator[LogEvent, None])
     assert_type(await client.create_job_group(b.id, "random"), aio.JobGroup)
     bb.create_job(parents=["j7"])  # type: ignore[list-item]

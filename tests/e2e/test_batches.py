@@ -337,7 +337,17 @@ def test_logs_of_a_group_are_followed_until_all_have_ended(weft: Weft, tmp_path:
     chosen = weft.run("logs", "-f", batch, "--grep", "^(keep|oth)")
     documents = json.loads(weft.run("logs", "-f", batch, "--grep", "keep", "--json").stdout)
     wrong = weft.run("logs", batch, "--grep", "(")
+    found = weft.run("logs", batch, "--find", "e")
+    of_group = as_json(weft, "logs", f"{batch}/g", "--find", "ee")
+    of_job = weft.run("logs", f"{batch}.j2", "--find", "(e", "--stream", "stdout")
+    both = weft.run("logs", batch, "--find", "e", "--grep", "e")
 
+    assert found.stdout.decode().splitlines() == [
+        f"{batch}.j1: begun", f"{batch}.j1: done", f"{batch}.j2: keep", f"{batch}.j3: other",
+    ]  # fmt: skip
+    assert [(one["job_id"], one["number"], one["line"]) for one in of_group] == [(2, 1, "keep")]
+    assert (of_job.stdout, of_job.returncode) == (b"", 0)
+    assert b"the value of --find is wrong" in both.stderr
     assert first == f"{batch}.j1: begun\n".encode()
     assert rest == f"{batch}.j1: done\n{batch}.j2: keep\n{batch}.j2: drop\n".encode()
     assert sorted(chosen.stdout.decode().split("\n")) == [

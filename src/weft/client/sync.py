@@ -154,6 +154,7 @@ class Counted(Twin[CountedT_co]):
     count_reasons = waits(aio.Counted.count_reasons)
     why = waits(aio.Counted.why)
     list_jobs = lists(aio.Counted.list_jobs)
+    find_lines = lists(aio.Counted.find_lines)
     watch = iterates(aio.Counted.watch)
 
     def wait(self, *, progress: bool | None = None, timeout_s: float | None = None) -> Document:

@@ -82,6 +82,12 @@ class ApiSettings:
         minimum=1,
         maximum=2_000_000_000,
     )
+    find_bytes_max: int = setting(
+        64 << 20,
+        "bytes of output that one request reads to find lines, and then the rest of a job's",
+        minimum=1,
+        maximum=1 << 36,
+    )
     reasons_attempts_max: int = setting(
         20_000,
         "failed attempts that one request reads to count why jobs failed",

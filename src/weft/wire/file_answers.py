@@ -1,7 +1,7 @@
 """The answers about files of jobs."""
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
@@ -17,3 +17,14 @@ class JobFile(Struct, kw_only=True):
     kept_at: Annotated[datetime | None, Meta(description="null: the job runs")]
     changed_at: datetime | UnsetType = UNSET
     """Of a file of a job that runs."""
+
+
+class FoundLine(Struct, kw_only=True):
+    """A line of output that has a text, or why the output of a job could not be searched."""
+
+    job_id: int
+    attempt: int
+    stream: Literal["stdout", "stderr"] | None
+    number: Annotated[int | None, Meta(description="of the line, from 1")]
+    line: Annotated[str | None, Meta(description="its first 4,096 bytes")]
+    problem: Annotated[str | None, Meta(description="why the output cannot be read")]

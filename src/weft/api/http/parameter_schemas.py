@@ -20,6 +20,7 @@ from weft.wire.payload import DIGEST
 Schema = Mapping[str, Any]  # a part of an OpenAPI document
 LAST_JOB: Final = 999_999_999
 OUTPUTS_MAX: Final = 1000
+FIND_CHARS_MAX: Final = 1000
 STREAMS: Final = ("both", "stdout", "stderr")
 EVENT_POSITION: Final = re.compile(r"([0-9]{1,18})-([0-9]{1,18})")
 _UUID: Final = "[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
@@ -106,6 +107,7 @@ QUERY: Final[Mapping[str, tuple[str, Schema]]] = {
             "items": {"type": "string", "enum": [state.word for state in JobState]},
         },
     ),
+    "find": ("A text of one line.", {**_whole(r"[^\n\x00]+"), "maxLength": FIND_CHARS_MAX}),
     "group": ("A group: its number, its path or the name of a set.", {**_TEXT, "minLength": 1}),
     "level": (
         "Nodes are groups or jobs; `auto`: groups if there are some.",

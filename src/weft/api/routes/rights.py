@@ -129,6 +129,7 @@ RIGHTS: Final[Mapping[str, Right | None]] = {
     "POST /v1/batches/{b}/jobs/{j}/signal": Right.WRITE,
     "GET /v1/batches/{b}/jobs/{j}/why": Right.READ,
     "GET /v1/batches/{b}/outputs": Right.READ,
+    "GET /v1/batches/{b}/logs": Right.READ,
     "PUT /v1/batches/{b}/payloads/{s}/{n}": Right.WRITE,
     "GET /v1/batches/{b}/permissions": Right.READ,
     "DELETE /v1/batches/{b}/permissions/{user}": Right.WRITE,

@@ -1,6 +1,7 @@
 """`weft logs`: the output of a job, or of many."""
 
 import asyncio
+import re
 from contextlib import aclosing, suppress
 from typing import Annotated
 
@@ -8,9 +9,10 @@ from cyclopts import Parameter
 
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.targets import parse_target
-from weft.cli.input.values import read_option
+from weft.cli.input.values import WrongOption, read_option
 from weft.cli.terminal.closed_output import ending_when_closed
 from weft.cli.terminal.cut_output import say_left_out
+from weft.cli.terminal.found_lines import print_found
 from weft.cli.terminal.grep import Grep
 from weft.cli.terminal.job_lines import JobLines
 from weft.cli.terminal.log_output import LogOutput
@@ -39,6 +41,7 @@ def logs(
     q: str | None = None,
     follow: Annotated[bool, Parameter(name=["--follow", "-f"], negative="")] = False,
     grep: str | None = None,
+    find: str | None = None,
     stream: Stream = "both",
     attempt: int | None = None,
     shared: Shared = SHARED,
@@ -50,8 +53,8 @@ def logs(
     streams to a pipe.
 
         weft logs b12.j7 --follow
-        weft logs b12 --failed
         weft logs b12/stage1 -f --grep "loss|error"
+        weft logs b12 --find "disk is full"
 
     Args:
         target: A job `b12.j7`, a batch `b12` or a group `b12/stage1`.
@@ -61,12 +64,16 @@ def logs(
             print it then.
         grep: Print only lines in which this regular expression is found, without regard to
             colours; `(?i)` before it finds either case.
+        find: Print only lines that have this text; of many jobs the server finds them.
         stream: Print only this stream.
         attempt: Print the output of this attempt instead of the last.
         shared: Options of every command.
     """
     which = parse_target(target)
-    chosen = None if grep is None else read_option("--grep", grep, Grep)
+    wanted = Wanted(
+        batch_id=which.batch_id, group=which.group, states=FAILED if failed else (), q=q,
+        stream=stream, grep=_chosen(grep, find), as_json=shared.json,
+    )  # fmt: skip
     if which.job_id is None:
         if attempt is not None:
             raise OneJobOnly(
@@ -74,10 +81,8 @@ def logs(
                 detail="`--attempt` is for one job only.",
                 hint=f"`weft jobs {target}` lists its jobs.",
             )
-        wanted = Wanted(
-            batch_id=which.batch_id, group=which.group, states=FAILED if failed else (), q=q,
-            stream=stream, grep=chosen, as_json=shared.json,
-        )  # fmt: skip
+        if find is not None and not follow:
+            return asyncio.run(_found(shared, wanted, find))
         return asyncio.run(_logs_of_many(shared, wanted, follow=follow))
     if failed or q is not None:
         raise OneJobOnly(
@@ -85,16 +90,26 @@ def logs(
             detail="`--failed` and `--q` choose among the jobs of a batch or group.",
             hint=f"Name the batch: `weft logs b{which.batch_id} --failed`.",
         )
-    wanted = Wanted(
-        batch_id=which.batch_id,
-        group=which.group,
-        states=(),
-        q=None,
-        stream=stream,
-        grep=chosen,
-        as_json=shared.json,
-    )
     return asyncio.run(_logs(shared, wanted, which.job_id, follow=follow, attempt=attempt))
+
+
+def _chosen(grep: str | None, find: str | None) -> Grep | None:
+    """Return what chooses lines. Raise `WrongOption`."""
+    if find is None:
+        return None if grep is None else read_option("--grep", grep, Grep)
+    if grep is not None or not find or "\n" in find:
+        raise WrongOption(
+            "the value of --find is wrong",
+            detail="It is a text within one line, and goes without `--grep`.",
+            hint="Write a regular expression with `--grep` alone.",
+        )
+    return Grep(re.escape(find))
+
+
+async def _found(shared: Shared, wanted: Wanted, text: str) -> int:
+    async with shared.client() as client:
+        with ending_when_closed(STDOUT):
+            return await print_found(client, wanted, text)
 
 
 async def _logs_of_many(shared: Shared, wanted: Wanted, *, follow: bool) -> int:

@@ -1,13 +1,14 @@
-"""The routes about files of jobs, one method each."""
+"""The routes about what jobs have left: files, and lines of their output; one method each."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterable
+from typing import Literal
 
 from weft.client.http.calls import Requests
 from weft.client.http.listing import Listing
 
 
 class FileRoutes(Requests):
-    """`/v1/batches/{b}/jobs/{j}/files` and `…/file`."""
+    """`/v1/batches/{b}/jobs/{j}/files` and `…/file`, `/v1/batches/{b}/logs`."""
 
     def list_files(self, batch_id: int, job_id: int, *, attempt: int | None = None) -> Listing:
         """Return the files that an attempt has left (default: the last one that left any)."""
@@ -24,3 +25,20 @@ class FileRoutes(Requests):
         async with reply:
             async for chunk in reply.chunks():
                 yield chunk
+
+    def find_lines(
+        self,
+        batch_id: int,
+        text: str,
+        *,
+        group: int | str | None = None,
+        q: str | None = None,
+        states: Iterable[str] = (),
+        stream: Literal["both", "stdout", "stderr"] = "both",
+    ) -> Listing:
+        """Yield the lines that have a text in what jobs have written so far, by job: those of a
+        group, in `states`, that a query finds. Keys: `job_id, attempt, stream, number, line`, or
+        `problem`, why a job's output cannot be read.
+        """
+        query = {"find": text, "group": group, "q": q, "state": list(states) or None}
+        return self._list(f"/v1/batches/{batch_id}/logs", {**query, "stream": stream})

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Mapping, Sequence
+from typing import Literal
 
 import msgspec
 
@@ -108,6 +109,21 @@ class Counted:
         finds nothing, `warnings` of what is returned tells of keys that no job has.
         """
         raise NotImplementedError
+
+    def find_lines(
+        self,
+        text: str,
+        *,
+        q: str | None = None,
+        stream: Literal["both", "stdout", "stderr"] = "both",
+    ) -> Listing:
+        """Yield the lines that have a text in what its jobs have written so far, by job, or in
+        what the jobs have that a query finds: `job_id, attempt, stream, number, line`. The server
+        searches, page by page as they are needed. If it cannot read what a job wrote, `problem`
+        says why.
+        """
+        group = self._group_id or None
+        return self._api.find_lines(self._batch_id, text, group=group, q=q, stream=stream)
 
     async def count_reasons(self) -> Sequence[Document]:
         """Return for which reasons its jobs failed, the most frequent first: `reason, state,

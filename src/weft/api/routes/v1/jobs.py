@@ -3,18 +3,19 @@ message, extend, hold, release.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from typing import Final
 
 from litestar import Response, get, patch, post
 
+from weft.api.http.job_lists import job_list_of
 from weft.api.http.paging import INT_MAX, PAGE, cursor_of, kind_of, limit_of, page, page_until
-from weft.api.http.parameters import Query, wrong_parameter
+from weft.api.http.parameters import Query
 from weft.api.http.path_ids import batch_id_of, job_id_of, parse_group
 from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, read_document, services_of
 from weft.api.use_cases import cancel, command, edit, hold, read, release, why
 from weft.core.query.reach import JOB_ID_MAX
-from weft.core.states import JobState
 from weft.ports.store import Row
 from weft.wire.answers import (
     Attempt,
@@ -36,7 +37,6 @@ from weft.wire.command_documents import (
 )
 from weft.wire.documents import CancelDocument, EditDocument, Empty
 
-_STATES: Final = {state.word: state for state in JobState}
 ROOT: Final = 0
 _LIST: Final = ("state", "q", "explain", "group", "after", "why", *PAGE)
 
@@ -54,14 +54,7 @@ async def list_jobs(request: AnyRequest) -> Response[bytes]:
     after = cursor_of(query, kind, most=INT_MAX) or query.integer(
         "after", default=0, least=0, most=JOB_ID_MAX
     )
-    group = query.text("group")
-    wanted = read.JobList(
-        limit=limit_of(query, services.settings),
-        after=after or 0,
-        query=query.text("q"),
-        group=None if group is None else parse_group(group, services.settings),
-        states=[_state(word) for word in query.many("state")],
-    )
+    wanted = replace(job_list_of(query, services.settings), after=after or 0)
     if query.flag("explain"):
         return reply(await read.explain_jobs(services, caller, batch_id, wanted))
     rows = await read.list_jobs(services, caller, batch_id, wanted)
@@ -70,12 +63,6 @@ async def list_jobs(request: AnyRequest) -> Response[bytes]:
     is_first = not rows and not after
     warnings = await read.doubt_jobs(services, caller, batch_id, wanted) if is_first else ()
     return reply(page(rows, wanted.limit, kind, "job_id", warnings=warnings))
-
-
-def _state(word: str) -> JobState:
-    if word not in _STATES:
-        raise wrong_parameter("state", f"{word[:40]!r} is not one of {', '.join(_STATES)}")
-    return _STATES[word]
 
 
 @get(

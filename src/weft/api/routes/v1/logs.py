@@ -1,5 +1,5 @@
-"""Output of jobs: `…/jobs/{j}/log`, with ranges and live, and `…/outputs` and `…/results` of many
-jobs at once.
+"""Output of jobs: `…/jobs/{j}/log`, with ranges and live; and of many jobs at once `…/outputs`,
+`…/results`, and lines that have a text.
 """
 
 from typing import Final
@@ -7,22 +7,30 @@ from typing import Final
 from litestar import Response, get
 from litestar.response import Stream
 
+from weft.api.http.job_lists import job_list_of
 from weft.api.http.log_stream import follow_position, log_messages
 from weft.api.http.output_lines import output_lines
-from weft.api.http.parameter_schemas import LAST_JOB, OUTPUTS_MAX, STREAMS
+from weft.api.http.paging import cursor_text, kind_of, page_until, wrong_cursor
+from weft.api.http.parameter_schemas import FIND_CHARS_MAX, LAST_JOB, OUTPUTS_MAX, STREAMS
 from weft.api.http.parameters import Query, wrong_parameter
 from weft.api.http.path_ids import ATTEMPTS_MAX, batch_id_of, job_id_of
 from weft.api.http.ranges import span_of
+from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.http.result_lines import result_lines
 from weft.api.http.sse import stream_reply
+from weft.api.use_cases.find_lines import Position
+from weft.api.use_cases.find_lines import find_lines as search
 from weft.api.use_cases.follow import Follower
 from weft.api.use_cases.output import Outputs, outputs_of
 from weft.core.number_ranges import parse_ranges
+from weft.wire.file_answers import FoundLine
 
 BYTES: Final = "application/octet-stream"
 LINES: Final = "application/x-ndjson"
 _LOG: Final = ("stream", "attempt", "follow")
+_FIND: Final = ("find", "group", "q", "state", "stream", "limit", "cursor")
+_DIGITS: Final = 10
 
 
 @get(
@@ -110,4 +118,35 @@ async def read_results(request: AnyRequest) -> Response[bytes] | Stream:
     return stream_reply(lines, media=LINES)
 
 
-ROUTES = (read_log, read_outputs, read_results)
+@get(
+    "/v1/batches/{b:str}/logs",
+    opt={"page": FoundLine, "query": _FIND},
+)
+async def find_lines(request: AnyRequest) -> Response[bytes]:
+    """Find lines that have the text `find` in the output of a batch's jobs, which may go on.
+    `group`, `q`, `state`: as for jobs. A page has few lines, or none, if it has read much.
+    """
+    query = Query(request, _FIND)
+    services, caller, batch_id = services_of(request), caller_of(request), batch_id_of(request)
+    text, stream = query.text("find") or "", query.choice("stream", STREAMS)
+    if not 1 <= len(text) <= FIND_CHARS_MAX or "\n" in text:
+        raise wrong_parameter("find", f"write 1 to {FIND_CHARS_MAX} characters of one line")
+    jobs = job_list_of(query, services.settings)
+    filters = (text, stream, query.text("q"), query.text("group"), *query.many("state"))
+    kind = kind_of("k", *filters)
+    begin = _position(cursor_text(query, kind))
+    found = await search(services, caller, batch_id, jobs, text, stream, begin)
+    last = None if found.to_go is None else f"{found.to_go.after}.{found.to_go.n_told}"
+    return reply(page_until(found.items, kind, last))
+
+
+def _position(cursor: str | None) -> Position:
+    if cursor is None:
+        return Position(0, 0)
+    after, _, n_told = cursor.partition(".")
+    if not (after.isdecimal() and n_told.isdecimal() and max(len(after), len(n_told)) < _DIGITS):
+        raise wrong_cursor()
+    return Position(int(after), int(n_told))
+
+
+ROUTES = (read_log, read_outputs, read_results, find_lines)

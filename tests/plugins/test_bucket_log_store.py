@@ -392,3 +392,33 @@ async def test_what_lies_in_the_bucket_and_is_no_pack_is_left_alone(site: Site) 
     site.removed = {1}
     await site.keep()
     assert await site.names() == ["db/x/other"]
+
+
+async def test_copies_that_nobody_reads_go(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When there are too many, or too many bytes of them; what was just read stays."""
+    folder = site.directory.name
+    keys = [AttemptKey(1, job, 1) for job in (1, 2, 3)]
+    for key in keys:
+        site.write(key, b"12345")
+    await site.ship_all()
+    reader = site.reader()
+    fetcher = reader._fetching
+    for key in keys:
+        await reader.read_all([site.log(key, 5)])
+    known = [fetcher._fetched[folder, key] for key in keys]
+    sizes = [one.n_bytes for one in known]
+    assert fetcher._n_bytes == sum(sizes) > 0
+    root = fetcher.directory(folder)
+    monkeypatch.setattr(fetching, "_FETCHED_MAX", 2)
+
+    await reader.read_all([site.log(keys[0], 5)])  # it is the newest now, and none is old
+    assert len(fetcher._fetched) == 3
+    known[1].used_at = known[2].used_at = -fetching._UNUSED_S
+    await reader.read_all([site.log(keys[0], 5)])
+    assert list(fetcher._fetched) == [(folder, keys[2]), (folder, keys[0])]
+    fetcher._bytes_max = sizes[0]
+    await reader.read_all([site.log(keys[0], 5)])
+
+    assert list(fetcher._fetched) == [(folder, keys[0])]
+    assert fetcher._n_bytes == sizes[0]
+    assert [own_of(root, key).exists() for key in keys] == [True, False, False]

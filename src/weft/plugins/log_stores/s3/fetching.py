@@ -33,6 +33,7 @@ from weft.wire.plain_files import open_plain
 from weft.wire.usage_format import usage_path
 
 _HEADS_MAX: Final = 2_000
+_FETCHED_MAX: Final = 10_000
 _AT_ONCE: Final = 16
 _GUESS_BYTES: Final = 16 << 10
 _MARGIN_MS: Final = 600_000
@@ -76,6 +77,8 @@ class Fetching:
         self._listed: OrderedDict[str, _Listed] = OrderedDict()
         self._heads: OrderedDict[str, Head] = OrderedDict()
         self._fetched: OrderedDict[tuple[str, AttemptKey], Fetched] = OrderedDict()
+        self._n_bytes = 0
+        """Of all of them."""
         self._free = asyncio.Semaphore(_AT_ONCE)
         shutil.rmtree(root, ignore_errors=True)  # nobody knows how much of it is whole
 
@@ -104,7 +107,8 @@ class Fetching:
                 if time.monotonic() - found.first_at > LATE_S:
                     break
                 await asyncio.sleep(_AGAIN_S)
-        await asyncio.to_thread(self._make_room)
+        if unused := self._take_unused():
+            await asyncio.to_thread(_remove, unused)
 
     async def _fetch(
         self, log: AttemptLog, key: AttemptKey, found: Fetched, *, beside: bool
@@ -187,7 +191,7 @@ class Fetching:
             root = self.directory(log.directory.name)
             for part, data in parts:
                 await asyncio.to_thread(_write, root, part, data)
-                found.n_bytes += len(data)
+                self._count(found, data)
             found.packs.add(name.text)
 
     async def _lay_out_record(
@@ -204,7 +208,7 @@ class Fetching:
                     data = await self._record(below + name.text, start, stop, key)
                     if data is not None:
                         await asyncio.to_thread(_write_record, self._own(log), data)
-                        found.n_bytes += len(data)
+                        self._count(found, data)
                         found.has_record = True
                         return
                 at += max(0, part.length)
@@ -230,18 +234,30 @@ class Fetching:
         assert log.directory is not None
         return own_path(self.directory(log.directory.name), log.batch_id, log.job_id, log.attempt)
 
-    def _make_room(self) -> None:
-        """Remove what was not read for some minutes, if there is too much."""
-        n_bytes = sum(one.n_bytes for one in list(self._fetched.values()))
-        for (folder, key), one in list(self._fetched.items()):
-            if n_bytes <= self._bytes_max or one.used_at > time.monotonic() - _UNUSED_S:
-                return
-            if not one.lock.locked():
-                del self._fetched[folder, key]
-                n_bytes -= one.n_bytes
-                own = own_path(self.directory(folder), key.batch_id, key.job_id, key.attempt)
-                for path in [own, *own.parent.glob(f"{own.name}.*")]:
-                    path.unlink(missing_ok=True)
+    def _count(self, found: Fetched, data: bytes) -> None:
+        found.n_bytes += len(data)
+        self._n_bytes += len(data)
+
+    def _take_unused(self) -> list[Path]:
+        """Forget what was not read for some minutes, the oldest first, if there is too much or
+        there are too many; return their files.
+        """
+        files, before = [], time.monotonic() - _UNUSED_S
+        while self._n_bytes > self._bytes_max or len(self._fetched) > _FETCHED_MAX:
+            (folder, key), one = next(iter(self._fetched.items()))
+            if one.used_at > before or one.lock.locked():
+                break
+            del self._fetched[folder, key]
+            self._n_bytes -= one.n_bytes
+            root = self.directory(folder)
+            files.append(own_path(root, key.batch_id, key.job_id, key.attempt))
+        return files
+
+
+def _remove(files: Sequence[Path]) -> None:
+    for own in files:
+        for path in [own, *own.parent.glob(f"{own.name}.*")]:
+            path.unlink(missing_ok=True)
 
 
 def _write(root: Path, part: Part, data: bytes) -> None:

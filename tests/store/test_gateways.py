@@ -41,3 +41,20 @@ async def test_what_an_engine_runs_is_lost_by_no_silence(world: World) -> None:
     shown = await world.api.get_worker(world.caller, "gateway", world.pool)
     assert (shown["state"], shown["history"][0]["state"]) == ("lost", "lost")
     assert shown["history"][0]["actor"] == f"user {world.caller.user_name}"
+
+
+async def test_linked_worker_that_is_silent_reconnects(world: World) -> None:
+    """From a late beat on; of one with a login of the database nothing is said."""
+    batch = await world.submit()
+    worker = await world.worker()
+    (one,) = await worker.claim()
+    await worker.start(one)
+    since = []
+    for age_s, token in ((14, None), (14, 1), (8, 1)):
+        await world.admin.execute(
+            "UPDATE weft.worker_incarnation SET token_id = $2, "
+            "heartbeat_at = now() - $1 * interval '1 second'", age_s, token,
+        )  # fmt: skip
+        since.append((await world.api.why_job(world.caller, batch, 1)).reconnects_since)
+
+    assert [one is not None for one in since] == [False, True, False]

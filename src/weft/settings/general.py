@@ -26,7 +26,9 @@ class GeneralSettings(HomeSettings):
     log_level: Literal["debug", "info", "warning", "error"] = setting(
         "info", "least important log line shown"
     )
-    heartbeat_s: float = setting(10.0, "seconds between heartbeats", minimum=5, maximum=3600)
+    heartbeat_s: float = setting(
+        10.0, "seconds between heartbeats", minimum=5, maximum=3600, in_sql=True
+    )
     lost_after_s: float = setting(
         30.0, "seconds of silence after which a worker is lost", minimum=10, maximum=86400
     )

@@ -106,6 +106,7 @@ async def _end_of(
         "actor": actor,
         "kept": facts.kept,
         "silent_since": facts.silent_since,
+        "reconnects_since": facts.reconnects_since,
         "stderr": await _last_line(services, caller, batch_id, job_id) if failed else None,
     }
     return msgspec.convert(known, EndFacts)

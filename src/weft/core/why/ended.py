@@ -32,6 +32,13 @@ def _running(job: EndFacts, now: datetime) -> Iterator[Cause]:
             command("worker", "lose", job.worker),
         )
         return
+    if job.reconnects_since and job.worker:
+        yield Cause(
+            "silent",
+            f"may run on: its worker {job.worker} reconnects since "
+            f"{_between(job.reconnects_since, now)}",
+            command("worker", "show", job.worker),
+        )
     if job.started_at is None and job.kept:
         show = command("worker", "show", job.kept)
         yield Cause("kept", f"starts on {job.kept}, which is kept for it, when it has room", show)

@@ -200,6 +200,8 @@ class EndFacts(msgspec.Struct, frozen=True, kw_only=True):
     """The worker that is kept for it."""
     silent_since: datetime | None = None
     """Nothing was heard of its worker since then, and an engine elsewhere runs it."""
+    reconnects_since: datetime | None = None
+    """Nothing was heard of its worker since then, which is outside and will be heard of again."""
     memory: int | None = None
     """Bytes that it reserved."""
     memory_peak: int | None = None
@@ -254,6 +256,8 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     """The worker that is kept for it."""
     silent_since: datetime | None = None
     """As of a job that runs."""
+    reconnects_since: datetime | None = None
+    """Likewise."""
     held: tuple[str, ...] = ()
     """Paths of held groups, `/` for the batch, and an empty text for the job itself."""
     limit: LimitFacts | None = None

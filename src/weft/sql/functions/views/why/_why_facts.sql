@@ -37,6 +37,7 @@ AS $$
         'preempts', weft._preempted_for(o.batch_id, o.job_id, o.attempt), 'pool', n.pool,
         'kept', weft._kept_worker(o.batch_id, o.job_id),
         'silent_since', CASE WHEN o.state = STATE_RUNNING THEN weft._silent_since(o.incarnation_id) END,
+        'reconnects_since', CASE WHEN o.state = STATE_RUNNING THEN weft._reconnects_since(o.incarnation_id) END,
         'travels', CASE WHEN o.waits THEN weft._travels(o.batch_id, o.job_id, o.lane_id, o.pool_id) END,
         'machine', CASE WHEN o.state = STATE_CREATING THEN weft._own_machine(o.batch_id, o.job_id) END, 'stays', o.n_lost > 0 AND EXISTS (
             SELECT FROM weft.job_change c WHERE c.batch_id = o.batch_id AND c.job_id = o.job_id AND c.subtype = 'spot'),

@@ -12,6 +12,7 @@ from api.live import DEADLINE_S, EventReader, LiveApi, LiveWorker
 from weft.api.http.ranges import Span, span_of
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import RangeNotSatisfiable
+from weft.store import open_driver_store
 from weft.wire.log_format import STDERR, STDOUT
 from weft.wire.usage_format import UsageSample
 
@@ -220,3 +221,26 @@ async def test_samples_of_what_an_attempt_uses(
     assert found.json()["samples"] == [one._asdict() for one in samples]
     assert (missing.status_code, missing.json()["code"]) == (404, "API.ATTEMPT_NOT_FOUND")
     assert (wrong.status_code, wrong.json()["code"]) == (400, "API.INVALID_ID")
+
+
+async def test_output_that_is_kept_no_longer_is_gone(
+    http: httpx.AsyncClient, worker: LiveWorker, database: dict[str, str]
+) -> None:
+    """The answer says which limit it was; what was never written is as before."""
+    path = await ended_job(http, worker)
+    silent = await submit(http)
+    await worker.work()
+    changed = await http.patch("/v1/tenants/local", json={"output_keep_bytes": 1})
+    async with open_driver_store(database["weft_driver"]) as driver:
+        epoch = await driver.try_lead()
+        assert epoch is not None
+        await driver.fold_deltas(epoch)
+        assert await driver.remove_outputs(epoch, limit=9) == 2
+
+    assert (changed.json()["output_keep_s"], changed.json()["output_keep_bytes"]) == (0, 1)
+    gone = await http.get(path)
+    assert (gone.status_code, gone.json()["code"]) == (410, "API.OUTPUT_GONE")
+    assert "keeps 1 bytes" in gone.json()["detail"]
+    assert (await http.get(f"/v1/batches/{silent}/jobs/1/log")).status_code == 200
+    (found,) = (await http.get(f"{path.partition('/jobs')[0]}/logs?find=o")).json()["items"]
+    assert "keeps 1 bytes" in found["problem"]

@@ -103,8 +103,8 @@ UNREACHED = {
 EMPTY = {
     "admission", "app_use", "attempt_staging", "attempt_stop", "attempt_watch", "block_request",
     "cascade", "core_sweep", "empty_batch", "group_bunch", "held_ready", "job_file", "late_job",
-    "parent_end", "place", "preemption", "queue_count", "removed_usage", "resubmitted_span",
-    "transport_cancel", "transport_depth", "transport_offer", "view_login",
+    "output_term", "parent_end", "place", "preemption", "queue_count", "removed_usage",
+    "resubmitted_span", "transport_cancel", "transport_depth", "transport_offer", "view_login",
 }  # fmt: skip
 """Tables that only rare situations fill, or that are empty most of the time."""
 

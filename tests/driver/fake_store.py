@@ -301,29 +301,29 @@ class FakeDriverStore(FakeSources):
     async def beat(self, epoch: int, grace_s: float) -> Beat:
         assert grace_s > 0
         await self._ask("beat", epoch)
-        idle = self.idle.popleft() if self.idle else True
         due = {}
-        due_at = self.due.popleft() if self.due else None
-        if due_at is not None:
+        if self.due and (due_at := self.due.popleft()) is not None:
             due["reaper"] = due_at
         if self.gates_due_at is not None:
             due["gates"] = self.gates_due_at
         if self.callbacks:
             due["callback"] = datetime.now(UTC)
-        return Beat(idle, due)
+        return Beat(self.idle.popleft() if self.idle else True, due)
 
     async def idle_driver(self, epoch: int) -> bool:
         await self._ask("idle_driver", epoch)
         return self.idle.popleft() if self.idle else True
 
-    async def remove_old(self, epoch: int, *, events_keep_s: float, updates_keep_s: float) -> int:
-        assert min(events_keep_s, updates_keep_s) > 0
+    async def remove_old(self, epoch: int, **_: float) -> int:
         await self._ask("remove_old", epoch)
         return 0
 
-    async def trim_trail(self, epoch: int, *, keep_s: float, limit: int) -> int:
-        assert min(keep_s, limit) > 0
+    async def trim_trail(self, epoch: int, **_: float) -> int:
         await self._ask("trim_trail", epoch)
+        return 0
+
+    async def remove_outputs(self, epoch: int, **_: float) -> int:
+        await self._ask("remove_outputs", epoch)
         return 0
 
     async def reserve_rounds(self, epoch: int, *, after_s: float) -> Sequence[Row]:  # noqa: ARG002

@@ -52,6 +52,8 @@ class AttemptLog:
     message: str | None = None
     directory: LogDirectory | None = None
     """None: the worker did not say; it shares that of the api."""
+    why_gone: str | None = None
+    """Why it was removed, in one sentence; None: it was not, as far as the database knows."""
 
 
 class Extent(NamedTuple):

@@ -82,6 +82,12 @@ class ApiSettings:
         minimum=1,
         maximum=2_000_000_000,
     )
+    unarchived_keep_s: int = setting(
+        604_800,
+        "seconds for which the directory of a job without an archive is kept (`archive: false`)",
+        minimum=60,
+        maximum=1_000_000_000,
+    )
     find_bytes_max: int = setting(
         64 << 20,
         "bytes of output that one request reads to find lines, and then the rest of a job's",

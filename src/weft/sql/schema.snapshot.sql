@@ -667,9 +667,14 @@ CREATE TABLE weft.tenant (
     on_user_removal text DEFAULT 'finish'::text NOT NULL,
     allowed jsonb DEFAULT '{}'::jsonb NOT NULL,
     name_key text GENERATED ALWAYS AS (weft._name_key(name)) STORED NOT NULL,
+    output_keep_s bigint DEFAULT 0 NOT NULL,
+    output_keep_bytes bigint DEFAULT 0 NOT NULL,
+    output_removed_to timestamp with time zone,
     CONSTRAINT tenant_allowed_check CHECK (((jsonb_typeof(allowed) = 'object'::text) AND (pg_column_size(allowed) < 1000000))),
     CONSTRAINT tenant_name_check CHECK (((length(name) >= 1) AND (length(name) <= 256))),
-    CONSTRAINT tenant_on_user_removal_check CHECK ((on_user_removal = ANY (ARRAY['finish'::text, 'cancel'::text])))
+    CONSTRAINT tenant_on_user_removal_check CHECK ((on_user_removal = ANY (ARRAY['finish'::text, 'cancel'::text]))),
+    CONSTRAINT tenant_output_keep_bytes_check CHECK ((output_keep_bytes >= 0)),
+    CONSTRAINT tenant_output_keep_s_check CHECK ((output_keep_s >= 0))
 );
 ALTER TABLE weft.tenant OWNER TO postgres;
 
@@ -1764,6 +1769,18 @@ ALTER TABLE weft.operation ALTER COLUMN operation_id ADD GENERATED ALWAYS AS IDE
     CACHE 1
 );
 
+CREATE TABLE weft.output_term (
+    batch_id bigint NOT NULL,
+    tenant_id integer NOT NULL,
+    keep_s bigint,
+    removed_at timestamp with time zone,
+    why text,
+    n_bytes bigint DEFAULT 0 NOT NULL,
+    CONSTRAINT output_term_keep_s_check CHECK ((keep_s > 0)),
+    CONSTRAINT output_term_why_check CHECK ((length(why) <= 200))
+);
+ALTER TABLE weft.output_term OWNER TO postgres;
+
 CREATE TABLE weft.parent_end (
     batch_id bigint NOT NULL,
     child_id integer NOT NULL,
@@ -2768,6 +2785,9 @@ ALTER TABLE ONLY weft.migration
 ALTER TABLE ONLY weft.operation
     ADD CONSTRAINT operation_pkey PRIMARY KEY (operation_id);
 
+ALTER TABLE ONLY weft.output_term
+    ADD CONSTRAINT output_term_pkey PRIMARY KEY (batch_id);
+
 ALTER TABLE ONLY weft.parameter_version
     ADD CONSTRAINT parameter_version_pkey PRIMARY KEY (tenant_id, name, version);
 
@@ -3215,6 +3235,8 @@ CREATE INDEX operation_running_idx ON weft.operation USING btree (operation_id) 
 CREATE INDEX operation_tenant_idx ON weft.operation USING btree (tenant_id, operation_id);
 
 CREATE INDEX operation_user_idx ON weft.operation USING btree (user_id, operation_id) WHERE ((batch_id IS NULL) OR (kind = 'delete_batch'::text));
+
+CREATE INDEX output_term_own_idx ON weft.output_term USING btree (batch_id) WHERE ((keep_s IS NOT NULL) AND (removed_at IS NULL));
 
 CREATE INDEX parent_end_child_idx ON weft.parent_end USING btree (batch_id, child_id);
 
@@ -3779,6 +3801,8 @@ ALTER TABLE weft.membership ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.operation ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE weft.output_term ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE weft.parameter_version ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.parent_end ENABLE ROW LEVEL SECURITY;
@@ -4033,6 +4057,8 @@ CREATE POLICY system_rows ON weft.membership TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.operation TO weft_system USING (true);
 
+CREATE POLICY system_rows ON weft.output_term TO weft_system USING (true);
+
 CREATE POLICY system_rows ON weft.parameter_version TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.parent_end TO weft_system USING (true);
@@ -4262,6 +4288,8 @@ CREATE POLICY tenant_rows ON weft.member_span TO weft_tenant USING ((tenant_id =
 CREATE POLICY tenant_rows ON weft.membership TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.operation TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.output_term TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.parameter_version TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
@@ -4889,6 +4917,9 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.membership TO weft_system;
 
 GRANT USAGE ON SEQUENCE weft.operation_operation_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.operation_operation_id_seq TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.output_term TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.output_term TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.parent_end TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.parent_end TO weft_system;

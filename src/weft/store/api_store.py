@@ -319,6 +319,7 @@ class PostgresApiStore(
                 signal=row["signal"],
                 message=row["message"],
                 directory=directories(row["log_place"], row["host"], row["log_directory"]),
+                why_gone=row["why_gone"],
             )
             for row in rows
         ]

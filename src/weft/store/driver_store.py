@@ -213,6 +213,10 @@ class PostgresDriverStore(
             )
         )
 
+    async def remove_outputs(self, epoch: int, *, limit: int) -> int:
+        """Remove output and files that are past their retention."""
+        return int(await self._database.value("remove_outputs", epoch=epoch, limit_batches=limit))
+
     async def trim_trail(self, epoch: int, *, keep_s: float, limit: int) -> int:
         """Remove the oldest entries of the trail."""
         return int(

@@ -243,6 +243,7 @@ def _batch(new: NewBatch) -> dict[str, Any]:
         "lifecycle": new.lifecycle,
         "sink": new.sink,
         "subscriptions": new.subscriptions,
+        "output_keep_s": new.output_keep_s,
     }
 
 

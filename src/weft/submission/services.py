@@ -41,6 +41,8 @@ class Origin:
     """What the door wants to read again of a batch of one job; None: nothing."""
     subscriptions: Sequence[Mapping[str, Any]] = ()
     """Who is told of what happens to that job (`NewBatch.subscriptions`)."""
+    output_keep_s: int | None = None
+    """For how long what that job leaves is kept; None: as its tenant says."""
 
 
 @dataclass(kw_only=True)

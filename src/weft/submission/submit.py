@@ -126,6 +126,7 @@ def _new_batch(
         foreign_id=origin.foreign_id,
         foreign_document=origin.foreign_document,
         subscriptions=origin.subscriptions,
+        output_keep_s=origin.output_keep_s,
         lifecycle=document.lifecycle,
         sink=document.sink,
     )

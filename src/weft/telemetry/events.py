@@ -113,6 +113,7 @@ EVENTS = MappingProxyType(
         "callback.no_key": "callbacks wait: this driver has no key to sign them · hint",
         "schedules.moved": "schedules were due · schedules, runs, missed",
         "retention.removed": "old rows were removed · rows",
+        "retention.outputs_removed": "output and files of old batches were removed · batches",
         # worker
         "worker.registered": "the worker is registered and takes jobs · worker_id, cpu_m, "
         "memory_mib",
@@ -201,7 +202,7 @@ EVENTS = MappingProxyType(
         "project.changed": "an administrator changed a billing project · project, user, change",
         "tenant.created": "an administrator made a tenant with its first user · tenant, user, by",
         "tenant.set": "an administrator changed what holds in a tenant · tenant, on_user_removal, "
-        "allowed (kinds that have a list), by",
+        "allowed (kinds that have a list), output_keep_s, output_keep_bytes, by",
         "user.added": "an administrator let a user in · user, role, by",
         "user.role_set": "an administrator gave a user another role · user, role, by",
         "limit.set": "somebody changed a limit of what is used · kind, name, measure, "

@@ -326,6 +326,7 @@ class RetentionTests(_DriverTests):
         update, _is_new = await api.create_update(caller, batch, n_jobs=2, n_groups=0, **UNKEYED)
         assert await driver.remove_old(epoch, events_keep_s=AGES_S, updates_keep_s=AGES_S) == 0
         assert await driver.trim_trail(epoch, keep_s=0, limit=9) == 0
+        assert await driver.remove_outputs(epoch, limit=9) == 0
         assert await api.get_update(caller, batch, update.update_id) == update
         await self.site.remove_old()
         with refused(UpdateNotFound):
@@ -489,6 +490,7 @@ def calls_of_term(
         *(one for calls in CALLS for one in calls(driver, epoch)),
         *(partial(call, epoch) for call in (driver.fold_deltas, driver.idle_driver)),
         partial(driver.trim_trail, epoch, keep_s=1, limit=1),
+        partial(driver.remove_outputs, epoch, limit=1),
         partial(driver.remove_old, epoch, events_keep_s=0, updates_keep_s=0),
         partial(driver.fill_set, epoch, operation_id, [], looked_upto=1, sets_max=1),
         partial(driver.fail_operation, epoch, operation_id, {}),

@@ -33,7 +33,7 @@ class TenantStoreSuite(StoreTests):
         (listed,) = await api.list_tenants(after=made - 1, limit=1)
         assert listed == {
             "tenant_id": made, "name": name, "n_users": 2, "on_user_removal": "finish",
-            "allowed": {},
+            "allowed": {}, "output_keep_s": 0, "output_keep_bytes": 0,
         }  # fmt: skip
         await api.remove_user(ann, "ben", may_give=tuple(UserRole))
         (listed,) = await api.list_tenants(after=made - 1, limit=1)

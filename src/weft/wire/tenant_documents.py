@@ -44,6 +44,23 @@ class TenantEdit(Struct, forbid_unknown_fields=True):
         ),
     ] = UNSET
 
+    output_keep_s: Annotated[
+        Annotated[int, Meta(ge=0, le=10**9)] | UnsetType,
+        says(
+            "Seconds after the end of a batch for which its output and files are kept; 0: as long "
+            "as the batch.",
+            2_592_000,
+        ),
+    ] = UNSET
+    output_keep_bytes: Annotated[
+        Annotated[int, Meta(ge=0, le=10**18)] | UnsetType,
+        says(
+            "Bytes that the tenant may store before output and files of the batches that ended "
+            "first are removed; 0: any number.",
+            10**11,
+        ),
+    ] = UNSET
+
 
 class Tenant(Struct, kw_only=True):
     """A closed world of users."""
@@ -58,6 +75,12 @@ class Tenant(Struct, kw_only=True):
     allowed: Annotated[
         dict[str, list[str]],
         Meta(description="patterns of what its jobs may choose; of a missing kind anything"),
+    ]
+    output_keep_s: Annotated[
+        int, Meta(description="for which output is kept after the end of a batch; 0: no limit")
+    ]
+    output_keep_bytes: Annotated[
+        int, Meta(description="that are stored before the oldest output is removed; 0: no limit")
     ]
 
 

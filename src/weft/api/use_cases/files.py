@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from weft.api.services import Services
 from weft.core.attempt_key import AttemptKey
-from weft.core.errors import FileElsewhere, FileNotFound
+from weft.core.errors import FileElsewhere, FileNotFound, OutputGone
 from weft.core.file_paths import split_store
 from weft.core.ids import format_job_ref
 from weft.ports.file_store import FileProblem, FileReader
@@ -36,7 +36,8 @@ async def open_file(
     attempt: int | None,
 ) -> OpenFile:
     """Find a file of a job: what an attempt has left, else what the directory of one that runs
-    has at the moment. Raise `JobNotFound`, `FileNotFound`, `FileElsewhere`.
+    has at the moment. Raise `JobNotFound`, `FileNotFound`, `FileElsewhere`,
+    `OutputGone`.
     """
     job = format_job_ref(batch_id, job_id)
     found = await services.store.find_file(caller, batch_id, job_id, path, attempt=attempt)
@@ -49,6 +50,12 @@ async def open_file(
                 hint=f"`weft files ls {job}` lists them.",
             )
         return seen
+    if found.why_gone is not None:
+        raise OutputGone(
+            f"the files of {job} are not kept any more",
+            detail=found.why_gone,
+            hint="`weft tenant show` says how long files are kept.",
+        )
     if found.address is None:
         kept = f"b{batch_id}/{found.digest.hex()}"
         store: FileReader | None = services.files(found.folder) if services.files else None

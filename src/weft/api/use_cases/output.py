@@ -101,19 +101,18 @@ def missing_output(logs: LogStore, log: AttemptLog) -> OutputElsewhere | OutputG
     """Return why the api cannot read an output; None: it can, or the job wrote nothing."""
     if log.ended and not log.stdout_bytes + log.stderr_bytes:
         return None
-    return elsewhere(logs, log) or (_gone(logs, log) if log.ended else None)
-
-
-def _gone(logs: LogStore, log: AttemptLog) -> OutputGone | None:
+    if log.why_gone is not None:
+        return _gone(log, log.why_gone, "`weft tenant show` says how long output is kept.")
+    if (missing := elsewhere(logs, log)) is not None or not log.ended:
+        return missing
     why = logs.why_gone(log)
-    if why is None:
-        return None
-    return OutputGone(
-        f"the output of {format_job_ref(log.batch_id, log.job_id)} is not kept any more",
-        detail=why,
-        hint="An administrator can have the api keep more: `spool_keep_s`, "
-        "`spool_tenant_bytes_max`.",
-    )
+    hint = "An administrator can have the api keep more: `spool_keep_s`, `spool_tenant_bytes_max`."
+    return None if why is None else _gone(log, why, hint)
+
+
+def _gone(log: AttemptLog, why: str, hint: str) -> OutputGone:
+    job = format_job_ref(log.batch_id, log.job_id)
+    return OutputGone(f"the output of {job} is not kept any more", detail=why, hint=hint)
 
 
 def elsewhere(logs: LogStore, log: AttemptLog) -> OutputElsewhere | None:

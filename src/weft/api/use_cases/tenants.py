@@ -49,6 +49,8 @@ async def set_tenant(services: Services, caller: Caller, name: str, edit: Tenant
         tenant=tenant["name"],
         on_user_removal=tenant["on_user_removal"],
         allowed=sorted(tenant["allowed"]),
+        output_keep_s=tenant["output_keep_s"],
+        output_keep_bytes=tenant["output_keep_bytes"],
         by=caller.user_name,
     )
     return dict(tenant)

@@ -1,16 +1,19 @@
 """`weft tenant`: closed worlds of users on one server."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
 from weft.cli.input.options import SHARED, Shared
-from weft.cli.input.values import WrongOption
+from weft.cli.input.values import WrongOption, read_option
 from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json, print_table
+from weft.core.amounts import duration, size
+from weft.core.durations import parse_seconds
+from weft.core.resources import parse_bytes
 from weft.wire.tenant_documents import AllowedKind, OnUserRemoval
 
 app = App(
@@ -68,12 +71,16 @@ def set_one(
     on_user_removal: OnUserRemoval | None = None,
     allow: Annotated[tuple[str, ...], Parameter(negative="")] = (),
     allow_any: Annotated[tuple[AllowedKind, ...], Parameter(negative="")] = (),
+    output_keep: str | None = None,
+    output_keep_bytes: str | None = None,
     shared: Shared = SHARED,
 ) -> int:
-    """Say what happens when a user of a tenant is removed, and what its jobs may choose.
+    """Say what holds in a tenant: when a user is removed, what its jobs may choose, how long
+    output is kept.
 
         weft tenant set acme --on-user-removal cancel
         weft tenant set acme --allow 'image=docker://registry.example/*'
+        weft tenant set acme --output-keep 30d
 
     Batches of a removed user go on to their end, unless this says that they are
     cancelled. `weft user rm` may say otherwise. What workers and gateways forbid
@@ -86,16 +93,26 @@ def set_one(
             constraint, gres or reservation, and of the kind nothing that no --allow
             names; KIND= alone: nothing.
         allow_any: A kind of which jobs may choose again what workers and gateways allow.
+        output_keep: How long output and files of a batch are kept after its end, as in 30d;
+            0: as long as the batch.
+        output_keep_bytes: How much may be stored, as in 500G, before the output and files
+            of the batches that ended first are removed; 0: any amount.
         shared: Options of every command.
     """
     allowed: dict[str, list[str] | None] = dict.fromkeys(allow_any)
     for kind, _, pattern in (one.partition("=") for one in allow):
         patterns = allowed.get(kind) or []
         allowed[kind] = [*patterns, pattern] if pattern else patterns
-    changes = {"on_user_removal": on_user_removal, "allowed": allowed or None}
+    changes = {
+        "on_user_removal": on_user_removal, "allowed": allowed or None,
+        "output_keep_s": _read("--output-keep", output_keep, _seconds),
+        "output_keep_bytes": _read("--output-keep-bytes", output_keep_bytes, parse_bytes),
+    }  # fmt: skip
     given = {key: value for key, value in changes.items() if value is not None}
     if not given:
-        raise WrongOption("nothing to change", hint="Give --on-user-removal or --allow.")
+        raise WrongOption(
+            "nothing to change", hint="Give --on-user-removal, --allow or --output-keep."
+        )
     return _tell(shared, shared.ask(lambda client: client.set_tenant(name, given)))
 
 
@@ -124,6 +141,14 @@ def create(name: str, /, *, admin: str, shared: Shared = SHARED) -> int:
     return 0
 
 
+def _read(option: str, text: str | None, parse: Callable[[str], int]) -> int | None:
+    return None if text is None else read_option(option, text, parse)
+
+
+def _seconds(text: str) -> int:
+    return 0 if text == "0" else max(1, round(parse_seconds(text)))
+
+
 def _tell(shared: Shared, found: Document) -> int:
     if shared.json:
         print_json(found)
@@ -134,6 +159,14 @@ def _tell(shared: Shared, found: Document) -> int:
         f"tenant {name}: {n_users} user{'' if n_users == 1 else 's'}; batches of removed users "
         f"{ends[found['on_user_removal']]}"
     )
+    if found["output_keep_s"]:
+        keep = duration(found["output_keep_s"] * 1000)
+        note(f"output and files are kept for {keep} after the end of a batch")
+    if found["output_keep_bytes"]:
+        note(
+            f"the oldest output and files go when more than {size(found['output_keep_bytes'])} "
+            "are stored"
+        )
     for kind, patterns in sorted(found["allowed"].items()):
         text = one_line(", ".join(patterns), width=500) or "none"
         note(f"its jobs may choose of {kind}: {text}")

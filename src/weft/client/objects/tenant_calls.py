@@ -35,6 +35,8 @@ class TenantCalls:
         *,
         on_user_removal: Literal["finish", "cancel"] | None = None,
         allowed: Mapping[str, Sequence[str] | None] | None = None,
+        output_keep_s: int | None = None,
+        output_keep_bytes: int | None = None,
     ) -> Document:
         """Change what holds in a tenant, and return it. Raise `RightMissing`, `TenantNotFound`.
 
@@ -44,7 +46,14 @@ class TenantCalls:
                 cancelled, where `remove_user` does not say it.
             allowed: What its jobs may choose, `{"image": ["docker://registry.example/*"],
                 "partition": ["long"]}`; None for a kind: whatever workers and gateways allow.
+            output_keep_s: Seconds after the end of a batch for which its output and files are
+                kept; 0: as long as the batch.
+            output_keep_bytes: What the tenant may store before the oldest output and files are
+                removed; 0: any number of bytes.
         """
-        changes = {"on_user_removal": on_user_removal, "allowed": allowed}
+        changes = {
+            "on_user_removal": on_user_removal, "allowed": allowed, "output_keep_s": output_keep_s,
+            "output_keep_bytes": output_keep_bytes,
+        }  # fmt: skip
         given = {key: value for key, value in changes.items() if value is not None}
         return await self.api.set_tenant(name, given)

@@ -75,7 +75,12 @@ async def _submit(request: AnyRequest, asked: Asked) -> Row:
     job = job_of(asked, kept, caller, tenant, job_id, f"{base}/jobs/v2/{job_id}", inputs)
     digest = hashlib.sha256(msgspec.json.encode(asked.body)).digest()
     origin = foreign_origin(request, digest, foreign_id=job_id)
-    origin = replace(origin, foreign_document=kept, subscriptions=subscriptions_of(notifications))
+    origin = replace(
+        origin,
+        foreign_document=kept,
+        subscriptions=subscriptions_of(notifications),
+        output_keep_s=None if kept["archive"] else settings.unarchived_keep_s,
+    )
     batch = BatchDocument(name=kept["name"], jobs=[job])
     try:
         await submit.create_batch(services, caller, batch, origin)

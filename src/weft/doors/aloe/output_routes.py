@@ -120,6 +120,8 @@ async def _files(
 ) -> dict[str, tuple[int, datetime]]:
     """Return the sizes and dates of all files by their paths, standard output and error first."""
     outputs, log = await _outputs(request, caller, facts)
+    if log is not None and log.why_gone is not None:
+        log = None
     story = story_of(facts)
     at = story.remote_ended or story.updated
     found = {}

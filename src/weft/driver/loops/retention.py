@@ -1,5 +1,5 @@
 """The loop that removes old data: events and entries of the trail past retention, updates never
-committed.
+committed, output and files that are kept no longer.
 """
 
 import asyncio
@@ -13,6 +13,8 @@ log = get_logger()
 EVERY_S = 600.0
 TRAIL_ROWS_MAX = 2000
 """Per call: some ten milliseconds."""
+OUTPUTS_MAX = 20
+"""Batches per call: what each has stored is added up."""
 
 
 async def _run(context: LoopContext) -> None:
@@ -35,7 +37,12 @@ async def _run(context: LoopContext) -> None:
             )
         ):
             removed += count
+        n_batches = 0
+        while count := await context.store.remove_outputs(context.epoch, limit=OUTPUTS_MAX):
+            n_batches += count
         looked_at = time.monotonic()
+        if n_batches:
+            log.info("retention.outputs_removed", batches=n_batches)
         if removed:
             log.info("retention.removed", rows=removed)
 

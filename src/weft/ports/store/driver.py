@@ -188,6 +188,12 @@ class DriverStore(SpendingStore, SourceReadings, SubscriptionStore, Protocol):
         Return how many; 0: nothing is left. Readers of removed events get `EventsGone`.
         """
 
+    async def remove_outputs(self, epoch: int, *, limit: int) -> int:
+        """Remove the output and files of complete batches that are older than their tenant or they
+        say, and the oldest of a tenant with too much, up to `limit` of each; return how many
+        batches were looked at; 0: nothing is left. Their readers are told why.
+        """
+
     async def trim_trail(self, epoch: int, *, keep_s: float, limit: int) -> int:
         """Remove the oldest entries of the trail that were sealed so long ago, and at least a day;
         return how many; 0: nothing is left. What remains is still a chain.

@@ -16,6 +16,8 @@ class StoredFile(NamedTuple):
     """Where it is kept; None: weft keeps it itself."""
     folder: str
     """Which folder of a home has the files of this database."""
+    why_gone: str | None
+    """Why it was removed, in one sentence; None: it was not."""
 
 
 class JobFileStore(Protocol):

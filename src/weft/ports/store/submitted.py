@@ -49,6 +49,8 @@ class NewBatch(msgspec.Struct, frozen=True, kw_only=True):
     """Who is told of what happens to its first job: `name`, `url`, `event`, `persistent` and
     `policy`, as its door fills and reads them.
     """
+    output_keep_s: int | None = None
+    """For how long its output and files are kept after its end; None: as its tenant says."""
 
 
 @dataclass(frozen=True)

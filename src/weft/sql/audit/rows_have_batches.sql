@@ -80,6 +80,8 @@ SELECT x.batch_id, x.kind FROM (
     UNION ALL
     SELECT DISTINCT t.batch_id, 'job_file' AS kind FROM weft.job_file t
     UNION ALL
+    SELECT DISTINCT t.batch_id, 'output_term' AS kind FROM weft.output_term t
+    UNION ALL
     SELECT DISTINCT t.batch_id, 'attempt_staging' AS kind FROM weft.attempt_staging t
     UNION ALL
     SELECT DISTINCT t.batch_id, 'job' AS kind FROM weft.job t

@@ -19,7 +19,9 @@ recounted AS (
         UNION ALL
         SELECT p.batch_id, octet_length(p.body) FROM weft.batch_payload p
         UNION ALL
-        SELECT f.batch_id, f.n_bytes FROM weft.job_file f WHERE f.address IS NULL) x
+        SELECT f.batch_id, f.n_bytes FROM weft.job_file f WHERE f.address IS NULL
+        UNION ALL
+        SELECT o.batch_id, -o.n_bytes FROM weft.output_term o) x
     GROUP BY 1),
 -- The sums of users and tenants are those of their batches.
 of_user AS (

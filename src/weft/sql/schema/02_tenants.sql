@@ -52,7 +52,12 @@ CREATE TABLE weft.tenant (
     on_user_removal text NOT NULL DEFAULT 'finish' CHECK (on_user_removal IN ('finish', 'cancel')),
     -- What its jobs may choose of images and engines: lists of patterns by kind; of a missing kind anything.
     allowed jsonb NOT NULL DEFAULT '{}' CHECK (jsonb_typeof(allowed) = 'object' AND pg_column_size(allowed) < 1000000),
-    name_key text NOT NULL GENERATED ALWAYS AS (weft._name_key(name)) STORED
+    name_key text NOT NULL GENERATED ALWAYS AS (weft._name_key(name)) STORED,
+    -- How long output and files of a batch are kept after its end, and how much is stored before the oldest go; 0: without a limit.
+    output_keep_s bigint NOT NULL DEFAULT 0 CHECK (output_keep_s >= 0),
+    output_keep_bytes bigint NOT NULL DEFAULT 0 CHECK (output_keep_bytes >= 0),
+    -- Completions up to this one were looked at: what they left is gone. NULL: none was.
+    output_removed_to timestamptz
 );
 CREATE UNIQUE INDEX tenant_name_key_idx ON weft.tenant (name_key);
 ALTER TABLE weft.tenant ENABLE ROW LEVEL SECURITY;

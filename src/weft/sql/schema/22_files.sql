@@ -34,3 +34,18 @@ ALTER TABLE weft.attempt_staging ENABLE ROW LEVEL SECURITY;
 CREATE POLICY tenant_rows ON weft.attempt_staging TO weft_tenant
     USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
 CREATE POLICY system_rows ON weft.attempt_staging TO weft_system USING (true);
+
+-- Batches whose output and files are kept for a time of their own, or were removed while the batch stays (ADR 140).
+CREATE TABLE weft.output_term (
+    batch_id bigint PRIMARY KEY,
+    tenant_id int NOT NULL,
+    keep_s bigint CHECK (keep_s > 0),  -- after its end; NULL: as its tenant says
+    removed_at timestamptz,  -- what was kept before is gone; NULL: nothing was removed
+    why text CHECK (length(why) <= 200),
+    n_bytes bigint NOT NULL DEFAULT 0  -- of what was removed, which counts no more
+);
+CREATE INDEX output_term_own_idx ON weft.output_term (batch_id) WHERE keep_s IS NOT NULL AND removed_at IS NULL;
+ALTER TABLE weft.output_term ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenant_rows ON weft.output_term TO weft_tenant
+    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
+CREATE POLICY system_rows ON weft.output_term TO weft_system USING (true);

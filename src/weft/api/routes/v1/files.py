@@ -52,7 +52,7 @@ async def list_files(request: AnyRequest) -> Response[bytes]:
     opt={
         "bytes": (BYTES,),
         "partial": BYTES,
-        "refuses": (409, 416),
+        "refuses": (409, 410, 416),
         "query": ("path", "attempt"),
         "headers": ("Range",),
     },

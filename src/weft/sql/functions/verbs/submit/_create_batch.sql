@@ -3,7 +3,7 @@
 --   batch.
 -- Locks: batch_row (new).   Plan: project, queue and key by index.
 -- batch: name, billing_project, attributes, callback, cancel_after_n_failures, gates (as _intern_gates), door, foreign_trace, foreign_id,
---   foreign_document, lifecycle, sink, subscriptions (name, url, event, persistent, policy).
+--   foreign_document, lifecycle, sink, subscriptions (name, url, event, persistent, policy), output_keep_s (NULL: as its tenant says).
 -- Returns: its number and whether it is new.
 -- Raises WF105 and WF125 (project), WF141 (lifecycle), WF151 (sink), WF201 (key used with another body).
 -- Owner: weft_tenant.
@@ -18,7 +18,7 @@ BEGIN
     SELECT r.* INTO v_new FROM jsonb_to_record(_create_batch.batch)
         r (name text, billing_project text, attributes jsonb, callback text, cancel_after_n_failures int, gates jsonb, door text,
             foreign_trace text, foreign_id text, foreign_document jsonb, lifecycle text, sink text,
-            subscriptions jsonb);
+            subscriptions jsonb, output_keep_s bigint);
     v_project := weft._project_of(_create_batch.tenant_id, _create_batch.user_id, v_new.billing_project);
     IF v_new.lifecycle IS NOT NULL THEN
         v_lifecycle := weft._lifecycle_of(_create_batch.tenant_id, v_new.lifecycle);
@@ -59,6 +59,9 @@ BEGIN
         INSERT INTO weft.subscription (batch_id, tenant_id, name, url, event, persistent, policy)
         SELECT v_batch, _create_batch.tenant_id, s.name, s.url, s.event, s.persistent, s.policy
         FROM jsonb_to_recordset(v_new.subscriptions) s (name text, url text, event text, persistent boolean, policy jsonb);
+    END IF;
+    IF v_new.output_keep_s IS NOT NULL THEN
+        INSERT INTO weft.output_term (batch_id, tenant_id, keep_s) VALUES (v_batch, _create_batch.tenant_id, v_new.output_keep_s);
     END IF;
     IF v_new.gates <> '[]' THEN
         UPDATE weft.batch b SET gated = true,

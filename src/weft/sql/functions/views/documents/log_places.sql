@@ -6,7 +6,7 @@ CREATE OR REPLACE FUNCTION weft.log_places(tenant_id int, of_batch_id bigint, jo
 RETURNS TABLE (batch_id bigint, job_id int, attempt smallint, ended boolean, segment int, log_offset bigint, stdout_bytes bigint,
     stderr_bytes bigint,
                truncated boolean, state text, reason smallint, exit_code int, signal smallint, message text,
-    log_place text, host text, log_directory text)
+    log_place text, host text, log_directory text, why_gone text)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
@@ -18,7 +18,8 @@ BEGIN
         a.log_offset,
         coalesce(a.stdout_bytes, 0), coalesce(a.stderr_bytes, 0),
            coalesce(a.truncated, false), s.word, a.reason, a.exit_code, a.signal, a.message,
-        i.log_place, w.host, i.log_directory
+        i.log_place, w.host, i.log_directory,
+        (SELECT o.why FROM weft.output_term o WHERE o.batch_id = of_batch_id AND a.ended_at <= o.removed_at)
     FROM unnest(log_places.job_ids) t
     CROSS JOIN LATERAL (SELECT x.* FROM weft.job x WHERE x.batch_id = of_batch_id AND x.job_id = t OFFSET 0) j
     CROSS JOIN LATERAL (

@@ -1,0 +1,119 @@
+"""Output and files of batches are removed by age and size, and their readers are told why."""
+
+from typing import Any
+
+import pytest
+
+from store.test_byte_quotas import ONE, stored, wrote
+from store.world import Worker, World
+from weft.ports.store import NewBatch
+from weft.testing.builders import job_rows
+from weft.testing.store_site import TRACE_ID, UNKEYED
+
+
+async def ended(world: World, worker: Worker, n_bytes: int, days: int, **more: Any) -> int:  # noqa: ANN401 (of a batch)
+    """Return a batch that ended these days ago and has written this."""
+    new = NewBatch(trace_id=TRACE_ID, **more)
+    batch, *_ = await world.api.submit(world.caller, new, (), job_rows(1), **UNKEYED)
+    await again(world, worker, n_bytes)
+    await world.admin.execute(
+        "UPDATE weft.group_completion SET completed_at = completed_at - $2 * interval '1 day' "
+        "WHERE batch_id = $1",
+        batch,
+        days,
+    )
+    return batch
+
+
+async def put_back(world: World) -> None:
+    """Let the audit find completions where the ends of jobs are."""
+    await world.admin.execute(
+        "UPDATE weft.group_completion c SET completed_at = ("
+        "SELECT max(a.ended_at) FROM weft.attempt a WHERE a.batch_id = c.batch_id)"
+    )
+
+
+async def again(world: World, worker: Worker, n_bytes: int) -> None:
+    (one,) = await worker.claim()
+    await worker.start(one)
+    await wrote(worker, one, n_bytes)
+    await world.fold()
+
+
+async def remove(world: World) -> int:
+    n_batches = 0
+    while count := await world.driver.remove_outputs(await world.lead(), limit=1):
+        n_batches += count
+    await world.fold()
+    return n_batches
+
+
+async def why(world: World, batch: int) -> str | None:
+    (log,) = await world.api.list_attempt_logs(world.caller, batch, [1], None)
+    return log.why_gone
+
+
+async def keep(world: World, **limits: int) -> None:
+    name = await world.api.tenant_name(world.caller)
+    await world.api.set_tenant(world.caller.tenant_id, name, limits)
+
+
+async def test_old_output_goes_and_counts_no_more(world: World) -> None:
+    """Workers are told; what is younger stays, and so does all without a limit."""
+    worker = await world.worker()
+    old, young = [await ended(world, worker, 100, days) for days in (9, 1)]
+    before = await stored(world)
+    assert await remove(world) == 0
+    await keep(world, output_keep_s=7 * 86_400)
+
+    assert await remove(world) == 1
+    assert await remove(world) == 0
+    assert before - await stored(world) == 100
+    told = await why(world, old)
+    assert told is not None
+    assert "604800 s after the end" in told
+    assert await why(world, young) is None
+    assert await worker.store.list_removed([old, young]) == [old]
+    await put_back(world)
+
+
+async def test_batch_that_runs_again_has_output_again(world: World) -> None:
+    """Nothing removes it as long as it runs."""
+    worker = await world.worker()
+    batch = await ended(world, worker, 100, 9)
+    await keep(world, output_keep_s=86_400)
+    assert await remove(world) == 1
+    before = await stored(world)
+    await world.submit(batch=batch)
+    assert await worker.store.list_removed([batch]) == []
+    await again(world, worker, 30)
+
+    (_, new) = await world.api.list_attempt_logs(world.caller, batch, [1, 2], None)
+    assert new.why_gone is None
+    assert await why(world, batch) is not None
+    assert await worker.store.list_removed([batch]) == []
+    assert await stored(world) - before == ONE + 30
+    assert await remove(world) == 0
+    await put_back(world)
+
+
+async def test_oldest_output_goes_if_there_is_too_much(world: World) -> None:
+    worker = await world.worker()
+    batches = [await ended(world, worker, 1000, days) for days in (3, 2, 1)]
+    await keep(world, output_keep_bytes=3 * ONE + 1500)
+
+    assert await remove(world) == 2
+    gone = [await why(world, batch) for batch in batches]
+    assert [one is not None for one in gone] == [True, True, False]
+    assert "the oldest output goes" in (gone[0] or "")
+    await put_back(world)
+
+
+@pytest.mark.parametrize(("keep_s", "is_gone"), [(3600, True), (90_000, False)])
+async def test_batch_may_say_for_how_long(world: World, keep_s: int, *, is_gone: bool) -> None:
+    worker = await world.worker()
+    batch = await ended(world, worker, 100, 1, output_keep_s=keep_s)
+
+    assert await remove(world) == is_gone
+    assert (await why(world, batch) is not None) == is_gone
+    await put_back(world)

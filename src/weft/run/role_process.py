@@ -19,7 +19,7 @@ from weft.telemetry.log import get_logger
 
 log = get_logger()
 
-READY_WITHIN_S = 30.0
+READY_WITHIN_S = 60.0
 _READY_STEP_S = 0.01
 _LAST_LINES = 12
 

@@ -51,13 +51,22 @@ _OUTSIDE = """
             body, n_bytes)
         SELECT tenant_id, $1 || '-transport', $1, $1, 'refused', $1, now(), convert_to($1, 'UTF8'),
             octet_length($1)
-        FROM weft.tenant WHERE name = $1 || '-t')
+        FROM weft.tenant WHERE name = $1 || '-t'),
+    note AS (
+        INSERT INTO weft.attempt_note (batch_id, job_id, attempt, phase, tenant_id, at, message)
+        SELECT batch_id, job_id, attempt, 1, tenant_id, now(), $1 FROM weft.attempt
+        JOIN weft.tenant USING (tenant_id) WHERE tenant.name = $1 || '-t' LIMIT 1)
     INSERT INTO weft.source_item (source_id, n, tenant_id, key, fields, found_at, state, reason)
     SELECT source_id, 1, tenant_id, $1 || '-item', jsonb_build_object('word', $1), now(),
         'cancelled', $1
     FROM weft.source WHERE name = $1 || '-source'
 """
-"""What sources found, and how far events were told to somebody outside."""
+"""What sources and engines said, and how far events were told to somebody outside."""
+
+_ALLOWED = """
+    UPDATE weft.tenant SET allowed = jsonb_build_object('qos', jsonb_build_array($1::text))
+    WHERE name = $1 || '-t'
+"""
 
 _DEAD = "SELECT dead_id FROM weft.dead_message WHERE source = $1"
 
@@ -374,6 +383,7 @@ async def fill(
         )  # fmt: skip
     await admin.execute(_MACHINE, word, first)
     await admin.execute(_OUTSIDE, word)
+    await admin.execute(_ALLOWED, word)
     filler.ids["dead"] = await admin.fetchval(_DEAD, word)
     async with api.client() as site:
         aside = await site.post(f"/v1/workers/{word}-worker/cordon", json={"reason": word})

@@ -84,6 +84,7 @@ WITHOUT_TENANT = {
 
 UNREACHED = {
     "save_app": "it takes a folder of which all parts are there, by its digest",
+    "rerun_series": "it takes a series, and no item of the draws is in one",
     "save_store": "it takes words that no row has",
     "read_app_part": "it takes the digest of a folder",
     "remove_app": "it returns nothing",

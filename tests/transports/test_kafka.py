@@ -122,7 +122,7 @@ async def test_a_topic_that_was_deleted_is_made_again(
 
 
 async def test_a_topic_is_followed_once_it_is_there(kafka: KafkaBroker) -> None:
-    """Who followed none of its partitions would never hear of outcomes."""
+    """A worker that followed none of its partitions would never hear of outcomes."""
     topics = KafkaTopics(connection(kafka.address))
     name = a_route().name
     with pytest.raises(TransportError, match=f"{name} is not there yet"):
@@ -175,7 +175,6 @@ async def test_a_killed_consumer_leaves_its_records_to_the_next(
 CONSUMER = """
 import asyncio, sys
 from weft.plugins.transports.kafka import KafkaTransport
-from weft.plugins.transports.kafka.topics import KafkaTopics
 from weft.ports.transport import Connection, Route
 
 async def consume(address, *route):

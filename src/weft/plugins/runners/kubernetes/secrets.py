@@ -40,8 +40,8 @@ def give_secrets(pod: dict[str, Any], uses: Sequence[SecretUse]) -> None:
     container["env"] = [one for one in container["env"] if one["name"] not in given]
     for number, use in enumerate(uses):
         if use.env is not None:
-            source = {"secretKeyRef": {"name": name, "key": _key(number)}}
-            container["env"].append({"name": use.env, "valueFrom": source})
+            known = {"secretKeyRef": {"name": name, "key": _key(number)}}
+            container["env"].append({"name": use.env, "valueFrom": known})
     items = [{"key": _key(n), "path": use.file} for n, use in enumerate(uses) if use.file]
     if items:
         source = {"secretName": name, "items": items, "defaultMode": _READABLE}

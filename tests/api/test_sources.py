@@ -218,6 +218,16 @@ async def test_bad_templates_are_refused_with_line_and_field(http: httpx.AsyncCl
     assert (await http.get("/v1/sources")).json()["items"] == []
 
 
+async def test_an_unknown_lifecycle_is_refused_with_its_line(http: httpx.AsyncClient) -> None:
+    text = SETUP.replace('job = "snow"', 'job = "snow"\nlifecycle = "none"')
+    answer = await http.put("/v1/setups/snow", content=text, headers=TOML)
+
+    assert answer.status_code == 400
+    (said,) = answer.json()["errors"]
+    assert said["pointer"] == "/source/scenes/lifecycle"
+    assert said["message"].startswith('line 6: lifecycle "none" does not exist')
+
+
 async def test_nobody_lets_others_run_programs(
     api: LiveApi, http: httpx.AsyncClient, database: dict[str, str]
 ) -> None:

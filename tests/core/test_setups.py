@@ -51,6 +51,12 @@ def test_source_is_taken_as_written() -> None:
         ('command = ["true"]', 'image = "docker://x/${item.a}"', 8, "it may have ${param.NAME}"),
         ('command = ["true"]', 'outputs = { "x" = "y/${item.at:%s}" }', 8, "a date such as"),
         ("[job.snow]", '[sink.a]\nplugin = "pigeon"\n[job.snow]', 7, 'kind = "command"'),
+        (
+            "[job.snow]",
+            '[sink.a]\nkind = "http"\nmessage = "{{ job.id"\n[job.snow]',
+            9,
+            "it is no template: line 1",
+        ),
     ],
 )
 def test_wrong_setup_is_refused_with_its_line(old: str, new: str, line: int, what: str) -> None:
@@ -104,6 +110,13 @@ def test_what_an_item_says_stays_below_its_address(value: object) -> None:
         filled("store://a/${item.x}", lambda _root, _name: value)
 
 
-def test_empty_setup_is_refused() -> None:
-    with pytest.raises(InvalidSetup, match="it is empty"):
-        parse_setup("")
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("", "it is empty"), ("a = " + "[" * 5000, "nested too deeply"),
+        ("a = " + "9" * 5000, "integer string"), ("[[[", "Invalid initial character"),
+    ],
+)  # fmt: skip
+def test_what_is_no_setup_is_refused(text: str, what: str) -> None:
+    with pytest.raises(InvalidSetup, match=what):
+        parse_setup(text)

@@ -9,7 +9,7 @@ import msgspec
 
 from weft.api.services import Services
 from weft.api.use_cases.item_decisions import job_of
-from weft.core.errors import FieldError, Invalid
+from weft.core.errors import FieldError, Invalid, LifecycleNotFound
 from weft.core.lines.configuration import LET
 from weft.core.lines.setup import Setup, field_error, invalid_setup, parse_setup
 from weft.core.lines.template import example_of
@@ -40,6 +40,7 @@ async def save_setup(
     for source in setup.sources.values():
         if source.owner not in {None, caller.user_name}:  # it would run programs as another user
             require(Right.MANAGE, caller.user_name, caller.role, caller.scopes)
+    await _check_lifecycles(services, caller, setup, text)
     await _check_templates(services, caller, setup, text, decode)
     changed = await services.store.save_setup(caller, name, text, setup)
     log.info("setup.saved", setup=name, changed=list(changed), user=caller.user_name)
@@ -63,6 +64,19 @@ def _check_plugins(setup: Setup, text: str) -> None:
         for where, group, kind in wanted
         if kind not in known[group]
     ]
+    if problems:
+        raise invalid_setup(problems)
+
+
+async def _check_lifecycles(services: Services, caller: Caller, setup: Setup, text: str) -> None:
+    """Refuse sources whose lifecycle there is not. Raise `InvalidSetup`."""
+    problems: list[FieldError] = []
+    for name, source in setup.sources.items():
+        if source.lifecycle is not None and source.lifecycle not in setup.lifecycles:
+            try:
+                await services.store.get_lifecycle(caller, source.lifecycle)
+            except LifecycleNotFound as error:
+                problems.append(field_error(text, ("source", name, "lifecycle"), error.message))
     if problems:
         raise invalid_setup(problems)
 

@@ -19,7 +19,7 @@ def with_texts(text: str, directory: Path) -> str:
     """
     try:
         document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):
         return text  # the api says what is wrong with it
     for field, name in {*_named(document)}:
         key, file = re.escape(field), re.escape(name)

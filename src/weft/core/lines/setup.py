@@ -56,7 +56,9 @@ def parse_setup(text: str) -> Setup:
     """Check a setup. Raise `InvalidSetup`, which names line and field of all that is wrong."""
     try:
         document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except RecursionError as error:
+        raise invalid_setup([FieldError("", "it is nested too deeply")]) from error
+    except ValueError as error:  # a number of thousands of digits is no TOMLDecodeError
         raise invalid_setup([FieldError("", str(error))]) from error
     problems: list[FieldError] = []
 

@@ -353,12 +353,12 @@ async def ask_users(ask: Described) -> None:
 
 
 UNASKED = {
-    ("GET", "/v1/callbacks/secret", "200"),
+    ("GET", "/v1/callbacks/secret", "200"), ("POST", "/v1/workers/{w}/lose", "200"),
     ("POST", "/v1/logins", "200"), ("POST", "/v1/logins/finish", "200"),
     ("POST", "/v1/device-logins", "200"), ("POST", "/v1/device-logins/poll", "200"),
-    ("POST", "/v1/workers/{w}/lose", "200"),
+    ("POST", "/v1/sinks/{sink}/deliveries/{message}/decide", "200"),
 }  # fmt: skip
-"""They need a key, or an issuer: `test_logins` compares their answers; or a silent worker."""
+"""They need a key, an issuer (`test_logins`), a silent worker, or a check (`test_checks`)."""
 UNCHANGED = {
     *UNRECORDED,  # their commit is
     "POST /v1/queue-test",

@@ -92,6 +92,7 @@ NOT_BY_METHOD = {
     "POST /api/v1alpha/billing_limits/{p}/edit": UserRole.TENANT_ADMIN,
     "GET /v1/sinks/{sink}/deliveries": UserRole.OPERATOR,
     "POST /v1/sinks/{sink}/deliveries/{message}/redeliver": UserRole.OPERATOR,
+    "POST /v1/sinks/{sink}/deliveries/{message}/decide": UserRole.OPERATOR,
 }
 """The least role of each route that is not: readers read, users write."""
 ANYBODY = {

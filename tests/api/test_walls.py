@@ -93,6 +93,7 @@ UNREACHED = {
     "postpone_items": "it takes the number of a taking, and returns nothing",
     "list_messages": "it takes the name of a sink",
     "redeliver_message": "it takes a message that was not delivered, of its sink",
+    "decide_message": "it takes a message that a check has stopped, of its sink",
     "begin_ordered_query": "it prepares a transaction and returns nothing",
     "cancel_operation": "no operation of the draws is on many batches",
     "add_schedule": "its document names fields that no row has",

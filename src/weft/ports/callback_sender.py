@@ -19,6 +19,8 @@ class Answered:
     """Where a redirection leads, as the receiver said it."""
     delivered: bool | None = None
     """Whether it is kept there; None: the status says so, as that of HTTP."""
+    held: bool = False
+    """A check stops it, and it is not sent until a person decides."""
     rejected: bool = False
     """It was never sent, because it can never be."""
 

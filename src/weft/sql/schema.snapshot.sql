@@ -424,9 +424,11 @@ CREATE TABLE weft.callback_delivery (
     delivered_at timestamp with time zone,
     last_status integer,
     last_error text,
+    held text,
     CONSTRAINT callback_delivery_check CHECK ((((kind = 'callback'::text) = (group_id IS NOT NULL)) AND ((group_id IS NULL) = (completion IS NULL)))),
     CONSTRAINT callback_delivery_check1 CHECK ((((kind = 'message'::text) = (job_id IS NOT NULL)) AND ((job_id IS NULL) = (sink_id IS NULL)))),
     CONSTRAINT callback_delivery_check2 CHECK ((((kind = 'notice'::text) = (subscription_id IS NOT NULL)) AND ((subscription_id IS NULL) = (event_key IS NULL)))),
+    CONSTRAINT callback_delivery_held_check CHECK ((held = ANY (ARRAY['held'::text, 'passed'::text, 'dropped'::text]))),
     CONSTRAINT callback_delivery_kind_check CHECK ((kind = ANY (ARRAY['callback'::text, 'message'::text, 'notice'::text]))),
     CONSTRAINT callback_delivery_last_error_check CHECK ((length(last_error) <= 1024))
 );

@@ -274,9 +274,10 @@ class PostgresDriverStore(
 
     async def record_deliveries(self, epoch: int, reports: Sequence[DeliveryReport]) -> None:
         """Record attempts of callbacks."""
-        ids, delivered_list, statuses, errors, retries, rejected_list = columns(
-            reports, "delivery_id", "delivered", "status", "error", "retry_in_s", "rejected"
-        )
+        ids, delivered_list, statuses, errors, retries, rejected_list, held_list = columns(
+            reports, "delivery_id", "delivered", "status", "error", "retry_in_s", "rejected",
+            "held",
+        )  # fmt: skip
         await self._database.call(
             "record_deliveries",
             epoch=epoch,
@@ -286,6 +287,7 @@ class PostgresDriverStore(
             errors=errors,
             retries_in_s=retries,
             rejected_list=rejected_list,
+            held_list=held_list,
         )
 
 

@@ -72,6 +72,16 @@ class Lines:
         )
         return row
 
+    async def decide_message(
+        self, caller: Caller, sink: str, delivery_id: int, *, dropped: bool
+    ) -> Row:
+        """Say what becomes of a message."""
+        row: Row = await self._database.value(
+            "decide_message", caller=caller, of_name=sink, of_delivery_id=delivery_id,
+            decision="dropped" if dropped else "passed",
+        )  # fmt: skip
+        return row
+
     async def change_status(
         self, caller: Caller, batch_id: int, job_id: int, *, status: str, message: str | None
     ) -> Row:

@@ -8,6 +8,7 @@ import pytest
 from weft.core.errors import (
     InvalidStatusTransition,
     MessageDelivered,
+    MessageNotHeld,
     ParameterNotFound,
     ParameterOfOtherType,
     SetupNotFound,
@@ -81,6 +82,35 @@ class LineStoreSuite(StoreTests):
             await api.redeliver_message(caller, name, row["delivery_id"])
         with pytest.raises(SinkNotFound):
             await api.list_messages(caller, "gone", after=0, limit=9)
+
+    async def test_message_that_a_check_stops_waits_for_a_decision(self) -> None:
+        """It is due again when somebody lets it pass or drops it, once."""
+        api, caller, name = self.site.api, self.site.caller, f"l{uuid4().hex}"
+        text = SINK.replace("NAME", name)
+        await api.save_setup(caller, name, text, parse_setup(text))
+        for dropped in (False, True):
+            batch = await self.site.submit(sink=name)
+            await self.site.run()
+            rows = await api.list_messages(caller, name, after=0, limit=9)
+            number = next(one["delivery_id"] for one in rows if one["batch_id"] == batch)
+            with pytest.raises(MessageNotHeld):
+                await api.decide_message(caller, name, number, dropped=dropped)
+            report = DeliveryReport(
+                delivery_id=number, delivered=False, status=3, error="check a: bad",
+                retry_in_s=None, held=True,
+            )  # fmt: skip
+            await self.site.driver.record_deliveries(await self.site.lead(), [report])
+            why = await api.why_job(caller, batch, 1)
+            assert [dict(one) for one in why.stopped] == [
+                {"sink": name, "delivery_id": number, "error": "check a: bad"}
+            ]
+            (found,) = await api.list_messages(caller, name, after=number - 1, limit=9)
+            assert found["state"] == "held"
+            told = await api.decide_message(caller, name, number, dropped=dropped)
+            assert told["state"] == ("dropped" if dropped else "pending")
+            assert (await api.why_job(caller, batch, 1)).stopped == ()
+            with pytest.raises(MessageNotHeld):
+                await api.decide_message(caller, name, number, dropped=True)
 
     async def test_parameter_has_all_its_versions(self) -> None:
         """One type for ever; the same value again is no version; a file sets what it changes."""

@@ -96,7 +96,10 @@ class Message(Struct, kw_only=True):
     file: Annotated[str | None, Meta(description="of its job, if each of them is a message")]
     url: str
     order: Annotated[str | None, Meta(description="those that have the same one are sent in turn")]
-    state: Literal["pending", "delivered", "failed"]
+    state: Annotated[
+        Literal["pending", "delivered", "failed", "held", "dropped"],
+        Meta(description="`held`: a check stops it, until somebody decides"),
+    ]
     n_attempts: Count
     last_status: int | None
     last_error: str | None

@@ -1,9 +1,21 @@
 """The answers about products."""
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
+
+
+class ProductCheck(Struct, kw_only=True):
+    """A check that has stopped the delivery of a product."""
+
+    state: Annotated[
+        Literal["held", "passed", "dropped"],
+        Meta(description="`held`: it waits for a person, who lets it pass or drops it"),
+    ]
+    sink: str
+    delivery_id: int
+    error: str | None
 
 
 class Product(Struct, kw_only=True):
@@ -24,6 +36,9 @@ class Product(Struct, kw_only=True):
     user: str
     billing_project: str
     kept_at: Annotated[datetime, Meta(description="when its job ended")]
+    check: Annotated[
+        ProductCheck | None, Meta(description="what stopped its delivery; null: nothing did")
+    ]
 
 
 class ProductRemoved(Struct, kw_only=True):

@@ -171,6 +171,7 @@ RIGHTS: Final[Mapping[str, Right | None]] = {
     "GET /v1/lifecycles/{lifecycle}": Right.READ,
     "GET /v1/sinks/{sink}/deliveries": Right.OPERATE,
     "POST /v1/sinks/{sink}/deliveries/{message}/redeliver": Right.OPERATE,
+    "POST /v1/sinks/{sink}/deliveries/{message}/decide": Right.OPERATE,
     "GET /v1/parameters": Right.READ,
     "GET /v1/parameters/{parameter}": Right.READ,
     "PUT /v1/parameters/{parameter}": Right.OPERATE,

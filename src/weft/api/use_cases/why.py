@@ -105,6 +105,7 @@ async def _end_of(
         "memory_peak": last.get("memory_peak_bytes"),
         "actor": actor,
         "kept": facts.kept,
+        "stopped": facts.stopped,
         "silent_since": facts.silent_since,
         "reconnects_since": facts.reconnects_since,
         "stderr": await _last_line(services, caller, batch_id, job_id) if failed else None,

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 
@@ -181,6 +181,28 @@ def redeliver(sink: str, message: int, /, *, shared: Shared = SHARED) -> int:
         shared: Options of every command.
     """
     found = shared.ask(lambda client: client.redeliver_message(sink, message))
+    if shared.json:
+        print_json(found)
+    else:
+        note(f"message {message} of sink {sink} is {found['state']}")
+    return 0
+
+
+@app.command
+def decide(
+    sink: str, message: int, decision: Literal["pass", "drop"], /, *, shared: Shared = SHARED
+) -> int:
+    """Send a message that a check has stopped, or drop it. Only for operators.
+
+        weft line decide wekeo 7 pass
+
+    Args:
+        sink: Name of the sink.
+        message: Its number, as `weft line deliveries` shows it.
+        decision: `pass` or `drop`.
+        shared: Options of every command.
+    """
+    found = shared.ask(lambda client: client.decide_message(sink, message, decision))
     if shared.json:
         print_json(found)
     else:

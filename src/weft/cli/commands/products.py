@@ -20,7 +20,7 @@ app = App(
     "    weft products --q 'type = FSC and tile = 32TLR'",
 )
 
-HEADER = ("Number", "Product", "Job", "Kept")
+HEADER = ("Number", "Product", "Job", "Kept", "Check")
 PAGE_ROWS = 1000
 
 
@@ -60,6 +60,7 @@ def products(
             cell(json.dumps(one["product"], ensure_ascii=False), width=80),
             format_job_ref(one["batch_id"], one["job_id"]),
             moment(one["kept_at"]),
+            _check_of(one),
         )
         for one in found
     ]
@@ -68,6 +69,14 @@ def products(
     else:
         note("there are no such products; a job names its own in the file $WEFT_PRODUCTS")
     return 0
+
+
+def _check_of(product: Document) -> str:
+    """Say what stopped its delivery."""
+    if (check := product["check"]) is None:
+        return ""
+    said = f"{check['state']}: message {check['delivery_id']} of {check['sink']}"
+    return cell(f"{said}: {check['error']}" if check["error"] else said, width=80)
 
 
 @app.command

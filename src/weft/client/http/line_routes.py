@@ -48,6 +48,13 @@ class LineRoutes(Requests):
         """Yield the messages of a sink, the oldest first. Only for operators."""
         return self._list(f"/v1/sinks/{quote(sink, safe='')}/deliveries", {})
 
+    async def decide_message(self, sink: str, delivery_id: int, decision: str) -> Document:
+        """Let a message that a check has stopped `pass`, or `drop` it; return it. Only for
+        operators.
+        """
+        path = f"/v1/sinks/{quote(sink, safe='')}/deliveries/{delivery_id}/decide"
+        return await self._post(path, {"decision": decision})
+
     async def redeliver_message(self, sink: str, delivery_id: int) -> Document:
         """Send a message again now; return it. Only for operators."""
         return await self._post(

@@ -114,6 +114,13 @@ class SinkTaken(Conflict):
     sqlstate = "WF251"
 
 
+class MessageNotHeld(Conflict):
+    """No check has stopped the message, or somebody has decided about it."""
+
+    code = "API.MESSAGE_NOT_HELD"
+    sqlstate = "WF254"
+
+
 class MessageDelivered(Conflict):
     """The message was delivered, so it is not sent again."""
 

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -24,6 +24,9 @@ EACH_CHARS_MAX: Final = 200
 TRIES_MAX: Final = 1000
 PATH_MAX: Final = 20
 WORDS_MAX: Final = 50
+CHECKS_MAX: Final = 10
+CHECK_S: Final = 60.0
+"""What a check may take."""
 TIMEOUT_MAX_S: Final = 300
 COMMAND: Final = "command:"
 """Before the name of a program, where other sinks have an address."""
@@ -40,7 +43,8 @@ _USUAL: Final = {"routing_key": "", "key": "${job.id}"}
 _OPTION_CHARS_MAX: Final = 255
 _ROOTS: Final = ("job", "product")
 _COMMON: Final = (
-    "kind", "message", "each", "products", "schema", "order", "retry", "given_up", "rejected",
+    "kind", "message", "each", "products", "schema", "checks", "order", "retry", "given_up",
+    "rejected",
 )  # fmt: skip
 _TRIES: Final = 20
 _TIMEOUT: Final = "30s"
@@ -86,6 +90,16 @@ class Sink:
     kind: str = HTTP
     options: Mapping[str, str] = field(default_factory=dict)
     """Where messages go, of other kinds; with `${job.NAME}` and `${product.NAME}`."""
+    checks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Programs and their arguments, by the names by which products ask for them."""
+
+
+def checks_of(facts: Mapping[str, Any]) -> Sequence[str] | None:
+    """Return the checks that a product names. None: what it has there are no names."""
+    product = json.loads(facts.get("product") or "null")
+    given = product.get("checks", []) if isinstance(product, Mapping) else []
+    fine = isinstance(given, list) and len(given) <= CHECKS_MAX and _are_words(given)
+    return given if fine else None
 
 
 def target_of(options: Mapping[str, str], facts: Mapping[str, Any]) -> dict[str, str]:
@@ -134,7 +148,7 @@ def parse_sink(document: object, say: Say) -> Sink | None:
     for name in document:
         if name not in known:
             wrong(str(name), f"a sink of kind {kind} has no such field; it has {', '.join(known)}")
-    command = reader.command() if kind == "command" else ()
+    command = reader.command("command", document.get("command")) if kind == "command" else ()
     each = reader.each()
     products = reader.products()
     options = reader.options(_OWN[kind]) if kind not in {HTTP, "command"} else {}
@@ -156,14 +170,14 @@ def parse_sink(document: object, say: Say) -> Sink | None:
     given_up = reader.tries("given_up", (), 0)
     rejected = reader.tries("rejected", ("codes",), 1)
     codes = reader.codes(_FINAL.get(kind))
-    schema = reader.schema()
+    schema, checks = reader.schema(), reader.checks()
     if said or message is None:
         return None
     ends = given_up.path or retry.path[:1]
     return Sink(
         url, message, order, retry.tries, retry.path, ends, codes, rejected.tries,
         rejected.path or ends, command, timeout_s, each, products, schema,
-        kind, options,
+        kind, options, checks,
     )  # fmt: skip
 
 
@@ -211,9 +225,16 @@ class _Reader:
                 self._wrong("url", str(error))
         return given
 
-    def command(self) -> tuple[str, ...]:
+    def checks(self) -> Mapping[str, tuple[str, ...]]:
+        """Return programs by the names of checks."""
+        given = self._document.get("checks", {})
+        if not isinstance(given, Mapping) or len(given) > WORDS_MAX:
+            self._wrong("checks", f"it should be a table of at most {WORDS_MAX} programs")
+            return {}
+        return {name: self.command("checks", one) for name, one in given.items()}
+
+    def command(self, field: str, given: object) -> tuple[str, ...]:
         """Return the name of a program and its arguments."""
-        given = self._document.get("command")
         words = [given] if isinstance(given, str) else given
         if (
             not isinstance(words, list)
@@ -223,7 +244,7 @@ class _Reader:
             or any("\0" in one for one in words)
         ):
             self._wrong(
-                "command",
+                field,
                 "it should be the name of a program of the setting sink_commands, or a list of "
                 "that and its arguments",
             )

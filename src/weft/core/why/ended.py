@@ -85,6 +85,12 @@ def _end(job: EndFacts) -> Iterator[Cause]:
     tries = f" (attempt {job.attempt} of {job.max_attempts})" if job.max_attempts > 1 else ""
     if job.state == "success":
         yield Cause("success", f"succeeded{where}{took}{tries}", command("logs", name_of(job)))
+        for one in job.stopped:
+            number, sink = str(one["delivery_id"]), one["sink"]
+            yield Cause(
+                "check", f"has a message for {sink} that waits for a person: {one['error']}",
+                command("line", "decide", sink, number, "pass"),
+            )  # fmt: skip
         return
     how = explain_end(msgspec.to_builtins(job))
     by = f" by {job.actor}" if job.actor and job.state == "cancelled" else ""

@@ -1,6 +1,7 @@
 """What the store knows of a job that waits or has ended."""
 
 from datetime import datetime
+from typing import Any
 
 import msgspec
 
@@ -196,6 +197,10 @@ class EndFacts(msgspec.Struct, frozen=True, kw_only=True):
     timeout_s: float | None = None
     actor: str | None = None
     """The user who cancelled it."""
+    stopped: tuple[dict[str, Any], ...] = ()
+    """Of one that ended well: its messages that checks have stopped: `sink`, `delivery_id`,
+    `error`.
+    """
     kept: str | None = None
     """The worker that is kept for it."""
     silent_since: datetime | None = None
@@ -252,6 +257,10 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     memory: int = 0
     asks: dict[str, int | float | str | list[str]] = {}
     """What it asks beside cpu, memory, queue and executor."""
+    stopped: tuple[dict[str, Any], ...] = ()
+    """Of one that ended well: its messages that checks have stopped: `sink`, `delivery_id`,
+    `error`.
+    """
     kept: str | None = None
     """The worker that is kept for it."""
     silent_since: datetime | None = None

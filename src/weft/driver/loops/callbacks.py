@@ -22,7 +22,7 @@ from weft import __version__
 from weft.core.callback_retry import RetryPlan, is_delivered, next_try_s
 from weft.core.callback_signature import DELIVERY_HEADER, SIGNATURE_HEADER, sign, tenant_secret
 from weft.core.lines.filling import CannotFill
-from weft.core.lines.sink import HTTP, is_rejected, target_of
+from weft.core.lines.sink import CHECK_S, CHECKS_MAX, HTTP, checks_of, is_rejected, target_of
 from weft.core.mail import SCHEME
 from weft.core.notice_policy import NoticePolicy, next_notice_s
 from weft.driver.callback_forms import CallbackBody, CallbackForm, body_of
@@ -140,7 +140,7 @@ class CallbackLoop:
         begun = time.monotonic()
         try:
             body, once = await self._body(one)
-            answered = await self._send(one, body)
+            answered = await self._checked(one) or await self._send(one, body)
         except Misfit as error:
             answered, once = Answered(error=str(error), rejected=True), False
         except ValueError as error:  # a template that cannot be used
@@ -149,6 +149,38 @@ class CallbackLoop:
         report = self._report_of(one, answered, once=once)
         await self._store.record_deliveries(self._epoch, [report])
         _tell(one, report, took_s)
+
+    async def _checked(self, one: DueCallback) -> Answered | None:
+        """Make the checks that a product names; `None`: it may be sent. Raise `ValueError` if they
+        cannot be made now.
+        """
+        if one.sink is None:
+            return None
+        if one.sink["held"] == "dropped":
+            return Answered(error="somebody has dropped it")
+        if one.sink["held"] == "passed" or not one.sink["checks"]:
+            return None
+        facts = msgspec.json.decode(one.body, type=dict[str, Any])
+        names = checks_of(facts)
+        if names is None:
+            return Answered(error=f"its `checks` are not a list of {CHECKS_MAX} names", held=True)
+        for name in names:
+            command = one.sink["checks"].get(name)
+            if command is None:
+                return Answered(error=f"its sink has no check {name}", held=True)
+            if self._post.sinks is None:
+                raise ValueError("this driver makes no checks")
+            program = {"kind": "command", "command": command, "timeout_s": CHECK_S}
+            message = SinkMessage(
+                one.tenant_id, one.sink["tenant"], one.name, facts["product"].encode(), {}
+            )
+            answered = await self._post.sinks.send(program, message)
+            said = f"check {name}: {answered.error or f'exit code {answered.status}'}"
+            if answered.status is None:
+                raise ValueError(said)
+            if answered.status != 0:
+                return Answered(status=answered.status, error=said, delivered=False, held=True)
+        return None
 
     async def _send(self, one: DueCallback, body: bytes) -> Answered:
         """Send once; a notice follows redirections, each of which is judged like its own URL."""
@@ -217,6 +249,8 @@ class CallbackLoop:
             tries = one.sink["rejected_tries"] if rejected else one.sink["tries"]
             plan = replace(plan, attempts_max=tries)
         retry_in_s = None
+        stops = answered.held or (one.sink is not None and one.sink["held"] == "dropped")
+        once = once or stops
         if not delivered and one.subscription is not None:
             policy = msgspec.convert(one.subscription["policy"], NoticePolicy)
             retry_in_s = next_notice_s(policy, one.n_attempts + 1)
@@ -235,6 +269,7 @@ class CallbackLoop:
             error=answered.error,
             retry_in_s=retry_in_s,
             rejected=rejected,
+            held=answered.held,
         )
 
 
@@ -272,7 +307,7 @@ def redirection(url: str, answered: Answered) -> str | None:
 
 def _tell(one: DueCallback, report: DeliveryReport, took_s: float) -> None:
     """Count and log an attempt, without the URL, which may hold a secret."""
-    outcome = "delivered" if report.delivered else "failed"
+    outcome = "delivered" if report.delivered else "held" if report.held else "failed"
     if outcome == "failed" and report.retry_in_s is None:
         outcome = "given_up"
     metrics.CALLBACK_ATTEMPTS.labels(outcome).inc()
@@ -290,6 +325,8 @@ def _tell(one: DueCallback, report: DeliveryReport, took_s: float) -> None:
         log.info("callback.delivered", **facts)
     elif outcome == "failed":
         log.info("callback.failed", error=report.error, retry_in_s=report.retry_in_s, **facts)
+    elif outcome == "held":
+        log.warning("callback.held", error=report.error, **facts)
     else:
         log.warning("callback.given_up", error=report.error, **facts)
 

@@ -47,3 +47,5 @@ class DeliveryReport(msgspec.Struct, frozen=True, kw_only=True):
     retry_in_s: float | None
     rejected: bool = False
     """The receiver wants no such message."""
+    held: bool = False
+    """A check stops it, until a person decides."""

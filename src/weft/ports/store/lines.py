@@ -39,6 +39,13 @@ class LineStore(Protocol):
         `SinkNotFound`, `MessageNotFound`, `MessageDelivered`.
         """
 
+    async def decide_message(
+        self, caller: Caller, sink: str, delivery_id: int, *, dropped: bool
+    ) -> Row:
+        """Send a message that a check has stopped, or drop it; return it. Raise `SinkNotFound`,
+        `MessageNotFound`, `MessageNotHeld`.
+        """
+
     async def change_status(
         self, caller: Caller, batch_id: int, job_id: int, *, status: str, message: str | None
     ) -> Row:

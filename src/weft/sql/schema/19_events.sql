@@ -63,6 +63,7 @@ CREATE TABLE weft.callback_delivery (
     delivered_at timestamptz,  -- NULL: not yet, or given up
     last_status int,  -- NULL: the last attempt had no answer, or there was none
     last_error text CHECK (length(last_error) <= 1024),  -- NULL: it had one
+    held text CHECK (held IN ('held', 'passed', 'dropped')),  -- a check stopped it, and what a person decided; NULL: none did
     UNIQUE (batch_id, group_id, completion),
     CHECK ((kind = 'callback') = (group_id IS NOT NULL) AND (group_id IS NULL) = (completion IS NULL)),
     CHECK ((kind = 'message') = (job_id IS NOT NULL) AND (job_id IS NULL) = (sink_id IS NULL)),

@@ -9,6 +9,7 @@ from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, read_document, services_of
 from weft.wire.documents import Empty
 from weft.wire.line_answers import Message
+from weft.wire.line_documents import MessageDecision
 
 
 @get("/v1/sinks/{sink:str}/deliveries", opt={"page": Message, "query": PAGE})
@@ -38,4 +39,22 @@ async def redeliver_message(request: AnyRequest) -> Response[bytes]:
     return reply({**await store.redeliver_message(caller_of(request), sink, message)})
 
 
-ROUTES = (list_messages, redeliver_message)
+@post(
+    "/v1/sinks/{sink:str}/deliveries/{message:str}/decide",
+    status_code=200,
+    opt={"answer": Message, "body": MessageDecision, "refuses": (409,)},
+)
+async def decide_message(request: AnyRequest) -> Response[bytes]:
+    """Send a message that a check has stopped, or drop it."""
+    Query(request, ())
+    sink, message = sink_of(request), message_of(request)
+    decision = (await read_document(request, MessageDecision)).decision
+    store = services_of(request).store
+    return reply({
+        **await store.decide_message(
+            caller_of(request), sink, message, dropped=decision == "drop"
+        )
+    })  # fmt: skip
+
+
+ROUTES = (list_messages, redeliver_message, decide_message)

@@ -3,11 +3,12 @@
 -- Locks: as _check_epoch; job (of messages, in key order); delivery; as _after_sends; as _after_notices (rows above).
 --   redeliver_callback changes only deliveries that are not due, so none that is being sent.
 -- Plan: by key.
--- retries_in_s: NULL: no more attempts. rejected_list: whether the receiver wants no such message.
+-- retries_in_s: NULL: no more attempts. rejected_list: whether the receiver wants no such message. held_list: whether a check stops it,
+--   until a person decides.
 --   A batch deleted meanwhile has no deliveries left.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.record_deliveries(epoch bigint, delivery_ids bigint[], delivered_list boolean[], statuses int[],
-    errors text[], retries_in_s double precision[], rejected_list boolean[], at timestamptz DEFAULT clock_timestamp())
+    errors text[], retries_in_s double precision[], rejected_list boolean[], held_list boolean[], at timestamptz DEFAULT clock_timestamp())
 RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
@@ -23,8 +24,10 @@ BEGIN
     UPDATE weft.callback_delivery d SET n_attempts = d.n_attempts + 1, tried_at = record_deliveries.at, last_status = t.status,
         last_error = left(t.error, 1024),
         delivered_at = CASE WHEN t.delivered THEN record_deliveries.at END,
-        next_at = CASE WHEN NOT t.delivered THEN record_deliveries.at + t.retry_in_s * interval '1 second' END
-    FROM unnest(delivery_ids, delivered_list, statuses, errors, retries_in_s) t (delivery_id, delivered, status, error, retry_in_s)
+        next_at = CASE WHEN NOT t.delivered THEN record_deliveries.at + t.retry_in_s * interval '1 second' END,
+        held = CASE WHEN t.held THEN 'held' ELSE d.held END
+    FROM unnest(delivery_ids, delivered_list, statuses, errors, retries_in_s, held_list)
+        t (delivery_id, delivered, status, error, retry_in_s, held)
     WHERE d.delivery_id = t.delivery_id AND d.next_at IS NOT NULL
     RETURNING d.delivery_id, d.kind)
     SELECT array_agg(u.delivery_id ORDER BY u.delivery_id), bool_or(u.kind = 'notice') INTO v_recorded, v_notices FROM upd u;

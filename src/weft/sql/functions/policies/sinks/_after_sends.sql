@@ -1,5 +1,5 @@
 -- _after_sends: bring the statuses of jobs after tries to send their messages: `publishing`, then, when all are sent, `published` and the
---   status of success; after a try that failed, or was rejected, the path of the sink.
+--   status of success; after a try that failed, or was rejected, the path of the sink. One that a check has stopped leads no further.
 -- Called by: record_deliveries, which has locked the jobs.   Safe to repeat: no.
 -- Locks: job (by the caller); as _add_status_rows.   Plan: by key.
 -- Owner: weft_system.
@@ -10,12 +10,12 @@ DECLARE
     v_one record; v_why text;
 BEGIN
     FOR v_one IN
-        SELECT j AS job, d.delivered_at IS NOT NULL AS delivered, d.next_at IS NOT NULL AS again, s.document,
+        SELECT j AS job, coalesce(d.held, '') AS held, d.delivered_at IS NOT NULL AS delivered, d.next_at IS NOT NULL AS again, s.document,
             d.delivery_id = ANY (_after_sends.rejected_ids) AS rejected,
             left(concat_ws(' ', 'sink ' || s.name || ':', CASE WHEN s.document ->> 'url' LIKE 'command:%' THEN 'it ended with '
                 ELSE 'it answered ' END || d.last_status, d.last_error), 1024) AS why,
             NOT EXISTS (SELECT FROM weft.callback_delivery o WHERE o.batch_id = d.batch_id AND o.job_id = d.job_id
-                AND o.kind = 'message' AND o.delivered_at IS NULL) AS all_sent
+                AND o.kind = 'message' AND o.delivered_at IS NULL AND o.held IS DISTINCT FROM 'dropped') AS all_sent
         FROM unnest(_after_sends.delivery_ids) WITH ORDINALITY t (id, n)
         JOIN weft.callback_delivery d ON d.delivery_id = t.id AND d.kind = 'message'
         JOIN weft.sink s ON s.sink_id = d.sink_id
@@ -23,7 +23,8 @@ BEGIN
         ORDER BY t.n
     LOOP
         PERFORM weft._move_status(v_one.job, PHASE_PUBLISHING::smallint);
-        IF NOT v_one.delivered THEN
+        CONTINUE WHEN v_one.held = 'held';
+        IF NOT v_one.delivered AND v_one.held <> 'dropped' THEN
             PERFORM weft._walk_path(v_one.job, ARRAY(SELECT jsonb_array_elements_text(v_one.document -> CASE
                 WHEN v_one.rejected AND (v_one.again OR v_one.document ->> 'rejected_tries' = '1') THEN 'rejected_path'
                 WHEN v_one.again THEN 'retry_path' ELSE 'given_up_path' END)),

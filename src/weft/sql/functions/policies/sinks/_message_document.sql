@@ -1,13 +1,13 @@
 -- _message_document: the document of a message of a sink. One without a next attempt was delivered or given up.
--- Called by: list_messages, redeliver_message.   Safe to repeat: yes, it only reads.
+-- Called by: list_messages, redeliver_message, decide_message.   Safe to repeat: yes, it only reads.
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._message_document(delivery weft.callback_delivery, sink text) RETURNS jsonb LANGUAGE sql STABLE
 AS $$
     SELECT jsonb_build_object(
         'delivery_id', delivery.delivery_id, 'delivery', delivery.name, 'sink', sink, 'batch_id', delivery.batch_id,
         'job_id', delivery.job_id, 'file', nullif(delivery.file, ''), 'url', delivery.url, 'order', delivery.order_key,
-        'state', CASE WHEN delivery.delivered_at IS NOT NULL THEN 'delivered' WHEN delivery.next_at IS NULL THEN 'failed'
-            ELSE 'pending' END,
+        'state', CASE WHEN delivery.delivered_at IS NOT NULL THEN 'delivered' WHEN delivery.held = 'dropped' THEN 'dropped'
+            WHEN delivery.next_at IS NOT NULL THEN 'pending' WHEN delivery.held = 'held' THEN 'held' ELSE 'failed' END,
         'n_attempts', delivery.n_attempts, 'last_status', delivery.last_status, 'last_error', delivery.last_error,
         'created_at', delivery.created_at, 'tried_at', delivery.tried_at, 'next_at', delivery.next_at,
         'delivered_at', delivery.delivered_at)

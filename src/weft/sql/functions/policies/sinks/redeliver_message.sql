@@ -21,7 +21,9 @@ BEGIN
         PERFORM weft._fail('WF252', format('message %s of sink "%s" was delivered', of_delivery_id, of_name),
             coalesce('Its receiver answered ' || v_delivery.last_status || '.', 'It has arrived.'), 'It is not sent again.');
     ELSIF v_delivery.next_at IS NULL OR v_delivery.next_at > redeliver_message.at THEN
-        UPDATE weft.callback_delivery d SET next_at = redeliver_message.at WHERE d.delivery_id = v_delivery.delivery_id
+        UPDATE weft.callback_delivery d SET next_at = redeliver_message.at,
+            held = CASE WHEN d.held = 'passed' THEN d.held END  -- else its checks are made again
+        WHERE d.delivery_id = v_delivery.delivery_id
         RETURNING d.* INTO v_delivery;
         PERFORM pg_notify('driver', 'callback');
     END IF;

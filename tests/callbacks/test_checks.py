@@ -13,6 +13,7 @@ from callbacks.test_live import Live, driving, live
 from callbacks.test_messages import making, until
 from store.test_lifecycles import HRSI
 from store.test_products import name
+from weft.core.errors import MessageNotHeld
 from weft.core.lines.setup import parse_setup
 from weft.run.line_sinks import LineSinks
 from weft.run.message_making import MessageMaking
@@ -94,6 +95,8 @@ async def test_check_that_fails_waits_for_a_person(
     await api.decide_message(caller, "wekeo", number, dropped=dropped)
     assert (await until(live, batch, "done"))[-3:] == ["start_publication", "published", "done"]
     assert announced(told) == sent
+    with pytest.raises(MessageNotHeld):
+        await api.decide_message(caller, "wekeo", number, dropped=dropped)
 
 
 async def test_check_that_its_sink_does_not_have_is_one_that_fails(live: Live, told: Path) -> None:

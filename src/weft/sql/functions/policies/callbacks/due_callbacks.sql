@@ -47,8 +47,8 @@ BEGIN
         LIMIT greatest(0, due_callbacks.limit_all - cardinality(due_callbacks.busy)))
     SELECT d.delivery_id, d.name, d.tenant_id, d.batch_id, d.group_id, d.url, d.body, d.n_attempts, due_callbacks.at - d.created_at,
            floor(date_part('epoch', due_callbacks.at))::bigint, b.door, CASE WHEN b.door IS NOT NULL THEN b.idempotency_key END,
-           d.job_id, (SELECT s.document || jsonb_build_object('tenant', t.name, 'held', d.held) FROM weft.sink s JOIN weft.tenant t USING (tenant_id)
-               WHERE s.sink_id = d.sink_id),
+           d.job_id, (SELECT s.document || jsonb_build_object('tenant', t.name, 'held', d.held)
+               FROM weft.sink s JOIN weft.tenant t USING (tenant_id) WHERE s.sink_id = d.sink_id),
            (SELECT jsonb_build_object('name', s.name, 'policy', s.policy) FROM weft.subscription s
                WHERE s.subscription_id = d.subscription_id)
     FROM chosen c JOIN weft.callback_delivery d ON d.delivery_id = c.delivery_id

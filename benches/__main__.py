@@ -43,6 +43,8 @@ BENCHES: Mapping[str, str] = {
     "watermark": "records of a partition that are done in random order, per second",
     "simulations": "simulated jobs without a step, and 10,000 that sleep at once",
     "doors": "jobs by the door of JobWeaver, one a request, beside `/v1`, and pages of 100",
+    "items": "items of a source that become jobs, in series, beside plain jobs, and known ones",
+    "deliveries": "messages of a sink to a listener, beside their sender in a loop",
     "notify": "jobs by the door of Agave with three subscriptions each, beside none",
     "pages": "every page of 100,000 batches and 1,000,000 jobs, by HTTP and in Chromium",
 }

@@ -1,5 +1,5 @@
 -- _take_one: lock one ready job for a worker, if it may have it now. A worker without a number is one that is about to be made.
--- Called by: _claim_kept, _claim_queued, _begin_creating.   Safe to repeat: no, it keeps its locks.
+-- Called by: _claim_kept, _begin_creating.   Safe to repeat: no, it keeps its locks.
 -- Plan: everything by key; as _pick_one.
 -- Locks: batch (shared, tried); as _pick_one. It never waits.
 -- Returns: the offer of this job, and what was picked: its job_ids are NULL if the job does not wait any more, is locked, or needs amounts
@@ -30,8 +30,7 @@ BEGIN
     WHERE j.batch_id = of_batch_id AND j.job_id = of_job_id AND j.state = STATE_READY
       -- The worker of a machine that was made for one job serves no lane.
       AND (worker.incarnation_id IS NULL OR worker.offers ? 'machine' OR EXISTS (
-          SELECT FROM weft.worker_lane l WHERE l.incarnation_id = worker.incarnation_id AND l.lane_id = j.lane_id)
-          OR weft._consumes(worker, j.lane_id))
+          SELECT FROM weft.worker_lane l WHERE l.incarnation_id = worker.incarnation_id AND l.lane_id = j.lane_id))
       AND (NOT coalesce(worker.offers ? 'timeout_s', false) OR worker.incarnation_id IS NULL OR weft._ends_in_time(worker,
           (SELECT l.asks FROM weft.lane l WHERE l.lane_id = j.lane_id), clock_timestamp()));
     SELECT * INTO v_terms FROM weft._batch_terms(offer.batch_id, offer.runnable_id <> 0);

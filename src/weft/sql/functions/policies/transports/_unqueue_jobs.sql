@@ -1,5 +1,5 @@
 -- _unqueue_jobs: queued jobs are ready again. The caller lists them, and does what is due with their offers.
--- Called by: withdraw_offers, _leave_queued.   Safe to repeat: no.   Plan: by key.
+-- Called by: withdraw_offers, expire_offers.   Safe to repeat: no.   Plan: by key.
 -- Locks: job (by the caller).
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._unqueue_jobs(batch_ids bigint[], job_ids int[], at timestamptz) RETURNS void LANGUAGE sql

@@ -1,7 +1,7 @@
 -- start_answered: foreign programs say that they run, or have run, the jobs of these offers: each that is still offered becomes an attempt
 --   of the worker `foreign` of its pool, and others were heard of.
 -- Called by: DriverStore.start_answered.   Safe to repeat: yes.
--- Locks: as _check_epoch; as _foreign_worker; incarnation (shared, tried); batch (shared, tried); as _leave_queued; as _claim_queued;
+-- Locks: as _check_epoch; as _foreign_worker; incarnation (shared, tried); batch (shared, tried); as _claim_queued;
 --   as start_attempts (the same rows); transport_offer (SKIP LOCKED). It waits for no job.
 -- Plan: as _answered; as _claim_queued.
 -- Returns: a word per offer, in order. `runs`: it became an attempt. `not_now`: it is offered still. `settled`: there is no such offer
@@ -25,13 +25,11 @@ BEGIN
         IF v_one.attempt IS NULL THEN
             v_worker := weft._foreign_worker(v_one.pool_id, false, start_answered.at);
             IF v_worker.incarnation_id IS NOT NULL AND pg_try_advisory_xact_lock_shared(7703, v_worker.incarnation_id)
-                AND pg_try_advisory_xact_lock_shared(v_one.batch_id)
-                AND weft._leave_queued(v_worker, v_one.offer_id, v_worker.cpu_m, v_worker.memory_mib, start_answered.at) THEN
-                SELECT * INTO v_claimed FROM weft._claim_queued(v_worker, v_one.batch_id, v_one.job_id, v_one.offer_id, NULL,
-                    start_answered.at);
-                IF v_claimed.attempt IS NULL THEN
-                    v_words[v_one.n] := 'settled';
-                ELSE
+                AND pg_try_advisory_xact_lock_shared(v_one.batch_id) THEN
+                SELECT c.* INTO v_claimed FROM weft._claim_queued(v_worker, v_one.batch_id,
+                    (SELECT j.lane_id FROM weft.job j WHERE j.batch_id = v_one.batch_id AND j.job_id = v_one.job_id),
+                    ARRAY[v_one.offer_id], NULL, false, start_answered.at) c;
+                IF v_claimed.attempt IS NOT NULL THEN
                     v_words[v_one.n] := 'runs';
                     PERFORM weft.start_attempts(v_worker.incarnation_id, ARRAY[v_one.batch_id], ARRAY[v_one.job_id],
                         ARRAY[v_claimed.attempt], ARRAY[0::bigint], start_answered.at);

@@ -8,9 +8,11 @@ LIMIT = 500
 def rounds(stock: Stock, taken: int, count: int, *, jobs: int = 10**9) -> int:
     """Let this number of jobs be taken between two rounds; return the size in the end."""
     waiting = 0
-    for _ in range(count):
+    for number in range(count):
         n_new = min(jobs, stock.size - waiting) if waiting < stock.size else 0
-        stock.plan(slots=4, waiting=waiting, n_new=n_new, limit=LIMIT)
+        stock.plan(
+            slots=4, waiting=waiting, n_new=n_new, limit=LIMIT, now_s=number * STEADY_S / 4 + 1e3
+        )
         waiting = max(0, waiting + n_new - taken)
     return stock.size
 
@@ -24,15 +26,15 @@ def test_a_stock_is_as_many_as_slots_when_jobs_are_long_or_few() -> None:
     stock = Stock(4)
     rounds(stock, 60, 20)
 
-    assert rounds(stock, 0, 20) == 4
+    assert rounds(stock, 0, 40) == 4
     rounds(stock, 60, 20)
-    assert rounds(stock, 60, 20, jobs=2) == 4
+    assert rounds(stock, 60, 40, jobs=2) == 4
 
 
 def test_more_slots_than_the_limit_have_one_each_ahead() -> None:
     stock = Stock(600)
-    stock.plan(slots=600, waiting=0, n_new=600, limit=LIMIT)
-    stock.plan(slots=600, waiting=0, n_new=600, limit=LIMIT)
+    stock.plan(slots=600, waiting=0, n_new=600, limit=LIMIT, now_s=1.0)
+    stock.plan(slots=600, waiting=0, n_new=600, limit=LIMIT, now_s=1.0)
 
     assert stock.size == 600
 

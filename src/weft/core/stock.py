@@ -5,8 +5,8 @@ how many messages one of these holds.
 from dataclasses import dataclass
 from typing import Final
 
-STEADY_S: Final = 2.0
-"""An allowance is not lowered sooner after a change."""
+STEADY_S: Final = 1.0
+"""Nothing is lowered sooner after a change."""
 
 
 @dataclass
@@ -14,20 +14,27 @@ class Stock:
     """The offers ahead of one queue.
 
     It doubles when a round finds most of a full one taken: the consumers may have idled until
-    then. It is halved when a round finds hardly any taken, or did not fill it. So it holds what is
-    taken within a few rounds, and of long jobs as many as there are slots.
+    then. It is halved when for a while half of it was not needed, or it could not be filled. So it
+    holds what is taken within a few rounds, and of long jobs as many as there are slots.
     """
 
     size: int
     _is_full: bool = False
+    _least: int = 0
+    """The fewest offers that waited since it was last looked at."""
+    _looked_s: float = 0.0
 
-    def plan(self, *, slots: int, waiting: int, n_new: int, limit: int) -> None:
+    def plan(self, *, slots: int, waiting: int, n_new: int, limit: int, now_s: float) -> None:
         """Take a round into account: how many offers it found waiting, and how many it added."""
         was_full, self._is_full = self._is_full, waiting + n_new >= self.size
         if was_full and 4 * waiting <= self.size:
             self.size = min(2 * self.size, max(limit, slots))
-        elif not was_full or 4 * waiting >= 3 * self.size:
+        elif now_s < self._looked_s + STEADY_S:
+            self._least = min(self._least, waiting)
+            return
+        elif not was_full or 2 * self._least >= self.size:
             self.size = max(self.size // 2, slots)
+        self._least, self._looked_s = waiting, now_s
 
 
 @dataclass

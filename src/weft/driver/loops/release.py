@@ -28,13 +28,15 @@ OFFERS_MAX: Final = 1000
 """In one call."""
 SEND_AGAIN_S: Final = 5.0
 """After this time a message that was not confirmed is sent again."""
+SETS_MAX: Final = 4
+"""Of messages that are under way at a time."""
 LOOK_S: Final = 1.0
 """Between two looks while anything is offered: a hold withdraws it."""
 NOTE_S: Final = 10.0
 """Between two looks at what a transport holds."""
 PAUSE_S: Final = 0.05
-"""Between two rounds, and as long again while offers come and go: what becomes ready meanwhile is
-offered together. When nothing moves it doubles, up to `LOOK_S`.
+"""Between two rounds while offers come and go: what becomes ready meanwhile is offered together.
+When nothing moves it doubles, up to `LOOK_S`.
 """
 
 
@@ -62,6 +64,7 @@ class Release:
         self._stocks: dict[str, Stock] = {}
         self._looked_s = 0.0
         self._n_left = 0
+        self._sending: set[asyncio.Task[None]] = set()
 
     async def round(self) -> bool | None:
         """Withdraw, offer and send once; return whether offers came or went, None: there are
@@ -79,8 +82,8 @@ class Release:
         due = await store.take_offers(
             epoch, self._names, again_s=SEND_AGAIN_S, limit_offers=OFFERS_MAX
         )
-        if confirmed := await self._send(due):
-            await store.confirm_offers(epoch, confirmed)
+        if due:
+            await self._begin_to_send(due)
         if n_new:
             self._context.moved()
         return has_moved
@@ -95,11 +98,25 @@ class Release:
         queues = [one for one in found if one.key]
         self._stocks = {one.key: self._stocks.get(one.key) or Stock(one.slots) for one in queues}
         for key, slots, waiting, n_new in queues:
-            self._stocks[key].plan(slots=slots, waiting=waiting, n_new=n_new, limit=limit)
+            self._stocks[key].plan(
+                slots=slots, waiting=waiting, n_new=n_new, limit=limit, now_s=time.monotonic()
+            )
         return sum(one.n_new for one in found)
 
-    async def _send(self, due: Sequence[DueOffer]) -> Sequence[int]:
-        """Send the messages of offers; return the numbers of those that were confirmed."""
+    async def _begin_to_send(self, due: Sequence[DueOffer]) -> None:
+        """Send messages while the next round offers more. Raise what an earlier set has failed
+        with.
+        """
+        self._sending.add(asyncio.create_task(self._send(due)))
+        done = {task for task in self._sending if task.done()}
+        if len(self._sending) - len(done) >= SETS_MAX:
+            done, _ = await asyncio.wait(self._sending, return_when=asyncio.FIRST_COMPLETED)
+        self._sending -= done
+        for task in done:
+            task.result()
+
+    async def _send(self, due: Sequence[DueOffer]) -> None:
+        """Send the messages of offers, and note what is confirmed."""
         bodies = await bodies_of(self._transports.store, self._context.epoch, due)
         sent = await asyncio.gather(
             *(
@@ -109,7 +126,14 @@ class Release:
                 for name in sorted({one.transport for one in due})
             )
         )
-        return [one for some in sent for one in some]
+        if confirmed := [one for some in sent for one in some]:
+            await self._transports.store.confirm_offers(self._context.epoch, confirmed)
+
+    async def end(self) -> None:
+        """Send nothing any more."""
+        for task in self._sending:
+            task.cancel()
+        await asyncio.gather(*self._sending, return_exceptions=True)
 
 
 async def _run(context: LoopContext) -> None:
@@ -117,13 +141,23 @@ async def _run(context: LoopContext) -> None:
     if transports is None:
         await asyncio.Event().wait()  # a loop that returns ends the term
         return
-    release, pause_s = Release(context, transports), PAUSE_S
+    release = Release(context, transports)
+    try:
+        await _rounds(context, transports, release)
+    finally:
+        await release.end()
+
+
+async def _rounds(context: LoopContext, transports: Transports, release: Release) -> None:
+    pause_s = PAUSE_S
     while True:
         has_moved = await release.round()
         await look(context, transports)
-        pause_s = PAUSE_S if has_moved else min(2 * pause_s, LOOK_S)
         await asyncio.sleep(PAUSE_S)
-        await context.bell.heard(context.settings.heartbeat_s if has_moved is None else pause_s)
+        pause_s = PAUSE_S if has_moved else min(2 * pause_s, LOOK_S)
+        if not has_moved:
+            idle_s = context.settings.heartbeat_s
+            await context.bell.heard(idle_s if has_moved is None else pause_s)
 
 
 async def look(context: LoopContext, transports: Transports) -> None:

@@ -5,8 +5,10 @@ at least once, those of a batch in order, also after a day without broker. What 
 removed meanwhile is said by one record. Without such a topic the loop waits for ever.
 """
 
+import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -19,8 +21,8 @@ from weft.ports.transport import TransportError
 from weft.telemetry import metrics
 from weft.wire.event_documents import event_document
 
-EVENTS_MAX: Final = 1000
-"""In one call."""
+EVENTS_MAX: Final = 5000
+"""In one call; the next ones are read while these are written."""
 PARTITIONS: Final = 3
 REMOVED: Final = "events.removed"
 
@@ -47,33 +49,61 @@ async def _run(context: LoopContext) -> None:
     await tell_always(context, EventsOut, tell_events)
 
 
+class _Page(NamedTuple):
+    """Events in order, as records, and the position behind them."""
+
+    records: Sequence[Record]
+    after: tuple[int, int]
+
+
 async def tell_events(context: LoopContext, out: EventsOut) -> bool:
     """Write the next events; return whether there may be more. Raise `TransportError`."""
-    count = EVENTS_MAX
-    while count >= EVENTS_MAX:
-        count = await _tell_some(context, out)
-    return count > 0
+    page = await _read(context, out, None)
+    if page is None:
+        return False
+    await out.topics.make({out.topic: PARTITIONS})
+    while page is not None:
+        writing = asyncio.create_task(_write(context, out, page))
+        try:
+            is_last = len(page.records) < EVENTS_MAX
+            page = None if is_last else await _read(context, out, page.after)
+        except BaseException:
+            writing.cancel()
+            await asyncio.gather(writing, return_exceptions=True)
+            raise
+        await writing
+    return True
 
 
-async def _tell_some(context: LoopContext, out: EventsOut) -> int:
-    """Write the next events, as many as one call gives; return how many."""
-    store, reader = out.store, f"events {out.name}"
-    begun = await store.begin_reader(context.epoch, reader, out.tenant, out.user)
+async def _read(
+    context: LoopContext, out: EventsOut, after: tuple[int, int] | None
+) -> _Page | None:
+    """Return the next events, as many as one call gives; None: there are none. `after`: the
+    position that is reached when what is being written is confirmed.
+    """
+    begun = await out.store.begin_reader(context.epoch, _reader(out), out.tenant, out.user)
     if begun is None:
-        return 0
-    records = [_removed(out.topic, begun.after)] if begun.removed else []
-    rows, after = await store.list_events(
-        begun.caller, after=begun.after, batch_id=None, limit=EVENTS_MAX
+        return None
+    records = []
+    if begun.removed and (after is None or after < begun.after):
+        records, after = [_removed(out.topic, begun.after)], begun.after
+    rows, after = await out.store.list_events(
+        begun.caller, after=after or begun.after, batch_id=None, limit=EVENTS_MAX
     )
     records += [_record(out.topic, row) for row in rows]
-    if not records:
-        return 0
-    await out.topics.make({out.topic: PARTITIONS})
-    if not all(await out.topics.publish(records)):
+    return _Page(records, after) if records else None
+
+
+async def _write(context: LoopContext, out: EventsOut, page: _Page) -> None:
+    """Write events, and move the position behind them."""
+    if not all(await out.topics.publish(page.records)):
         raise TransportError("not all records were confirmed")
-    metrics.TOPIC_ANNOUNCED.labels(out.topic).inc(len(records))
-    await store.keep_position(context.epoch, reader, *after)
-    return len(records)
+    metrics.TOPIC_ANNOUNCED.labels(out.topic).inc(len(page.records))
+    await out.store.keep_position(context.epoch, _reader(out), *page.after)
+
+
+def _reader(out: EventsOut) -> str:
+    return f"events {out.name}"
 
 
 def _record(topic: str, row: Row) -> Record:

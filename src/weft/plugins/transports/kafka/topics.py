@@ -36,10 +36,14 @@ class KafkaTopics:
         self._to = connection
         self._failures = Failures()
         self._producer: Producer | None = None
+        self._made: set[str] = set()
+        """Topics that are known to be there."""
 
     async def make(self, partitions: Mapping[str, int]) -> None:
         """Make what there is not; what there is stays as it is."""
-        await asyncio.to_thread(self._make, partitions)
+        if new := {name: n for name, n in partitions.items() if name not in self._made}:
+            await asyncio.to_thread(self._make, new)
+            self._made |= new.keys()
 
     async def publish(self, records: Sequence[Record]) -> Sequence[bool]:
         """Write with the partitioner of Java's client, so that a key has one partition whoever
@@ -56,6 +60,8 @@ class KafkaTopics:
                 }
             )
         kept = await asyncio.to_thread(_publish, self._producer, records)
+        if not all(kept):
+            self._made.clear()  # so that topics which somebody has deleted are made again
         if records and not any(kept):
             raise TransportError(f"nothing was confirmed: {self._failures.last}")
         return kept

@@ -100,7 +100,7 @@ def test_handle_on_the_disk_has_no_value_of_a_secret(tmp_path: Path) -> None:
     secret = msgspec.structs.replace(one, secrets=(GivenSecret(use, "swordfish"),))
     handles = Handles(tmp_path)
     handles.hold()
-    handles.put(Handle(secret))
+    handles.put([Handle(secret)])
     kept = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
     handles.let_go()
 

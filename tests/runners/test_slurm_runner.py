@@ -190,6 +190,22 @@ class TestSlurmRunner(RealEngineSuite):
         assert "does not allow account climate" in str(refused[some[1].key.name])
         assert self.cluster.run("squeue", "-h", "-t", "all", "-o", "%P").split()[0] == "all"
 
+    async def test_job_has_nothing_of_the_gateways_environment(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Nor does a login shell begin before it."""
+        monkeypatch.setenv("WEFT_CANARY", "swordfish")
+        seen = tmp_path / "seen"
+        spec = JobSpec(script=f"env >{seen}; ps -e -o args >>{seen}", executor="slurm")
+        one = Assignment(AttemptKey(1, 11, 1), spec, 100, 16, (1, 11))
+        async with self.ended() as agent:
+            await agent.runner.submit([one])
+            assert (await agent.end_of(one)).exit_code == 0
+
+        assert "SLURM_JOB_ID=" in seen.read_text()
+        assert "swordfish" not in seen.read_text()
+        assert "SLURMSTARTPARSI" not in seen.read_text()
+
     async def test_what_it_waits_for_is_told(self) -> None:
         """And on which node it runs then."""
         one = assignment(4, runs_s=60)

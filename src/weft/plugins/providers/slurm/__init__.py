@@ -96,8 +96,8 @@ class SlurmProvider:
             await asyncio.sleep(max(0.0, self._next_at - loop.time()))
             await _asked(self._run("sh", "-c", _PUT, "sh", folder, said=f"{token}\n{script}"))
             number = await _asked(
-                self._run(
-                    "sbatch", "--parsable", "--no-requeue", "--export=NIL",
+                self._commands().sbatch(
+                    "--parsable", "--no-requeue",
                     f"--signal=B:TERM@{END_S}", f"--job-name={self._prefix}{wanted.name}",
                     f"--output={folder}.out", *words, f"{folder}/pilot",
                 )
@@ -137,11 +137,14 @@ class SlurmProvider:
             if words[0].startswith(self._prefix)
         ]
 
-    async def _run(self, *words: str, said: str = "") -> str:
+    def _commands(self) -> SlurmCommands:
         if self._shell is None:
             login = bool(self._settings.slurm_login)
             self._shell = Login(self._settings) if login else LocalShell(self._settings)
-        return await SlurmCommands(self._shell, self._settings).run(*words, said=said)
+        return SlurmCommands(self._shell, self._settings)
+
+    async def _run(self, *words: str, said: str = "") -> str:
+        return await self._commands().run(*words, said=said)
 
 
 async def _asked(call: Awaitable[Found]) -> Found:

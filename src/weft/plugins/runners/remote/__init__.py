@@ -123,8 +123,8 @@ class RemoteRunner:
         new = [Handle(one) for one in assignments if one.key not in self._held]
         if self._unanswered or self._is_silent:
             new = self._refuse(new)
+        self._handles.put(new)
         for handle in new:
-            self._handles.put(handle)
             self._held[handle.assignment.key] = self._unsubmitted[handle.assignment.key] = handle
         tried = asyncio.Event()
         giving = asyncio.ensure_future(
@@ -170,7 +170,7 @@ class RemoteRunner:
                 continue
             noted = msgspec.structs.replace(handle, stop_reason=int(reason))
             self._held[key] = noted
-            self._handles.put(noted)
+            self._handles.put([noted])
             if key not in self._unsure and self._unsubmitted.pop(key, None) is not None:
                 self._end_unsubmitted(key, reason)
             else:

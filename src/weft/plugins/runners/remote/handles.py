@@ -7,7 +7,7 @@ acknowledged. The format of a handle is an interface: other releases adopt it.
 import fcntl
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -88,13 +88,16 @@ class Handles:
         path = self._state / "proved"
         return path.exists() and path.read_text() == self.incarnation()
 
-    def put(self, handle: Handle) -> None:
-        """Write a handle; it is on the disk when this returns. Values of secrets stay in memory:
-        no gateway gives them to an engine.
+    def put(self, handles: Sequence[Handle]) -> None:
+        """Write handles; they are on the disk when this returns. Values of secrets stay in memory:
+        no disk has them.
         """
-        bare = msgspec.structs.replace(handle.assignment, secrets=())
-        handle = msgspec.structs.replace(handle, assignment=bare)
-        self._write(self._directory / handle.assignment.key.name, _ENCODE(handle))
+        for handle in handles:
+            bare = msgspec.structs.replace(handle.assignment, secrets=())
+            kept = msgspec.structs.replace(handle, assignment=bare)
+            self._replace(self._directory / kept.assignment.key.name, _ENCODE(kept))
+        if handles:
+            _sync(self._directory)
 
     def remove(self, key: AttemptKey) -> None:
         """Drop a handle."""
@@ -107,14 +110,22 @@ class Handles:
             yield _DECODE(path.read_bytes())
 
     def _write(self, path: Path, data: bytes) -> None:
+        self._replace(path, data)
+        _sync(path.parent)
+
+    def _replace(self, path: Path, data: bytes) -> None:
+        """Write a file, whose name is on the disk once its directory is synced."""
         temporary = path.with_name(f".{path.name}")
         with temporary.open("wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
-        directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            os.fsync(directory)
-        finally:
-            os.close(directory)
+
+
+def _sync(path: Path) -> None:
+    directory = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(directory)
+    finally:
+        os.close(directory)

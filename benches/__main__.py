@@ -46,6 +46,9 @@ BENCHES: Mapping[str, str] = {
     "items": "items of a source that become jobs, in series, beside plain jobs, and known ones",
     "deliveries": "messages of a sink to a listener, beside their sender in a loop",
     "notify": "jobs by the door of Agave with three subscriptions each, beside none",
+    "slurm": "2,000 `/bin/true` through a gateway to Slurm, beside calls of sbatch (root)",
+    "slurm-pilot": "jobs in a pilot of Slurm's, beside a linked worker and beside srun (root)",
+    "watch": "10,000 attempts in Slurm, which is stubbed: commands a second, memory, delay",
     "pages": "every page of 100,000 batches and 1,000,000 jobs, by HTTP and in Chromium",
 }
 """Name of the module that measures it, with dashes, and what it asks."""

@@ -1,0 +1,144 @@
+"""20,000 jobs through one pilot in Slurm, beside a worker outside that Slurm knows nothing of.
+
+Besides, `srun` runs a thirtieth as many of them in an allocation of as many cores, one after
+another. All on one host; pilot and worker reach the api over the link, with the same cores.
+"""
+
+import asyncio
+import sys
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from socket import socket
+from typing import Any, Final
+
+from benches.slurm_site import SlurmSite, slurm_site, worker
+from weft.bench.conditions import conditions_of, load_average
+from weft.bench.figures import Headline, document_of, ratio_of
+from weft.bench.plan import BenchPlan, BenchProgress
+from weft.bench.throwaway import client_of, running_weft, throwaway_home
+from weft.client.api import Api
+from weft.run.home import Home
+
+JOBS: Final = 20_000
+SRUN_PART: Final = 30
+CORES: Final = 2
+_POOL: Final = """[[pool]]
+name = "pilots"
+provider = "slurm"
+max_workers = 1
+idle_s = 600
+[pool.options]
+program = "{program}"
+[[pool.flavours]]
+name = "node"
+cpu = {cores}
+memory = "4Gi"
+walltime_s = 7200
+[[pool]]
+name = "linked"
+"""
+_QUEUES: Final = """[[queue]]
+name = "pilots"
+priority = 2
+guard = "job.attributes.where == 'pilots'"
+pools = ["pilots"]
+[[queue]]
+name = "linked"
+priority = 1
+guard = "job.attributes.where == 'linked'"
+pools = ["linked"]
+"""
+
+
+async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
+    """Return jobs per second in a pilot, of a linked worker, and by srun."""
+    load, jobs = load_average(), plan.jobs_of(JOBS)
+    n_srun = max(10, jobs // SRUN_PART)
+    progress.begin(3)
+    with throwaway_home(plan.directory) as home, slurm_site() as site, socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+        free.close()
+        own = {
+            "WEFT_SLURM_CONF": str(site.conf), "WEFT_SLURM_DIRECTORY": str(home.path / "shared"),
+            "WEFT_SLURM_CONNECT": f"http://127.0.0.1:{port}", "WEFT_AUTOSCALE_S": "1",
+            "WEFT_PORT": port,
+        }  # fmt: skip
+        async with running_weft(home, **own), client_of(home) as client:
+            await _set_up(home)
+            progress.step("a linked worker")
+            async with _linked(home, port):
+                linked = await _rate(client, "linked", jobs)
+            progress.step("a pilot")
+            pilot = await _rate(client, "pilots", jobs)
+            progress.step("srun")
+            srun = await _by_srun(site, n_srun)
+            conditions = await conditions_of(
+                home.secrets()["admin"], home.path, load_before=load,
+                sizes={"jobs": jobs, "srun": n_srun, "cores": CORES},
+            )  # fmt: skip
+    return document_of(
+        Headline("jobs/s", round(pilot), round(linked), ratio_of(pilot, linked)),
+        {"srun_per_s": round(srun, 1), "srun_ratio": ratio_of(pilot, srun)},
+        conditions,
+    )
+
+
+async def _set_up(home: Home) -> None:
+    program = home.path / "program"
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -P -m weft.cli "$@"\n')
+    program.chmod(0o755)
+    for kind, text in (
+        ("pool", _POOL.format(program=program, cores=CORES)), ("queue", _QUEUES),
+    ):  # fmt: skip
+        file = home.path / f"{kind}.toml"
+        file.write_text(text)
+        await _weft(home, kind, "apply", str(file), "--yes")
+
+
+@asynccontextmanager
+async def _linked(home: Home, port: str) -> AsyncIterator[None]:
+    token = home.path / "linked.token"
+    made = await _weft(home, "token", "create", "linked", "--pool", "linked", "--workers", "l*")
+    token.touch(0o600)
+    token.write_text(made)
+    words = ("--connect", f"http://127.0.0.1:{port}", "--token-file", str(token))
+    size = ("--worker-cpu", str(CORES), "--worker-memory", "4Gi")
+    outside = home.path / "outside"
+    outside.mkdir()
+    async with worker(outside, "--worker-name", "linked", *size, *words):
+        yield
+
+
+async def _rate(client: Api, where: str, count: int) -> float:
+    """Return jobs per second from the first one's end on: a pilot takes its time to begin."""
+    await _run(client, where, 10)
+    return count / await _run(client, where, count)
+
+
+async def _run(client: Api, where: str, count: int) -> float:
+    one = {"command": ["/bin/true"], "count": count, "timeout_s": 60}
+    rest = {"attributes": {"where": where}, "resources": {"cpu": "1", "memory": "64Mi"}}
+    begun = time.perf_counter()
+    batch = await client.create_batch({"jobs": [{**one, **rest}]})
+    async for _ in client.watch_batch(int(batch["id"])):
+        pass
+    return time.perf_counter() - begun
+
+
+async def _by_srun(site: SlurmSite, count: int) -> float:
+    begun = time.perf_counter()
+    lines = f"for i in $(seq {count}); do srun -n1 /bin/true; done"
+    await site.run("salloc", "-Q", f"-n{CORES}", "sh", "-c", lines)
+    return count / (time.perf_counter() - begun)
+
+
+async def _weft(home: Home, *words: str) -> str:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-P", "-m", "weft.cli", *words, "--home", str(home.path),
+        stdout=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    out, _ = await process.communicate()
+    assert process.returncode == 0, words
+    return out.decode()

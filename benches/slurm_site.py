@@ -1,0 +1,85 @@
+"""A Slurm on this host (`tests/servers/slurm.sh`) for as long as a bench; it needs root."""
+
+import asyncio
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Final
+
+from weft.bench.plan import BenchFailed
+
+_SCRIPT: Final = Path("tests/servers/slurm.sh")
+_PORT: Final = "16940"
+_NODES: Final = 2
+_CPUS: Final = 64
+"""Of each node; that is more than the host has, as jobs of the benches do nothing."""
+LOOK_S: Final = 0.2
+
+
+class SlurmSite:
+    """A cluster that runs."""
+
+    def __init__(self, directory: Path) -> None:
+        self.conf = directory / "etc" / "slurm.conf"
+        self.cpus = _NODES * _CPUS
+
+    async def run(self, *words: str) -> str:
+        """Return what a command of Slurm's prints."""
+        process = await asyncio.create_subprocess_exec(
+            *words,
+            stdout=asyncio.subprocess.PIPE,
+            env={**os.environ, "SLURM_CONF": str(self.conf)},
+        )
+        out, _ = await process.communicate()
+        if process.returncode:
+            raise BenchFailed(f"{words[0]} failed")
+        return out.decode()
+
+    async def until_empty(self) -> None:
+        """Wait until Slurm has no job that waits or runs."""
+        while await self.run("squeue", "-h"):  # noqa: ASYNC110 (Slurm tells nobody)
+            await asyncio.sleep(LOOK_S)
+
+
+@asynccontextmanager
+async def worker(directory: Path, *words: str, **environment: str) -> AsyncIterator[None]:
+    """Run a worker with these words, registered; `directory`: its home."""
+    log = directory / f"worker-{'-'.join(words)[:40].replace('/', '_')}.log"
+    kept = {name: text for name, text in os.environ.items() if not name.startswith("WEFT_")}
+    with log.open("wb") as output:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-P", "-m", "weft.cli", "worker", *words, "--log-format", "json",
+            env={**kept, **environment, "WEFT_HOME": str(directory)}, stderr=output,
+        )  # fmt: skip
+    try:
+        while b"worker.registered" not in log.read_bytes():
+            if process.returncode is not None:
+                raise BenchFailed(f"the worker ended: {log.read_text()[-500:]}")
+            await asyncio.sleep(LOOK_S)
+        yield
+    finally:
+        process.terminate()
+        await process.wait()
+
+
+@contextmanager
+def slurm_site() -> Iterator[SlurmSite]:
+    """Run a cluster, and remove it afterwards."""
+    directory = Path(tempfile.mkdtemp(prefix="weft-bench-slurm-"))
+    words = {"NODES": str(_NODES), "CPUS": str(_CPUS), "MEMORY_MB": "16000"}
+    try:
+        begun = subprocess.run(
+            [_SCRIPT, "start", directory, _PORT], check=False, capture_output=True,
+            env={**os.environ, **words},
+        )  # fmt: skip
+        if begun.returncode:
+            raise BenchFailed(f"there is no Slurm: {begun.stderr.decode()[-300:]}")
+        yield SlurmSite(directory)
+    finally:
+        subprocess.run([_SCRIPT, "stop", directory], check=False, capture_output=True)
+        shutil.rmtree(directory, ignore_errors=True)

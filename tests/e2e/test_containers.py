@@ -93,13 +93,15 @@ def test_container_shows_the_image_and_nothing_of_the_host(
             job(image, "id -un; id -g; exit 3", container={"user": "nina"}),
             job(image, "kill -9 $$"),
             job(image, "grep -c -e eth -e lo: /proc/net/dev", network=True),
+            job(image, """echo '{"type": "FSC"}' >>"$WEFT_PRODUCTS"; ls /weft/products"""),
         )
         first = ended(user, f"{batch}.j1")
         seen = user.weft("logs", f"{batch}.j1").split("\n")
         of_image = user.weft("logs", f"{batch}.j2") if ended(user, f"{batch}.j2") else ""
         third, fourth = ended(user, f"{batch}.j3"), ended(user, f"{batch}.j4")
         who = user.weft("logs", f"{batch}.j3").split()
-        fifth = ended(user, f"{batch}.j5")
+        fifth, sixth = ended(user, f"{batch}.j5"), ended(user, f"{batch}.j6")
+        products = json.loads(user.weft("products", "--json"))
         user.weft("audit")
 
     assert first["state"] == "success", (first, seen)
@@ -114,6 +116,8 @@ def test_container_shows_the_image_and_nothing_of_the_host(
     assert (third["reason"], third["exit_code"], who) == ("exit", 3, ["nina", "55"])
     assert fourth["exit_code"] == 137
     assert fifth["state"] == "success"
+    assert sixth["state"] == "success"
+    assert [one["product"] for one in products] == [{"type": "FSC"}]
 
 
 def test_jobs_of_hails_client_run_in_their_images(user: PlainUser, images: Registry) -> None:

@@ -1,5 +1,6 @@
 """A whole weft of root whose jobs run under accounts of their users."""
 
+import json
 import os
 import shutil
 from collections.abc import Iterator
@@ -41,12 +42,19 @@ def test_a_job_is_its_user_and_reaches_nothing_of_weft(directory: Path) -> None:
             "    try: socket.socket(socket.AF_UNIX).connect(one); print('connected', one)\n"
             "    except PermissionError: print('refused')"
         )
+        made = 'echo "{\\"type\\": \\"FSC\\"}" >>"$WEFT_PRODUCTS"; ls "${WEFT_PRODUCTS%/*}"; '
+        made += 'rm "$WEFT_PRODUCTS" || true'
         own = 'id -u; touch "$WEFT_CHECKPOINT_DIR/kept"'
         look = f'{own}; cat {files}; python3 -c "{sockets}"; exit 3'
         words = ("run", "--home", str(home), "--clean-env", "--cwd", "/")
         seen = run_weft(*words, "--", "sh", "-c", look)
+        kept = run_weft(*words, "--", "sh", "-c", made)
+        products = run_weft("products", "--home", str(home), "--json")
         nowhere = run_weft("run", "--home", str(home), "--cwd", str(home / "log"), "--", "true")
 
     assert seen.returncode == 3, seen.stderr
     assert set(seen.stdout.split()) == {"20001", "refused"}
+    assert kept.returncode == 0, kept.stderr
+    assert kept.stdout == ""  # it cannot list what others have
+    assert [one["product"] for one in json.loads(products.stdout)] == [{"type": "FSC"}]
     assert nowhere.returncode != 0

@@ -249,22 +249,20 @@ def make_runner(
 
 def _limits_here(settings: Settings, home: Home) -> ExecutorLimits:
     """Return the limits of one attempt with its paths on this host. Accounts of users would have
-    to share the directories for messages, products and what jobs wait for, so they have none.
+    to share the directories for messages and what jobs wait for, so they have none.
     """
+    scratch = _scratch(settings, home)
     limits = replace(
         limits_of(settings),
         sandbox=_sandbox_of(settings, home),
         hidden_files=CredentialFiles(settings).found,
         cgroup=cgroup_of(settings, home),
+        product_files=str(scratch / PRODUCTS),
     )
     if settings.run_as == "user":
         return limits
-    scratch = _scratch(settings, home)
     return replace(
-        limits,
-        block_files=str(scratch / BLOCKS),
-        message_files=str(scratch / MESSAGES),
-        product_files=str(scratch / PRODUCTS),
+        limits, block_files=str(scratch / BLOCKS), message_files=str(scratch / MESSAGES)
     )
 
 

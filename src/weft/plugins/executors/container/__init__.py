@@ -16,6 +16,7 @@ from typing import Final
 from weft.core.absolute_paths import parse_paths
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import Conflict
+from weft.core.products import PRODUCTS_VARIABLE
 from weft.core.states import Reason
 from weft.plugins.executors.container.image import (
     USUAL_PATH,
@@ -46,6 +47,7 @@ _PROGRAMS: Final = ("bwrap", "skopeo", "umoci")
 _OF_NETWORK: Final = ("/etc/resolv.conf", "/etc/hosts")
 _OF_GPUS: Final = ("/dev/dri", "/dev/kfd")
 _IMAGE_AT: Final = "/weft/image"
+_PRODUCTS_AT: Final = "/weft/products"
 _SAID_MAX: Final = 120
 _INSTALL: Final = (
     "Install bubblewrap, skopeo and umoci, allow user namespaces, and run the worker as a plain "
@@ -132,11 +134,18 @@ class ContainerExecutor:
         argv = argv if argv or script is not None else image.command
         if not argv and script is None:
             raise CannotRun("neither the job nor its image says what to run")
-        # Files of the host by which jobs say what they wait for, or have made, are not seen there.
-        limits = replace(limits, block_files="", message_files="", product_files="")
+        # Files of the host by which jobs say what they wait for are not seen there.
+        limits = replace(limits, block_files="", message_files="")
         own = {**identity_of(key, spec), **(spec.env or {}), **variables_of(key, spec, limits)}
+        products = own.get(PRODUCTS_VARIABLE)
         env = {"HOME": CONTAINER_WORK if spec.cwd is None else "/tmp", **image.env, **own}  # noqa: S108
         words = self._words(image, spec, reserved)
+        if products is not None:
+            Path(products).touch(0o600)  # its user is the worker's, whatever number it has there
+            words, env[PRODUCTS_VARIABLE] = (
+                (*words, "--bind", products, _PRODUCTS_AT),
+                _PRODUCTS_AT,
+            )
         if script is None:
             self._check_program(image, spec, argv[0], env.get("PATH", USUAL_PATH))
         return StartProcess(

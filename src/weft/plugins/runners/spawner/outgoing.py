@@ -8,6 +8,7 @@ import msgspec
 
 from weft.core.cgroup_limits import cgroup_limits
 from weft.core.errors import WeftError
+from weft.core.products import PRODUCTS_VARIABLE
 from weft.plugins.runners.spawner.no_network import find_no_network
 from weft.plugins.runners.spawner.own_paths import find_own_root
 from weft.ports.executor import CgroupTerms, ExecutorLimits, Reservation, SpawnerExecutor
@@ -168,7 +169,21 @@ def _under(account: Account, process: StartProcess, spec: JobSpec) -> StartProce
     if spec.inherit_env is None:
         own = {"HOME": account.home, "LOGNAME": account.name, "USER": account.name}
         env = {**own, **env}
+    if products := env.get(PRODUCTS_VARIABLE):
+        _make_own(products, account)
     return msgspec.structs.replace(process, env=env, account=account)
+
+
+def _make_own(path: str, account: Account) -> None:
+    """Make the file in which an attempt names its products. Its account may write it, and neither
+    list the directory nor put anything else in its place.
+    """
+    os.chmod(os.path.dirname(path), 0o711)  # noqa: PTH101, PTH120, S103 (texts; no list)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        os.fchown(descriptor, account.uid, account.gid)
+    finally:
+        os.close(descriptor)
 
 
 def _limited(process: StartProcess, terms: CgroupTerms) -> StartProcess:

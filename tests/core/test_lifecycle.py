@@ -138,6 +138,7 @@ def test_lifecycle_is_taken_as_written() -> None:
         ('busy = ["over", "bad"]', 'busy = ["gone"]', 7, "'gone' is not one of its statuses"),
         ('bad = ["new"]', "bad = []\nover = 3", 0, "Cannot overwrite"),
         ('over = "success"', 'over = "done"', 15, "'done' is not one of pending"),
+        ('over = "success"', "over = { a = 1 }", 15, "is not one of pending"),
         ('busy = ["over", "bad"]', 'busy = ["bad"]', 2, 'nothing leads to "over"'),
         ('first = ["new"]', "first = []", 3, "at least one status"),
         ('first = ["new"]', 'first = ["new", 17]', 3, "17 is not one"),
@@ -185,6 +186,7 @@ def test_example_is_the_reference() -> None:
     [
         ("", "codes", "it should be an exit code, or a range such as 100-255"),
         ('codes = "300"', "codes", "it should be an exit code"),
+        ("codes = []", "codes", "it should be an exit code"),
         ('codes = "3"\nstatus = "gone"', "status", "'gone' is not one of its statuses"),
         ('codes = "3"\nstatus = "over"', "status", "a status of failed, error or blocked"),
         ('codes = "0"\nstatus = "bad"', "status", "exit code 0 is a success"),

@@ -50,6 +50,9 @@ def test_source_is_taken_as_written() -> None:
         ('command = ["true"]', 'image = "${param.a}"', 8, "write docker:// before the parameter"),
         ('command = ["true"]', 'image = "docker://x/${item.a}"', 8, "it may have ${param.NAME}"),
         ('command = ["true"]', 'outputs = { "x" = "y/${item.at:%s}" }', 8, "a date such as"),
+        ('command = ["true"]', "env = 5", 8, "it should be a table"),
+        ('command = ["true"]', 'resources = "x"', 8, "it should be a table"),
+        ("[job.snow]", "[sink.a]\nkind = []\n[job.snow]", 8, "there is no kind of sink '[]'"),
         ("[job.snow]", '[sink.a]\nplugin = "pigeon"\n[job.snow]', 7, 'kind = "command"'),
         (
             "[job.snow]",

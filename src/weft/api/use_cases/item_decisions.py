@@ -27,7 +27,7 @@ from weft.core.lines.filling import CannotFill, at, filled, map_texts, names_in
 from weft.core.lines.lookup import Answered, Question
 from weft.core.lines.parameters import PARAMETERS_MAX, bound
 from weft.core.lines.series import LateWord, SeriesRule, rule_of
-from weft.core.lines.template import ID_VARIABLE, ITEM_VARIABLE
+from weft.core.lines.template import ID_VARIABLE, ITEM_VARIABLE, TABLES
 from weft.ports.lookup import AsksLookUps
 from weft.ports.store.api import ApiStore
 from weft.ports.store.sources import Decision, TakenItem, TakenSource
@@ -251,7 +251,7 @@ def job_of(
     environment, and the versions of parameters as attributes.
     """
     job = {**taken.template["job"], **configured, "name": item.key}
-    for field in ("env", "attributes", "resources"):
+    for field in TABLES:
         both = {**taken.template["job"].get(field, {}), **configured.get(field, {})}
         if both:
             job[field] = both

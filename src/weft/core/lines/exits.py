@@ -80,7 +80,7 @@ def _rule(
 
 
 def _codes(given: object, say: Say) -> tuple[int, int] | None:
-    if given in {0, "0"} and not isinstance(given, bool):
+    if _is_zero(given):
         return 0, 0
     try:
         return parse_codes(given if isinstance(given, str | int) else "")
@@ -89,12 +89,16 @@ def _codes(given: object, say: Say) -> tuple[int, int] | None:
         return None
 
 
+def _is_zero(codes: object) -> bool:
+    return codes == "0" or (codes == 0 and not isinstance(codes, bool))
+
+
 def _tries(
     given: Mapping[str, object], status: int, cores: Sequence[frozenset[JobState]], say: Say
 ) -> int:
     """Return how often it is tried; 0: something was said."""
     core = cores[status - 1] if status else frozenset[JobState]()
-    if status and given.get("codes") in {0, "0"}:
+    if status and _is_zero(given.get("codes")):
         say(("status",), "exit code 0 is a success")
     elif status and not core & {JobState.FAILED, JobState.ERROR, JobState.BLOCKED}:
         say(("status",), "it should be a status of failed, error or blocked")

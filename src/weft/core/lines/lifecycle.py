@@ -196,11 +196,12 @@ class _Reader:
         found = [frozenset[JobState]()] * len(self._statuses)
         for key, given in self._table(document, "core").items():
             words = given if isinstance(given, list) else [given]
+            named = [word for word in words if isinstance(word, str) and word in _STATES]
             for word in words:
-                if word not in _STATES:
+                if word not in named:
                     self._wrong(("core", key), f"{word!r} is not one of {', '.join(_STATES)}")
             if number := self._one(key, ("core", key)):
-                found[number - 1] = frozenset(_STATES[word] for word in words if word in _STATES)
+                found[number - 1] = frozenset(_STATES[word] for word in named)
         return tuple(found)
 
     def phases(self, document: Mapping[str, object]) -> Mapping[int, int]:

@@ -139,7 +139,7 @@ def parse_sink(document: object, say: Say) -> Sink | None:
     if kind is None:
         wrong("kind", f"a sink needs it: one of {', '.join(_OWN)}")
         return None
-    if kind not in _OWN:
+    if not isinstance(kind, str) or kind not in _OWN:
         wrong("kind", f"there is no kind of sink {str(kind)[:40]!r}; there are "
               f'{", ".join(_OWN)}, and a program of kind = "command" sends anywhere')  # fmt: skip
         return None

@@ -16,6 +16,8 @@ ID_VARIABLE: Final = "WEFT_ITEM_ID"
 """Its key. A name with KEY in it would be masked as a secret."""
 SINK: Final = "sink"
 """The sink of all sources of these jobs that name none."""
+TABLES: Final = ("env", "attributes", "resources")
+"""To whose fields a configuration adds its own."""
 _OWN: Final = {
     "name": "it is the key of the item",
     "count": "an item is one job",
@@ -38,6 +40,10 @@ def parse_template(document: object, say: Say) -> Mapping[str, Any] | None:
     refused = [field for field in _OWN if field in document]
     for field in refused:
         say((field,), f"a template has no such field: {_OWN[field]}")
+    for field in TABLES:
+        if not isinstance(document.get(field, {}), Mapping):
+            refused.append(field)
+            say((field,), "it should be a table")
     sink = document.get(SINK, "")
     if not isinstance(sink, str):
         refused.append(SINK)

@@ -1,8 +1,8 @@
 """How many messages of a sink are delivered per second, beside their sender in a loop.
 
-The messages are those of one job, written into the table at once; a real driver makes and sends
-them to a listener in this process, within its limits for one host. The reference sends as many
-through the same sender, as many at once, and records nothing.
+The messages are those of as many jobs, written into the table at once; a real driver makes and
+sends them to a listener in this process, within its limits for one host. The reference sends as
+many through the same sender, as many at once, and records nothing.
 """
 
 import asyncio
@@ -28,11 +28,12 @@ AT_ONCE: Final = 4
 GOAL: Final = 0.7
 LOOK_S: Final = 0.05
 _TIMEOUT_S: Final = 30.0
+LATER: Final = {"command": ["true"], "not_before": "2100-01-01T00:00:00Z"}
 SETUP: Final = """
 [sink.bench]
 kind = "http"
 url = "URL"
-message = '{"job": "{{ job.id }}", "number": {{ job.file or 0 }}}'
+message = '{"job": "{{ job.id }}", "number": {{ job.job_id }}}'
 """
 
 
@@ -48,10 +49,14 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
             async with client_of(home) as client:
                 await client.save_setup("bench", SETUP.replace("URL", listener.url))
                 await client.create_batch({"sink": "bench", "jobs": [{"command": ["true"]}]})
+                batches = [
+                    int((await client.create_batch({"jobs": [{**LATER, "count": count}]}))["id"])
+                    for _ in range(rounds)
+                ]
             await _until(listener, 1)
-            for number in range(rounds):
+            for number, batch in enumerate(batches):
                 progress.step(f"messages, round {number + 1}")
-                rates["weft"].append(await _sent(admin, listener, number * count + 1, count))
+                rates["weft"].append(await _sent(admin, listener, batch, count))
                 progress.step(f"the sender alone, round {number + 1}")
                 rates["loop"].append(await _alone(listener.url, count))
                 listener.count -= count
@@ -76,12 +81,12 @@ async def _until(listener: Listener, count: int) -> None:
 
 
 async def _sent(
-    admin: "asyncpg.Connection[Any]", listener: Listener, first: int, count: int
+    admin: "asyncpg.Connection[Any]", listener: Listener, batch: int, count: int
 ) -> float:
     """Return how many messages arrive per second."""
     before = listener.count
     begun = time.perf_counter()
-    await admin.execute(query("many_messages"), first, count)
+    await admin.execute(query("many_messages"), batch, count)
     await _until(listener, before + count)
     return count / (time.perf_counter() - begun)
 

@@ -63,9 +63,8 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
         own = {
             "WEFT_SLURM_CONF": str(site.conf), "WEFT_SLURM_DIRECTORY": str(home.path / "shared"),
             "WEFT_SLURM_CONNECT": f"http://127.0.0.1:{port}", "WEFT_AUTOSCALE_S": "1",
-            "WEFT_PORT": port,
         }  # fmt: skip
-        async with running_weft(home, **own), client_of(home) as client:
+        async with running_weft(home, port=port, **own), client_of(home) as client:
             await _set_up(home)
             progress.step("a linked worker")
             async with _linked(home, port):
@@ -104,7 +103,7 @@ async def _linked(home: Home, port: str) -> AsyncIterator[None]:
     token.touch(0o600)
     token.write_text(made)
     words = ("--connect", f"http://127.0.0.1:{port}", "--token-file", str(token))
-    size = ("--worker-cpu", str(CORES), "--worker-memory", "4Gi")
+    size = ("--worker-cpu", str(CORES), "--worker-memory", "4Gi", "--pool", "linked")
     outside = home.path / "outside"
     outside.mkdir()
     async with worker(outside, "--worker-name", "linked", *size, *words):

@@ -63,7 +63,8 @@ async def worker(directory: Path, *words: str, **environment: str) -> AsyncItera
             await asyncio.sleep(LOOK_S)
         yield
     finally:
-        process.terminate()
+        if process.returncode is None:
+            process.terminate()
         await process.wait()
 
 

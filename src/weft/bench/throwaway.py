@@ -49,13 +49,15 @@ def throwaway_home(directory: Path | None) -> Iterator[Home]:
 
 
 @asynccontextmanager
-async def running_weft(home: Home, **environment: str) -> AsyncIterator[int]:
-    """Run `weft up` on a home, with more variables if wanted; give its pid when all is ready."""
+async def running_weft(home: Home, *, port: str = "0", **environment: str) -> AsyncIterator[int]:
+    """Run `weft up` on a home, with more variables if wanted; give its pid when all is ready.
+    `port`: of the api; 0: a free one.
+    """
     log_path = home.role_logs / "up.log"
     process = _spawn(
         [
             *_dying_with_us(), sys.executable, "-P", "-m", "weft.cli", "up",
-            "--home", str(home.path), "--port", "0", "--log-format", "json",
+            "--home", str(home.path), "--port", port, "--log-format", "json",
         ],
         log_path, _environment() | environment,
     )  # fmt: skip

@@ -38,9 +38,9 @@ command = ["true"]
 FOUND = """
 WITH last AS (UPDATE weft.source s SET last_n = $3::int WHERE s.tenant_id = $1)
 INSERT INTO weft.source_item (source_id, n, tenant_id, key, fields, found_at, state, batch_id,
-    job_id, series, series_at)
+    job_id, series, series_at, series_from)
 SELECT s.source_id, $3::int, s.tenant_id, 'scene-' || $3::int,
-    jsonb_build_object('published', $4::text), clock_timestamp(), 'job', $2, $3::int, '32TLR', 1
+    jsonb_build_object('published', $4::text), clock_timestamp(), 'job', $2, $3::int, '32TLR', 1, 0
 FROM weft.source s WHERE s.tenant_id = $1
 """
 

@@ -30,6 +30,7 @@ def facts(*attempts: dict[str, Any], **more: Any) -> dict[str, Any]:  # noqa: AN
     }  # fmt: skip
     return {
         "batch_id": 7, "foreign_id": "i-007", "owner": "ann", "tenant": "t", "hidden": False,
+        "state": "ready",
         "created_at": AT.format(0), "document": kept, "attempts": list(attempts), "changes": [],
         "cancelled_at": None, "cancel": None, **more,
     }  # fmt: skip

@@ -33,6 +33,7 @@ NOT_BY_METHOD = {
     "GET /ui/system": UserRole.ADMIN,
     "POST /ui/visit": UserRole.ADMIN,
     "GET /v1/system": UserRole.ADMIN,
+    "POST /v1/imports": UserRole.TENANT_ADMIN,
     "POST /ui/workers/{w}/cordon": UserRole.ADMIN,
     "POST /ui/workers/{w}/drain": UserRole.ADMIN,
     "POST /ui/workers/{w}/uncordon": UserRole.ADMIN,

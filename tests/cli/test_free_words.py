@@ -27,6 +27,7 @@ FREE: Mapping[str, str] = {
         files-cat-1 files-get-1""",
     "a connection of the server, which few have": """
         up--broker transport-show-0 transport-test-0""",
+    "a system whose jobs can be imported: one": "import-0",
     "a status, of which each lifecycle has its own": "line-set-1",
     "a number, a size or an amount of money": """
         --attempt quota-set--batches --bytes --cores --cpu --days --gpu --gpus --last --limit

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from threading import Thread
 from typing import Any
 
@@ -170,6 +171,34 @@ say([first, ran('taker', inputs={'data': data}, archivePath='runs/taken'),
         kept = json.loads(weft.run("files", "ls", one["job"]["remoteJobId"], "--json").stdout)
         inputs = [f"{place}said.txt"] if one is taker else []
         assert [file["path"] for file in kept] == [f"{place}made/said.txt", *inputs]
+
+
+def test_ended_jobs_of_agave_are_imported(
+    weft: Weft, agave: AgaveClient, http: httpx.Client, tmp_path: Path
+) -> None:
+    """Its own client reads them; a wrong line is named, and then nothing is taken over."""
+    owner = json.loads(weft.run("whoami", "--json").stdout)["user"]
+    at = "2024-05-01T1{}:00:00Z"
+    old = {
+        "id": "0a-007", "name": "old", "owner": owner, "appId": "gone-1.0", "status": "FINISHED",
+        "created": at.format(0), "ended": at.format(2),
+    }  # fmt: skip
+    event = {"jobId": "0a-007", "status": "RUNNING", "created": at.format(1)}
+    dump = tmp_path / "dump.jsonl"
+    dump.write_text("\n".join(map(json.dumps, (event, old, {**old, "id": "0b-007", "owner": 7}))))
+    wrong = weft.run("import", "agave", str(dump))
+    assert b"line 3, owner: expected a text" in wrong.stderr
+    assert http.get("/jobs/v2/0a-007").status_code == 404
+    dump.write_text("\n".join(map(json.dumps, (event, old))))
+    for n_new in (1, 0):
+        done = weft.run("import", "agave", str(dump), "--json")
+        told = {"n_jobs": 1, "n_new": n_new, "n_known": 1 - n_new}
+        assert json.loads(done.stdout) == told, done.stderr
+    said = agave.run("""
+job = ag.jobs.get(jobId='0a-007')
+say([job['status'], job['created'], [x['status'] for x in ag.jobs.getHistory(jobId='0a-007')]])
+""")
+    assert (said[0], said[2]) == ("FINISHED", ["PENDING", "RUNNING", "FINISHED"])
 
 
 def test_archives_that_cannot_be_are_refused(http: httpx.Client) -> None:

@@ -208,6 +208,10 @@ COMMANDS = {
         "weft.cli.commands.tenant:app",
         "List and create tenants, for administrators of the site.",
     ),
+    "import": (
+        "weft.cli.commands.import_jobs:import_jobs",
+        "Take over jobs that have ended in another system.",
+    ),
     "user": (
         "weft.cli.commands.user:app",
         "List, add and remove users, and give them roles.",

@@ -1,9 +1,9 @@
 """What a door registers."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from weft.ports.plugins import PluginGroup
 
@@ -37,6 +37,24 @@ class ClientFiles:
     """From the server's url, the user's token and the directory."""
 
 
+@dataclass(frozen=True)
+class DumpProblem:
+    """What is wrong with a line of a dump."""
+
+    line: int
+    field: str
+    message: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class DumpFormat:
+    """What `weft import NAME DUMP` reads: the jobs of another system, a line of JSON each."""
+
+    name: str
+    read: Callable[[Iterable[bytes]], tuple[Sequence[Mapping[str, Any]], Sequence[DumpProblem]]]
+    """Returns the jobs as `POST /v1/imports` takes them, and what is wrong; then no job counts."""
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Door:
     """The parts of a door. Each role calls for its own, so that no other role imports it."""
@@ -52,6 +70,8 @@ class Door:
     """What the driver tells subscriptions of its jobs; None: they can have none."""
     client: ClientFiles | None = None
     """What the command line writes for its clients; None: they need nothing but url and token."""
+    dumps: Callable[[], DumpFormat] | None = None
+    """How its other server writes down its jobs; None: nothing can be imported."""
     workers_group: str | None = None
     """The group of consumers that run its jobs, if these can travel over topics
     (`wire/job_topics.py`); None: they cannot.

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
-from weft.doors.door import DOOR_PLUGINS, Door
+from weft.doors.door import DOOR_PLUGINS, Door, DumpFormat
 
 if TYPE_CHECKING:
     from weft.api.http.doors import ApiDoor
@@ -27,6 +27,12 @@ def api_doors() -> "Sequence[ApiDoor]":
 def client_doors() -> Mapping[str, Door]:
     """Return those that offer a command for their clients, by its name."""
     return {f"{one.name}-config": one for one in installed_doors() if one.client is not None}
+
+
+def dump_formats() -> Mapping[str, tuple[str, DumpFormat]]:
+    """Return what can be imported, by its name, with the name of the door."""
+    formats = [(one.name, one.dumps()) for one in installed_doors() if one.dumps is not None]
+    return {dump.name: (door, dump) for door, dump in formats}
 
 
 def callback_forms() -> "Mapping[str, CallbackForm]":

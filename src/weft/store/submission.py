@@ -244,6 +244,7 @@ def _batch(new: NewBatch) -> dict[str, Any]:
         "sink": new.sink,
         "subscriptions": new.subscriptions,
         "output_keep_s": new.output_keep_s,
+        "created_at": new.created_at and new.created_at.isoformat(),
     }
 
 

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Final
 
 from weft.ports.store import ApiStore, Caller, Reserved, Row
@@ -43,6 +44,8 @@ class Origin:
     """Who is told of what happens to that job (`NewBatch.subscriptions`)."""
     output_keep_s: int | None = None
     """For how long what that job leaves is kept; None: as its tenant says."""
+    created_at: datetime | None = None
+    """When that job was made in another system (`NewBatch.created_at`); None: now."""
 
 
 @dataclass(kw_only=True)

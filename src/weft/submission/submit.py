@@ -127,6 +127,7 @@ def _new_batch(
         foreign_document=origin.foreign_document,
         subscriptions=origin.subscriptions,
         output_keep_s=origin.output_keep_s,
+        created_at=origin.created_at,
         lifecycle=document.lifecycle,
         sink=document.sink,
     )

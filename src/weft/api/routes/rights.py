@@ -244,6 +244,7 @@ RIGHTS: Final[Mapping[str, Right | None]] = {
     "GET /v1/tenants/{tenant}": Right.MANAGE,
     "PATCH /v1/tenants/{tenant}": Right.MANAGE,
     "PATCH /v1/tenants/{tenant}/quota": Right.ADMINISTER,
+    "POST /v1/imports": Right.MANAGE,
     "GET /v1/products": Right.READ,
     "DELETE /v1/products/{product}": Right.WRITE,
     "GET /v1/products/{product}": Right.READ,

@@ -26,8 +26,8 @@ SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
         "tenant", "billing", "limit", "quota", "trail",
     ),
     "Operate": (
-        "up", "down", "doctor", "audit", "system", "config", "db", "bench", "api", "driver",
-        "completion",
+        "up", "down", "doctor", "audit", "system", "config", "db", "import", "bench", "api",
+        "driver", "completion",
     ),
 }  # fmt: skip
 """Which commands stand together. Those of doors, which packages bring, come last."""

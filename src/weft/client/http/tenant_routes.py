@@ -1,5 +1,6 @@
 """The routes about tenants, who belongs to them and who pays, one method each."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 from urllib.parse import quote
@@ -32,6 +33,14 @@ class TenantRoutes(Requests):
     async def set_tenant(self, name: str, changes: Document) -> Document:
         """Change `on_user_removal` or `allowed` of a tenant; return it. Raise `TenantNotFound`."""
         return await self._patch(_tenant_path(name), changes)
+
+    async def import_jobs(
+        self, door: str, jobs: Sequence[Document], *, check: bool = False
+    ) -> Document:
+        """Take over jobs that have ended in another system; return `n_new` and `n_known`. `check`:
+        only look at them. Raise `InvalidValue`.
+        """
+        return await self._post("/v1/imports", {"door": door, "jobs": jobs, "check": check})
 
     def list_trail(self, *, since: datetime | None = None, **query: Any) -> Listing:  # noqa: ANN401 (as `Client.list_trail` has them)
         """Yield entries of the trail, newest first."""

@@ -8,7 +8,7 @@ weft's history into Aloe's: document, status and history are read from it.
 
 from typing import TYPE_CHECKING, Final
 
-from weft.doors.door import Door
+from weft.doors.door import Door, DumpFormat
 
 if TYPE_CHECKING:
     from weft.api.http.doors import ApiDoor
@@ -27,4 +27,16 @@ def _notices() -> "NoticeForm":
     return NOTICES
 
 
-DOOR: Final = Door(name="aloe", title="clients of Agave and Aloe", api=_api, notices=_notices)
+def _dumps() -> DumpFormat:
+    from weft.doors.aloe.dumps import DUMPS  # noqa: PLC0415 (`weft import` alone needs it)
+
+    return DUMPS
+
+
+DOOR: Final = Door(
+    name="aloe",
+    title="clients of Agave and Aloe",
+    api=_api,
+    notices=_notices,
+    dumps=_dumps,
+)

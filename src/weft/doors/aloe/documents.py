@@ -23,7 +23,8 @@ def job_document(
     story = story or story_of(facts)
     kept, job_id = facts["document"], facts["foreign_id"]
     work = f"{facts['owner']}/job-{job_id}-{slug(kept['name'])}"
-    remote_id = f"b{facts['batch_id']}.j1" if story.n_attempts else None
+    is_here = facts["state"] is not None
+    remote_id = f"b{facts['batch_id']}.j1" if story.n_attempts and is_here else None
     return {
         "id": job_id,
         "name": kept["name"],

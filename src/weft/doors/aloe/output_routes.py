@@ -72,6 +72,8 @@ async def read_aloe_output(request: AnyRequest) -> Stream | Response[bytes]:
 async def _read_file(
     request: AnyRequest, caller: Caller, facts: Mapping[str, Any], name: str
 ) -> Stream | Response[bytes]:
+    if facts["state"] is None:
+        raise _no_file(name)
     try:
         parts_of(name)
         path = kept_path(facts["document"], story_of(facts).status, name)
@@ -128,6 +130,8 @@ async def _files(
     for name, stream in _names(facts).items() if log is not None else ():
         assert log is not None
         found[name] = (await outputs.size(log, stream), at)
+    if facts["state"] is None:  # another system has run it
+        return found
     store, after = services_of(request).store, None
     while True:
         rows = await store.list_files(
@@ -167,7 +171,7 @@ async def _outputs(
     facts: Mapping[str, Any],
 ) -> tuple[Outputs, AttemptLog | None]:
     outputs = Outputs(services_of(request), caller, facts["batch_id"])
-    return outputs, await outputs.find(1, None)
+    return outputs, await outputs.find(1, None) if facts["state"] is not None else None
 
 
 def _names(facts: Mapping[str, Any]) -> dict[str, str]:

@@ -14,6 +14,7 @@ from weft.doors.aloe.words import ENDED, STORE, user_of
 
 _PENDING: Final = "PENDING"
 _TAKEN: Final = "PROCESSING_INPUTS"
+_RUNNING: Final = "RUNNING"
 _BLOCKED: Final = "BLOCKED"
 _STAGING_INPUTS: Final = "STAGING_INPUTS"
 _STAGED: Final = "STAGED"
@@ -26,7 +27,7 @@ _BEFORE_START: Final = (
 )
 _AT_START: Final = (
     ("QUEUED", "The application has its place on the worker."),
-    ("RUNNING", "The application runs."),
+    (_RUNNING, "The application runs."),
 )
 _ENDS: Final = {
     "success": "FINISHED",
@@ -81,7 +82,9 @@ class Story:
 
 def story_of(facts: Mapping[str, Any]) -> Story:
     """Return the story of a job from what the store knows of it (`find_door_job`)."""
-    told = sorted((*_states(facts), *_events(facts)), key=lambda one: one.at)
+    imported = facts["document"].get("history")
+    states = _states(facts) if imported is None else map(_imported, imported)
+    told = sorted((*states, *_events(facts)), key=lambda one: one.at)
     return _told(tuple(_possible(told)))
 
 
@@ -93,14 +96,16 @@ def as_of(story: Story, at: int) -> Story:
 def _told(entries: tuple[Entry, ...]) -> Story:
     states = [one for one in entries if not one.is_event]
     last, words = states[-1], [one.status for one in states]
-    begun = len(words) - 1 - words[::-1].index(_TAKEN) if _TAKEN in words else len(words)
+    begun = 0 if _RUNNING in words else len(words)  # what was imported may lack statuses
+    if _TAKEN in words:
+        begun = len(words) - 1 - words[::-1].index(_TAKEN)
     live = states[begun:]
     return Story(
         entries=entries,
         status=last.status,
         message=last.text,
         submitted=_first(live, {_TAKEN}),
-        started=_first(live, {"RUNNING"}),
+        started=_first(live, {_RUNNING}),
         remote_ended=_first(live, {"CLEANING_UP", _BLOCKED, *ENDED}),
         ended=last.at if last.status in ENDED else None,
         updated=entries[-1].at,
@@ -111,6 +116,11 @@ def _told(entries: tuple[Entry, ...]) -> Story:
 
 def _first(states: Sequence[Entry], wanted: set[str]) -> datetime | None:
     return next((one.at for one in states if one.status in wanted), None)
+
+
+def _imported(entry: Sequence[str]) -> Entry:
+    status, at, by, text = entry
+    return Entry(status, datetime.fromisoformat(at), by, text)
 
 
 def _states(facts: Mapping[str, Any]) -> Iterator[Entry]:

@@ -51,6 +51,8 @@ class NewBatch(msgspec.Struct, frozen=True, kw_only=True):
     """
     output_keep_s: int | None = None
     """For how long its output and files are kept after its end; None: as its tenant says."""
+    created_at: datetime | None = None
+    """When it was made in another system, of which it is a record without jobs; None: now."""
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,8 @@
 --   batch.
 -- Locks: batch_row (new).   Plan: project, queue and key by index.
 -- batch: name, billing_project, attributes, callback, cancel_after_n_failures, gates (as _intern_gates), door, foreign_trace, foreign_id,
---   foreign_document, lifecycle, sink, subscriptions (name, url, event, persistent, policy), output_keep_s (NULL: as its tenant says).
+--   foreign_document, lifecycle, sink, subscriptions (name, url, event, persistent, policy), output_keep_s (NULL: as its tenant says),
+--   created_at (in another system; NULL: now).
 -- Returns: its number and whether it is new.
 -- Raises WF105 and WF125 (project), WF141 (lifecycle), WF151 (sink), WF201 (key used with another body).
 -- Owner: weft_tenant.
@@ -18,7 +19,8 @@ BEGIN
     SELECT r.* INTO v_new FROM jsonb_to_record(_create_batch.batch)
         r (name text, billing_project text, attributes jsonb, callback text, cancel_after_n_failures int, gates jsonb, door text,
             foreign_trace text, foreign_id text, foreign_document jsonb, lifecycle text, sink text,
-            subscriptions jsonb, output_keep_s bigint);
+            subscriptions jsonb, output_keep_s bigint, created_at timestamptz);
+    at := coalesce(v_new.created_at, _create_batch.at);
     v_project := weft._project_of(_create_batch.tenant_id, _create_batch.user_id, v_new.billing_project);
     IF v_new.lifecycle IS NOT NULL THEN
         v_lifecycle := weft._lifecycle_of(_create_batch.tenant_id, v_new.lifecycle);

@@ -1,4 +1,5 @@
--- _door_job: the first job of a batch that came through a door, with all that the door's story of it is made of.
+-- _door_job: the first job of a batch that came through a door, with all that the door's story of it is made of; a batch without
+--   jobs is the record of one that another system has run, and has no state.
 -- Called by: find_door_job, list_door_jobs, list_notified.   Safe to repeat: yes, it only reads.   Plan: by key.
 -- Owner: weft_tenant.  Granted to: weft_system.
 CREATE OR REPLACE FUNCTION weft._door_job(of_batch_id bigint) RETURNS jsonb LANGUAGE sql STABLE PLAN_BY_KEY PLAN_ONCE
@@ -26,6 +27,6 @@ AS $$
             FROM weft.job_change c WHERE c.batch_id = b.batch_id AND c.job_id = 1), '[]')
         || coalesce((SELECT jsonb_agg(jsonb_build_object('at', c.at, 'actor', c.actor, 'kind', c.kind, 'message', c.message)
                 ORDER BY c.change_id) FROM weft.group_change c WHERE c.batch_id = b.batch_id AND c.group_id = 0), '[]'))
-    FROM weft.batch b JOIN weft.job j ON j.batch_id = b.batch_id AND j.job_id = 1
+    FROM weft.batch b LEFT JOIN weft.job j ON j.batch_id = b.batch_id AND j.job_id = 1
     WHERE b.batch_id = of_batch_id
 $$;

@@ -1,0 +1,84 @@
+"""`weft import`: take over jobs that another system has run."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+from cyclopts import Parameter
+
+from weft.cli.input.documents import UnreadableDocument
+from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.values import WrongOption
+from weft.cli.terminal.report import note
+from weft.cli.terminal.screen import print_json
+from weft.client.api import Api
+from weft.wire.import_documents import IMPORTED_MAX
+
+_SHOWN: Final = 10
+
+
+def import_jobs(
+    system: str,
+    dump: Path,
+    /,
+    *,
+    check: Annotated[bool, Parameter(negative="")] = False,
+    shared: Shared = SHARED,
+) -> int:
+    """Take over jobs that have ended in another system, with their ids and dates.
+
+        weft import agave jobs.jsonl
+
+    Each becomes a batch of one job, which the door of that system's clients shows.
+    They are not billed. All lines are checked before the first job is taken over;
+    to repeat the command is safe. Only for administrators of the tenant.
+
+    Args:
+        system: Which system has written the dump: `agave`.
+        dump: Lines of JSON: jobs, and the events of their histories.
+        check: Only say what is wrong.
+        shared: Options of every command.
+    """
+    door, jobs = _read(system, dump)
+    pages = [jobs[at : at + IMPORTED_MAX] for at in range(0, len(jobs), IMPORTED_MAX)]
+
+    async def send(client: Api) -> dict[str, int]:
+        for page in pages:
+            await client.import_jobs(door, page, check=True)
+        told = [] if check else [await client.import_jobs(door, page) for page in pages]
+        return {name: sum(one[name] for one in told) for name in ("n_new", "n_known")}
+
+    found = shared.ask(send)
+    if shared.json:
+        print_json({"n_jobs": len(jobs), **found})
+    elif check:
+        note(f"{len(jobs)} jobs can be imported")
+    else:
+        note(f"{found['n_new']} jobs were imported, {found['n_known']} were known")
+    return 0
+
+
+def _read(system: str, dump: Path) -> tuple[str, Sequence[Mapping[str, Any]]]:
+    """Return the name of the door and the jobs. Raise `UnreadableDocument`, `WrongOption`."""
+    from weft.run.doors import dump_formats  # noqa: PLC0415 (doors take time to load)
+
+    formats = dump_formats()
+    if system not in formats:
+        known = ", ".join(sorted(formats))
+        raise WrongOption(f"nothing is imported from {system!r}", hint=f"Known are: {known}.")
+    door, form = formats[system]
+    try:
+        with dump.open("rb") as lines:
+            jobs, problems = form.read(lines)
+    except OSError as error:
+        raise UnreadableDocument(
+            f"cannot read {dump}", detail=f"{error.strerror}.", hint="Name another file."
+        ) from error
+    if problems:
+        shown = [f"line {one.line}, {one.field or 'whole'}: {one.message}" for one in problems]
+        raise UnreadableDocument(
+            f"{dump} cannot be imported: {len(problems)} mistakes",
+            detail="; ".join(shown[:_SHOWN]) + ".",
+            hint="Nothing was imported. Mend these lines and repeat the command.",
+        )
+    return door, jobs

@@ -24,7 +24,7 @@ Position = tuple[int, int]
 
 @dataclass
 class Store:
-    """Events with the numbers from 1 on, and a stored position."""
+    """Some events, and a stored position."""
 
     n_events: int
     position: Position = (1, 0)

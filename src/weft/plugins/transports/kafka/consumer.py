@@ -233,8 +233,9 @@ class _Member:
             consumer.close()
 
     def _round(self, consumer: Consumer) -> None:
-        in_flight = sum(len(one.mark) for one in self._owned.values())
-        self._pace(consumer, is_full=in_flight >= self.room.limit + AHEAD)
+        if not self._paused:
+            self._await_room()
+        self._pace(consumer, is_full=self._is_full())
         if (first := consumer.poll(POLL_S)) is not None:
             for message in (first, *consumer.consume(AHEAD, 0)):
                 self._deliver(message)
@@ -242,6 +243,20 @@ class _Member:
         if time.monotonic() >= self._commit_s + COMMIT_S:
             self._commit(consumer, self._owned, wait=False)
             self._count(consumer)
+
+    def _is_full(self) -> bool:
+        in_flight = sum(len(one.mark) for one in self._owned.values())
+        return in_flight >= self.room.limit + AHEAD
+
+    def _await_room(self) -> None:
+        """Wait for a moment while too much is in flight: a pause drops what was fetched already,
+        so with short work it would take longer than the work.
+        """
+        until = time.monotonic() + POLL_S
+        while self._is_full() and (left_s := until - time.monotonic()) > 0:
+            with suppress(Empty):
+                partition, offset = self.done.get(timeout=left_s)
+                partition.mark.finish(offset)
 
     def _pace(self, consumer: Consumer, *, is_full: bool) -> None:
         """Pause partitions while too much is in flight."""

@@ -27,6 +27,11 @@ BODIES: dict[str, Any] = {
     "/v1/batches/{b}/jobs/{j}/status": {"status": "two"},
 }
 """What a route takes, if it is not the empty document."""
+QUERIES: dict[str, dict[str, str | int]] = {
+    "/v1/batches/{b}/logs": {"find": "x"},
+    "/v1/batches/{b}/payloads/{s}/{n}": {"bytes": 2},
+}
+"""What a route needs behind its path."""
 
 
 def body_of(method: str, route: str) -> Any:  # noqa: ANN401 (a document)
@@ -58,7 +63,7 @@ async def test_deleted_batch_is_found_on_no_route(
                 route.format(
                     b=b, j=1, g=1, u=2, stream="stdout", a=1, d=1, s="0" * 64, n=1, user="ann"
                 ),
-                params={"bytes": 2} if "payloads" in route else None,
+                params=QUERIES.get(route),
                 json=None if method == "get" else body,
             )  # fmt: skip
             answers[method, route] = (answer.status_code, answer.json().get("code"))

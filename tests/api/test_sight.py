@@ -12,7 +12,7 @@ import pytest
 from api.live import LiveApi, LiveWorker
 from api.problems import code_of, problem_of
 from api.test_answers import DOCUMENT
-from api.test_deletion import body_of
+from api.test_deletion import QUERIES, body_of
 from api.test_users import add
 from weft.api.routes.rights import PERMISSIONS, RIGHTS
 from weft.core.attempt_key import AttemptKey
@@ -60,8 +60,9 @@ async def ask(
     """Ask one route about a batch, with a body that it takes."""
     path = route.format(b=batch, j=job, a=1, g=1, u=1, d=1, s="0" * 64, n=1, user="ann")
     body = None if method == "GET" else body_of(method, route)
-    params = {"bytes": 2} if "payloads" in route else None
-    async with http.stream(method, path, params=params, json=body, headers=header) as answer:
+    async with http.stream(
+        method, path, params=QUERIES.get(route), json=body, headers=header
+    ) as answer:
         if not answer.headers["content-type"].startswith("text/event-stream"):  # it may never end
             await answer.aread()
         return answer

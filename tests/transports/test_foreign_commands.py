@@ -78,7 +78,7 @@ def test_a_program_hears_the_commands_for_its_jobs(site: Site, broker: Broker, w
         site.kill("driver")
         cancelled = site.run("cancel", job)
         until(lambda: f"cancel {batch} {job[-1]}" in out.read_text())
-    entries = site.run("timeline", job, "--json").stdout
+    entries = site.run("status", job).stdout
     audit = site.run("audit")
 
     assert cancelled.returncode == 0, cancelled.stderr

@@ -1,6 +1,6 @@
 -- remove_outputs: remove the output and files of complete batches that are older than their tenant or they themselves say, and of the
 --   oldest ones of a tenant that stores more than it says.
--- Called by: DriverStore.remove_outputs.   Safe to repeat: yes.   Locks: as _check_epoch; tenant.
+-- Called by: DriverStore.remove_outputs.   Safe to repeat: yes.   Locks: as _check_epoch; tenant; as _remove_output (nobody else).
 -- Plan: tenants with a limit, which are few; completions of each in their order, from where the last call ended; terms by their index; as
 --   _stored_bytes.
 -- Returns: how many batches; 0: nothing is left to do now.

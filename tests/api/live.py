@@ -88,7 +88,7 @@ class LiveApi:
             self.store, self.store.notices, logs, self.settings, doors=self._doors,
             secret_keys=lambda: SecretKeys(self.secret_keys), link=link,
             files_=kept_files(Home(self.settings.home)), look_ups=look_ups,
-            source_trials=SourceTrials(self.settings),
+            source_trials=SourceTrials(self.settings, lambda: SecretKeys(self.secret_keys)),
             objects=object_stores(self.settings, lambda: SecretKeys(self.secret_keys)),
         )  # fmt: skip
         server = Server(serving_config(app))

@@ -1,5 +1,6 @@
 """A source is tried: its items and their jobs are shown, and nothing is kept."""
 
+import asyncio
 import json
 from pathlib import Path
 
@@ -26,10 +27,23 @@ resources = { memory = "item.memory" }
 """
 
 
+CATALOGUE = """
+[source.scenes]
+kind = "http"
+url = "http://127.0.0.1:PORT/items"
+headers = { Authorization = "Bearer ${secret.catalogue}" }
+job = "snow"
+
+[job.snow]
+command = ["snow"]
+"""
+
+
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
     """Let sources read a directory of the test."""
-    return Settings(home=tmp_path, port=0, source_paths=str(tmp_path / "in"))
+    return Settings(home=tmp_path, port=0, source_paths=str(tmp_path / "in"),
+                    source_private_hosts="127.0.0.1")  # fmt: skip
 
 
 async def state_of(database: dict[str, str]) -> list[asyncpg.Record]:
@@ -67,6 +81,35 @@ async def test_what_a_source_gives_and_its_jobs(
 
     assert await state_of(database) == before
     assert await items(http) == {}
+
+
+async def test_source_is_read_with_secrets_of_its_owner(
+    http: httpx.AsyncClient, tmp_path: Path
+) -> None:
+    """One that is not there is named; a value is seen by the server that is asked alone."""
+    given = []
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        given.append((await reader.readuntil(b"\r\n\r\n")).decode())
+        body = b'{"items": [{"key": "a"}]}'
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    await apply(http, CATALOGUE.replace("PORT", str(port)))
+    missing = (await http.post("/v1/sources/scenes/trial", json={})).json()
+    await http.put("/v1/secrets/catalogue", json={"value": 'can"ary\\'})
+    tried = (await http.post("/v1/sources/scenes/trial", json={})).json()
+    shown = (await http.get("/v1/sources/scenes")).text
+    server.close()
+
+    assert missing["error"] == "its owner has no secret catalogue"
+    assert (tried["error"], [one["key"] for one in tried["items"]]) == (None, ["a"])
+    (asked,) = given
+    assert 'Authorization: Bearer can"ary\\\r\n' in asked
+    assert "ary" not in f"{tried}{shown}"
 
 
 async def test_source_that_cannot_be_read_says_why(

@@ -70,6 +70,28 @@ def test_wrong_setup_is_refused_with_its_line(old: str, new: str, line: int, wha
     assert any(one.startswith(f"line {line}: ") for one in said), said
 
 
+@pytest.mark.parametrize(
+    ("line", "what"),
+    [
+        ('url = "https://x.example/${secret.K}"', "`headers` and `query`"),
+        ('url = "https://x.example/"\nheaders = { Host = "y" }', "no header that may be given"),
+        ('url = "https://x.example/"\nheaders = { A = 1 }', "A: it should be a text"),
+    ],
+)
+def test_secrets_stand_where_nobody_sees_them(line: str, what: str) -> None:
+    text = f"""
+[source.s]
+kind = "http"
+job = "one"
+{line}
+[job.one]
+command = ["true"]
+"""
+    with pytest.raises(InvalidSetup) as failure:
+        parse_setup(text)
+    assert what in str(failure.value)
+
+
 def test_other_forms_are_taken() -> None:
     """As the proposal of the reference writes them: `plugin`, files as texts, the sink of a job,
     the words of a queue.

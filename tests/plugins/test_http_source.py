@@ -1,7 +1,7 @@
 """The source `http`, against a real server on this host: pages, cursors, refusals."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
@@ -22,6 +22,8 @@ class Catalogue:
 
     def __init__(self) -> None:
         self.asked: list[dict[str, str]] = []
+        self.given: Mapping[str, str] = {}
+        """The headers of the last request."""
         self.answer: Answer = lambda _path, _query: {"items": []}
         self.status, self.headers = 200, {}  # type: int, dict[str, str]
         outer = self
@@ -31,6 +33,7 @@ class Catalogue:
                 parts = urlsplit(self.path)
                 query = {name: one[0] for name, one in parse_qs(parts.query).items()}
                 outer.asked.append(query)
+                outer.given = dict(self.headers)
                 found = outer.answer(parts.path, query)
                 body = found if isinstance(found, bytes) else json.dumps(found).encode()
                 self.send_response(outer.status)
@@ -79,6 +82,21 @@ class Reader:
 
     def keys(self) -> list[str]:
         return [one.key for one in self.read().items]
+
+
+def test_headers_are_sent(catalogue: Catalogue) -> None:
+    Reader(catalogue, headers={"authorization": "Bearer x", "accept": "text/x"}).read()
+
+    assert catalogue.given["Authorization"] == "Bearer x"
+    assert catalogue.given["Accept"] == "text/x"
+
+
+def test_header_that_cannot_be_sent_is_not_told(catalogue: Catalogue) -> None:
+    with pytest.raises(SourceFailed, match="no header may have") as failure:
+        Reader(catalogue, headers={"X": "canary\r\nY: 1"}).read()
+
+    assert "canary" not in repr(failure.value)
+    assert failure.value.__cause__ is None
 
 
 def test_list_of_items_is_read_again_and_again(catalogue: Catalogue) -> None:

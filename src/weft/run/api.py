@@ -111,13 +111,13 @@ async def _serve(settings: Settings, name: str) -> int:
         ):
             schema_check = await begin_schema_check(store)
             look_ups = LookUps(settings)
+            keys = partial(read_secret_keys, settings, home)
             app = create_app(
                 store, store.notices, log_reader(settings, home, copies), settings,
-                callback_key=home.callback_key(),
-                secret_keys=partial(read_secret_keys, settings, home), doors=api_doors(),
-                link=link, files_=kept_files(home), running=running_files(settings, home),
-                look_ups=look_ups, source_trials=SourceTrials(settings),
-                objects=object_stores(settings, partial(read_secret_keys, settings, home)),
+                callback_key=home.callback_key(), secret_keys=keys, doors=api_doors(), link=link,
+                files_=kept_files(home), running=running_files(settings, home),
+                look_ups=look_ups, source_trials=SourceTrials(settings, keys),
+                objects=object_stores(settings, keys),
             )  # fmt: skip
             server = Server(
                 serving_config(app, None if certificate is None else certificate.context)

@@ -49,7 +49,8 @@ async def driver_adapters(
     settings: Settings, home: Home, store: DriverSide
 ) -> AsyncIterator[Adapters]:
     """Make the adapters of a driver, and end them after it."""
-    tests, reads = ConditionTests(settings), SourceReads(settings)
+    keys = partial(read_secret_keys, settings, home)
+    tests, reads = ConditionTests(settings), SourceReads(settings, keys)
     messages = MessageMaking()
     line = line_sinks(settings, home, store)
     post = _post(settings, home, messages, line)
@@ -71,7 +72,7 @@ async def driver_adapters(
                 ConditionTester(tests.test),
                 NoticeForms(notice_forms()),
                 SourceReader(reads.read),
-                SigningKeys(partial(read_secret_keys, settings, home)),
+                SigningKeys(keys),
                 *([] if post is None else [post]),
                 *([Transports(transports, store, topics_of, sinks)] if transports else []),
                 *(

@@ -1,34 +1,40 @@
 """Readings of sources, away from the driver: a process for each, started when first needed.
 
 One that does not answer in time, or says too much, is killed with all that it started. Its
-environment holds no settings and no secrets.
+environment holds no settings and no secrets; what its options name is written to its input.
 """
 
 import asyncio
+import base64
 import json
 import os
+import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from weft.core.errors import SecretKeyMissing
 from weft.ports.source import READING_BYTES_MAX
 from weft.ports.source_reads import SourceRead
 from weft.ports.store.sources import DueSource
 from weft.run.process_group import kill_group
 from weft.settings import Settings
+from weft.wire.sealed import OpensSecrets, SecretRow
 
 START_S: Final = 30.0
 """What Python and its modules may take to load, beside the first reading."""
 IDLE_S: Final = 60.0
 """A process that is not asked for so long ends."""
 TRIALS_AT_ONCE: Final = 2
+_SECRET: Final = re.compile(r"\$\{secret\.([\w.-]+)\}")
 _ENVIRONMENT: Final = ("LANG", "LC_ALL", "PATH", "PYTHONPATH", "TZ")
 
 
 class SourceReads:
     """Reads sources, any number at the same time, each in its own process."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, keys: Callable[[], OpensSecrets]) -> None:
+        self._keys = keys
         self._site = {
             "paths": settings.source_paths,
             "private_hosts": settings.source_private_hosts,
@@ -43,6 +49,10 @@ class SourceReads:
 
     async def read(self, source: DueSource) -> SourceRead:
         """Read one; it is not asked for again before this returns."""
+        try:
+            options = _opened(source, self._keys)
+        except (SecretKeyMissing, ValueError) as error:
+            return SourceRead(error=str(error))
         number = source.source_id
         idle = self._idle.pop(number, None)
         if idle is not None:
@@ -54,9 +64,7 @@ class SourceReads:
                 within_s += START_S
                 process = await self._start(number, source.kind)
             async with asyncio.timeout(within_s):
-                answer = await _ask(
-                    process, {"options": {**source.options}, "cursor": source.cursor}
-                )
+                answer = await _ask(process, {"options": options, "cursor": source.cursor})
         except TimeoutError:
             self._kill(number)
             return SourceRead(error=f"it did not end within {self._within_s:g} s")
@@ -108,18 +116,41 @@ class SourceReads:
 class SourceTrials:
     """Reads sources for people who try them: each time in a process of its own, few at a time."""
 
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
+    def __init__(self, settings: Settings, keys: Callable[[], OpensSecrets]) -> None:
+        self._settings, self._keys = settings, keys
         self._room = asyncio.Semaphore(TRIALS_AT_ONCE)
 
     async def read(self, source: DueSource) -> SourceRead:
         """Read one, and leave no process behind."""
         async with self._room:
-            reads = SourceReads(self._settings)
+            reads = SourceReads(self._settings, self._keys)
             try:
                 return await reads.read(source)
             finally:
                 await reads.close()
+
+
+def _opened(source: DueSource, keys: Callable[[], OpensSecrets]) -> Mapping[str, Any]:
+    """Return the options with the secrets that they name. Raise `SecretKeyMissing`, and
+    `ValueError` if one is not there or cannot be opened.
+    """
+    if source.sealed is None:
+        return {**source.options}
+    opener, tenant_id, user_id = keys(), source.sealed["tenant_id"], source.sealed["user_id"]
+
+    def value_of(found: re.Match[str]) -> str:
+        name = found[1]
+        body = source.sealed["bodies"].get(name) if source.sealed else None
+        if body is None:
+            raise ValueError(f"its owner has no secret {name}")
+        try:
+            value = opener.open(base64.b64decode(body), SecretRow(tenant_id, user_id, name))
+        except ValueError as error:
+            raise ValueError(f"the secret {name} cannot be opened: {error}") from None
+        return json.dumps(value)[1:-1]
+
+    options: Mapping[str, Any] = json.loads(_SECRET.sub(value_of, json.dumps({**source.options})))
+    return options
 
 
 async def _ask(process: asyncio.subprocess.Process, asked: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 the suites of api and driver.
 """
 
+from base64 import b64encode
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -96,6 +97,23 @@ class SourceReadingSuite(StoreTests):
         other = self.site.stranger.tenant_id
         if other != caller.tenant_id:
             assert await self.site.driver.find_sink_store(other, name) is None
+
+    async def test_source_comes_with_the_secrets_that_it_names(self) -> None:
+        """Those of its owner, encrypted; one that names none comes without."""
+        api, caller, name = self.site.api, self.site.caller, await self.source()
+        plain = await self.due_source(name)
+        text = SOURCE.replace("NAME", name).replace('kind = "directory"', 'kind = "own"')
+        text = text.replace("/data/in", "${secret.known} ${secret.unknown}")
+        await api.set_secret(caller, "known", bytes(37), secrets_max=MANY)
+        await api.save_setup(caller, name, text, parse_setup(text))
+        due, tried = await self.due_source(name), await api.try_source(caller, name, [])
+        assert plain is not None
+        assert due is not None
+        assert plain.sealed is None
+        assert due.sealed == tried["sealed"] == {
+            "tenant_id": caller.tenant_id, "user_id": caller.user_id,
+            "bodies": {"known": b64encode(bytes(37)).decode()},
+        }  # fmt: skip
 
     async def test_source_is_tried_without_a_trace(self) -> None:
         """What reads it is told, with the states of the keys that it knows."""

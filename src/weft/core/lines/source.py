@@ -22,6 +22,8 @@ _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,62}")
 _COMMON: Final = ("kind", "every", "owner", "billing_project", "lifecycle", "job", "sink",
                          "target", "expected")  # fmt: skip
 _CHARS_MAX: Final = 2000
+_HEADER: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
+_OUR_HEADERS: Final = frozenset({"connection", "content-length", "host", "transfer-encoding"})
 _EXPECTED_MOST: Final = 1_000_000_000
 _FIELDS_MAX: Final = 50
 
@@ -63,6 +65,17 @@ def _is_query(given: object) -> str:
     if is_table and all(isinstance(one, str | int | float) for one in values):
         return ""
     return f"it should be a table of at most {_FIELDS_MAX} texts and numbers"
+
+
+def _is_headers(given: object) -> str:
+    if not isinstance(given, Mapping) or len(given) > _FIELDS_MAX:
+        return f"it should be a table of at most {_FIELDS_MAX} texts"
+    for name, value in given.items():
+        if not _HEADER.fullmatch(name) or name.lower() in _OUR_HEADERS:
+            return f"{name} is no header that may be given"
+        if what := _is_text(value):
+            return f"{name}: {what}"
+    return ""
 
 
 def _is_cursor(given: object) -> str:
@@ -147,12 +160,15 @@ OPTIONS: Final[Mapping[str, Mapping[str, _Option]]] = {
     "http": {
         "url": _Option(_is_url, needed=True),
         "query": _Option(_is_query),
+        "headers": _Option(_is_headers),
         "items": _Option(_is_text),
         "dedupe": _Option(_is_text),
         "cursor": _Option(_is_cursor),
     },
 }
 """By kind. Those that are not here come with packages, and have any."""
+_WITH_SECRETS: Final = (("http", "headers"), ("http", "query"))
+"""Everything else is seen as it is, in command lines, logs and answers."""
 
 
 @dataclass(frozen=True)
@@ -243,6 +259,8 @@ def _check_options(
         if name not in known:
             wrong(name, f"a source of kind {kind} has no such field; it has "
                   f"{', '.join((*_COMMON, *known))}")  # fmt: skip
+        elif (kind, name) not in _WITH_SECRETS and "${secret." in str(value):
+            wrong(name, "a secret may stand in `headers` and `query` of the kind http only")
         elif what := known[name].check(value):
             wrong(name, what)
     for name, one in known.items():

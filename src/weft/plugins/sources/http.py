@@ -16,6 +16,7 @@ from contextlib import closing, suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http.client import HTTPConnection, HTTPException, HTTPResponse
+from types import MappingProxyType
 from typing import Any, Final
 from urllib.parse import urlencode, urljoin
 
@@ -51,7 +52,7 @@ class HttpSource:
         page, newest = state.get("page"), state.get("newest")
         since = state.get("since") if page is not None else _since(options, newest)
         url = address_of(options, since, page)
-        answer = asked(url, site)
+        answer = asked(url, site, headers=options.get("headers", {}))
         found = _at(answer, str(options.get("items", "items")))
         if not isinstance(found, list):
             raise SourceFailed(f"the answer has no list {options.get('items', 'items')!r}")
@@ -114,7 +115,13 @@ def _target(url: str) -> CallbackTarget:
         raise SourceFailed(f"the address: {error}") from error
 
 
-def asked(url: str, site: SourceSite, *, bytes_max: int = READING_BYTES_MAX) -> dict[str, Any]:
+def asked(
+    url: str,
+    site: SourceSite,
+    *,
+    headers: Mapping[str, str] = MappingProxyType({}),
+    bytes_max: int = READING_BYTES_MAX,
+) -> dict[str, Any]:
     """Return the JSON object at an address. Raise `SourceFailed`."""
     target = _target(url)
     shown = target.authority
@@ -126,9 +133,7 @@ def asked(url: str, site: SourceSite, *, bytes_max: int = READING_BYTES_MAX) -> 
                 if target.scheme == "https"
                 else plain
             )
-            headers = {"Host": shown, "Connection": "close", "Accept": "application/json",
-                       "User-Agent": "weft"}  # fmt: skip
-            connection.request("GET", target.path, headers=headers)
+            _send(connection, target, headers)
             with closing(connection), connection.getresponse() as response:
                 _refuse(response, shown)
                 body = response.read(bytes_max + 1)
@@ -147,6 +152,16 @@ def asked(url: str, site: SourceSite, *, bytes_max: int = READING_BYTES_MAX) -> 
     if not isinstance(found, dict):
         raise SourceFailed(f"{shown}: the answer is not a JSON object")
     return found
+
+
+def _send(connection: HTTPConnection, target: CallbackTarget, headers: Mapping[str, str]) -> None:
+    usual = {"Accept": "application/json", "User-Agent": "weft"}
+    own = {"Host": target.authority, "Connection": "close"}
+    named = {name.title(): value for name, value in headers.items()}
+    try:
+        connection.request("GET", target.path, headers={**usual, **named, **own})
+    except ValueError:  # whose text may have a secret
+        raise SourceFailed("a value of headers has what no header may have") from None
 
 
 def _size(n: int) -> str:

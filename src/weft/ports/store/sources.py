@@ -29,6 +29,10 @@ class DueSource(NamedTuple):
     cursor: Document | None
     n_failures: int
     """Readings in a row."""
+    sealed: Document | None = None
+    """The secrets that its options name: `tenant_id` and `user_id` of their owner, and `bodies`,
+    encrypted and in base64, by their names. None: they name none.
+    """
 
 
 class TakenItem(NamedTuple):

@@ -84,8 +84,8 @@ READING: Final[Mapping[str, str]] = {
 """Commands that only read, and what they are asked for."""
 OTHERS: Final = frozenset(
     """
-    api bench block cancel completion delete down driver each extend hail-config hide hold login
-    logout message open release rename resubmit retry run set signal simulate submit unhide
+    api bench block cancel completion delete down driver each extend hail-config hide hold import
+    login logout message open release rename resubmit retry run set signal simulate submit unhide
     unshare up worker
     """.split()  # noqa: SIM905 (a word for each command)
 ) | {

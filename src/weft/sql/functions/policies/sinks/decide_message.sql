@@ -1,6 +1,6 @@
 -- decide_message: say what becomes of a message that a check has stopped. The driver sends it now, or leads its job past it.
 -- Called by: Store.decide_message (api).   Safe to repeat: no; a repeat raises WF254.
--- Locks: delivery.   Plan: by key.
+-- Locks: as _locked_message; delivery (locked there).   Plan: by key.
 -- decision: 'passed', 'dropped'.   Returns: its document.   Raises WF151, WF152 (no such message), WF254 (no check has stopped it).
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.decide_message(tenant_id int, of_name text, of_delivery_id bigint, decision text,
@@ -8,16 +8,11 @@ CREATE OR REPLACE FUNCTION weft.decide_message(tenant_id int, of_name text, of_d
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_sink int; v_delivery weft.callback_delivery;
+    v_delivery weft.callback_delivery;
 BEGIN
     PERFORM weft._as_tenant(decide_message.tenant_id);
-    v_sink := weft._sink_of(decide_message.tenant_id, of_name);
-    SELECT d.* INTO v_delivery FROM weft.callback_delivery d
-    WHERE d.sink_id = v_sink AND d.delivery_id = of_delivery_id FOR UPDATE;
-    IF NOT FOUND THEN
-        PERFORM weft._fail('WF152', format('message %s of sink "%s" does not exist', of_delivery_id, of_name),
-            'The sink has no message of this number.', format('List them with `weft line deliveries %s`.', of_name));
-    ELSIF v_delivery.held IS DISTINCT FROM 'held' OR v_delivery.next_at IS NOT NULL THEN
+    v_delivery := weft._locked_message(decide_message.tenant_id, of_name, of_delivery_id);
+    IF v_delivery.held IS DISTINCT FROM 'held' OR v_delivery.next_at IS NOT NULL THEN
         PERFORM weft._fail('WF254', format('no check has stopped message %s of sink "%s"', of_delivery_id, of_name),
             'It is not held, or somebody has decided about it.', format('See it with `weft line deliveries %s`.', of_name));
     END IF;

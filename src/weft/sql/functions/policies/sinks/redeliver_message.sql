@@ -1,6 +1,6 @@
 -- redeliver_message: try to send a message again at once, even if it was given up. If the try fails, others follow within the limits.
 -- Called by: Store.redeliver_message (api).   Safe to repeat: yes, one that is due or being sent is left as it is.
--- Locks: delivery.   Plan: by key.
+-- Locks: as _locked_message; delivery (locked there).   Plan: by key.
 -- Returns: its document.  Raises WF151, WF152 (no such message), WF252 (sent already).
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.redeliver_message(tenant_id int, of_name text, of_delivery_id bigint,
@@ -8,16 +8,11 @@ CREATE OR REPLACE FUNCTION weft.redeliver_message(tenant_id int, of_name text, o
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_sink int; v_delivery weft.callback_delivery;
+    v_delivery weft.callback_delivery;
 BEGIN
     PERFORM weft._as_tenant(redeliver_message.tenant_id);
-    v_sink := weft._sink_of(redeliver_message.tenant_id, of_name);
-    SELECT d.* INTO v_delivery FROM weft.callback_delivery d
-    WHERE d.sink_id = v_sink AND d.delivery_id = of_delivery_id FOR UPDATE;
-    IF NOT FOUND THEN
-        PERFORM weft._fail('WF152', format('message %s of sink "%s" does not exist', of_delivery_id, of_name),
-            'The sink has no message of this number.', format('List them with `weft line deliveries %s`.', of_name));
-    ELSIF v_delivery.delivered_at IS NOT NULL THEN
+    v_delivery := weft._locked_message(redeliver_message.tenant_id, of_name, of_delivery_id);
+    IF v_delivery.delivered_at IS NOT NULL THEN
         PERFORM weft._fail('WF252', format('message %s of sink "%s" was delivered', of_delivery_id, of_name),
             coalesce('Its receiver answered ' || v_delivery.last_status || '.', 'It has arrived.'), 'It is not sent again.');
     ELSIF v_delivery.next_at IS NULL OR v_delivery.next_at > redeliver_message.at THEN

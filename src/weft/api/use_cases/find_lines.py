@@ -1,7 +1,8 @@
 """Find lines in the output of the jobs of a batch or group, a bounded part of it at a time."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
@@ -53,15 +54,15 @@ async def find_lines(
         rows = await read.list_jobs(services, caller, batch_id, wanted)
         begun = [one["job_id"] for one in rows if one.get("attempt")]
         for log in await services.store.list_attempt_logs(caller, batch_id, begun, None):
-            lines = _lines_of(services, log, text, stream)
             n_seen = 0
-            async for line in lines:
-                n_seen += 1
-                if n_seen <= n_told:
-                    continue
-                if len(items) == jobs.limit:
-                    return FoundLines(items, Position(log.job_id - 1, n_seen - 1))
-                items.append(line)
+            async with aclosing(_lines_of(services, log, text, stream)) as lines:
+                async for line in lines:
+                    n_seen += 1
+                    if n_seen <= n_told:
+                        continue
+                    if len(items) == jobs.limit:
+                        return FoundLines(items, Position(log.job_id - 1, n_seen - 1))
+                    items.append(line)
             left -= log.stdout_bytes + log.stderr_bytes + _JOB_BYTES
             n_told = 0
             if left <= 0:
@@ -75,7 +76,7 @@ async def find_lines(
 
 async def _lines_of(
     services: Services, log: AttemptLog, text: str, stream: str
-) -> AsyncIterator[dict[str, Any]]:
+) -> AsyncGenerator[dict[str, Any]]:
     head = {"job_id": log.job_id, "attempt": log.attempt}
     if log.ended and not log.stdout_bytes + log.stderr_bytes:
         return

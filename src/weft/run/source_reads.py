@@ -134,13 +134,14 @@ def _opened(source: DueSource, keys: Callable[[], OpensSecrets]) -> Mapping[str,
     """Return the options with the secrets that they name. Raise `SecretKeyMissing`, and
     `ValueError` if one is not there or cannot be opened.
     """
-    if source.sealed is None:
+    sealed = source.sealed
+    if sealed is None:
         return {**source.options}
-    opener, tenant_id, user_id = keys(), source.sealed["tenant_id"], source.sealed["user_id"]
+    opener, tenant_id, user_id = keys(), sealed["tenant_id"], sealed["user_id"]
 
     def value_of(found: re.Match[str]) -> str:
         name = found[1]
-        body = source.sealed["bodies"].get(name) if source.sealed else None
+        body = sealed["bodies"].get(name)
         if body is None:
             raise ValueError(f"its owner has no secret {name}")
         try:

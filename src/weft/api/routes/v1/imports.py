@@ -13,9 +13,9 @@ from weft.wire.import_documents import ImportDocument, Imported
 
 @post("/v1/imports", status_code=200, opt={"answer": Imported, "body": ImportDocument})
 async def import_jobs(request: AnyRequest) -> Response[bytes]:
-    """Take over jobs that have ended in another system, as batches of one job that a door shows.
-    They are not billed. Jobs that were imported before stay as they are; if one of the others is
-    wrong, nothing is imported.
+    """Take over jobs that have ended in another system, each as a batch of its own, without jobs,
+    that a door shows. They are not billed. Jobs that were imported before stay as they are; if one
+    of the others is wrong, nothing is imported.
     """
     Query(request, ())
     document = await read_document(request, ImportDocument)

@@ -29,7 +29,7 @@ def import_jobs(
 
         weft import agave jobs.jsonl
 
-    Each becomes a batch without jobs, which the door of that system's clients shows.
+    Each becomes a batch without jobs, which that system's clients see at its door.
     They are not billed. All lines are checked before the first job is taken over;
     to repeat the command is safe. Only for administrators of the tenant.
 

@@ -12,31 +12,31 @@ from typing import Any
 import msgspec
 
 from weft.settings import all_declared
-from weft.wire import documents, simulation_documents
+from weft.wire.documents import batches, simulations
 from weft.wire.schema_words import describe_kind
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "reference"
 MADE = "Made by `tools/generate_reference.py`; do not edit.\n"
 DOCUMENTS = (
-    documents.BatchDocument,
-    documents.JobDocument,
-    documents.FunctionDocument,
-    documents.ConcurrencyKey,
-    simulation_documents.SimulationDocument,
-    simulation_documents.Sleep,
-    simulation_documents.Log,
-    simulation_documents.Compute,
-    simulation_documents.HttpCall,
-    simulation_documents.Fail,
-    documents.GroupDocument,
-    documents.UpdateDocument,
-    documents.JobBunch,
-    documents.GroupBunch,
-    documents.GroupInBunch,
-    documents.QuerySetDocument,
-    documents.MembersDocument,
-    documents.EditDocument,
-    documents.CancelDocument,
+    batches.BatchDocument,
+    batches.JobDocument,
+    batches.FunctionDocument,
+    batches.ConcurrencyKey,
+    simulations.SimulationDocument,
+    simulations.Sleep,
+    simulations.Log,
+    simulations.Compute,
+    simulations.HttpCall,
+    simulations.Fail,
+    batches.GroupDocument,
+    batches.UpdateDocument,
+    batches.JobBunch,
+    batches.GroupBunch,
+    batches.GroupInBunch,
+    batches.QuerySetDocument,
+    batches.MembersDocument,
+    batches.EditDocument,
+    batches.CancelDocument,
 )
 HEAD = f"""# Documents
 

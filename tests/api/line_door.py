@@ -29,7 +29,7 @@ from weft.core.rights import Right
 from weft.doors.door import ClientFiles, ClientSetup, Door
 from weft.driver.callback_forms import CallbackForm
 from weft.submission import submit
-from weft.wire.documents import BatchDocument, CancelDocument, JobDocument
+from weft.wire.documents.batches import BatchDocument, CancelDocument, JobDocument
 
 
 @post("/lines", opt={"right": Right.WRITE})

@@ -15,28 +15,28 @@ import pytest
 from api.ask_lines import ask_lines, ask_parameters, ask_sinks
 from api.live import EventReader, LiveWorker, fold
 from api.test_dead_messages import ask_dead_messages
-from weft import wire
 from weft.api.routes.rights import UNRECORDED
 from weft.core.attempt_key import AttemptKey
 from weft.core.conditions import Ask
 from weft.core.pictures import graph, timeline
 from weft.core.states import JobState, Phase, Reason
 from weft.store import open_driver_store
-from weft.wire import answers
+from weft.wire import answers, documents, schedules
+from weft.wire.answers import batches
 from weft.wire.app_folder import pack
 from weft.wire.usage_format import UsageSample
 
 JSON = "application/json"
 PLACES = (
     *(
-        import_module(f"weft.wire.{one.name}")
-        for one in iter_modules(wire.__path__)
-        if one.name.endswith(("answers", "_documents")) or one.name == "schedules"
+        import_module(one.name)
+        for folder in (answers, documents)
+        for one in iter_modules(folder.__path__, f"{folder.__name__}.")
     ),
+    schedules,
     graph,
     timeline,
 )
-"""Where the documents are."""
 DOCUMENT = {
     "name": "all kinds", "callback": "https://hook.example/", "attributes": {"a": "b"},
     "groups": [{"path": "/g", "callback": "https://hook.example/g"}],
@@ -60,9 +60,9 @@ POOL = {
 
 
 def test_words_are_those_of_the_states() -> None:
-    assert set(get_args(answers.JobStateWord)) == {state.word for state in JobState}
-    assert set(get_args(answers.ReasonWord)) == {reason.word for reason in Reason}
-    assert set(get_args(answers.PhaseWord)) == {phase.word for phase in Phase}
+    assert set(get_args(batches.JobStateWord)) == {state.word for state in JobState}
+    assert set(get_args(batches.ReasonWord)) == {reason.word for reason in Reason}
+    assert set(get_args(batches.PhaseWord)) == {phase.word for phase in Phase}
 
 
 def shape(value: Any) -> Any:  # noqa: ANN401 (any document)

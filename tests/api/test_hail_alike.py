@@ -16,7 +16,7 @@ from weft.settings import Settings
 from weft.submission.translation.context import DocumentContext
 from weft.submission.translation.jobs import translate
 from weft.submission.translation.ordinary import are_ordinary
-from weft.wire.foreign_jobs import ForeignJob
+from weft.wire.documents.foreign_jobs import ForeignJob
 from weft.wire.spec import decode_chunk
 
 TRAP = '"job_id": 7, "command": ["x"]'

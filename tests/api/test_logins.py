@@ -23,7 +23,7 @@ from weft.api.web_tokens.issuers import read_issuers
 from weft.core.browser_logins import VALID_S, BrowserLogin
 from weft.settings import Settings
 from weft.settings.declare import InvalidSetting
-from weft.wire.login_documents import DeviceLoginBegun, DevicePolled, LoginBegun, LoginDone
+from weft.wire.documents.logins import DeviceLoginBegun, DevicePolled, LoginBegun, LoginDone
 
 ADA = "ada@example.org"
 CALLBACK = "/login/oidc/callback"

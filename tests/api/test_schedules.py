@@ -14,7 +14,7 @@ from weft.api.use_cases.schedule_runs import ScheduleRuns
 from weft.ports.store import ScheduleMove
 from weft.sql import text_of
 from weft.store import open_driver_store
-from weft.wire.documents import BatchDocument
+from weft.wire.documents.batches import BatchDocument
 
 BATCH = {"name": "nightly", "jobs": [{"command": ["true"], "env": {"A_TOKEN": "x", "B": "y"}}]}
 

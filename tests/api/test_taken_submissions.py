@@ -14,7 +14,7 @@ from weft.api.http.decoding import JSON, decode
 from weft.api.use_cases.taken_submissions import TakenSubmissions
 from weft.ports.transport import SUBMISSIONS, Route, Transport, route_of
 from weft.settings.transports_file import SubmissionsDocument
-from weft.wire.documents import BatchDocument
+from weft.wire.documents.batches import BatchDocument
 
 WITHIN_S = 30.0
 BATCH = {"name": "from afar", "jobs": [{"command": ["true"]}]}

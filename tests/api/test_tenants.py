@@ -10,8 +10,8 @@ import pytest
 from api.live import TOKEN, LiveApi, LiveWorker
 from weft.aio import Client
 from weft.cli.app import run_command
-from weft.wire.engine_documents import EngineOptions
-from weft.wire.tenant_documents import AllowedKind
+from weft.wire.documents.engines import EngineOptions
+from weft.wire.documents.tenants import AllowedKind
 
 MISSING = 999_999
 

@@ -1,6 +1,7 @@
 """Every text of a submission has a limit, and an error says which text breaks it.
 
-The documents are made from the classes in `weft.wire.documents`, so a new field is tried, too.
+The documents are made from the classes in `weft.wire.documents.batches`, so a new
+field is tried, too.
 """
 
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ import pytest
 
 from api.fakes import RecordingStore
 from weft.core.problems import pointer_of
-from weft.wire.documents import (
+from weft.wire.documents.batches import (
     BatchDocument,
     EditDocument,
     GroupBunch,

@@ -36,7 +36,7 @@ from weft.ports.store import ApiStore, Caller, Row
 from weft.settings import Settings
 from weft.settings.declare import InvalidSetting
 from weft.submission.services import Origin
-from weft.wire.token_documents import TokenDocument
+from weft.wire.documents.tokens import TokenDocument
 
 RSA = jwk.RSAKey.generate_key(2048)
 EC = jwk.ECKey.generate_key("P-256")

@@ -12,7 +12,7 @@ from weft.client import sync
 from weft.client.aio import Listing, LogEvent
 from weft.client.objects.job_keywords import JobKeywords
 from weft.client.objects.loop_thread import WaitingListing
-from weft.wire.documents import JobDocument
+from weft.wire.documents.batches import JobDocument
 
 Document = Mapping[str, Any]
 CLASSES = ("Batch", "BatchBuilder", "Client", "GroupBuilder", "Job", "JobGroup", "JobTree",

@@ -13,7 +13,7 @@ from weft.api.use_cases.pool_documents import pools_of
 from weft.core.offers import serves
 from weft.core.pools import Decision, Demand, Flavour, Machine, Pool, decide, offers_of, used_share
 from weft.core.problems import Problems
-from weft.wire.pool_documents import PoolDocument
+from weft.wire.documents.pools import PoolDocument
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "pools"
 SMALL = Flavour(name="small", cpu_m=2000, memory_mib=4096)

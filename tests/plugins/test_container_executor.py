@@ -14,7 +14,7 @@ from weft.plugins.executors.container.images import Images
 from weft.plugins.executors.container.settings import ContainerSettings
 from weft.plugins.executors.container.view import root_words
 from weft.ports.executor import CannotRun, ExecutorLimits, ExecutorSite, Reservation
-from weft.wire.container_documents import ContainerDocument, ContainerMount
+from weft.wire.documents.containers import ContainerDocument, ContainerMount
 from weft.wire.spec import JobSpec
 
 KEY = AttemptKey(1, 1, 1)

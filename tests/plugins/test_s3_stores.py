@@ -21,7 +21,7 @@ from weft.ports.file_signing import ToSign
 from weft.ports.file_store import FileDiffers, FileMissing, FileRefused, HeldFile, StoreAway
 from weft.ports.object_stores import Tried
 from weft.ports.store import StoredFileStore
-from weft.wire.file_documents import FileInput, FileOutput, names_object
+from weft.wire.documents.files import FileInput, FileOutput, names_object
 from weft.wire.sealed import SecretKeys, SecretRow
 
 KEYS, ROW, KEY = SecretKeys([bytes(32)]), SecretRow(1, 2, "key"), AttemptKey(1, 1, 1)

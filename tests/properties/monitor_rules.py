@@ -15,7 +15,7 @@ from store.world import Worker, World
 from weft.core.queues import Queue
 from weft.core.states import Reason
 from weft.ports.store import Claimed
-from weft.wire.monitor_documents import YEAR_S, MonitorDocument
+from weft.wire.documents.monitors import YEAR_S, MonitorDocument
 
 LIMITS = MonitorDocument(rounds=ROUNDS, executing_s=60, silent_s=60, assigned_s=YEAR_S)
 AN_HOUR_PASSES = """

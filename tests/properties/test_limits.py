@@ -22,7 +22,7 @@ from weft.core.states import Reason
 from weft.ports.store import Claimed, JobRows, NewGroup, Shape
 from weft.submission.translation.gates import JOB_GATES, licence_gates
 from weft.testing.builders import end_report, job_rows
-from weft.wire.documents import ConcurrencyKey
+from weft.wire.documents.batches import ConcurrencyKey
 
 N_JOBS = 40
 """Of each of the updates, of which a world has three."""

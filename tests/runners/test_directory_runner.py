@@ -21,7 +21,7 @@ from weft.plugins.runners.remote.handles import Handle, Handles, RunnerHeld
 from weft.ports.runner import Assignment, GivenSecret
 from weft.testing.directory_engine import DirectoryEngine
 from weft.testing.runner_suite import RemoteRunnerSuite, assignment
-from weft.wire.secret_documents import SecretUse
+from weft.wire.documents.secrets import SecretUse
 from weft.wire.spec import JobSpec
 
 _DIES = """

@@ -25,8 +25,8 @@ from weft.plugins.runners.remote import RemoteRunner
 from weft.ports.executor import ExecutorLimits
 from weft.ports.runner import Assignment, GivenSecret
 from weft.testing.runner_suite import assignment
-from weft.wire.container_documents import ContainerDocument
-from weft.wire.secret_documents import SecretUse
+from weft.wire.documents.containers import ContainerDocument
+from weft.wire.documents.secrets import SecretUse
 from weft.wire.spec import CONTAINER, SECRETS, JobSpec
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(300)]

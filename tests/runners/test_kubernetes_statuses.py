@@ -17,7 +17,7 @@ from weft.plugins.runners.kubernetes.settings import KubernetesSettings
 from weft.plugins.runners.kubernetes.statuses import Seen, status_of
 from weft.ports.executor import ExecutorLimits
 from weft.ports.runner import Assignment
-from weft.wire.container_documents import ContainerDocument, ContainerMount
+from weft.wire.documents.containers import ContainerDocument, ContainerMount
 from weft.wire.spec import FunctionSpec, JobSpec
 
 LIMITS = ExecutorLimits(grace_ms=1000, stream_bytes_max=1 << 20, stream_head_bytes=1 << 10)

@@ -18,7 +18,7 @@ from weft.plugins.log_stores.files.writer import FileLogWriter
 from weft.plugins.runners.simulation import SimulationRunner
 from weft.ports.runner import Assignment
 from weft.testing.runner_suite import WITHIN_S, RunnerSuite, log_of
-from weft.wire.simulation_documents import (
+from weft.wire.documents.simulations import (
     Compute,
     Fail,
     HttpCall,

@@ -21,7 +21,7 @@ from weft.plugins.runners.slurm.shell import LocalShell
 from weft.ports.executor import ExecutorLimits
 from weft.ports.runner import Assignment, Happened
 from weft.testing.runner_suite import assignment
-from weft.wire.engine_documents import EngineOptions
+from weft.wire.documents.engines import EngineOptions
 from weft.wire.spec import JobSpec
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(300)]

@@ -9,7 +9,7 @@ from store.world import World
 from weft.ports.store import JobRows
 from weft.submission.translation.gates import JOB_GATES
 from weft.testing.builders import job_rows
-from weft.wire.documents import ConcurrencyKey
+from weft.wire.documents.batches import ConcurrencyKey
 
 
 def rows_with(key: str, n: int, n_jobs: int) -> JobRows:

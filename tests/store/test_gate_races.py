@@ -23,7 +23,7 @@ from weft.store.database import call_on
 from weft.store.worker_store import end_columns
 from weft.submission.translation.gates import JOB_GATES, licence_gates
 from weft.testing.builders import end_report, job_rows
-from weft.wire.documents import ConcurrencyKey
+from weft.wire.documents.batches import ConcurrencyKey
 
 
 def ending(worker: Worker, *claimed: Any) -> dict[str, Any]:  # noqa: ANN401 (claims)

@@ -10,7 +10,7 @@ import pytest
 from weft.core.apps import description, values
 from weft.core.problems import Problems
 from weft.submission.apps import with_app_fields
-from weft.wire.documents import JobDocument
+from weft.wire.documents.batches import JobDocument
 
 APP = b"""{"name": "count", "version": "1", "executionSystem": "x", "templatePath": "run.sh",
     "parameters": [{"id": "a", "value": {"validator": "[a-z]+"}}]}"""

@@ -12,7 +12,7 @@ from weft.settings import Settings
 from weft.submission.translation.context import DocumentContext
 from weft.submission.translation.jobs import Translated, translate
 from weft.submission.translation.ordinary import are_ordinary
-from weft.wire.documents import BatchDocument
+from weft.wire.documents.batches import BatchDocument
 from weft.wire.spec import CHUNK_BYTES_MAX
 
 LONG = "x" * (CHUNK_BYTES_MAX // 4)

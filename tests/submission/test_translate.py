@@ -19,7 +19,7 @@ from weft.submission.translation import fields, gates
 from weft.submission.translation.context import DocumentContext
 from weft.submission.translation.jobs import translate
 from weft.submission.translation.ordinary import are_ordinary
-from weft.wire.documents import BatchDocument, ConcurrencyKey, JobBunch, JobDocument
+from weft.wire.documents.batches import BatchDocument, ConcurrencyKey, JobBunch, JobDocument
 from weft.wire.spec import CHUNK_BYTES_MAX, CHUNK_JOBS_MAX, decode_chunk
 
 SMALL: Row = {

@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 
 from weft.core.states import Reason
-from weft.wire.documents import JobDocument
+from weft.wire.documents.batches import JobDocument
 from weft.wire.foreign_messages import (
     BODY_BYTES_MAX,
     Malformed,

@@ -3,9 +3,9 @@
 import msgspec
 import pytest
 
-from weft.wire.documents import BatchDocument, JobDocument
+from weft.wire.documents.batches import BatchDocument, JobDocument
+from weft.wire.documents.queues import QueueDocument
 from weft.wire.mistakes import mistake_of, said
-from weft.wire.queue_documents import QueueDocument
 
 WRONG: tuple[object, ...] = (
     "text",

@@ -10,10 +10,10 @@ import msgspec
 import pytest
 
 import weft.wire
+from weft.wire.documents.users import Name
 from weft.wire.patterns import END
-from weft.wire.user_documents import Name
 
-LOGINS = "weft.wire.login_documents"
+LOGINS = "weft.wire.documents.logins"
 """Its texts are random, and name nothing; schemathesis finds none of their length before END."""
 ANY_LINES = ("[^\\x00]+$", "[^\\x00]*$")
 """The ends of patterns of texts that may have several lines."""
@@ -29,7 +29,7 @@ def patterns_in(schema: object) -> Iterator[str]:
 
 
 def documents() -> Iterator[Any]:
-    for found in pkgutil.iter_modules(weft.wire.__path__, "weft.wire."):
+    for found in pkgutil.walk_packages(weft.wire.__path__, "weft.wire."):
         if found.name == LOGINS:
             continue
         for one in vars(importlib.import_module(found.name)).values():

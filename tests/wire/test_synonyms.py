@@ -1,6 +1,6 @@
 import pytest
 
-from weft.wire.documents import BatchDocument, JobDocument
+from weft.wire.documents.batches import BatchDocument, JobDocument
 from weft.wire.synonyms import _SYNONYMS, nearest_field
 
 JOB = JobDocument.__struct_fields__

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from weft.core.states import Reason
-from weft.wire.file_documents import FileInput, FileOutput
+from weft.wire.documents.files import FileInput, FileOutput
 from weft.wire.spec import FILES, JobSpec
 from worker.fake_store import FakeStore
 from worker.worker_process import Worker

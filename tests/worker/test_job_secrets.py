@@ -11,8 +11,8 @@ from weft.core.errors import Unauthenticated
 from weft.core.states import Reason
 from weft.ports.runner import Assignment, GivenSecret
 from weft.ports.store import StoredSecret, WorkerStore
+from weft.wire.documents.secrets import SecretUse
 from weft.wire.sealed import SecretKeys, SecretRow, new_key, parse_keys
-from weft.wire.secret_documents import SecretUse
 from weft.wire.spec import SECRETS, JobSpec
 from weft.worker.agent.job_secrets import JobSecrets
 from worker.fake_store import FakeStore

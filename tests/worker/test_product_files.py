@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from weft.core.states import Reason
-from weft.wire.file_documents import FileInput
+from weft.wire.documents.files import FileInput
 from weft.wire.spec import JobSpec
 from worker.fake_store import FakeStore
 from worker.worker_process import Worker

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from weft.ports.file_store import FileDiffers, FileMissing, FileProblem, FileRefused
-from weft.wire.file_documents import FileOutput
+from weft.wire.documents.files import FileOutput
 from weft.worker.stager.finding import find_outputs, opened_output
 from weft.worker.stager.placing import put_file, unpack
 

@@ -94,7 +94,7 @@ from weft.ports.store import ApiStore, Notices
 from weft.settings import Settings
 from weft.settings.transports_file import known_transports
 from weft.telemetry.log import get_logger
-from weft.wire.documents import BatchDocument
+from weft.wire.documents.batches import BatchDocument
 from weft.wire.sealed import SecretKeys
 
 ROUTES: Final[Sequence[ControllerRouterHandler]] = (

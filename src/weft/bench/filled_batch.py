@@ -14,7 +14,7 @@ from weft.bench.plan import BenchFailed
 from weft.ports.store import ArrayRow, Caller, JobRows, NewBatch, Shape
 from weft.store import PostgresApiStore, open_api_store
 from weft.submission.translation.gates import JOB_GATES
-from weft.wire.documents import ConcurrencyKey
+from weft.wire.documents.batches import ConcurrencyKey
 from weft.wire.spec import CHUNK_JOBS_MAX, ArrayRange, JobSpec, encode_array, encode_chunk
 
 BUNCH_JOBS = 10_000

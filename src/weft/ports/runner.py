@@ -29,7 +29,7 @@ from weft.ports.executor import ExecutorLimits, JobExecutor, SectionOf
 from weft.ports.log_store import LogWriter
 from weft.ports.plugins import PluginGroup
 from weft.ports.topics import JobTopics
-from weft.wire.secret_documents import SecretUse
+from weft.wire.documents.secrets import SecretUse
 from weft.wire.spawner import Account, WarmLimits
 from weft.wire.spec import JobSpec
 

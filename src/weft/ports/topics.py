@@ -13,7 +13,7 @@ from uuid import UUID
 
 from weft.ports.plugins import PluginGroup
 from weft.ports.transport import Connection
-from weft.wire.simulation_documents import SimulationDocument
+from weft.wire.documents.simulations import SimulationDocument
 
 
 class Record(NamedTuple):

@@ -19,7 +19,7 @@ from weft.run.doors import api_doors, installed_doors
 from weft.settings import Settings
 from weft.settings.transports_file import TransportDocument, named_connections
 from weft.submission.translation.simulations import check_steps
-from weft.wire.simulation_documents import SimulationDocument
+from weft.wire.documents.simulations import SimulationDocument
 
 if TYPE_CHECKING:
     from weft.api.services import Services

@@ -37,7 +37,7 @@ def submission_intakes(
         return []
     from weft.api.http.decoding import JSON, decode  # noqa: PLC0415 (heavy)
     from weft.api.use_cases.taken_submissions import TakenSubmissions  # noqa: PLC0415
-    from weft.wire.documents import BatchDocument  # noqa: PLC0415
+    from weft.wire.documents.batches import BatchDocument  # noqa: PLC0415
 
     return [
         TakenSubmissions(

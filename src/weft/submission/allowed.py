@@ -10,7 +10,7 @@ from weft.core.errors import InvalidValue
 from weft.core.problems import Problems
 from weft.ports.store import Caller
 from weft.submission.services import SubmissionServices
-from weft.wire.documents import JobDocument
+from weft.wire.documents.batches import JobDocument
 
 
 async def check_allowed(

@@ -14,8 +14,8 @@ from weft.ports.store import Caller
 from weft.submission.services import SubmissionServices
 from weft.submission.translation.apps import FoundApp
 from weft.submission.translation.executors import APP
-from weft.wire.documents import JobDocument
-from weft.wire.foreign_jobs import ForeignJob
+from weft.wire.documents.batches import JobDocument
+from weft.wire.documents.foreign_jobs import ForeignJob
 
 
 async def with_app_fields(

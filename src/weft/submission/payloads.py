@@ -9,7 +9,7 @@ from weft.ports.store import Caller
 from weft.submission.owners import refuse_functions_of_others
 from weft.submission.services import Answer, SubmissionServices
 from weft.submission.translation.functions import payloads_of
-from weft.wire.documents import JobDocument
+from weft.wire.documents.batches import JobDocument
 from weft.wire.payload import bytes_of_part, parts_of
 
 BYTES_MAX: Final = 1 << 40

@@ -7,7 +7,7 @@ from weft.core.queues import Request, Route, Router
 from weft.ports.store import Caller, NewBatch
 from weft.submission.services import SubmissionServices
 from weft.telemetry.metrics import count_guard_failures
-from weft.wire.documents import JobDocument
+from weft.wire.documents.batches import JobDocument
 
 
 async def router_of(

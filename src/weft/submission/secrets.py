@@ -7,7 +7,7 @@ from weft.core.problems import Problems
 from weft.ports.store import Caller
 from weft.submission.owners import require_owner
 from weft.submission.services import SubmissionServices
-from weft.wire.documents import JobDocument
+from weft.wire.documents.batches import JobDocument
 
 
 async def check_secrets(

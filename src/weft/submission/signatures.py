@@ -10,7 +10,7 @@ import msgspec
 from weft.core.errors import SecretKeyMissing
 from weft.ports.store import Caller, JobRows
 from weft.submission.services import SubmissionServices
-from weft.wire.documents import JobDocument
+from weft.wire.documents.batches import JobDocument
 from weft.wire.signed import CHANGED_VARIABLES, CHUNK, Signer, sign, signature
 
 SIGNED_ENV: Final = "env_signature"

@@ -7,7 +7,7 @@ from weft.core.file_paths import WrongPath, in_store, split_store
 from weft.core.problems import Problems
 from weft.ports.store import Caller
 from weft.submission.services import SubmissionServices
-from weft.wire.documents import JobDocument
+from weft.wire.documents.batches import JobDocument
 
 
 async def check_stores(

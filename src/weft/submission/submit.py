@@ -46,7 +46,7 @@ from weft.submission.translation.jobs import Translated, translate
 from weft.submission.translation.ordinary import are_ordinary
 from weft.submission.translation.request_size import refuse_too_large_arrays, refuse_too_many
 from weft.telemetry.metrics import QUEUES_FULL, QUOTAS_EXCEEDED
-from weft.wire.documents import (
+from weft.wire.documents.batches import (
     BatchDocument,
     GroupBunch,
     GroupDocument,

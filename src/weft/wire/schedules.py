@@ -5,9 +5,9 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from weft.wire.answers import Count
+from weft.wire.answers.batches import Count
 from weft.wire.description import says
-from weft.wire.documents import BatchDocument
+from weft.wire.documents.batches import BatchDocument
 
 Cron = Annotated[str, Meta(max_length=200)]
 Zone = Annotated[str, Meta(max_length=100)]

@@ -12,11 +12,11 @@ from typing import Any, Final, NamedTuple, TypeVar, overload
 
 import msgspec
 
-from weft.wire.container_documents import ContainerDocument
-from weft.wire.engine_documents import EngineOptions
-from weft.wire.file_documents import FileInput, FileOutput
-from weft.wire.secret_documents import SecretUse
-from weft.wire.simulation_documents import SimulationDocument
+from weft.wire.documents.containers import ContainerDocument
+from weft.wire.documents.engines import EngineOptions
+from weft.wire.documents.files import FileInput, FileOutput
+from weft.wire.documents.secrets import SecretUse
+from weft.wire.documents.simulations import SimulationDocument
 
 INDEX_VARIABLE: Final = "WEFT_INDEX"
 VALUE_VARIABLE: Final = "WEFT_ARRAY_VALUE"

@@ -8,7 +8,7 @@ import msgspec
 
 from weft.core.errors import MalformedBody, UnsupportedMedia, WrongType
 from weft.core.problems import Problems, pointer_of
-from weft.wire.documents import BatchDocument, JobBunch, JobDocument, UpdateDocument
+from weft.wire.documents.batches import BatchDocument, JobBunch, JobDocument, UpdateDocument
 from weft.wire.field_types import check_types
 from weft.wire.mistakes import mistake_of
 

@@ -20,7 +20,7 @@ from weft.api.http.parameter_schemas import VISIT, parameter
 from weft.api.http.problem_documents import MEDIA
 from weft.api.http.visits import is_shown
 from weft.core.rights import Right, roles_with
-from weft.wire.answers import Problem
+from weft.wire.answers.batches import Problem
 from weft.wire.schema_words import describe_kind
 
 Object = dict[str, Any]  # a part of an OpenAPI document

@@ -14,7 +14,7 @@ from weft.core.ids import parse_batch_id
 from weft.core.problem_document import problem_document
 from weft.ports.store import Row
 from weft.telemetry import metrics
-from weft.wire.event_documents import event_document
+from weft.wire.documents.events import event_document
 
 
 async def asked_watch(request: AnyRequest, *, of_page: bool = False) -> EventWatch:

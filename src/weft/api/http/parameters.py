@@ -10,7 +10,7 @@ import msgspec
 
 from weft.api.http.requests import AnyRequest
 from weft.core.errors import FieldError, InvalidParameter
-from weft.wire.failure_documents import CAUSE_PATTERN
+from weft.wire.documents.failures import CAUSE_PATTERN
 
 QUERY_FIELDS_MAX: Final = 64
 YEARS: Final = (1970, 9000)

@@ -22,7 +22,7 @@ from weft.core.errors import (
 )
 from weft.ports.store import Caller
 from weft.submission.services import Origin
-from weft.wire.documents import BatchDocument
+from weft.wire.documents.batches import BatchDocument
 
 AnyRequest = Request[Any, Any, Any]  # user and state come from `caller_of` and `services_of`
 KEY: Final = re.compile(r"[\x21-\x7e]{1,200}")

@@ -8,7 +8,7 @@ from weft.api.http.path_ids import batch_id_of, job_id_of
 from weft.api.http.requests import AnyRequest, caller_of, services_of, trace_id_of
 from weft.api.pages.forms import back_to, check_form
 from weft.api.use_cases import cancel, hold, release, retry
-from weft.wire.documents import CancelDocument
+from weft.wire.documents.batches import CancelDocument
 
 ROOT_GROUP = 0
 

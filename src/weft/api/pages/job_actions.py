@@ -14,7 +14,7 @@ from weft.api.use_cases import command, hold, read, release, retry
 from weft.core.durations import parse_seconds
 from weft.core.errors import FieldError, InvalidValue
 from weft.submission.services import Origin
-from weft.wire.repeat_documents import RetryJobsDocument
+from weft.wire.documents.repeats import RetryJobsDocument
 
 _MORE_S_MAX = 31_536_000
 

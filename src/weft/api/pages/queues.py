@@ -21,7 +21,7 @@ from weft.api.use_cases import pools, queues
 from weft.core.errors import WeftError
 from weft.ports.store import Row
 from weft.submission.services import Origin
-from weft.wire.documents import BatchDocument
+from weft.wire.documents.batches import BatchDocument
 
 QUEUES: Final = 50
 POOLS: Final = 50

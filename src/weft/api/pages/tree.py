@@ -14,7 +14,7 @@ from weft.api.pages.forms import back_to, check_form
 from weft.api.pages.view import events_of, link, may_act, show
 from weft.api.use_cases import cancel, pictures, read
 from weft.ports.store import Row
-from weft.wire.documents import CancelDocument
+from weft.wire.documents.batches import CancelDocument
 
 GROUPS: Final = 50
 ROOT: Final = 0

@@ -18,7 +18,7 @@ from weft.core.errors import Unavailable
 from weft.core.rights import RIGHTS_OF, Right
 from weft.ports.store import Row
 from weft.telemetry import metrics
-from weft.wire.answers import Health
+from weft.wire.answers.batches import Health
 
 _COUNTED: Final = ("pending", "ready", "running", "blocked")
 _LIVE: Final = ("active", "silent", "cordoned", "draining")

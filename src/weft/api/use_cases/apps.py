@@ -18,8 +18,8 @@ from weft.submission.payloads import check_part
 from weft.submission.services import Answer
 from weft.telemetry.log import get_logger
 from weft.telemetry.metrics import APPS_SAVED
-from weft.wire.app_documents import AppDocument
 from weft.wire.app_folder import BadFolder, entries
+from weft.wire.documents.apps import AppDocument
 from weft.wire.payload import parts_of
 
 _IN_MEMORY: Final = 4 << 20

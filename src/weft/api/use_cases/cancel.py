@@ -3,7 +3,7 @@
 from weft.api.services import Services
 from weft.ports.store import Caller
 from weft.submission.services import Answer
-from weft.wire.documents import CancelDocument
+from weft.wire.documents.batches import CancelDocument
 
 ROOT_GROUP = 0
 

@@ -14,7 +14,7 @@ from weft.settings import Settings
 from weft.submission.services import Answer, Origin
 from weft.submission.translation.check import check_attributes, check_name, check_removed
 from weft.submission.translation.groups import check_set_name
-from weft.wire.documents import EditDocument
+from weft.wire.documents.batches import EditDocument
 
 ROOT_GROUP = 0
 

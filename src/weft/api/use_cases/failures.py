@@ -11,7 +11,7 @@ from weft.core.states import Reason
 from weft.ports.store import Caller, Row
 from weft.submission.services import Answer
 from weft.telemetry.log import get_logger
-from weft.wire.failure_documents import ACKNOWLEDGED_MAX, AcknowledgeDocument
+from weft.wire.documents.failures import ACKNOWLEDGED_MAX, AcknowledgeDocument
 
 log = get_logger()
 

@@ -8,7 +8,7 @@ from weft.ports.store import Caller
 from weft.ports.store.file_stores import NewFileStore
 from weft.submission.services import Answer
 from weft.telemetry.log import get_logger
-from weft.wire.store_documents import FileStoreDocument
+from weft.wire.documents.stores import FileStoreDocument
 
 log = get_logger()
 

@@ -13,8 +13,8 @@ from weft.core.rights import UserRole
 from weft.ports.store import Caller
 from weft.submission.services import Answer, Origin
 from weft.submission.submit import create_batch
-from weft.wire.documents import BatchDocument
-from weft.wire.import_documents import ImportDocument, ImportedJob
+from weft.wire.documents.batches import BatchDocument
+from weft.wire.documents.imports import ImportDocument, ImportedJob
 
 _PAGE: Final = 1000
 _SHOWN: Final = 20

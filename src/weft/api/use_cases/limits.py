@@ -12,7 +12,7 @@ from weft.ports.store import Caller
 from weft.ports.store.spending import Limited
 from weft.submission.services import Answer
 from weft.telemetry.log import get_logger
-from weft.wire.limit_documents import LimitEdit
+from weft.wire.documents.limits import LimitEdit
 
 log = get_logger()
 

@@ -22,8 +22,8 @@ from weft.submission import submit
 from weft.submission.services import Answer, Origin
 from weft.telemetry.log import get_logger
 from weft.telemetry.trace import new_trace_id
-from weft.wire.documents import BatchDocument
-from weft.wire.line_documents import StatusDocument
+from weft.wire.documents.batches import BatchDocument
+from weft.wire.documents.lines import StatusDocument
 
 log = get_logger()
 

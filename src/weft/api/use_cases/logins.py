@@ -30,7 +30,7 @@ from weft.core.token_text import new_token
 from weft.ports.store import Caller
 from weft.submission.services import Answer
 from weft.telemetry.log import get_logger
-from weft.wire.login_documents import (
+from weft.wire.documents.logins import (
     DeviceLoginDocument,
     DevicePollDocument,
     LoginDocument,

@@ -8,7 +8,7 @@ from weft.core.lines.parameters import wrong_value
 from weft.ports.store import Caller
 from weft.submission.services import Answer
 from weft.telemetry.log import get_logger
-from weft.wire.parameter_documents import ParameterDocument
+from weft.wire.documents.parameters import ParameterDocument
 
 log = get_logger()
 

@@ -12,7 +12,7 @@ from weft.core.queues import DEFAULT
 from weft.core.rates import exact_price
 from weft.core.resources import parse_cpu_m, parse_mebibytes, parse_memory_mib
 from weft.ports.provider import PROVIDER_PLUGINS, WrongOptions
-from weft.wire.pool_documents import FlavourDocument, PoolDocument
+from weft.wire.documents.pools import FlavourDocument, PoolDocument
 
 POOLS_MAX = 100
 FLAVOURS_MAX = 50

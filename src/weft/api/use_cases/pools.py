@@ -14,7 +14,7 @@ from weft.core.problems import Problems
 from weft.ports.store import Caller, Row, ShareKey
 from weft.submission.services import Answer
 from weft.telemetry.log import get_logger
-from weft.wire.pool_documents import PoolsDocument
+from weft.wire.documents.pools import PoolsDocument
 
 MACHINES_MAX = 10_000
 CHANGES_MAX = 1_000

@@ -9,7 +9,7 @@ from weft.api.use_cases.limits import pointing_to_limits
 from weft.ports.store import Caller, Row
 from weft.submission.services import Answer, Origin
 from weft.telemetry.log import get_logger
-from weft.wire.billing_documents import ProjectDocument, ProjectEdit
+from weft.wire.documents.billing import ProjectDocument, ProjectEdit
 
 log = get_logger()
 

@@ -25,8 +25,8 @@ from weft.submission.translation.executors import FUNCTION, installed_executors
 from weft.submission.translation.queues import asked_of, queues_of
 from weft.submission.translation.shapes import ShapeBook
 from weft.telemetry.log import get_logger
-from weft.wire.documents import BatchDocument
-from weft.wire.queue_documents import QueueDocument, QueuesDocument
+from weft.wire.documents.batches import BatchDocument
+from weft.wire.documents.queues import QueueDocument, QueuesDocument
 
 QUEUES_MAX = 1000
 log = get_logger()

@@ -6,7 +6,7 @@ from weft.api.services import Services
 from weft.ports.store import Caller, Row
 from weft.submission.services import Answer
 from weft.telemetry.log import get_logger
-from weft.wire.quota_documents import QuotaEdit
+from weft.wire.documents.quotas import QuotaEdit
 
 log = get_logger()
 

@@ -12,7 +12,7 @@ from weft.ports.store import Caller, Row, Shape
 from weft.submission.routing import request_of
 from weft.submission.services import Answer
 from weft.submission.translation.shapes import placed_in
-from weft.wire.reroute_documents import RerouteDocument
+from weft.wire.documents.reroutes import RerouteDocument
 
 STEP_JOBS = 500
 """Jobs that one request looks at and one transaction moves."""

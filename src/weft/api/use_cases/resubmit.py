@@ -12,8 +12,8 @@ from weft.submission import submit
 from weft.submission.owners import require_owner
 from weft.submission.services import Answer, Origin
 from weft.submission.signatures import signed_variables
-from weft.wire.documents import BatchDocument, JobDocument
-from weft.wire.repeat_documents import ResubmitDocument
+from weft.wire.documents.batches import BatchDocument, JobDocument
+from weft.wire.documents.repeats import ResubmitDocument
 
 _BATCH: Final = ("name", "attributes", "billing_project")
 _JOB: Final = ("priority", "env", "timeout_s", "max_attempts")

@@ -10,7 +10,7 @@ from weft.ports.store import Caller
 from weft.settings import Settings
 from weft.submission.services import Answer, Origin
 from weft.submission.translation.request_size import refuse_too_many
-from weft.wire.repeat_documents import RetryJobsDocument
+from weft.wire.documents.repeats import RetryJobsDocument
 
 
 async def retry_jobs(

@@ -21,7 +21,7 @@ from weft.submission.services import Origin
 from weft.telemetry.log import get_logger
 from weft.telemetry.metrics import SCHEDULE_RUNS
 from weft.telemetry.trace import new_trace_id
-from weft.wire.documents import BatchDocument
+from weft.wire.documents.batches import BatchDocument
 
 RUNS_AT_ONCE: Final = 10
 LEASE_S: Final = 60.0

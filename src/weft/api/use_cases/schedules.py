@@ -38,7 +38,7 @@ from weft.submission import submit
 from weft.submission.services import Answer, Origin
 from weft.submission.translation.check import check_name
 from weft.telemetry.log import get_logger
-from weft.wire.documents import BatchDocument
+from weft.wire.documents.batches import BatchDocument
 from weft.wire.schedules import ScheduleDocument, ScheduleEdit
 
 SCHEDULE: Final = "schedule"

@@ -12,8 +12,8 @@ from weft.core.errors import (
 from weft.ports.store import Caller
 from weft.submission.services import Answer
 from weft.telemetry.log import get_logger
+from weft.wire.documents.secrets import SecretDocument
 from weft.wire.sealed import SecretKeys, SecretRow
-from weft.wire.secret_documents import SecretDocument
 
 _BYTES_OF_CHAR: Final = 4
 _ROTATED_AT_ONCE: Final = 100

@@ -12,7 +12,7 @@ from weft.submission.submit import create_group as submit_group
 from weft.submission.translation.check import check_attributes
 from weft.submission.translation.groups import check_callback, check_set_name
 from weft.submission.translation.request_size import refuse_too_many
-from weft.wire.documents import GroupDocument, MembersDocument, QuerySetDocument
+from weft.wire.documents.batches import GroupDocument, MembersDocument, QuerySetDocument
 
 
 async def create_group(

@@ -36,7 +36,7 @@ from weft.submission.services import Answer, Origin
 from weft.telemetry.log import get_logger
 from weft.telemetry.metrics import ITEMS_DECIDED, ITEMS_LATE
 from weft.telemetry.trace import new_trace_id
-from weft.wire.documents import BatchDocument, UpdateDocument
+from weft.wire.documents.batches import BatchDocument, UpdateDocument
 
 ITEMS_AT_ONCE: Final = 500
 ASKING_AT_ONCE: Final = 20

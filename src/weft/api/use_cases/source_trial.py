@@ -19,7 +19,7 @@ from weft.submission import submit
 from weft.submission.services import Answer, Origin
 from weft.telemetry.log import get_logger
 from weft.telemetry.trace import new_trace_id
-from weft.wire.documents import BatchDocument
+from weft.wire.documents.batches import BatchDocument
 
 ITEMS_SHOWN: Final = 100
 _NO_READER: Final = "this api reads no sources"

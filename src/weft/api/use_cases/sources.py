@@ -9,7 +9,7 @@ from weft.core.rights import Right
 from weft.ports.store import Caller, Row
 from weft.submission.services import Answer
 from weft.telemetry.log import get_logger
-from weft.wire.source_documents import SeriesRerun, SourceEdit
+from weft.wire.documents.sources import SeriesRerun, SourceEdit
 
 log = get_logger()
 

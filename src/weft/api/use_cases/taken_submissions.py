@@ -27,7 +27,7 @@ from weft.submission.services import Origin
 from weft.telemetry import metrics
 from weft.telemetry.log import get_logger
 from weft.telemetry.trace import new_trace_id
-from weft.wire.documents import BatchDocument
+from weft.wire.documents.batches import BatchDocument
 
 log = get_logger()
 

@@ -9,7 +9,7 @@ from weft.core.token_text import new_token
 from weft.ports.store import Caller
 from weft.submission.services import Answer, Origin
 from weft.telemetry.log import get_logger
-from weft.wire.tenant_documents import TenantDocument, TenantEdit
+from weft.wire.documents.tenants import TenantDocument, TenantEdit
 
 log = get_logger()
 

@@ -9,7 +9,7 @@ from weft.core.token_text import new_token
 from weft.ports.store import Caller, WorkTerms
 from weft.submission.services import Answer, Origin
 from weft.telemetry.log import get_logger
-from weft.wire.token_documents import TokenDocument
+from weft.wire.documents.tokens import TokenDocument
 
 log = get_logger()
 

@@ -10,7 +10,7 @@ from weft.core.token_text import new_token
 from weft.ports.store import Caller
 from weft.submission.services import Answer, Origin
 from weft.telemetry.log import get_logger
-from weft.wire.tenant_documents import OnUserRemoval
+from weft.wire.documents.tenants import OnUserRemoval
 
 BATCHES_AT_ONCE = 100
 log = get_logger()

@@ -17,7 +17,7 @@ from weft.ports.file_signing import Signed, ToSign, UrlSigner
 from weft.ports.function_signatures import ChunkKey, FunctionSignatures, Refused, SignedBy
 from weft.ports.store import Claimed, StoredSecret
 from weft.ports.worker_link import LinkedStore
-from weft.wire.file_documents import names_object
+from weft.wire.documents.files import names_object
 from weft.wire.link_seal import LinkSealer
 from weft.wire.sealed import OpensSecrets
 from weft.wire.spec import decode_chunk

@@ -12,7 +12,7 @@ from weft.cli.input.values import WrongOption
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json
 from weft.client.api import Api
-from weft.wire.import_documents import IMPORTED_MAX
+from weft.wire.documents.imports import IMPORTED_MAX
 
 _SHOWN: Final = 10
 

@@ -21,7 +21,7 @@ from weft.core.amounts import duration, money
 from weft.core.end_words import explain_end
 from weft.core.errors import BadId, Invalid
 from weft.core.ids import format_job_ref
-from weft.wire.answers import JobStateWord
+from weft.wire.answers.batches import JobStateWord
 
 Document = Mapping[str, Any]
 HEADER = ("Job", "Name", "State", "Why", "Cost", "Started", "Took")

@@ -16,7 +16,7 @@ from weft.core.amounts import duration
 from weft.core.errors import BadId
 from weft.core.ids import format_batch_id
 from weft.core.spending import amount_text
-from weft.wire.limit_documents import MeasureWord
+from weft.wire.documents.limits import MeasureWord
 
 app = App(
     name="limit",

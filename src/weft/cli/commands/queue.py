@@ -25,7 +25,7 @@ from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_facts, print_json, print_table
 from weft.cli.terminal.wrapped import wrapped
 from weft.core.errors import Invalid
-from weft.wire.queue_documents import QueueDocument
+from weft.wire.documents.queues import QueueDocument
 
 app = App(
     name="queue",

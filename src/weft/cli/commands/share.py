@@ -15,7 +15,7 @@ from weft.client.api import Api
 from weft.client.http.listing import Document, Listing
 from weft.core.errors import BadId
 from weft.core.ids import format_batch_id, format_job_ref
-from weft.wire.permission_documents import PermissionWord
+from weft.wire.documents.permissions import PermissionWord
 
 HEADER = ("User", "May", "Since", "By")
 JOBS_HEADER = ("Job", "Name", "State", "Of", "May", "Since", "By")

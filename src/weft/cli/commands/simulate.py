@@ -23,7 +23,7 @@ from weft.core.swf import UnreadableTrace, read_trace
 from weft.simulator import Options, QueueLimits
 from weft.simulator.plots import draw
 from weft.simulator.report import compare
-from weft.wire.pool_documents import PoolsDocument
+from weft.wire.documents.pools import PoolsDocument
 
 Document = Mapping[str, Any]
 LOAD_MAX = 1000

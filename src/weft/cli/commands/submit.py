@@ -113,7 +113,7 @@ def _show(document: dict[str, Any], *, as_json: bool) -> int:
     import msgspec  # noqa: PLC0415
 
     from weft.client.submission.document import plan_submission  # noqa: PLC0415
-    from weft.wire.documents import BatchDocument  # noqa: PLC0415
+    from weft.wire.documents.batches import BatchDocument  # noqa: PLC0415
     from weft.wire.field_types import check_types  # noqa: PLC0415
     from weft.wire.mistakes import mistake_of  # noqa: PLC0415
 

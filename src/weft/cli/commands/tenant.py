@@ -14,7 +14,7 @@ from weft.cli.terminal.screen import print_json, print_table
 from weft.core.amounts import duration, size
 from weft.core.durations import parse_seconds
 from weft.core.resources import parse_bytes
-from weft.wire.tenant_documents import AllowedKind, OnUserRemoval
+from weft.wire.documents.tenants import AllowedKind, OnUserRemoval
 
 app = App(
     name="tenant",

@@ -14,7 +14,7 @@ from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_facts, print_json, print_table
 from weft.core.durations import parse_seconds
 from weft.core.errors import Invalid, TokenNotFound
-from weft.wire.token_documents import Scope
+from weft.wire.documents.tokens import Scope
 
 if TYPE_CHECKING:
     from weft.client.api import Api

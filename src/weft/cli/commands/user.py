@@ -11,7 +11,7 @@ from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json, print_table
-from weft.wire.user_documents import Role
+from weft.wire.documents.users import Role
 
 app = App(
     name="user",

@@ -22,7 +22,7 @@ from weft.core.errors import Conflict, EventsGone, InvalidDocument, NotFound, Pa
 from weft.core.resources import MIB as _MIB
 from weft.core.resources import parse_bytes, parse_cpu_m
 from weft.core.states import ENDED_WORDS, JobState
-from weft.wire.documents import FunctionDocument, JobDocument
+from weft.wire.documents.batches import FunctionDocument, JobDocument
 
 REQUESTS: Final = 3
 CANCELS: Final = 4

@@ -7,7 +7,7 @@ from weft.client.http.listing import Document
 
 
 class LoginRoutes(Requests):
-    """`/v1/logins`, `/v1/device-logins`. Their documents are in `weft.wire.login_documents`."""
+    """`/v1/logins`, `/v1/device-logins`. Their documents are in `weft.wire.documents.logins`."""
 
     async def begin_login(self, **document: Any) -> Document:  # noqa: ANN401 (fields of a document)
         """Return where a browser begins to log in: `issuer, url`. Raise `IssuerNotFound`."""

@@ -36,7 +36,7 @@ from weft.doors.aloe.words import ENDED, NAME, new_id
 from weft.ports.store import Row
 from weft.submission import submit
 from weft.submission.apps import find_apps
-from weft.wire.documents import BatchDocument, CancelDocument
+from weft.wire.documents.batches import BatchDocument, CancelDocument
 
 
 async def submitted(request: AnyRequest, body: object) -> Row:

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from weft.core.file_paths import STORE_SCHEME
 from weft.doors.aloe.words import ENDED, STORE
-from weft.wire.file_documents import FileOutput
+from weft.wire.documents.files import FileOutput
 
 _ALL: Final = partial(FileOutput, from_="**", optional=True)
 

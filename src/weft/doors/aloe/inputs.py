@@ -16,7 +16,7 @@ from weft.doors.aloe.story import story_of
 from weft.doors.aloe.words import STORE
 from weft.settings import Settings
 from weft.submission.translation.files import wrong_url
-from weft.wire.file_documents import FileInput
+from weft.wire.documents.files import FileInput
 
 _SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://(.*)", re.DOTALL)
 _OF_JOB: Final = re.compile(r"(?:.*/)?job-([0-9a-f-]{36}-007)/(.+)", re.DOTALL)

@@ -15,7 +15,7 @@ from weft.doors.aloe.inputs import StagedInputs
 from weft.doors.aloe.refused import bad_request
 from weft.doors.aloe.words import LOCAL, QUEUE, STORE, duration, instant, seconds_of, slug
 from weft.ports.store import Caller
-from weft.wire.foreign_jobs import ForeignJob
+from weft.wire.documents.foreign_jobs import ForeignJob
 
 DOCUMENT_BYTES_MAX: Final = 128 << 10
 _LONGEST: Final = "999:59:59"

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 from msgspec import Raw, Struct
 
-from weft.wire.foreign_jobs import ForeignJob
+from weft.wire.documents.foreign_jobs import ForeignJob
 
 _NUMBER: Final = re.compile(rb'"job_id":\s*([1-9][0-9]*)(?=[,}\s])')
 _COMMAND: Final = re.compile(rb'"command":\s*(?=\[)')

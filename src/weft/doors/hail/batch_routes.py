@@ -28,7 +28,7 @@ from weft.doors.hail.requests import (
 )
 from weft.doors.hail.summaries import batch_document
 from weft.ports.store import Row
-from weft.wire.documents import CancelDocument
+from weft.wire.documents.batches import CancelDocument
 
 API: Final = "/api/v1alpha"
 SECOND: Final = "/api/v2alpha"

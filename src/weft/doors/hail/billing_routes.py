@@ -23,7 +23,7 @@ from weft.doors.hail.documents import project_document
 from weft.doors.hail.options import KNOWN, MANAGED
 from weft.doors.hail.refused import Refused, bad_request
 from weft.doors.hail.requests import Document, origin_of, query_of, read_parts
-from weft.wire.billing_documents import ProjectDocument, ProjectEdit
+from weft.wire.documents.billing import ProjectDocument, ProjectEdit
 
 _PROJECTS: Final = API + "/billing_projects"
 _PROJECT: Final = _PROJECTS + "/{p:str}"

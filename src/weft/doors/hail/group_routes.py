@@ -18,7 +18,7 @@ from weft.doors.hail.requests import (
     query_of,
 )
 from weft.doors.hail.summaries import group_document
-from weft.wire.documents import CancelDocument
+from weft.wire.documents.batches import CancelDocument
 
 _GROUPS: Final = API + "/batches/{b:str}/job-groups"
 _GROUP: Final = _GROUPS + "/{g:str}"

@@ -8,7 +8,7 @@ from weft.doors.hail.requests import Document, decode_value
 from weft.doors.hail.shapes import GROUP
 from weft.settings import Settings
 from weft.submission.translation.request_size import refuse_too_many
-from weft.wire.documents import GroupDocument, GroupInBunch
+from weft.wire.documents.batches import GroupDocument, GroupInBunch
 
 LEVELS_MAX: Final = 2
 """Below the root."""

@@ -20,8 +20,8 @@ from weft.doors.hail.settings import HailSettings
 from weft.doors.hail.shapes import JOB
 from weft.settings import Settings
 from weft.submission.translation.request_size import refuse_too_many
-from weft.wire.container_documents import ContainerDocument
-from weft.wire.foreign_jobs import ForeignJob
+from weft.wire.documents.containers import ContainerDocument
+from weft.wire.documents.foreign_jobs import ForeignJob
 
 ATTEMPT: Final = "b{batch}j{job}a{attempt}"
 """The id of an attempt, derived from its numbers."""

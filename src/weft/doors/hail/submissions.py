@@ -40,14 +40,14 @@ from weft.doors.hail.shapes import BATCH, UPDATE
 from weft.submission import submit
 from weft.submission.owners import require_owner
 from weft.submission.services import Answer, Origin
-from weft.wire.documents import (
+from weft.wire.documents.batches import (
     BatchDocument,
     GroupBunch,
     JobBunch,
     JobDocument,
     UpdateDocument,
 )
-from weft.wire.foreign_jobs import ForeignJob
+from weft.wire.documents.foreign_jobs import ForeignJob
 
 FORBIDDEN: Final = 403
 NOT_FOUND: Final = 404

@@ -8,10 +8,10 @@ from typing import Any, Final
 from weft.core.retry_policy import wait_s
 from weft.doors.jobweaver.words import SIMULATION, event_id, instant, outcome_of, word_of
 from weft.ports.store import Row
-from weft.wire.documents import BatchDocument
-from weft.wire.foreign_jobs import ForeignJob
-from weft.wire.retry_documents import RetryDocument
-from weft.wire.simulation_documents import SimulationDocument
+from weft.wire.documents.batches import BatchDocument
+from weft.wire.documents.foreign_jobs import ForeignJob
+from weft.wire.documents.retries import RetryDocument
+from weft.wire.documents.simulations import SimulationDocument
 
 TRIES_MAX: Final = 10_000
 """A job is not tried more often, whatever number of retries is asked for: that is over a month."""

@@ -17,8 +17,8 @@ from weft.doors.jobweaver.refused import bad_request, refused_for
 from weft.doors.jobweaver.words import SIMULATION
 from weft.ports.store import ForeignOrder
 from weft.submission.translation.simulations import check_steps
+from weft.wire.documents.simulations import SimulationDocument, known_fields
 from weft.wire.field_types import check_types
-from weft.wire.simulation_documents import SimulationDocument, known_fields
 
 PAGE_MAX: Final = 1000
 DEPTH_MAX: Final = 100_000

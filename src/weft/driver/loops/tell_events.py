@@ -19,7 +19,7 @@ from weft.ports.store import OfferStore, Row
 from weft.ports.topics import EventSink, Record
 from weft.ports.transport import TransportError
 from weft.telemetry import metrics
-from weft.wire.event_documents import event_document
+from weft.wire.documents.events import event_document
 
 EVENTS_MAX: Final = 5000
 """In one call; the next ones are read while these are written."""

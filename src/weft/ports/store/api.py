@@ -85,7 +85,7 @@ class ApiStore(
     Each call sees only the caller's tenant; anything else does not exist for it. A call that names
     a batch raises `BatchNotFound`; one that is refused changes nothing.
     A page of a list has at most `limit` rows; the position of its last row is the next `after` or
-    `before`. Documents are those of `wire/answers.py`.
+    `before`. Documents are those of `wire/answers/batches.py`.
     An idempotency key belongs to its user; None: the request is never a repeat.
     """
 

@@ -11,7 +11,7 @@ from weft.core.errors import InvalidValue
 from weft.core.problems import Problems
 from weft.settings import Settings
 from weft.submission.translation.executors import APP
-from weft.wire.documents import JobDocument
+from weft.wire.documents.batches import JobDocument
 from weft.wire.spec import AppSpec, JobSpec
 
 _NOT_BESIDE: Final = ("command", "script", "function", "simulation", "cwd", "values", "container")

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from weft.wire.documents import JobDocument
+from weft.wire.documents.batches import JobDocument
 from weft.wire.spec import cut_values
 
 

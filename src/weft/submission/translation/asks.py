@@ -9,7 +9,7 @@ from weft.ports.store import Row, Shape
 from weft.submission.translation.context import DocumentContext
 from weft.submission.translation.retry_with import rules_of_more
 from weft.submission.translation.shapes import ShapeBook
-from weft.wire.documents import JobDocument
+from weft.wire.documents.batches import JobDocument
 
 
 class Asks(NamedTuple):

@@ -11,8 +11,8 @@ from weft.core.problems import Problems, pointer_of
 from weft.core.secret_variables import MASK, is_masked
 from weft.core.texts import wrong_attributes, wrong_key, wrong_name
 from weft.settings import Settings
-from weft.wire.documents import JobDocument
-from weft.wire.foreign_jobs import ForeignJob
+from weft.wire.documents.batches import JobDocument
+from weft.wire.documents.foreign_jobs import ForeignJob
 from weft.wire.spec import JobSpec, spec_at
 
 INDEX_MAX = 2_000_000_000

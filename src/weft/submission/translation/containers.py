@@ -9,7 +9,7 @@ from weft.core.problems import Problems
 from weft.settings import Settings
 from weft.submission.translation.executors import CONTAINER as EXECUTOR
 from weft.submission.translation.executors import IN_CONTAINERS
-from weft.wire.documents import JobDocument
+from weft.wire.documents.batches import JobDocument
 from weft.wire.spec import CONTAINER, JobSpec, requiring
 
 _NOT_BESIDE: Final = ("function", "simulation")

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from weft.core.queues import Router
 from weft.settings import Settings
 from weft.submission.translation.apps import FoundApp
-from weft.wire.documents import JobDocument
+from weft.wire.documents.batches import JobDocument
 
 
 @dataclass(frozen=True, kw_only=True)

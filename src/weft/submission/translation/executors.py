@@ -11,7 +11,7 @@ from weft.core.errors import InvalidValue
 from weft.core.problems import Problems
 from weft.ports.executor import EXECUTOR_PLUGINS
 from weft.settings import Settings
-from weft.wire.documents import JobDocument
+from weft.wire.documents.batches import JobDocument
 from weft.wire.spec import ENGINE_OPTIONS, JobSpec, requiring
 
 USUAL: Final = "process"

@@ -2,7 +2,7 @@
 
 A document whose jobs have none of them pays for one look at all of them together
 (`ordinary.py`). A field that `FIELDS` does not name, and that the document of a job shows if it
-was given (`wire/answers.py`), is kept as it was sent.
+was given (`wire/answers/batches.py`), is kept as it was sent.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -33,8 +33,8 @@ from weft.submission.translation.simulations import (
     check_simulated,
     check_simulation,
 )
-from weft.wire.answers import Job
-from weft.wire.documents import JobDocument
+from weft.wire.answers.batches import Job
+from weft.wire.documents.batches import JobDocument
 from weft.wire.spec import JobSpec
 
 FIRST_YEAR: Final = 1970

@@ -18,8 +18,8 @@ from weft.core.file_paths import (
 )
 from weft.core.problems import Problems
 from weft.settings import Settings
-from weft.wire.documents import JobDocument
-from weft.wire.file_documents import FileInput, FileOutput
+from weft.wire.documents.batches import JobDocument
+from weft.wire.documents.files import FileInput, FileOutput
 from weft.wire.spec import FILES, JobSpec, requiring
 
 _NOT_BESIDE: Final = {

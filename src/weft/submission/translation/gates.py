@@ -12,7 +12,7 @@ from weft.core.amounts import coming
 from weft.core.ids import format_batch_id
 from weft.core.why import Cause, GateFacts, GateSentence, JobFacts, command, name_of
 from weft.ports.store import Gate
-from weft.wire.documents import BatchDocument, JobDocument
+from weft.wire.documents.batches import BatchDocument, JobDocument
 from weft.wire.rates import Rate
 
 

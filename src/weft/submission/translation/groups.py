@@ -11,7 +11,7 @@ from weft.core.texts import wrong_name
 from weft.ports.store import NewGroup
 from weft.settings import Settings
 from weft.submission.translation.check import check_attributes
-from weft.wire.documents import GroupDocument, GroupInBunch, JobDocument
+from weft.wire.documents.batches import GroupDocument, GroupInBunch, JobDocument
 
 
 def check_callback(url: str | None, settings: Settings, problems: Problems, pointer: str) -> None:

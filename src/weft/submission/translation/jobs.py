@@ -29,7 +29,7 @@ from weft.submission.translation.rows import (
     fill_rare_fields,
 )
 from weft.submission.translation.sets import Combos, sets_of
-from weft.wire.documents import JobDocument
+from weft.wire.documents.batches import JobDocument
 
 Value = TypeVar("Value", int, bool)
 GROUP_MAX: Final = 2_000_000_000

@@ -10,7 +10,7 @@ from typing import Final
 
 from weft.submission.translation.fields import FIELDS
 from weft.submission.translation.retries import REASONS
-from weft.wire.documents import JobDocument
+from weft.wire.documents.batches import JobDocument
 
 _NAMES: Final = [field.name for field in FIELDS if field.name != "retry_on"]
 _LOOK: Final = " or ".join(f"job.{name} is not None" for name in _NAMES)

@@ -7,7 +7,7 @@ from weft.core.problems import Problems
 from weft.core.queues import DEFAULT, Asked, Queue, Request, Router
 from weft.ports.store import Shape
 from weft.submission.translation.executors import USUAL, executor_of
-from weft.wire.documents import JobDocument
+from weft.wire.documents.batches import JobDocument
 from weft.wire.foreign_messages import beyond_command
 
 

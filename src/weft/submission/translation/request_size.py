@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from weft.core.errors import FieldError, TooManyJobs
 from weft.core.problems import PROBLEMS_MAX
 from weft.settings import Settings
-from weft.wire.documents import JobDocument
+from weft.wire.documents.batches import JobDocument
 
 
 def refuse_too_many(

@@ -19,8 +19,8 @@ from weft.core.states import Reason
 from weft.core.whole_numbers import as_written
 from weft.settings import Settings
 from weft.submission.translation.policies import policy_mistakes, whole_policy
-from weft.wire.documents import JobDocument
-from weft.wire.retry_documents import RetryDocument
+from weft.wire.documents.batches import JobDocument
+from weft.wire.documents.retries import RetryDocument
 
 CURABLE: Final = (
     Reason.EXIT,

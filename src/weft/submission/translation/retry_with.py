@@ -24,8 +24,8 @@ from weft.core.time_limits import limit_class
 from weft.ports.store import Shape
 from weft.submission.translation.retries import mask_of
 from weft.submission.translation.shapes import ShapeBook, changed
-from weft.wire.documents import JobDocument
-from weft.wire.retry_documents import RetryWithDocument
+from weft.wire.documents.batches import JobDocument
+from weft.wire.documents.retries import RetryWithDocument
 
 _AGAIN: Final = (Reason.LOST, Reason.PREEMPTED)
 """After these a job is tried again whatever it says."""

@@ -17,8 +17,8 @@ from weft.submission.translation.executors import USUAL
 from weft.submission.translation.fields import JobField, changed_specs, kept_fields
 from weft.submission.translation.functions import Carriers, carrying, with_functions
 from weft.submission.translation.gates import job_gates, licence_gates
-from weft.wire.documents import JobDocument
-from weft.wire.foreign_jobs import ForeignJob
+from weft.wire.documents.batches import JobDocument
+from weft.wire.documents.foreign_jobs import ForeignJob
 from weft.wire.spec import (
     CHUNK_BYTES_MAX,
     CHUNK_JOBS_MAX,

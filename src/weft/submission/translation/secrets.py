@@ -3,7 +3,7 @@
 from weft.core.errors import InvalidValue
 from weft.core.problems import Problems
 from weft.settings import Settings
-from weft.wire.documents import JobDocument
+from weft.wire.documents.batches import JobDocument
 from weft.wire.spec import SECRETS, JobSpec, requiring
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from weft.core.errors import InvalidValue, WrongType
 from weft.core.problems import Problems
 from weft.submission.translation.context import DocumentContext
-from weft.wire.documents import JobDocument
+from weft.wire.documents.batches import JobDocument
 
 GROUP_MAX = 2_000_000_000
 

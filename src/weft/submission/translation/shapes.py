@@ -30,7 +30,7 @@ from weft.submission.translation.executors import (
     installed_executors,
 )
 from weft.submission.translation.queues import queues_of
-from weft.wire.documents import JobDocument
+from weft.wire.documents.batches import JobDocument
 
 DEFAULT_CPU_M: Final = 1000
 DEFAULT_MEMORY_MIB: Final = 512

@@ -8,8 +8,8 @@ from weft.core.errors import InvalidValue, NulCharacter
 from weft.core.problems import Problems
 from weft.settings import Settings
 from weft.submission.translation.executors import SIMULATION
-from weft.wire.documents import JobDocument
-from weft.wire.simulation_documents import SimulationDocument, SimulationStep
+from weft.wire.documents.batches import JobDocument
+from weft.wire.documents.simulations import SimulationDocument, SimulationStep
 from weft.wire.spec import JobSpec
 
 _NOT_BESIDE: Final = (

@@ -45,7 +45,7 @@ from weft.ports.patience import until_answered
 from weft.ports.runner import Assignment, Ended, blocked, never_started
 from weft.ports.store import FileWanted, FoundFile, KeptFile, WorkerStore
 from weft.telemetry.log import get_logger
-from weft.wire.file_documents import ANNOUNCED_BYTES_MAX, FileInput, FileOutput
+from weft.wire.documents.files import ANNOUNCED_BYTES_MAX, FileInput, FileOutput
 from weft.wire.spawner import CONTAINER_WORK
 from weft.worker.stager.directories import JobDirectories, Plan
 from weft.worker.stager.finding import FoundFile as LeftFile

@@ -11,8 +11,8 @@ from weft.core.states import Reason
 from weft.ports.patience import until_answered
 from weft.ports.runner import Assignment, Ended, GivenSecret, never_started
 from weft.ports.store import StoredSecret, WorkerStore
+from weft.wire.documents.secrets import SecretUse
 from weft.wire.sealed import OpensSecrets
-from weft.wire.secret_documents import SecretUse
 
 
 class JobSecrets:

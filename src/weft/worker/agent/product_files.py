@@ -13,7 +13,7 @@ from weft.core.states import Reason
 from weft.ports.patience import until_answered
 from weft.ports.runner import Ended
 from weft.ports.store import WorkerStore
-from weft.wire.file_documents import FileInput
+from weft.wire.documents.files import FileInput
 from weft.worker.agent.attempt_files import AttemptFiles, NoPlainFile
 
 PRODUCTS: Final = "products"

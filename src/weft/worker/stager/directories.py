@@ -12,7 +12,7 @@ import msgspec
 
 from weft.core.attempt_key import AttemptKey
 from weft.ports.store import KeptFile
-from weft.wire.file_documents import FileInput, FileOutput
+from weft.wire.documents.files import FileInput, FileOutput
 from weft.worker.trees import remove_tree
 
 _MODE: Final = 0o700

@@ -21,7 +21,7 @@ from weft.core.file_paths import (
     target_of,
 )
 from weft.ports.file_store import FileMissing, FileProblem, FileRefused
-from weft.wire.file_documents import ANNOUNCED_MAX, FileOutput
+from weft.wire.documents.files import ANNOUNCED_MAX, FileOutput
 from weft.wire.walking import NotPlain, entered, open_file, opened_directory
 
 _DEEP: Final = "**"

@@ -14,7 +14,7 @@ from weft.core.attempt_key import AttemptKey
 from weft.core.file_paths import WrongPath
 from weft.ports.file_store import FileProblem
 from weft.ports.running_files import RunningFile
-from weft.wire.file_documents import FileOutput
+from weft.wire.documents.files import FileOutput
 from weft.worker.stager.directories import Plan, read_plan
 from weft.worker.stager.finding import find_outputs, opened_output
 

@@ -9,8 +9,8 @@ from weft.api.http.path_ids import app_of, digest_of, part_of
 from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, read_bytes, read_document, services_of
 from weft.api.use_cases import apps
-from weft.wire.app_documents import App, AppDetail, AppDocument, AppPart, AppRemoved, AppSaved
-from weft.wire.documents import Empty
+from weft.wire.documents.apps import App, AppDetail, AppDocument, AppPart, AppRemoved, AppSaved
+from weft.wire.documents.batches import Empty
 from weft.wire.payload import PART_BYTES
 
 BYTES: Final = "application/octet-stream"

@@ -9,7 +9,7 @@ from weft.api.http.path_ids import attempt_of, batch_id_of, job_id_of
 from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.use_cases.attempt_usage import read_samples
-from weft.wire.usage_answers import AttemptUsage
+from weft.wire.answers.usage import AttemptUsage
 
 
 @get("/v1/batches/{b:str}/jobs/{j:str}/attempts/{a:str}/usage", opt={"answer": AttemptUsage})

@@ -10,8 +10,8 @@ from weft.api.http.requests import AnyRequest, caller_of, read_submission, servi
 from weft.api.use_cases import bulk
 from weft.core.batch_actions import BatchAction
 from weft.core.errors import FieldError, InvalidDocument
-from weft.wire.answers import Operation
-from weft.wire.batch_action_documents import BatchActionCount, BatchActionDocument
+from weft.wire.answers.batches import Operation
+from weft.wire.documents.batch_actions import BatchActionCount, BatchActionDocument
 
 _COUNT: Final = ("action", "q")
 

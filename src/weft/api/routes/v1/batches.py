@@ -21,7 +21,7 @@ from weft.api.http.requests import (
 from weft.api.use_cases import cancel, edit, hide, hold, read, release, resubmit, retry
 from weft.api.use_cases import delete as delete_use_case
 from weft.submission import submit
-from weft.wire.answers import (
+from weft.wire.answers.batches import (
     Batch,
     BatchCreated,
     Cancelled,
@@ -31,8 +31,8 @@ from weft.wire.answers import (
     Operation,
     Plan,
 )
-from weft.wire.documents import BatchDocument, CancelDocument, EditDocument, Empty
-from weft.wire.repeat_documents import ResubmitDocument, RetryJobsDocument
+from weft.wire.documents.batches import BatchDocument, CancelDocument, EditDocument, Empty
+from weft.wire.documents.repeats import ResubmitDocument, RetryJobsDocument
 
 ROOT_GROUP: Final = 0
 _RETRY: Final = ("q", "group", "cause")

@@ -16,9 +16,9 @@ from weft.api.http.requests import (
     services_of,
 )
 from weft.api.use_cases import projects
-from weft.wire.billing_answers import DayCost, ProjectCost, ProjectDeleted, RateCard
-from weft.wire.billing_documents import ProjectDocument, ProjectEdit
-from weft.wire.documents import Empty
+from weft.wire.answers.billing import DayCost, ProjectCost, ProjectDeleted, RateCard
+from weft.wire.documents.batches import Empty
+from weft.wire.documents.billing import ProjectDocument, ProjectEdit
 
 DAYS = (*PAGE, "before")
 

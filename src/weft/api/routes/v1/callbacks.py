@@ -8,8 +8,8 @@ from weft.api.http.path_ids import batch_id_of, delivery_of
 from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, read_document, services_of
 from weft.api.use_cases import callbacks
-from weft.wire.callback_answers import CallbackSecret, Delivery
-from weft.wire.documents import Empty
+from weft.wire.answers.callbacks import CallbackSecret, Delivery
+from weft.wire.documents.batches import Empty
 
 
 @get("/v1/batches/{b:str}/callbacks", opt={"page": Delivery, "query": PAGE})

@@ -8,9 +8,9 @@ from weft.api.http.path_ids import condition_id_of
 from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, read_document, services_of
 from weft.api.use_cases import conditions
-from weft.wire.condition_answers import Condition, ShownCondition
-from weft.wire.condition_documents import ReleaseDocument
-from weft.wire.documents import Empty
+from weft.wire.answers.conditions import Condition, ShownCondition
+from weft.wire.documents.batches import Empty
+from weft.wire.documents.conditions import ReleaseDocument
 
 
 @get("/v1/conditions", opt={"page": Condition, "query": PAGE})

@@ -6,7 +6,7 @@ from litestar.response import Stream
 from weft.api.http.event_stream import asked_watch, event_messages
 from weft.api.http.requests import AnyRequest, trace_id_of
 from weft.api.http.sse import stream_reply
-from weft.wire.answers import Event
+from weft.wire.answers.batches import Event
 
 
 @get(

@@ -13,8 +13,8 @@ from weft.api.http.requests import AnyRequest, caller_of, read_document, service
 from weft.api.use_cases import failures
 from weft.core.ids import parse_batch_id
 from weft.core.states import Reason
-from weft.wire.failure_answers import Acknowledged, DeadLetter, Failures
-from weft.wire.failure_documents import AcknowledgeDocument
+from weft.wire.answers.failures import Acknowledged, DeadLetter, Failures
+from weft.wire.documents.failures import AcknowledgeDocument
 
 _REASONS: Final = {reason.word: reason for reason in Reason}
 _LIST: Final = ("batch", "cause", "reason", "acknowledged", *PAGE)

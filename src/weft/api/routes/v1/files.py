@@ -15,7 +15,7 @@ from weft.api.http.sse import stream_reply
 from weft.api.use_cases.files import list_files as listed
 from weft.api.use_cases.files import open_file
 from weft.core.file_paths import WrongPath, in_store, parts_of, split_store
-from weft.wire.file_answers import JobFile
+from weft.wire.answers.files import JobFile
 
 BYTES: Final = "application/octet-stream"
 

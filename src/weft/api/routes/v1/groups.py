@@ -17,8 +17,15 @@ from weft.api.http.requests import (
     services_of,
 )
 from weft.api.use_cases import cancel, edit, hold, read, release, sets
-from weft.wire.answers import Cancelled, Change, Group, HoldChanged, MembersAdded, Operation
-from weft.wire.documents import (
+from weft.wire.answers.batches import (
+    Cancelled,
+    Change,
+    Group,
+    HoldChanged,
+    MembersAdded,
+    Operation,
+)
+from weft.wire.documents.batches import (
     CancelDocument,
     EditDocument,
     Empty,

@@ -8,7 +8,7 @@ from weft.api.http.parameters import Query
 from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, read_document, services_of, trace_id_of
 from weft.api.use_cases.imports import import_jobs as take_over
-from weft.wire.import_documents import ImportDocument, Imported
+from weft.wire.documents.imports import ImportDocument, Imported
 
 
 @post("/v1/imports", status_code=200, opt={"answer": Imported, "body": ImportDocument})

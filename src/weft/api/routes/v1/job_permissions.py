@@ -21,9 +21,9 @@ from weft.api.http.requests import AnyRequest, caller_of, read_document, service
 from weft.core.errors import BadId
 from weft.core.ids import parse_job_ref
 from weft.core.permissions import Permission
-from weft.wire.documents import Empty
-from weft.wire.permission_documents import PermissionDocument, SharedJobWith
-from weft.wire.shared_job_answers import SharedJob
+from weft.wire.answers.shared_jobs import SharedJob
+from weft.wire.documents.batches import Empty
+from weft.wire.documents.permissions import PermissionDocument, SharedJobWith
 
 SHARED = "z"
 

@@ -17,7 +17,7 @@ from weft.api.http.requests import AnyRequest, caller_of, read_document, service
 from weft.api.use_cases import cancel, command, edit, hold, read, release, why
 from weft.core.query.reach import JOB_ID_MAX
 from weft.ports.store import Row
-from weft.wire.answers import (
+from weft.wire.answers.batches import (
     Attempt,
     HistoryEntry,
     Job,
@@ -27,7 +27,8 @@ from weft.wire.answers import (
     Plan,
     ReasonCount,
 )
-from weft.wire.command_documents import (
+from weft.wire.documents.batches import CancelDocument, EditDocument, Empty
+from weft.wire.documents.commands import (
     ExtendDocument,
     JobExtended,
     JobMessaged,
@@ -35,7 +36,6 @@ from weft.wire.command_documents import (
     MessageDocument,
     SignalDocument,
 )
-from weft.wire.documents import CancelDocument, EditDocument, Empty
 
 ROOT: Final = 0
 _LIST: Final = ("state", "q", "explain", "group", "after", "why", *PAGE)

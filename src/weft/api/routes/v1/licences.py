@@ -7,9 +7,9 @@ from weft.api.http.path_ids import licence_of
 from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, read_document, services_of
 from weft.api.use_cases import licences
-from weft.wire.documents import Empty
-from weft.wire.licence_answers import Licence, LicenceRemoved
-from weft.wire.licence_documents import LicenceDocument
+from weft.wire.answers.licences import Licence, LicenceRemoved
+from weft.wire.documents.batches import Empty
+from weft.wire.documents.licences import LicenceDocument
 
 
 @get("/v1/licences", opt={"page": Licence})

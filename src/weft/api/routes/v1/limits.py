@@ -11,7 +11,7 @@ from weft.api.use_cases import limits
 from weft.core.errors import BadId
 from weft.core.ids import parse_batch_id
 from weft.ports.store.spending import Limited
-from weft.wire.limit_documents import LimitEdit, UseLimit
+from weft.wire.documents.limits import LimitEdit, UseLimit
 
 LIMITS = (*PAGE, "batch")
 

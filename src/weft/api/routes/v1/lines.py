@@ -10,9 +10,9 @@ from weft.api.http.path_ids import batch_id_of, job_id_of, lifecycle_of, setup_o
 from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, read_document, read_text, services_of
 from weft.api.use_cases import lines
-from weft.wire.documents import BatchDocument, Empty
-from weft.wire.line_answers import JobStatus, Lifecycle, Setup, SetupRemoved, SetupSaved
-from weft.wire.line_documents import StatusDocument
+from weft.wire.answers.lines import JobStatus, Lifecycle, Setup, SetupRemoved, SetupSaved
+from weft.wire.documents.batches import BatchDocument, Empty
+from weft.wire.documents.lines import StatusDocument
 
 TOML: Final = "application/toml"
 

@@ -10,7 +10,7 @@ from weft.api.http.requests import AnyRequest, read_document, services_of
 from weft.api.http.trail import record_login
 from weft.api.use_cases import logins
 from weft.api.web_tokens.providers import Pending
-from weft.wire.login_documents import (
+from weft.wire.documents.logins import (
     DeviceLoginBegun,
     DeviceLoginDocument,
     DevicePollDocument,

@@ -8,8 +8,8 @@ from weft.api.http.path_ids import operation_id_of
 from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, read_document, services_of
 from weft.core.ids import parse_batch_id
-from weft.wire.answers import Operation
-from weft.wire.documents import Empty
+from weft.wire.answers.batches import Operation
+from weft.wire.documents.batches import Empty
 
 
 @get("/v1/operations", opt={"page": Operation, "query": ("batch", *PAGE)})

@@ -10,7 +10,7 @@ from weft.api.http.path_ids import parameter_of
 from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, read_document, services_of
 from weft.api.use_cases import parameters
-from weft.wire.parameter_documents import LineParameter, ParameterDocument
+from weft.wire.documents.parameters import LineParameter, ParameterDocument
 
 LIST_QUERY: Final = (*PAGE, "as_of")
 

@@ -9,7 +9,7 @@ from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, read_document, services_of
 from weft.api.http.share_pages import KIND, after_of, last_of
 from weft.api.use_cases import pools
-from weft.wire.pool_answers import (
+from weft.wire.answers.pools import (
     PoolAnswer,
     PoolChange,
     PoolCost,
@@ -17,7 +17,7 @@ from weft.wire.pool_answers import (
     PoolsSaved,
     ShownPool,
 )
-from weft.wire.pool_documents import PoolsDocument
+from weft.wire.documents.pools import PoolsDocument
 
 
 @get("/v1/pools", opt={"page": PoolAnswer})

@@ -10,8 +10,8 @@ from weft.api.http.path_ids import product_id_of
 from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, read_document, services_of
 from weft.api.use_cases import products
-from weft.wire.documents import Empty
-from weft.wire.product_answers import Product, ProductRemoved
+from weft.wire.answers.products import Product, ProductRemoved
+from weft.wire.documents.batches import Empty
 
 LIST_QUERY: Final = ("q", *PAGE)
 

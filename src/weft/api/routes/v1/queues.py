@@ -13,10 +13,10 @@ from weft.api.http.requests import (
     services_of,
 )
 from weft.api.use_cases import queues, reroute
-from weft.wire.documents import BatchDocument, Empty
-from weft.wire.queue_answers import Queue, QueuesRerouted, QueuesSaved, QueuesTested
-from weft.wire.queue_documents import QueuesDocument
-from weft.wire.reroute_documents import RerouteDocument
+from weft.wire.answers.queues import Queue, QueuesRerouted, QueuesSaved, QueuesTested
+from weft.wire.documents.batches import BatchDocument, Empty
+from weft.wire.documents.queues import QueuesDocument
+from weft.wire.documents.reroutes import RerouteDocument
 
 
 @get("/v1/queues", opt={"page": Queue})

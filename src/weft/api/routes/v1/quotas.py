@@ -7,7 +7,7 @@ from weft.api.http.path_ids import tenant_of, user_of
 from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, read_document, services_of
 from weft.api.use_cases import quotas
-from weft.wire.quota_documents import Quota, QuotaEdit
+from weft.wire.documents.quotas import Quota, QuotaEdit
 
 
 @get("/v1/quotas", opt={"page": Quota})

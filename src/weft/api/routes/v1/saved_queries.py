@@ -7,8 +7,8 @@ from weft.api.http.path_ids import saved_query_of
 from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, read_document, services_of
 from weft.api.use_cases import saved_queries
-from weft.wire.documents import Empty
-from weft.wire.saved_query_documents import SavedQuery, SavedQueryDocument, SavedQueryRemoved
+from weft.wire.documents.batches import Empty
+from weft.wire.documents.saved_queries import SavedQuery, SavedQueryDocument, SavedQueryRemoved
 
 
 @get("/v1/saved-queries", opt={"page": SavedQuery})

@@ -16,7 +16,7 @@ from weft.api.http.requests import (
     services_of,
 )
 from weft.api.use_cases import schedules
-from weft.wire.documents import BatchDocument, Empty
+from weft.wire.documents.batches import BatchDocument, Empty
 from weft.wire.schedules import (
     Schedule,
     ScheduleDocument,

@@ -7,8 +7,8 @@ from weft.api.http.path_ids import secret_of
 from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, read_document, services_of
 from weft.api.use_cases import secrets
-from weft.wire.documents import Empty
-from weft.wire.secret_documents import Secret, SecretDocument, SecretRemoved, SecretsRotated
+from weft.wire.documents.batches import Empty
+from weft.wire.documents.secrets import Secret, SecretDocument, SecretRemoved, SecretsRotated
 
 
 @get("/v1/secrets", opt={"page": Secret})

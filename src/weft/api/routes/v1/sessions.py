@@ -7,8 +7,8 @@ from weft.api.http.path_ids import session_id_of
 from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, read_document, services_of
 from weft.api.use_cases import sessions
-from weft.wire.documents import Empty
-from weft.wire.session_answers import LoginLink, Session, SessionsEnded
+from weft.wire.answers.sessions import LoginLink, Session, SessionsEnded
+from weft.wire.documents.batches import Empty
 
 
 @post("/v1/login-links", status_code=200, opt={"answer": LoginLink, "body": Empty})

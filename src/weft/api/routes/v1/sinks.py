@@ -7,9 +7,9 @@ from weft.api.http.parameters import Query
 from weft.api.http.path_ids import message_of, sink_of
 from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, read_document, services_of
-from weft.wire.documents import Empty
-from weft.wire.line_answers import Message
-from weft.wire.line_documents import MessageDecision
+from weft.wire.answers.lines import Message
+from weft.wire.documents.batches import Empty
+from weft.wire.documents.lines import MessageDecision
 
 
 @get("/v1/sinks/{sink:str}/deliveries", opt={"page": Message, "query": PAGE})

@@ -11,8 +11,7 @@ from weft.api.http.path_ids import source_of
 from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, read_document, services_of
 from weft.api.use_cases import source_trial, sources
-from weft.wire.documents import BatchDocument, Empty
-from weft.wire.source_answers import (
+from weft.wire.answers.sources import (
     ItemStateWord,
     SeriesRerunning,
     ShownSource,
@@ -20,7 +19,8 @@ from weft.wire.source_answers import (
     SourceItem,
     SourceTried,
 )
-from weft.wire.source_documents import SeriesRerun, SourceEdit
+from weft.wire.documents.batches import BatchDocument, Empty
+from weft.wire.documents.sources import SeriesRerun, SourceEdit
 
 ITEM_QUERY: Final = (*PAGE, "state", "series", "key")
 STATES: Final[tuple[str, ...]] = get_args(ItemStateWord)

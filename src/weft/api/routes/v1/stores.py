@@ -7,8 +7,8 @@ from weft.api.http.path_ids import store_of
 from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, read_document, services_of
 from weft.api.use_cases import file_stores
-from weft.wire.documents import Empty
-from weft.wire.store_documents import (
+from weft.wire.documents.batches import Empty
+from weft.wire.documents.stores import (
     FileStoreAnswer,
     FileStoreDocument,
     FileStoreRemoved,

@@ -6,7 +6,7 @@ from weft.api.http.parameters import Query
 from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, services_of
 from weft.api.use_cases import system
-from weft.wire.system_answers import System
+from weft.wire.answers.system import System
 
 
 @get("/v1/system", opt={"answer": System})

@@ -14,7 +14,7 @@ from weft.api.http.requests import (
     services_of,
 )
 from weft.api.use_cases import tenants
-from weft.wire.tenant_documents import Tenant, TenantCreated, TenantDocument, TenantEdit
+from weft.wire.documents.tenants import Tenant, TenantCreated, TenantDocument, TenantEdit
 
 
 @get("/v1/tenants", opt={"page": Tenant, "query": PAGE})

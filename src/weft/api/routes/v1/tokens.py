@@ -13,9 +13,9 @@ from weft.api.http.requests import (
     services_of,
 )
 from weft.api.use_cases import tokens
-from weft.wire.documents import Empty
-from weft.wire.token_answers import Token, TokenCreated, TokenRevoked, Whoami
-from weft.wire.token_documents import TokenDocument
+from weft.wire.answers.tokens import Token, TokenCreated, TokenRevoked, Whoami
+from weft.wire.documents.batches import Empty
+from weft.wire.documents.tokens import TokenDocument
 
 
 @get("/v1/whoami", opt={"answer": Whoami, "visit": True})

@@ -12,7 +12,7 @@ from weft.api.http.visits import require_reading
 from weft.core.ids import parse_batch_id
 from weft.core.rights import Right, require
 from weft.ports.store import TrailQuery
-from weft.wire.trail_answers import TrailEntry
+from weft.wire.answers.trail import TrailEntry
 
 FILTERS: Final = ("user", "action", "batch", "number", "from", "all_tenants")
 NUMBER_MAX: Final = 10**18 - 1

@@ -10,13 +10,13 @@ from weft.api.http.path_ids import dead_message_of
 from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, read_document, services_of
 from weft.api.use_cases import transports
-from weft.wire.documents import Empty
-from weft.wire.transport_answers import (
+from weft.wire.answers.transports import (
     DeadMessage,
     DeadMessageRemoved,
     Transport,
     WholeDeadMessage,
 )
+from weft.wire.documents.batches import Empty
 
 
 @get("/v1/transports", opt={"page": Transport})

@@ -13,8 +13,8 @@ from weft.api.http.requests import (
     services_of,
 )
 from weft.submission import submit
-from weft.wire.answers import GroupsAdded, JobsAdded, Update, UpdateCreated
-from weft.wire.documents import Empty, GroupBunch, JobBunch, UpdateDocument
+from weft.wire.answers.batches import GroupsAdded, JobsAdded, Update, UpdateCreated
+from weft.wire.documents.batches import Empty, GroupBunch, JobBunch, UpdateDocument
 
 
 @post(

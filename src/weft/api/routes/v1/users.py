@@ -15,9 +15,9 @@ from weft.api.http.requests import (
 )
 from weft.api.use_cases import users
 from weft.core.rights import UserRole
-from weft.wire.documents import Empty
-from weft.wire.user_answers import User, UserAdded, UserRemoved
-from weft.wire.user_documents import UserDocument, UserEdit
+from weft.wire.answers.users import User, UserAdded, UserRemoved
+from weft.wire.documents.batches import Empty
+from weft.wire.documents.users import UserDocument, UserEdit
 
 REMOVAL = ("cancel_batches",)
 

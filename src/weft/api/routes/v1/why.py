@@ -7,7 +7,7 @@ from weft.api.http.path_ids import batch_id_of, group_of, job_id_of
 from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.use_cases import why
-from weft.wire.why_answers import GroupWhy, JobWhy
+from weft.wire.answers.why import GroupWhy, JobWhy
 
 ROOT = 0
 

@@ -7,9 +7,9 @@ from weft.api.http.path_ids import worker_of
 from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, read_document, services_of
 from weft.api.use_cases import workers
-from weft.wire.answers import Minutes, Overview
-from weft.wire.documents import Cordon, Empty
-from weft.wire.worker_answers import ChangedWorker, ShownWorker, Worker
+from weft.wire.answers.batches import Minutes, Overview
+from weft.wire.answers.workers import ChangedWorker, ShownWorker, Worker
+from weft.wire.documents.batches import Cordon, Empty
 
 WORKERS_MAX = 10_000
 POOL = ("pool",)

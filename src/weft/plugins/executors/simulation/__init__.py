@@ -1,7 +1,7 @@
 """The executor `simulation`: the job is a list of steps that the runner `simulation` takes."""
 
 from weft.core.errors import Invalid
-from weft.wire.simulation_documents import Step
+from weft.wire.documents.simulations import Step
 from weft.wire.spec import JobSpec
 
 

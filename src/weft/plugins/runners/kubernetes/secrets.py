@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from weft.core.errors import Invalid
 from weft.ports.runner import GivenSecret
-from weft.wire.secret_documents import SecretUse
+from weft.wire.documents.secrets import SecretUse
 
 GATE: Final = "weft/secrets"
 OPEN: Final = {"spec": {"schedulingGates": None}}

@@ -32,7 +32,7 @@ from weft.ports.runner import (
     never_started,
 )
 from weft.ports.topics import JobTopics
-from weft.wire.simulation_documents import Step
+from weft.wire.documents.simulations import Step
 from weft.wire.spec import JobSpec
 
 _TELL_START_S = 0.05

@@ -27,7 +27,7 @@ from weft.telemetry import metrics
 from weft.telemetry.log import get_logger
 from weft.telemetry.topics import keep_poison
 from weft.wire import job_topics as wire
-from weft.wire.simulation_documents import HttpCall, Sleep, Step
+from weft.wire.documents.simulations import HttpCall, Sleep, Step
 from weft.wire.spec import JobSpec
 
 log = get_logger()

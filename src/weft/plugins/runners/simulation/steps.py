@@ -11,8 +11,8 @@ from typing import Final, Protocol
 
 from weft.core.attempt_key import AttemptKey
 from weft.ports.log_store import LogWriter
+from weft.wire.documents.simulations import Compute, Fail, HttpCall, Log, Sleep, Step
 from weft.wire.log_format import FLUSH_MS, STDOUT, Piece
-from weft.wire.simulation_documents import Compute, Fail, HttpCall, Log, Sleep, Step
 
 _MS: Final = 1_000_000
 _PROGRAM: Final = str(Path(__file__).with_name("add_up.py"))

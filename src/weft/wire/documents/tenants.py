@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from weft.wire.description import says
+from weft.wire.documents.users import Name
 from weft.wire.patterns import END
-from weft.wire.user_documents import Name
 
 OnUserRemoval = Literal["finish", "cancel"]
 AllowedKind = Literal[

@@ -1,4 +1,4 @@
-"""The document in which an operator describes pools; read by the api like `wire/documents.py`."""
+"""The document in which an operator describes pools."""
 
 from typing import Annotated
 
@@ -6,8 +6,8 @@ from msgspec import Meta, Struct
 
 from weft.core.pools.pool import Option
 from weft.wire.description import says
+from weft.wire.documents.users import Name
 from weft.wire.patterns import END, QueueName
-from weft.wire.user_documents import Name
 
 Amount = int | float | str
 FlavourName = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}" + END)]

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from weft.wire.answers import Count, JobNumber, ReasonWord
+from weft.wire.answers.batches import Count, JobNumber, ReasonWord
 
 CauseName = Annotated[
     str, Meta(description="the same for failures of all batches that have it in common")

@@ -1,6 +1,6 @@
 """Jobs that came through a door."""
 
-from weft.wire.documents import JobDocument
+from weft.wire.documents.batches import JobDocument
 
 
 class ForeignJob(JobDocument):

@@ -5,8 +5,8 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from weft.wire.tenant_documents import OnUserRemoval
-from weft.wire.user_documents import Role
+from weft.wire.documents.tenants import OnUserRemoval
+from weft.wire.documents.users import Role
 
 
 class User(Struct, kw_only=True):

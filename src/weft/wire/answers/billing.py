@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from weft.wire.answers import Money, ResourceCost
+from weft.wire.answers.batches import Money, ResourceCost
 
 
 class ProjectCost(Struct, kw_only=True):

@@ -11,17 +11,23 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
-from weft.wire.app_documents import JobApp, JobParameters
-from weft.wire.container_documents import JobContainer
 from weft.wire.description import says
-from weft.wire.engine_documents import JobEngine
-from weft.wire.file_documents import JobInputs, JobOutputs
-from weft.wire.network_documents import JobNetwork
+from weft.wire.documents.apps import JobApp, JobParameters
+from weft.wire.documents.containers import JobContainer
+from weft.wire.documents.engines import JobEngine
+from weft.wire.documents.files import JobInputs, JobOutputs
+from weft.wire.documents.networks import JobNetwork
+from weft.wire.documents.retries import (
+    ExitCodes,
+    ExternalErrors,
+    RetryDocument,
+    RetryOn,
+    RetryWith,
+)
+from weft.wire.documents.secrets import JobSecrets
+from weft.wire.documents.simulations import JobSimulation
 from weft.wire.patterns import END
 from weft.wire.rates import Rate
-from weft.wire.retry_documents import ExitCodes, ExternalErrors, RetryDocument, RetryOn, RetryWith
-from weft.wire.secret_documents import JobSecrets
-from weft.wire.simulation_documents import JobSimulation
 
 _AMOUNT: dict[str, Any] = {"type": ["number", "string"]}
 RESOURCES_SCHEMA: dict[str, Any] = {

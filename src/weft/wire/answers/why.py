@@ -4,7 +4,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from weft.wire.answers import GroupStateWord, JobStateWord
+from weft.wire.answers.batches import GroupStateWord, JobStateWord
 
 
 class WaitCause(Struct, kw_only=True):

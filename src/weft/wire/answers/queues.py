@@ -4,7 +4,7 @@ from typing import Annotated, Any, Final, Literal
 
 from msgspec import Meta, Struct
 
-from weft.wire.answers import Count
+from weft.wire.answers.batches import Count
 
 NOT_THEIRS: Final = "null: the queue takes no jobs of the user who asks"
 

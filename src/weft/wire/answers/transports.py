@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from weft.wire.answers import Count
+from weft.wire.answers.batches import Count
 
 
 class TransportQueue(Struct, kw_only=True):

@@ -6,7 +6,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from weft.core.conditions import Kind
-from weft.wire.answers import Count
+from weft.wire.answers.batches import Count
 
 
 class Condition(Struct, kw_only=True):

@@ -5,7 +5,7 @@ from typing import Annotated
 from msgspec import Struct
 
 from weft.wire.description import says
-from weft.wire.documents import MaxAttempts, PositiveInt, Priority, Seconds
+from weft.wire.documents.batches import MaxAttempts, PositiveInt, Priority, Seconds
 
 
 class RetryJobsDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):

@@ -9,8 +9,8 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from weft.wire.answers.workers import Worker
 from weft.wire.rates import Rate
-from weft.wire.worker_answers import Worker
 
 JobStateWord = Literal[
     "pending", "ready", "queued", "creating", "running", "blocked",

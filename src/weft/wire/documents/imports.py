@@ -6,8 +6,8 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct
 
 from weft.wire.description import says
+from weft.wire.documents.users import Name
 from weft.wire.patterns import END
-from weft.wire.user_documents import Name
 
 IMPORTED_MAX = 200
 """Jobs of one request."""

@@ -2,8 +2,8 @@
 
 from datetime import datetime
 
-from weft.wire.answers import Job
-from weft.wire.permission_documents import PermissionWord
+from weft.wire.answers.batches import Job
+from weft.wire.documents.permissions import PermissionWord
 
 
 class SharedJob(Job, kw_only=True):

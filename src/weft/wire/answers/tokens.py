@@ -5,7 +5,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from weft.wire.token_documents import Scope
+from weft.wire.documents.tokens import Scope
 
 
 class Token(Struct, kw_only=True):

@@ -4,8 +4,8 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from weft.wire.billing_documents import CostMax, OnLimit
 from weft.wire.description import says
+from weft.wire.documents.billing import CostMax, OnLimit
 
 MeasureWord = Literal["cost", "cpu", "memory", "storage", "gpu"]
 

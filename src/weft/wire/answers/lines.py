@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from weft.wire.answers import Count, JobNumber, JobStateWord
+from weft.wire.answers.batches import Count, JobNumber, JobStateWord
 
 Words = list[str]
 

@@ -6,8 +6,8 @@ from msgspec import Meta, Struct, field
 
 from weft.core.file_paths import StoreFile, WrongPath, in_store, parse_source, split_store
 from weft.wire.description import says
+from weft.wire.documents.secrets import VariableName
 from weft.wire.patterns import END
-from weft.wire.secret_documents import VariableName
 
 Checksum = Annotated[str, Meta(pattern=r"^sha256:[0-9a-f]{64}" + END)]
 _TO_INPUT = says(

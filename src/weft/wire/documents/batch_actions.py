@@ -6,7 +6,7 @@ from msgspec import Meta, Struct
 
 from weft.core.batch_actions import BatchAction
 from weft.wire.description import says
-from weft.wire.documents import PositiveInt
+from weft.wire.documents.batches import PositiveInt
 
 
 class BatchActionDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from weft.wire.description import says
-from weft.wire.user_documents import Name
+from weft.wire.documents.users import Name
 
 CostMax = Annotated[float, Meta(ge=0, le=1e15)]
 OnLimit = Literal["pause", "cancel"]

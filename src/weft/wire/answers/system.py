@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from weft.wire.answers import Count
+from weft.wire.answers.batches import Count
 
 _HIDDEN = "null: the database hides it from weft"
 _UNNAMED = "null: a session that does not name its program"

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct
 
 from weft.core.pools.pool import Option
-from weft.wire.answers import Count, Money
+from weft.wire.answers.batches import Count, Money
 
 
 class PoolFlavour(Struct, kw_only=True):

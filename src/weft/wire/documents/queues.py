@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from weft.wire.description import says
-from weft.wire.monitor_documents import QueueMonitor
+from weft.wire.documents.monitors import QueueMonitor
 from weft.wire.patterns import QueueName
 
 QueueLimit = Annotated[int, Meta(ge=0, le=1_000_000_000)]

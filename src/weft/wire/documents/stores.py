@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from weft.wire.description import says
-from weft.wire.secret_documents import SecretName
+from weft.wire.documents.secrets import SecretName
 
 Access = Literal["read", "write"]
 Credentials = Literal["secret", "env", "instance-role"]

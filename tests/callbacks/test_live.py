@@ -2,7 +2,7 @@
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -24,6 +24,7 @@ from weft.ports.sink import Sink
 from weft.settings import Settings
 from weft.store import open_driver_store
 from weft.telemetry import metrics
+from weft.wire.sealed import SecretKeys
 
 pytestmark = pytest.mark.slow
 DEADLINE_S = 60
@@ -41,6 +42,7 @@ async def driving(
     *,
     make: MakeMessage | None = None,
     sinks: Sink | None = None,
+    keys: Callable[[], SecretKeys] = SecretKeys,
 ) -> AsyncIterator[None]:
     """Let a driver live; it ends in the middle of whatever it does."""
     timeouts = settings.section(HttpSettings)
@@ -53,7 +55,7 @@ async def driving(
             store,
             store.notices,
             settings,
-            Adapters(Post(sender, KEY, make=make, sinks=sinks)),
+            Adapters(Post(sender, KEY, make=make, sinks=sinks, keys=keys)),
             on_state=lambda _: None,
         )
         task = asyncio.create_task(driver.run())

@@ -1,6 +1,7 @@
 """Messages of sinks: made in a process of its own, sent by a real driver to a real receiver."""
 
 import asyncio
+import base64
 import json
 from collections.abc import AsyncIterator
 from typing import Any
@@ -16,6 +17,7 @@ from weft.core.lines.sink import PRODUCT
 from weft.driver.loops.callbacks import Misfit
 from weft.run.message_making import MessageMaking
 from weft.testing.builders import job_rows
+from weft.wire.sealed import SecretKeys, SecretRow
 
 pytestmark = pytest.mark.slow
 __all__ = ["live"]
@@ -124,6 +126,35 @@ async def test_message_is_sent_once_and_the_job_is_done(live: Live, making: Mess
 
     assert found[-4:] == ["processed", "start_publication", "published", "done"]
     assert live.document(got) == {"product": f"b{batch}.j1"}
+
+
+async def test_message_is_sent_with_secrets_of_the_owner_of_its_sink(
+    live: Live, making: MessageMaking
+) -> None:
+    """One that is not there is named, and the message waits; no value stands where it is shown."""
+    keys, world, said = SecretKeys([bytes(32)]), live.world, 'can@ry/"6f'
+    caller, sink = world.caller, SINK.replace("tries = 3", "tries = 999")
+    sink += 'headers = { X-Key = "${secret.key}" }\n'
+    async with receiving() as receiver, driving(live.dsns, make=making.make, keys=lambda: keys):
+        url = f"http://ann:${{secret.key}}@{receiver.url.partition('://')[2]}?x=${{secret.key}}"
+        batch = await scene(live, url, sink)
+        while not (told := await messages(live))[0]["last_error"]:
+            pass
+        row = SecretRow(caller.tenant_id, caller.user_id, "key")
+        await world.api.set_secret(caller, "key", keys.seal(said, row), secrets_max=9)
+        await until(live, batch, "done")
+        (got,) = receiver.received
+
+    assert got.target.endswith("?x=can%40ry%2F%226f")
+    assert base64.b64decode(got.headers["authorization"].split()[1]).decode() == f"ann:{said}"
+    assert got.headers["x-key"] == said
+    assert told[0]["last_error"] == "its owner has no secret key"
+    history = await world.api.job_history(caller, batch, 1)
+    assert "can" not in str([*await messages(live), *history]).replace("cannot", "")
+
+
+async def messages(live: Live) -> list[Any]:
+    return [*await live.world.api.list_messages(live.world.caller, "wekeo", after=0, limit=9)]
 
 
 async def test_message_that_is_not_taken_walks_the_path(live: Live, making: MessageMaking) -> None:

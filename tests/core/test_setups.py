@@ -4,6 +4,7 @@ import pytest
 
 from weft.core.errors import InvalidSetup
 from weft.core.lines.filling import CannotFill, filled, map_texts
+from weft.core.lines.logins import logins_of, owned_by, still_told, value_of, without_logins
 from weft.core.lines.setup import parse_setup
 
 SETUP = """\
@@ -73,8 +74,15 @@ def test_wrong_setup_is_refused_with_its_line(old: str, new: str, line: int, wha
 @pytest.mark.parametrize(
     ("line", "what"),
     [
-        ('url = "https://x.example/${secret.K}"', "`headers` and `query`"),
+        ('url = "https://x.example/"\nitems = "${secret.K}"', "`headers` and `query`"),
+        ('url = "https://${secret.K}/"', "its host is no secret"),
+        ('url = "https://${secret.K}.example/"', "its host is no secret"),
+        ('url = "https://ann:a${secret.K}@x.example/"', "all of the password"),
+        ('url = "https://${secret.K}:a@x.example/"', "all of the password"),
+        ('url = "https://@x.example/"', "its login is empty"),
+        ('url = "https://x.example/${env.K}"', "only ${secret.NAME} is filled into it"),
         ('url = "https://x.example/"\nheaders = { Host = "y" }', "no header that may be given"),
+        ('url = "https://x.example/"\nheaders = { A = "${env.B}" }', "only ${secret.NAME}"),
         ('url = "https://x.example/"\nheaders = { A = 1 }', "A: it should be a text"),
     ],
 )
@@ -90,6 +98,55 @@ command = ["true"]
     with pytest.raises(InvalidSetup) as failure:
         parse_setup(text)
     assert what in str(failure.value)
+
+
+@pytest.mark.parametrize("field", ['message = "${secret.K}"', 'order = "${secret.K}"'])
+def test_secrets_of_sinks_stand_in_address_and_headers(field: str) -> None:
+    sink = """
+[sink.s]
+kind = "http"
+url = "https://ann:${secret.K}@x.example/${secret.L}?token=${secret.M}"
+headers = { Authorization = "Bearer ${secret.K}" }
+"""
+    assert parse_setup(f"{sink}message = '1'").sinks["s"].headers
+    more = "" if "message" in field else "message = '1'\n"
+    with pytest.raises(InvalidSetup, match="`url` and `headers` of the kind http only"):
+        parse_setup(f"{sink}{more}{field}")
+
+
+def test_logins_in_addresses_become_secrets() -> None:
+    """Each of its part, also of one name; what is longer than a name is made short."""
+    line = """
+[source.a]
+kind = "http"
+url = "https://ann:p%40ss@x.example/items"
+job = "one"
+[sink.a]
+kind = "http"
+url = "https://token@x.example/"
+message = "1"
+[sink.b]
+kind = "http"
+url = "https://ann:${secret.K}@x.example/"
+message = "1"
+[job.one]
+command = ["true"]
+"""
+    found = logins_of("s", parse_setup(line))
+    assert [(one.secret, value_of(one)) for one in found] == [
+        ("s.source.a", "ann:p@ss"), ("s.sink.a", "token")
+    ]  # fmt: skip
+    named = without_logins(line, found)
+    again = parse_setup(named)
+    assert logins_of("s", again) == []
+    assert again.sources["a"].options["url"] == "https://${secret.s.source.a}@x.example/items"
+    assert again.sinks["a"].url == "https://${secret.s.sink.a}@x.example/"
+    owned = owned_by(again, "bob", found)
+    assert (owned.sources["a"].owner, owned.own_sinks) == ("bob", frozenset({"a"}))
+    assert still_told(line, found) == []
+    assert still_told(f"# p%40ss\n{line}", found) == [found[0]]
+    assert still_told(f"x = '{found[1].url}'\n{line}", found) == [found[1]]
+    assert len(logins_of("x" * 63, parse_setup(line))[0].secret) <= 63
 
 
 def test_other_forms_are_taken() -> None:

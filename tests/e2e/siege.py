@@ -53,7 +53,7 @@ started = "running"
 done = "success"
 [sink.NAME]
 kind = "http"
-url = "https://endpoint.example/products"
+url = "https://ann:CANARY@endpoint.example/products"
 message = "{{ job.id }}"
 """
 LINE_IDS: Final = dict.fromkeys(("setup", "lifecycle", "source", "sink"), "snow")
@@ -194,7 +194,8 @@ class Siege:
     def _make_line(self, name: str) -> None:
         """Make a production line, whose source this weft may read, and an application."""
         setup = self._place / f"{name}.toml"
-        setup.write_text(LINE.replace("INCOMING", str(self.incoming)).replace("NAME", name))
+        line = LINE.replace("INCOMING", str(self.incoming)).replace("NAME", name)
+        setup.write_text(line.replace("CANARY", self.canary.value))
         self.tell("line", "apply", str(setup))
         self.tell("app", "add", str(self._app(name)))
         self.tell("store", "add", name, "s3://bucket", "--access", "read", "--env")

@@ -7,7 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from weft.core.errors import SecretKeyMissing
-from weft.wire.sealed import SecretKeys, SecretRow, key_id_of, new_key, parse_keys
+from weft.wire.sealed import (
+    SecretKeys,
+    SecretRow,
+    folded,
+    key_id_of,
+    new_key,
+    opened,
+    opened_link,
+    parse_keys,
+)
 
 OLD, NEW = (parse_keys(new_key())[0] for _ in range(2))
 ROW = SecretRow(1, 2, "db")
@@ -53,3 +62,21 @@ def test_wrong_key_is_refused_without_being_repeated(text: str) -> None:
 
     assert not text or text not in str(wrong.value)
     assert parse_keys(f"{base64.b64encode(OLD).decode()} {new_key()},{new_key()}")[0] == OLD
+
+
+def test_options_are_opened_and_what_a_server_repeats_of_them_is_folded() -> None:
+    """A link that it gives is the same when it is opened again."""
+    keys, value = SecretKeys([OLD]), "sword/f@sh"
+    body = base64.b64encode(keys.seal(value, ROW)).decode()
+    sealed = {"tenant_id": 1, "user_id": 2, "bodies": {"db": body}}
+    name = "${secret.db}"
+    found = opened({"url": f"https://{name}@x/", "headers": {"A": [name, 3]}}, sealed, keys)
+
+    assert found.options == {"url": "https://sword%2Ff%40sh@x/", "headers": {"A": [value, 3]}}
+    link = "/next?token=sword%2Ff%40sh"
+    told = folded({"next": link, value: [f"no {value}", None]}, found.values)
+    assert told == {"next": f"/next?token={name}", name: [f"no {name}", None]}
+    assert opened_link(told["next"], found.values) == link
+    assert opened_link("${secret.other}", found.values) == "${secret.other}"
+    with pytest.raises(ValueError, match="its owner has no secret other"):
+        opened({"url": "${secret.other}"}, sealed, keys)

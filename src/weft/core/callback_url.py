@@ -5,9 +5,12 @@ are got round. The name is resolved when it is called, and the address is checke
 (`addresses.py`).
 """
 
+import base64
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import IPv6Address
+from urllib.parse import unquote_to_bytes, urlsplit, urlunsplit
 
 from weft.core.addresses import AllowedHosts, is_host_name, parse_address
 
@@ -77,6 +80,16 @@ def _host_of(text: str) -> str:
     if not is_host_name(host):
         raise ValueError("the host is neither a name nor an address")
     return host
+
+
+def without_login(url: str) -> tuple[str, Mapping[str, str]]:
+    """Return a URL without its login, and the header that says it instead."""
+    parts = urlsplit(url)
+    login, at, host = parts.netloc.rpartition("@")
+    if not at:
+        return url, {}
+    token = base64.b64encode(unquote_to_bytes(login)).decode()
+    return urlunsplit(parts._replace(netloc=host)), {"Authorization": f"Basic {token}"}
 
 
 def wrong_callback(url: str, allowed: AllowedHosts) -> str | None:

@@ -1,6 +1,6 @@
 """What a driver acts with outside the database. A new adapter is made here, and nowhere else."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import cache, partial
 from typing import Protocol
@@ -36,6 +36,7 @@ from weft.run.transports import opened_sinks, opened_transports
 from weft.settings import Settings
 from weft.settings.transports_file import known_transports
 from weft.telemetry.log import get_logger
+from weft.wire.sealed import SecretKeys
 
 log = get_logger()
 
@@ -53,7 +54,7 @@ async def driver_adapters(
     tests, reads = ConditionTests(settings), SourceReads(settings, keys)
     messages = MessageMaking()
     line = line_sinks(settings, home, store)
-    post = _post(settings, home, messages, line)
+    post = _post(settings, home, messages, line, keys)
     try:
         async with (
             opened_transports(settings) as transports,
@@ -93,7 +94,13 @@ async def driver_adapters(
         await reads.close()
 
 
-def _post(settings: Settings, home: Home, messages: MessageMaking, line: LineSinks) -> Post | None:
+def _post(
+    settings: Settings,
+    home: Home,
+    messages: MessageMaking,
+    line: LineSinks,
+    keys: Callable[[], SecretKeys],
+) -> Post | None:
     """Return what signs and sends callbacks; None if this home has no key: they stay due."""
     key = home.callback_key()
     if key is None:
@@ -115,6 +122,7 @@ def _post(settings: Settings, home: Home, messages: MessageMaking, line: LineSin
         None if server is None else SmtpMailer(
             server, settings.mail_from, settings.mail_tls, timeouts.callback_timeout_s
         ),
+        keys,
     )  # fmt: skip
 
 

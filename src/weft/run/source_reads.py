@@ -5,10 +5,8 @@ environment holds no settings and no secrets; what its options name is written t
 """
 
 import asyncio
-import base64
 import json
 import os
-import re
 import sys
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -19,14 +17,13 @@ from weft.ports.source_reads import SourceRead
 from weft.ports.store.sources import DueSource
 from weft.run.process_group import kill_group
 from weft.settings import Settings
-from weft.wire.sealed import OpensSecrets, SecretRow
+from weft.wire.sealed import Opened, OpensSecrets, folded, opened, opened_link
 
 START_S: Final = 30.0
 """What Python and its modules may take to load, beside the first reading."""
 IDLE_S: Final = 60.0
 """A process that is not asked for so long ends."""
 TRIALS_AT_ONCE: Final = 2
-_SECRET: Final = re.compile(r"\$\{secret\.([\w.-]+)\}")
 _ENVIRONMENT: Final = ("LANG", "LC_ALL", "PATH", "PYTHONPATH", "TZ")
 
 
@@ -49,8 +46,12 @@ class SourceReads:
 
     async def read(self, source: DueSource) -> SourceRead:
         """Read one; it is not asked for again before this returns."""
+        given = {"options": {**source.options}, "cursor": source.cursor}
         try:
-            options = _opened(source, self._keys)
+            asked = Opened(given, {})
+            if source.sealed is not None:
+                options, values = opened(source.options, source.sealed, self._keys())
+                asked = Opened({"options": options, "cursor": _unfolded(source, values)}, values)
         except (SecretKeyMissing, ValueError) as error:
             return SourceRead(error=str(error))
         number = source.source_id
@@ -64,7 +65,7 @@ class SourceReads:
                 within_s += START_S
                 process = await self._start(number, source.kind)
             async with asyncio.timeout(within_s):
-                answer = await _ask(process, {"options": options, "cursor": source.cursor})
+                answer = await _ask(process, asked.options)
         except TimeoutError:
             self._kill(number)
             return SourceRead(error=f"it did not end within {self._within_s:g} s")
@@ -75,7 +76,7 @@ class SourceReads:
             self._kill(number)
             raise
         self._idle[number] = asyncio.get_running_loop().call_later(IDLE_S, self._kill, number)
-        return SourceRead(**answer)
+        return SourceRead(**folded(answer, asked.values))
 
     async def close(self) -> None:
         """End all processes."""
@@ -130,28 +131,11 @@ class SourceTrials:
                 await reads.close()
 
 
-def _opened(source: DueSource, keys: Callable[[], OpensSecrets]) -> Mapping[str, Any]:
-    """Return the options with the secrets that they name. Raise `SecretKeyMissing`, and
-    `ValueError` if one is not there or cannot be opened.
-    """
-    sealed = source.sealed
-    if sealed is None:
-        return {**source.options}
-    opener, tenant_id, user_id = keys(), sealed["tenant_id"], sealed["user_id"]
-
-    def value_of(found: re.Match[str]) -> str:
-        name = found[1]
-        body = sealed["bodies"].get(name)
-        if body is None:
-            raise ValueError(f"its owner has no secret {name}")
-        try:
-            value = opener.open(base64.b64decode(body), SecretRow(tenant_id, user_id, name))
-        except ValueError as error:
-            raise ValueError(f"the secret {name} cannot be opened: {error}") from None
-        return json.dumps(value)[1:-1]
-
-    options: Mapping[str, Any] = json.loads(_SECRET.sub(value_of, json.dumps({**source.options})))
-    return options
+def _unfolded(source: DueSource, values: Mapping[str, str]) -> Mapping[str, Any] | None:
+    """Return the cursor of a source as its server gave it."""
+    if source.cursor is None:
+        return None
+    return {name: opened_link(value, values) for name, value in source.cursor.items()}
 
 
 async def _ask(process: asyncio.subprocess.Process, asked: Mapping[str, Any]) -> dict[str, Any]:

@@ -2143,6 +2143,7 @@ CREATE TABLE weft.sink (
     sink_id integer NOT NULL,
     tenant_id integer NOT NULL,
     setup text NOT NULL,
+    user_id integer NOT NULL,
     name text NOT NULL,
     document jsonb NOT NULL,
     saved_at timestamp with time zone NOT NULL,
@@ -3593,6 +3594,9 @@ ALTER TABLE ONLY weft.shape
 
 ALTER TABLE ONLY weft.sink
     ADD CONSTRAINT sink_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES weft.tenant(tenant_id);
+
+ALTER TABLE ONLY weft.sink
+    ADD CONSTRAINT sink_user_id_fkey FOREIGN KEY (user_id) REFERENCES weft.tenant_user(user_id);
 
 ALTER TABLE ONLY weft.source_item
     ADD CONSTRAINT source_item_source_id_fkey FOREIGN KEY (source_id) REFERENCES weft.source(source_id);

@@ -31,7 +31,8 @@ class Lines:
             parts={
                 "sources": [_source(setup, key) for key in setup.sources],
                 "sinks": [
-                    {"name": key, "document": asdict(one)} for key, one in setup.sinks.items()
+                    {"name": key, "document": asdict(one), "own": key in setup.own_sinks}
+                    for key, one in setup.sinks.items()
                 ],
                 "parameters": [
                     {"name": key, **asdict(one)} for key, one in setup.parameters.items()

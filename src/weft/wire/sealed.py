@@ -14,10 +14,13 @@ import binascii
 import hashlib
 import hmac
 import os
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+from urllib.parse import quote
 
 from weft.core.errors import SecretKeyMissing
+from weft.core.lines.credentials import SECRET
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -27,6 +30,8 @@ _ID_BYTES: Final = 8
 _NONCE_BYTES: Final = 12
 _HEAD_BYTES: Final = len(_FORM) + _ID_BYTES
 _KEY_BYTES: Final = 32
+FOLDED_CHARS: Final = 6
+"""A shorter value is a word of any answer."""
 
 
 class SecretRow(NamedTuple):
@@ -141,3 +146,67 @@ def cipher_of(key: bytes) -> "AESGCM":
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # noqa: PLC0415
 
     return AESGCM(key)
+
+
+class Opened(NamedTuple):
+    """Options with the secrets that they name, and each value by what stood for it."""
+
+    options: Mapping[str, Any]
+    values: Mapping[str, str]
+
+
+def opened(
+    options: Mapping[str, Any], sealed: Mapping[str, Any] | None, keys: OpensSecrets
+) -> Opened:
+    """Return options of a source or sink with the secrets that they name. `sealed`: as
+    `weft._secrets_of` gives them. Raise `SecretKeyMissing`, and `ValueError` if one is not there
+    or cannot be opened.
+    """
+    values: dict[str, str] = {}
+    if sealed is None:
+        return Opened(options, values)
+
+    def value_of(found: re.Match[str]) -> str:
+        name = found[1]
+        if found[0] not in values:
+            body = sealed["bodies"].get(name)
+            if body is None:
+                raise ValueError(f"its owner has no secret {name}")
+            row = SecretRow(sealed["tenant_id"], sealed["user_id"], name)
+            try:
+                values[found[0]] = keys.open(base64.b64decode(body), row)
+            except ValueError as error:
+                raise ValueError(f"the secret {name} cannot be opened: {error}") from None
+        return values[found[0]]
+
+    def filled(one: Any, *, is_url: bool) -> Any:  # noqa: ANN401 (any JSON)
+        if isinstance(one, str):
+            return SECRET.sub(
+                lambda found: quote(value_of(found), safe="") if is_url else value_of(found), one
+            )
+        if isinstance(one, Mapping):
+            return {name: filled(value, is_url=False) for name, value in one.items()}
+        return [filled(value, is_url=False) for value in one] if isinstance(one, list) else one
+
+    return Opened(
+        {name: filled(value, is_url=name == "url") for name, value in options.items()}, values
+    )
+
+
+def opened_link(text: Any, values: Mapping[str, str]) -> Any:  # noqa: ANN401 (any JSON)
+    """Return a link of an answer that was `folded`, as it was; anything else as it is."""
+    if not isinstance(text, str):
+        return text
+    return SECRET.sub(lambda found: quote(values.get(found[0], found[0]), safe="${}."), text)
+
+
+def folded(answer: Any, values: Mapping[str, str]) -> Any:  # noqa: ANN401 (any JSON)
+    """Return what somebody said, with what stood for the secrets that they were told."""
+    if isinstance(answer, str):
+        for name, value in values.items():
+            if len(value) >= FOLDED_CHARS:
+                answer = answer.replace(value, name).replace(quote(value, safe=""), name)
+        return answer
+    if isinstance(answer, Mapping):
+        return {folded(name, values): folded(one, values) for name, one in answer.items()}
+    return [folded(one, values) for one in answer] if isinstance(answer, list) else answer

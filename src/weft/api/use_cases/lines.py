@@ -2,15 +2,24 @@
 
 import asyncio
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import date
 
 import msgspec
 
 from weft.api.services import Services
 from weft.api.use_cases.item_decisions import job_of
+from weft.api.use_cases.secrets import set_secret
 from weft.core.errors import FieldError, Invalid, LifecycleNotFound
 from weft.core.lines.configuration import LET
+from weft.core.lines.logins import (
+    Login,
+    logins_of,
+    owned_by,
+    still_told,
+    value_of,
+    without_logins,
+)
 from weft.core.lines.setup import Setup, field_error, invalid_setup, parse_setup
 from weft.core.lines.template import example_of
 from weft.core.rights import Right, require
@@ -24,6 +33,7 @@ from weft.telemetry.log import get_logger
 from weft.telemetry.trace import new_trace_id
 from weft.wire.documents.batches import BatchDocument
 from weft.wire.documents.lines import StatusDocument
+from weft.wire.documents.secrets import SecretDocument
 
 log = get_logger()
 
@@ -42,9 +52,37 @@ async def save_setup(
             require(Right.MANAGE, caller.user_name, caller.role, caller.scopes)
     await _check_lifecycles(services, caller, setup, text)
     await _check_templates(services, caller, setup, text, decode)
+    if logins := logins_of(name, setup):
+        text, setup = await _without_logins(services, caller, text, setup, logins)
     changed = await services.store.save_setup(caller, name, text, setup)
     log.info("setup.saved", setup=name, changed=list(changed), user=caller.user_name)
     return {"setup": name, "changed": list(changed)}
+
+
+async def _without_logins(
+    services: Services, caller: Caller, text: str, setup: Setup, logins: Sequence[Login]
+) -> tuple[str, Setup]:
+    """Make secrets of the caller of logins that are written into addresses, and return the file
+    that names them. Raise `InvalidSetup`, and what setting a secret raises.
+    """
+    named = without_logins(text, logins)
+    again = await asyncio.to_thread(parse_setup, named)
+    told = "its login stands elsewhere, or in another form: write ${secret.NAME}"
+    problems = [
+        field_error(text, where, told)
+        for where in {one.where for one in (*logins_of("", again), *still_told(text, logins))}
+    ]
+    for one in logins:
+        section, part, _ = one.where
+        owner = setup.sources[part].owner if section == "source" else None
+        if owner not in {None, caller.user_name}:
+            said = f"only {owner} can keep its login, as a secret: write ${{secret.NAME}}"
+            problems.append(field_error(text, one.where, said))
+    if problems:
+        raise invalid_setup(problems)
+    for secret, login in {one.secret: one for one in logins}.items():
+        await set_secret(services, caller, secret, SecretDocument(value=value_of(login)))
+    return named, owned_by(again, caller.user_name, logins)
 
 
 def _check_plugins(setup: Setup, text: str) -> None:

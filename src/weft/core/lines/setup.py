@@ -50,6 +50,8 @@ class Setup:
     configurations: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """By the name of the template that they fill."""
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
+    own_sinks: frozenset[str] = frozenset()
+    """Sinks that belong to who saves them, also if nothing else of them is new."""
 
 
 def parse_setup(text: str) -> Setup:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from weft.core.callback_url import parse_callback_url
 from weft.core.file_paths import WrongPath, parts_of
+from weft.core.lines.credentials import wrong_headers, wrong_url
 from weft.core.lines.durations import duration_of
 from weft.core.lines.filling import FIELD, CannotFill, at, filled, wrong_text
 from weft.core.lines.lifecycle import Say
@@ -32,7 +32,7 @@ COMMAND: Final = "command:"
 """Before the name of a program, where other sinks have an address."""
 HTTP: Final = "http"
 _OWN: Final[Mapping[str, tuple[str, ...]]] = {
-    HTTP: ("url",),
+    HTTP: ("url", "headers"),
     "command": ("command", "timeout"),
     "s3": ("store", "key"),
     "amqp": ("transport", "exchange", "routing_key"),
@@ -92,6 +92,8 @@ class Sink:
     """Where messages go, of other kinds; with `${job.NAME}` and `${product.NAME}`."""
     checks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Programs and their arguments, by the names by which products ask for them."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Of requests, beside weft's own; with `${secret.NAME}`, as `url`."""
 
 
 def checks_of(facts: Mapping[str, Any]) -> Sequence[str] | None:
@@ -148,6 +150,8 @@ def parse_sink(document: object, say: Say) -> Sink | None:
     for name in document:
         if name not in known:
             wrong(str(name), f"a sink of kind {kind} has no such field; it has {', '.join(known)}")
+        elif name not in _OWN[HTTP] and "${secret." in str(document[name]):
+            wrong(name, "a secret may stand in `url` and `headers` of the kind http only")
     command = reader.command("command", document.get("command")) if kind == "command" else ()
     each = reader.each()
     products = reader.products()
@@ -171,13 +175,14 @@ def parse_sink(document: object, say: Say) -> Sink | None:
     rejected = reader.tries("rejected", ("codes",), 1)
     codes = reader.codes(_FINAL.get(kind))
     schema, checks = reader.schema(), reader.checks()
+    headers = reader.headers() if kind == HTTP else {}
     if said or message is None:
         return None
     ends = given_up.path or retry.path[:1]
     return Sink(
         url, message, order, retry.tries, retry.path, ends, codes, rejected.tries,
         rejected.path or ends, command, timeout_s, each, products, schema,
-        kind, options, checks,
+        kind, options, checks, headers,
     )  # fmt: skip
 
 
@@ -215,14 +220,16 @@ class _Reader:
     def url(self) -> str:
         """Return the address."""
         given = str(self._document.get("url", ""))
-        if "${" in given:
-            self._wrong("url", "nothing is filled into it; a program that knows its own "
-                        'credentials is a sink of kind = "command"')  # fmt: skip
-        elif self._document["kind"] == "http":
-            try:
-                parse_callback_url(given)
-            except ValueError as error:
-                self._wrong("url", str(error))
+        if self._document["kind"] == HTTP and (what := wrong_url(given)):
+            self._wrong("url", what)
+        return given
+
+    def headers(self) -> Mapping[str, str]:
+        """Return the headers of requests."""
+        given: Mapping[str, str] = self._document.get("headers", {})
+        if what := wrong_headers(given):
+            self._wrong("headers", what)
+            return {}
         return given
 
     def checks(self) -> Mapping[str, tuple[str, ...]]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Final
 
-from weft.core.callback_url import parse_callback_url
+from weft.core.lines.credentials import wrong_headers, wrong_url
 from weft.core.lines.durations import duration_of
 from weft.core.lines.lifecycle import Say
 from weft.core.schedules import WrongCron, WrongZone, check_cron, zone_of
@@ -22,8 +22,6 @@ _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,62}")
 _COMMON: Final = ("kind", "every", "owner", "billing_project", "lifecycle", "job", "sink",
                          "target", "expected")  # fmt: skip
 _CHARS_MAX: Final = 2000
-_HEADER: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
-_OUR_HEADERS: Final = frozenset({"connection", "content-length", "host", "transfer-encoding"})
 _EXPECTED_MOST: Final = 1_000_000_000
 _FIELDS_MAX: Final = 50
 
@@ -51,31 +49,12 @@ def _is_content(given: object) -> str:
     return "" if given in {"json", "none"} else 'it should be "json" or "none"'
 
 
-def _is_url(given: object) -> str:
-    try:
-        parse_callback_url(str(given))
-    except ValueError as error:
-        return str(error)
-    return ""
-
-
 def _is_query(given: object) -> str:
     is_table = isinstance(given, Mapping) and len(given) <= _FIELDS_MAX
     values = given.values() if isinstance(given, Mapping) else ()
     if is_table and all(isinstance(one, str | int | float) for one in values):
         return ""
     return f"it should be a table of at most {_FIELDS_MAX} texts and numbers"
-
-
-def _is_headers(given: object) -> str:
-    if not isinstance(given, Mapping) or len(given) > _FIELDS_MAX:
-        return f"it should be a table of at most {_FIELDS_MAX} texts"
-    for name, value in given.items():
-        if not _HEADER.fullmatch(name) or name.lower() in _OUR_HEADERS:
-            return f"{name} is no header that may be given"
-        if what := _is_text(value):
-            return f"{name}: {what}"
-    return ""
 
 
 def _is_cursor(given: object) -> str:
@@ -158,16 +137,16 @@ OPTIONS: Final[Mapping[str, Mapping[str, _Option]]] = {
         "content": _Option(_is_content),
     },
     "http": {
-        "url": _Option(_is_url, needed=True),
+        "url": _Option(wrong_url, needed=True),
         "query": _Option(_is_query),
-        "headers": _Option(_is_headers),
+        "headers": _Option(wrong_headers),
         "items": _Option(_is_text),
         "dedupe": _Option(_is_text),
         "cursor": _Option(_is_cursor),
     },
 }
 """By kind. Those that are not here come with packages, and have any."""
-_WITH_SECRETS: Final = (("http", "headers"), ("http", "query"))
+_WITH_SECRETS: Final = (("http", "url"), ("http", "headers"), ("http", "query"))
 """Everything else is seen as it is, in command lines, logs and answers."""
 
 
@@ -260,7 +239,7 @@ def _check_options(
             wrong(name, f"a source of kind {kind} has no such field; it has "
                   f"{', '.join((*_COMMON, *known))}")  # fmt: skip
         elif (kind, name) not in _WITH_SECRETS and "${secret." in str(value):
-            wrong(name, "a secret may stand in `headers` and `query` of the kind http only")
+            wrong(name, "a secret may stand in `url`, `headers` and `query` of the kind http only")
         elif what := known[name].check(value):
             wrong(name, what)
     for name, one in known.items():

@@ -8,19 +8,20 @@ the loop asks nothing: it waits for its bell, which a notice rings, and for the 
 """
 
 import asyncio
-import base64
 import random
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
-from urllib.parse import unquote_to_bytes, urljoin, urlsplit, urlunsplit
+from urllib.parse import urljoin, urlsplit
 
 import msgspec
 
 from weft import __version__
 from weft.core.callback_retry import RetryPlan, is_delivered, next_try_s
 from weft.core.callback_signature import DELIVERY_HEADER, SIGNATURE_HEADER, sign, tenant_secret
+from weft.core.callback_url import without_login
+from weft.core.errors import SecretKeyMissing
 from weft.core.lines.filling import CannotFill
 from weft.core.lines.sink import CHECK_S, CHECKS_MAX, HTTP, checks_of, is_rejected, target_of
 from weft.core.mail import SCHEME
@@ -34,6 +35,7 @@ from weft.ports.sink import Sink, SinkMessage
 from weft.ports.store import DeliveryReport, DueCallback
 from weft.telemetry import metrics
 from weft.telemetry.log import get_logger
+from weft.wire.sealed import OpensSecrets, SecretKeys, opened
 
 log = get_logger()
 
@@ -69,6 +71,8 @@ class Post:
     """Hands over messages of sinks of other kinds than `http`; without it they are not sent."""
     mailer: Mailer | None = None
     """Hands in notices to mailboxes; without it they are not sent."""
+    keys: Callable[[], OpensSecrets] = SecretKeys
+    """Open the secrets that sinks name."""
 
 
 async def _run(context: LoopContext) -> None:
@@ -189,6 +193,9 @@ class CallbackLoop:
                 return Answered(error=f"this driver has no sinks of kind {one.sink['kind']}")
             return await self._post.sinks.send(one.sink, _message_of(one, body))
         url, headers = one.url, self._headers(one, body)
+        if one.sink is not None:
+            url, given = self._opened(one, one.sink)
+            return await self._post.sender.send(url, {**given, **headers}, body)
         if one.subscription is None:
             return await self._post.sender.send(url, headers, body)
         form = self._post.notices.get(one.door or "")
@@ -207,6 +214,21 @@ class CallbackLoop:
             url = target
             answered = await self._post.sender.send(url, {**headers, **login}, body)
         return answered
+
+    def _opened(self, one: DueCallback, sink: Mapping[str, Any]) -> tuple[str, Mapping[str, str]]:
+        """Return address and headers of a sink, with its secrets. Raise `ValueError`."""
+        options: Mapping[str, Any] = {"url": one.url, "headers": sink.get("headers", {})}
+        if sink["sealed"] is not None:
+            try:
+                options = opened(options, sink["sealed"], self._post.keys()).options
+            except SecretKeyMissing as error:
+                raise ValueError(str(error)) from error
+        url, login = without_login(options["url"])
+        given = {**login, **options["headers"]}
+        if not all(value.isascii() and value.isprintable() for value in given.values()):
+            raise ValueError("a secret of its headers has what no header may have")
+        ours = {"content-type", "user-agent", DELIVERY_HEADER.lower(), SIGNATURE_HEADER.lower()}
+        return url, {name: value for name, value in given.items() if name.lower() not in ours}
 
     async def _mail(self, one: DueCallback, form: NoticeForm | None, body: bytes) -> Answered:
         """Mail a notice."""
@@ -282,16 +304,6 @@ def _message_of(one: DueCallback, body: bytes) -> SinkMessage:
     except CannotFill as error:
         raise Misfit(str(error)) from error
     return SinkMessage(one.tenant_id, one.sink["tenant"], one.name, body, target)
-
-
-def without_login(url: str) -> tuple[str, Mapping[str, str]]:
-    """Return a URL without its login, and the header that says it instead."""
-    parts = urlsplit(url)
-    login, at, host = parts.netloc.rpartition("@")
-    if not at:
-        return url, {}
-    token = base64.b64encode(unquote_to_bytes(login)).decode()
-    return urlunsplit(parts._replace(netloc=host)), {"Authorization": f"Basic {token}"}
 
 
 def redirection(url: str, answered: Answered) -> str | None:

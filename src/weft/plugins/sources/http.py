@@ -21,7 +21,7 @@ from typing import Any, Final
 from urllib.parse import urlencode, urljoin
 
 from weft.core.addresses import AllowedHosts, read_address
-from weft.core.callback_url import CallbackTarget, parse_callback_url
+from weft.core.callback_url import CallbackTarget, parse_callback_url, without_login
 from weft.core.lines.durations import duration_of
 from weft.ports.source import READING_BYTES_MAX, Item, Reading, SourceFailed, SourceSite
 
@@ -48,11 +48,13 @@ class HttpSource:
         """Read one page."""
         if left := _LEFT.search(json.dumps(options)):
             raise SourceFailed(f"there is no parameter {left[1]} yet")
+        plain, login = without_login(str(options["url"]))
+        options = {**options, "url": plain}
         state = {**(cursor or {})}
         page, newest = state.get("page"), state.get("newest")
         since = state.get("since") if page is not None else _since(options, newest)
         url = address_of(options, since, page)
-        answer = asked(url, site, headers=options.get("headers", {}))
+        answer = asked(url, site, headers={**login, **options.get("headers", {})})
         found = _at(answer, str(options.get("items", "items")))
         if not isinstance(found, list):
             raise SourceFailed(f"the answer has no list {options.get('items', 'items')!r}")

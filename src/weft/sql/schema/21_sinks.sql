@@ -6,6 +6,7 @@ CREATE TABLE weft.sink (
     sink_id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     tenant_id int NOT NULL REFERENCES weft.tenant,
     setup text NOT NULL,
+    user_id int NOT NULL REFERENCES weft.tenant_user,  -- whose secrets it names
     name text NOT NULL CHECK (length(name) BETWEEN 1 AND 64),
     document jsonb NOT NULL,  -- its fields (weft.core.lines.sink)
     saved_at timestamptz NOT NULL,

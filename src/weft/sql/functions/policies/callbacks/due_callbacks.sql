@@ -4,8 +4,8 @@
 -- Plan: from one (tenant, host) to the next by index, the first few of each, so that neither a host that hangs nor a tenant with
 --   many such hosts blocks the others. Hosts and tenants have at most their limit being sent.
 -- Returns: deliveries, tenants in turn, the longest due first; door, key: through which their batch came, and its idempotency key
---   then; job_id, sink: of a message, with the name of the tenant; subscription: of a notice, name and policy. One with an order waits
---   for those before it.
+--   then; job_id, sink: of a message, with the name of the tenant and `sealed` as _secrets_of; subscription: of a notice, name and
+--   policy. One with an order waits for those before it.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.due_callbacks(epoch bigint, busy bigint[], limit_all int, limit_tenant int, limit_host int,
     at timestamptz DEFAULT clock_timestamp())
@@ -47,7 +47,8 @@ BEGIN
         LIMIT greatest(0, due_callbacks.limit_all - cardinality(due_callbacks.busy)))
     SELECT d.delivery_id, d.name, d.tenant_id, d.batch_id, d.group_id, d.url, d.body, d.n_attempts, due_callbacks.at - d.created_at,
            floor(date_part('epoch', due_callbacks.at))::bigint, b.door, CASE WHEN b.door IS NOT NULL THEN b.idempotency_key END,
-           d.job_id, (SELECT s.document || jsonb_build_object('tenant', t.name, 'held', d.held)
+           d.job_id, (SELECT s.document || jsonb_build_object('tenant', t.name, 'held', d.held,
+                   'sealed', weft._secrets_of(s.tenant_id, s.user_id, s.document::text || d.url))
                FROM weft.sink s JOIN weft.tenant t USING (tenant_id) WHERE s.sink_id = d.sink_id),
            (SELECT jsonb_build_object('name', s.name, 'policy', s.policy) FROM weft.subscription s
                WHERE s.subscription_id = d.subscription_id)

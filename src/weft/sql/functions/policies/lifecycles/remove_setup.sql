@@ -17,5 +17,5 @@ BEGIN
     UPDATE weft.lifecycle l SET ended_at = remove_setup.at
     WHERE l.tenant_id = remove_setup.tenant_id AND l.setup = of_name AND l.ended_at IS NULL;
     PERFORM weft._save_sources(remove_setup.tenant_id, of_name, NULL, '[]', remove_setup.at);
-    PERFORM weft._save_sinks(remove_setup.tenant_id, of_name, '[]', '', remove_setup.at);
+    PERFORM weft._save_sinks(remove_setup.tenant_id, of_name, NULL, '[]', '', remove_setup.at);
 END $$;

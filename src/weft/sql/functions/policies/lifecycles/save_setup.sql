@@ -53,7 +53,7 @@ BEGIN
     END LOOP;
     RETURN v_new || ARRAY(SELECT 'source ' || x FROM unnest(weft._save_sources(save_setup.tenant_id, save_setup.name, save_setup.user_id,
         coalesce(parts -> 'sources', '[]'), save_setup.at)) x) || ARRAY(SELECT 'sink ' || x FROM unnest(weft._save_sinks(
-        save_setup.tenant_id, save_setup.name, coalesce(parts -> 'sinks', '[]'), save_setup.actor, save_setup.at)) x)
+        save_setup.tenant_id, save_setup.name, save_setup.user_id, coalesce(parts -> 'sinks', '[]'), save_setup.actor, save_setup.at)) x)
         || ARRAY(SELECT 'parameter ' || x FROM unnest(weft._save_parameters(save_setup.tenant_id, save_setup.name, 
             coalesce(parts -> 'parameters', '[]'), save_setup.actor, save_setup.at)) x);
 END $$;

@@ -1,10 +1,11 @@
 -- _save_sinks: make the sinks of a setup what its file says. One that the file has no more ends; what is still to be sent goes on.
 -- Called by: save_setup, remove_setup, which have locked setups.   Safe to repeat: yes.
 -- Locks: setups (by the caller); delivery (those that are still to be sent and get another address).   Plan: by name; deliveries by sink.
--- sinks: each name, document.   Returns: the names of those that are new or changed.   Raises WF251 (another setup has the name).
+-- sinks: each name, document, own (it belongs to who saves it, also if it stays as it is; else whoever changes it owns it).
+-- Returns: the names of those that are new or changed.   Raises WF251 (another setup has the name).
 -- Owner: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._save_sinks(of_tenant_id int, of_setup text, sinks jsonb, actor text, at timestamptz) RETURNS text[]
-LANGUAGE plpgsql
+CREATE OR REPLACE FUNCTION weft._save_sinks(of_tenant_id int, of_setup text, of_user_id int, sinks jsonb, actor text, at timestamptz)
+RETURNS text[] LANGUAGE plpgsql
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -19,12 +20,13 @@ BEGIN
             PERFORM weft._fail('WF251', format('sink "%s" is there already', v_old.name),
                 format('The setup "%s" has it.', v_old.setup), 'Choose another name, or remove it there.');
         END IF;
-        CONTINUE WHEN v_old.document = v_one -> 'document';
+        CONTINUE WHEN v_old.document = v_one -> 'document' AND (v_old.user_id = of_user_id OR NOT (v_one -> 'own')::boolean);
         IF v_old.sink_id IS NULL THEN
-            INSERT INTO weft.sink (tenant_id, setup, name, document, saved_at, saved_by)
-            VALUES (of_tenant_id, of_setup, v_one ->> 'name', v_one -> 'document', _save_sinks.at, _save_sinks.actor);
+            INSERT INTO weft.sink (tenant_id, setup, user_id, name, document, saved_at, saved_by)
+            VALUES (of_tenant_id, of_setup, of_user_id, v_one ->> 'name', v_one -> 'document', _save_sinks.at, _save_sinks.actor);
         ELSE
-            UPDATE weft.sink s SET document = v_one -> 'document', saved_at = _save_sinks.at, saved_by = _save_sinks.actor
+            UPDATE weft.sink s SET document = v_one -> 'document', user_id = of_user_id, saved_at = _save_sinks.at,
+                saved_by = _save_sinks.actor
             WHERE s.sink_id = v_old.sink_id;
             UPDATE weft.callback_delivery d SET url = v_one #>> '{document,url}', host = weft._host_of(v_one #>> '{document,url}')
             WHERE d.sink_id = v_old.sink_id AND d.next_at IS NOT NULL;

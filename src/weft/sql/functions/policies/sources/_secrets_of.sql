@@ -1,18 +1,16 @@
--- _secrets_of: the encrypted secrets that the options of a source name as `${secret.NAME}`: those of its owner.
--- Called by: due_sources, try_source.   Safe to repeat: yes, it only reads.   Plan: by key.
+-- _secrets_of: the encrypted secrets that options of a source or sink name as `${secret.NAME}`: those of its owner.
+-- Called by: due_callbacks, due_sources, try_source.   Safe to repeat: yes, it only reads.   Plan: by key.
 -- Returns: what each is bound to, and its value in base64 by its name; NULL: the options name none.
 -- Owner: weft_system.  Granted to: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._secrets_of(of_source weft.source) RETURNS jsonb LANGUAGE plpgsql STABLE
+CREATE OR REPLACE FUNCTION weft._secrets_of(of_tenant_id int, of_user_id int, options text) RETURNS jsonb LANGUAGE plpgsql STABLE
 AS $$
 #variable_conflict use_column
-DECLARE
-    v_text text := of_source.options::text;
 BEGIN
-    IF strpos(v_text, '${secret.') = 0 THEN
+    IF strpos(options, '${secret.') = 0 THEN
         RETURN NULL;
     END IF;
-    RETURN jsonb_build_object('tenant_id', of_source.tenant_id, 'user_id', of_source.user_id, 'bodies', (
+    RETURN jsonb_build_object('tenant_id', of_tenant_id, 'user_id', of_user_id, 'bodies', (
         SELECT coalesce(jsonb_object_agg(s.name, translate(encode(s.body, 'base64'), E'\n', '')), '{}') FROM weft.secret s
-        WHERE s.user_id = of_source.user_id
-            AND s.name IN (SELECT m[1] FROM regexp_matches(v_text, '\$\{secret\.([\w.-]+)\}', 'g') m)));
+        WHERE s.user_id = of_user_id
+            AND s.name IN (SELECT m[1] FROM regexp_matches(options, '\$\{secret\.([\w.-]+)\}', 'g') m)));
 END $$;

@@ -12,6 +12,6 @@ BEGIN
     PERFORM weft._check_epoch(due_sources.epoch);
     RETURN QUERY
     SELECT s.source_id, s.name, s.kind, weft._filled(s.tenant_id, s.options), s.every_s,
-        s.generation, s.cursor, s.n_failures, weft._secrets_of(s) FROM weft.source s
+        s.generation, s.cursor, s.n_failures, weft._secrets_of(s.tenant_id, s.user_id, s.options::text) FROM weft.source s
     WHERE s.next_at <= due_sources.at AND s.source_id <> ALL (busy) ORDER BY s.next_at LIMIT limit_rows;
 END $$;

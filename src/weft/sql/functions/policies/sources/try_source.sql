@@ -13,7 +13,7 @@ BEGIN
     v_source := weft._seen_source(try_source.tenant_id, of_name);
     RETURN jsonb_build_object('source_id', v_source.source_id, 'kind', v_source.kind,
         'options', weft._filled(v_source.tenant_id, v_source.options), 'every_s', v_source.every_s, 'cursor', v_source.cursor,
-        'sealed', weft._secrets_of(v_source),
+        'sealed', weft._secrets_of(v_source.tenant_id, v_source.user_id, v_source.options::text),
         'template', v_source.template, 'lifecycle', v_source.lifecycle, 'billing_project', v_source.billing_project,
         'user_id', v_source.user_id, 'owner', (SELECT jsonb_build_object('name', u.name, 'role', u.role) FROM weft.tenant_user u
             WHERE u.user_id = v_source.user_id),

@@ -1,0 +1,53 @@
+"""Credentials of sources and sinks: `${secret.NAME}`, of who owns them, in `url` and `headers`."""
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from weft.core.callback_url import parse_callback_url, without_login
+
+SECRET: Final = re.compile(r"\$\{secret\.([A-Za-z][\w.-]{0,62})\}")
+AUTHORITY: Final = re.compile(r"[^:/?#]+://(?:([^/?#@]*)@)?([^/?#]*)")
+"""Login and host of an address."""
+_LOGIN: Final = re.compile(rf"(?:[^:$]*:)?{SECRET.pattern}|{SECRET.pattern}:{SECRET.pattern}")
+"""One whose credential is a secret; a user may stand before it."""
+HEADERS_MAX: Final = 50
+_HEADER_CHARS_MAX: Final = 2000
+_HEADER: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
+_OUR_HEADERS: Final = frozenset({"connection", "content-length", "host", "transfer-encoding"})
+
+
+def wrong_url(given: object) -> str:
+    """Say what is wrong with an address, which may have secrets; empty: nothing."""
+    url = str(given)
+    plain = SECRET.sub("x", url)
+    if "${" in plain:
+        return "only ${secret.NAME} is filled into it"
+    if (found := AUTHORITY.match(url)) is not None and "${" in found[2]:
+        return "its host is no secret: addresses are checked"
+    login = None if found is None else found[1]
+    if login == "":
+        return "its login is empty"
+    if login is not None and "${" in login and not _LOGIN.fullmatch(login):
+        return "write all of the password as one ${secret.NAME}"
+    try:
+        parse_callback_url(without_login(plain)[0])
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+def wrong_headers(given: object) -> str:
+    """Say what is wrong with headers, which may have secrets; empty: nothing."""
+    if not isinstance(given, Mapping) or len(given) > HEADERS_MAX:
+        return f"it should be a table of at most {HEADERS_MAX} texts"
+    for name, value in given.items():
+        if not _HEADER.fullmatch(name) or name.lower() in _OUR_HEADERS:
+            return f"{name} is no header that may be given"
+        if not isinstance(value, str) or not 1 <= len(value) <= _HEADER_CHARS_MAX:
+            return f"{name}: it should be a text of 1 to {_HEADER_CHARS_MAX} characters"
+        if not value.isprintable() or not value.isascii():
+            return f"{name}: it should be a text of printable characters of ASCII"
+        if "${" in SECRET.sub("", value):
+            return f"{name}: only ${{secret.NAME}} is filled into it"
+    return ""

@@ -2,6 +2,7 @@
 `…/results`, and lines that have a text.
 """
 
+import re
 from typing import Final
 
 from litestar import Response, get
@@ -30,7 +31,7 @@ BYTES: Final = "application/octet-stream"
 LINES: Final = "application/x-ndjson"
 _LOG: Final = ("stream", "attempt", "follow")
 _FIND: Final = ("find", "group", "q", "state", "stream", "limit", "cursor")
-_DIGITS: Final = 10
+_POSITION: Final = re.compile(r"([0-9]{1,10})\.([12])\.([0-9]{1,16})\.([0-9]{1,16})\.([01])")
 
 
 @get(
@@ -136,17 +137,18 @@ async def find_lines(request: AnyRequest) -> Response[bytes]:
     kind = kind_of("k", *filters)
     begin = _position(cursor_text(query, kind))
     found = await search(services, caller, batch_id, jobs, text, stream, begin)
-    last = None if found.to_go is None else f"{found.to_go.after}.{found.to_go.n_told}"
+    last = None if found.to_go is None else ".".join(str(int(one)) for one in found.to_go)
     return reply(page_until(found.items, kind, last))
 
 
 def _position(cursor: str | None) -> Position:
     if cursor is None:
-        return Position(0, 0)
-    after, _, n_told = cursor.partition(".")
-    if not (after.isdecimal() and n_told.isdecimal() and max(len(after), len(n_told)) < _DIGITS):
+        return Position()
+    match = _POSITION.fullmatch(cursor)
+    if match is None:
         raise wrong_cursor()
-    return Position(int(after), int(n_told))
+    after, stream, at, number, is_told = map(int, match.groups())
+    return Position(after, stream, at, number, bool(is_told))
 
 
 ROUTES = (read_log, read_outputs, read_results, find_lines)

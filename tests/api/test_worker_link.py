@@ -5,13 +5,14 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any, cast
 
+import asyncpg
 import httpx
 import msgspec
 import pytest
 
 from api.live import LiveApi, make_user
 from weft.api.http.sse import KEEP_ALIVE_S
-from weft.api.worker_link.serving import told_of
+from weft.api.worker_link.notices import told_of
 from weft.core.errors import (
     Forbidden,
     LinkFrameRefused,
@@ -257,6 +258,36 @@ async def test_notices_end_at_once_when_the_token_is_revoked(outside: Outside) -
     await outside.submit(1)
     assert (await staying)[0] == "work"
     await cast("Any", others).aclose()
+
+
+async def test_one_connection_listens_for_all_workers(
+    outside: Outside, database: dict[str, str]
+) -> None:
+    admin = await asyncpg.connect(database["admin"])
+    listening = (
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() "
+        "AND usename = 'weft_worker' AND query LIKE 'LISTEN%'"
+    )
+    streams = []
+    for name in ("node1", "node2", "node3"):
+        caller = outside.caller(await outside.token())
+        await outside.store(caller).register_worker(**facts(name=name, incarnation=name))
+        streams.append(caller.listen("cancel").__aiter__())
+        assert await anext(streams[-1]) == ("", "")
+    n_listening = await admin.fetchval(listening)
+    await cast("Any", streams.pop()).aclose()
+    batch_id = await outside.submit(1)
+    await outside.http.post(f"/v1/batches/{batch_id}/cancel", json={})
+    told = [await anext(one) for one in streams]
+    for one in streams:
+        await cast("Any", one).aclose()
+    async with asyncio.timeout(30):
+        while await admin.fetchval(listening):
+            pass
+    await admin.close()
+
+    assert n_listening == 1
+    assert told == [("cancel", "")] * 2
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ import asyncio
 import hashlib
 import time
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Any, Final
@@ -12,6 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from weft.api.worker_link.handing_over import LinkedHandOver
+from weft.api.worker_link.notices import LinkNotices, Listener, Notice
 from weft.api.worker_link.output import LinkedOutput
 from weft.api.worker_link.refusals import refused, wrong_frame
 from weft.ports.spool import Spool
@@ -26,8 +26,6 @@ from weft.ports.worker_link import (
     call_forms,
 )
 
-_Notices = asyncio.Queue[tuple[str, str] | Exception]
-_ENDED: Final = Exception("the stream is to end")
 _REMEMBERED_MAX: Final = 10_000
 _SECRETS: Final = frozenset({"get_secrets", "seal_secrets"})
 _FREE: Final = frozenset({"hello", "home_tenant", "list_ended_jobs", "list_removed"})
@@ -50,7 +48,7 @@ class WorkerLink:
 
     def __post_init__(self) -> None:
         self._output = LinkedOutput(self.spool)
-        self._streams: dict[_Notices, Caller] = {}
+        self._notices = LinkNotices(self.find_store)
 
     async def answer(self, caller: Caller, frame: Frame) -> bytes:
         """Do what a frame says; return the result. Raise `LinkRefused`, `LinkFrameRefused`, and
@@ -140,67 +138,32 @@ class WorkerLink:
         return self._terms[key]
 
     def forget(self, told: int | None) -> None:
-        """End the notices of callers about whom a notice is, as that their token is revoked; None:
-        of all. A worker that may still listen does so again.
-        """
-        for queue, caller in list(self._streams.items()):
-            if told is None or caller.is_meant(told):
-                del self._streams[queue]
-                with suppress(asyncio.QueueFull):  # else it is awake anyway
-                    queue.put_nowait(_ENDED)
+        """End the notices of callers about whom a notice is; see `LinkNotices`."""
+        self._notices.forget(told)
 
     async def notices(
         self, caller: Caller, incarnation_id: int, *, again_s: float
-    ) -> AsyncIterator[tuple[str, str] | None]:
+    ) -> AsyncIterator[Notice | None]:
         """Yield the notices for an incarnation, and None every `again_s` seconds, as long as the
         token is valid. Nothing is told of others: not even which batch was cancelled.
         """
         terms, store = await self.terms_of(caller, incarnation_id), self.find_store()
-        queue: _Notices = asyncio.Queue(_REMEMBERED_MAX)
-        self._streams[queue] = caller
-        listening = asyncio.create_task(_listen(store, queue))
-        try:
+        with self._notices.opened(Listener(caller, incarnation_id, terms.pool_id)) as stream:
             # Whoever revoked the token before the line above has told nobody of this stream.
             if await store.get_link(incarnation_id, caller.token_id) is None:
                 return
-            while queue in self._streams:
+            while stream.is_open:
                 try:
                     async with asyncio.timeout(again_s):
-                        notice = await queue.get()
+                        notice = await stream.next()
                 except TimeoutError:
                     if await store.get_link(incarnation_id, caller.token_id) is None:
                         return
                     yield None
                     continue
-                if isinstance(notice, Exception) or queue not in self._streams:
+                if notice is None:
                     return
-                if (told := told_of(notice, incarnation_id, terms.pool_id)) is not None:
-                    yield told
-        finally:
-            self._streams.pop(queue, None)
-            listening.cancel()
-            await asyncio.gather(listening, return_exceptions=True)
-
-
-async def _listen(store: LinkedStore, queue: _Notices) -> None:
-    channels = ("work", "cancel", "removed", "worker", "command")
-    try:
-        async for notice in store.notices.listen(*channels):
-            await queue.put(notice)
-    except Exception as error:  # noqa: BLE001 (whatever it is, the worker listens again)
-        await queue.put(error)
-
-
-def told_of(notice: tuple[str, str], incarnation_id: int, pool_id: int) -> tuple[str, str] | None:
-    """Return a notice as this incarnation may be told it; None: it is for others."""
-    channel, payload = notice
-    if channel == "work":
-        pool, _, names = payload.partition(":")
-        is_ours = not names or str(incarnation_id) in names.split(",")
-        return (channel, str(pool_id)) if pool == str(pool_id) and is_ours else None
-    if channel in {"worker", "command"}:
-        return notice if payload == str(incarnation_id) else None
-    return channel, ""
+                yield notice
 
 
 def _registration(caller: Caller, work: WorkTerms, given: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -29,6 +29,7 @@ BENCHES: Mapping[str, str] = {
     "fairness": "shares of five users with unequal backlogs, and a late user's first start",
     "autoscale": "a round of the autoscaler over 1,000,000 ready jobs",
     "fleet": "1,000 workers on one database: heartbeats, and jobs that come for them",
+    "connect": "100 workers by the link, beside 100 direct ones: rate, CPU, pages",
     "sight-pairs": "what another tenant has, beside what does not exist, on every route",
     "tenants": "one of 10,000 tenants with 10 users each, beside a tenant alone",
     "storm": "requests beside a tenant that sends ten times as many as it may, and without it",

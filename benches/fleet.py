@@ -21,9 +21,10 @@ from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.bench.process_tree import cpu_s_of_tree
 from weft.bench.roles import audit_findings
 from weft.bench.throwaway import running_database, running_driver, throwaway_home
+from weft.ports.store import Notices, WorkerStore
 from weft.run.home import Home
 from weft.settings import load_settings
-from weft.store import PostgresWorkerStore, open_worker_store
+from weft.store import open_worker_store
 
 WORKERS: Final = 1000
 STORES: Final = 4
@@ -54,7 +55,7 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
     with throwaway_home(plan.directory) as home:
         async with running_database(home) as (logins, token), running_driver(home):
             filler = Filler(logins["weft_api"], token)
-            async with _fleet(logins["weft_worker"]) as fleet, filler:
+            async with running_fleet(logins["weft_worker"]) as fleet, filler:
                 progress.step("the database alone")
                 alone = await _cpu_percent(home, idle_s / 2)
                 progress.step(f"register {count:,} workers")
@@ -91,29 +92,33 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
     )
 
 
-class _Fleet:
-    """Workers as tasks, and the connection that listens for all of them."""
+class Fleet:
+    """Workers as tasks. `listeners`: one that hears for all of them, or one for each."""
 
-    def __init__(self, stores: Sequence[PostgresWorkerStore], tasks: asyncio.TaskGroup) -> None:
+    def __init__(
+        self, stores: Sequence[WorkerStore], listeners: Sequence[Notices], tasks: asyncio.TaskGroup
+    ) -> None:
         self._stores = stores
+        self._listeners = listeners
         self._tasks = tasks
-        self._workers: dict[int, FleetWorker] = {}
+        self.workers: Sequence[FleetWorker] = ()
         self._running: list[asyncio.Task[None]] = []
         self.seen = Seen()
 
     async def start(self, count: int) -> None:
         """Register workers and let them live."""
         heartbeat_s = load_settings(environ={}).heartbeat_s
-        workers = [
-            FleetWorker(self._stores[number % STORES], number, self.seen, heartbeat_s)
+        self.workers = [
+            FleetWorker(self._stores[number % len(self._stores)], number, self.seen, heartbeat_s)
             for number in range(count)
         ]
         for first in range(0, count, REGISTERED_AT_ONCE):
-            some = workers[first : first + REGISTERED_AT_ONCE]
+            some = self.workers[first : first + REGISTERED_AT_ONCE]
             await asyncio.gather(*(one.register() for one in some))
-        self._workers = {one.incarnation_id: one for one in workers}
-        self._go(self._listen())
-        for number, one in enumerate(workers):
+        for number, listener in enumerate(self._listeners):
+            those = self.workers if len(self._listeners) == 1 else [self.workers[number]]
+            self._go(_listen(listener, {one.incarnation_id: one for one in those}))
+        for number, one in enumerate(self.workers):
             first_s = heartbeat_s * number / count
             self._go(one.beat(first_s=first_s))
             self._go(one.work(first_s=first_s))
@@ -131,25 +136,36 @@ class _Fleet:
     def _go(self, work: Any) -> None:  # noqa: ANN401 (a coroutine)
         self._running.append(self._tasks.create_task(work))
 
-    async def _listen(self) -> None:
-        async for _, payload in self._stores[0].notices.listen("work"):
-            _, _, names = payload.partition(":")
-            called = map(int, names.split(",")) if names else self._workers
-            for incarnation_id in called:
-                if incarnation_id in self._workers:
-                    self._workers[incarnation_id].on_work()
+
+async def _listen(listener: Notices, workers: Mapping[int, FleetWorker]) -> None:
+    async for _, payload in listener.listen("work"):
+        _, _, names = payload.partition(":")
+        called = map(int, names.split(",")) if names else workers
+        for incarnation_id in called:
+            if incarnation_id in workers:
+                workers[incarnation_id].on_work()
 
 
 @asynccontextmanager
-async def _fleet(dsn: str) -> AsyncIterator[_Fleet]:
+async def running_fleet(dsn: str) -> AsyncIterator[Fleet]:
+    """Give a fleet that works for the database itself."""
     async with AsyncExitStack() as stack:
         stores = [await stack.enter_async_context(open_worker_store(dsn)) for _ in range(STORES)]
-        async with asyncio.TaskGroup() as tasks:
-            fleet = _Fleet(stores, tasks)
-            try:
-                yield fleet
-            finally:
-                fleet.stop()
+        async with fleet_of(stores, [stores[0].notices]) as fleet:
+            yield fleet
+
+
+@asynccontextmanager
+async def fleet_of(
+    stores: Sequence[WorkerStore], listeners: Sequence[Notices]
+) -> AsyncIterator[Fleet]:
+    """Give a fleet that is stopped at the end."""
+    async with asyncio.TaskGroup() as tasks:
+        fleet = Fleet(stores, listeners, tasks)
+        try:
+            yield fleet
+        finally:
+            fleet.stop()
 
 
 async def _until(is_so: Callable[[], bool], otherwise: str) -> None:

@@ -10,8 +10,7 @@ from weft.bench.roles import register
 from weft.bench.turns import CPU_M, MEMORY_MIB, report_of
 from weft.core.lease import CLAIM_JOBS_MAX, Budget, pause_s
 from weft.ports.patience import until_answered
-from weft.ports.store import Claimed, HeartbeatAnswer
-from weft.store import PostgresWorkerStore
+from weft.ports.store import Claimed, HeartbeatAnswer, WorkerStore
 from weft.worker.agent.claim_memory import ClaimMemory
 
 JOB_S: Final = 1.0
@@ -37,9 +36,7 @@ class Seen:
 class FleetWorker:
     """One worker."""
 
-    def __init__(
-        self, store: PostgresWorkerStore, number: int, seen: Seen, heartbeat_s: float
-    ) -> None:
+    def __init__(self, store: WorkerStore, number: int, seen: Seen, heartbeat_s: float) -> None:
         self._store = store
         self._name = f"fleet-{number}"
         self._seen = seen
@@ -48,6 +45,7 @@ class FleetWorker:
         self._held: Sequence[Claimed] = []
         self._has_work = asyncio.Event()
         self.incarnation_id = 0
+        self.job_s = JOB_S
 
     async def register(self) -> None:
         """Say that this worker is here."""
@@ -88,7 +86,7 @@ class FleetWorker:
             await self._claim()
             while self._held:
                 n_empty = 0
-                await asyncio.sleep(JOB_S)
+                await asyncio.sleep(self.job_s)
                 await self._claim()
             if await until_answered(lambda: self._store.wait_for_work(self.incarnation_id)):
                 n_empty += 1

@@ -11,8 +11,9 @@ from typing import Any, Final
 
 import asyncpg
 
+from benches.outside import worker
 from benches.queries import query
-from benches.slurm_site import LOOK_S, SlurmSite, slurm_site, worker
+from benches.slurm_site import LOOK_S, SlurmSite, slurm_site
 from weft.bench.conditions import conditions_of, load_average
 from weft.bench.figures import Headline, document_of, median_rate, ratio_of
 from weft.bench.plan import BenchPlan, BenchProgress

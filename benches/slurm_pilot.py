@@ -4,19 +4,17 @@ Besides, `srun` runs a thirtieth as many of them in an allocation of as many cor
 another. All on one host; pilot and worker reach the api over the link, with the same cores.
 """
 
-import asyncio
 import sys
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from socket import socket
 from typing import Any, Final
 
-from benches.slurm_site import SlurmSite, slurm_site, worker
+from benches.outside import linked_worker, weft
+from benches.slurm_site import SlurmSite, slurm_site
 from weft.bench.conditions import conditions_of, load_average
 from weft.bench.figures import Headline, document_of, ratio_of
 from weft.bench.plan import BenchPlan, BenchProgress
-from weft.bench.throwaway import client_of, running_weft, throwaway_home
+from weft.bench.throwaway import client_of, running_weft, throwaway_home, url_of
 from weft.client.api import Api
 from weft.run.home import Home
 
@@ -67,7 +65,7 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
         async with running_weft(home, port=port, **own), client_of(home) as client:
             await _set_up(home)
             progress.step("a linked worker")
-            async with _linked(home, port):
+            async with linked_worker(home, url_of(home), cores=CORES):
                 linked = await _rate(client, "linked", jobs)
             progress.step("a pilot")
             pilot = await _rate(client, "pilots", jobs)
@@ -93,21 +91,7 @@ async def _set_up(home: Home) -> None:
     ):  # fmt: skip
         file = home.path / f"{kind}.toml"
         file.write_text(text)
-        await _weft(home, kind, "apply", str(file), "--yes")
-
-
-@asynccontextmanager
-async def _linked(home: Home, port: str) -> AsyncIterator[None]:
-    token = home.path / "linked.token"
-    made = await _weft(home, "token", "create", "linked", "--pool", "linked", "--workers", "l*")
-    token.touch(0o600)
-    token.write_text(made)
-    words = ("--connect", f"http://127.0.0.1:{port}", "--token-file", str(token))
-    size = ("--worker-cpu", str(CORES), "--worker-memory", "4Gi", "--pool", "linked")
-    outside = home.path / "outside"
-    outside.mkdir()
-    async with worker(outside, "--worker-name", "linked", *size, *words):
-        yield
+        await weft(home, kind, "apply", str(file), "--yes")
 
 
 async def _rate(client: Api, where: str, count: int) -> float:
@@ -131,13 +115,3 @@ async def _by_srun(site: SlurmSite, count: int) -> float:
     lines = f"for i in $(seq {count}); do srun -n1 /bin/true; done"
     await site.run("salloc", "-Q", f"-n{CORES}", "sh", "-c", lines)
     return count / (time.perf_counter() - begun)
-
-
-async def _weft(home: Home, *words: str) -> str:
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-P", "-m", "weft.cli", *words, "--home", str(home.path),
-        stdout=asyncio.subprocess.PIPE,
-    )  # fmt: skip
-    out, _ = await process.communicate()
-    assert process.returncode == 0, words
-    return out.decode()

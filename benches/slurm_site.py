@@ -4,10 +4,9 @@ import asyncio
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -44,28 +43,6 @@ class SlurmSite:
         """Wait until Slurm has no job that waits or runs."""
         while await self.run("squeue", "-h"):  # noqa: ASYNC110 (Slurm tells nobody)
             await asyncio.sleep(LOOK_S)
-
-
-@asynccontextmanager
-async def worker(directory: Path, *words: str, **environment: str) -> AsyncIterator[None]:
-    """Run a worker with these words, registered; `directory`: its home."""
-    log = directory / f"worker-{'-'.join(words)[:40].replace('/', '_')}.log"
-    kept = {name: text for name, text in os.environ.items() if not name.startswith("WEFT_")}
-    with log.open("wb") as output:
-        process = await asyncio.create_subprocess_exec(
-            sys.executable, "-P", "-m", "weft.cli", "worker", *words, "--log-format", "json",
-            env={**kept, **environment, "WEFT_HOME": str(directory)}, stderr=output,
-        )  # fmt: skip
-    try:
-        while b"worker.registered" not in log.read_bytes():
-            if process.returncode is not None:
-                raise BenchFailed(f"the worker ended: {log.read_text()[-500:]}")
-            await asyncio.sleep(LOOK_S)
-        yield
-    finally:
-        if process.returncode is None:
-            process.terminate()
-        await process.wait()
 
 
 @contextmanager

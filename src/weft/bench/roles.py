@@ -9,9 +9,9 @@ from weft import __version__
 from weft.bench.turns import CPU_M, MEMORY_MIB
 from weft.driver.adapters import Adapters
 from weft.driver.lead import Driver
-from weft.ports.store import ClaimRequest
+from weft.ports.store import ClaimRequest, WorkerStore
 from weft.settings import Settings
-from weft.store import PostgresWorkerStore, open_admin, open_driver_store
+from weft.store import open_admin, open_driver_store
 
 
 async def audit_findings(admin_dsn: str) -> int:
@@ -36,7 +36,7 @@ async def driving(dsn: str, *adapters: object) -> AsyncIterator[None]:
                 await task
 
 
-async def register(store: PostgresWorkerStore, name: str, *, cores: int) -> int:
+async def register(store: WorkerStore, name: str, *, cores: int) -> int:
     """Register a worker with room for one job of a bench on each core; return its incarnation."""
     registered = await store.register_worker(
         name=name, host=name, pool="default", incarnation=str(uuid.uuid4()),

@@ -90,7 +90,7 @@ class ApiSettings:
     )
     find_bytes_max: int = setting(
         64 << 20,
-        "bytes of output that one request reads to find lines, and then the rest of a job's",
+        "bytes of output that one request reads to find lines, and then at most one MiB",
         minimum=1,
         maximum=1 << 36,
     )

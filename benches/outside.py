@@ -1,0 +1,85 @@
+"""Workers of benches that reach the api by the link, and the token that lets them."""
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Final
+
+import httpx
+
+from weft.bench.plan import BenchFailed
+from weft.run.home import Home
+
+LOOK_S: Final = 0.2
+
+
+async def work_token(url: str, token: str | None, file: Path, *, pool: str, names: str) -> Path:
+    """Write a token for workers of a pool into a file. `token`: of an administrator."""
+    asked = {"name": file.stem, "scopes": ["work"], "pool": pool, "workers": names}
+    async with httpx.AsyncClient(base_url=url) as http:
+        bearer = {"authorization": f"Bearer {token}"}
+        answer = await http.post("/v1/tokens", json=asked, headers=bearer)
+    if answer.is_error:
+        raise BenchFailed("there is no token for workers", detail=answer.text)
+    _write_private(file, answer.json()["token"])
+    return file
+
+
+def _write_private(file: Path, text: str) -> None:
+    file.touch(0o600)
+    file.write_text(text)
+
+
+async def weft(home: Home, *words: str) -> str:
+    """Return what a command prints."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-P", "-m", "weft.cli", *words, "--home", str(home.path),
+        stdout=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    out, _ = await process.communicate()
+    assert process.returncode == 0, words
+    return out.decode()
+
+
+@asynccontextmanager
+async def worker(directory: Path, *words: str, **environment: str) -> AsyncIterator[int]:
+    """Run a worker with these words, registered; give its pid. `directory`: its home."""
+    log = directory / f"worker-{'-'.join(words)[:40].replace('/', '_')}.log"
+    kept = {name: text for name, text in os.environ.items() if not name.startswith("WEFT_")}
+    with log.open("wb") as output:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-P", "-m", "weft.cli", "worker", *words, "--log-format", "json",
+            env={**kept, **environment, "WEFT_HOME": str(directory)}, stderr=output,
+        )  # fmt: skip
+    try:
+        while b"worker.registered" not in log.read_bytes():
+            if process.returncode is not None:
+                raise BenchFailed(f"the worker ended: {log.read_text()[-500:]}")
+            await asyncio.sleep(LOOK_S)
+        yield process.pid
+    finally:
+        if process.returncode is None:
+            process.terminate()
+        await process.wait()
+
+
+@asynccontextmanager
+async def linked_worker(
+    home: Home, url: str, *words: str, name: str = "linked", cores: int = 2, through: str = "",
+    **environment: str,
+) -> AsyncIterator[int]:  # fmt: skip
+    """Run a worker of pool `name` with a home of its own, below the other one; give its pid.
+    `through`: the address by which it reaches the api, if that is another one.
+    """
+    directory = home.path / f"outside-{name}"
+    directory.mkdir(exist_ok=True)
+    token = await work_token(
+        url, home.token(), directory / "token", pool=name, names=f"{name[0]}*"
+    )  # fmt: skip
+    link = ("--connect", through or url, "--token-file", str(token), "--worker-name", name)
+    size = ("--worker-cpu", str(cores), "--worker-memory", "4Gi", "--pool", name)
+    async with worker(directory, *link, *size, *words, **environment) as pid:
+        yield pid

@@ -6,7 +6,8 @@ Two buckets, opened in two ways; what opens them is found nowhere.
 import hashlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,26 @@ import pytest
 
 from e2e.agave_client import AgaveClient, agave_python
 from e2e.conftest import Weft, until
-from e2e.s3_server import Buckets, s3_server
+from e2e.s3_server import PORT, Buckets, s3_server
 from e2e.test_workers_outside import Outside, submit
+from middle import Middle
+from weft.core.addresses import AllowedHosts
+from weft.core.attempt_key import AttemptKey
+from weft.plugins.file_stores.s3.parts import ObjectHttpCarrier
+from weft.plugins.file_stores.s3.signing import ObjectUrls
+from weft.ports.file_signing import Signed, ToSign
+from weft.ports.file_store import FileDiffers, HeldFile, StoreAway
+from weft.ports.store import StoredFileStore
+from weft.wire.sealed import SecretKeys, SecretRow
+from weft.worker.agent.object_uploads import ObjectUploads
+from weft.worker.stager.directories import JobDirectories, Plan
+from worker.file_site import file_site
 
 pytestmark = pytest.mark.engine
+
+PART = 5 << 20
+"""The smallest part that S3 takes."""
+LARGE = f"head -c {2 * PART + 7} /dev/zero > large.bin"
 
 SECRET, OF_ENVIRONMENT = "canary-of-the-secret", "canary-of-the-environment"
 OPENS = {"AWS_ACCESS_KEY_ID": "AKIAENVIRONMENT", "AWS_SECRET_ACCESS_KEY": OF_ENVIRONMENT}
@@ -33,7 +50,10 @@ def buckets() -> Iterator[Buckets]:
 def weft(buckets: Buckets, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Weft]:
     """Give a weft with a store of each kind."""
     found = Weft(tmp_path_factory.mktemp("home"))
-    settings = {"WEFT_STORE_PRIVATE_HOSTS": "127.0.0.0/8", "WEFT_STORE_BUCKETS": "genomes"}
+    settings = {
+        "WEFT_STORE_PRIVATE_HOSTS": "127.0.0.0/8", "WEFT_STORE_BUCKETS": "genomes",
+        "WEFT_STORE_SINGLE_BYTES_MAX": f"{PART}",
+    }  # fmt: skip
     up = found.run("up", "--port", "0", "--detach", env={**settings, **OPENS})
     assert up.returncode == 0, up.stderr.decode()
     try:
@@ -203,6 +223,106 @@ def test_a_worker_outside_gets_urls_for_its_jobs_and_no_key(
         assert {one["bytes"] for one in listed} == {2, 7}
     for canary in (SECRET, OF_ENVIRONMENT):
         assert found_below(tmp_path, canary) == []
+
+
+def tags(buckets: Buckets, bucket: str) -> dict[str, str]:
+    """Return the tags of objects, which say of how many parts they are; no upload is left."""
+    assert b"<Upload>" not in buckets.ask("GET", f"{bucket}?uploads")
+    listed = buckets.ask("GET", bucket).decode().split("<Contents>")[1:]
+    return {
+        one.partition("<Key>")[2].partition("<")[0]: one.partition("<ETag>")[2].partition("<")[0]
+        for one in listed
+    }
+
+
+@pytest.mark.parametrize("where", ["here", "outside"])
+def test_a_large_object_is_stored_in_parts(
+    weft: Weft, buckets: Buckets, tmp_path: Path, where: str
+) -> None:
+    job: dict[str, object] = {
+        "script": LARGE,
+        "outputs": [{"from": "large.bin", "to": "store://results/"}],
+    }
+    more = {"WEFT_STORE_PRIVATE_HOSTS": "127.0.0.0/8", "WEFT_STORE_SINGLE_BYTES_MAX": f"{PART}"}
+    if where == "outside":
+        with Outside(weft, tmp_path, **more).running():
+            batch = submit(weft, tmp_path, [job])
+            weft.run("wait", batch)
+    else:
+        batch, _ = run(weft, job)
+
+    (listed,) = json.loads(told(weft, "files", "ls", f"{batch}.j1", "--json"))
+    assert listed["bytes"] == 2 * PART + 7
+    assert tags(buckets, "results")["lab-7/large.bin"].endswith('-3"')
+    assert buckets.ask("GET", "results/lab-7/large.bin") == bytes(2 * PART + 7)
+    buckets.ask("DELETE", "results/lab-7/large.bin")
+
+
+class Signer:
+    """Signs for one store, as a direct worker does; the steps of parts are noted."""
+
+    def __init__(self, url: str) -> None:
+        keys = SecretKeys([bytes(32)])
+        row = SecretRow(1, 2, "key")
+        self._urls = ObjectUrls(lambda: keys, "")
+        self._store = StoredFileStore(
+            "s3://results", url, None, "write", "secret", row, keys.seal("AK:SK", row)
+        )
+        self.sent: list[int] = []
+        self.before: Callable[[ToSign], None] = lambda _: None
+
+    async def sign(
+        self, incarnation_id: int, key: AttemptKey, wanted: Sequence[ToSign]
+    ) -> list[Signed]:
+        del incarnation_id, key
+        for one in wanted:
+            self.sent += [one.part] if one.method == "PUT" else []
+            self.before(one)
+        return [Signed(self._urls.part_url(self._store, one)) for one in wanted]
+
+
+async def test_an_upload_goes_on_with_the_part_that_is_missing(
+    buckets: Buckets, tmp_path: Path
+) -> None:
+    """Also in the next agent; parts of a file that was changed are no part of an object."""
+    key, target = AttemptKey(1, 1, 1), "store://s/broken.bin"
+    file, data = tmp_path / "file", os.urandom(2 * PART + 7)
+    file.write_bytes(data)
+    with file.open("rb") as opened, Middle("127.0.0.1", PORT).running() as middle:
+        held = HeldFile(opened.fileno(), len(data), hashlib.sha256(data).digest())
+        signer = Signer(f"http://127.0.0.1:{middle.port}")
+        site = replace(
+            file_site(tmp_path), signer=signer, single_bytes_max=PART,
+            objects=ObjectHttpCarrier(AllowedHosts(everything=True), 10),
+        )  # fmt: skip
+
+        def agent() -> ObjectUploads:
+            directories = JobDirectories(tmp_path / "jobs")
+            directories.adopt([key])
+            return ObjectUploads(site, 7, directories)
+
+        made = JobDirectories(tmp_path / "jobs")
+        made.make(key)
+        made.keep_plan(key, Plan())
+        signer.before = lambda one: middle.cut() if one.part == 3 else None
+        with pytest.raises(StoreAway):
+            await agent().store(key, target, held)
+        assert signer.sent == [1, 2, 3, 3, 3]
+        middle.mend()
+        signer.before = lambda _: None
+        signer.sent.clear()
+
+        await agent().store(key, target, held)
+
+        assert signer.sent == [3]
+        assert buckets.ask("GET", "results/broken.bin") == data
+        assert tags(buckets, "results")["broken.bin"].endswith('-3"')
+        file.write_bytes(b"x" + data[1:])
+        made.keep_plan(key, Plan())
+        with pytest.raises(FileDiffers):
+            await agent().store(key, target, held)
+        assert tags(buckets, "results").keys() >= {"broken.bin"}
+        assert buckets.ask("GET", "results/broken.bin") == data
 
 
 def test_messages_of_a_sink_are_objects(weft: Weft, buckets: Buckets, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -15,6 +16,7 @@ from weft.core.addresses import AllowedHosts
 from weft.core.attempt_key import AttemptKey
 from weft.core.file_paths import StoreFile
 from weft.plugins.file_stores.s3.carrying import HttpCarrier
+from weft.plugins.file_stores.s3.presigning import Credentials, presigned
 from weft.plugins.file_stores.s3.signing import ObjectUrls, StoreSigner
 from weft.plugins.file_stores.s3.trial import S3Objects
 from weft.ports.file_signing import ToSign
@@ -72,6 +74,24 @@ async def test_a_url_opens_one_object_and_shows_no_secret(monkeypatch: pytest.Mo
     assert query["X-Amz-Credential"][0].startswith("AK/")
     assert query["X-Amz-Signature"]
     assert "canary" not in url.geturl()
+
+
+async def test_parts_are_signed_as_objects_are() -> None:
+    """Beside those of the library, which signs no parts."""
+    theirs = parse_qs(urlsplit(await signed(stored(value="AK:SK:TOKEN/+="))).query)
+    at = datetime.strptime(theirs["X-Amz-Date"][0], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
+    base, credentials = "https://s3.example.org/bucket", Credentials("AK", "SK", "TOKEN/+=")
+
+    ours = presigned(
+        "GET", base, "pre/a b/ü%.txt", {}, region="us-east-1", credentials=credentials, at=at,
+        valid_s=3600,
+    )  # fmt: skip
+
+    assert parse_qs(urlsplit(ours).query) == theirs
+    store = replace(stored(), access="read")
+    for step in (ToSign("POST", "s", "a"), ToSign("GET", "s", "a", "upload")):
+        signer = StoreSigner(lambda: Stores(store), lambda: KEYS, "")  # type: ignore[arg-type, return-value]  # a double
+        assert (await signer.sign(7, KEY, [step]))[0].problem == "nothing is written to store 's'"
 
 
 async def test_what_is_not_signed_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

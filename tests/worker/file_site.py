@@ -7,10 +7,11 @@ from weft.core.addresses import AllowedHosts, parse_allowed_hosts
 from weft.core.attempt_key import AttemptKey
 from weft.plugins.file_stores.local import HostFiles
 from weft.plugins.file_stores.s3.carrying import HttpCarrier
+from weft.plugins.file_stores.s3.parts import ObjectHttpCarrier
 from weft.plugins.file_stores.web import WebFiles
 from weft.plugins.file_stores.weft import KeptFiles
 from weft.ports.file_signing import Signed, ToSign
-from weft.worker.agent.job_files import FileSite
+from weft.worker.agent.object_uploads import FileSite
 
 
 def file_site(root: Path, *, for_accounts: bool = False) -> FileSite:
@@ -19,7 +20,7 @@ def file_site(root: Path, *, for_accounts: bool = False) -> FileSite:
         kept=KeptFiles(root / "kept-files"),
         host=HostFiles(()),
         signer=NoSigner(),
-        objects=HttpCarrier(AllowedHosts()),
+        objects=ObjectHttpCarrier(AllowedHosts()),
         web=WebFiles(HttpCarrier(parse_allowed_hosts("127.0.0.1"), 10)),
         for_accounts=for_accounts,
     )

@@ -4,13 +4,15 @@ Whoever has the credentials signs; whoever has a URL transfers, and needs none. 
 never has them, and no job does.
 """
 
-from collections.abc import AsyncIterator, Sequence
-from typing import Literal, NamedTuple, Protocol
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Final, Literal, NamedTuple, Protocol
 
 from weft.core.attempt_key import AttemptKey
 from weft.ports.file_store import HeldFile
 
-Method = Literal["GET", "PUT", "DELETE"]
+Method = Literal["GET", "PUT", "DELETE", "POST"]
+ONE_REQUEST_BYTES_MAX: Final = 5 << 30
+"""S3 takes no more in one request."""
 
 
 class ToSign(NamedTuple):
@@ -19,6 +21,23 @@ class ToSign(NamedTuple):
     method: Method
     store: str
     path: str
+    upload: str = ""
+    """Of an object that is stored in parts: PUT a part, GET the list of those behind one, POST its
+    end, DELETE what arrived. POST without it begins one.
+    """
+    part: int = 0
+
+    @property
+    def is_read(self) -> bool:
+        """Whether it reads an object."""
+        return self.method == "GET" and not self.upload
+
+
+class PartUrls(Protocol):
+    """Signs for one object that is stored in parts. Raises `FileRefused`, `StoreAway`."""
+
+    async def __call__(self, method: Method, upload: str = "", part: int = 0) -> str:
+        """Return a URL; see `ToSign`."""
 
 
 class Signed(NamedTuple):
@@ -61,4 +80,12 @@ class ObjectCarrier(Protocol):
     async def write(self, url: str, file: HeldFile) -> None:
         """Store an object, which appears whole or not at all. Raise `FileDiffers` if the file has
         not these bytes.
+        """
+
+    async def write_parts(
+        self, sign: PartUrls, file: HeldFile, *, part_bytes: int, upload: str,
+        begun: Callable[[str], None],
+    ) -> None:  # fmt: skip
+        """Store an object in parts of so many bytes, which likewise appears whole or not at all.
+        `upload`: one that was begun; empty: begin one and tell it. After `StoreAway` it may go on.
         """

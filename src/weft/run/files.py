@@ -8,6 +8,7 @@ from weft.core.absolute_paths import parse_paths
 from weft.core.addresses import parse_allowed_hosts
 from weft.plugins.file_stores.local import HostFiles
 from weft.plugins.file_stores.s3.carrying import HttpCarrier
+from weft.plugins.file_stores.s3.parts import ObjectHttpCarrier
 from weft.plugins.file_stores.s3.signing import ObjectUrls
 from weft.plugins.file_stores.s3.trial import TIMEOUT_S, S3Objects
 from weft.plugins.file_stores.web import WebFiles
@@ -18,7 +19,7 @@ from weft.ports.log_store import LogKeeper
 from weft.run.home import Home
 from weft.settings import Settings
 from weft.wire.sealed import SecretKeys
-from weft.worker.agent.job_files import FileSite
+from weft.worker.agent.object_uploads import FileSite
 from weft.worker.stager.running import RunningDirectories
 
 
@@ -64,12 +65,13 @@ def file_site_of(settings: Settings, home: Home, logs: Path, signer: UrlSigner) 
         kept=KeptFiles(home.files / logs.name),
         host=HostFiles(parse_paths(settings.input_paths), readable_only=is_root),
         signer=signer,
-        objects=HttpCarrier(parse_allowed_hosts(settings.store_private_hosts)),
+        objects=ObjectHttpCarrier(parse_allowed_hosts(settings.store_private_hosts)),
         web=WebFiles(
             HttpCarrier(
                 parse_allowed_hosts(settings.input_private_hosts), setting="input_private_hosts"
             )
         ),
+        single_bytes_max=settings.store_single_bytes_max,
         web_s_max=settings.input_url_s_max,
         parallel=settings.staging_files_max,
         input_bytes_max=settings.input_bytes_max,

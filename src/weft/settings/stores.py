@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from weft.core.addresses import parse_allowed_hosts
-from weft.settings.declare import Checked, section, setting
+from weft.settings.declare import Bytes, Checked, section, setting
 
 
 @section
@@ -12,6 +12,13 @@ class StoreSettings:
 
     stores_max: int = setting(
         100, "stores of files that a tenant may have", minimum=0, maximum=10_000
+    )
+    store_single_bytes_max: Bytes = setting(
+        256 << 20,
+        "bytes of an object that is stored in one request; a larger one goes in parts, and after "
+        "a break goes on with the part that is missing",
+        minimum=5 << 20,
+        maximum=5 << 30,
     )
     store_private_hosts: Annotated[str, Checked(parse_allowed_hosts)] = setting(
         "",

@@ -106,7 +106,7 @@ class LinkedHandOver:
         spec = decode_chunk(bodies[chunk])[key.job_id - chunk[1]]
         named = [
             names_object(
-                spec.inputs, spec.outputs, is_read=one.method == "GET",
+                spec.inputs, spec.outputs, is_read=one.is_read,
                 file=StoreFile(one.store, one.path),
             )
             for one in wanted

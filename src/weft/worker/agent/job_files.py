@@ -8,7 +8,6 @@ import hashlib
 import os
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -16,7 +15,6 @@ import msgspec
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.conditions import Blocked
-from weft.core.errors import WeftError
 from weft.core.file_paths import (
     FileSource,
     HostFile,
@@ -31,7 +29,6 @@ from weft.core.file_paths import (
     target_of,
 )
 from weft.core.states import JobState, Reason
-from weft.ports.file_signing import Method, ObjectCarrier, ToSign, UrlReader, UrlSigner
 from weft.ports.file_store import (
     FileDiffers,
     FileMissing,
@@ -47,6 +44,7 @@ from weft.ports.store import FileWanted, FoundFile, KeptFile, WorkerStore
 from weft.telemetry.log import get_logger
 from weft.wire.documents.files import ANNOUNCED_BYTES_MAX, FileInput, FileOutput
 from weft.wire.spawner import CONTAINER_WORK
+from weft.worker.agent.object_uploads import FileSite, ObjectUploads
 from weft.worker.stager.directories import JobDirectories, Plan
 from weft.worker.stager.finding import FoundFile as LeftFile
 from weft.worker.stager.finding import find_outputs, opened_output
@@ -62,27 +60,6 @@ _NO_OUTPUTS: Final = frozenset({Reason.PREEMPTED, Reason.LOST, Reason.OVERDUE})
 """After these ends another attempt follows, or nobody waits for this one."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class FileSite:
-    """The stores of a worker, and how much jobs may get and leave."""
-
-    kept: FileStore
-    """Files that weft keeps itself: `b7/DIGEST`."""
-    host: FileStore
-    signer: UrlSigner
-    objects: ObjectCarrier
-    """Objects of stores, by the URLs that are signed for an attempt."""
-    web: UrlReader
-    """What web servers have."""
-    web_s_max: float = 3600.0
-    parallel: int = 4
-    input_bytes_max: int = 1 << 40
-    input_entries_max: int = 1_000_000
-    output_bytes_max: int = 1 << 40
-    output_files_max: int = 10_000
-    for_accounts: bool = False
-
-
 class JobFiles:
     """What attempts of one incarnation get and leave."""
 
@@ -93,6 +70,7 @@ class JobFiles:
         self._store = store
         self._incarnation_id = incarnation_id
         self._directories = JobDirectories(directory, for_accounts=site.for_accounts)
+        self._uploads = ObjectUploads(site, incarnation_id, self._directories)
         self._places = asyncio.Semaphore(site.parallel)
         # Servers of anybody, which may be slow, hold up no other files.
         self._web_places = asyncio.Semaphore(site.parallel)
@@ -253,7 +231,7 @@ class JobFiles:
         elif isinstance(source, UrlFile):
             pieces = self._site.web.read(source.url)
         else:
-            pieces = self._site.objects.read(await self._url(key, "GET", source))
+            pieces = self._site.objects.read(await self._uploads.url(key, "GET", source))
         may_link = given.mode == "link" and isinstance(source, HostFile) and not given.unpack
         if may_link and checksum is None:
             await asyncio.to_thread(link, work, parts, source.path)
@@ -283,20 +261,6 @@ class JobFiles:
             finally:
                 archive.unlink(missing_ok=True)
         return work.joinpath(*parts)
-
-    async def _url(self, key: AttemptKey, method: Method, file: FileSource) -> str:
-        """Return a URL for an object. Raise `FileRefused`, `StoreAway`."""
-        assert isinstance(file, StoreFile)
-        wanted = [ToSign(method, file.store, file.path)]
-        try:
-            (signed,) = await until_answered(
-                lambda: self._site.signer.sign(self._incarnation_id, key, wanted)
-            )
-        except WeftError as error:  # an older api does not sign
-            raise FileRefused(error.message) from error
-        if signed.problem:
-            raise (StoreAway if signed.is_away else FileRefused)(signed.problem)
-        return signed.url
 
     def _place_of(
         self, source: FileSource, found: FoundFile | None
@@ -400,8 +364,7 @@ class JobFiles:
             if not in_store(target):
                 await self._site.kept.write(f"b{key.batch_id}/{digest.hex()}", held)
                 return KeptFile(target, n_bytes, digest, message=message)
-            url = await self._url(key, "PUT", parse_source(target))
-            await self._site.objects.write(url, held)
+            await self._uploads.store(key, target, held)
         return KeptFile(target, n_bytes, digest, target, message)
 
 

@@ -15,7 +15,7 @@ from weft.worker.agent.checkpoint_removal import CheckpointRemoval
 from weft.worker.agent.checkpoint_travel import TravelSite
 from weft.worker.agent.fence import FenceTerms
 from weft.worker.agent.job_accounts import JobAccounts
-from weft.worker.agent.job_files import FileSite
+from weft.worker.agent.object_uploads import FileSite
 from weft.worker.agent.product_files import ProductLimits
 
 

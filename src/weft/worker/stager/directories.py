@@ -1,7 +1,7 @@
 """The directories of attempts with files: `NAME/work` is the job's own, beside it what to do."""
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from itertools import islice
@@ -38,6 +38,8 @@ class Plan(msgspec.Struct, frozen=True):
     folder: str | None = None
     """Of the job's application."""
     inputs: tuple[FileInput, ...] = ()
+    uploads: Mapping[str, str] = {}
+    """Those in parts that were begun, by the address of the object."""
 
 
 class JobDirectories:

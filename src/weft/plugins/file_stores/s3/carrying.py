@@ -20,11 +20,10 @@ import h11
 from weft.core.addresses import AllowedHosts
 from weft.core.callback_url import CallbackTarget, parse_target
 from weft.plugins.callback_senders.http.resolve import resolve
+from weft.ports.file_signing import ONE_REQUEST_BYTES_MAX
 from weft.ports.file_store import FileDiffers, FileMissing, FileRefused, HeldFile, StoreAway
 
 PIECE_BYTES: Final = 256 << 10
-OBJECT_BYTES_MAX: Final = 5 << 30
-"""S3 takes no more in one request."""
 _ADDRESSES_MAX: Final = 4
 _TRIES: Final = 4
 _HEAD_BYTES_MAX: Final = 64 << 10
@@ -81,10 +80,11 @@ class HttpCarrier:
 
     async def write(self, url: str, file: HeldFile) -> None:
         """Store an object in one request."""
-        if file.n_bytes > OBJECT_BYTES_MAX:
-            most = OBJECT_BYTES_MAX >> 30
-            raise FileRefused(f"it has {file.n_bytes} bytes; a store takes at most {most} GiB")
-        async with self.asked("PUT", url, [("Content-Length", str(file.n_bytes))]) as exchange:
+        if file.n_bytes > ONE_REQUEST_BYTES_MAX:
+            most = ONE_REQUEST_BYTES_MAX >> 30
+            raise FileRefused(f"it has {file.n_bytes} bytes; its store takes at most {most} GiB")
+        length = ("Content-Length", str(file.n_bytes))
+        async with self.asked("PUT", url, [length], None) as exchange:
             try:
                 await self._send(exchange, file)
             except (OSError, TimeoutError):  # it may have answered before it has read all
@@ -113,9 +113,11 @@ class HttpCarrier:
 
     @asynccontextmanager
     async def asked(
-        self, method: str, url: str, headers: Sequence[tuple[str, str]]
+        self, method: str, url: str, headers: Sequence[tuple[str, str]], body: bytes | None = b""
     ) -> AsyncIterator["Exchange"]:
-        """Send a request and give its exchange. Raise `FileRefused`, `StoreAway`."""
+        """Send a request and give its exchange. `body`: None, the caller sends it. Raise
+        `FileRefused`, `StoreAway`.
+        """
         target = parse_target(url)
         request = h11.Request(
             method=method, target=target.path,
@@ -125,7 +127,8 @@ class HttpCarrier:
         try:
             exchange = Exchange(reader, writer, self.timeout_s, target.authority)
             await exchange.send(request)
-            if method != "PUT":
+            if body is not None:
+                await exchange.send(h11.Data(data=body))
                 await exchange.send(h11.EndOfMessage())
             yield exchange
         except TimeoutError as error:

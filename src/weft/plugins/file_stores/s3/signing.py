@@ -4,15 +4,17 @@ obstore would read the environment for all that it is not given, so it is given 
 operator of a tenant could use the credentials of the process.
 """
 
+import asyncio
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
-from datetime import timedelta
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final, Literal, Protocol
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import WeftError
 from weft.core.file_stores import parse_bucket
+from weft.plugins.file_stores.s3.presigning import Credentials, presigned
 from weft.ports.file_signing import Method, Signed, ToSign
 from weft.ports.store import StoredFileStore
 from weft.wire.sealed import SecretKeys
@@ -66,9 +68,11 @@ class StoreSigner:
     async def _signed(self, one: ToSign, store: StoredFileStore | None) -> Signed:
         if store is None:
             return Signed("", f"there is no store {one.store!r}")
-        if one.method != "GET" and store.access != "write":
+        if not one.is_read and store.access != "write":
             return Signed("", f"nothing is written to store {one.store!r}")
         try:
+            if one.upload or one.method == "POST":
+                return Signed(await asyncio.to_thread(self._urls.part_url, store, one))
             return Signed(await self._urls.url_of(one.method, store, one.path))
         except NotSigned as error:
             return Signed("", str(error), error.is_away)
@@ -83,11 +87,7 @@ class ObjectUrls:
 
     async def url_of(self, method: Verb, store: StoredFileStore, path: str) -> str:
         """Return the URL of one object. Raise `NotSigned`."""
-        bucket = parse_bucket(store.url)
-        name = bucket.prefix + path
-        if len(name.encode()) > KEY_BYTES_MAX or not name.isprintable():
-            raise NotSigned(f"no object has such a name, or more than {KEY_BYTES_MAX} bytes of it")
-        opened = self.open(store)
+        name, opened = _name_of(store, path), self.open(store)
         try:
             import obstore  # noqa: PLC0415 (an extra)
 
@@ -102,20 +102,38 @@ class ObjectUrls:
         else:
             return url
 
+    def part_url(self, store: StoredFileStore, one: ToSign) -> str:
+        """Return the URL for a step of an upload in parts. Raise `NotSigned`."""
+        bucket = parse_bucket(store.url).name
+        credentials = self._credentials(store, bucket)
+        if credentials is None:
+            raise NotSigned("with the role of its machine, no object is stored in parts")
+        query = {"uploadId": one.upload} if one.upload else {"uploads": ""}
+        if one.part:
+            query["partNumber" if one.method == "PUT" else "part-number-marker"] = f"{one.part}"
+        return presigned(
+            one.method, f"{_endpoint_of(store)}/{bucket}", _name_of(store, one.path), query,
+            region=store.region or REGION, credentials=credentials, at=datetime.now(UTC),
+            valid_s=VALID_S,
+        )  # fmt: skip
+
     def open(self, store: StoredFileStore) -> Any:  # noqa: ANN401 (of an extra)
         """Return the bucket as obstore knows it. Raise `NotSigned`."""
         bucket = parse_bucket(store.url)
-        region = store.region or REGION
         options: dict[str, Any] = {  # of obstore
-            "endpoint": store.endpoint or f"https://s3.{region}.amazonaws.com",
-            "region": region,
+            "endpoint": _endpoint_of(store),
+            "region": store.region or REGION,
             "virtual_hosted_style_request": False,
             "skip_signature": False,
             "client_options": {"allow_http": True, "timeout": "30s", "connect_timeout": "5s"},
             "retry_config": {"max_retries": 2, "retry_timeout": timedelta(seconds=30)},
         }
         if (credentials := self._credentials(store, bucket.name)) is not None:
-            options["credential_provider"] = lambda: credentials
+            given = {
+                "access_key_id": credentials.key_id, "secret_access_key": credentials.secret,
+                "token": credentials.token, "expires_at": None,
+            }  # fmt: skip
+            options["credential_provider"] = lambda: given
         try:
             from obstore.store import S3Store  # noqa: PLC0415 (an extra)
         except ImportError as error:
@@ -128,7 +146,7 @@ class ObjectUrls:
         except Exception as error:  # as below
             raise _no_credentials(error) from error
 
-    def _credentials(self, store: StoredFileStore, bucket: str) -> Mapping[str, Any] | None:
+    def _credentials(self, store: StoredFileStore, bucket: str) -> Credentials | None:
         """Return what signs; None: what the machine has. Raise `NotSigned`."""
         if store.credentials != "secret":
             if not {bucket, "*"} & self._buckets:
@@ -148,10 +166,7 @@ class ObjectUrls:
             if len(parts) not in _PARTS or not all(parts):
                 raise NotSigned("the secret that opens its store is not KEY_ID:SECRET_KEY")
         token = parts[2] if len(parts) == _PARTS[1] and parts[2] else None
-        return {
-            "access_key_id": parts[0], "secret_access_key": parts[1], "token": token,
-            "expires_at": None,
-        }  # fmt: skip
+        return Credentials(parts[0], parts[1], token)
 
     def _opened(self, store: StoredFileStore) -> str:
         assert store.body is not None
@@ -161,6 +176,19 @@ class ObjectUrls:
         except (WeftError, ValueError) as error:
             why = "the secret that opens its store cannot be decrypted on this host"
             raise NotSigned(why, is_away=True) from error
+
+
+def _endpoint_of(store: StoredFileStore) -> str:
+    usual = f"https://s3.{store.region or REGION}.amazonaws.com"
+    return (store.endpoint or usual).rstrip("/")
+
+
+def _name_of(store: StoredFileStore, path: str) -> str:
+    """Return the name of an object in its bucket. Raise `NotSigned`."""
+    name = parse_bucket(store.url).prefix + path
+    if len(name.encode()) > KEY_BYTES_MAX or not name.isprintable():
+        raise NotSigned(f"no object has such a name, or more than {KEY_BYTES_MAX} bytes of it")
+    return name
 
 
 def _no_credentials(error: Exception) -> NotSigned:

@@ -5,6 +5,7 @@ obstore's own, in memory; a real server is in `tests/e2e/test_s3_logs.py`.
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -234,6 +235,24 @@ async def test_a_pack_holds_one_tenant_and_the_next_is_whose_waited_longest(site
     for log in logs:
         assert await site.text(log) == b"short\n"
     assert await site.text(site.log(AttemptKey(2, 7, 1), 9)) == b"20\n21\n22\n"
+
+
+async def test_nobody_waits_for_more_than_two_turns(site: Site) -> None:
+    """However many tenants print all the time."""
+    site.tenants = {batch: batch for batch in range(1, 8)}
+    told = []
+    for round_ in range(3):
+        for batch in site.tenants:
+            site.write(AttemptKey(batch, 1, 1), b"%d\n" % round_)
+        known = set(await site.names())
+        await site.shipper.ship()
+        fresh = [name for name in await site.names() if name not in known]
+        packs = [PackName.read(name.rpartition("/")[2]) for name in fresh]
+        told.append([one.tenant_id for one in packs if one])
+
+    assert [len(one) for one in told] == [4, 4, 4]
+    for this, following in pairwise(told):
+        assert {*this, *following} == {*site.tenants}
 
 
 async def test_many_short_outputs_become_few_objects(site: Site) -> None:

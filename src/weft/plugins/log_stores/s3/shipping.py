@@ -1,6 +1,6 @@
 """Bring what grows in a directory of output to a bucket: a pack every few seconds.
 
-A pack holds output of one tenant; of several tenants, the one that has waited longest is next. So
+A pack holds output of one tenant; of several tenants, those that have waited longest are next. So
 a worker makes as few objects as it makes packs, and packs that are small become one (`_merged`).
 What could not be shipped waits in its files. No part of a worker waits for this.
 """
@@ -32,6 +32,8 @@ log = get_logger()
 TenantsOf = Callable[[Collection[tuple[int, int]]], Awaitable[Mapping[int, int]]]
 """Of batches, asked by one job of each; those that the database does not know are left out."""
 MERGED: Final = 60
+_TURNS_MAX: Final = 2
+"""What a job prints is in the bucket after so many turns, however many tenants print."""
 _AWAY_S_MAX: Final = 60.0
 _LAST_S: Final = 8.0
 _KEYS_MAX: Final = 10_000
@@ -110,13 +112,18 @@ class BucketShipper:
             raise
 
     async def ship(self) -> None:
-        """Ship a pack, and as long as packs are full the next one. Raise `LogBucketAway`,
+        """Ship a pack, or as many as half the tenants that wait, so that none of them waits for
+        more than two turns; as long as packs are full, the next one, too. Raise `LogBucketAway`,
         `Unavailable`, `OSError`.
         """
         began_ns = time.time_ns()
         await self._collect()
-        while self._waiting and await self._ship_next():
-            await self._collect()
+        left = -(-len(self._waiting) // _TURNS_MAX)
+        while self._waiting and left > 0:
+            if await self._ship_next():
+                await self._collect()
+            else:
+                left -= 1
         if not self._waiting and self.changes.is_complete:
             await asyncio.to_thread(self._mark, began_ns)
 

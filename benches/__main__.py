@@ -30,6 +30,7 @@ BENCHES: Mapping[str, str] = {
     "autoscale": "a round of the autoscaler over 1,000,000 ready jobs",
     "fleet": "1,000 workers on one database: heartbeats, and jobs that come for them",
     "connect": "100 workers by the link, beside 100 direct ones: rate, CPU, pages",
+    "connect-processes": "processes of a linked worker, also far away, beside a direct one",
     "sight-pairs": "what another tenant has, beside what does not exist, on every route",
     "tenants": "one of 10,000 tenants with 10 users each, beside a tenant alone",
     "storm": "requests beside a tenant that sends ten times as many as it may, and without it",
@@ -53,7 +54,10 @@ BENCHES: Mapping[str, str] = {
     "pages": "every page of 100,000 batches and 1,000,000 jobs, by HTTP and in Chromium",
 }
 """Name of the module that measures it, with dashes, and what it asks."""
-PARTS: Mapping[str, Sequence[str]] = {"pages": ("site", "jobs", "log", "commands")}
+PARTS: Mapping[str, Sequence[str]] = {
+    "pages": ("site", "jobs", "log", "commands"),
+    "connect-processes": ("rates", "memory"),
+}
 """The parts of benches that can be measured alone."""
 
 

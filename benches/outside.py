@@ -3,6 +3,7 @@
 import asyncio
 import os
 import sys
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Final
 import httpx
 
 from weft.bench.plan import BenchFailed
+from weft.client.api import Api
 from weft.run.home import Home
 
 LOOK_S: Final = 0.2
@@ -83,3 +85,36 @@ async def linked_worker(
     size = ("--worker-cpu", str(cores), "--worker-memory", "4Gi", "--pool", name)
     async with worker(directory, *link, *size, *words, **environment) as pid:
         yield pid
+
+
+def queues_of(*pools: str) -> str:
+    """Return the description of a queue for each pool, of the jobs whose attribute `where` names
+    it.
+    """
+    return "".join(
+        f'[[queue]]\nname = "{pool}"\npriority = {priority}\n'
+        f'guard = "job.attributes.where == \'{pool}\'"\npools = ["{pool}"]\n'
+        for priority, pool in enumerate(reversed(pools), 1)
+    )
+
+
+async def open_pools(home: Home, *pools: str, text: str = "") -> None:
+    """Make pools with queues. `text`: the description of the pools, if they have a provider."""
+    described = text or "".join(f'[[pool]]\nname = "{pool}"\n' for pool in pools)
+    for kind, words in (("pool", described), ("queue", queues_of(*pools))):
+        file = home.path / f"{kind}.toml"
+        await asyncio.to_thread(file.write_text, words)
+        await weft(home, kind, "apply", str(file), "--yes")
+
+
+async def run_many(client: Api, where: str, count: int) -> float:
+    """Return the seconds until so many `/bin/true` have ended on the workers of a pool."""
+    one = {"command": ["/bin/true"], "count": count, "timeout_s": 60}
+    rest = {"attributes": {"where": where}, "resources": {"cpu": "1", "memory": "64Mi"}}
+    begun, succeeded = time.perf_counter(), 0
+    batch = await client.create_batch({"jobs": [{**one, **rest}]})
+    async for document in client.watch_batch(int(batch["id"])):
+        succeeded = document["n_succeeded"]
+    if succeeded != count:
+        raise BenchFailed("a job failed", detail=f"{succeeded} of {count} succeeded.")
+    return time.perf_counter() - begun

@@ -9,7 +9,7 @@ import time
 from socket import socket
 from typing import Any, Final
 
-from benches.outside import linked_worker, weft
+from benches.outside import linked_worker, open_pools, run_many
 from benches.slurm_site import SlurmSite, slurm_site
 from weft.bench.conditions import conditions_of, load_average
 from weft.bench.figures import Headline, document_of, ratio_of
@@ -35,17 +35,6 @@ memory = "4Gi"
 walltime_s = 7200
 [[pool]]
 name = "linked"
-"""
-_QUEUES: Final = """[[queue]]
-name = "pilots"
-priority = 2
-guard = "job.attributes.where == 'pilots'"
-pools = ["pilots"]
-[[queue]]
-name = "linked"
-priority = 1
-guard = "job.attributes.where == 'linked'"
-pools = ["linked"]
 """
 
 
@@ -86,28 +75,14 @@ async def _set_up(home: Home) -> None:
     program = home.path / "program"
     program.write_text(f'#!/bin/sh\nexec {sys.executable} -P -m weft.cli "$@"\n')
     program.chmod(0o755)
-    for kind, text in (
-        ("pool", _POOL.format(program=program, cores=CORES)), ("queue", _QUEUES),
-    ):  # fmt: skip
-        file = home.path / f"{kind}.toml"
-        file.write_text(text)
-        await weft(home, kind, "apply", str(file), "--yes")
+    text = _POOL.format(program=program, cores=CORES)
+    await open_pools(home, "pilots", "linked", text=text)
 
 
 async def _rate(client: Api, where: str, count: int) -> float:
     """Return jobs per second from the first one's end on: a pilot takes its time to begin."""
-    await _run(client, where, 10)
-    return count / await _run(client, where, count)
-
-
-async def _run(client: Api, where: str, count: int) -> float:
-    one = {"command": ["/bin/true"], "count": count, "timeout_s": 60}
-    rest = {"attributes": {"where": where}, "resources": {"cpu": "1", "memory": "64Mi"}}
-    begun = time.perf_counter()
-    batch = await client.create_batch({"jobs": [{**one, **rest}]})
-    async for _ in client.watch_batch(int(batch["id"])):
-        pass
-    return time.perf_counter() - begun
+    await run_many(client, where, 10)
+    return count / await run_many(client, where, count)
 
 
 async def _by_srun(site: SlurmSite, count: int) -> float:

@@ -39,9 +39,14 @@ def cpu_s_below(pid: int) -> float:
     return _use_of(list(_below(pid, _parents()) - {pid})).cpu_s
 
 
+def pids_of_tree(pid: int) -> list[int]:
+    """Return a process and all its descendants."""
+    return sorted(_below(pid, _parents()))
+
+
 def cpu_s_of_tree(pid: int) -> float:
     """Return the time that a process and all its descendants have used."""
-    return _use_of(list(_below(pid, _parents()))).cpu_s
+    return _use_of(pids_of_tree(pid)).cpu_s
 
 
 def _role_of(pid: int, up_pid: int, parents: Mapping[int, int]) -> str:

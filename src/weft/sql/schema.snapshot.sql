@@ -1203,7 +1203,6 @@ CREATE TABLE weft.foreign_count (
     tenant_id integer NOT NULL,
     door text NOT NULL,
     user_id integer NOT NULL,
-    project_id integer NOT NULL,
     n bigint NOT NULL
 );
 ALTER TABLE weft.foreign_count OWNER TO postgres;
@@ -3044,8 +3043,6 @@ CREATE UNIQUE INDEX batch_idempotency_key_idx ON weft.batch USING btree (user_id
 CREATE INDEX batch_name_idx ON weft.batch USING btree (tenant_id, name, batch_id) WHERE (name IS NOT NULL);
 
 CREATE INDEX batch_project_created_idx ON weft.batch USING btree (project_id, created_at, batch_id);
-
-CREATE INDEX batch_project_door_idx ON weft.batch USING btree (project_id, door, batch_id) WHERE (foreign_id IS NOT NULL);
 
 CREATE INDEX batch_project_idx ON weft.batch USING btree (project_id, batch_id);
 

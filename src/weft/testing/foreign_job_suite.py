@@ -1,7 +1,10 @@
 """What every adapter of the port `ApiStore` must do with jobs of doors: a part of its suite."""
 
 from dataclasses import replace
+from uuid import uuid4
 
+from weft.core.permissions import Permission
+from weft.core.rights import UserRole
 from weft.core.states import JobState
 from weft.ports.store import ForeignJobs, ForeignOrder
 from weft.testing.store_site import UNKEYED, StoreTests
@@ -27,6 +30,28 @@ class ForeignJobSuite(StoreTests):
         changed = await api.list_foreign_jobs(caller, replace(whole, order=order, first_row=2))
         assert changed == {"total": 2, "jobs": []}
         assert await api.list_foreign_jobs(stranger, whole) == {"total": 0, "jobs": []}
+
+    async def test_member_of_the_billing_project_sees_a_job_once_it_is_granted(self) -> None:
+        """By its id and in every list; one who sees the tenant sees all."""
+        api, caller, token = self.site.api, self.site.caller, uuid4().hex
+        await api.add_user(caller, "eve", UserRole.USER, token)
+        eve = await api.authenticate(token)
+        assert eve is not None
+        batches = [await self.site.submit(1, door="d", foreign_id=name) for name in "ab"]
+        whole = ForeignJobs(door="d", limit=9)
+        lists = [
+            replace(whole, foreign_id="a"),
+            replace(whole, states=[JobState.READY]),
+            *(replace(whole, order=order) for order in ForeignOrder),
+        ]
+        for wanted in lists:
+            assert await api.list_foreign_jobs(eve, wanted) == {"total": 0, "jobs": []}
+        await api.share_batch(caller, batches[0], "eve", Permission.READ)
+        for wanted in lists:
+            found = await api.list_foreign_jobs(eve, wanted)
+            assert (found["total"], [job["foreign_id"] for job in found["jobs"]]) == (1, ["a"])
+        operator = replace(eve, role=UserRole.OPERATOR)
+        assert (await api.list_foreign_jobs(operator, whole))["total"] == len(batches)
 
     async def test_jobs_that_are_hidden_or_deleted_do_not_count(self) -> None:
         """Until they are shown again."""

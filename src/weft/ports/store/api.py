@@ -251,7 +251,8 @@ class ApiStore(
 
     async def list_foreign_jobs(self, caller: Caller, wanted: ForeignJobs) -> Row:
         """Return the jobs that came through a door with ids of its own: `total`, how many there
-        are, and `jobs`, a page of their documents.
+        are, and `jobs`, a page of their documents. Members of its billing project are strangers
+        to a job here.
         """
 
     async def get_group(self, caller: Caller, batch_id: int, group: int | str) -> Row:

@@ -6,7 +6,6 @@ CREATE TABLE weft.foreign_count (
     tenant_id int NOT NULL,
     door text NOT NULL,
     user_id int NOT NULL,  -- of the batch
-    project_id int NOT NULL,  -- of the batch
     n bigint NOT NULL
 );
 CREATE INDEX foreign_count_door_idx ON weft.foreign_count (tenant_id, door);

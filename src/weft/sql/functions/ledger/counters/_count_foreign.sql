@@ -5,8 +5,8 @@
 CREATE OR REPLACE FUNCTION weft._count_foreign(of_batch weft.batch, by int) RETURNS void LANGUAGE plpgsql
 AS $$
 BEGIN
-    INSERT INTO weft.foreign_count (tenant_id, door, user_id, project_id, n)
-    VALUES (of_batch.tenant_id, of_batch.door, of_batch.user_id, of_batch.project_id, by);
+    INSERT INTO weft.foreign_count (tenant_id, door, user_id, n)
+    VALUES (of_batch.tenant_id, of_batch.door, of_batch.user_id, by);
     IF of_batch.batch_id % 256 <> 0 THEN
         RETURN;
     END IF;
@@ -15,6 +15,6 @@ BEGIN
             SELECT x.ctid FROM weft.foreign_count x WHERE x.tenant_id = of_batch.tenant_id AND x.door = of_batch.door
             LIMIT 2000 FOR UPDATE SKIP LOCKED))
         RETURNING f.*)
-    INSERT INTO weft.foreign_count (tenant_id, door, user_id, project_id, n)
-    SELECT g.tenant_id, g.door, g.user_id, g.project_id, sum(g.n) FROM gone g GROUP BY 1, 2, 3, 4 HAVING sum(g.n) <> 0;
+    INSERT INTO weft.foreign_count (tenant_id, door, user_id, n)
+    SELECT g.tenant_id, g.door, g.user_id, sum(g.n) FROM gone g GROUP BY 1, 2, 3 HAVING sum(g.n) <> 0;
 END $$;

@@ -20,7 +20,7 @@ DECLARE
 BEGIN
     RETURN QUERY SELECT b.batch_id, weft._changed_at(b.batch_id, 1) FROM weft.batch b
     WHERE b.batch_id = ANY (v_open) AND b.door = of_door AND b.foreign_id IS NOT NULL AND b.deleted_at IS NULL AND NOT b.hidden
-        AND (v_sees_all OR weft._permission(b.batch_id, b.user_id, b.project_id) > 0)
+        AND (v_sees_all OR weft._own_permission(b.batch_id, b.user_id) > 0)
         AND (states IS NULL OR EXISTS (SELECT FROM weft.job j WHERE j.batch_id = b.batch_id AND j.job_id = 1 AND j.state = ANY (states)));
     IF v_ends THEN
         RETURN QUERY EXECUTE format($q$
@@ -28,7 +28,7 @@ BEGIN
             CROSS JOIN LATERAL (SELECT x.* FROM weft.batch x WHERE x.batch_id = g.batch_id OFFSET 0) b
             WHERE g.tenant_id = $1 AND g.group_id = 0 AND g.batch_id <> ALL ($2)
                 AND b.door = $3 AND b.foreign_id IS NOT NULL AND b.deleted_at IS NULL AND NOT b.hidden
-                AND ($6 OR weft._permission(b.batch_id, b.user_id, b.project_id) > 0)
+                AND ($6 OR weft._own_permission(b.batch_id, b.user_id) > 0)
                 AND ($4 IS NULL OR EXISTS (SELECT FROM weft.job j
                     WHERE j.batch_id = g.batch_id AND j.job_id = 1 AND j.state = ANY ($4)))
                 AND NOT EXISTS (SELECT FROM weft.group_completion y WHERE y.batch_id = g.batch_id AND y.group_id = 0

@@ -6,9 +6,7 @@ AS $$
     SELECT coalesce(sum(f.n), 0)::bigint + (
         SELECT count(*) FROM weft.batch_grant g JOIN weft.batch b ON b.batch_id = g.batch_id
         WHERE g.user_id = weft._caller_id() AND g.job_id = 0 AND b.door = of_door AND b.foreign_id IS NOT NULL AND b.deleted_at IS NULL
-          AND NOT b.hidden AND b.user_id <> g.user_id
-          AND NOT EXISTS (SELECT FROM weft.billing_member m WHERE m.user_id = g.user_id AND m.project_id = b.project_id))
+          AND NOT b.hidden AND b.user_id <> g.user_id)
     FROM weft.foreign_count f
-    WHERE f.tenant_id = of_tenant_id AND f.door = of_door AND (weft._caller_id() IS NULL OR f.user_id = weft._caller_id()
-        OR f.project_id IN (SELECT m.project_id FROM weft.billing_member m WHERE m.user_id = weft._caller_id()))
+    WHERE f.tenant_id = of_tenant_id AND f.door = of_door AND (weft._caller_id() IS NULL OR f.user_id = weft._caller_id())
 $$;

@@ -1,7 +1,6 @@
 -- _newest_foreign: numbers of the batches of the newest jobs of a door that the caller sees, the newest first.
 -- Called by: list_foreign_jobs.   Safe to repeat: yes, it only reads.
--- Plan: for who sees the tenant, the door's by index; else a page of each of own ones and those of each project, along an index, and all
---   that were granted.
+-- Plan: for who sees the tenant, the door's by index; else a page of own ones along an index, and all that were granted.
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._newest_foreign(of_tenant_id int, of_door text, limit_rows int) RETURNS SETOF bigint
 LANGUAGE plpgsql STABLE PLAN_IN_ORDER PLAN_ONCE
@@ -19,12 +18,6 @@ BEGIN
         (SELECT b.batch_id FROM weft.batch b
          WHERE b.user_id = v_caller AND b.door = of_door AND b.foreign_id IS NOT NULL AND b.deleted_at IS NULL AND NOT b.hidden
          ORDER BY b.batch_id DESC LIMIT limit_rows)
-        UNION
-        (SELECT o.batch_id FROM weft.billing_member m CROSS JOIN LATERAL (
-            SELECT b.batch_id FROM weft.batch b
-            WHERE b.project_id = m.project_id AND b.door = of_door AND b.foreign_id IS NOT NULL AND b.deleted_at IS NULL AND NOT b.hidden
-            ORDER BY b.batch_id DESC LIMIT limit_rows) o
-         WHERE m.user_id = v_caller)
         UNION
         (SELECT b.batch_id FROM weft.batch_grant g CROSS JOIN LATERAL (
             SELECT y.* FROM weft.batch y WHERE y.batch_id = g.batch_id OFFSET 0) b

@@ -1,4 +1,5 @@
--- list_foreign_jobs: the jobs that came through a door with ids of its own, those that the caller sees: how many there are, and a page.
+-- list_foreign_jobs: the jobs that came through a door with ids of its own: how many there are, and a page. Each is seen as
+--   _own_permission says it: members of its billing project are strangers to it here.
 -- Called by: Store.list_foreign_jobs (api).   Safe to repeat: yes, it only reads.   Locks: none.
 -- Plan: one by its id; the newest as _newest_foreign and counted as _foreign_total; by their changes, and those in some states, as
 --   _changed_foreign; for the number of those in some states the job of each is looked at. The rest is read for the page only.
@@ -17,7 +18,7 @@ BEGIN
         v_ids := ARRAY(SELECT b.batch_id FROM weft.batch b
             WHERE b.tenant_id = list_foreign_jobs.tenant_id AND b.door = list_foreign_jobs.door
                 AND b.foreign_id = list_foreign_jobs.foreign_id AND b.deleted_at IS NULL AND NOT b.hidden
-                AND weft._permission(b.batch_id, b.user_id, b.project_id) > 0
+                AND weft._own_permission(b.batch_id, b.user_id) > 0
                 AND (states IS NULL OR EXISTS (SELECT FROM weft.job j
                     WHERE j.batch_id = b.batch_id AND j.job_id = 1 AND j.state = ANY (states)))
             ORDER BY b.batch_id DESC LIMIT limit_rows);
@@ -28,7 +29,7 @@ BEGIN
         v_total := (SELECT count(*) FROM weft.batch b JOIN weft.job j ON j.batch_id = b.batch_id AND j.job_id = 1
             WHERE b.tenant_id = list_foreign_jobs.tenant_id AND b.door = list_foreign_jobs.door AND b.foreign_id IS NOT NULL
                 AND b.deleted_at IS NULL AND NOT b.hidden AND j.state = ANY (states)
-                AND (weft._caller_id() IS NULL OR weft._permission(b.batch_id, b.user_id, b.project_id) > 0));
+                AND (weft._caller_id() IS NULL OR weft._own_permission(b.batch_id, b.user_id) > 0));
     END IF;
     IF v_ids IS NULL AND first_row < v_total AND ordering = 'created' AND states IS NULL THEN
         v_ids := ARRAY(SELECT n.id FROM weft._newest_foreign(list_foreign_jobs.tenant_id, list_foreign_jobs.door,

@@ -470,7 +470,7 @@ async def test_path_that_does_not_take_a_method_says_which_it_takes(ask: Describ
         allowed = set(refused.headers["allow"].lower().split(", "))
 
         assert (refused.status_code, refused.json()["code"]) == (405, "API.METHOD_NOT_ALLOWED")
-        assert allowed - {"options"} == ask.paths[route].keys()
+        assert allowed - {"head", "options"} == ask.paths[route].keys()
         asked = await ask.http.options(route.format(b=1, g="%2Fa"))
         assert (asked.status_code, asked.headers["allow"]) == (204, refused.headers["allow"])
     assert "allow" not in (await ask.http.put("/nothing")).headers

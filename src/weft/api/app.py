@@ -19,7 +19,15 @@ from weft.api.http.event_stream import encode_event
 from weft.api.http.failed_logins import LoginFailures
 from weft.api.http.forwarded import ReadForwarded
 from weft.api.http.identity import Identities
-from weft.api.http.middleware import AnswerOptions, App, Receive, Scope, Send, add_middleware
+from weft.api.http.middleware import (
+    AnswerHead,
+    AnswerOptions,
+    App,
+    Receive,
+    Scope,
+    Send,
+    add_middleware,
+)
 from weft.api.http.problem_documents import as_weft_error, refusal_of
 from weft.api.http.rate_limits import FailedLogins, RateLimits
 from weft.api.http.requests import AnyRequest, ClientGone
@@ -177,7 +185,7 @@ class Application:
         )
         """Run it beside the server: jobs of items of sources."""
         app: App = litestar  # type: ignore[assignment]  # Litestar has types of its own for ASGI
-        options = AnswerOptions(app, partial(_methods, litestar))
+        inside = AnswerHead(AnswerOptions(app, partial(_methods, litestar)))
         open_paths = {name.partition(" ")[2] for name, right in rights.items() if right is None}
         trusted = parse_networks(services.settings.trusted_proxies)
         rates = services.settings.requests_per_s, services.settings.user_requests_per_s
@@ -186,7 +194,7 @@ class Application:
         is_open = partial(_is_open, open_paths)
         self._login_failures = LoginFailures(services.store)
         inner = add_middleware(
-            options, identities, is_open, record, limits, self._login_failures,
+            inside, identities, is_open, record, limits, self._login_failures,
             Visits(services.store), DoorPaths(doors),
         )  # fmt: skip
         self._app = ReadForwarded(inner, trusted)
@@ -297,14 +305,13 @@ def _is_open(paths: Container[str], path: str) -> bool:
 def _methods(litestar: Litestar, path: str) -> list[str]:
     """Return the methods that a path supports."""
     routes = [route for route in litestar.routes if isinstance(route, HTTPRoute)]
-    return sorted(
-        {
-            str(method)
-            for route in routes
-            if re.fullmatch(_PARAMETER.sub("[^/]+", re.escape(route.path_format)), path)
-            for method in route.methods
-        }
-    )
+    found = {
+        str(method)
+        for route in routes
+        if re.fullmatch(_PARAMETER.sub("[^/]+", re.escape(route.path_format)), path)
+        for method in route.methods
+    }
+    return sorted({*found, "HEAD"} if "GET" in found else found)
 
 
 def _answer_error(request: AnyRequest, error: Exception) -> Response[bytes]:

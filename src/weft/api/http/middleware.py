@@ -239,6 +239,31 @@ class AnswerOptions:
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
+class AnswerHead:
+    """Answer a HEAD as the GET of its path, with its rights, without the body."""
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request (ASGI)."""
+        if scope["type"] != "http" or scope["method"] != "HEAD":
+            await self._app(scope, receive, send)
+            return
+
+        async def send_head(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                await send(message)
+                # The reply is complete, so the server tells streams that their client is gone.
+                await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+        asked = {**scope, "method": "GET"}
+        try:
+            await self._app(asked, receive, send_head)
+        finally:
+            scope["path_template"] = asked.get("path_template")
+
+
 class Authenticate:
     """Find out who sends the request; refuse strangers."""
 

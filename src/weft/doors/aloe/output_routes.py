@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 from urllib.parse import quote
 
-from litestar import Response, get, route
+from litestar import Response, get
 from litestar.response import Stream
 
 from weft.api.http.ranges import span_of
@@ -52,8 +52,8 @@ async def list_aloe_output(request: AnyRequest) -> Response[bytes]:
     return await _list(request, _name_in(request))
 
 
-@route(paths("/{aloe_id:str}/outputs/media/{file_path:path}"), http_method=["GET", "HEAD"], **READ)
-async def read_aloe_output(request: AnyRequest) -> Stream | Response[bytes]:
+@get(paths("/{aloe_id:str}/outputs/media/{file_path:path}"), **READ)
+async def read_aloe_output(request: AnyRequest) -> Stream:
     """Read an output of a job, whole or in a range."""
     caller, facts = await find(request)
     name = _name_in(request)
@@ -71,7 +71,7 @@ async def read_aloe_output(request: AnyRequest) -> Stream | Response[bytes]:
 
 async def _read_file(
     request: AnyRequest, caller: Caller, facts: Mapping[str, Any], name: str
-) -> Stream | Response[bytes]:
+) -> Stream:
     if facts["state"] is None:
         raise _no_file(name)
     try:
@@ -88,7 +88,7 @@ async def _read_file(
 def _reply(
     request: AnyRequest, name: str, usual: str, size: int,
     read: Callable[[int, int], AsyncIterator[bytes]],
-) -> Stream | Response[bytes]:  # fmt: skip
+) -> Stream:  # fmt: skip
     span = span_of(request.headers.get("range"), size)
     start, stop = (span.start, span.stop) if span else (0, size)
     headers = {
@@ -100,8 +100,6 @@ def _reply(
     if span:
         headers["content-range"] = span.content_range
     status, media = 206 if span else 200, mimetypes.guess_type(name)[0] or usual
-    if request.method == "HEAD":
-        return Response(b"", status_code=status, media_type=media, headers=headers)
     return stream_reply(read(start, stop), media=media, status=status, headers=headers)
 
 

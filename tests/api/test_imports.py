@@ -7,9 +7,13 @@ from typing import Any
 import httpx
 import pytest
 
+from api.live import TOKEN, LiveApi
+from weft import aio
 from weft.api.http.doors import ApiDoor
+from weft.core.errors import InvalidValue
 from weft.doors.aloe.dumps import read_dump
 from weft.run.doors import api_doors
+from weft.wire.documents.imports import IMPORTED_MAX
 
 AT = "2024-05-01T1{}:00:00Z"
 JOB: dict[str, Any] = {
@@ -67,6 +71,19 @@ async def test_imported_jobs_are_shown_by_their_door(http: httpx.AsyncClient) ->
     batches = (await http.get("/v1/batches")).json()["items"]
     (batch,) = [one for one in batches if one["name"] == "old one"]
     assert (batch["created_at"][:13], batch["n_jobs"], batch["cost"]) == ("2024-05-01T10", 0, 0)
+
+
+async def test_clients_import_any_number_of_jobs(api: LiveApi) -> None:
+    """None if one of the last is wrong; `check` takes over none."""
+    jobs, _ = read_dump(lines(*({**JOB, "id": f"{n}-007"} for n in range(IMPORTED_MAX + 1))))
+    async with aio.Client(url=api.url, token=TOKEN) as client:
+        with pytest.raises(InvalidValue):
+            await client.import_jobs("aloe", [*jobs[:-1], {**jobs[-1], "user": "nobody"}])
+        for given, told in (
+            ({"check": True}, (0, 0)), ({}, (len(jobs), 0)), ({}, (0, len(jobs))),
+        ):  # fmt: skip
+            found = await client.import_jobs("aloe", jobs, **given)
+            assert (found["n_new"], found["n_known"]) == told
 
 
 async def test_nothing_is_imported_if_a_job_is_wrong(http: httpx.AsyncClient) -> None:

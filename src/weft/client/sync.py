@@ -403,6 +403,7 @@ class Client(BuilderSource[BatchBuilder], Twin[aio.Client]):
     create_tenant = waits(aio.Client.create_tenant)
     get_tenant = waits(aio.Client.get_tenant)
     set_tenant = waits(aio.Client.set_tenant)
+    import_jobs = waits(aio.Client.import_jobs)
     list_limits = lists(aio.Client.list_limits)
     list_trail = lists(aio.Client.list_trail)
     list_shared_jobs = lists(aio.Client.list_shared_jobs)

@@ -11,8 +11,6 @@ from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.values import WrongOption
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json
-from weft.client.api import Api
-from weft.wire.documents.imports import IMPORTED_MAX
 
 _SHOWN: Final = 10
 
@@ -40,15 +38,7 @@ def import_jobs(
         shared: Options of every command.
     """
     door, jobs = _read(system, dump)
-    pages = [jobs[at : at + IMPORTED_MAX] for at in range(0, len(jobs), IMPORTED_MAX)]
-
-    async def send(client: Api) -> dict[str, int]:
-        for page in pages:
-            await client.import_jobs(door, page, check=True)
-        told = [] if check else [await client.import_jobs(door, page) for page in pages]
-        return {name: sum(one[name] for one in told) for name in ("n_new", "n_known")}
-
-    found = shared.ask(send)
+    found = shared.ask(lambda client: client.import_jobs(door, jobs, check=check))
     if shared.json:
         print_json({"n_jobs": len(jobs), **found})
     elif check:

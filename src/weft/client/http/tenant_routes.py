@@ -9,6 +9,7 @@ from weft.client.http.calls import Requests
 from weft.client.http.listing import Document, Listing
 from weft.client.http.session import new_key
 from weft.core.errors import BadId
+from weft.wire.documents.imports import IMPORTED_MAX
 
 
 class TenantRoutes(Requests):
@@ -37,10 +38,18 @@ class TenantRoutes(Requests):
     async def import_jobs(
         self, door: str, jobs: Sequence[Document], *, check: bool = False
     ) -> Document:
-        """Take over jobs that have ended in another system; return `n_new` and `n_known`. `check`:
-        only look at them. Raise `InvalidValue`.
+        """Take over any number of jobs that have ended in another system, in requests of a bounded
+        size once all of them are right; return `n_new` and `n_known`. `check`: only look at them.
+        Raise `InvalidValue`.
         """
-        return await self._post("/v1/imports", {"door": door, "jobs": jobs, "check": check})
+        pages = [jobs[at : at + IMPORTED_MAX] for at in range(0, len(jobs), IMPORTED_MAX)]
+        counts = dict.fromkeys(("n_new", "n_known"), 0)
+        for checks in (True,) if check else (True, False):
+            for page in pages:
+                asked = {"door": door, "jobs": page, "check": checks}
+                told = await self._post("/v1/imports", asked)
+                counts = {name: n + told[name] for name, n in counts.items()}
+        return counts
 
     def list_trail(self, *, since: datetime | None = None, **query: Any) -> Listing:  # noqa: ANN401 (as `Client.list_trail` has them)
         """Yield entries of the trail, newest first."""

@@ -29,6 +29,21 @@ class TenantCalls:
         """
         return await self.api.get_tenant(name)
 
+    async def import_jobs(
+        self, door: str, jobs: Sequence[Document], *, check: bool = False
+    ) -> Document:
+        """Take over jobs that have ended in another system, as `weft import` does; return how many
+        there are of each, `n_new, n_known`. To repeat it is safe. If one job is wrong, none is
+        taken over. For administrators of the tenant. Raise `InvalidValue`, `RightMissing`.
+
+        Args:
+            door: The door that will show them: `aloe`.
+            jobs: `{"id": …, "user": …, "name": …, "created_at": …, "document": {…}}`, the document
+                in the words of the door.
+            check: Only look at them, and change nothing.
+        """
+        return await self.api.import_jobs(door, jobs, check=check)
+
     async def set_tenant(
         self,
         name: str,

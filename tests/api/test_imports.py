@@ -68,6 +68,9 @@ async def test_imported_jobs_are_shown_by_their_door(http: httpx.AsyncClient) ->
     assert (await http.post("/jobs/v2/a-007/stop")).status_code == 409
     assert (await http.delete("/jobs/v2/b-007")).status_code == 200
     assert (await http.get("/jobs/v2/b-007")).status_code == 404
+    for visible, left in (("false", "b-007"), ("true", "a-007")):
+        (found,) = (await http.get(f"/jobs/v2?visible={visible}")).json()["result"]
+        assert found["id"] == left
     batches = (await http.get("/v1/batches")).json()["items"]
     (batch,) = [one for one in batches if one["name"] == "old one"]
     assert (batch["created_at"][:13], batch["n_jobs"], batch["cost"]) == ("2024-05-01T10", 0, 0)

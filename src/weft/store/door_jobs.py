@@ -28,6 +28,7 @@ class DoorJobs:
         *,
         before: int,
         states: Sequence[JobState] | None,
+        hidden: bool,
         limit: int,
     ) -> Sequence[Row]:
         """Return a page of jobs."""
@@ -38,6 +39,7 @@ class DoorJobs:
             of_user_id=caller.user_id,
             before=before,
             states=None if states is None else list(states),
+            with_hidden=hidden,
             limit_rows=limit,
         )
         return [row[0] for row in rows]

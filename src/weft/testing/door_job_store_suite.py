@@ -1,6 +1,7 @@
 """What every adapter of the port `DoorJobStore` must do: a part of the api's suite."""
 
 from dataclasses import replace
+from typing import Any
 from uuid import uuid4
 
 from weft.core.errors import PermissionMissing
@@ -21,7 +22,8 @@ class DoorJobStoreSuite(StoreTests):
         await api.add_user(caller, "eve", UserRole.USER, token)
         found = await api.authenticate(token)
         assert found is not None
-        eve, reading = replace(found, needs=Permission.READ), {"before": NEWEST, "limit": 9}
+        eve = replace(found, needs=Permission.READ)
+        reading: dict[str, Any] = {"before": NEWEST, "hidden": False, "limit": 9}
         said = {"name": "n", "inputs": {}}
         batch = await self.site.submit(1, door="d", foreign_id="a", foreign_document=said)
         await self.site.submit(1, door="d", foreign_id="b")
@@ -43,6 +45,8 @@ class DoorJobStoreSuite(StoreTests):
         await api.hide_batch(caller, batch, hidden=True)
         assert await api.find_door_job(caller, "d", "a", hidden=False) is None
         assert await api.list_door_jobs(caller, "d", states=None, **reading) == []
+        all_ = await api.list_door_jobs(caller, "d", states=None, **{**reading, "hidden": True})
+        assert [one["hidden"] for one in all_] == [True]
         hidden = await api.find_door_job(caller, "d", "a", hidden=True)
         assert hidden is not None
         assert [one["kind"] for one in hidden["changes"]] == ["shared", "hidden"]

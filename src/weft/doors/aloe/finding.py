@@ -41,7 +41,7 @@ async def find(
 async def archived_at(services: Services, caller: Caller, path: str) -> Row | None:
     """Return the newest of the caller's last jobs whose archive in weft's own store has a path."""
     newest = await services.store.list_door_jobs(
-        caller, NAME, before=_NEWEST, states=None, limit=_STEP
+        caller, NAME, before=_NEWEST, states=None, hidden=False, limit=_STEP
     )
     return next((one for one in newest if own_name(one["document"], path) != path), None)
 
@@ -61,11 +61,12 @@ async def listed(
     services, caller = services_of(request), caller_of(request)
     most, wanted = services.settings.query_scan_jobs_max, offset + limit
     states, before, n_read = states_of(terms), _NEWEST, 0
+    hidden = any(term.field == "visible" for term in terms)
     found: list[dict[str, Any]] = []
     while order is not None or len(found) < wanted:
         step = _STEP if terms or order is not None else min(_STEP, wanted - len(found))
         rows = await services.store.list_door_jobs(
-            caller, NAME, before=before, states=states, limit=step
+            caller, NAME, before=before, states=states, hidden=hidden, limit=step
         )
         documents = (document_of(request, one) for one in rows)
         found += [one for one in documents if all(term.holds(one) for term in terms)]

@@ -147,7 +147,7 @@ def _variables(kept: Mapping[str, Any], caller: Caller, job_id: str, url: str) -
         "MAX_RUNTIME_SECONDS": seconds_of(kept["maxRunTime"]),
         "SUBMIT_TIME": instant(datetime.now(UTC)), "WORK_PATH": ".",
         "ARCHIVE": "1" if kept["archive"] else "0",
-        "ARCHIVE_SYSTEM": kept["archiveSystem"] or "", "ARCHIVE_PATH": kept["archivePath"],
+        "ARCHIVE_SYSTEM": kept["archiveSystem"] or STORE, "ARCHIVE_PATH": kept["archivePath"],
         "ARCHIVE_URL": f"{url}/outputs/listings",
         "CALLBACK_RUNNING": "", "CALLBACK_CLEANING_UP": "", "CALLBACK_ALIVE": "",
         "CALLBACK_NOTIFICATION": "", "CALLBACK_FAILURE": "",

@@ -27,8 +27,9 @@ class DoorJobStore(Protocol):
         *,
         before: int,
         states: Sequence[JobState] | None,
+        hidden: bool,
         limit: int,
     ) -> Sequence[Row]:
         """Return the caller's own jobs and those granted to them, the newest first, with numbers
-        of batches below one; not what is hidden. `states`: None: any.
+        of batches below one. `states`: None: any. `hidden`: also if lists leave them out.
         """

@@ -12,31 +12,46 @@ from typing import Any
 import msgspec
 
 from weft.settings import all_declared
-from weft.wire.documents import batches, simulations
+from weft.wire.documents.batches import (
+    BatchDocument,
+    CancelDocument,
+    ConcurrencyKey,
+    EditDocument,
+    FunctionDocument,
+    GroupBunch,
+    GroupDocument,
+    GroupInBunch,
+    JobBunch,
+    JobDocument,
+    MembersDocument,
+    QuerySetDocument,
+    UpdateDocument,
+)
+from weft.wire.documents.simulations import Compute, Fail, HttpCall, Log, SimulationDocument, Sleep
 from weft.wire.schema_words import describe_kind
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "reference"
 MADE = "Made by `tools/generate_reference.py`; do not edit.\n"
 DOCUMENTS = (
-    batches.BatchDocument,
-    batches.JobDocument,
-    batches.FunctionDocument,
-    batches.ConcurrencyKey,
-    simulations.SimulationDocument,
-    simulations.Sleep,
-    simulations.Log,
-    simulations.Compute,
-    simulations.HttpCall,
-    simulations.Fail,
-    batches.GroupDocument,
-    batches.UpdateDocument,
-    batches.JobBunch,
-    batches.GroupBunch,
-    batches.GroupInBunch,
-    batches.QuerySetDocument,
-    batches.MembersDocument,
-    batches.EditDocument,
-    batches.CancelDocument,
+    BatchDocument,
+    JobDocument,
+    FunctionDocument,
+    ConcurrencyKey,
+    SimulationDocument,
+    Sleep,
+    Log,
+    Compute,
+    HttpCall,
+    Fail,
+    GroupDocument,
+    UpdateDocument,
+    JobBunch,
+    GroupBunch,
+    GroupInBunch,
+    QuerySetDocument,
+    MembersDocument,
+    EditDocument,
+    CancelDocument,
 )
 HEAD = f"""# Documents
 

@@ -22,7 +22,7 @@ from weft.core.pictures import graph, timeline
 from weft.core.states import JobState, Phase, Reason
 from weft.store import open_driver_store
 from weft.wire import answers, documents, schedules
-from weft.wire.answers import batches
+from weft.wire.answers.batches import JobStateWord, PhaseWord, ReasonWord
 from weft.wire.app_folder import pack
 from weft.wire.usage_format import UsageSample
 
@@ -60,9 +60,9 @@ POOL = {
 
 
 def test_words_are_those_of_the_states() -> None:
-    assert set(get_args(batches.JobStateWord)) == {state.word for state in JobState}
-    assert set(get_args(batches.ReasonWord)) == {reason.word for reason in Reason}
-    assert set(get_args(batches.PhaseWord)) == {phase.word for phase in Phase}
+    assert set(get_args(JobStateWord)) == {state.word for state in JobState}
+    assert set(get_args(ReasonWord)) == {reason.word for reason in Reason}
+    assert set(get_args(PhaseWord)) == {phase.word for phase in Phase}
 
 
 def shape(value: Any) -> Any:  # noqa: ANN401 (any document)

@@ -40,6 +40,7 @@ def statuses(found: dict[str, Any]) -> list[str]:
     return [one.status for one in story_of(found).entries]
 
 
+ENDED = {"ended_at": AT.format(9), "to": "success"}
 TAKEN = ["PROCESSING_INPUTS", "STAGING_JOB", "SUBMITTING"]
 RUN = [*TAKEN, "QUEUED", "RUNNING"]
 
@@ -63,6 +64,17 @@ def test_story_follows_the_attempts() -> None:
     bad = facts(attempt(1, "error", started=False, reason="bad_spec", message="no."))
     assert statuses(bad) == ["PENDING", *TAKEN, "FAILED"]
     assert story_of(bad).error == "The job failed: bad_spec: no."
+
+
+def test_archive_is_told_while_it_is_written_and_afterwards_with_the_same_date() -> None:
+    seen = attempt(1, None, archiving_at=AT.format(3))
+    live, ended = story_of(facts(seen)), story_of(facts(attempt(1, "success") | seen | ENDED))
+
+    assert (live.status, live.remote_ended, live.ended) == ("ARCHIVING", live.entries[-1].at, None)
+    assert ended.entries[: len(live.entries)] == live.entries
+    assert ended.status == "FINISHED"
+    failed = facts(attempt(1, "cancelled") | seen | {**ENDED, "to": "cancelled"})
+    assert statuses(failed)[-3:] == ["CLEANING_UP", "ARCHIVING", "STOPPED"]
 
 
 def test_story_has_events_and_ends_once() -> None:

@@ -6,11 +6,13 @@ Two buckets, opened in two ways; what opens them is found nowhere.
 import hashlib
 import json
 import os
+import socket
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from e2e.agave_client import AgaveClient, agave_python
@@ -191,6 +193,34 @@ say(dict(job=ag.jobs.get(jobId=job['id']), entry=entry, text=ag.geturl(href).tex
     buckets.ask("PUT", f"results/{at}", b"another")
     changed = weft.run("files", "cat", job, path)
     assert (changed.returncode, b"another size" in changed.stderr) == (4, True)
+
+
+def test_archive_of_agave_is_told_while_it_is_written(weft: Weft, tmp_path: Path) -> None:
+    """To a store that does not answer: status and history, and what weft says of the job."""
+    (tmp_path / "run.sh").write_text("echo x > out.txt")
+    (tmp_path / "app.json").write_text(
+        json.dumps({"name": "leaver", "version": "1.0", "templatePath": "run.sh"})
+    )
+    told(weft, "app", "add", str(tmp_path))
+    known = json.loads((weft.home / "client.json").read_text())
+    headers = {"authorization": f"Bearer {known['token']}"}
+    with (
+        socket.create_server(("127.0.0.1", 0)) as silent,
+        httpx.Client(base_url=known["url"], headers=headers, timeout=30) as http,
+    ):
+        at = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        told(weft, "store", "add", "silent", "s3://genomes", "--access", "write", "--env",
+             "--endpoint", at)  # fmt: skip
+        asked = {"name": "x", "appId": "leaver-1.0", "archiveSystem": "silent", "archivePath": "p"}
+        path = f"/jobs/v2/{http.post('/jobs/v2', json=asked).json()['result']['id']}"
+        until(lambda: http.get(f"{path}/status").json()["result"]["status"] == "ARCHIVING")
+        live = http.get(f"{path}/history").json()["result"]
+        job = http.get(path).json()["result"]["remoteJobId"]
+        shown = json.loads(told(weft, "status", job, "--json"))
+
+    assert [one["status"] for one in live][-3:] == ["RUNNING", "CLEANING_UP", "ARCHIVING"]
+    said = "its outputs are copied to store://silent/p/"
+    assert (shown["phase"], shown["message"]) == ("collecting", said)
 
 
 def test_what_is_wrong_is_said_with_the_name_of_the_file(weft: Weft, buckets: Buckets) -> None:

@@ -7,7 +7,9 @@ from uuid import uuid4
 from weft.core.errors import PermissionMissing
 from weft.core.permissions import Permission
 from weft.core.rights import UserRole
-from weft.core.states import JobState
+from weft.core.states import JobState, Phase
+from weft.ports.store import PhaseReport
+from weft.testing.builders import end_report
 from weft.testing.store_site import StoreTests, refused
 
 NEWEST = 2**62
@@ -50,3 +52,23 @@ class DoorJobStoreSuite(StoreTests):
         hidden = await api.find_door_job(caller, "d", "a", hidden=True)
         assert hidden is not None
         assert [one["kind"] for one in hidden["changes"]] == ["shared", "hidden"]
+
+    async def test_job_of_a_door_says_when_its_outputs_began_to_be_copied(self) -> None:
+        """While they are, and afterwards."""
+        api, caller, said = self.site.api, self.site.caller, {"name": "n", "inputs": {}}
+        await self.site.submit(1, door="d", foreign_id="c", foreign_document=said)
+        (one,) = await self.site.claim(1)
+        worker, incarnation = await self.site.worker()
+        report = PhaseReport(
+            batch_id=one.batch_id, job_id=one.job_id, attempt=one.attempt,
+            phase=Phase.COLLECTING, message="to somewhere",
+        )  # fmt: skip
+        assert await worker.record_phases(incarnation, [report]) == ["ok"]
+        live = await api.find_door_job(caller, "d", "c", hidden=False)
+        assert live is not None
+        assert live["attempts"][0]["archiving_at"] is not None
+        await worker.complete_attempts(incarnation, [end_report(one)])
+        ended = await api.find_door_job(caller, "d", "c", hidden=False)
+        assert ended is not None
+        dates = [job["attempts"][0]["archiving_at"] for job in (live, ended)]
+        assert dates[0] == dates[1]

@@ -141,6 +141,9 @@ def _states(facts: Mapping[str, Any]) -> Iterator[Entry]:
             at = max(at, datetime.fromisoformat(one["started_at"]))
             for status, text in _AT_START:
                 yield Entry(status, at, owner, text)
+        if one.get("archiving_at") is not None:
+            at = max(at, _at(one, "archiving_at"))
+            yield from _leaving(facts, at, archives=True)
         if one.get("ended_at") is not None:
             at = max(at, datetime.fromisoformat(one["ended_at"]))
             yield from _end(facts, one, at)
@@ -159,19 +162,25 @@ def _end(facts: Mapping[str, Any], attempt: Mapping[str, Any], at: datetime) -> 
     elif status == "STOPPED":
         yield Entry(status, at, _who(facts), _STOPPED)
     else:
-        if attempt["started_at"] is not None:
-            ended = at - timedelta(milliseconds=attempt.get("storing_ms") or 0)
-            ended = max(ended, datetime.fromisoformat(attempt["started_at"]))
-            yield Entry("CLEANING_UP", ended, owner, "The application has ended.")
+        if attempt["started_at"] is not None and attempt.get("archiving_at") is None:
             kept = facts["document"]
+            ended = at - timedelta(milliseconds=attempt.get("storing_ms") or 0)
             has_failed_there = kept["archive"] and attempt["reason"] == "files"
-            if is_archived(kept, status) or has_failed_there:
-                where = f"{kept['archivePath']} of {kept['archiveSystem'] or STORE}"
-                yield Entry("ARCHIVING", ended, owner, f"What it has left is copied to {where}.")
+            archives = is_archived(kept, status) or has_failed_there
+            yield from _leaving(facts, max(ended, _at(attempt, "started_at")), archives=archives)
         text = (
             "The job has ended." if status == "FINISHED" else f"The job failed: {_why(attempt)}."
         )
         yield Entry(status, at, owner, text)
+
+
+def _leaving(facts: Mapping[str, Any], at: datetime, *, archives: bool) -> Iterator[Entry]:
+    """Yield what is between the end of the application and that of the job."""
+    owner, kept = facts["owner"], facts["document"]
+    yield Entry("CLEANING_UP", at, owner, "The application has ended.")
+    if archives:
+        where = f"{kept['archivePath']} of {kept['archiveSystem'] or STORE}"
+        yield Entry("ARCHIVING", at, owner, f"What it has left is copied to {where}.")
 
 
 def _change(change: Mapping[str, Any]) -> Iterator[Entry]:

@@ -76,7 +76,8 @@ CREATE POLICY tenant_rows ON weft.attempt_watch TO weft_tenant
     USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
 CREATE POLICY system_rows ON weft.attempt_watch TO weft_system USING (true);
 
--- What an engine elsewhere says of an attempt in each of its phases: why it waits, then where it runs.
+-- What an engine elsewhere says of an attempt in each of its phases: why it waits, then where it runs; and where the worker copies
+-- its outputs to.
 CREATE TABLE weft.attempt_note (
     batch_id bigint NOT NULL,
     job_id int NOT NULL,

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.states import Phase, Reason
-from weft.ports.runner import Ended, Entered, Happened, never_started
+from weft.ports.runner import Ended, Entered, Happened, Started, never_started
 from weft.telemetry.log import get_logger
 from weft.worker.agent.incarnation import Incarnation
 
@@ -69,10 +69,16 @@ class Attempts:
         for key in happened.withdrawn:
             self.end_unstarted(key, Reason.PREEMPTED)
 
-    def enter(self, key: AttemptKey, phase: Phase) -> None:
-        """Note what an attempt is doing outside of the runner."""
+    def start_late(self, ended: Ended) -> None:
+        """Report that an attempt ran which was too short for that, before its end is known."""
+        held = self.held.by_key.get(ended.key)
+        if held is not None and not held.started_ns:
+            self.take_in(Happened(started=[Started(ended.key, ended.started_ns)]))
+
+    def enter(self, key: AttemptKey, phase: Phase, message: str = "") -> None:
+        """Note what an attempt is doing outside of the runner. `message`: for people."""
         if self.held.enter(key, phase):
-            self._outbox.add_phase(Entered(key, phase))
+            self._outbox.add_phase(Entered(key, phase, message))
 
     def end(self, ended: Ended) -> None:
         """Free what an attempt reserves, and queue its end for the store."""

@@ -274,6 +274,16 @@ class JobFiles:
 
     # after the end
 
+    def said_of_copies(self, ended: Ended) -> str:
+        """Say to which place outputs of an attempt that has ended are copied, as `archiving_at`
+        of `_door_job.sql` reads it; empty: to none.
+        """
+        plan = self._directories.plan_of(ended.key)
+        places = (
+            [one.to for one in plan.outputs if one.to and _is_wanted(one, ended)] if plan else ()
+        )
+        return f"its outputs are copied to {places[0]}" if places else ""
+
     async def keep(self, ended: Ended) -> Ended:
         """Keep the outputs of an attempt that has ended; return how its end is to be reported."""
         key, begun = ended.key, time.monotonic_ns()

@@ -30,7 +30,10 @@ class Keeping:
             raise errors.exceptions[0] from errors
 
     async def _keep(self, ended: Ended) -> None:
-        self._attempts.enter(ended.key, Phase.COLLECTING)
+        copies = self._files.said_of_copies(ended)
+        if copies:
+            self._attempts.start_late(ended)
+        self._attempts.enter(ended.key, Phase.COLLECTING, copies)
         if self._checkpoints.wants(ended):
             await self._checkpoints.take_away(ended.key)
         ended = await self._files.keep(ended)

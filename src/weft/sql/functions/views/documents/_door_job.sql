@@ -11,7 +11,8 @@ AS $$
         'cancelled_at', j.cancelled_at,
         'cancel', (SELECT jsonb_build_object('at', c.cancelled_at, 'actor', c.actor) FROM weft.group_cancel c
             WHERE c.batch_id = b.batch_id AND c.group_id = 0),
-        'attempts', coalesce((SELECT jsonb_agg(x.attempt ORDER BY x.n) FROM (
+        'attempts', coalesce((SELECT jsonb_agg(x.attempt || jsonb_build_object('archiving_at', (SELECT n.at FROM weft.attempt_note n
+                WHERE n.batch_id = of_batch_id AND n.job_id = 1 AND n.attempt = x.n AND n.phase = PHASE_COLLECTING)) ORDER BY x.n) FROM (
             SELECT a.attempt AS n, jsonb_build_object('attempt', a.attempt, 'claimed_at', a.claimed_at, 'started_at', a.started_at,
                 'ended_at', a.ended_at, 'to', (SELECT s.word FROM weft.job_state s WHERE s.state = a.state),
                 'reason', (SELECT r.word FROM weft.attempt_reason r WHERE r.reason = a.reason), 'exit_code', a.exit_code,

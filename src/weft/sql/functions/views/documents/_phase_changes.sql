@@ -1,4 +1,5 @@
--- _phase_changes: the phases of a job's attempts, as rows of its history: claims, what engines elsewhere say, and starts.
+-- _phase_changes: the phases of a job's attempts, as rows of its history: claims, what engines elsewhere say, starts, and where outputs
+--   are copied to.
 -- Called by: job_history.   Safe to repeat: yes, it only reads.   Plan: by key.
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._phase_changes(of_batch_id bigint, of_job_id int)
@@ -14,7 +15,7 @@ AS $$
             weft._note_of(of_batch_id, of_job_id, a.attempt, PHASE_EXECUTING::smallint)
         WHERE a.started_at IS NOT NULL
         UNION ALL
-        SELECT 4, least(n.at, a.started_at, a.ended_at), STATE_RUNNING, n.phase, n.message
+        SELECT 4, least(n.at, CASE WHEN n.phase < PHASE_EXECUTING THEN a.started_at END, a.ended_at), STATE_RUNNING, n.phase, n.message
         FROM weft.attempt_note n
-        WHERE (n.batch_id, n.job_id, n.attempt) = (of_batch_id, of_job_id, a.attempt) AND n.phase < PHASE_EXECUTING) x
+        WHERE (n.batch_id, n.job_id, n.attempt) = (of_batch_id, of_job_id, a.attempt) AND n.phase <> PHASE_EXECUTING) x
 $$;

@@ -30,7 +30,7 @@ from confluent_kafka import (
 )
 from confluent_kafka.admin import AdminClient
 
-pytestmark = [pytest.mark.engine, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.engine(name="kafka"), pytest.mark.timeout(300)]
 PARTITIONS = {
     "job-created": 1, "run-job": 3, "job-completed": 3, "job-failed": 3, "job-dead-letter": 1,
 }  # fmt: skip
@@ -217,11 +217,18 @@ def test_a_run_that_another_scheduler_asks_for_is_had_once(outside: Outside) -> 
 
 
 def test_an_outcome_ends_the_run_that_it_names_and_no_other(outside: Outside) -> None:
-    """One that names none ends the open run; one of an unknown job does nothing."""
+    """One that names none ends the open run; one of an unknown job, or without the headers that
+    every record has, does nothing.
+    """
     job_id, other = (outside.post({"action": "SLEEP", "durationMs": 60_000}) for _ in range(2))
     outside.told("run-job", job_id)
     (run,) = outside.told("run-job", other)
-    outside.put("job-completed", str(uuid4()), {"jobId": str(uuid4())}, eventId=str(uuid4()))
+    event = {"traceId": "t", "eventId": str(uuid4())}
+    outside.put("job-completed", str(uuid4()), {"jobId": str(uuid4())}, **event)
+    outside.put("job-failed", other, {"jobId": other}, traceId="t")
+    outside.put("job-failed", other, {"jobId": other}, eventId=str(uuid4()))
+    until(lambda: is_kept(outside, "job-failed", "eventId"))
+    until(lambda: is_kept(outside, "job-failed", "traceId"))
     stale = {"traceId": "t", "eventId": str(uuid4()), "runEventId": str(uuid4())}
     outside.put("job-failed", other, {"jobId": other, "errorMessage": "stale"}, **stale)
     outside.put("job-completed", job_id, {"jobId": job_id}, traceId="t", eventId=str(uuid4()))

@@ -53,9 +53,12 @@ def test_a_created_job_is_read() -> None:
     ],
 )  # fmt: skip
 def test_what_says_no_job_is_poison(value: bytes, headers: dict[str, bytes]) -> None:
+    """On the topics of outcomes, too: one without an id of its own could count again."""
     with pytest.raises(wire.Malformed) as caught:
         wire.read_run(value, headers)
     assert not isinstance(caught.value, wire.BadInstruction)
+    with pytest.raises(wire.Malformed):
+        wire.read_outcome("job-completed", value, headers)
 
 
 @pytest.mark.parametrize(
@@ -79,12 +82,16 @@ def test_a_created_job_that_cannot_be_is_refused(fields: dict[str, object]) -> N
         wire.read_created(body(**{**good, **fields}), HEADERS)
 
 
-def test_an_outcome_needs_its_job_alone() -> None:
+def test_an_outcome_is_read_with_the_run_that_it_names() -> None:
     """A message may be null; one that is no text counts as none."""
-    assert wire.read_outcome("job-completed", body(), {}) == (JOB, "", None, False, "")
-    named = wire.read_outcome("job-failed", body(errorMessage="no"), {"runEventId": b"r"})
-    assert named == (JOB, "", "r", True, "no")
-    assert wire.read_outcome("job-failed", body(errorMessage=None), {}).error == ""
+    envelope = (JOB, "t", UUID(HEADERS["eventId"].decode()))
+    named = {**HEADERS, "runEventId": b"r"}
+
+    assert wire.read_outcome("job-completed", body(), HEADERS) == (envelope, None, False, "")
+    assert wire.read_outcome("job-failed", body(errorMessage="no"), named) == (
+        envelope, "r", True, "no",
+    )  # fmt: skip
+    assert wire.read_outcome("job-failed", body(errorMessage=None), HEADERS).error == ""
 
 
 def test_a_run_has_the_id_that_its_execution_is_shown_with() -> None:

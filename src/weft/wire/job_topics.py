@@ -72,9 +72,8 @@ class JobCreated(NamedTuple):
 class Outcome(NamedTuple):
     """A run has ended."""
 
-    job_id: str
-    event_id: str
-    """Its own, to know repeats by; empty: it has none."""
+    envelope: Envelope
+    """With the outcome's own event id, to know repeats by."""
     run_event_id: str | None
     is_failed: bool
     error: str
@@ -114,11 +113,10 @@ def read_run(value: bytes, headers: Mapping[str, bytes]) -> RunJob:
 
 def read_outcome(topic: str, value: bytes, headers: Mapping[str, bytes]) -> Outcome:
     """Read a record of `job-completed` or `job-failed`. Raise `Malformed`."""
-    body = _body(value)
+    envelope, body = _read(value, headers)
     error = body.get("errorMessage") if topic == FAILED else None
     return Outcome(
-        _job_id(body),
-        _header(headers, EVENT) or "",
+        envelope,
         _header(headers, RUN_EVENT),
         topic == FAILED,
         error[:MESSAGE_CHARS_MAX] if isinstance(error, str) else "",

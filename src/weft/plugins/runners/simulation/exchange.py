@@ -92,7 +92,7 @@ class Exchange:
         self._sent: dict[UUID, _Sent] = {}
         self._here: dict[UUID, asyncio.Task[str | None]] = {}
         """What runs here."""
-        self._known: OrderedDict[str, None] = OrderedDict()
+        self._known: OrderedDict[UUID, None] = OrderedDict()
         self._positions = Positions()
         self._follows = asyncio.Event()
         self._is_ending = False
@@ -160,17 +160,16 @@ class Exchange:
 
     def _settle(self, outcome: wire.Outcome) -> None:
         """End the attempt that an outcome is about, if it is one of this worker's."""
-        if outcome.event_id:
-            if outcome.event_id in self._known:
-                return
-            self._known[outcome.event_id] = None
-            if len(self._known) > _KNOWN_MAX:
-                self._known.popitem(last=False)
+        if outcome.envelope.event_id in self._known:
+            return
+        self._known[outcome.envelope.event_id] = None
+        if len(self._known) > _KNOWN_MAX:
+            self._known.popitem(last=False)
         for event_id, sent in self._sent.items():
             is_meant = (
                 outcome.run_event_id.lower() == str(event_id)
                 if outcome.run_event_id
-                else outcome.job_id == sent.travel.job_id
+                else outcome.envelope.job_id == sent.travel.job_id
             )
             if is_meant and not sent.outcome.done():
                 sent.outcome.set_result(outcome)

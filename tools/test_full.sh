@@ -3,8 +3,8 @@
 # talk to a database once more on the distribution's PostgreSQL. It names the parts that cannot run here, with the reason.
 # With WEFT_TEST_RANDOM the tests of properties look for new examples.
 # WEFT_FULL_S bounds each of the parts, WEFT_FULL_FAULTS chooses among the faults (as `pytest -k`; empty: none),
-# WEFT_FULL_DATABASE among the tests on that server; JOBS is the number of processes of pytest where tests may run side
-# by side.
+# WEFT_FULL_BROKERS among those on brokers, WEFT_FULL_DATABASE among the tests on that server; JOBS is the number of
+# processes of pytest where tests may run side by side.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 read -r -a on_a_database <<<"${WEFT_FULL_DATABASE:-tests/store tests/properties tests/driver tests/api tests/worker}"
@@ -31,6 +31,10 @@ part 'tests that take minutes' -n "${JOBS:-2}" --dist loadfile --no-loadscope-re
     -m 'heavy and not fault and not engine' --timeout 1800 ${heavy[@]+"${heavy[@]}"} "$@"
 if [ -n "${WEFT_FULL_FAULTS-test}" ]; then
     part 'faults' tests/faults -n "${JOBS:-2}" --dist loadscope -k "${WEFT_FULL_FAULTS-test}" --timeout 300 "$@"
+fi
+# It installs RabbitMQ and Kafka; a broker that cannot be installed skips its tests.
+if [ -n "${WEFT_FULL_BROKERS-test}" ]; then
+    part 'brokers' tests/transports -n 0 -m engine -k "${WEFT_FULL_BROKERS-test}" -rs
 fi
 if bin=$(tools/debian_postgresql.sh 2>"$log"); then
     export WEFT_TEST_POSTGRES_BIN="$bin"

@@ -14,7 +14,12 @@ from e2e.conftest import until
 from e2e.plain_user import UID, WEFT, PlainUser, plain_user
 from e2e.registry import Registry, registry, trust
 
-pytestmark = [pytest.mark.slow, pytest.mark.heavy, pytest.mark.engine, pytest.mark.timeout(600)]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.heavy,
+    pytest.mark.engine(name="container"),
+    pytest.mark.timeout(600),
+]
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from plugins.openstack_cloud import OpenStackCloud, openstack_cloud
 from weft.plugins.providers.openstack.user_data import FOLDER
 
 pytestmark = [
-    pytest.mark.engine,
+    pytest.mark.engine(name="openstack"),
     pytest.mark.timeout(600),
     # The SDK warns of itself.
     pytest.mark.filterwarnings("ignore::PendingDeprecationWarning"),

@@ -13,7 +13,7 @@ from e2e.conftest import Weft, until
 from e2e.s3_server import Buckets, s3_server
 from e2e.test_workers_outside import Outside, submit
 
-pytestmark = pytest.mark.engine
+pytestmark = pytest.mark.engine(name="s3")
 
 CANARY = "canary-of-the-environment"
 OPENS = {"AWS_ACCESS_KEY_ID": "AKIAENVIRONMENT", "AWS_SECRET_ACCESS_KEY": CANARY}

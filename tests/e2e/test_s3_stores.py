@@ -32,7 +32,7 @@ from weft.worker.agent.object_uploads import ObjectUploads
 from weft.worker.stager.directories import JobDirectories, Plan
 from worker.file_site import file_site
 
-pytestmark = pytest.mark.engine
+pytestmark = pytest.mark.engine(name="s3")
 
 PART = 5 << 20
 """The smallest part that S3 takes."""

@@ -12,7 +12,7 @@ import pytest
 from e2e.conftest import PROGRAM, Weft
 from runners.slurm_cluster import SlurmCluster, slurm_cluster
 
-pytestmark = [pytest.mark.engine, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.engine(name="slurm"), pytest.mark.timeout(900)]
 POOL = """
 [[pool]]
 name = "hpc"

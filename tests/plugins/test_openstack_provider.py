@@ -20,7 +20,7 @@ from weft.settings import Settings
 from weft.testing.provider_suite import ProviderSuite, until_gone, wanted
 
 pytestmark = [
-    pytest.mark.engine,
+    pytest.mark.engine(name="openstack"),
     pytest.mark.timeout(300),
     # The SDK warns of itself.
     pytest.mark.filterwarnings("ignore::PendingDeprecationWarning"),

@@ -15,7 +15,7 @@ from weft.ports.provider import MachineCredential, ProviderError, ProviderSite, 
 from weft.settings import Settings
 from weft.testing.provider_suite import ProviderSuite, until_gone, wanted
 
-pytestmark = [pytest.mark.engine, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.engine(name="slurm"), pytest.mark.timeout(300)]
 TOKEN = "weft_7"
 PROGRAM = """#!/bin/sh
 printf '%s\\n' "$@" >"$0.words"; env >"$0.env"; cat "$5" >"$0.token"

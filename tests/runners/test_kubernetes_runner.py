@@ -29,7 +29,7 @@ from weft.wire.documents.containers import ContainerDocument
 from weft.wire.documents.secrets import SecretUse
 from weft.wire.spec import CONTAINER, SECRETS, JobSpec
 
-pytestmark = [pytest.mark.engine, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.engine(name="kubernetes"), pytest.mark.timeout(300)]
 
 SECRET_LIST = "/api/v1/namespaces/default/secrets"
 LIMITS = ExecutorLimits(grace_ms=1000, stream_bytes_max=1 << 20, stream_head_bytes=1 << 10)

@@ -19,7 +19,7 @@ from weft.ports.runner import Assignment
 from weft.testing.runner_suite import assignment
 from weft.wire.spec import JobSpec
 
-pytestmark = [pytest.mark.engine, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.engine(name="nomad"), pytest.mark.timeout(300)]
 
 LIMITS = ExecutorLimits(grace_ms=1000, stream_bytes_max=1 << 20, stream_head_bytes=1 << 10)
 _DIES = """

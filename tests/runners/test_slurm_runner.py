@@ -24,7 +24,7 @@ from weft.testing.runner_suite import assignment
 from weft.wire.documents.engines import EngineOptions
 from weft.wire.spec import JobSpec
 
-pytestmark = [pytest.mark.engine, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.engine(name="slurm"), pytest.mark.timeout(300)]
 
 TAG = "ofthetest"
 LIMITS = ExecutorLimits(grace_ms=2000, stream_bytes_max=1 << 20, stream_head_bytes=1 << 10)

@@ -30,7 +30,7 @@ from weft.testing.runner_suite import assignment, begun
 from weft.wire.log_format import STDOUT
 from weft.wire.spec import JobSpec
 
-pytestmark = [pytest.mark.engine, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.engine(name="ssh"), pytest.mark.timeout(300)]
 
 TAG = "ofthelogin"
 LIMITS = ExecutorLimits(grace_ms=2000, stream_bytes_max=1 << 16, stream_head_bytes=1 << 10)

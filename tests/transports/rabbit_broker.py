@@ -53,7 +53,12 @@ def rabbit_broker() -> Iterator[RabbitBroker]:
     directory = Path(mkdtemp(prefix="weft-rabbitmq-"))
     broker = RabbitBroker(directory)
     try:
-        broker.start()
+        try:
+            broker.start()
+        except subprocess.CalledProcessError as error:
+            if shutil.which("rabbitmq-server") is not None:
+                raise
+            pytest.skip(f"RabbitMQ cannot be installed here: {error.stderr.decode()[-500:]}")
         yield broker
     finally:
         subprocess.run([SCRIPT, "stop", str(directory)], check=False, timeout=60)

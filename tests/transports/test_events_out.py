@@ -17,7 +17,7 @@ pytest.importorskip("confluent_kafka", reason="the extra `kafka` is not installe
 
 from confluent_kafka import Consumer
 
-pytestmark = [pytest.mark.engine, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.engine(name="kafka"), pytest.mark.timeout(300)]
 TOPIC = "weft.default.events"
 FILE = """
 [[transports]]

@@ -36,7 +36,13 @@ queued_s = 60
 N_JOBS = 40
 
 
-@pytest.fixture(params=[*WIRES])
+ENGINES = [
+    pytest.param("rabbit", marks=pytest.mark.engine(name="rabbitmq")),
+    pytest.param("kafka", marks=pytest.mark.engine(name="kafka")),
+]
+
+
+@pytest.fixture(params=ENGINES)
 def broker(request: pytest.FixtureRequest) -> Broker:
     """Give a broker of each kind."""
     found: Broker = request.getfixturevalue(request.param)

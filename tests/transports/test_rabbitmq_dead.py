@@ -22,7 +22,7 @@ pytest.importorskip("aio_pika", reason="the extra `rabbitmq` is not installed")
 
 import aio_pika
 
-pytestmark = [pytest.mark.engine, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.engine(name="rabbitmq"), pytest.mark.timeout(300)]
 WITH_GUEST = RabbitBroker.address.replace("://", "://guest:guest@")
 QUEUE = "weft.default.submit.q"
 

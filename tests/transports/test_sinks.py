@@ -33,6 +33,7 @@ def to(kind: str, address: str) -> Connection:
     )  # fmt: skip
 
 
+@pytest.mark.engine(name="rabbitmq")
 class TestExchanges(SinkSuite):
     """Messages reach a queue that is bound to a direct exchange, as others have declared both."""
 
@@ -88,6 +89,7 @@ class TestExchanges(SinkSuite):
         return found
 
 
+@pytest.mark.engine(name="kafka")
 class TestTopics(SinkSuite):
     """Messages reach a topic that others have made."""
 

@@ -5,24 +5,29 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import pytest
+from structlog.testing import capture_logs
 
 from transports.kafka_broker import KafkaBroker
 from transports.site import Site, check_that_a_kill_harms_nothing, weft_beside
-from weft.ports.topics import Positions, Record
+from weft.ports.topics import Arrival, Positions, Record
 from weft.ports.transport import Connection, Delivery, Route, TransportError
 from weft.testing.transport_suite import TransportSuite, a_route, following
 
 pytest.importorskip("confluent_kafka", reason="the extra `kafka` is not installed")
 
 from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewPartitions
 
 from weft.plugins.transports.kafka import KafkaTransport
+from weft.plugins.transports.kafka.consumer import STUCK, KafkaDelivery
 from weft.plugins.transports.kafka.topics import KafkaTopics
 
-pytestmark = [pytest.mark.engine, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.engine(name="kafka"), pytest.mark.timeout(300)]
 CONNECTION = """
 [[transports]]
 name = "kafka"
@@ -139,6 +144,90 @@ async def test_a_topic_is_followed_once_it_is_there(kafka: KafkaBroker) -> None:
     await topics.close()
 
     assert come.value == b"value"
+
+
+async def test_partitions_that_a_topic_gains_are_read(kafka: KafkaBroker) -> None:
+    """From their first records on, also those that it gained while nobody followed."""
+    admin = AdminClient({"bootstrap.servers": kafka.address.removeprefix("kafka://")})
+    topics, writing = (KafkaTopics(connection(kafka.address)) for _ in range(2))
+    name, positions = a_route().name, Positions()
+
+    async def gain(count: int) -> None:
+        asked = admin.create_partitions([NewPartitions(name, count)])
+        await asyncio.to_thread(asked[name].result, 30)
+
+    async def come_from(arrivals: AsyncIterator[Arrival], count: int) -> None:
+        async with asyncio.timeout(60):
+            seen: set[int] = set()
+            while len(seen) < count:
+                one = await anext(arrivals)
+                one.acknowledge()
+                seen.add(one.at.partition)
+
+    async def write() -> None:
+        records = [Record(name, f"{n}", b"value", {}) for n in range(64)]
+        assert all(await writing.publish(records))
+
+    await topics.make({name: 1})
+    async with (
+        topics.follow([name], positions) as followed,
+        topics.consume("a-group", name, limit=100) as shared,
+    ):
+        await topics.publish([Record(name, "key", b"value", {})])
+        await come_from(followed, 1)
+        await come_from(shared, 1)
+        await gain(3)
+        await write()
+        await come_from(followed, 3)
+        await come_from(shared, 3)
+    await gain(5)
+    await writing.close()  # so that it asks for the partitions at once
+    await write()
+    async with topics.follow([name], positions) as followed:
+        await come_from(followed, 5)
+    await topics.close()
+    await writing.close()
+
+
+async def test_members_that_share_step_by_step_keep_what_they_have(kafka: KafkaBroker) -> None:
+    """Of the records in work only those come again whose partitions are another's."""
+    to = replace(connection(kafka.address), assignor="cooperative-sticky")
+    one, other, route = KafkaTransport(to), KafkaTransport(to), a_route()
+    await one.publish([(route, f"{n:02}".encode()) for n in range(60)])
+    async with one.consume(route, limit=60) as first:
+        come = [cast("KafkaDelivery", await following(first)) for _ in range(60)]
+        async with other.consume(route, limit=60) as second:
+            theirs = [await following(second)]
+            while {x.body for x in come if x.is_lost} - {x.body for x in theirs}:
+                theirs.append(await following(second))
+            kept = [x for x in come if not x.is_lost]
+            for x in (*kept, *theirs):
+                await x.acknowledge()
+    (depth,) = await one.depths([route])
+    await one.close()
+    await other.close()
+
+    assert kept
+    assert len(kept) + len(theirs) == 60
+    assert depth.messages == 0
+
+
+async def test_a_record_that_holds_up_very_many_is_named(kafka: KafkaBroker) -> None:
+    topics, name = KafkaTopics(connection(kafka.address)), a_route().name
+    await topics.make({name: 1})
+    with capture_logs() as logs:
+        async with topics.consume("a-group", name, limit=2 * STUCK) as arrivals:
+            await topics.publish([Record(name, "", b"", {})] * (STUCK + 1))
+            first = await anext(arrivals)
+            for _ in range(STUCK):
+                (await anext(arrivals)).acknowledge()
+            async with asyncio.timeout(60):
+                while not (named := [x for x in logs if x["event"] == "transport.stuck"]):
+                    await asyncio.sleep(0)
+            first.acknowledge()
+    await topics.close()
+
+    assert [(x["topic"], x["offset"], x["behind"]) for x in named] == [(name, 0, STUCK)]
 
 
 async def published(transport: KafkaTransport, route: Route, body: bytes) -> None:

@@ -17,6 +17,8 @@ import msgspec
 from weft.core.findings import Finding
 from weft.ports.plugins import PluginGroup
 
+ASSIGNOR: Final = "range"
+
 
 class TransportError(Exception):
     """A transport could not be reached or refused a call; the text says why, without secrets."""
@@ -35,6 +37,8 @@ class Connection:
     password: str = field(default="", repr=False)
     ca_file: Path | None = None
     """Certificates that vouch for the transport's; None: those of the host."""
+    assignor: str = ASSIGNOR
+    """How the members of a group share partitions, where a transport has such."""
     sinks: tuple[str, ...] = ()
     """Exchanges or topics to which sinks of its tenants may write; `*` stands for any text."""
 

@@ -4,13 +4,13 @@ import os
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
 import msgspec
 from msgspec import Meta, Struct
 
 from weft.core.offers import POSTGRES
-from weft.ports.transport import Connection
+from weft.ports.transport import ASSIGNOR, Connection
 from weft.settings.declare import InvalidSetting
 
 Text = Annotated[str, Meta(min_length=1, max_length=1024)]
@@ -66,6 +66,8 @@ class TransportDocument(Struct, forbid_unknown_fields=True, kw_only=True):
     password_file: Text | None = None
     password_env: Text | None = None
     ca_file: Text | None = None
+    assignor: Literal["range", "roundrobin", "cooperative-sticky"] = ASSIGNOR
+    """How the members of groups of Kafka share partitions."""
     sinks: tuple[Text, ...] = ()
     """Exchanges or topics to which sinks of these tenants may write; `*` stands for any text."""
     jobs: JobTopicsDocument | None = None
@@ -91,6 +93,7 @@ def read_transports(path: Path | None) -> Sequence[Connection]:
             user=one.user,
             password=_password_of(one, folder),
             ca_file=None if one.ca_file is None else folder.parent / one.ca_file,
+            assignor=one.assignor,
             sinks=one.sinks,
         )
         for one in known_transports(path)

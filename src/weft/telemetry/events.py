@@ -96,6 +96,8 @@ EVENTS = MappingProxyType(
         "transport.offers_lost": "nobody answered: jobs are ready again · transport, queue, jobs",
         "transport.dead_message": "a message that nobody wants is kept · transport, source, "
         "reason, bytes",
+        "transport.stuck": "a record of a partition holds up very many that are done · group, "
+        "topic, partition, offset, behind",
         "transport.back": "a transport can be reached again · transport",
         "worker.kept": "a worker is kept for a large job · incarnation, batch_id, job_id",
         "pool.decided": "a machine is made, cordoned or deleted · pool, kind, machine, why",

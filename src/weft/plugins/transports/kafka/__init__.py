@@ -46,6 +46,8 @@ _CALL_S: Final = 10.0
 _ANY: Final = -1
 """The partition of a message that may go to each."""
 _PAUSE_S: Final = 0.1
+_PARTITIONS_S: Final = 60.0
+"""How long it is believed how many partitions a topic has, when a record is to be passed on."""
 _SOON: Final = {
     KafkaError.NOT_LEADER_FOR_PARTITION, KafkaError.LEADER_NOT_AVAILABLE,
     KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
@@ -67,6 +69,8 @@ class KafkaTransport:
         self._failures = Failures()
         self._partitions: dict[str, int] = {}
         """Of each topic that is known to be there."""
+        self._asked_s = time.monotonic()
+        """When one was last forgotten, to be asked for anew."""
 
     async def publish(self, messages: Sequence[tuple[Route, bytes]]) -> Sequence[bool]:
         """Send messages, spread over the partitions of their topics, until all replicas that are
@@ -80,6 +84,9 @@ class KafkaTransport:
         topic, failures = route.name, Failures()
 
         async def pass_on(body: bytes, owned: Collection[int]) -> bool:
+            if time.monotonic() >= self._asked_s + _PARTITIONS_S:
+                self._partitions.pop(topic, None)  # it may have gained some
+                self._asked_s = time.monotonic()
             await self._make_topics({topic})
             others = sorted(set(range(self._partitions[topic])) - set(owned))
             return bool(others) and all(await self._send([(topic, choice(others), body, {})]))
@@ -91,7 +98,9 @@ class KafkaTransport:
 
         config = config_of(self._to, failures)
         await self._make_topics({topic})
-        consumption = Consumption(config, topic, limit, failures, pass_on, refuse)
+        consumption = Consumption(
+            config, topic, limit, failures, pass_on, refuse, assignor=self._to.assignor
+        )
         async with consuming(consumption) as deliveries:
             yield deliveries
 

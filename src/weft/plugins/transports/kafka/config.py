@@ -5,6 +5,8 @@ from typing import Any, Final
 from weft.plugins.transports.kafka.failures import Failures
 from weft.ports.transport import Connection, TransportError
 
+REFRESH_S: Final = 30
+"""Those who write know partitions that a topic has gained after this time."""
 _SCHEMES: Final = {"kafka": "PLAINTEXT", "kafkas": "SSL"}
 
 
@@ -16,6 +18,7 @@ def config_of(to: Connection, failures: Failures) -> dict[str, Any]:
     config: dict[str, Any] = {
         "bootstrap.servers": hosts, "error_cb": failures.note, "log_level": 0,
         "security.protocol": _SCHEMES[scheme],
+        "topic.metadata.refresh.interval.ms": REFRESH_S * 1000,
     }  # fmt: skip
     if to.password:
         config |= {

@@ -29,8 +29,11 @@ from confluent_kafka import (
 
 from weft.core.watermark import Watermark
 from weft.plugins.transports.kafka.failures import Failures
-from weft.ports.transport import REFUSED, Death, TransportError, read_refusal
+from weft.ports.transport import ASSIGNOR, REFUSED, Death, TransportError, read_refusal
 from weft.telemetry import metrics
+from weft.telemetry.log import get_logger
+
+log = get_logger()
 
 POLL_S: Final = 0.1
 COMMIT_S: Final = 0.5
@@ -41,6 +44,8 @@ SESSION_S: Final = 10
 """After this time the partitions of a member that was killed are another's."""
 AHEAD: Final = 500
 """Records that wait here, beside those in work: nobody else can have them."""
+STUCK: Final = 10_000
+"""So many records done behind one that is not are worth a warning."""
 HELD_S: Final = 5.0
 """A record that has waited here for this time is passed on to another member."""
 PASSING: Final = {
@@ -66,6 +71,7 @@ class Consumption(NamedTuple):
     """Write a body to the dead ones of the tenant, with why; return whether it is kept."""
     group: str | None = None
     """None: it has the topic's name."""
+    assignor: str = ASSIGNOR
 
 
 @dataclass(eq=False)
@@ -74,6 +80,8 @@ class _Partition:
 
     mark: Watermark = field(default_factory=Watermark)
     committed: int | None = None
+    stuck_at: int | None = None
+    """The offset that was named last because it holds up others."""
     is_lost: bool = False
 
 
@@ -205,7 +213,7 @@ class _Member:
                 {
                     **self._consumption.config,
                     "group.id": self._group,
-                    "partition.assignment.strategy": "range",
+                    "partition.assignment.strategy": self._consumption.assignor,
                     "auto.offset.reset": "earliest",
                     "enable.auto.commit": False,
                     "enable.auto.offset.store": False,
@@ -333,6 +341,12 @@ class _Member:
         for number, one in self._owned.items():
             labels = (self._group, self._consumption.topic, str(number))
             smallest = one.mark.smallest
+            if smallest is not None and smallest != one.stuck_at and one.mark.held_up >= STUCK:
+                one.stuck_at = smallest
+                log.warning(
+                    "transport.stuck", group=self._group, topic=self._consumption.topic,
+                    partition=number, offset=smallest, behind=one.mark.held_up,
+                )  # fmt: skip
             metrics.TOPIC_IN_FLIGHT.labels(*labels).set(len(one.mark))
             metrics.TOPIC_SMALLEST.labels(*labels).set(-1 if smallest is None else smallest)
             if one.mark.position is not None:

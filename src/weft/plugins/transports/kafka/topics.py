@@ -2,12 +2,14 @@
 
 import asyncio
 import threading
+import time
 import uuid
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Final, cast
 
 from confluent_kafka import (
+    OFFSET_BEGINNING,
     Consumer,
     KafkaError,
     KafkaException,
@@ -27,6 +29,8 @@ from weft.ports.transport import Connection, TransportError
 _CALL_S: Final = 10.0
 _POLL_S: Final = 0.1
 _AT_ONCE: Final = 500
+_LOOK_S: Final = 5.0
+"""Between two looks whether topics have gained partitions."""
 
 
 class KafkaTopics:
@@ -74,7 +78,9 @@ class KafkaTopics:
         failures = Failures()
         config = config_of(self._to, failures)
         async with consuming(
-            Consumption(config, topic, limit, failures, None, group=group)
+            Consumption(
+                config, topic, limit, failures, None, group=group, assignor=self._to.assignor
+            )
         ) as deliveries:
 
             async def arrivals() -> AsyncIterator[Arrival]:
@@ -127,6 +133,9 @@ class _Follower:
         self._failures = Failures()
         self._topics = topics
         self._since = since
+        self._read: set[tuple[str, int]] = set()
+        """Topics and the numbers of their partitions; after `begin` only the thread changes it."""
+        self._looked_s = time.monotonic()
         self._loop = asyncio.get_running_loop()
         self._come: asyncio.Queue[Arrival | TransportError] = asyncio.Queue()
         self._is_ending = threading.Event()
@@ -154,6 +163,7 @@ class _Follower:
 
     def _find_positions(self) -> None:
         known = self._consumer.list_topics(timeout=_CALL_S).topics
+        followed = {topic for topic, _ in self._since}
         for topic in self._topics:
             if topic not in known or not known[topic].partitions:
                 # Made a moment ago: not every broker knows it yet.
@@ -161,9 +171,28 @@ class _Follower:
             for number in known[topic].partitions:
                 if (topic, number) not in self._since:
                     at = TopicPartition(topic, number)
-                    _, end = self._consumer.get_watermark_offsets(at, timeout=_CALL_S)
-                    self._since[topic, number] = end
+                    begin, end = self._consumer.get_watermark_offsets(at, timeout=_CALL_S)
+                    self._since[topic, number] = begin if topic in followed else end
+        self._read = {*self._since}
         self._consumer.assign([TopicPartition(*at, offset) for at, offset in self._since.items()])
+
+    def _follow_new(self) -> None:
+        """Read partitions that topics have gained, from their first records on."""
+        if time.monotonic() < self._looked_s + _LOOK_S:
+            return
+        try:
+            known = self._consumer.list_topics(timeout=_CALL_S).topics
+        except KafkaException:
+            return  # the next look may find them
+        finally:
+            self._looked_s = time.monotonic()
+        there = {(topic, n) for topic in self._topics if topic in known
+                 for n in known[topic].partitions}  # fmt: skip
+        if new := there - self._read:
+            self._read |= new
+            self._consumer.incremental_assign(
+                [TopicPartition(*at, OFFSET_BEGINNING) for at in sorted(new)]
+            )
 
     def end(self) -> None:
         """Stop reading; wait for that."""
@@ -183,6 +212,7 @@ class _Follower:
     def _run(self) -> None:
         try:
             while not self._is_ending.is_set():
+                self._follow_new()
                 if (first := self._consumer.poll(_POLL_S)) is not None:
                     for message in (first, *self._consumer.consume(_AT_ONCE, 0)):
                         if (error := message.error()) is None:

@@ -22,9 +22,10 @@ from weft.core.errors import (
     WeftError,
 )
 from weft.core.rights import Right, UserRole, require
-from weft.ports.store import Registered, WorkerStore
+from weft.ports.store import OfferedStore, Registered, WorkerStore
 from weft.ports.worker_link import FRAME_VERSION, LISTED_MAX, Frame
 from weft.settings import InvalidSetting, Settings
+from weft.store import open_driver_store
 from weft.testing.builders import end_report
 from weft.testing.worker_store_suite import WorkerStoreSuite, key_of, request
 from weft.wire.link_seal import LinkKey
@@ -32,6 +33,14 @@ from weft.worker.link.calls import LinkCaller
 from weft.worker.link.finder import LinkFinder
 from weft.worker.link.shipping import Shipper
 from weft.worker.link.store import LinkedWorkerStore, LinkNotices
+
+TRANSPORTS = """
+[[transports]]
+name = "rabbit"
+kind = "rabbitmq"
+address = "amqp://127.0.0.1:1"
+tenants = ["local"]
+"""
 
 
 class Outside:
@@ -42,9 +51,9 @@ class Outside:
         self.token_id = 0
         self.key = LinkKey()
 
-    async def submit(self, n_jobs: int) -> int:
+    async def submit(self, n_jobs: int, **fields: Any) -> int:  # noqa: ANN401 (as the document)
         answer = await self.http.post(
-            "/v1/batches", json={"jobs": [{"command": ["/bin/true"]}] * n_jobs}
+            "/v1/batches", json={"jobs": [{"command": ["/bin/true"], **fields}] * n_jobs}
         )
         assert answer.status_code == 201, answer.text
         return int(answer.json()["batch_id"])
@@ -81,7 +90,8 @@ def facts(**more: Any) -> dict[str, Any]:  # noqa: ANN401 (as register_worker)
 @pytest.fixture
 async def outside(database: dict[str, str], tmp_path: Path) -> AsyncIterator[Outside]:
     await make_user(database["admin"])
-    api = LiveApi(database["weft_api"], Settings(home=tmp_path))
+    (file := tmp_path / "transports.toml").write_text(TRANSPORTS)
+    api = LiveApi(database["weft_api"], Settings(home=tmp_path, transports_file=file))
     api.link_dsn = database["weft_worker"]
     await api.start()
     async with api.client() as http:
@@ -200,6 +210,44 @@ async def test_link_tells_of_live_attempts_only(outside: Outside) -> None:
     await store.complete_attempts(worker, [end_report(one)])
     assert not await store.get_chunks([theirs], [one.chunk_first])
     assert not await store.list_job_users([(theirs, one.job_id)])
+
+
+async def test_offers_reach_a_worker_outside_whose_pool_consumes_the_queue(
+    database: dict[str, str], outside: Outside
+) -> None:
+    """Of others it does not even hear whether there are any."""
+    await outside.http.put("/v1/pools", json={"pools": [{"name": "other"}]})
+    queues = [
+        {"name": name, "priority": n, "pools": [pool], "transport": "rabbit"}
+        for name, n, pool in (("ours", 9, "default"), ("theirs", 8, "other"))
+    ]
+    saved = await outside.http.put("/v1/queues", json={"queues": queues})
+    assert saved.status_code == 200, saved.text
+    caller = outside.caller(await outside.token())
+    linked = outside.store(caller)
+    store = cast("OfferedStore", linked)
+    terms = {"executor": ["process"], "consumes": ["rabbit"]}
+    worker = (await linked.register_worker(**facts(offers=terms))).incarnation_id
+    batches = [await outside.submit(2, queue=name) for name in ("ours", "theirs")]
+    async with open_driver_store(database["weft_driver"]) as driver:
+        epoch = await driver.try_lead()
+        assert epoch is not None
+        await driver.offer_jobs(epoch, ["rabbit"], limit_jobs=10, stocks={})
+        due = await driver.take_offers(epoch, ["rabbit"], again_s=5, limit_offers=10)
+    offers = [(one.batch_id, one.job_id, one.offer_id) for one in due]
+    made_up = (batches[1], 1, offers[-1][2] + 1)
+    answers = await store.claim_offered(worker, "rabbit", "local", "ours", offers, request())
+    (first, second) = [one.claimed for one in answers if one.claimed is not None]
+    ends = [end_report(one) for one in (first, second)]
+    others = await store.claim_offered(
+        worker, "rabbit", "local", "theirs", [made_up], request(call=2)
+    )
+
+    assert await store.list_consumed(worker, ["rabbit"]) == [("rabbit", "local", "ours")]
+    assert {one.batch_id for one in (first, second)} == {batches[0]}
+    assert await linked.get_chunks([batches[0]], [first.chunk_first])
+    assert list(await linked.complete_attempts(worker, ends)) == ["ok", "ok"]
+    assert [one.answer for one in others] == ["not_now"]
 
 
 async def test_questions_are_bounded(outside: Outside) -> None:

@@ -18,7 +18,13 @@ from weft.ports.checkpoints import CheckpointFound
 from weft.ports.file_signing import Signed, ToSign
 from weft.ports.function_signatures import ChunkKey, Refused
 from weft.ports.store.notices import Notices
-from weft.ports.store.worker import Claimed, Registered, StoredSecret, WorkerStore
+from weft.ports.store.worker import (
+    Claimed,
+    OfferedStore,
+    Registered,
+    StoredSecret,
+    WorkerStore,
+)
 
 FRAME_VERSION: Final = 1
 FRAME_BYTES_MAX: Final = 16 << 20
@@ -49,7 +55,7 @@ class Hello(msgspec.Struct, frozen=True):
     """The wall clock of the api, which decides nothing."""
 
 
-class LinkCalls(WorkerStore, Protocol):
+class LinkCalls(WorkerStore, OfferedStore, Protocol):
     """All that a linked worker may call."""
 
     async def hello(self) -> Hello:
@@ -107,7 +113,7 @@ class LinkCalls(WorkerStore, Protocol):
         """Return a part of it, at most `LOG_BYTES_MAX`; nothing: that is all."""
 
 
-class LinkedStore(WorkerStore, Protocol):
+class LinkedStore(WorkerStore, OfferedStore, Protocol):
     """The store behind the link, beside the api."""
 
     @property
@@ -168,7 +174,8 @@ class CallForm:
 @cache
 def call_forms() -> Mapping[str, CallForm]:
     """Return the forms of all calls, by name."""
-    names = [name for kind in (WorkerStore, LinkCalls) for name in vars(kind) if name[0] != "_"]
+    kinds = (WorkerStore, OfferedStore, LinkCalls)
+    names = [name for kind in kinds for name in vars(kind) if name[0] != "_"]
     return {name: _form_of(name) for name in names}
 
 

@@ -15,7 +15,7 @@ from weft.plugins.log_stores.files.settings import FilesSettings
 from weft.plugins.log_stores.files.spool import FileSpool
 from weft.ports.patience import until_answered
 from weft.ports.spool import SpoolLimits
-from weft.ports.store import WorkerStore
+from weft.ports.store import OfferedStore, WorkerStore
 from weft.ports.worker_link import Hello, LinkedStore
 from weft.run.child import is_supervised
 from weft.run.home import Home
@@ -108,6 +108,7 @@ class Link:
         self.key = LinkKey()
         linked = LinkedWorkerStore(self.caller, self.shipper, self.key)
         self.store = cast("WorkerStore", linked)
+        self.offered = cast("OfferedStore", linked)
         self.notices = LinkNotices(self.caller)
 
     async def hello(self) -> Hello:

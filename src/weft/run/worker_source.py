@@ -59,11 +59,11 @@ class WorkerSource:
     checkpoints: CheckpointCarrier | None = None
     """Carries them to where workers elsewhere find them; None: they stay in the home."""
     offered: OfferedStore | None = None
-    """For those who take jobs from transports; None: workers outside take none."""
+    """For those who take jobs from transports."""
     shipped_to: Callable[[str], str | None] = lambda _database_id: None
     """Says where output is shipped to, by the database; None: it stays here, or goes to an api."""
     runs: RunLedger | None = None
-    """For those who run what records of topics ask for; None: as `offered`."""
+    """For those who run what records of topics ask for; None: workers outside run none."""
     begun: list[asyncio.Task[None]] = field(default_factory=list)
 
     def begin_beside(self, logs: Path) -> list[asyncio.Task[None]]:
@@ -122,6 +122,7 @@ async def linked_source(settings: Settings, home: Home) -> AsyncIterator[WorkerS
     source = WorkerSource(
         store=link.store,
         notices=link.notices,
+        offered=link.offered,
         open_secrets=lambda: link.key,
         signatures=LinkedSignatures(link.caller, required=not settings.unsigned_functions),
         signer=LinkedSigner(link.caller),

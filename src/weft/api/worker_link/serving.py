@@ -15,7 +15,7 @@ from weft.api.worker_link.notices import LinkNotices, Listener, Notice
 from weft.api.worker_link.output import LinkedOutput
 from weft.api.worker_link.refusals import refused, wrong_frame
 from weft.ports.spool import Spool
-from weft.ports.store import Caller, Claimed, WorkTerms
+from weft.ports.store import Caller, Claimed, ClaimRequest, OfferAnswer, WorkTerms
 from weft.ports.worker_link import (
     FRAME_VERSION,
     LISTED_MAX,
@@ -102,6 +102,8 @@ class WorkerLink:
         if frame.call not in _FREE and "incarnation_id" not in given:
             live = await store.list_live(frame.incarnation_id)
             return await _ask_about(store, frame.call, given, live)
+        if frame.call == "claim_offered" and not await _consumes(store, **given):
+            return [OfferAnswer("not_now", *one) for one in given["offers"]]
         _check_lengths(given if frame.call in _FREE else {})
         found = await getattr(store, frame.call)(**given)
         self._note(frame, given, found)
@@ -115,6 +117,9 @@ class WorkerLink:
         """Note which attempts the worker has by now."""
         if frame.call == "claim_jobs":
             self._output.begin(frame.incarnation_id, found)
+        elif frame.call == "claim_offered":
+            claimed = [one.claimed for one in found if one.claimed is not None]
+            self._output.begin(frame.incarnation_id, claimed)
         elif frame.call in {"claim_reserved", "complete_and_claim"}:
             self._output.begin(
                 frame.incarnation_id, found[0 if frame.call == "claim_reserved" else 1]
@@ -193,6 +198,24 @@ async def _ask_about(
     assert call == "list_time_limits", f"the link does not know whose {call} may be asked"
     keys = {(one.batch_id, one.job_id, one.attempt) for one in live}
     return await store.list_time_limits(_only(given["attempts"], keys))
+
+
+async def _consumes(
+    store: LinkedStore,
+    incarnation_id: int,
+    transport: str,
+    tenant: str,
+    queue: str,
+    offers: Sequence[tuple[int, int, int]],
+    request: ClaimRequest,
+) -> bool:
+    """Say whether these offers may be this worker's: it hears of no others, not even whether there
+    are any.
+    """
+    del request
+    _check_lengths({"offers": offers})
+    known = await store.list_consumed(incarnation_id, [transport])
+    return (transport, tenant, queue) in known
 
 
 def _only(asked: Sequence[Any], known: Collection[Any]) -> list[Any]:

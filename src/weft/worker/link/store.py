@@ -7,7 +7,14 @@ from typing import Any
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import LinkFrameRefused, SecretKeyMissing
 from weft.ports.log_store import LogKeeper
-from weft.ports.store import Claimed, ClaimRequest, EndReport, Registered, StoredSecret
+from weft.ports.store import (
+    Claimed,
+    ClaimRequest,
+    EndReport,
+    OfferAnswer,
+    Registered,
+    StoredSecret,
+)
 from weft.ports.worker_link import call_forms
 from weft.wire.link_seal import LinkKey
 from weft.worker.link.calls import LinkCaller
@@ -65,6 +72,12 @@ class LinkedWorkerStore:
         """Take the job that this worker is kept for."""
         claimed, fills = await self._caller.call("claim_reserved", incarnation_id, request)
         return self._follow(claimed), fills
+
+    async def claim_offered(self, *of: Any) -> Sequence[OfferAnswer]:  # noqa: ANN401 (as they are)
+        """Take the jobs of offers."""
+        answers: Sequence[OfferAnswer] = await self._caller.call("claim_offered", *of)
+        self._follow([one.claimed for one in answers if one.claimed is not None])
+        return answers
 
     async def complete_attempts(
         self, incarnation_id: int, reports: Sequence[EndReport]

@@ -10,9 +10,12 @@ from driver.fake_store import FakeDriverStore
 from weft.driver.adapters import Adapters
 from weft.driver.loops import dead_messages
 from weft.driver.loops.bell import Bell
+from weft.driver.loops.callbacks import Post
 from weft.driver.loops.due_date import DueDate
 from weft.driver.loops.loop import LoopContext
 from weft.driver.loops.release import Transports
+from weft.ports.callback_sender import Answered, CallbackSender
+from weft.ports.mailer import Mail
 from weft.ports.store import DeadMessage, OfferStore, WantedAgain
 from weft.ports.transport import DEAD, Death, Route, Transport, route_of
 from weft.settings import Settings
@@ -68,6 +71,20 @@ class Dead:
 
 
 @dataclass
+class Mails:
+    """Takes mail."""
+
+    taken: list[Mail] = field(default_factory=list)
+    came: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def send(self, mail: Mail) -> Answered:
+        """Note it."""
+        self.taken.append(mail)
+        self.came.set()
+        return Answered(status=250)
+
+
+@dataclass
 class OneTransport:
     """It brings what it is given."""
 
@@ -103,9 +120,11 @@ async def test_what_comes_is_kept_before_it_is_acknowledged_and_sent_again_if_wa
     transports = Transports(
         cast("Mapping[str, Transport]", {"rabbit": transport}), cast("OfferStore", store)
     )
+    mails, bell = Mails(), Bell()
+    post = Post(cast("CallbackSender", None), "", mailer=mails)
     context = LoopContext(
-        FakeDriverStore(), 3, Settings(), Bell(), DueDate(), lambda: None, lambda _: None,
-        adapters=Adapters(transports),
+        FakeDriverStore(), 3, Settings(dead_messages_mail="ops@site.example"), bell, DueDate(),
+        lambda: None, lambda _: None, adapters=Adapters(transports, post),
     )  # fmt: skip
     loop = asyncio.ensure_future(dead_messages.LOOP.run(context))
     try:
@@ -113,6 +132,8 @@ async def test_what_comes_is_kept_before_it_is_acknowledged_and_sent_again_if_wa
             for one in deliveries:
                 await one.acknowledged.wait()
             await store.ended.wait()
+            bell.ring()
+            await mails.came.wait()
     finally:
         loop.cancel()
         with suppress(asyncio.CancelledError):
@@ -122,6 +143,8 @@ async def test_what_comes_is_kept_before_it_is_acknowledged_and_sent_again_if_wa
         ("", 1, 70_000), ("typo", 65_536, 100_000), (None, 1, 1),
     ]  # fmt: skip
     assert transport.sent[0] == (Route("home", "q"), b"again")
+    (mail,) = mails.taken
+    assert (mail.to, mail.subject) == ("ops@site.example", "weft: 3 dead messages")
 
 
 def test_only_names_of_a_tenants_queues_are_routes() -> None:

@@ -43,6 +43,11 @@ def parse_mail_address(text: str) -> str:
     return f"{local}@{domain.lower()}"
 
 
+def parse_mailbox(text: str) -> str:
+    """Read an address, or none. Raise `ValueError`."""
+    return parse_mail_address(text) if text else ""
+
+
 def parse_mail_domains(text: str) -> frozenset[str]:
     """Read domains between commas; `*`: all of them. Raise `ValueError`."""
     found = frozenset(one.strip().lower() for one in text.split(",") if one.strip())

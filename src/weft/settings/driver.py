@@ -1,6 +1,9 @@
 """Settings of drivers."""
 
-from weft.settings.declare import section, setting
+from typing import Annotated
+
+from weft.core.mail import parse_mailbox
+from weft.settings.declare import Checked, section, setting
 
 
 @section
@@ -103,6 +106,12 @@ class DriverSettings:
     )
     dead_messages_keep_s: float = setting(
         2_592_000.0, "seconds for which they are kept", minimum=60, maximum=31_536_000
+    )
+    dead_messages_mail: Annotated[str, Checked(parse_mailbox)] = setting(
+        "", "address to which is mailed that there are some, by `mail_server`; empty: nobody"
+    )
+    dead_messages_mails_per_hour: int = setting(
+        4, "letters about them in an hour", minimum=1, maximum=60
     )
     trail_keep_s: float = setting(
         0.0,

@@ -4,11 +4,15 @@ They end in a queue of each tenant, `DEAD`; one is acknowledged there when the s
 """
 
 import asyncio
+import time
 from typing import Final
 
+from weft.core.dead_mail import DeadMail
+from weft.driver.loops.callbacks import Post
 from weft.driver.loops.following import Following, Key
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.driver.loops.release import Transports
+from weft.ports.mailer import Mail, Mailer
 from weft.ports.store import DeadMessage
 from weft.ports.transport import (
     DEAD,
@@ -28,6 +32,8 @@ FOLLOW_S: Final = 10.0
 PAUSE_S: Final = 0.5
 AT_ONCE: Final = 20
 AGAIN_MAX: Final = 100
+MAILED: Final = 250
+"""What a server of SMTP says that has taken a mail."""
 
 
 class _DeadMessages:
@@ -36,6 +42,8 @@ class _DeadMessages:
         self._transports = transports
         self._store = transports.store
         self._following = Following(self._keep)
+        self._mail = DeadMail(context.settings.dead_messages_mails_per_hour)
+        self._mailing: asyncio.Task[None] | None = None
 
     async def run(self) -> None:
         """Keep and send until cancelled."""
@@ -46,10 +54,13 @@ class _DeadMessages:
                 wanted = {(transport, tenant) for transport, tenant, _ in travelling}
                 self._following.follow(wanted | set(self._transports.topics_of))
                 await self._send_again()
+                self._tell()
                 await asyncio.sleep(PAUSE_S)
                 await self._context.bell.heard(FOLLOW_S)
                 self._following.raise_failure()
         finally:
+            if self._mailing is not None:
+                self._mailing.cancel()
             await self._following.end()
 
     async def _keep(self, key: Key) -> None:
@@ -78,6 +89,26 @@ class _DeadMessages:
             reason=death.reason, bytes=message.n_bytes,
         )  # fmt: skip
         metrics.TRANSPORT_DEAD.labels(name, death.reason).inc()
+        if settings.dead_messages_mail:
+            self._mail.note(name, death.reason, death.source)
+
+    def _tell(self) -> None:
+        """Begin to mail what is due, unless that is under way: the server may be slow."""
+        post = self._context.adapters.get(Post)
+        if post is None or post.mailer is None or self._is_mailing():
+            return
+        now_s = time.monotonic()
+        if (letter := self._mail.take(now_s)) is not None:
+            mail = Mail(
+                to=self._context.settings.dead_messages_mail,
+                name=f"dead-{self._context.epoch}-{now_s:.0f}",
+                subject=letter[0],
+                text=letter[1],
+            )
+            self._mailing = asyncio.create_task(_hand_in(post.mailer, mail))
+
+    def _is_mailing(self) -> bool:
+        return self._mailing is not None and not self._mailing.done()
 
     async def _send_again(self) -> None:
         store, epoch = self._store, self._context.epoch
@@ -97,6 +128,12 @@ class _DeadMessages:
             sent += [one.dead_id for one, is_kept in zip(some, kept, strict=True) if is_kept]
         if sent:
             await store.end_dead_messages(epoch, sent)
+
+
+async def _hand_in(mailer: Mailer, mail: Mail) -> None:
+    answered = await mailer.send(mail)
+    if answered.status != MAILED:
+        log.warning("transport.mail_failed", error=answered.error or f"status {answered.status}")
 
 
 async def _run(context: LoopContext) -> None:

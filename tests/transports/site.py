@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from e2e.conftest import until
-from up.weft_up import run_weft, temporary_home, up
+from up.weft_up import Up, run_weft, temporary_home, up
 
 QUEUE = """
 [[queue]]
@@ -35,9 +35,10 @@ class Broker(Protocol):
 class Site:
     """A weft beside a broker."""
 
-    def __init__(self, home: Path, directory: Path) -> None:
+    def __init__(self, home: Path, directory: Path, weft: Up) -> None:
         self.home = home
         self.directory = directory
+        self.weft = weft
 
     def run(self, *words: str) -> "subprocess.CompletedProcess[str]":
         """Run a command."""
@@ -78,7 +79,7 @@ def weft_beside(
     file = str(directory / "transports.toml")
     with temporary_home() as home, up(home, WEFT_TRANSPORTS_FILE=file, **settings) as running:
         running.until_ready()
-        site = Site(home, directory)
+        site = Site(home, directory, running)
         applied = site.apply(transport)
         assert applied.returncode == 0, applied.stderr
         yield site

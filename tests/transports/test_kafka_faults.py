@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import random
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,14 +19,16 @@ from weft.testing.transport_suite import a_route
 
 pytest.importorskip("confluent_kafka", reason="the extra `kafka` is not installed")
 
+from confluent_kafka import OFFSET_BEGINNING, Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
 from weft.plugins.transports.kafka import KafkaTransport
 
-pytestmark = [pytest.mark.engine, pytest.mark.timeout(600)]
-N_JOBS: Final = 500
-N_PARTS: Final = 10
+pytestmark = [pytest.mark.engine(name="kafka"), pytest.mark.timeout(600)]
+N_JOBS: Final = 20_000
+N_PARTS: Final = 40
+N_REPLAYED: Final = 200
 REBALANCE_S: Final = 5.0
 
 
@@ -57,6 +60,63 @@ async def test_a_message_that_the_cluster_takes_not_harms_no_other(kafka: KafkaB
         await transport.close()
 
     assert found == [False, True]
+
+
+def test_a_days_messages_replayed_and_shuffled_start_nothing(
+    site: Site, kafka: KafkaBroker
+) -> None:
+    """While new jobs run: the topic has all that was ever sent."""
+    done = site.directory / "done"
+    done.write_text("")
+    command = f"echo $WEFT_JOB >> {done}"
+    before = site.submit(N_REPLAYED, command)
+    until(lambda: site.status(before) == "success")
+    batch = site.submit(N_REPLAYED, f"sleep 0.05; {command}")
+    until(lambda: len(done.read_text().split()) > N_REPLAYED)
+    for seed in (1, 2):
+        replay(kafka, seed)
+    until(lambda: site.status(batch) == "success")
+    n_sent = replay(kafka, 3)
+    last = site.run("run", "--queue", "q", "--", "true")
+    asyncio.run(emptied(kafka))
+    ran = done.read_text().split()
+    audit = site.run("audit")
+
+    assert n_sent >= 2 * N_REPLAYED
+    assert last.returncode == 0, last.stderr
+    assert len(ran) == len(set(ran)) == 2 * N_REPLAYED
+    assert audit.returncode == 0, audit.stdout + audit.stderr
+
+
+def replay(kafka: KafkaBroker, seed: int) -> int:
+    """Write all records of the queue once more, in any order; return how many there were."""
+    to = {"bootstrap.servers": kafka.address.removeprefix("kafka://")}
+    consumer, name = Consumer({**to, "group.id": "nobody"}), Route("default", "q").name
+    left = 0
+    for number in consumer.list_topics(name, 30).topics[name].partitions:
+        at = TopicPartition(name, number, OFFSET_BEGINNING)
+        low, high = consumer.get_watermark_offsets(at, timeout=30)
+        left += high - low
+        consumer.incremental_assign([at])
+    bodies: list[bytes] = []
+    while len(bodies) < left:
+        bodies += [one.value() or b"" for one in consumer.consume(1000, 1) if not one.error()]
+    consumer.close()
+    random.Random(seed).shuffle(bodies)  # noqa: S311 (an order)
+    producer = Producer(to)
+    for body in bodies:
+        producer.produce(name, body)
+    assert producer.flush(60) == 0
+    return len(bodies)
+
+
+async def emptied(kafka: KafkaBroker) -> None:
+    """Wait until the workers are through with all records of the queue."""
+    transport = KafkaTransport(connection(kafka.address))
+    async with asyncio.timeout(120):
+        while (await transport.depths([Route("default", "q")]))[0].messages:
+            pass
+    await transport.close()
 
 
 def test_a_rebalance_every_5_seconds_loses_and_doubles_no_job(

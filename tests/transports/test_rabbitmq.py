@@ -5,13 +5,15 @@ from pathlib import Path
 
 import pytest
 
+from e2e.conftest import Weft
+from e2e.test_workers_outside import Outside, submit
 from transports.rabbit_broker import RabbitBroker
 from transports.site import Site, check_that_a_kill_harms_nothing, weft_beside
 from weft.plugins.transports.rabbitmq import RabbitTransport
 from weft.ports.transport import Connection, Route, TransportError
 from weft.testing.transport_suite import TransportSuite
 
-pytestmark = [pytest.mark.engine, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.engine(name="rabbitmq"), pytest.mark.timeout(300)]
 CONNECTION = """
 [[transports]]
 name = "rabbit"
@@ -69,6 +71,24 @@ def test_a_kill_in_between_loses_and_doubles_nothing(
     site: Site, rabbit: RabbitBroker, fault: str
 ) -> None:
     check_that_a_kill_harms_nothing(site, rabbit, fault)
+
+
+def test_a_worker_outside_takes_jobs_from_the_broker(site: Site, tmp_path: Path) -> None:
+    """It claims them by the link, and what they write comes to the api."""
+    weft = Weft(site.home)
+    file = str(site.directory / "transports.toml")
+    outside = Outside(weft, tmp_path, WEFT_TRANSPORTS_FILE=file, RABBIT_PASSWORD="guest")
+    with outside.running():
+        jobs: list[dict[str, object]] = [
+            {"script": f"echo far {n}", "queue": "q"} for n in (1, 2, 3)
+        ]
+        batch = submit(weft, tmp_path, jobs)
+        waited = weft.run("wait", batch)
+    audit = site.run("audit")
+
+    assert waited.returncode == 0, waited.stderr
+    assert weft.run("logs", f"{batch}.j3").stdout == b"far 3\n"
+    assert audit.returncode == 0, audit.stdout + audit.stderr
 
 
 def test_a_queue_names_a_connection_of_its_tenant(site: Site) -> None:

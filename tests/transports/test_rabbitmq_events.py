@@ -23,7 +23,7 @@ import aio_pika
 
 from weft.plugins.transports.rabbitmq.events import RabbitEvents
 
-pytestmark = [pytest.mark.engine, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.engine(name="rabbitmq"), pytest.mark.timeout(300)]
 EVENTS = """
 [transports.events]
 tenant = "default"
@@ -41,7 +41,7 @@ def site(rabbit: RabbitBroker, tmp_path: Path) -> Iterator[Site]:
     settings = {"WEFT_TRANSPORTS_FILE": str(file), "RABBIT_PASSWORD": "guest"}
     with temporary_home() as home, up(home, **settings) as running:
         running.until_ready()
-        yield Site(home, tmp_path)
+        yield Site(home, tmp_path, running)
 
 
 def listen(name: str, exchange: str, routing_key: str) -> None:

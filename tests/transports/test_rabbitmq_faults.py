@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import os
+import signal
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from e2e.conftest import until
+from faults.books import query
+from faults.test_leaders import END_LOCK_HOLDER
 from transports.proxy import Proxy, proxy_before
 from transports.rabbit_broker import RabbitBroker
 from transports.site import Site, weft_beside
@@ -22,7 +26,7 @@ pytest.importorskip("aio_pika", reason="the extra `rabbitmq` is not installed")
 
 import aio_pika
 
-pytestmark = [pytest.mark.engine, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.engine(name="rabbitmq"), pytest.mark.timeout(300)]
 ENDED = {"success", "failure", "cancelled"}
 
 
@@ -178,6 +182,32 @@ def test_a_kill_at_each_step_loses_and_doubles_nothing(
     until(lambda: site.status(batch) in ENDED)
     check(site, batch, 6)
     asyncio.run(emptied(rabbit))
+
+
+def test_two_drivers_of_which_one_slept_send_and_release_nothing_twice(
+    rabbit: RabbitBroker, proxy: Proxy, tmp_path: Path
+) -> None:
+    """The one that leads is stopped while its messages are under way; when it goes on, it still
+    has them, and believes for a moment that it leads.
+    """
+    file = CONNECTION.format(address=f"amqp://127.0.0.1:{proxy.port}")
+    settings = {"WEFT_DRIVERS": "2", "WEFT_HEARTBEAT_S": "60", "WEFT_LOST_AFTER_S": "600"}
+    with weft_beside(tmp_path, "rabbit", file, RABBIT_PASSWORD="guest", **settings) as site:
+        (tmp_path / "done").write_text("")
+        leader = site.weft.until_seen("driver.state_changed", state="leader")["role"]
+        sleeper = site.weft.pid(leader)
+        batch = site.submit(60, f"echo $WEFT_JOB >> {tmp_path}/done")
+        proxy.hold("out")
+        until(lambda: count(site, batch, "queued") > 0)
+        os.kill(sleeper, signal.SIGSTOP)
+        query(site.home, END_LOCK_HOLDER)
+        site.weft.until("driver.state_changed", state="leader")
+        proxy.release()
+        os.kill(sleeper, signal.SIGCONT)
+        site.weft.until("driver.lead_lost", role=leader)
+        until(lambda: site.status(batch) in ENDED)
+        check(site, batch, 60)
+        asyncio.run(emptied(rabbit))
 
 
 async def emptied(rabbit: RabbitBroker) -> None:

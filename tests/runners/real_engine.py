@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -18,6 +19,7 @@ from weft.plugins.log_stores.files import FileLogStore
 from weft.plugins.log_stores.files.writer import FileLogWriter
 from weft.plugins.runners.remote import Engine, RemoteRunner
 from weft.plugins.runners.remote.handles import Handles
+from weft.ports.executor import ExecutorLimits
 from weft.ports.runner import Assignment
 from weft.testing.runner_suite import RemoteRunnerSuite
 from weft.wire.spec import JobSpec
@@ -53,13 +55,24 @@ class Watched:
             raise
 
 
+LIMITS = ExecutorLimits(grace_ms=2000, stream_bytes_max=1 << 20, stream_head_bytes=1 << 10)
+
+
+def limits_at(root: Path) -> ExecutorLimits:
+    """Return the limits of a gateway whose agent looks in these directories."""
+    products, asks, messages = (str(root / name) for name in ("products", "asks", "messages"))
+    return replace(
+        LIMITS, product_files=products, block_files=asks, message_files=messages,
+        product_bytes_max=3000,
+    )  # fmt: skip
+
+
 def runner_of(
     root: Path, engine: Engine, close: Callable[[], None] = lambda: None
 ) -> RemoteRunner:
     """Return the runner of a gateway whose state is in this directory."""
-    return RemoteRunner(
-        engine, Handles(root / "state"), FileLogWriter(root / "logs"), GATEWAY, close
-    )
+    logs = FileLogWriter(root / "logs")
+    return RemoteRunner(engine, Handles(root / "state"), logs, GATEWAY, close, limits_at(root))
 
 
 class RealEngineSuite(RemoteRunnerSuite):
@@ -104,6 +117,36 @@ class RealEngineSuite(RemoteRunnerSuite):
         async with asyncio.timeout(60):
             while list((self.root / "state" / "handles").iterdir()):
                 await asyncio.sleep(0)
+
+    brings_asks = True
+    """Whether it brings back what jobs ask to wait for."""
+
+    async def test_what_a_job_leaves_is_where_the_agent_looks(self) -> None:
+        """Its products, up to a byte more than they may have, and what it asks to wait for."""
+        lines = [
+            """echo '{"type": "FSC"}' >>"$WEFT_PRODUCTS"; echo "$WEFT_MESSAGES" """,
+            """echo '{"condition": "full"}' >"${WEFT_BLOCK_FILE:-/dev/null}"; exit 75""",
+            """head -c 3500 /dev/zero >>"$WEFT_PRODUCTS" """,
+        ]
+        some = [
+            Assignment(AttemptKey(1, n, 1), JobSpec(script=one), 100, 16, (1, n))
+            for n, one in enumerate(lines, 1)
+        ]
+        async with self.ended() as agent:
+            await agent.runner.submit(some)
+            ends = [await agent.end_of(one) for one in some]
+
+        assert [one.exit_code for one in ends] == [0, 75, 0]
+        assert ends[0].stdout_bytes == 1
+        assert "FSC" not in ends[0].message
+        products, asks = self.root / "products", self.root / "asks"
+        assert (products / some[0].key.name).read_text() == '{"type": "FSC"}\n'
+        assert not (products / some[1].key.name).exists()
+        assert (products / some[2].key.name).stat().st_size > 3000
+        if self.brings_asks:
+            assert (asks / some[1].key.name).read_text() == '{"condition": "full"}\n'
+        else:
+            assert not asks.exists()
 
     async def die_before_submit(self, one: Assignment) -> None:
         await self.die_at(self.dies_at, one)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from runners.kubernetes_cluster import PODS, KubernetesCluster, kubernetes_cluster
-from runners.real_engine import RealEngineSuite, Watched, runner_of
+from runners.real_engine import RealEngineSuite, Watched, limits_at, runner_of
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import Unavailable
 from weft.core.states import Reason
@@ -22,7 +22,6 @@ from weft.plugins.runners.kubernetes.config import access_of
 from weft.plugins.runners.kubernetes.engine import KubernetesEngine
 from weft.plugins.runners.kubernetes.settings import KubernetesSettings
 from weft.plugins.runners.remote import RemoteRunner
-from weft.ports.executor import ExecutorLimits
 from weft.ports.runner import Assignment, GivenSecret
 from weft.testing.runner_suite import assignment
 from weft.wire.documents.containers import ContainerDocument
@@ -32,7 +31,6 @@ from weft.wire.spec import CONTAINER, SECRETS, JobSpec
 pytestmark = [pytest.mark.engine(name="kubernetes"), pytest.mark.timeout(300)]
 
 SECRET_LIST = "/api/v1/namespaces/default/secrets"
-LIMITS = ExecutorLimits(grace_ms=1000, stream_bytes_max=1 << 20, stream_head_bytes=1 << 10)
 _DIES = """
 import asyncio, os, pathlib, signal, sys
 import msgspec
@@ -68,7 +66,7 @@ def engine_of(root: Path, config: str) -> _Watched:
     )  # fmt: skip
     tag = hashlib.sha256(str(root).encode()).hexdigest()[:12]
     client = KubernetesClient(access_of(settings), settings)
-    engine = _Watched(client, settings, LIMITS, tag=tag)
+    engine = _Watched(client, settings, limits_at(root), tag=tag)
     engine.refused = []
     return engine
 
@@ -82,6 +80,7 @@ def cluster() -> Iterator[KubernetesCluster]:
 class TestKubernetesRunner(RealEngineSuite):
     dies = _DIES
     dies_at = "asked"
+    brings_asks = False
 
     @pytest.fixture(autouse=True)
     def _at(self, tmp_path: Path, cluster: KubernetesCluster) -> Iterator[None]:

@@ -9,12 +9,13 @@ import pytest
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import Invalid, Unavailable
+from weft.core.products import WrongProducts
 from weft.core.states import Phase, Reason
 from weft.plugins.runners.kubernetes.client import KubernetesClient
 from weft.plugins.runners.kubernetes.config import WrongKubeconfig, access_of
-from weft.plugins.runners.kubernetes.pods import pod_of
+from weft.plugins.runners.kubernetes.pods import PRODUCT_BYTES, pod_of
 from weft.plugins.runners.kubernetes.settings import KubernetesSettings
-from weft.plugins.runners.kubernetes.statuses import Seen, status_of
+from weft.plugins.runners.kubernetes.statuses import Seen, products_of, status_of
 from weft.ports.executor import ExecutorLimits
 from weft.ports.runner import Assignment
 from weft.wire.documents.containers import ContainerDocument, ContainerMount
@@ -92,6 +93,19 @@ def test_ends_are_told(found: dict[str, Any], expected: tuple[object, ...]) -> N
     assert (status.exit_code, status.signal, status.reason) == expected
     assert status.phase == Phase.COLLECTING
     assert "n1" in status.message
+
+
+def test_products_are_the_message_of_an_end() -> None:
+    """What a program writes is shown nowhere else; a full message may have lost its beginning."""
+    line = '{"type": "FSC"}'
+    whole = pod("Succeeded", done(0, "Completed", message=line))
+    full = pod("Failed", done(3, message="x" * PRODUCT_BYTES))
+
+    assert products_of(whole) == line.encode()
+    assert "FSC" not in status_of(Seen(whole), time.time()).message
+    assert products_of(pod("Failed", done(128, "StartError", message="no such file"))) == b""
+    with pytest.raises(WrongProducts, match="less than 4096 bytes"):
+        products_of(full)
 
 
 def test_waiting_running_and_never_begun_are_told_apart() -> None:

@@ -7,21 +7,19 @@ from pathlib import Path
 import pytest
 
 from runners.nomad_cluster import NomadCluster, nomad_cluster
-from runners.real_engine import RealEngineSuite, Watched, runner_of
+from runners.real_engine import LIMITS, RealEngineSuite, Watched, limits_at, runner_of
 from weft.core.attempt_key import AttemptKey
 from weft.core.states import Reason
 from weft.plugins.runners.nomad.client import NomadClient, NomadRefused
 from weft.plugins.runners.nomad.engine import NomadEngine
 from weft.plugins.runners.nomad.settings import NomadSettings
 from weft.plugins.runners.remote import RemoteRunner
-from weft.ports.executor import ExecutorLimits
 from weft.ports.runner import Assignment
 from weft.testing.runner_suite import assignment
 from weft.wire.spec import JobSpec
 
 pytestmark = [pytest.mark.engine(name="nomad"), pytest.mark.timeout(300)]
 
-LIMITS = ExecutorLimits(grace_ms=1000, stream_bytes_max=1 << 20, stream_head_bytes=1 << 10)
 _DIES = """
 import asyncio, os, pathlib, signal, sys
 import msgspec
@@ -52,7 +50,9 @@ class _Watched(Watched, NomadEngine):
 
 def engine_of(root: Path, address: str) -> _Watched:
     settings = NomadSettings(nomad_address=address, nomad_look_s=0.2, nomad_answer_s=1.5)
-    engine = _Watched(NomadClient(settings), settings, LIMITS, tag=root.name[-12:].strip("_-"))
+    engine = _Watched(
+        NomadClient(settings), settings, limits_at(root), tag=root.name[-12:].strip("_-")
+    )
     engine.refused = []
     return engine
 

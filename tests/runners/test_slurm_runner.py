@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from runners.real_engine import RealEngineSuite, Watched, runner_of
+from runners.real_engine import LIMITS, RealEngineSuite, Watched, limits_at, runner_of
 from runners.slurm_cluster import SlurmCluster, slurm_cluster
 from weft.core.attempt_key import AttemptKey
 from weft.core.states import Phase, Reason
@@ -18,7 +18,6 @@ from weft.plugins.runners.slurm.files import SharedFiles
 from weft.plugins.runners.slurm.folder import SlurmFolder
 from weft.plugins.runners.slurm.settings import SlurmSettings
 from weft.plugins.runners.slurm.shell import LocalShell
-from weft.ports.executor import ExecutorLimits
 from weft.ports.runner import Assignment, Happened
 from weft.testing.runner_suite import assignment
 from weft.wire.documents.engines import EngineOptions
@@ -27,7 +26,6 @@ from weft.wire.spec import JobSpec
 pytestmark = [pytest.mark.engine(name="slurm"), pytest.mark.timeout(300)]
 
 TAG = "ofthetest"
-LIMITS = ExecutorLimits(grace_ms=2000, stream_bytes_max=1 << 20, stream_head_bytes=1 << 10)
 _DIES = """
 import asyncio, os, pathlib, signal, sys
 import msgspec
@@ -64,7 +62,7 @@ def engine_of(root: Path, conf: Path) -> _Watched:
         SlurmCommands(LocalShell(settings), settings),
         SharedFiles(SlurmFolder(root / "shared" / TAG)),
         settings,
-        LIMITS,
+        limits_at(root),
         tag=TAG,
     )
     engine.refused = []

@@ -7,13 +7,14 @@ import signal
 import subprocess
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from tempfile import mkdtemp
 
 import asyncssh
 import pytest
 
-from runners.real_engine import RealEngineSuite, Watched, runner_of
+from runners.real_engine import RealEngineSuite, Watched, limits_at, runner_of
 from runners.slurm_cluster import SlurmCluster, slurm_cluster
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import Unavailable
@@ -24,7 +25,6 @@ from weft.plugins.runners.slurm.files import StagedFiles
 from weft.plugins.runners.slurm.folder import SlurmFolder
 from weft.plugins.runners.slurm.login import Login
 from weft.plugins.runners.slurm.settings import SlurmSettings
-from weft.ports.executor import ExecutorLimits
 from weft.ports.runner import Assignment
 from weft.testing.runner_suite import assignment, begun
 from weft.wire.log_format import STDOUT
@@ -33,7 +33,7 @@ from weft.wire.spec import JobSpec
 pytestmark = [pytest.mark.engine(name="ssh"), pytest.mark.timeout(300)]
 
 TAG = "ofthelogin"
-LIMITS = ExecutorLimits(grace_ms=2000, stream_bytes_max=1 << 16, stream_head_bytes=1 << 10)
+STREAM_BYTES = 1 << 16
 SCRIPT = Path(__file__).resolve().parents[1] / "servers" / "sshd.sh"
 PORT = 16990
 _DIES = """
@@ -81,7 +81,8 @@ def engine_of(root: Path, address: str) -> _Watched:
     settings = settings_of(root, address)
     login = Login(settings)
     files = StagedFiles(login, f"{settings.slurm_directory}/{TAG}")
-    engine = _Watched(SlurmCommands(login, settings), files, settings, LIMITS, tag=TAG)
+    limits = replace(limits_at(root), stream_bytes_max=STREAM_BYTES)
+    engine = _Watched(SlurmCommands(login, settings), files, settings, limits, tag=TAG)
     engine.refused = []
     engine.shell = login
     return engine
@@ -222,7 +223,7 @@ class TestSlurmLogin(RealEngineSuite):
             assert path.stat().st_size == 1_000_000
             pieces = await engine_of(self.root, self.address).output(one.key.name)
             kept = sum(len(piece.data) for piece in pieces if piece.kind == STDOUT)
-            assert kept == LIMITS.stream_bytes_max
+            assert kept == STREAM_BYTES
 
     async def test_host_with_another_key_is_not_spoken_to(self) -> None:
         settings = settings_of(self.root, self.address)

@@ -23,6 +23,8 @@ from typing import Any, TypeAlias
 NODE = "n0"
 Doc: TypeAlias = Any  # a document of Kubernetes
 LOOK_S = 0.1
+MESSAGE_MAX = 4096
+"""As of a real one, which keeps the end of a longer message."""
 BEAT_S = 5.0
 
 
@@ -65,6 +67,13 @@ class Running:
         argv = [word.replace("$$", "$") for word in one.get("command") or ["/bin/true"]]
         own = {e["name"]: e.get("value", "").replace("$$", "$") for e in one.get("env") or ()}
         own |= secrets
+        # A file of the host: a variable that names the one of the container names that.
+        self._message = log.with_name(f"{log.name}.end")
+        self._message.write_bytes(b"")
+        path = one.get("terminationMessagePath")
+        own |= dict.fromkeys(
+            (key for key, text in own.items() if text == path), str(self._message)
+        )
         self.started = now()
         self.deadline = pod["spec"].get("activeDeadlineSeconds", 1e9) + time.monotonic()
         self.kill_at: float | None = None
@@ -75,6 +84,10 @@ class Running:
                 env={"PATH": os.environ["PATH"], **own}, cwd=one.get("workingDir", "/tmp"),
                 start_new_session=True,
             )  # fmt: skip
+
+    def message(self) -> str:
+        """Return what the container has left."""
+        return self._message.read_bytes()[-MESSAGE_MAX:].decode(errors="replace")
 
     def end(self, grace_s: float) -> None:
         """Ask it to end; after the grace, kill it."""
@@ -154,7 +167,8 @@ class Kubelet:
             del self._runs[uid]
             exit_code = code if code >= 0 else 128 - code
             done = {"exitCode": exit_code, "startedAt": run.started, "finishedAt": now(),
-                    "reason": "Completed" if code == 0 else "Error"}  # fmt: skip
+                    "reason": "Completed" if code == 0 else "Error",
+                    "message": run.message()}  # fmt: skip
             reason = "DeadlineExceeded" if run.is_late else None
             self._tell(pod, "Failed" if code else "Succeeded", {"terminated": done}, reason)
             self._ended.add(uid)
@@ -202,17 +216,23 @@ class Kubelet:
                 if ref["key"] not in data:
                     return None
                 env[item["name"]] = data[ref["key"]].decode()
-        sources = {v["name"]: v["secret"] for v in pod["spec"].get("volumes") or ()}
+        volumes = {v["name"]: v for v in pod["spec"].get("volumes") or ()}
         for mount in one.get("volumeMounts") or ():
-            place, source = self.logs.with_name("mounts") / meta["uid"], sources[mount["name"]]
+            place = self.logs.with_name("mounts") / meta["uid"] / mount["name"]
             place.mkdir(parents=True, exist_ok=True)
-            data = read(source["secretName"])
-            for file in source["items"]:
-                if file["key"] not in data:
-                    return None
-                (place / file["path"]).write_bytes(data[file["key"]])
-            env |= {e["name"]: str(place) for e in one["env"]
-                    if e.get("value") == mount["mountPath"]}  # fmt: skip
+            if source := volumes[mount["name"]].get("secret"):
+                data = read(source["secretName"])
+                for file in source["items"]:
+                    if file["key"] not in data:
+                        return None
+                    (place / file["path"]).write_bytes(data[file["key"]])
+                    (place / file["path"]).chmod(0o400)
+            path = mount["mountPath"]
+            env |= {
+                e["name"]: f"{place}{e['value'].removeprefix(path)}"
+                for e in one["env"]
+                if e.get("value") == path or e.get("value", "").startswith(f"{path}/")
+            }
         return env
 
     def _tell(self, pod: Doc, phase: str, state: Doc, reason: str | None = None) -> None:

@@ -126,6 +126,14 @@ def never_started(key: AttemptKey, reason: Reason, *, now_ns: int, message: str 
     return Ended(key, 0, now_ns, reason, message=message)
 
 
+def without_products(ended: Ended, why: str) -> Ended:
+    """Return the end of an attempt whose products cannot be kept: it is no success."""
+    message = f"its products cannot be kept: {why}"
+    if ended.reason is not None:
+        return msgspec.structs.replace(ended, message=ended.message or message)
+    return msgspec.structs.replace(ended, reason=Reason.FILES, message=message)
+
+
 def blocked(key: AttemptKey, error: Blocked, *, now_ns: int) -> Ended:
     """Return the end of an attempt that cannot be started now."""
     return Ended(key, 0, now_ns, Reason.BLOCKED, message=str(error), ask=error.ask)

@@ -364,6 +364,7 @@ def limits_of(settings: Settings) -> ExecutorLimits:
         stream_bytes_max=kept.stream_bytes_max,
         stream_head_bytes=min(kept.stream_head_bytes, kept.stream_bytes_max),
         result_bytes_max=settings.section(FunctionSettings).result_bytes_max,
+        product_bytes_max=settings.product_bytes_max,
     )
 
 

@@ -17,7 +17,7 @@ from typing import Any
 from weft.core.conditions import Blocked
 from weft.core.errors import Unavailable, WeftError
 from weft.core.states import Phase
-from weft.plugins.runners.remote import RemoteRunner, Status
+from weft.plugins.runners.remote import Left, RemoteRunner, Status
 from weft.plugins.runners.remote.handles import Handles
 from weft.ports.runner import Assignment, RunnerSite
 from weft.wire.log_format import STDERR, STDOUT, Piece
@@ -106,6 +106,10 @@ class DirectoryEngine:
         """Return a line for each stream."""
         self._answer("output")
         return [Piece(STDOUT, 0, f"{name}\n".encode()), Piece(STDERR, 0, b"ran\n")]
+
+    async def left(self, name: str) -> Left:  # noqa: ARG002 (they write nothing)
+        """Return nothing."""
+        return Left()
 
     async def forget(self, names: Sequence[str]) -> None:
         """Remove the files."""

@@ -2,6 +2,7 @@
 
 import os
 import pwd
+from dataclasses import replace
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.conditions import BLOCK_FILE_VARIABLE
@@ -38,6 +39,13 @@ def name_and_home(uid: int) -> tuple[str, str]:
     except KeyError:
         return str(uid), os.environ.get("HOME", "/")
     return user.pw_name, user.pw_dir
+
+
+def limits_elsewhere(limits: ExecutorLimits) -> ExecutorLimits:
+    """Return the limits of attempts that an engine runs on other hosts, which have none of the
+    directories of this one.
+    """
+    return replace(limits, block_files="", message_files="", product_files="")
 
 
 def variables_of(key: AttemptKey, spec: JobSpec, limits: ExecutorLimits) -> dict[str, str]:

@@ -11,7 +11,7 @@ import msgspec
 from weft.core.products import WrongProducts, read_products
 from weft.core.states import Reason
 from weft.ports.patience import until_answered
-from weft.ports.runner import Ended
+from weft.ports.runner import Ended, without_products
 from weft.ports.store import WorkerStore
 from weft.wire.documents.files import FileInput
 from weft.worker.agent.attempt_files import AttemptFiles, NoPlainFile
@@ -53,10 +53,7 @@ class ProductFiles(AttemptFiles):
             return ended
         except (WrongProducts, NoPlainFile, OSError) as error:
             what = error.strerror if isinstance(error, OSError) else str(error)
-            message = f"its products cannot be kept: {what or 'they are in no plain file'}"
-            if ended.reason is not None:
-                return msgspec.structs.replace(ended, message=ended.message or message)
-            return msgspec.structs.replace(ended, reason=Reason.FILES, message=message)
+            return without_products(ended, what or "they are in no plain file")
         if products:
             got = [msgspec.to_builtins(one) for one in inputs] or None
             await until_answered(

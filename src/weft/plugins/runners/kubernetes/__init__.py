@@ -18,4 +18,5 @@ def open_kubernetes(site: RunnerSite) -> RemoteRunner:
     settings = site.section(KubernetesSettings)
     client = KubernetesClient(access_of(settings), settings)
     engine = KubernetesEngine(client, settings, site.limits, tag=tag_of(site.state))
-    return RemoteRunner(engine, Handles(site.state), site.log_writer, site.worker)
+    handles = Handles(site.state)
+    return RemoteRunner(engine, handles, site.log_writer, site.worker, limits=site.limits)

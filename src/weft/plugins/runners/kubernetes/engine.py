@@ -37,12 +37,13 @@ from weft.plugins.runners.kubernetes.statuses import (
     age_s,
     has_begun,
     is_over,
+    products_of,
     started_at,
     state_of,
     status_of,
     verdict_of,
 )
-from weft.plugins.runners.remote import Status
+from weft.plugins.runners.remote import Left, Status
 from weft.ports.executor import ExecutorLimits
 from weft.ports.runner import Assignment
 from weft.telemetry.log import get_logger
@@ -175,6 +176,11 @@ class KubernetesEngine:
         if cut:
             pieces += [encode_cut(STDOUT, 0, cut, 1), Piece(STDOUT, 0, tail)]
         return pieces
+
+    async def left(self, name: str) -> Left:
+        """Return the products, which the status of the pod has."""
+        seen = self._pods.get(name)
+        return Left() if seen is None else Left(products_of(seen.pod))
 
     async def forget(self, names: Sequence[str]) -> None:
         """Let the pods go."""

@@ -1,17 +1,16 @@
 """The pod of an attempt, and the one that takes the name of an attempt which is not wanted."""
 
 import math
-from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Any, Final
 
 from weft.core.attempt_key import AttemptKey
-from weft.core.conditions import BLOCK_FILE_VARIABLE
 from weft.core.errors import Invalid
+from weft.core.products import PRODUCTS_VARIABLE
 from weft.plugins.executors.job_environment import (
-    MESSAGES_VARIABLE,
     SHELL,
     identity_of,
+    limits_elsewhere,
     program_of,
     timeout_ms_of,
     variables_of,
@@ -35,6 +34,10 @@ COLLECTED: Final = "weft/collected"
 """The finalizer of a pod whose end is not collected yet."""
 JOB: Final = "job"
 """The name of its one container."""
+PRODUCTS: Final = "/dev/termination-log"
+"""The file of a container whose content Kubernetes keeps with its end."""
+PRODUCT_BYTES: Final = 4096
+"""It keeps the end of longer ones."""
 _RUNS: Final = ("kubernetes", "process", "container")
 """Executors of the specs that are understood: the others are those of a spec
 that names none, without and with a container."""
@@ -56,13 +59,14 @@ def pod_of(
         "image": _image_of(spec, settings),
         "resources": _resources_of(one, settings),
         "env": [
-            {"name": key, "value": _literal(text)}
+            {"name": key, "value": literal(text)}
             for key, text in _environment_of(one.key, spec, limits).items()
         ],
         "securityContext": {"allowPrivilegeEscalation": False, **_user_of(spec)},
+        "terminationMessagePath": PRODUCTS,
     }
     if command := _command_of(spec):
-        container["command"] = [_literal(word) for word in command]
+        container["command"] = [literal(word) for word in command]
     if spec.cwd is not None:
         container["workingDir"] = spec.cwd
     pod_spec: dict[str, Any] = {
@@ -165,13 +169,11 @@ def _resources_of(one: Assignment, settings: KubernetesSettings) -> dict[str, An
 
 
 def _environment_of(key: AttemptKey, spec: JobSpec, limits: ExecutorLimits) -> dict[str, str]:
-    # Directories of the gateway's host.
-    here = replace(limits, block_files="", message_files="", product_files="")
-    found = {
+    return {
         **(spec.inherit_env or {}), **identity_of(key, spec),
-        **(spec.env or {}), **variables_of(key, spec, here),
+        **(spec.env or {}), **variables_of(key, spec, limits_elsewhere(limits)),
+        **({PRODUCTS_VARIABLE: PRODUCTS} if limits.product_files else {}),
     }  # fmt: skip
-    return {k: v for k, v in found.items() if k not in {BLOCK_FILE_VARIABLE, MESSAGES_VARIABLE}}
 
 
 def _command_of(spec: JobSpec) -> list[str]:
@@ -203,6 +205,6 @@ def _command_of(spec: JobSpec) -> list[str]:
     return [SHELL, "-c", "\n".join(lines), SHELL, *words, *argv]
 
 
-def _literal(text: str) -> str:
+def literal(text: str) -> str:
     """Return a text of which Kubernetes makes the given one: it replaces `$(NAME)`."""
     return text.replace("$", "$$")

@@ -5,8 +5,9 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
+from weft.core.products import WrongProducts
 from weft.core.states import Phase, Reason
-from weft.plugins.runners.kubernetes.pods import VERDICT
+from weft.plugins.runners.kubernetes.pods import PRODUCT_BYTES, VERDICT
 from weft.plugins.runners.remote import Status
 
 NO_IMAGE: Final = frozenset({"ErrImagePull", "ImagePullBackOff", "ErrImageNeverPull"})
@@ -14,6 +15,8 @@ NO_IMAGE: Final = frozenset({"ErrImagePull", "ImagePullBackOff", "ErrImageNeverP
 NEVER_AN_IMAGE: Final = "InvalidImageName"
 _ENDED: Final = frozenset({"Succeeded", "Failed"})
 _NO_PROGRAM: Final = frozenset({"StartError", "ContainerCannotRun"})
+_BY_ITSELF: Final = frozenset({"Completed", "Error", "OOMKilled"})
+"""Reasons of ends whose message is what the program has written."""
 _UNKNOWN: Final = "ContainerStatusUnknown"
 _LOST: Final = frozenset({"NodeLost", "DeletionByPodGC", "DeletionByTaintManager"})
 _PREEMPTED: Final = frozenset(
@@ -46,6 +49,17 @@ def verdict_of(pod: Mapping[str, Any]) -> Reason | None:
     """Return why the gateway ends a pod."""
     word = (pod["metadata"].get("annotations") or {}).get(VERDICT, "")
     return next((one for one in Reason if one.word == word), None)
+
+
+def products_of(pod: Mapping[str, Any]) -> bytes:
+    """Return what an ended pod says that it has made. Raise `WrongProducts`."""
+    done = state_of(pod).get("terminated") or {}
+    if done.get("reason") not in _BY_ITSELF:
+        return b""
+    found = str(done.get("message") or "").encode()
+    if len(found) >= PRODUCT_BYTES:
+        raise WrongProducts(f"Kubernetes keeps less than {PRODUCT_BYTES} bytes of them")
+    return found
 
 
 def is_over(pod: Mapping[str, Any]) -> bool:
@@ -88,7 +102,8 @@ def where_of(pod: Mapping[str, Any]) -> str:
         if one["type"] == "PodScheduled" and one["status"] == "False"
     ]
     said += [text for text in (status.get("reason"), status.get("message")) if text]
-    said += [text for text in (found.get("reason"), found.get("message")) if text]
+    message = "" if found.get("reason") in _BY_ITSELF else found.get("message")
+    said += [text for text in (found.get("reason"), message) if text]
     return ", ".join(said)[:_SAID_MAX]
 
 

@@ -17,4 +17,5 @@ def open_nomad(site: RunnerSite) -> RemoteRunner:
     """Return the gateway of this worker to Nomad. Raise `WrongNomadAddress`."""
     settings = site.section(NomadSettings)
     engine = NomadEngine(NomadClient(settings), settings, site.limits, tag=tag_of(site.state))
-    return RemoteRunner(engine, Handles(site.state), site.log_writer, site.worker)
+    handles = Handles(site.state)
+    return RemoteRunner(engine, handles, site.log_writer, site.worker, limits=site.limits)

@@ -50,7 +50,7 @@ class NomadClient:
         self._calls = HttpCalls(Server("Nomad", found.hostname, port, tls, answer_s, _HINT))
 
     async def call(
-        self, method: str, path: Sequence[str], body: object = None, **query: str
+        self, method: str, path: Sequence[str], body: object = None, /, **query: str
     ) -> Any:  # noqa: ANN401 (a document of Nomad's)
         """Return the answer; None: there is no such thing."""
         target = self._target(path, query)
@@ -61,7 +61,7 @@ class NomadClient:
         return json.loads(text or "null")
 
     async def read(
-        self, path: Sequence[str], *, bytes_max: int, head_bytes: int, **query: str
+        self, path: Sequence[str], /, *, bytes_max: int, head_bytes: int, **query: str
     ) -> LongText:
         """Return a long text; an empty one if there is none."""
         status, found = await self._calls.read(

@@ -5,11 +5,13 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from weft.core.conditions import Blocked
+from weft.core.conditions import FILE_BYTES_MAX, Blocked
 from weft.core.errors import Unavailable, WeftError
 from weft.plugins.runners.nomad.client import NomadClient, NomadRefused
 from weft.plugins.runners.nomad.jobs import (
+    ASK,
     ATTEMPT,
+    PRODUCTS,
     STATE,
     TASK,
     job_of,
@@ -19,7 +21,7 @@ from weft.plugins.runners.nomad.jobs import (
 )
 from weft.plugins.runners.nomad.settings import NomadSettings
 from weft.plugins.runners.nomad.statuses import status_of, why_unplaced
-from weft.plugins.runners.remote import Status
+from weft.plugins.runners.remote import Left, Status
 from weft.ports.executor import ExecutorLimits
 from weft.ports.runner import Assignment
 from weft.wire.log_format import STDERR, STDOUT, Piece, encode_cut
@@ -133,6 +135,25 @@ class NomadEngine:
                 pieces.append(encode_cut(stream, 0, cut, 1))
                 pieces.append(Piece(stream, 0, tail))
         return pieces
+
+    async def left(self, name: str) -> Left:
+        """Return what the job left in its directory; one look, as most leave nothing."""
+        allocation = self._allocations.get(name)
+        if allocation is None:
+            return Left()
+        folder = f"{TASK}/local"
+        there = await self._client.call("GET", ["client", "fs", "ls", allocation], path=folder)
+        names = {str(one["Name"]) for one in there or () if not one["IsDir"]}
+        found = {}
+        for file, most in ((PRODUCTS, self._limits.product_bytes_max), (ASK, FILE_BYTES_MAX)):
+            if file in names:
+                size = most + 1
+                text = await self._client.read(
+                    ["client", "fs", "readat", allocation], path=f"{folder}/{file}",
+                    offset="0", limit=str(size), bytes_max=size, head_bytes=size,
+                )  # fmt: skip
+                found[file] = text.head
+        return Left(found.get(PRODUCTS, b""), found.get(ASK, b""))
 
     async def forget(self, names: Sequence[str]) -> None:
         """Remove the jobs from Nomad."""

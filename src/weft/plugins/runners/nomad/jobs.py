@@ -6,10 +6,13 @@ import shlex
 from typing import Any, Final, NamedTuple
 
 from weft.core.attempt_key import AttemptKey
+from weft.core.conditions import BLOCK_FILE_VARIABLE
 from weft.core.errors import Invalid
+from weft.core.products import PRODUCTS_VARIABLE
 from weft.plugins.executors.job_environment import (
     SHELL,
     identity_of,
+    limits_elsewhere,
     program_of,
     small_environment,
     timeout_ms_of,
@@ -24,6 +27,9 @@ ATTEMPT: Final = "weft_attempt"
 STATE: Final = "weft_state"
 """`given`, or `withdrawn`: a job that does nothing and holds the token of an attempt."""
 TASK: Final = "job"
+PRODUCTS: Final = "products"
+ASK: Final = "ask"
+"""Files in the task's directory in which a job says something; the gateway brings them back."""
 _RUNS: Final = ("nomad", "process")
 """Executors of the specs that are understood: the second is a spec that names none."""
 _PAYLOAD_MAX: Final = 16 << 10
@@ -110,9 +116,14 @@ def script_of(key: AttemptKey, spec: JobSpec, limits: ExecutorLimits) -> str:
         raise Invalid("Nomad runs programs, not functions", hint="Give it a command or a script.")
     own = {
         **(small_environment() if spec.inherit_env is None else spec.inherit_env),
-        **identity_of(key, spec), **(spec.env or {}), **variables_of(key, spec, limits),
+        **identity_of(key, spec), **(spec.env or {}),
+        **variables_of(key, spec, limits_elsewhere(limits)),
     }  # fmt: skip
     lines = [f"export {name}={shlex.quote(text)}" for name, text in own.items()]
+    if limits.block_files:
+        lines.append(f'export {BLOCK_FILE_VARIABLE}="$NOMAD_TASK_DIR/{ASK}"')
+    if limits.product_files:
+        lines.append(f'export {PRODUCTS_VARIABLE}="$NOMAD_TASK_DIR/{PRODUCTS}"')
     if spec.umask is not None:
         lines.append(f"umask {int(spec.umask, 8):o}")
     if spec.stdin is not None:

@@ -17,9 +17,11 @@ from weft.core.errors import Unavailable, WeftError
 from weft.core.gateway_test import GATEWAY
 from weft.core.states import Phase, Reason
 from weft.plugins.runners.remote.ends import at_ns, bytes_of, reason_of
-from weft.plugins.runners.remote.engine import Engine, Status
+from weft.plugins.runners.remote.engine import Engine, Left, Status
 from weft.plugins.runners.remote.handles import Handle, Handles
+from weft.plugins.runners.remote.left_files import LeftFiles
 from weft.plugins.runners.remote.notes import Notes
+from weft.ports.executor import ExecutorLimits
 from weft.ports.log_store import LogWriter
 from weft.ports.runner import (
     Assignment,
@@ -35,7 +37,7 @@ from weft.ports.runner import (
 from weft.telemetry.log import get_logger
 from weft.wire.log_format import STDERR, STDOUT
 
-__all__ = ["Engine", "RemoteRunner", "Status"]
+__all__ = ["Engine", "Left", "RemoteRunner", "Status"]
 
 log = get_logger()
 
@@ -50,7 +52,7 @@ class RemoteRunner:
 
     def __init__(
         self, engine: Engine, handles: Handles, logs: LogWriter, gateway: str,
-        close: Callable[[], None] = lambda: None,
+        close: Callable[[], None] = lambda: None, limits: ExecutorLimits | None = None,
     ) -> None:  # fmt: skip
         self._engine = engine
         self._gateway = gateway
@@ -58,6 +60,7 @@ class RemoteRunner:
         self._close = close
         """Lets go of what the engine holds open."""
         self._handles = handles
+        self._left = LeftFiles(limits)
         self._logs = logs
         self._held: dict[AttemptKey, Handle] = {}
         self._unsubmitted: dict[AttemptKey, Handle] = {}
@@ -437,7 +440,7 @@ class RemoteRunner:
             location = await self._logs.finish(key)
         started_s_ago = status.started_s_ago
         handle = self._held.get(key)
-        return Ended(
+        ended = Ended(
             key,
             0 if started_s_ago is None else at_ns(started_s_ago),
             at_ns(status.ended_s_ago),
@@ -449,6 +452,7 @@ class RemoteRunner:
             stderr_bytes=bytes_of(pieces, STDERR),
             location=location,
         )
+        return await self._left.bring(self._engine, ended)
 
     def _end_unsubmitted(self, key: AttemptKey, reason: Reason, message: str = "") -> None:
         self._tell_unsubmitted(

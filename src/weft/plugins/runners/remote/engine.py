@@ -28,6 +28,14 @@ class Status(msgspec.Struct, frozen=True):
     """Why it did not succeed, if exit code and signal do not tell."""
 
 
+class Left(msgspec.Struct, frozen=True):
+    """What an attempt wrote for weft to files at its engine; empty: nothing."""
+
+    products: bytes = b""
+    ask: bytes = b""
+    """What it waits for (`$WEFT_BLOCK_FILE`)."""
+
+
 class Engine(Protocol):
     """A system that runs attempts elsewhere. It takes and answers sets, in as few calls as it can.
 
@@ -59,6 +67,12 @@ class Engine(Protocol):
 
     async def output(self, name: str) -> Sequence[Piece]:
         """Return the whole output of an ended attempt."""
+
+    async def left(self, name: str) -> Left:
+        """Return what an ended attempt left, each file up to a byte more than it may have: the
+        agent refuses that. An engine that cannot bring a file back lets jobs not know of one.
+        Raise `WrongProducts` for products of which only a part came.
+        """
 
     async def forget(self, names: Sequence[str]) -> None:
         """Drop everything that is kept about ended attempts."""

@@ -32,4 +32,6 @@ def open_slurm(site: RunnerSite) -> RemoteRunner:
         top = settings.slurm_directory or site.state / "slurm"
         files = SharedFiles(SlurmFolder(top / tag))
     engine = SlurmEngine(SlurmCommands(shell, settings), files, settings, site.limits, tag=tag)
-    return RemoteRunner(engine, Handles(site.state), site.log_writer, site.worker, shell.close)
+    return RemoteRunner(
+        engine, Handles(site.state), site.log_writer, site.worker, shell.close, site.limits
+    )

@@ -8,14 +8,14 @@ from collections.abc import Collection, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Final, NamedTuple
 
-from weft.core.conditions import Blocked
+from weft.core.conditions import FILE_BYTES_MAX, Blocked
 from weft.core.errors import Invalid, WeftError
 from weft.core.states import Phase, Reason
-from weft.plugins.runners.remote import Status
+from weft.plugins.runners.remote import Left, Status
 from weft.plugins.runners.slurm.commands import SlurmCommands, SlurmRefused, Task
 from weft.plugins.runners.slurm.files import Array, SlurmFiles
 from weft.plugins.runners.slurm.folder import Marks
-from weft.plugins.runners.slurm.scripts import job_script, limit_script
+from weft.plugins.runners.slurm.scripts import ASK, PRODUCTS, job_script, limit_script
 from weft.plugins.runners.slurm.settings import SlurmSettings
 from weft.ports.executor import ExecutorLimits
 from weft.ports.runner import Assignment
@@ -84,6 +84,8 @@ class SlurmEngine:
         """By Slurm's number: our name of each array, and its attempts that are not forgotten."""
         self._kept: dict[str, Status] = {}
         """The statuses of what has ended: they do not change any more."""
+        self._left: dict[str, frozenset[str]] = {}
+        """Which files those left for weft that left any."""
         self._missing: dict[str, float] = {}
         """Since when Slurm does not know an attempt that has not ended, by our clock."""
         self._is_read = False
@@ -165,11 +167,19 @@ class SlurmEngine:
             head_bytes=self._limits.stream_head_bytes,
         )
 
+    async def left(self, name: str) -> Left:
+        """Read what the marks have shown."""
+        files = self._left.get(name, frozenset())
+        sizes = {PRODUCTS: self._limits.product_bytes_max, ASK: FILE_BYTES_MAX}
+        found = {file: await self._files.left(name, file, bytes_max=sizes[file]) for file in files}
+        return Left(found.get(PRODUCTS, b""), found.get(ASK, b""))
+
     async def forget(self, names: Sequence[str]) -> None:
         """Remove folders, and arrays of which nothing is left."""
         await self._files.forget(names)
         for name in names:
             self._kept.pop(name, None)
+            self._left.pop(name, None)
             number, _ = self._given.pop(name, (0, 0))
             array, left = self._arrays.get(number, ("", {name}))
             left.discard(name)
@@ -261,6 +271,8 @@ class SlurmEngine:
             own = tasks.get(marks.task) if marks.task else task
             if marks.ended_s_ago is not None:
                 found[name] = self._kept[name] = _ended(marks, marks.ended_s_ago, own)
+                if marks.left:
+                    self._left[name] = marks.left
             elif own is not None and own.state in _RUNS:
                 found[name] = _running(marks, own)
         for name in found:

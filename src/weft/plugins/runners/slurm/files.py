@@ -25,7 +25,7 @@ done"""
 _MARKS: Final = """cd {root} || exit 1
 date +%s.%N
 xargs -r sh -c 'find "$@" -maxdepth 1 -type f -printf "%T@ %p\\n" 2>/dev/null
-grep -rHs "" "$@"; exit 0' sh"""
+grep -rHs "" "$@" --exclude=products --exclude=ask; exit 0' sh"""
 _STOPPED: Final = "cd {root} || exit 1; while read -r name; do : >$name/run/stopped; done; exit 0"
 _FORGET: Final = "cd {root} || exit 0; xargs -r rm -rf --"
 
@@ -70,6 +70,9 @@ class SlurmFiles(Protocol):
 
     async def output(self, name: str, *, bytes_max: int, head_bytes: int) -> list[Piece]:
         """Return each stream: its beginning and its end, if it is longer than allowed."""
+
+    async def left(self, name: str, file: str, *, bytes_max: int) -> bytes:
+        """Return a file that a job left, or a byte more than it may have."""
 
     async def forget(self, names: Sequence[str]) -> None:
         """Remove what is kept of attempts."""
@@ -134,6 +137,10 @@ class SharedFiles:
         return await asyncio.to_thread(
             lambda: list(self._folder.output(name, bytes_max=bytes_max, head_bytes=head_bytes))
         )
+
+    async def left(self, name: str, file: str, *, bytes_max: int) -> bytes:
+        """Read."""
+        return await asyncio.to_thread(self._folder.left, name, file, bytes_max)
 
     async def forget(self, names: Sequence[str]) -> None:
         """Remove."""
@@ -244,6 +251,10 @@ class StagedFiles:
             pieces.append(encode_cut(stream, 0, size - bytes_max, 1))
             pieces.append(Piece(stream, 0, await self._login.read(path, size - tail, tail)))
         return pieces
+
+    async def left(self, name: str, file: str, *, bytes_max: int) -> bytes:
+        """Collect."""
+        return await self._login.read(f"{self._root}/{name}/run/{file}", 0, bytes_max + 1)
 
     async def forget(self, names: Sequence[str]) -> None:
         """Remove."""

@@ -3,6 +3,7 @@
     ROOT/weft-b1-j7-a1/  job, limit, script   what runs
                          run/                 who made it runs the attempt
                          run/started, ended   told by the node: its task, and the exit code
+                         run/products, ask    what the job left, if it did
                          out, err             output
     ROOT/arrays/ID       the names of an array's attempts, a line each
     ROOT/arrays/ID.sh    what Slurm starts
@@ -20,12 +21,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from weft.plugins.runners.slurm.scripts import array_script
+from weft.plugins.runners.slurm.scripts import ASK, PRODUCTS, array_script
 from weft.wire.log_format import STDERR, STDOUT, Piece, encode_cut
 
 ARRAYS: Final = "arrays"
 MARKS: Final = ("started", "ended", "late", "stopped", "missing", "nowhere")
-"""Files of the directory `run`."""
+"""Files of the directory `run` that tell something by their age or text."""
+LEFT: Final = frozenset({PRODUCTS, ASK})
+"""Files there that the job may write."""
+_FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,8 @@ class Marks:
     """The gateway asked it to end."""
     trouble: str
     """Why it was not started: `missing` (program) or `nowhere` (directory); empty: it was."""
+    left: frozenset[str] = frozenset()
+    """Which of `LEFT` are there."""
 
 
 class SlurmFolder:
@@ -121,7 +127,9 @@ class SlurmFolder:
         # Most attempts have one of them: a list costs a quarter of asking for each.
         with suppress(FileNotFoundError), os.scandir(self.root / name / "run") as files:
             for file in files:
-                if file.name in MARKS:
+                if file.name in LEFT and file.is_file(follow_symlinks=False):
+                    ages[file.name] = 0.0
+                elif file.name in MARKS:
                     ages[file.name] = max(0.0, time.time() - file.stat().st_mtime)
                     texts[file.name] = Path(file.path).read_text()
         return marks_of(ages, texts)
@@ -143,6 +151,12 @@ class SlurmFolder:
                 yield encode_cut(stream, 0, size - bytes_max, 1)
                 content.seek(size - (bytes_max - head_bytes))
                 yield Piece(stream, 0, content.read())
+
+    def left(self, name: str, file: str, bytes_max: int) -> bytes:
+        """Return a file that a job left, or a byte more than it may have."""
+        descriptor = os.open(self.root / name / "run" / file, _FLAGS)
+        with os.fdopen(descriptor, "rb") as content:
+            return content.read(bytes_max + 1)
 
     def forget(self, name: str) -> None:
         """Remove an attempt's folder."""
@@ -177,4 +191,5 @@ def marks_of(ages: Mapping[str, float], texts: Mapping[str, str]) -> Marks:
         is_late="late" in ages,
         is_stopped="stopped" in ages,
         trouble=next((one for one in ("missing", "nowhere") if one in ages), ""),
+        left=LEFT.intersection(ages),
     )

@@ -9,10 +9,13 @@ import shlex
 from typing import Final
 
 from weft.core.attempt_key import AttemptKey
+from weft.core.conditions import BLOCK_FILE_VARIABLE
 from weft.core.errors import Invalid
+from weft.core.products import PRODUCTS_VARIABLE
 from weft.plugins.executors.job_environment import (
     SHELL,
     identity_of,
+    limits_elsewhere,
     small_environment,
     timeout_ms_of,
     variables_of,
@@ -23,6 +26,9 @@ from weft.wire.spec import JobSpec
 
 RUNS: Final = ("slurm", "process")
 """Executors of the specs that are understood: the second is a spec that names none."""
+PRODUCTS: Final = "products"
+ASK: Final = "ask"
+"""Files in the directory `run` in which a job says something; the gateway brings them back."""
 
 _ARRAY = """#!/bin/sh
 # One attempt of an array; see plugins/runners/slurm/scripts.py of weft.
@@ -75,15 +81,25 @@ def job_script(key: AttemptKey, spec: JobSpec, limits: ExecutorLimits) -> str:
         raise Invalid("Slurm runs programs, not functions", hint="Give it a command or a script.")
     own = {
         **(small_environment() if spec.inherit_env is None else spec.inherit_env),
-        **identity_of(key, spec), **(spec.env or {}), **variables_of(key, spec, limits),
+        **identity_of(key, spec), **(spec.env or {}),
+        **variables_of(key, spec, limits_elsewhere(limits)),
     }  # fmt: skip
     where = "mkdir -p work && cd work" if spec.cwd is None else f"cd {shlex.quote(spec.cwd)}"
     umask = "" if spec.umask is None else f"umask {int(spec.umask, 8):o}\n"
     stdin = "" if spec.stdin is None else f"exec <{shlex.quote(spec.stdin)} || exit 66\n"
     return (
         f"#!{SHELL}\nhere=$PWD\n{umask}{where} || {{ : >$here/run/nowhere; exit 126; }}\n"
-        f"{stdin}{environment_of(own)}{_program(spec)}"
+        f"{stdin}{environment_of(own)}{_files_left(limits)}{_program(spec)}"
     )
+
+
+def _files_left(limits: ExecutorLimits) -> str:
+    """Return lines that tell a job where to write what the gateway brings back."""
+    given = (
+        (BLOCK_FILE_VARIABLE, limits.block_files, ASK),
+        (PRODUCTS_VARIABLE, limits.product_files, PRODUCTS),
+    )
+    return "".join(f'export {name}="$here/run/{file}"\n' for name, has, file in given if has)
 
 
 def _program(spec: JobSpec) -> str:

@@ -33,14 +33,38 @@ class SlurmCluster:
         ).stdout  # fmt: skip
 
     @asynccontextmanager
-    async def controller_down(self) -> AsyncIterator[None]:
-        """Kill the controller, and start it again with its state."""
+    async def controller_down(
+        self, *, saves: bool = False, forgets: bool = False
+    ) -> AsyncIterator[None]:
+        """Kill the controller, and start it again with its state, or without all its jobs. It
+        saves its state every five seconds: what is younger is lost, unless this waits (`saves`).
+        """
+        if saves:
+            await asyncio.to_thread(self._until_saved)
         pid = int((self.directory / "run" / "slurmctld.pid").read_text().split()[0])
         os.kill(pid, signal.SIGKILL)
+        if forgets:
+            for path in self._state.glob("job_state*"):
+                path.unlink()
         try:
             yield
         finally:
             await asyncio.to_thread(start, self.directory)
+
+    @property
+    def _state(self) -> Path:
+        return self.directory / "data" / "ctld"
+
+    def _until_saved(self) -> None:
+        """Wait until what the controller says of its jobs is on its disk."""
+        jobs = self.run("squeue", "-h", "-r", "-o", "%i").split()
+        if not jobs:
+            return
+        deadline, since, path = time.monotonic() + 60, time.time(), self._state / "job_state"
+        self.run("scontrol", "update", f"JobId={jobs[0]}", "Comment=to be saved")
+        while not path.exists() or path.stat().st_mtime < since:
+            assert time.monotonic() < deadline, "the controller does not save its state"
+            signal.sigtimedwait([], 0.1)
 
 
 def start(directory: Path) -> None:

@@ -57,7 +57,10 @@ class _Watched(Watched, SlurmEngine):
 
 
 def engine_of(root: Path, conf: Path) -> _Watched:
-    settings = SlurmSettings(slurm_conf=conf, slurm_look_s=0.2, slurm_answer_s=10)
+    settings = SlurmSettings(
+        slurm_conf=conf, slurm_look_s=0.2, slurm_answer_s=10,
+        slurm_missing_s=10,
+    )  # fmt: skip
     engine = _Watched(
         SlurmCommands(LocalShell(settings), settings),
         SharedFiles(SlurmFolder(root / "shared" / TAG)),
@@ -102,7 +105,8 @@ class TestSlurmRunner(RealEngineSuite):
         return str(self.cluster.conf)
 
     def engine_stopped(self) -> AbstractAsyncContextManager[None]:
-        return self.cluster.controller_down()
+        has_some = any(isinstance(one, SlurmEngine) and one._given for one in self.engines)
+        return self.cluster.controller_down(saves=has_some)
 
     @pytest.mark.parametrize("call", ["sbatch", "noted"])
     async def test_gateway_killed_around_sbatch_runs_its_attempt_once(
@@ -228,6 +232,20 @@ class TestSlurmRunner(RealEngineSuite):
             end = await agent.end_of(one)
             assert end.reason == Reason.SIGNAL
             assert f"Slurm job {task}" in end.message
+
+    async def test_job_that_the_controller_has_forgotten_is_no_success(self) -> None:
+        """As what is younger than its last save when it is killed: nodes end such jobs, and the
+        accounting may know them as cancelled.
+        """
+        one = assignment(2, runs_s=600)
+        async with self.ended() as agent:
+            await agent.runner.submit([one])
+            await agent.until(lambda told: len(told.started) == 1)
+            async with self.cluster.controller_down(forgets=True):
+                pass
+            ended = await agent.end_of(one)
+            assert ended.reason in {Reason.LOST, Reason.SYSTEM}
+            assert ended.started_ns > 0
 
     async def test_hundred_attempts_go_as_one_array(self) -> None:
         some = [assignment(number) for number in range(1, 101)]

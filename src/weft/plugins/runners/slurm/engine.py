@@ -6,6 +6,7 @@ import time
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from fnmatch import fnmatchcase
+from signal import SIGTERM
 from typing import Final, NamedTuple
 
 from weft.core.conditions import FILE_BYTES_MAX, Blocked
@@ -389,6 +390,9 @@ def _ended(marks: Marks, ended_s_ago: float, task: Task | None) -> Status:
     code, signal = marks.exit_code, None
     if (marks.is_stopped or state == "CANCELLED") and (code or 0) > _SIGNALLED:
         code, signal = None, (code or 0) - _SIGNALLED
+    elif state == "CANCELLED" and code == 0 and not marks.is_stopped:
+        # Slurm ended a child of its shell first, which then went on to a good end.
+        code, signal = None, SIGTERM
     return Status(
         Phase.COLLECTING,
         marks.began_s_ago,

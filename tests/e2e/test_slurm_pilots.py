@@ -1,15 +1,14 @@
 """A pool that grows by pilots on a real Slurm, runs jobs there and shrinks."""
 
-import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from socket import socket
 from typing import Any
 
 import pytest
 
-from e2e.conftest import PROGRAM, Weft
+from e2e.conftest import Weft
+from e2e.pool_site import PoolSite, pool_site
 from runners.slurm_cluster import SlurmCluster, slurm_cluster
 
 pytestmark = [pytest.mark.engine(name="slurm"), pytest.mark.timeout(900)]
@@ -30,80 +29,31 @@ cpu = 1
 memory = "512Mi"
 walltime_s = {walltime_s}
 """
-QUEUE = """
-[[queue]]
-name = "hpc"
-priority = 1
-pools = ["hpc"]
-"""
-WITHIN_S = 300.0
 SMALL = {"cpu": "250m", "memory": "64Mi"}
 """Several of them have room in a pilot."""
 
 
-class Site:
+class Site(PoolSite):
     """A server whose pool `hpc` is on a cluster."""
 
     def __init__(self, weft: Weft, cluster: SlurmCluster, path: Path) -> None:
-        self.weft, self.cluster, self.path = weft, cluster, path
-
-    def told(self, *arguments: str) -> Any:  # noqa: ANN401 (what the command prints)
-        done = self.weft.run(*arguments, "--json")
-        assert done.returncode == 0, done.stderr.decode()
-        return json.loads(done.stdout)
-
-    def apply(self, walltime_s: int) -> None:
-        """Describe the pool, and the queue that uses it."""
-        program = self.path / "program"
-        program.write_text(f'#!/bin/sh\nexec {" ".join(map(str, PROGRAM))} "$@"\n')
-        program.chmod(0o755)
-        text = POOL.format(program=program, walltime_s=walltime_s)
-        for kind, document in (("pool", text), ("queue", QUEUE)):
-            file = self.path / f"{kind}.toml"
-            file.write_text(document)
-            done = self.weft.run(kind, "apply", str(file), "--yes")
-            assert done.returncode == 0, done.stderr.decode()
-
-    def submit(self, **job: object) -> Any:  # noqa: ANN401 (a finished command)
-        text = json.dumps({"jobs": [{"queue": "hpc", **job}]})
-        return self.weft.run("submit", "-", "--format", "json", stdin=text.encode())
-
-    def machines(self) -> list[Any]:
-        found: list[Any] = self.told("pool", "show", "hpc")["machine_list"]
-        return found
-
-    def until(self, is_so: Callable[[], object], what: str) -> None:
-        deadline = time.monotonic() + WITHIN_S
-        while not is_so():
-            log = self.told("pool", "log", "hpc")
-            assert time.monotonic() < deadline, (what, self.machines(), log)
+        super().__init__(weft, path)
+        self.cluster = cluster
 
 
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[Site]:
-    weft = Weft(tmp_path / "home")
-    with slurm_cluster() as cluster, socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-        free.close()
+    with slurm_cluster() as cluster:
         settings = {
-            "WEFT_AUTOSCALE_S": "1", "WEFT_SLURM_CONF": str(cluster.conf),
+            "WEFT_SLURM_CONF": str(cluster.conf),
             "WEFT_SLURM_DIRECTORY": str(tmp_path / "shared"),
-            "WEFT_SLURM_CONNECT": f"http://127.0.0.1:{port}",
-        }  # fmt: skip
-        command = ("up", "--detach", "--port", str(port))
-        up = weft.run(*command, env=settings, timeout_s=300)
-        if up.returncode:  # a busy machine takes its time to make the database
-            up = weft.run(*command, env=settings, timeout_s=300)
-        assert up.returncode == 0, up.stderr.decode()
-        try:
+        }
+        with pool_site(tmp_path, settings, connect="WEFT_SLURM_CONNECT") as weft:
             yield Site(weft, cluster, tmp_path)
-        finally:
-            weft.run("down", timeout_s=120)
 
 
 def test_a_pool_of_pilots_waits_grows_runs_and_ends(site: Site) -> None:
-    site.apply(600)
+    site.apply(POOL, walltime_s=600)
     refused = site.submit(command=["true"])
     assert refused.returncode != 0
     assert b"a time limit (timeout_s) of at most 300 s" in refused.stderr
@@ -138,7 +88,7 @@ def test_a_pool_of_pilots_waits_grows_runs_and_ends(site: Site) -> None:
 
 def test_a_pilot_near_its_end_takes_no_job_that_would_outlast_it(site: Site) -> None:
     """A job that needs more time gets another pilot; one that fits runs on the old one."""
-    site.apply(300)
+    site.apply(POOL, walltime_s=300)
     held = f"while [ ! -e {site.path}/end ]; do sleep 0.1; done"
     first = site.submit(script=held, timeout_s=120, resources=SMALL)
     assert first.returncode == 0, first.stderr.decode()

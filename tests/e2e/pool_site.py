@@ -1,0 +1,76 @@
+"""A server whose pool `hpc` grows by machines that a cluster lends."""
+
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from socket import socket
+from typing import Any
+
+from e2e.conftest import PROGRAM, Weft
+
+QUEUE = """
+[[queue]]
+name = "hpc"
+priority = 1
+pools = ["hpc"]
+"""
+WITHIN_S = 300.0
+
+
+class PoolSite:
+    """A server with such a pool."""
+
+    def __init__(self, weft: Weft, path: Path) -> None:
+        self.weft, self.path = weft, path
+
+    def told(self, *arguments: str) -> Any:  # noqa: ANN401 (what the command prints)
+        done = self.weft.run(*arguments, "--json")
+        assert done.returncode == 0, done.stderr.decode()
+        return json.loads(done.stdout)
+
+    def apply(self, pool: str, **words: object) -> None:
+        """Describe the pool, whose machines run weft by `program`, and the queue that uses it."""
+        program = self.path / "program"
+        program.write_text(f'#!/bin/sh\nexec {" ".join(map(str, PROGRAM))} "$@"\n')
+        program.chmod(0o755)
+        text = pool.format(program=program, **words)
+        for kind, document in (("pool", text), ("queue", QUEUE)):
+            file = self.path / f"{kind}.toml"
+            file.write_text(document)
+            done = self.weft.run(kind, "apply", str(file), "--yes")
+            assert done.returncode == 0, done.stderr.decode()
+
+    def submit(self, **job: object) -> Any:  # noqa: ANN401 (a finished command)
+        text = json.dumps({"jobs": [{"queue": "hpc", **job}]})
+        return self.weft.run("submit", "-", "--format", "json", stdin=text.encode())
+
+    def machines(self) -> list[Any]:
+        found: list[Any] = self.told("pool", "show", "hpc")["machine_list"]
+        return found
+
+    def until(self, is_so: Callable[[], object], what: str) -> None:
+        deadline = time.monotonic() + WITHIN_S
+        while not is_so():
+            log = self.told("pool", "log", "hpc")
+            assert time.monotonic() < deadline, (what, self.machines(), log)
+
+
+@contextmanager
+def pool_site(path: Path, settings: Mapping[str, str], *, connect: str) -> Iterator[Weft]:
+    """Run a server with these settings; `connect`: the one that says where machines reach it."""
+    weft = Weft(path / "home")
+    with socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    own = {"WEFT_AUTOSCALE_S": "1", connect: f"http://127.0.0.1:{port}", **settings}
+    command = ("up", "--detach", "--port", str(port))
+    up = weft.run(*command, env=own, timeout_s=300)
+    if up.returncode:  # a busy machine takes its time to make the database
+        up = weft.run(*command, env=own, timeout_s=300)
+    assert up.returncode == 0, up.stderr.decode()
+    try:
+        yield weft
+    finally:
+        weft.run("down", timeout_s=120)

@@ -53,6 +53,11 @@ def give_secrets(pod: dict[str, Any], uses: Sequence[SecretUse]) -> None:
 
 def secret_of(pod: Mapping[str, Any], secrets: Sequence[GivenSecret]) -> dict[str, Any]:
     """Return the Secret of a pod that has been made."""
+    return owned_secret(pod, {_key(number): one.value for number, one in enumerate(secrets)})
+
+
+def owned_secret(pod: Mapping[str, Any], values: Mapping[str, str]) -> dict[str, Any]:
+    """Return a Secret that has the name of a pod, and goes with it."""
     meta = pod["metadata"]
     owner = {"apiVersion": "v1", "kind": "Pod", "name": meta["name"], "uid": meta["uid"]}
     return {
@@ -62,7 +67,7 @@ def secret_of(pod: Mapping[str, Any], secrets: Sequence[GivenSecret]) -> dict[st
             "name": meta["name"], "labels": meta["labels"], "ownerReferences": [owner],
         },
         "immutable": True,
-        "stringData": {_key(number): one.value for number, one in enumerate(secrets)},
+        "stringData": values,
     }  # fmt: skip
 
 

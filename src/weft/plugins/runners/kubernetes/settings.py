@@ -1,4 +1,4 @@
-"""Settings of the runner `kubernetes`."""
+"""Settings of the runner and the provider `kubernetes`."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,7 +8,7 @@ from weft.settings import setting
 
 @dataclass(frozen=True, kw_only=True)
 class KubernetesSettings:
-    """How a gateway speaks to Kubernetes, and what its pods are."""
+    """How gateways and the driver speak to Kubernetes, and what their pods are."""
 
     kubernetes_config: Path | None = setting(
         None, "the kubeconfig (default: KUBECONFIG, the account of our pod, ~/.kube/config)"
@@ -19,6 +19,10 @@ class KubernetesSettings:
     kubernetes_images: str = setting(
         "*", "images that jobs may name, as patterns of a shell: registry.example/*,debian:*"
     )
+    kubernetes_connect: str | None = setting(
+        None, "the address at which worker pods reach the api, as https://weft.example.org"
+    )
+    kubernetes_worker_image: str = setting("", "the image of worker pods (pools may name another)")
     kubernetes_gpu: str = setting("nvidia.com/gpu", "what Kubernetes calls a GPU")
     kubernetes_start_s: int = setting(
         600, "seconds that a pod may need beyond its job's time limit", minimum=1, maximum=86_400

@@ -1,5 +1,6 @@
 """A server of S3 for tests (`tests/servers/s3.sh`)."""
 
+import re
 import shutil
 import subprocess
 import urllib.request
@@ -17,6 +18,14 @@ class Buckets:
     """A server of S3 that runs."""
 
     url = f"http://127.0.0.1:{PORT}"
+
+    def __init__(self, directory: Path) -> None:
+        self._log = directory / "log" / "s3.log"
+
+    def answers(self, method: str, path: str) -> list[int]:
+        """Return how it has answered to requests for an object."""
+        said = re.sub(r"\x1b\[\d*m", "", self._log.read_text())
+        return [int(one) for one in re.findall(rf'"{method} /{path}\?[^"]*" (\d+)', said)]
 
     def ask(self, method: str, path: str, body: bytes | None = None) -> bytes:
         """Ask with some key: the server of the tests wants one, and checks none."""
@@ -38,7 +47,7 @@ def s3_server(*names: str) -> Iterator[Buckets]:
             [SCRIPT, "start", str(directory), str(PORT)],
             check=True, capture_output=True, timeout=START_S,
         )  # fmt: skip
-        found = Buckets()
+        found = Buckets(directory)
         for name in names:
             found.ask("PUT", name)
         yield found

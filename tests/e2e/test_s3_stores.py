@@ -155,6 +155,25 @@ def test_files_travel_between_two_stores_and_no_job_sees_what_opens_them(
         assert found_below(weft.home, canary) == []
 
 
+def test_what_many_jobs_need_is_fetched_once(weft: Weft, buckets: Buckets) -> None:
+    """Until it changes; they ask for that, unless they know what it must be."""
+    job = {"script": "cat many.txt", "inputs": [{"from": "store://genomes/many.txt"}]}
+    sum_of_one = f"sha256:{hashlib.sha256(b'one').hexdigest()}"
+    knows = {**job, "inputs": [{"from": "store://genomes/many.txt", "checksum": sum_of_one}]}
+    buckets.ask("PUT", "genomes/many.txt", b"one")
+    run(weft, *[job] * 20)
+    run(weft, *[knows] * 5)
+    first = buckets.answers("GET", "genomes/many.txt")
+    buckets.ask("PUT", "genomes/many.txt", b"two")
+    batch, jobs = run(weft, *[job] * 20)
+
+    said = told(weft, "logs", f"{batch}.j20")
+    assert (said, {one["state"] for one in jobs}) == (b"two", {"success"})
+    again = buckets.answers("GET", "genomes/many.txt")[len(first) :]
+    assert first.count(200) == again.count(200) == 1
+    assert {*first, *again} == {200, 304}
+
+
 def test_archive_of_agave_is_in_the_store_that_it_names(
     weft: Weft, buckets: Buckets, tmp_path: Path
 ) -> None:

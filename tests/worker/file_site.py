@@ -12,9 +12,10 @@ from weft.plugins.file_stores.web import WebFiles
 from weft.plugins.file_stores.weft import KeptFiles
 from weft.ports.file_signing import Signed, ToSign
 from weft.worker.agent.object_uploads import FileSite
+from weft.worker.stager.cache import InputCache
 
 
-def file_site(root: Path, *, for_accounts: bool = False) -> FileSite:
+def file_site(root: Path, *, for_accounts: bool = False, cache_bytes: int = 1 << 20) -> FileSite:
     """Return stores that keep files below `root`, and give nothing of the host."""
     return FileSite(
         kept=KeptFiles(root / "kept-files"),
@@ -23,6 +24,7 @@ def file_site(root: Path, *, for_accounts: bool = False) -> FileSite:
         objects=ObjectHttpCarrier(AllowedHosts()),
         web=WebFiles(HttpCarrier(parse_allowed_hosts("127.0.0.1"), 10)),
         for_accounts=for_accounts,
+        cache=InputCache(root / "inputs", cache_bytes, for_accounts=for_accounts),
     )
 
 

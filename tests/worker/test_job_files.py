@@ -1,6 +1,7 @@
 """Jobs with files, on a real agent and spawner: also when the agent dies, and under accounts."""
 
 import asyncio
+import contextlib
 import hashlib
 import os
 import shutil
@@ -13,6 +14,7 @@ import pytest
 from weft.core.states import Reason
 from weft.wire.documents.files import FileInput, FileOutput
 from weft.wire.spec import FILES, JobSpec
+from worker.counting_server import Server
 from worker.fake_store import FakeStore
 from worker.worker_process import Worker
 
@@ -183,3 +185,38 @@ async def test_input_comes_from_a_web_server(worker: Worker) -> None:
     (failed,) = [one for one in done if one.reason is not None]
     assert failed.reason is Reason.FILES
     assert url in (failed.message or "")
+
+
+@needs_root
+async def test_jobs_share_what_was_fetched_and_cannot_change_it(of_root: Worker) -> None:
+    """With an account of its own a job gets a link to it, if it wants; else a copy of its own."""
+    server = Server()
+    server.files["/a"] = b"genome\n", '"v1"'
+    async with server.running():
+        link, copy = (FileInput(f"{server.url}/a", mode=mode) for mode in ("link", "copy"))
+        script = "cat a; stat -c '%u %a %h' a; { echo x > a; chmod 777 a; } 2> err || echo no"
+        for given in (link, copy, link):
+            of_root.store.submit(sh(script, inputs=(given,)))
+            await of_root.store.until(len(of_root.store.jobs))
+        ends = await of_root.store.until(3)
+    said = [of_root.output(one) for one in ends]
+
+    assert said == [b"genome\n0 444 2\nno\n", b"genome\n20001 600 1\n", said[0]]
+    assert server.sent == ["/a"]
+
+
+async def test_job_that_would_fill_the_disk_waits_and_says_so(worker: Worker) -> None:
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b'HTTP/1.1 200 OK\r\nETag: "1"\r\nContent-Length: %d\r\n\r\nx' % (1 << 39))
+        with contextlib.suppress(ConnectionError):
+            await reader.read()
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    async with server:
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/a"
+        worker.store.submit(sh("true", inputs=(FileInput(url),)))
+        (end,) = await worker.store.until_ended(1)
+    assert end.reason is Reason.BLOCKED
+    assert f"{url}: it has 512.0 GiB, and the worker's disk has room for" in end.message

@@ -5,6 +5,7 @@ never has them, and no job does.
 """
 
 from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, Protocol
 
 from weft.core.attempt_key import AttemptKey
@@ -60,10 +61,25 @@ class UrlSigner(Protocol):
         """
 
 
+@dataclass
+class Head:
+    """What a server says of a file before its first byte; who reads it fills it in."""
+
+    known: str = ""
+    """A version that need not come again, of what was at `place`."""
+    place: str = ""
+    """Where it was found, after redirections."""
+    version: str = ""
+    """What names these bytes; empty: nothing does, or they are not to be kept."""
+    n_bytes: int | None = None
+    is_known: bool = False
+    """It still has the version `known`: no byte comes."""
+
+
 class UrlReader(Protocol):
     """The one who fetches what web servers have."""
 
-    def read(self, url: str) -> AsyncIterator[bytes]:
+    def read(self, url: str, head: Head | None = None) -> AsyncIterator[bytes]:
         """Yield the bytes in pieces of at most some MiB. Raise `FileMissing`, `FileRefused`,
         `FileDiffers`, `StoreAway`.
         """
@@ -72,9 +88,9 @@ class UrlReader(Protocol):
 class ObjectCarrier(Protocol):
     """Who transfers. All raise `FileMissing`, `FileRefused`, `StoreAway`."""
 
-    def read(self, url: str) -> AsyncIterator[bytes]:
-        """Yield the bytes of an object, in pieces of at most some MiB. Raise `FileDiffers` if it
-        was changed meanwhile.
+    def read(self, url: str, start: int = 0, head: Head | None = None) -> AsyncIterator[bytes]:
+        """Yield the bytes of an object from `start` on, in pieces of at most some MiB. Raise
+        `FileDiffers` if it was changed meanwhile.
         """
 
     async def write(self, url: str, file: HeldFile) -> None:

@@ -20,6 +20,7 @@ from weft.run.home import Home
 from weft.settings import Settings
 from weft.wire.sealed import SecretKeys
 from weft.worker.agent.object_uploads import FileSite
+from weft.worker.stager.cache import InputCache
 from weft.worker.stager.running import RunningDirectories
 
 
@@ -58,7 +59,9 @@ class KeepsFilesToo:
             await self._files.remove(f"b{batch_id}")
 
 
-def file_site_of(settings: Settings, home: Home, logs: Path, signer: UrlSigner) -> FileSite:
+def file_site_of(
+    settings: Settings, home: Home, logs: Path, signer: UrlSigner, scratch: Path
+) -> FileSite:
     """Return where files of jobs are, and their limits. `logs`: named as the database."""
     is_root = settings.run_as == "user"
     return FileSite(
@@ -79,4 +82,7 @@ def file_site_of(settings: Settings, home: Home, logs: Path, signer: UrlSigner) 
         output_bytes_max=settings.output_bytes_max,
         output_files_max=settings.output_files_max,
         for_accounts=is_root,
+        cache=InputCache(
+            scratch / "inputs" / logs.name, settings.input_cache_bytes, for_accounts=is_root
+        ),
     )

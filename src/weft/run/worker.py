@@ -162,7 +162,7 @@ def _agent_of(
         ),
         accounts=job_accounts(settings, store),
         scratch=_scratch(settings, home),
-        files=file_site_of(settings, home, logs, source.signer),
+        files=file_site_of(settings, home, logs, source.signer, _scratch(settings, home)),
         products=ProductLimits(
             products_max=settings.products_max, bytes_max=settings.product_bytes_max
         ),

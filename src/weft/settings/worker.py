@@ -194,6 +194,13 @@ class WorkerSettings:
     staging_files_max: int = setting(
         4, "files that a worker fetches or keeps at a time", minimum=1, maximum=1000
     )
+    input_cache_bytes: LargeBytes = setting(
+        10 << 30,
+        "bytes of files from stores and web servers that a worker keeps for the next jobs of the "
+        "same tenant; those not used for longest go; 0: none",
+        minimum=0,
+        maximum=1 << 50,
+    )
     input_bytes_max: LargeBytes = setting(
         1 << 40, "bytes of one input, and of what is unpacked of it", minimum=MIB, maximum=1 << 50
     )

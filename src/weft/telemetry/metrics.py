@@ -245,6 +245,13 @@ SPOOL_REFUSALS: Final = Counter(
     "parts of output of workers outside that were refused, since there is no room",
     registry=REGISTRY,
 )
+INPUTS: Final = Counter(
+    "weft_cached_inputs", "files that were fetched into the cache of inputs, and given from it",
+    ["outcome"], registry=REGISTRY,
+)  # fmt: skip
+INPUT_CACHE_BYTES: Final = Gauge(
+    "weft_input_cache_bytes", "what the cache of inputs holds", registry=REGISTRY
+)
 LOG_PACKS: Final = Counter(
     "weft_log_packs", "packs of output for the bucket, by outcome", ["outcome"], registry=REGISTRY
 )

@@ -7,7 +7,7 @@ import asyncio
 import hashlib
 import os
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
@@ -16,39 +16,27 @@ import msgspec
 from weft.core.attempt_key import AttemptKey
 from weft.core.conditions import Blocked
 from weft.core.file_paths import (
-    FileSource,
-    HostFile,
-    JobFile,
-    StoreFile,
-    UrlFile,
-    WrongPath,
     in_store,
-    name_of,
-    parse_source,
-    parts_of,
-    target_of,
 )
-from weft.core.states import JobState, Reason
+from weft.core.states import Reason
 from weft.ports.file_store import (
     FileDiffers,
-    FileMissing,
     FileProblem,
     FileRefused,
-    FileStore,
     HeldFile,
     StoreAway,
 )
 from weft.ports.patience import until_answered
 from weft.ports.runner import Assignment, Ended, blocked, never_started
-from weft.ports.store import FileWanted, FoundFile, KeptFile, WorkerStore
+from weft.ports.store import KeptFile, WorkerStore
 from weft.telemetry.log import get_logger
 from weft.wire.documents.files import ANNOUNCED_BYTES_MAX, FileInput, FileOutput
-from weft.wire.spawner import CONTAINER_WORK
+from weft.worker.agent.job_inputs import JobInputs
 from weft.worker.agent.object_uploads import FileSite, ObjectUploads
 from weft.worker.stager.directories import JobDirectories, Plan
 from weft.worker.stager.finding import FoundFile as LeftFile
 from weft.worker.stager.finding import find_outputs, opened_output
-from weft.worker.stager.placing import give, link, put_file, unpack
+from weft.worker.stager.placing import give
 
 log = get_logger()
 
@@ -71,15 +59,14 @@ class JobFiles:
         self._incarnation_id = incarnation_id
         self._directories = JobDirectories(directory, for_accounts=site.for_accounts)
         self._uploads = ObjectUploads(site, incarnation_id, self._directories)
-        self._places = asyncio.Semaphore(site.parallel)
-        # Servers of anybody, which may be slow, hold up no other files.
-        self._web_places = asyncio.Semaphore(site.parallel)
+        self._inputs = JobInputs(site, store, self._uploads, incarnation_id, directory)
         self.ended: asyncio.Queue[Ended] = asyncio.Queue()
         """Attempts that have ended, and whose outputs are to be kept."""
 
     def adopt(self, keys: Iterable[AttemptKey]) -> None:
         """Take over the directories of these attempts; those of others go."""
         self._directories.adopt(keys)
+        self._site.cache.tidy()
 
     def take(self, ended: Ended, *, anyway: bool) -> bool:
         """Take the end of an attempt with files, to report it later; return whether it has any, or
@@ -107,7 +94,7 @@ class JobFiles:
         reason, message = Reason.FILES, ""
         try:
             work = await asyncio.to_thread(self._directories.make, one.key)
-            variables = await self._bring_all(one, work)
+            variables = await self._inputs.bring_all(one, work)
             if one.account is not None:
                 await asyncio.to_thread(give, work, one.account)
             self._directories.keep_plan(
@@ -139,138 +126,6 @@ class JobFiles:
             return msgspec.structs.replace(one, spec=spec, directory=str(work))
         await asyncio.to_thread(self.remove, one.key)
         return never_started(one.key, reason, now_ns=time.monotonic_ns(), message=message)
-
-    async def _bring_all(self, one: Assignment, work: Path) -> dict[str, str]:
-        inputs = one.spec.inputs or ()
-        seen = work
-        if one.spec.container is not None:  # it sees its directory there, and nothing else
-            seen = Path(CONTAINER_WORK)
-            inputs = tuple(msgspec.structs.replace(given, mode="copy") for given in inputs)
-        sources = [_source_of(given) for given in inputs]
-        found = await self._find(one.key, sources)
-        bringing = [
-            asyncio.create_task(self._bring_one(one.key, work, given, source, found.get(n)))
-            for n, (given, source) in enumerate(zip(inputs, sources, strict=True))
-        ]
-        try:
-            paths = await asyncio.gather(*bringing)
-        finally:
-            for task in bringing:
-                task.cancel()
-            await asyncio.gather(*bringing, return_exceptions=True)
-        return {
-            given.env: str(seen / path.relative_to(work))
-            for given, path in zip(inputs, paths, strict=True)
-            if given.env is not None and path is not None
-        }
-
-    async def _find(
-        self, key: AttemptKey, sources: list[FileSource]
-    ) -> Mapping[int, FoundFile | None]:
-        """Return what the database knows of the files that weft keeps, by their places here."""
-        wanted = {
-            n: FileWanted(source.batch_id, source.job_id, source.parent, source.path)
-            if isinstance(source, JobFile)
-            else FileWanted(
-                None, 0, None, source.address if isinstance(source, StoreFile) else source.path
-            )
-            for n, source in enumerate(sources)
-            if not isinstance(source, HostFile | UrlFile)
-        }
-        if not wanted:
-            return {}
-        rows = await until_answered(
-            lambda: self._store.find_files(self._incarnation_id, key, list(wanted.values()))
-        )
-        return dict(zip(wanted, rows, strict=True))
-
-    async def _bring_one(
-        self, key: AttemptKey, work: Path, given: FileInput, source: FileSource,
-        found: FoundFile | None,
-    ) -> Path | None:  # fmt: skip
-        try:
-            if isinstance(source, UrlFile):
-                async with self._web_places, asyncio.timeout(self._site.web_s_max):
-                    return await self._bring_now(key, work, given, source, found)
-            async with self._places:
-                return await self._bring_now(key, work, given, source, found)
-        except TimeoutError as error:
-            most = f"{self._site.web_s_max:g} s (input_url_s_max)"
-            raise FileRefused(f"its input {given.from_} did not come within {most}") from error
-        except FileMissing as error:
-            if given.optional:
-                return None
-            raise FileMissing(f"its input {given.from_} is missing: {error}") from error
-        except FileProblem as error:
-            raise type(error)(f"its input {given.from_}: {error}") from error
-
-    async def _bring_now(
-        self, key: AttemptKey, work: Path, given: FileInput, source: FileSource,
-        found: FoundFile | None,
-    ) -> Path:  # fmt: skip
-        store: FileStore | None = None
-        path, n_bytes, digest = "", None, None
-        if isinstance(source, StoreFile):  # of a job of the batch, or of anybody
-            n_bytes, digest = (found.n_bytes, found.digest) if found else (None, None)
-        elif not isinstance(source, UrlFile):
-            store, path, n_bytes, digest = self._place_of(source, found)
-        checksum = digest
-        if given.checksum is not None:
-            checksum = bytes.fromhex(given.checksum.partition(":")[2])
-            if digest is not None and checksum != digest:
-                raise FileDiffers("it has another checksum")
-        if store is not None:
-            facts = await store.facts(path)
-            if facts.n_bytes > (most := self._site.input_bytes_max):
-                raise FileRefused(
-                    f"it has {facts.n_bytes} bytes, at most {most} (input_bytes_max)"
-                )
-        parts = _parts(given, source)
-        if store is not None:
-            pieces = store.read(path)
-        elif isinstance(source, UrlFile):
-            pieces = self._site.web.read(source.url)
-        else:
-            pieces = self._site.objects.read(await self._uploads.url(key, "GET", source))
-        may_link = given.mode == "link" and isinstance(source, HostFile) and not given.unpack
-        if may_link and checksum is None:
-            await asyncio.to_thread(link, work, parts, source.path)
-            return work.joinpath(*parts)
-        into, name = work, parts
-        if given.unpack:
-            into, name = work.parent, (f"archive-{os.urandom(8).hex()}",)
-        await put_file(
-            into,
-            name,
-            pieces,
-            digest=checksum,
-            n_bytes=n_bytes,
-            bytes_max=self._site.input_bytes_max,
-        )
-        if given.unpack:
-            archive = into / name[0]
-            try:
-                await asyncio.to_thread(
-                    unpack,
-                    work,
-                    parts,
-                    archive,
-                    bytes_max=self._site.input_bytes_max,
-                    entries_max=self._site.input_entries_max,
-                )
-            finally:
-                archive.unlink(missing_ok=True)
-        return work.joinpath(*parts)
-
-    def _place_of(
-        self, source: FileSource, found: FoundFile | None
-    ) -> tuple[FileStore, str, int | None, bytes | None]:
-        if isinstance(source, HostFile):
-            return self._site.host, source.path, None, None
-        if found is None or found.digest is None or found.n_bytes is None:
-            raise FileMissing(_why_missing(source, found))
-        path = f"b{found.batch_id}/{found.digest.hex()}"
-        return self._site.kept, path, found.n_bytes, found.digest
 
     # after the end
 
@@ -350,7 +205,7 @@ class JobFiles:
     async def _keep_one(self, key: AttemptKey, one: LeftFile, owner: int | None) -> KeptFile:
         work, n_away, n_changed = self._directories.work_of(key), 0, 0
         while True:
-            async with self._places:
+            async with self._inputs.places:
                 try:
                     return await self._keep_now(key, work, one, owner)
                 except FileDiffers as error:
@@ -376,32 +231,6 @@ class JobFiles:
                 return KeptFile(target, n_bytes, digest, message=message)
             await self._uploads.store(key, target, held)
         return KeptFile(target, n_bytes, digest, target, message)
-
-
-def _source_of(given: FileInput) -> FileSource:
-    try:
-        return parse_source(given.from_)
-    except WrongPath as error:
-        raise FileRefused(f"its input {given.from_}: {error}") from error
-
-
-def _parts(given: FileInput, source: FileSource) -> tuple[str, ...]:
-    try:
-        if given.unpack:
-            return () if given.to in {None, ".", "./"} else parts_of((given.to or "").rstrip("/"))
-        return target_of(given.to, name_of(source))
-    except WrongPath as error:
-        raise FileRefused(str(error)) from error
-
-
-def _why_missing(source: FileSource, found: FoundFile | None) -> str:
-    if not isinstance(source, JobFile):
-        return "the batch has no such file"
-    if found is None or found.state is None:
-        return "no such job has left it"
-    if not JobState(found.state).is_terminal:
-        return f"that job is {JobState(found.state).word}"
-    return "that job has left no such file"
 
 
 def _is_wanted(output: FileOutput, ended: Ended) -> bool:

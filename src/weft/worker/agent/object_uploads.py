@@ -18,6 +18,7 @@ from weft.ports.file_signing import (
 )
 from weft.ports.file_store import FileRefused, FileStore, HeldFile, StoreAway
 from weft.ports.patience import until_answered
+from weft.worker.stager.cache import InputCache
 from weft.worker.stager.directories import JobDirectories
 
 _PART_BYTES: Final = 64 << 20
@@ -46,6 +47,7 @@ class FileSite:
     output_bytes_max: int = 1 << 40
     output_files_max: int = 10_000
     for_accounts: bool = False
+    cache: InputCache
 
 
 class ObjectUploads:

@@ -1,18 +1,24 @@
 """Bring one input into the directory of a job that has not started."""
 
 import asyncio
+import errno
 import hashlib
 import os
+import stat
 from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, Final
 
-from weft.ports.file_store import FileDiffers, FileRefused
+from weft.ports.file_store import FileDiffers, FileRefused, HeldFile
 from weft.wire.spawner import Account
 from weft.wire.walking import NotPlain, entered, make_file, opened_directory
 from weft.worker.stager.packing import ENTRIES_MAX
 from weft.worker.stager.unpacking import Unpacking
+
+SHARED_MODE: Final = 0o444
+"""Of files that belong to the worker and are in the directories of several jobs."""
+_CANNOT_SHARE: Final = frozenset({errno.EXDEV, errno.EINVAL, errno.EOPNOTSUPP, errno.ENOSYS})
 
 
 async def put_file(
@@ -27,27 +33,48 @@ async def put_file(
     """Write a file and give it its place when it is whole. Raise `FileDiffers`, `FileRefused`,
     `OSError`.
     """
+    with _new_file(work, parts) as fd:
+        found, size = hashlib.sha256(), 0
+        async for piece in pieces:
+            size += len(piece)
+            if size > bytes_max:
+                raise FileRefused(f"it has more than {bytes_max} bytes (input_bytes_max)")
+            await asyncio.to_thread(append, fd, found, piece)
+        if (n_bytes is not None and size != n_bytes) or (
+            digest is not None and found.digest() != digest
+        ):
+            raise FileDiffers("its bytes are not those that were expected")
+
+
+def put_copy(work: Path, parts: tuple[str, ...], file: HeldFile) -> None:
+    """Copy an open file, or share its blocks where the file system can. Raise as `put_file`."""
+    with _new_file(work, parts) as fd:
+        done, copy = 0, _copy_range
+        while done < file.n_bytes:
+            try:
+                n_bytes = copy(file.fd, fd, file.n_bytes - done, done)
+            except OSError as error:
+                if copy is _send or error.errno not in _CANNOT_SHARE:
+                    raise
+                copy, n_bytes = _send, 0
+                continue
+            if not n_bytes:
+                raise FileDiffers("it became shorter while it was copied")
+            done += n_bytes
+
+
+def put_link(work: Path, parts: tuple[str, ...], file: HeldFile) -> bool:
+    """Give an open file, which the job's account cannot change, another name in its directory;
+    return whether that could be done. Raise `FileRefused`, `OSError`.
+    """
     with _parent(work, parts) as directory:
-        fresh = f".weft-{os.urandom(8).hex()}"
-        fd = make_file(fresh, directory)
         try:
-            with os.fdopen(fd, "wb") as out:
-                found, size = hashlib.sha256(), 0
-                async for piece in pieces:
-                    size += len(piece)
-                    if size > bytes_max:
-                        raise FileRefused(f"it has more than {bytes_max} bytes (input_bytes_max)")
-                    await asyncio.to_thread(_append, out.fileno(), found, piece)
-            if (n_bytes is not None and size != n_bytes) or (
-                digest is not None and found.digest() != digest
-            ):
-                raise FileDiffers("its bytes are not those that were expected")
-            os.link(fresh, parts[-1], src_dir_fd=directory, dst_dir_fd=directory)
+            os.link(f"/proc/self/fd/{file.fd}", parts[-1], dst_dir_fd=directory)
         except FileExistsError as error:
             raise FileRefused(f"{'/'.join(parts)!r} is there already") from error
-        finally:
-            with suppress(FileNotFoundError):
-                os.unlink(fresh, dir_fd=directory)
+        except OSError:  # another file system, or the file has no name any more
+            return False
+    return True
 
 
 def link(work: Path, parts: tuple[str, ...], target: str) -> None:
@@ -79,11 +106,34 @@ def unpack_checkpoint(directory: Path, archive: IO[bytes], *, bytes_max: int) ->
 
 
 def give(work: Path, account: Account) -> None:
-    """Make everything in the directory that of an account, before any of its processes runs."""
+    """Make everything in the directory that of an account, before any of its processes runs; but
+    for what it shares with others.
+    """
     for _, directories, files, fd in os.fwalk(work, follow_symlinks=False):
         for name in (*directories, *files):
+            if stat.S_IMODE(os.lstat(name, dir_fd=fd).st_mode) == SHARED_MODE:
+                continue
             os.chown(name, account.uid, account.gid, dir_fd=fd, follow_symlinks=False)
     os.chown(work, account.uid, account.gid, follow_symlinks=False)
+
+
+@contextmanager
+def _new_file(work: Path, parts: tuple[str, ...]) -> Iterator[int]:
+    """Open a file that gets its name when it is whole."""
+    with _parent(work, parts) as directory:
+        fresh = f".weft-{os.urandom(8).hex()}"
+        fd = make_file(fresh, directory)
+        try:
+            try:
+                yield fd
+            finally:
+                os.close(fd)
+            os.link(fresh, parts[-1], src_dir_fd=directory, dst_dir_fd=directory)
+        except FileExistsError as error:
+            raise FileRefused(f"{'/'.join(parts)!r} is there already") from error
+        finally:
+            with suppress(FileNotFoundError):
+                os.unlink(fresh, dir_fd=directory)
 
 
 @contextmanager
@@ -98,7 +148,16 @@ def _parent(work: Path, parts: tuple[str, ...]) -> Iterator[int]:
         yield directory
 
 
-def _append(fd: int, found: "hashlib._Hash", piece: bytes) -> None:
+def _copy_range(source: int, target: int, n_bytes: int, offset: int) -> int:
+    return os.copy_file_range(source, target, n_bytes, offset_src=offset)
+
+
+def _send(source: int, target: int, n_bytes: int, offset: int) -> int:
+    return os.sendfile(target, source, offset, n_bytes)
+
+
+def append(fd: int, found: "hashlib._Hash", piece: bytes) -> None:
+    """Write a piece to the end of a file, in a thread, and add it to the digest."""
     rest = memoryview(piece)
     while rest:
         rest = rest[os.write(fd, rest) :]

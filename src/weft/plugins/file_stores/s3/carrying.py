@@ -20,7 +20,7 @@ import h11
 from weft.core.addresses import AllowedHosts
 from weft.core.callback_url import CallbackTarget, parse_target
 from weft.plugins.callback_senders.http.resolve import resolve
-from weft.ports.file_signing import ONE_REQUEST_BYTES_MAX
+from weft.ports.file_signing import ONE_REQUEST_BYTES_MAX, Head
 from weft.ports.file_store import FileDiffers, FileMissing, FileRefused, HeldFile, StoreAway
 
 PIECE_BYTES: Final = 256 << 10
@@ -31,6 +31,7 @@ _ERROR_BYTES_MAX: Final = 4096
 _CODE: Final = re.compile(rb"<Code>([A-Za-z0-9]{1,64})</Code>")
 _OK: Final = 200
 _PART: Final = 206
+_SAME: Final = 304
 _MISSING: Final = 404
 _CHANGED: Final = 412
 _BUSY: Final = frozenset({408, 429, 500, 502, 503, 504})
@@ -53,21 +54,33 @@ class HttpCarrier:
             answer = await exchange.answer()
             if answer.status_code != _OK:
                 await exchange.refuse(answer)
-            return int(header_of(answer, b"content-length") or 0)
+            return size_of(answer) or 0
 
-    async def read(self, url: str, start: int = 0) -> AsyncIterator[bytes]:
+    async def read(
+        self, url: str, start: int = 0, head: Head | None = None
+    ) -> AsyncIterator[bytes]:
         """Yield the bytes of an object from `start` on; go on where a connection broke."""
+        head = head or Head()
         done, etag, tries = start, "", 0
         while True:
             before = done
             headers = [("Range", f"bytes={done}-")] if done else []
-            headers += [("If-Match", etag)] if etag else []
+            if etag:
+                headers.append(("If-Match", etag))
+            elif head.known:
+                headers.append(("If-None-Match", head.known))
             try:
                 async with self.asked("GET", url, headers) as exchange:
                     answer = await exchange.answer()
+                    if answer.status_code == _SAME and head.known and not etag:
+                        head.is_known = True
+                        return
                     if answer.status_code != (_PART if done else _OK):
                         await exchange.refuse(answer)
                     etag = header_of(answer, b"etag")
+                    head.version = strong(etag)
+                    if not done:
+                        head.n_bytes = size_of(answer)
                     async for piece in exchange.pieces():
                         done += len(piece)
                         yield piece
@@ -235,6 +248,17 @@ class Exchange:
 def header_of(answer: h11.Response, name: bytes) -> str:
     """Return a header of an answer; empty: it has none."""
     return next((value.decode("latin-1") for key, value in answer.headers if key == name), "")
+
+
+def size_of(answer: h11.Response) -> int | None:
+    """Return how many bytes follow; None: the server does not say."""
+    size = header_of(answer, b"content-length")
+    return int(size) if size.isdigit() else None
+
+
+def strong(etag: str) -> str:
+    """Return a tag that stands for each byte; empty: this one does not."""
+    return "" if etag.startswith("W/") else etag
 
 
 @cache

@@ -4,6 +4,7 @@ Each address is checked when it is asked, as for callbacks, those to which a ser
 A broken connection goes on where it broke, if the server tells versions and knows ranges.
 """
 
+import hashlib
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Final
@@ -12,7 +13,8 @@ from urllib.parse import urljoin
 import h11
 
 from weft.core.callback_url import parse_callback_url
-from weft.plugins.file_stores.s3.carrying import HttpCarrier, header_of
+from weft.plugins.file_stores.s3.carrying import HttpCarrier, header_of, size_of, strong
+from weft.ports.file_signing import Head
 from weft.ports.file_store import FileDiffers, FileMissing, FileRefused, StoreAway
 
 _MOVED: Final = frozenset({301, 302, 303, 307, 308})
@@ -20,6 +22,7 @@ _MOVES_MAX: Final = 5
 _TRIES: Final = 4
 _OK: Final = 200
 _PART: Final = 206
+_SAME: Final = 304
 _MISSING: Final = frozenset({404, 410})
 _LATER: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
 _ALWAYS: Final = (("Accept", "*/*"), ("Accept-Encoding", "identity"), ("User-Agent", "weft"))
@@ -31,20 +34,32 @@ class WebFiles:
 
     carrier: HttpCarrier
 
-    async def read(self, url: str) -> AsyncIterator[bytes]:
+    async def read(self, url: str, head: Head | None = None) -> AsyncIterator[bytes]:
         """Yield the bytes of a file."""
+        head = head or Head()
+        known = head.known
         done, version, tries, moves = 0, "", 0, 0
         while True:
             before, moved = done, None
-            again = [("Range", f"bytes={done}-"), ("If-Range", version)] if done else []
+            again = [("If-None-Match", known)] if known else []
+            if done:
+                again = [("Range", f"bytes={done}-"), ("If-Range", version)]
             try:
                 async with self.carrier.asked("GET", url, [*_ALWAYS, *again]) as exchange:
                     answer = await exchange.answer()
                     if answer.status_code in _MOVED:
                         moved = header_of(answer, b"location")
+                    elif answer.status_code == _SAME and known and not done:
+                        head.is_known = _place(url) == head.place
+                        if head.is_known:
+                            return
+                        known = ""  # the version of something else
+                        continue
                     else:
                         _check(answer, done)
-                        version = _version(answer)
+                        version = strong(header_of(answer, b"etag"))
+                        if not done:
+                            _note(head, answer, version, url)
                         async for piece in exchange.pieces():
                             done += len(piece)
                             yield piece
@@ -74,10 +89,15 @@ def _check(answer: h11.Response, done: int) -> None:
     raise FileRefused(f"its server refuses it ({status})")
 
 
-def _version(answer: h11.Response) -> str:
-    """Return what names these bytes; empty: nothing does."""
-    etag = header_of(answer, b"etag")
-    return "" if etag.startswith("W/") else etag
+def _note(head: Head, answer: h11.Response, version: str, url: str) -> None:
+    may_keep = "no-store" not in header_of(answer, b"cache-control").lower()
+    head.version, head.n_bytes = version if may_keep else "", size_of(answer)
+    head.place = _place(url)
+
+
+def _place(url: str) -> str:
+    """Return what stands for an address, which itself may hold what opens it."""
+    return hashlib.sha256(url.encode()).hexdigest()
 
 
 def _moved(url: str, to: str, moves: int) -> str:

@@ -1,0 +1,288 @@
+"""The inputs of attempts: found, fetched or taken from the cache, and placed."""
+
+import asyncio
+import os
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from weft.core.attempt_key import AttemptKey
+from weft.core.file_paths import (
+    FileSource,
+    HostFile,
+    JobFile,
+    StoreFile,
+    UrlFile,
+    WrongPath,
+    name_of,
+    parse_source,
+    parts_of,
+    target_of,
+)
+from weft.core.states import JobState
+from weft.ports.file_signing import Head
+from weft.ports.file_store import (
+    FileDiffers,
+    FileMissing,
+    FileProblem,
+    FileRefused,
+    FileStore,
+    HeldFile,
+)
+from weft.ports.patience import until_answered
+from weft.ports.runner import Assignment
+from weft.ports.store import FileWanted, FoundFile, WorkerStore
+from weft.wire.documents.files import FileInput
+from weft.wire.spawner import CONTAINER_WORK
+from weft.worker.agent.object_uploads import FileSite, ObjectUploads
+from weft.worker.stager.cache import Getting, NotCached, Wanted
+from weft.worker.stager.placing import link, put_copy, put_file, put_link, unpack
+from weft.worker.stager.room import DiskRoom, Promise
+
+_BATCHES_MAX: Final = 10_000
+
+
+class JobInputs:
+    """Brings what attempts of one incarnation get. `directory`: it is below that."""
+
+    def __init__(
+        self,
+        site: FileSite,
+        store: WorkerStore,
+        uploads: ObjectUploads,
+        incarnation_id: int,
+        directory: Path,
+    ) -> None:
+        self._site = site
+        self._uploads = uploads
+        self._store = store
+        self._incarnation_id = incarnation_id
+        self._room = DiskRoom(directory, site.cache.free_some)
+        self._tenants: OrderedDict[int, int] = OrderedDict()
+        """By batch."""
+        self.places = asyncio.Semaphore(site.parallel)
+        # Servers of anybody, which may be slow, hold up no other files.
+        self._web_places = asyncio.Semaphore(site.parallel)
+
+    async def bring_all(self, one: Assignment, work: Path) -> dict[str, str]:
+        """Bring the inputs of an attempt into its directory; return the variables that name them.
+        Raise `FileProblem`, `OSError`.
+        """
+        inputs = one.spec.inputs or ()
+        seen = work
+        if one.spec.container is not None:  # it sees its directory there, and nothing else
+            seen = Path(CONTAINER_WORK)
+            inputs = tuple(msgspec.structs.replace(given, mode="copy") for given in inputs)
+        sources = [_source_of(given) for given in inputs]
+        found = await self._find(one.key, sources)
+        bringing = [
+            asyncio.create_task(self._bring_one(one, work, given, source, found.get(n)))
+            for n, (given, source) in enumerate(zip(inputs, sources, strict=True))
+        ]
+        try:
+            paths = await asyncio.gather(*bringing)
+        finally:
+            for task in bringing:
+                task.cancel()
+            await asyncio.gather(*bringing, return_exceptions=True)
+        return {
+            given.env: str(seen / path.relative_to(work))
+            for given, path in zip(inputs, paths, strict=True)
+            if given.env is not None and path is not None
+        }
+
+    async def _find(
+        self, key: AttemptKey, sources: list[FileSource]
+    ) -> Mapping[int, FoundFile | None]:
+        """Return what the database knows of the files that weft keeps, by their places here."""
+        wanted = {
+            n: FileWanted(source.batch_id, source.job_id, source.parent, source.path)
+            if isinstance(source, JobFile)
+            else FileWanted(
+                None, 0, None, source.address if isinstance(source, StoreFile) else source.path
+            )
+            for n, source in enumerate(sources)
+            if not isinstance(source, HostFile | UrlFile)
+        }
+        if not wanted:
+            return {}
+        rows = await until_answered(
+            lambda: self._store.find_files(self._incarnation_id, key, list(wanted.values()))
+        )
+        return dict(zip(wanted, rows, strict=True))
+
+    async def _bring_one(
+        self, one: Assignment, work: Path, given: FileInput, source: FileSource,
+        found: FoundFile | None,
+    ) -> Path | None:  # fmt: skip
+        try:
+            if isinstance(source, UrlFile):
+                async with self._web_places, asyncio.timeout(self._site.web_s_max):
+                    return await self._bring_now(one, work, given, source, found)
+            async with self.places:
+                return await self._bring_now(one, work, given, source, found)
+        except TimeoutError as error:
+            most = f"{self._site.web_s_max:g} s (input_url_s_max)"
+            raise FileRefused(f"its input {given.from_} did not come within {most}") from error
+        except FileMissing as error:
+            if given.optional:
+                return None
+            raise FileMissing(f"its input {given.from_} is missing: {error}") from error
+        except FileProblem as error:
+            raise type(error)(f"its input {given.from_}: {error}") from error
+
+    async def _bring_now(
+        self, one: Assignment, work: Path, given: FileInput, source: FileSource,
+        found: FoundFile | None,
+    ) -> Path:  # fmt: skip
+        parts = _parts(given, source)
+        n_bytes, digest = (found.n_bytes, found.digest) if found else (None, None)
+        checksum = digest
+        if given.checksum is not None:
+            checksum = bytes.fromhex(given.checksum.partition(":")[2])
+            if digest is not None and checksum != digest:
+                raise FileDiffers("it has another checksum")
+        if isinstance(source, StoreFile | UrlFile):
+            held = await self._cached(one.key, source, checksum)
+            if held is not None:
+                await self._place(one, work, parts, given, held)
+                return work.joinpath(*parts)
+        with self._room.for_files() as promise:
+            if isinstance(source, StoreFile | UrlFile):
+                pieces = self._fetch(one.key, source, Head(), promise)
+            else:
+                store, path = self._place_of(source, found)
+                facts = await store.facts(path)
+                self._check_size(facts.n_bytes)
+                may_link = given.mode == "link" and isinstance(source, HostFile)
+                if may_link and not given.unpack and checksum is None:
+                    await asyncio.to_thread(link, work, parts, source.path)
+                    return work.joinpath(*parts)
+                await promise(facts.n_bytes)
+                pieces = store.read(path)
+            into, name = work, parts
+            if given.unpack:
+                into, name = work.parent, (f"archive-{os.urandom(8).hex()}",)
+            most = self._site.input_bytes_max
+            await put_file(into, name, pieces, digest=checksum, n_bytes=n_bytes, bytes_max=most)
+            if given.unpack:
+                try:
+                    await self._unpack(work, parts, into / name[0])
+                finally:
+                    (into / name[0]).unlink(missing_ok=True)
+        return work.joinpath(*parts)
+
+    async def _cached(
+        self, key: AttemptKey, source: StoreFile | UrlFile, digest: bytes | None
+    ) -> HeldFile | None:
+        """Return an open file that the cache has now; None: it is none for the cache."""
+        cache = self._site.cache
+        if not cache.is_on:
+            return None
+        address = source.address if isinstance(source, StoreFile) else source.url
+        wanted = Wanted(await self._tenant_of(key), address, digest)
+        with self._room.for_files() as promise, suppress(NotCached):
+            getting = Getting(
+                lambda head: self._fetch(key, source, head, promise), self._site.input_bytes_max
+            )
+            return await cache.get(wanted, getting)
+        return None
+
+    async def _fetch(
+        self, key: AttemptKey, source: StoreFile | UrlFile, head: Head, promise: Promise
+    ) -> AsyncIterator[bytes]:
+        """Yield what an address has, as soon as there is room for it."""
+        if isinstance(source, UrlFile):
+            pieces = self._site.web.read(source.url, head)
+        else:
+            url = await self._uploads.url(key, "GET", source)
+            pieces = self._site.objects.read(url, head=head)
+        is_promised = False
+        async for piece in pieces:
+            if not is_promised:
+                if head.n_bytes is not None:
+                    self._check_size(head.n_bytes)
+                await promise(head.n_bytes or 0)
+                is_promised = True
+            yield piece
+
+    async def _place(
+        self, one: Assignment, work: Path, parts: tuple[str, ...], given: FileInput,
+        held: HeldFile,
+    ) -> None:  # fmt: skip
+        """Place what the cache has, so that no job can change it there."""
+        try:
+            if given.unpack:
+                await self._unpack(work, parts, Path(f"/proc/self/fd/{held.fd}"))
+                return
+            is_safe = one.account is not None and one.account.uid != os.geteuid()
+            if (
+                given.mode == "link"
+                and is_safe
+                and await asyncio.to_thread(put_link, work, parts, held)
+            ):
+                return
+            with self._room.for_files() as promise:
+                await promise(held.n_bytes)
+                await asyncio.to_thread(put_copy, work, parts, held)
+        finally:
+            os.close(held.fd)
+
+    def _check_size(self, n_bytes: int) -> None:
+        if n_bytes > (most := self._site.input_bytes_max):
+            raise FileRefused(f"it has {n_bytes} bytes, at most {most} (input_bytes_max)")
+
+    async def _unpack(self, work: Path, parts: tuple[str, ...], archive: Path) -> None:
+        await asyncio.to_thread(
+            unpack, work, parts, archive, bytes_max=self._site.input_bytes_max,
+            entries_max=self._site.input_entries_max,
+        )  # fmt: skip
+
+    async def _tenant_of(self, key: AttemptKey) -> int:
+        found = self._tenants.get(key.batch_id)
+        if found is None:
+            job = key.batch_id, key.job_id
+            users = await until_answered(lambda: self._store.list_job_users([job]))
+            if not users:
+                raise FileRefused("its job is gone")
+            found = self._tenants[key.batch_id] = users[0].tenant_id
+            if len(self._tenants) > _BATCHES_MAX:
+                self._tenants.popitem(last=False)
+        return found
+
+    def _place_of(self, source: FileSource, found: FoundFile | None) -> tuple[FileStore, str]:
+        if isinstance(source, HostFile):
+            return self._site.host, source.path
+        if found is None or found.digest is None or found.n_bytes is None:
+            raise FileMissing(_why_missing(source, found))
+        return self._site.kept, f"b{found.batch_id}/{found.digest.hex()}"
+
+
+def _source_of(given: FileInput) -> FileSource:
+    try:
+        return parse_source(given.from_)
+    except WrongPath as error:
+        raise FileRefused(f"its input {given.from_}: {error}") from error
+
+
+def _parts(given: FileInput, source: FileSource) -> tuple[str, ...]:
+    try:
+        if given.unpack:
+            return () if given.to in {None, ".", "./"} else parts_of((given.to or "").rstrip("/"))
+        return target_of(given.to, name_of(source))
+    except WrongPath as error:
+        raise FileRefused(str(error)) from error
+
+
+def _why_missing(source: FileSource, found: FoundFile | None) -> str:
+    if not isinstance(source, JobFile):
+        return "the batch has no such file"
+    if found is None or found.state is None:
+        return "no such job has left it"
+    if not JobState(found.state).is_terminal:
+        return f"that job is {JobState(found.state).word}"
+    return "that job has left no such file"

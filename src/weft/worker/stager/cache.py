@@ -1,0 +1,254 @@
+"""Files that jobs of one tenant got, kept by their SHA-256 for the next ones (ADR 156).
+
+An address is asked again whenever a job wants it, for whatever is newer than what is here. All who
+want it before that begins share the answer, so many jobs that begin together fetch it once.
+"""
+
+import asyncio
+import hashlib
+import os
+import shutil
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from weft.ports.file_signing import Head
+from weft.ports.file_store import FileDiffers, FileRefused, HeldFile
+from weft.telemetry import metrics
+from weft.worker.stager.cached_files import CachedFiles, Key, Said, unlink
+from weft.worker.stager.placing import append
+
+_UNFIT_MAX: Final = 10_000
+
+Fetch = Callable[[Head], AsyncIterator[bytes]]
+
+
+class NotCached(Exception):
+    """Nothing says of a file which version it is, or it is too large."""
+
+
+class Wanted(NamedTuple):
+    """What a job is to get. `digest`: what it must be, if that is known."""
+
+    tenant_id: int
+    address: str
+    digest: bytes | None
+
+    @property
+    def at(self) -> Key:
+        """Return what stands for the address, which may hold what opens it."""
+        return self.tenant_id, hashlib.sha256(self.address.encode()).digest()
+
+
+class Getting(NamedTuple):
+    """How a job gets it."""
+
+    fetch: Fetch
+    """Yields what the address has, and nothing if that is known."""
+    bytes_max: int
+
+
+@dataclass
+class _Turn:
+    """One question, and who waits for its answer."""
+
+    task: "asyncio.Task[HeldFile] | None" = None
+    n_waiting: int = 0
+    is_open: bool = True
+    """It has not begun, so whoever comes may share its answer."""
+
+
+class InputCache:
+    """The cache of one worker. `bytes_max`: of all its files; 0: there is none."""
+
+    def __init__(self, directory: Path, bytes_max: int, *, for_accounts: bool = False) -> None:
+        self._files = CachedFiles(directory, for_accounts=for_accounts)
+        self._bytes_max = bytes_max
+        self._loading: asyncio.Task[None] | None = None
+        self._turns: dict[Wanted, list[_Turn]] = {}
+        self._unfit: OrderedDict[Wanted, None] = OrderedDict()
+
+    @property
+    def is_on(self) -> bool:
+        """Say whether anything is kept."""
+        return self._bytes_max > 0
+
+    @property
+    def n_bytes(self) -> int:
+        """Return how much is kept."""
+        return self._files.n_bytes
+
+    def tidy(self) -> None:
+        """Remove what was kept while the cache was on."""
+        if not self.is_on and self._files.directory.exists():
+            shutil.rmtree(self._files.directory, ignore_errors=True)
+
+    async def get(self, wanted: Wanted, getting: Getting) -> HeldFile:
+        """Return an open file, which the caller closes. Raise `NotCached`, `FileDiffers`, and what
+        fetching raises.
+        """
+        if wanted in self._unfit:
+            raise NotCached
+        await self._load()
+        while True:
+            turn, is_mine = self._turn(wanted, getting)
+            assert turn.task is not None
+            turn.n_waiting += 1
+            try:
+                held = await asyncio.shield(turn.task)
+                metrics.INPUTS.labels("given").inc()
+                return held._replace(fd=os.dup(held.fd))
+            except FileRefused:
+                if is_mine:
+                    raise  # else it was asked for by an attempt that may be over
+            finally:
+                turn.n_waiting -= 1
+                if not turn.n_waiting:
+                    _settle(turn)
+
+    async def free_some(self) -> bool:
+        """Remove what was not used for longest; return whether there was anything."""
+        oldest = self._files.oldest()
+        if oldest is None:
+            return False
+        await asyncio.to_thread(unlink, self._files.forget(oldest))
+        return True
+
+    async def _load(self) -> None:
+        if self._loading is None:
+            self._loading = asyncio.create_task(asyncio.to_thread(self._files.load))
+        if not self._loading.done():
+            await asyncio.shield(self._loading)
+            await self._shrink()
+
+    def _turn(self, wanted: Wanted, getting: Getting) -> tuple[_Turn, bool]:
+        """Return a question that has not begun, and whether it is new."""
+        turns = self._turns.setdefault(wanted, [])
+        if turns and turns[-1].is_open:
+            return turns[-1], False
+        before = [one.task for one in turns if one.task is not None]
+        turn = _Turn()
+
+        async def ask() -> HeldFile:
+            if before:
+                await asyncio.wait(before)
+            turn.is_open = False
+            return await self._ask(wanted, getting)
+
+        def forget(task: "asyncio.Task[HeldFile]") -> None:
+            if not task.cancelled():
+                task.exception()  # those who wait for it get it, if there are any
+            turns.remove(turn)
+            if not turns and self._turns.get(wanted) is turns:
+                del self._turns[wanted]
+
+        turn.task = asyncio.create_task(ask())
+        turns.append(turn)
+        turn.task.add_done_callback(forget)
+        return turn, True
+
+    async def _ask(self, wanted: Wanted, getting: Getting) -> HeldFile:
+        """Return what an address has now."""
+        known, held, head = self._files.known(wanted.at), None, Head()
+        if known is not None and wanted.digest in {None, known[0][1]}:
+            key, said = known
+            held = await asyncio.to_thread(self._files.opened, key)
+            if held is None:
+                unlink(self._files.forget(key))
+            elif wanted.digest is None:
+                head = Head(said.version, said.place)
+        try:
+            fresh = None
+            if held is None or wanted.digest is None:
+                fresh = await self._fetch(wanted, getting, head)
+        except BaseException:
+            if held is not None:
+                os.close(held.fd)
+            raise
+        if fresh is None:
+            assert held is not None
+            self._files.use((wanted.tenant_id, held.digest))
+            return held
+        if held is not None:
+            os.close(held.fd)
+        await self._shrink()
+        return fresh
+
+    async def _fetch(self, wanted: Wanted, getting: Getting, head: Head) -> HeldFile | None:
+        """Return what has come, kept; None: it is what is here."""
+        path, fd = await asyncio.to_thread(self._files.make, wanted.tenant_id)
+        try:
+            held = await self._receive(wanted, getting, head, fd)
+            if held is not None:
+                await self._keep(wanted, path, held, Said(head.version, head.place))
+        except BaseException:
+            os.close(fd)
+            unlink([path])
+            raise
+        if held is None:
+            os.close(fd)
+            unlink([path])
+        else:
+            metrics.INPUTS.labels("fetched").inc()
+        return held
+
+    async def _receive(
+        self, wanted: Wanted, getting: Getting, head: Head, fd: int
+    ) -> HeldFile | None:
+        found, size = hashlib.sha256(), 0
+        async for piece in getting.fetch(head):
+            if not size:
+                self._admit(wanted, head)
+            size += len(piece)
+            if size > getting.bytes_max:
+                most = getting.bytes_max
+                raise FileRefused(f"it has more than {most} bytes (input_bytes_max)")
+            if size > self._bytes_max:
+                raise self._refused(wanted)
+            await asyncio.to_thread(append, fd, found, piece)
+        if head.is_known:
+            return None
+        if not size:
+            self._admit(wanted, head)
+        if wanted.digest not in {None, found.digest()}:
+            raise FileDiffers("its bytes are not those that were expected")
+        return HeldFile(fd, size, found.digest())
+
+    def _admit(self, wanted: Wanted, head: Head) -> None:
+        """Let a file come in. Raise `NotCached`."""
+        if not head.version and wanted.digest is None:
+            raise self._refused(wanted)
+        if head.n_bytes is not None and head.n_bytes > self._bytes_max:
+            raise self._refused(wanted)
+
+    async def _keep(self, wanted: Wanted, path: Path, held: HeldFile, said: Said) -> None:
+        key = wanted.tenant_id, held.digest
+        gone = self._files.leave(wanted.at)
+        await asyncio.to_thread(unlink, gone)
+        all_said = self._files.said_of(key, wanted.at, said)
+        seen = await asyncio.to_thread(self._files.place, path, held.fd, key, all_said)
+        self._files.add(key, held.n_bytes, all_said, seen)
+
+    async def _shrink(self) -> None:
+        while self._files.is_above(self._bytes_max) and await self.free_some():
+            pass
+
+    def _refused(self, wanted: Wanted) -> NotCached:
+        """Remember that a file is not for the cache."""
+        self._unfit[wanted] = None
+        if len(self._unfit) > _UNFIT_MAX:
+            self._unfit.popitem(last=False)
+        return NotCached()
+
+
+def _settle(turn: _Turn) -> None:
+    """End a question for which nobody waits any more."""
+    task = turn.task
+    assert task is not None
+    turn.is_open = False
+    if not task.done():
+        task.cancel()
+    elif not task.cancelled() and task.exception() is None:
+        os.close(task.result().fd)

@@ -1,0 +1,207 @@
+"""The cache of inputs, fed by a real web server that counts what is asked of it."""
+
+import asyncio
+import hashlib
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from weft.core.addresses import parse_allowed_hosts
+from weft.plugins.file_stores.s3.carrying import HttpCarrier
+from weft.plugins.file_stores.web import WebFiles
+from weft.ports.file_store import FileDiffers, FileMissing
+from weft.worker.stager.cache import Getting, InputCache, NotCached, Wanted
+from worker.counting_server import Server
+
+MANY = 50
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[Server]:
+    async with Server().running() as one:
+        yield one
+
+
+class Site:
+    """A cache, and jobs that get files."""
+
+    def __init__(self, root: Path, server: Server, *, bytes_max: int = 1 << 20) -> None:
+        self.directory = root / "inputs"
+        self.cache = InputCache(self.directory, bytes_max)
+        self._server = server
+        self._web = WebFiles(HttpCarrier(parse_allowed_hosts("127.0.0.1"), 10))
+
+    async def get(self, path: str, *, tenant: int = 1, digest: bytes | None = None) -> bytes:
+        """Return what a job gets."""
+        url = self._server.url + path
+        getting = Getting(lambda head: self._web.read(url, head), 1 << 30)
+        held = await self.cache.get(Wanted(tenant, url, digest), getting)
+        try:
+            return held.read(0, held.n_bytes)
+        finally:
+            os.close(held.fd)
+
+    def names(self) -> set[str]:
+        """Return what is in its directory."""
+        return {path.name for path in self.directory.rglob("*") if path.is_file()}
+
+
+@pytest.fixture
+def site(tmp_path: Path, server: Server) -> Site:
+    return Site(tmp_path, server)
+
+
+def sha(text: bytes) -> bytes:
+    return hashlib.sha256(text).digest()
+
+
+async def test_many_jobs_fetch_a_file_once(server: Server, site: Site) -> None:
+    server.files["/a"] = b"genome", '"v1"'
+    server.goes_on.clear()
+    jobs = [asyncio.create_task(site.get("/a")) for _ in range(MANY)]
+    await server.has_begun.wait()
+    late = [asyncio.create_task(site.get("/a")) for _ in range(MANY)]
+    await asyncio.sleep(0)
+    server.goes_on.set()
+
+    assert set(await asyncio.gather(*jobs, *late)) == {b"genome"}
+    assert server.sent == ["/a"]
+    assert server.n_asked == 2  # those that came while it was fetched asked once, for all of them
+
+
+async def test_changed_file_is_fetched_again(server: Server, site: Site) -> None:
+    server.files["/a"] = b"old", '"v1"'
+    assert await site.get("/a") == b"old"
+    server.files["/a"] = b"new", '"v2"'
+    assert [await site.get("/a") for _ in range(3)] == [b"new"] * 3
+    assert server.sent == ["/a"] * 2
+    assert site.names() == {sha(b"new").hex(), f"{sha(b'new').hex()}.from"}
+
+
+async def test_known_content_is_given_without_a_question(server: Server, site: Site) -> None:
+    """Also of a server that names no versions; but not for another address."""
+    server.files["/a"] = server.files["/b"] = b"genome", ""
+    for _ in range(3):
+        assert await site.get("/a", digest=sha(b"genome")) == b"genome"
+    assert server.n_asked == 1
+    await site.get("/b", digest=sha(b"genome"))
+    assert server.n_asked == 2
+    assert len(site.names()) == 2
+    with pytest.raises(FileDiffers):
+        await site.get("/a", digest=sha(b"else"))
+
+
+async def test_tenants_share_nothing(server: Server, site: Site) -> None:
+    server.files["/a"] = b"genome", '"v1"'
+    for tenant in (1, 2):
+        assert await site.get("/a", tenant=tenant, digest=sha(b"genome")) == b"genome"
+    assert server.sent == ["/a"] * 2
+    assert {path.parent.name for path in site.directory.rglob("*.from")} == {"1", "2"}
+
+
+async def test_longest_unused_files_go_first(server: Server, tmp_path: Path) -> None:
+    """Also after a restart of the agent, and when it may keep less then."""
+    for name in "abc":
+        server.files[f"/{name}"] = name.encode() * 40, '"v1"'
+    site = Site(tmp_path, server, bytes_max=100)
+    for name in "abac":
+        await site.get(f"/{name}")
+    assert (server.sent, site.cache.n_bytes) == (["/a", "/b", "/c"], 80)
+    site = Site(tmp_path, server, bytes_max=60)
+    await site.get("/c")
+    assert (server.sent, site.cache.n_bytes) == (["/a", "/b", "/c"], 40)
+    assert site.names() == {sha(b"c" * 40).hex(), f"{sha(b'c' * 40).hex()}.from"}
+
+
+async def test_what_has_no_version_or_is_too_large_is_not_kept(
+    server: Server, tmp_path: Path
+) -> None:
+    server.files = {"/a": (b"genome", ""), "/b": (b"x" * 101, '"v1"'), "/c": (b"y", 'W/"1"')}
+    site = Site(tmp_path, server, bytes_max=100)
+    for path in server.files:
+        with pytest.raises(NotCached):
+            await site.get(path)
+    server.files["/d"], server.headers = (b"z", '"v1"'), "Cache-Control: no-store\r\n"
+    with pytest.raises(NotCached):
+        await site.get("/d")
+    with pytest.raises(FileMissing):
+        await site.get("/none")
+    assert site.names() == set()
+
+
+async def test_damaged_file_is_fetched_again(server: Server, site: Site) -> None:
+    server.files["/a"] = b"genome", '"v1"'
+    await site.get("/a")
+    (file,) = (path for path in site.directory.rglob("*") if path.name == sha(b"genome").hex())
+    facts = file.stat()
+    file.chmod(0o644)
+    file.write_bytes(b"GENOME")
+    os.utime(file, ns=(facts.st_atime_ns, facts.st_mtime_ns))
+    assert await site.get("/a") == b"genome"
+    assert server.sent == ["/a"] * 2
+
+
+async def test_a_cancelled_job_stops_no_other(server: Server, site: Site) -> None:
+    server.files["/a"] = b"genome", '"v1"'
+    server.goes_on.clear()
+    first, second = (asyncio.create_task(site.get("/a")) for _ in range(2))
+    await server.has_begun.wait()
+    first.cancel()
+    server.goes_on.set()
+    assert await second == b"genome"
+    server.files["/a"] = b"other", '"v2"'
+    server.goes_on.clear()
+    server.has_begun.clear()
+    alone = asyncio.create_task(site.get("/a"))
+    await server.has_begun.wait()
+    alone.cancel()
+    await asyncio.wait([alone])
+    server.goes_on.set()
+    assert await site.get("/a") == b"other"
+    assert not any(name.startswith(".") for name in site.names())
+
+
+KILLED = """
+import asyncio, sys
+from pathlib import Path
+from weft.core.addresses import parse_allowed_hosts
+from weft.plugins.file_stores.s3.carrying import HttpCarrier
+from weft.plugins.file_stores.web import WebFiles
+from weft.worker.stager.cache import Getting, InputCache, Wanted
+url = sys.argv[2]
+web = WebFiles(HttpCarrier(parse_allowed_hosts("127.0.0.1"), 30))
+cache = InputCache(Path(sys.argv[1]), 1 << 20)
+asyncio.run(cache.get(Wanted(1, url, None), Getting(lambda head: web.read(url, head), 1 << 20)))
+"""
+
+
+@pytest.mark.fault
+async def test_killed_agent_leaves_no_half_file(server: Server, site: Site) -> None:
+    server.files["/a"] = b"genome" * 1000, '"v1"'
+    server.goes_on.clear()
+    command = [sys.executable, "-c", KILLED, str(site.directory), f"{server.url}/a"]
+    process = await asyncio.create_subprocess_exec(*command, stderr=subprocess.DEVNULL)
+    await server.has_begun.wait()
+    async with asyncio.timeout(20):
+        while not any(path.stat().st_size for path in site.directory.glob("1/.new-*")):
+            await asyncio.sleep(0)
+    process.send_signal(signal.SIGKILL)
+    await process.wait()
+    server.goes_on.set()
+
+    assert await site.get("/a") == b"genome" * 1000
+    digest = sha(b"genome" * 1000).hex()
+    assert site.names() == {digest, f"{digest}.from"}
+
+
+def test_a_cache_that_is_off_keeps_nothing(tmp_path: Path) -> None:
+    (tmp_path / "1").mkdir()
+    cache = InputCache(tmp_path, 0)
+    cache.tidy()
+    assert not cache.is_on
+    assert not tmp_path.exists()

@@ -1,14 +1,16 @@
 #!/usr/bin/env bash
 # Make .tools/NAME, an environment with what is pinned in requirements/NAME.txt: `hail`, Hail's own client for the tests of its
-# door, `agave`, that of Agave, or `notebook`, the kernel of Jupyter notebooks for the test of what they show. Safe to repeat, and safe to run twice at once.
+# door, `agave`, that of Agave, `crate`, readers of RO-Crates and events of OpenLineage, or `notebook`, the kernel of Jupyter notebooks for the test of
+# what they show. Safe to repeat, and safe to run twice at once.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-name=${1:?agave, hail or notebook}
+name=${1:?agave, crate, hail or notebook}
 case $name in
     hail) module=hailtop.batch_client ;; # its requirements are fewer than its package says: no compiler and no cluster
     agave) module=agavepy.agave ;; # likewise
+    crate) module=rocrate_validator ;; # it wants an older `rich` than the development requirements
     notebook) module=ipykernel ;;
-    *) echo "$name is not agave, hail or notebook" >&2; exit 2 ;;
+    *) echo "$name is not agave, crate, hail or notebook" >&2; exit 2 ;;
 esac
 tools/setup.sh
 

@@ -94,6 +94,7 @@ GROUPS = {
     "callback",
     "condition",
     "convert",
+    "export",
     "files",
     "licence",
     "app",

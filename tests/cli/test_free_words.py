@@ -47,6 +47,7 @@ FREE: Mapping[str, str] = {
         --colsep each--delimiter --eof --find --grep --note --reason --replace -E -I -d
         token-create--workers
         line-set--message line-set-m
+        export-crate--licence
         jobs-1 message-1 query-save-1 ls--name --q -q billing-correct-rates-0""",
     "pairs of a name and a value": """
         --rate --attribute

@@ -90,8 +90,9 @@ OTHERS: Final = frozenset(
     """.split()  # noqa: SIM905 (a word for each command)
 ) | {
     "billing correct-rates", "billing set-rates", "callback redeliver", "convert dax",
-    "db contract", "db migrate", "failures ack", "operation cancel", "pool apply", "queue apply",
-    "queue drain", "queue reroute", "session rm", "app add", "app rm", "files cat", "files get",
+    "db contract", "db migrate", "export crate", "failures ack", "operation cancel",
+    "pool apply", "queue apply", "queue drain", "queue reroute", "session rm", "app add",
+    "app rm", "files cat", "files get",
     "transport show", "transport test", "param set",
     *(f"billing project {one}" for one in ("close", "create", "delete", "limit", "members",
                                            "reopen")),

@@ -59,6 +59,10 @@ COMMANDS = {
         "weft.cli.commands.files:app",
         "List, show and fetch the files that jobs have left.",
     ),
+    "export": (
+        "weft.cli.commands.export:app",
+        "Write what has run in forms that others read.",
+    ),
     "rename": ("weft.cli.commands.edit:rename", "Rename a batch, a job or a group."),
     "set": (
         "weft.cli.commands.edit:set_attributes",

@@ -18,6 +18,7 @@ from weft.client.objects.builder import (
     group_options,
 )
 from weft.client.objects.counted import Counted
+from weft.client.objects.crate_calls import CrateCalls
 from weft.client.objects.fleet_calls import FleetCalls
 from weft.client.objects.group import JobGroup
 from weft.client.objects.job import Job
@@ -92,6 +93,7 @@ class Client(
     SourceCalls,
     QueryCalls,
     ProductCalls,
+    CrateCalls,
 ):
     """The client of a weft server, for asyncio.
 

@@ -365,6 +365,7 @@ class Client(BuilderSource[BatchBuilder], Twin[aio.Client]):
     rerun_series = waits(aio.Client.rerun_series)
     get_product = waits(aio.Client.get_product)
     remove_product = waits(aio.Client.remove_product)
+    export_crate = waits(aio.Client.export_crate)
     count_batch_action = waits(aio.Client.count_batch_action)
     act_on_batches = waits(aio.Client.act_on_batches)
     list_apps = waits(aio.Client.list_apps)

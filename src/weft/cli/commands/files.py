@@ -115,7 +115,9 @@ def get(
         known = {one["path"]: one for one in files}
         wanted = [known.get(path, {"path": path}) for path in paths] if paths else files
         for one in wanted:
-            await _fetch(client, batch_id, job_id, one["path"], to, attempt)
+            left = {"attempt": attempt, **one}
+            path = split_store(one["path"])[1] if in_store(one["path"]) else one["path"]
+            await fetch_file(client, (batch_id, job_id), left, to, path)
         return wanted
 
     to.mkdir(parents=True, exist_ok=True)
@@ -127,18 +129,20 @@ def get(
     return 0
 
 
-async def _fetch(
-    client: Api, batch_id: int, job_id: int, path: str, to: Path, attempt: int | None
+async def fetch_file(
+    client: Api, job: tuple[int, int], left: Document, to: Path, path: str
 ) -> None:
-    """Write a file that has its name when it is whole; the server cannot lead out of `to`."""
-    parts = parts_of(split_store(path)[1] if in_store(path) else path)
+    """Write a file that has its name when it is whole, to a path below `to`; the server cannot
+    lead out of that.
+    """
+    parts = parts_of(path)
     fresh = f".{parts[-1][:100]}.{os.urandom(4).hex()}"
     try:
         with opened_directory(to) as top, entered(top, parts[:-1], make=True) as directory:
             fd = make_file(fresh, directory, 0o666)
             try:
                 with os.fdopen(fd, "wb") as out:
-                    pieces = client.read_file(batch_id, job_id, path, attempt=attempt)
+                    pieces = client.read_file(*job, left["path"], attempt=left["attempt"])
                     async with aclosing(pieces):
                         async for piece in pieces:
                             await asyncio.to_thread(out.write, piece)

@@ -14,6 +14,7 @@ SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "Look": (
         "ls", "jobs", "groups", "status", "why", "logs", "failures", "usage", "files",
         "top", "open", "minutes", "dag", "timeline", "query", "check-order",
+        "export",
     ),
     "Act": (
         "cancel", "hold", "release", "retry", "rename", "set", "signal", "message", "extend",

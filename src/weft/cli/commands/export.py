@@ -1,0 +1,80 @@
+"""`weft export`: write what has run in forms that others read."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import App, Parameter
+
+from weft.cli.commands.files import FileInTheWay, fetch_file
+from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.targets import parse_target
+from weft.cli.terminal.plain import one_line
+from weft.cli.terminal.report import note
+from weft.cli.terminal.screen import print_json
+from weft.client.api import Api
+from weft.client.objects.crate_calls import read_ran
+from weft.core.crate import Ran, crate_of, path_in_crate
+
+app = App(
+    name="export",
+    help="Write what has run in forms that others read.\n\n    weft export crate b12 snow",
+)
+
+
+@app.command
+def crate(
+    target: str,
+    directory: Path,
+    /,
+    *,
+    files: Annotated[bool, Parameter(negative="")] = False,
+    licence: str | None = None,
+    shared: Shared = SHARED,
+) -> int:
+    """Write a Workflow Run RO-Crate of a batch or a job that has ended.
+
+        weft export crate b12 snow --files --licence https://spdx.org/licenses/CC-BY-4.0
+
+    It says which jobs ran, when, for whom, with which inputs and parameters, and
+    which files and products they made, with checksums. `workflow.json` in it has
+    the jobs as they were asked for; values that look like secrets are masked.
+
+    Args:
+        target: `b12` or `b12.j7`.
+        directory: An empty directory, or one that is made.
+        files: Fetch the files that weft keeps of the jobs, too; without it, and of
+            files in stores, the crate names the addresses.
+        licence: Of what the crate describes: an address or a text.
+        shared: Options of every command.
+    """
+    which = parse_target(target, groups=False)
+    directory.mkdir(parents=True, exist_ok=True)
+    if any(directory.iterdir()):
+        raise FileInTheWay(
+            f"{one_line(str(directory))} is not empty",
+            detail="A crate is a directory of its own.",
+            hint="Name a directory that is not there yet.",
+        )
+
+    async def ask(client: Api) -> Ran:
+        ran = await read_ran(client, which.batch_id, which.job_id)
+        if files:
+            for job_id, left in ran.files.items():
+                for one in (kept for kept in left if kept["address"] is None):
+                    to = path_in_crate(job_id, one["path"])
+                    await fetch_file(client, (which.batch_id, job_id), one, directory, to)
+        return ran
+
+    ran = shared.ask(ask)
+    texts = crate_of(ran, made_at=datetime.now(UTC), licence=licence, holds_files=files)
+    for name, text in texts.items():
+        (directory / name).write_text(text, encoding="utf-8")
+    n_files = sum(map(len, ran.files.values()))
+    counts = {"n_jobs": len(ran.jobs), "n_files": n_files, "n_products": len(ran.products)}
+    if shared.json:
+        print_json({"directory": str(directory.absolute()), **counts})
+    else:
+        said = f"{len(ran.jobs)} jobs, {n_files} files and {len(ran.products)} products"
+        note(f"{one_line(str(directory))} has {said}")
+    return 0

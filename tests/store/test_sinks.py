@@ -257,3 +257,45 @@ async def test_sink_without_a_lifecycle_is_told(world: World) -> None:
     (one,) = await due(world)
     await report(world, one, 200)
     assert await due(world) == []
+
+
+EVENTS = """
+[sink.wekeo]
+kind = "http"
+url = "https://endpoint.example/lineage"
+events = true
+message = '{"run": "{{ job.run_id }}"}'
+"""
+
+
+async def test_start_and_end_of_each_run_are_told_also_of_bad_ones(world: World) -> None:
+    await apply(world, EVENTS)
+    batch = await scene(world, 2)
+    worker = await world.worker()
+    good, bad = await worker.claim()
+    await worker.start(good, bad)
+    key = AttemptKey(good.batch_id, good.job_id, good.attempt)
+    named, inputs = [{"url": "s3://snow/1.tif"}], [{"from": "store://l1c/1"}]
+    assert await worker.store.record_products(worker.id, key, named, inputs=inputs)
+    await worker.end(good)
+    await fail(worker, bad, code=250)
+    sent = await world.api.list_messages(world.caller, "wekeo", after=0, limit=10)
+    assert [(one["job_id"], one["file"]) for one in sent] == [
+        (1, "event complete 1"), (1, "event start 1"),
+        (2, "event fail 1"), (2, "event start 1"),
+    ]  # fmt: skip
+
+    after = (await statuses(world, batch, 2))[-1]
+    told = {}
+    while one := next(iter(await due(world, 3600)), None):
+        facts = msgspec.json.decode(one.body)
+        told[facts["job_id"], facts["event"]] = facts
+        await report(world, one, 200)
+    assert told[1, "start"]["products"] == told[1, "complete"]["products"] == named
+    assert told[1, "complete"]["inputs"] == [{"from": "store://l1c/1"}]
+    assert told[2, "fail"]["products"] == []
+    assert told[1, "start"]["event_at"] <= told[1, "complete"]["event_at"]
+    runs = {key: facts["run_id"] for key, facts in told.items()}
+    assert runs[1, "start"] == runs[1, "complete"] != runs[2, "start"] == runs[2, "fail"]
+    assert (await statuses(world, batch, 1))[-1] == "done"
+    assert (await statuses(world, batch, 2))[-1] == after

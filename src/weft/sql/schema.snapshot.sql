@@ -575,6 +575,33 @@ CREATE TABLE weft.source (
 WITH (fillfactor='70');
 ALTER TABLE weft.source OWNER TO postgres;
 
+CREATE TABLE weft.attempt (
+    batch_id bigint NOT NULL,
+    claimed_at timestamp with time zone NOT NULL,
+    started_at timestamp with time zone,
+    ended_at timestamp with time zone NOT NULL,
+    cpu_ms bigint NOT NULL,
+    memory_peak_bytes bigint NOT NULL,
+    stdout_bytes bigint NOT NULL,
+    stderr_bytes bigint NOT NULL,
+    log_offset bigint,
+    job_id integer NOT NULL,
+    tenant_id integer NOT NULL,
+    incarnation_id integer NOT NULL,
+    shape_id integer NOT NULL,
+    exit_code integer,
+    log_segment integer,
+    attempt smallint NOT NULL,
+    state smallint NOT NULL,
+    reason smallint,
+    signal smallint,
+    rate_card_id smallint NOT NULL,
+    truncated boolean NOT NULL,
+    message text
+)
+WITH (autovacuum_vacuum_cost_delay='2', autovacuum_vacuum_cost_limit='1000');
+ALTER TABLE weft.attempt OWNER TO postgres;
+
 CREATE TABLE weft.schedule (
     schedule_id bigint NOT NULL,
     tenant_id integer NOT NULL,
@@ -803,33 +830,6 @@ CREATE TABLE weft.app_use (
     tenant_id integer NOT NULL
 );
 ALTER TABLE weft.app_use OWNER TO postgres;
-
-CREATE TABLE weft.attempt (
-    batch_id bigint NOT NULL,
-    claimed_at timestamp with time zone NOT NULL,
-    started_at timestamp with time zone,
-    ended_at timestamp with time zone NOT NULL,
-    cpu_ms bigint NOT NULL,
-    memory_peak_bytes bigint NOT NULL,
-    stdout_bytes bigint NOT NULL,
-    stderr_bytes bigint NOT NULL,
-    log_offset bigint,
-    job_id integer NOT NULL,
-    tenant_id integer NOT NULL,
-    incarnation_id integer NOT NULL,
-    shape_id integer NOT NULL,
-    exit_code integer,
-    log_segment integer,
-    attempt smallint NOT NULL,
-    state smallint NOT NULL,
-    reason smallint,
-    signal smallint,
-    rate_card_id smallint NOT NULL,
-    truncated boolean NOT NULL,
-    message text
-)
-WITH (autovacuum_vacuum_cost_delay='2', autovacuum_vacuum_cost_limit='1000');
-ALTER TABLE weft.attempt OWNER TO postgres;
 
 CREATE TABLE weft.attempt_note (
     batch_id bigint NOT NULL,
@@ -4560,6 +4560,12 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.source TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.source TO weft_system;
 GRANT SELECT ON TABLE weft.source TO weft_views;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt TO weft_system;
+GRANT SELECT ON TABLE weft.attempt TO weft_api;
+GRANT SELECT ON TABLE weft.attempt TO weft_driver;
+GRANT SELECT ON TABLE weft.attempt TO weft_views;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.schedule TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.schedule TO weft_system;
 
@@ -4606,12 +4612,6 @@ GRANT USAGE ON SEQUENCE weft.app_revision_revision_id_seq TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.app_use TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.app_use TO weft_system;
-
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt TO weft_tenant;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt TO weft_system;
-GRANT SELECT ON TABLE weft.attempt TO weft_api;
-GRANT SELECT ON TABLE weft.attempt TO weft_driver;
-GRANT SELECT ON TABLE weft.attempt TO weft_views;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt_note TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt_note TO weft_system;

@@ -43,9 +43,11 @@ _USUAL: Final = {"routing_key": "", "key": "${job.id}"}
 _OPTION_CHARS_MAX: Final = 255
 _ROOTS: Final = ("job", "product")
 _COMMON: Final = (
-    "kind", "message", "each", "products", "schema", "checks", "order", "retry", "given_up",
-    "rejected",
+    "kind", "message", "each", "products", "events", "schema", "checks", "order", "retry",
+    "given_up", "rejected",
 )  # fmt: skip
+_MANY: Final = ("each", "products", "events")
+"""What a sink has messages of, if not of jobs; one at most."""
 _TRIES: Final = 20
 _TIMEOUT: Final = "30s"
 _WORD: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,62}")
@@ -94,6 +96,8 @@ class Sink:
     """Programs and their arguments, by the names by which products ask for them."""
     headers: Mapping[str, str] = field(default_factory=dict)
     """Of requests, beside weft's own; with `${secret.NAME}`, as `url`."""
+    events: bool = False
+    """The start and the end of a job are messages, however it ends."""
 
 
 def checks_of(facts: Mapping[str, Any]) -> Sequence[str] | None:
@@ -154,7 +158,7 @@ def parse_sink(document: object, say: Say) -> Sink | None:
             wrong(name, "a secret may stand in `url` and `headers` of the kind http only")
     command = reader.command("command", document.get("command")) if kind == "command" else ()
     each = reader.each()
-    products = reader.products()
+    products, events = reader.flag("products"), reader.flag("events")
     options = reader.options(_OWN[kind]) if kind not in {HTTP, "command"} else {}
     if options:
         url = f"{kind}:{options[_OWN[kind][0]]}"
@@ -182,7 +186,7 @@ def parse_sink(document: object, say: Say) -> Sink | None:
     return Sink(
         url, message, order, retry.tries, retry.path, ends, codes, rejected.tries,
         rejected.path or ends, command, timeout_s, each, products, schema,
-        kind, options, checks, headers,
+        kind, options, checks, headers, events,
     )  # fmt: skip
 
 
@@ -263,7 +267,7 @@ class _Reader:
         found = {}
         usual = {**_USUAL}
         if "store" in names:
-            of = {"each": "${job.file}", "products": "${job.file}.json"}
+            of = {"each": "${job.file}", **dict.fromkeys(_MANY[1:], "${job.file}.json")}
             name = next((of[one] for one in of if self._document.get(one)), "message.json")
             usual["key"] = f"work/jobs/${{job.id}}/{name}"
         for name in names:
@@ -292,14 +296,15 @@ class _Reader:
                 self._wrong("each", str(error))
         return given
 
-    def products(self) -> bool:
-        """Return whether each product is a message."""
-        given: object = self._document.get("products", False)
+    def flag(self, field: str) -> bool:
+        """Return whether these are the messages: products or events."""
+        given: object = self._document.get(field, False)
         if not isinstance(given, bool):
-            self._wrong("products", "it should be true or false")
+            self._wrong(field, "it should be true or false")
             return False
-        if given and "each" in self._document:
-            self._wrong("products", "messages are the files of `each`, or products; leave one out")
+        first = next((one for one in _MANY if self._document.get(one)), field)
+        if given and first != field:
+            self._wrong(field, f"messages are {field}, or those of `{first}`; leave one out")
         return given
 
     def schema(self) -> Mapping[str, Any] | None:

@@ -1,4 +1,5 @@
--- Each job that ended well in a batch with a sink has one message, or one for each of its files that is one, or product; others none.
+-- Each job that ended well in a batch with a sink has one message, or those of its files, products or events; others none.
+-- Events tell bad ends, too.
 -- An exit code may say that there is nothing to send.
 SELECT coalesce(j.batch_id, d.batch_id) AS batch_id, coalesce(j.job_id, d.job_id) AS job_id, coalesce(j.file, d.file) AS file, j.state,
     d.delivery_id, d.n_attempts, d.next_at
@@ -12,7 +13,10 @@ FROM (
         WHERE x.batch_id = j.batch_id AND x.job_id = j.job_id AND x.attempt = j.attempt AND x.message IS NOT NULL
         UNION ALL
         SELECT 'product ' || p.line FROM weft.product p  -- some may have been removed since
-        WHERE p.batch_id = j.batch_id AND p.job_id = j.job_id AND p.kept_at IS NOT NULL AND s.document ->> 'products' = 'true') f ON true
+        WHERE p.batch_id = j.batch_id AND p.job_id = j.job_id AND p.kept_at IS NOT NULL AND s.document ->> 'products' = 'true'
+        UNION ALL
+        SELECT format('event %s %s', e.name, j.attempt) FROM (VALUES ('start'), ('complete')) e (name)
+        WHERE s.document ->> 'events' = 'true') f ON true
     WHERE j.state = STATE_SUCCESS AND NOT EXISTS (SELECT FROM weft.lifecycle_exit e WHERE e.lifecycle_id = j.lifecycle_id
         AND a.exit_code BETWEEN e.first_code AND e.last_code AND NOT e.products)) j
 FULL JOIN (SELECT * FROM weft.callback_delivery WHERE kind = 'message') d USING (batch_id, job_id, file)
@@ -22,5 +26,6 @@ WHERE (j.job_id IS NULL OR d.delivery_id IS NULL OR (d.delivered_at IS NOT NULL 
 AND NOT EXISTS (SELECT FROM weft.batch b WHERE b.batch_id = coalesce(j.batch_id, d.batch_id) AND b.deleted_at IS NOT NULL)
 AND NOT (d.delivery_id IS NULL AND EXISTS (SELECT FROM weft.batch b JOIN weft.sink s USING (sink_id)
     WHERE b.batch_id = j.batch_id
-    AND (s.document ->> 'each' IS NULL AND s.document ->> 'products' IS DISTINCT FROM 'true') <> (j.file = '')))
-AND NOT (j.job_id IS NULL AND d.file LIKE 'product %')
+    AND (s.document ->> 'each' IS NULL AND s.document ->> 'products' IS DISTINCT FROM 'true'
+        AND s.document ->> 'events' IS DISTINCT FROM 'true') <> (j.file = '')))
+AND NOT (j.job_id IS NULL AND (d.file LIKE 'product %' OR d.file LIKE 'event %'))

@@ -1,5 +1,6 @@
 -- _after_sends: bring the statuses of jobs after tries to send their messages: `publishing`, then, when all are sent, `published` and the
---   status of success; after a try that failed, or was rejected, the path of the sink. One that a check has stopped leads no further.
+--   status of success; after a try that failed, or was rejected, the path of the sink. One that a check has stopped leads no further, nor
+--   does one about a job that did not end well.
 -- Called by: record_deliveries, which has locked the jobs.   Safe to repeat: no.
 -- Locks: job (by the caller); as _add_status_rows.   Plan: by key.
 -- Owner: weft_system.
@@ -20,6 +21,7 @@ BEGIN
         JOIN weft.callback_delivery d ON d.delivery_id = t.id AND d.kind = 'message'
         JOIN weft.sink s ON s.sink_id = d.sink_id
         JOIN weft.job j ON j.batch_id = d.batch_id AND j.job_id = d.job_id AND j.lifecycle_id IS NOT NULL
+            AND j.state = STATE_SUCCESS
         ORDER BY t.n
     LOOP
         PERFORM weft._move_status(v_one.job, PHASE_PUBLISHING::smallint);

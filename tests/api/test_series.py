@@ -241,3 +241,52 @@ async def test_rerun_is_refused_to_others_and_without_a_date(
         assert [one async for one in client.list_source_items("scenes", series="none")] == []
     answer = await http.post("/v1/sources/none/rerun", json={"series": "T", "from": 0})
     assert answer.status_code == 404
+
+
+async def test_outputs_of_the_one_before_are_inputs(
+    api: LiveApi, http: httpx.AsyncClient, database: dict[str, str], worker: LiveWorker
+) -> None:
+    """The first has nothing before it, and gets no such input."""
+    given = """
+inputs = [
+    { from = "weft://${series.previous.job}/${series.previous.out}.txt", to = "before" },
+    { from = "file:///data/${item.day}", to = "now" },
+]
+"""
+    await apply(http, SERIES.replace("max_attempts = 1\n", given))
+    await find(database, a="2027-04-01", b="2027-04-02")
+    await run(api, database, worker, rounds=4)
+    inputs = [
+        [
+            one["from"]
+            for one in (await http.get(f"/v1/batches/1/jobs/{n}")).json()["spec"]["inputs"]
+        ]
+        for n in (1, 2)
+    ]
+    assert inputs == [
+        ["file:///data/2027-04-01"], ["weft://b1.j1/L2A/a.txt", "file:///data/2027-04-02"],
+    ]  # fmt: skip
+    await audit(database)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "what"),
+    [
+        ("${series.previous.job}/a", "${series.previous.out}/a", "what comes after the address"),
+        ("${series.previous.job}/a", "${series.key}/a", "it may have ${series.previous.NAME}"),
+        ("series = {", "let = {} #", "there is no series in"),
+    ],
+)
+async def test_wrong_inputs_of_a_series_are_refused(
+    http: httpx.AsyncClient, old: str, new: str, what: str
+) -> None:
+    given = 'inputs = [{ from = "weft://${series.previous.job}/a" }]\n'
+    text = SERIES.replace("max_attempts = 1\n", given)
+    assert old in text
+    answer = await http.put(
+        "/v1/setups/snow",
+        content=text.replace(old, new),
+        headers={"content-type": "application/toml"},
+    )
+    assert answer.status_code == 400
+    assert what in answer.text

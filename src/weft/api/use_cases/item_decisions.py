@@ -23,7 +23,14 @@ from weft.core.lines.configuration import (
     parameters_of,
     standing_of,
 )
-from weft.core.lines.filling import CannotFill, at, filled, map_texts, names_in
+from weft.core.lines.filling import (
+    CannotFill,
+    at,
+    filled,
+    map_texts,
+    names_in,
+    without_previous,
+)
 from weft.core.lines.lookup import Answered, Question
 from weft.core.lines.parameters import PARAMETERS_MAX, bound
 from weft.core.lines.series import LateWord, SeriesRule, rule_of
@@ -202,7 +209,8 @@ def _decided(
         whole = {**item.fields, "key": item.key}
         found = configure(rules, whole, known.values, standing, answers)
         own = {} if found.cancelled else taken.template["job"]
-        files, read = _files(own, whole, known.values)
+        previous = None if standing is None else standing.previous
+        files, read = _files(own, whole, known.values, previous)
     except CannotConfigure as error:
         return Decision(item.n, "refused", reason=str(error))
     except IsCancelled as error:
@@ -217,16 +225,22 @@ def _decided(
 
 
 def _files(
-    job: Mapping[str, Any], item: Mapping[str, Any], values: Mapping[str, Any]
+    job: Mapping[str, Any],
+    item: Mapping[str, Any],
+    values: Mapping[str, Any],
+    previous: Mapping[str, Any] | None,
 ) -> tuple[dict[str, Any], set[str]]:
-    """Return the fields of a job that an item fills in, and the parameters that they read. Raise
+    """Return the fields of a job that an item fills in, and the parameters that they read.
+    `previous`: of its series; without it, inputs that are its files are left out. Raise
     `CannotConfigure`, `MustWait`.
     """
     read: set[str] = set()
+    own = without_previous(job) if previous is None else {}
 
     def value_of(root: str, name: str) -> object:
         if root != PARAM:
-            if (found := at(item, name)) is None:
+            known = item if root != SERIES else {"previous": previous}
+            if (found := at(known, name)) is None:
                 raise CannotConfigure(f"it has no {name}, which a file of its job needs")
             return found
         if name not in values:
@@ -235,7 +249,7 @@ def _files(
         return values[name]
 
     try:
-        return map_texts(job, lambda text: filled(text, value_of)), read
+        return {**own, **map_texts({**job, **own}, lambda text: filled(text, value_of))}, read
     except CannotFill as error:
         raise CannotConfigure(f"a file of its job: {error}") from error
 

@@ -1,5 +1,5 @@
 """Texts of a template in which `${item.NAME}` and `${param.NAME}` stand: addresses of files and
-images, which no shell reads.
+images, which no shell reads. Inputs may also have `${series.previous.NAME}`.
 
 What an item says never chooses a store, a host or a kind of address: those are written before it.
 """
@@ -15,6 +15,10 @@ _FORMAT: Final = re.compile(r"(%[YmdHMSj]|[\w./-])+")
 _ADDRESS: Final = re.compile(r"([a-z0-9]+://[^/$]+/|file:///|[^:/$]+/)")
 """What stands before the first word of an item."""
 _PARAM: Final = re.compile(r"\$\{param\.[^}]*\}")
+SERIES: Final = "series"
+_BEFORE: Final = "previous"
+JOB_BEFORE: Final = "${series.previous.job}"
+"""Its job, as b1.j7: who finds it is weft, so it may be the host of an address."""
 _VALUE_CHARS_MAX: Final = 1000
 ValueOf = Callable[[str, str], object]
 """Of a root and a name; raises what the caller wants where there is none."""
@@ -31,10 +35,12 @@ def wrong_text(text: str, *, roots: tuple[str, ...], is_address: bool = False) -
         if one is None or one[1] not in roots:
             known = " and ".join(f"${{{root}.NAME}}" for root in roots)
             return f"{found[0]} is not known here; it may have {known}"
+        if one[1] == SERIES and not one[2].startswith(f"{_BEFORE}."):
+            return f"{found[0]} is not known here; it may have ${{series.previous.NAME}}"
         if one[3] is not None and not _FORMAT.fullmatch(one[3]):
             return f"{one[3]} should be a date such as %Y/%m/%d"
-    plain = _PARAM.sub("x", text)  # only operators set parameters
-    if is_address and "${item." in text and not _ADDRESS.match(plain):
+    plain = _PARAM.sub("x", text).replace(JOB_BEFORE, "x")  # only operators set parameters
+    if is_address and "${" in plain and not _ADDRESS.match(plain):
         return "an item fills in what comes after the address: write store://NAME/ before it"
     return ""
 
@@ -97,6 +103,15 @@ def names_in(job: Mapping[str, Any], root: str) -> set[str]:
 
     map_texts(job, look)
     return found
+
+
+def without_previous(job: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the inputs of a template that an item has that nothing is before; empty: all."""
+    given = job.get("inputs")
+    if not isinstance(given, list):
+        return {}
+    kept = [one for one in given if f"${{{SERIES}." not in str(one.get("from"))]
+    return {"inputs": kept} if len(kept) < len(given) else {}
 
 
 def map_texts(job: Mapping[str, Any], change: Callable[[str], str]) -> dict[str, Any]:

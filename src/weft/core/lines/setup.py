@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from weft.core.errors import FieldError, InvalidSetup
 from weft.core.lines.configuration import LET, parse_configuration, parse_words
+from weft.core.lines.filling import SERIES, names_in
 from weft.core.lines.lifecycle import Lifecycle, Say, parse_lifecycle
 from weft.core.lines.lookup import BY_CORE, missing_of, wrong_missing
 from weft.core.lines.parameters import Parameter, parse_parameters
@@ -97,6 +98,9 @@ def parse_setup(text: str) -> Setup:
     for name in setup.configurations:
         if name not in document.get("job", ()):
             say(("configure", name), f"there is no [job.{name}]")
+    for name, job in setup.jobs.items():
+        if names_in(job, SERIES) and SERIES not in setup.configurations.get(name, {}):
+            say(("job", name, "inputs"), f"there is no series in [configure.{name}]")
     for name, source in setup.sources.items():
         if source.job not in document.get("job", ()):
             say(("source", name, "job"), f"there is no [job.{source.job}]")

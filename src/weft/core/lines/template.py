@@ -7,7 +7,7 @@ a script; only addresses of files and images are filled in.
 from collections.abc import Mapping
 from typing import Any, Final
 
-from weft.core.lines.filling import FIELD, map_texts, wrong_text
+from weft.core.lines.filling import FIELD, JOB_BEFORE, SERIES, map_texts, wrong_text
 from weft.core.lines.lifecycle import Say
 
 ITEM_VARIABLE: Final = "WEFT_ITEM"
@@ -74,7 +74,7 @@ def _wrong_image(container: object) -> str:
 
 _IMAGES: Final = ("docker://", "oci:/", "dir:/")
 _FILLED: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
-    "inputs": (("from",), ("item", "param")),
+    "inputs": (("from",), ("item", "param", SERIES)),
     "outputs": (("from", "to"), ("item", "param")),
     "container": (("image",), ("param",)),
 }
@@ -111,4 +111,4 @@ def _whole(document: Mapping[str, Any]) -> dict[str, Any]:
 
 def example_of(job: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields that are filled in as some item would."""
-    return map_texts(job, lambda text: FIELD.sub("x", text))
+    return map_texts(job, lambda text: FIELD.sub("x", text.replace(JOB_BEFORE, "b1.j1")))

@@ -2,7 +2,10 @@
 
 import asyncio
 import json
+import re
+import sqlite3
 from collections.abc import AsyncIterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -56,6 +59,32 @@ async def asks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator
     one = LookUps(Settings())
     yield one
     await one.close()
+
+
+async def test_plug_in_of_the_guide_asks_a_database(asks: LookUps, tmp_path: Path) -> None:
+    guide = Path(__file__).parents[2] / "docs/guides/production-lines.md"
+    (code,) = re.findall(r"^```python\n(.*?)^```$", guide.read_text(), re.MULTILINE | re.DOTALL)
+    assert len(code.splitlines()) <= 30
+    (tmp_path / "site_look_ups.py").write_text(code)
+    entries = tmp_path / "some_look_ups-1.dist-info" / "entry_points.txt"
+    entries.write_text(entries.read_text() + "orbits = site_look_ups:Orbits\n")
+    with closing(sqlite3.connect(tmp_path / "orbits.db")) as database:
+        database.execute("CREATE TABLE orbit (name, begins, ends)")
+        database.execute("INSERT INTO orbit VALUES ('R065', '2027-04-13', '2027-04-14')")
+        database.commit()
+
+    def about(name: str, file: str) -> Question:
+        return Question("orbit", "orbits", json.dumps({"file": file, "name": name}), 0)
+
+    known, unknown, other = (
+        about("R065", str(tmp_path / "orbits.db")),
+        about("R066", str(tmp_path / "orbits.db")),
+        about("R065", "/etc/passwd"),
+    )
+    found = await asks.ask(1, [known, unknown, other])
+    assert found[known].value == {"begins": "2027-04-13", "ends": "2027-04-14"}
+    assert (found[unknown].value, found[unknown].away) == (None, None)
+    assert found[other].away == "/etc/passwd is not read here"
 
 
 def question(name: str, what: str, cache_s: float = 0, **more: object) -> Question:

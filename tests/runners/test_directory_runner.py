@@ -19,8 +19,9 @@ from weft.plugins.log_stores.files.writer import FileLogWriter
 from weft.plugins.runners.remote import RemoteRunner
 from weft.plugins.runners.remote.handles import Handle, Handles, RunnerHeld
 from weft.ports.runner import Assignment, GivenSecret
-from weft.testing.directory_engine import DirectoryEngine
-from weft.testing.runner_suite import RemoteRunnerSuite, assignment
+from weft.testing.directory_engine import DirectoryEngine, moments
+from weft.testing.followed_output_suite import FollowedOutputSuite
+from weft.testing.runner_suite import assignment
 from weft.wire.documents.secrets import SecretUse
 from weft.wire.spec import JobSpec
 
@@ -48,7 +49,7 @@ asyncio.run(main())
 """
 
 
-class TestDirectoryRunner(RemoteRunnerSuite):
+class TestDirectoryRunner(FollowedOutputSuite):
     @pytest.fixture(autouse=True)
     def _at(self, tmp_path: Path) -> None:
         self.root = tmp_path
@@ -69,6 +70,9 @@ class TestDirectoryRunner(RemoteRunnerSuite):
 
     def away(self) -> AbstractAsyncContextManager[Callable[[str], Awaitable[None]]]:
         return self.engine().away()
+
+    def talking(self) -> tuple[Assignment, bytes]:
+        return assignment(3, runs_s=4), moments(4)
 
     def blocked(self) -> tuple[Assignment, Ask]:
         one = Assignment(AttemptKey(1, 2, 1), JobSpec(executor="blocked"), 100, 16, (1, 2))

@@ -22,6 +22,7 @@ from weft.plugins.runners.kubernetes.config import access_of
 from weft.plugins.runners.kubernetes.engine import KubernetesEngine
 from weft.plugins.runners.kubernetes.settings import KubernetesSettings
 from weft.plugins.runners.remote import RemoteRunner
+from weft.ports.log_store import Stored
 from weft.ports.runner import Assignment, GivenSecret
 from weft.testing.runner_suite import assignment
 from weft.wire.documents.containers import ContainerDocument
@@ -264,6 +265,6 @@ class TestKubernetesRunner(RealEngineSuite):
 
 async def _output(engine: KubernetesEngine, name: str) -> object:
     try:
-        return await engine.output(name)
+        return await engine.output(name, Stored())
     except Unavailable:
         return "away"

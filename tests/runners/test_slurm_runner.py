@@ -19,6 +19,7 @@ from weft.plugins.runners.slurm.folder import SlurmFolder
 from weft.plugins.runners.slurm.settings import SlurmSettings
 from weft.plugins.runners.slurm.shell import LocalShell
 from weft.ports.runner import Assignment, Happened
+from weft.testing.followed_output_suite import FollowedOutputSuite
 from weft.testing.runner_suite import assignment
 from weft.wire.documents.engines import EngineOptions
 from weft.wire.spec import JobSpec
@@ -78,7 +79,7 @@ def cluster() -> Iterator[SlurmCluster]:
         yield found
 
 
-class TestSlurmRunner(RealEngineSuite):
+class TestSlurmRunner(RealEngineSuite, FollowedOutputSuite):
     dies = _DIES
     dies_at = "submit"
 

@@ -25,7 +25,9 @@ from weft.plugins.runners.slurm.files import StagedFiles
 from weft.plugins.runners.slurm.folder import SlurmFolder
 from weft.plugins.runners.slurm.login import Login
 from weft.plugins.runners.slurm.settings import SlurmSettings
+from weft.ports.log_store import Stored
 from weft.ports.runner import Assignment
+from weft.testing.followed_output_suite import FollowedOutputSuite
 from weft.testing.runner_suite import assignment, begun
 from weft.wire.log_format import STDOUT
 from weft.wire.spec import JobSpec
@@ -137,7 +139,7 @@ def sshd(cluster: SlurmCluster) -> Iterator[Sshd]:
         shutil.rmtree(server.directory)
 
 
-class TestSlurmLogin(RealEngineSuite):
+class TestSlurmLogin(RealEngineSuite, FollowedOutputSuite):
     dies = _DIES
     dies_at = "submit"
 
@@ -221,7 +223,8 @@ class TestSlurmLogin(RealEngineSuite):
             await agent.end_of(one)
             (path,) = (self.root / "cluster" / TAG).glob("weft-b1-j7-a1/out")
             assert path.stat().st_size == 1_000_000
-            pieces = await engine_of(self.root, self.address).output(one.key.name)
+            engine = engine_of(self.root, self.address)
+            pieces = await engine.output(one.key.name, Stored())
             kept = sum(len(piece.data) for piece in pieces if piece.kind == STDOUT)
             assert kept == STREAM_BYTES
 

@@ -17,7 +17,7 @@ from typing import Final, NamedTuple, Protocol
 from weft.core.attempt_key import AttemptKey
 from weft.core.log_location import LogLocation
 from weft.ports.plugins import PluginGroup
-from weft.wire.log_format import STDERR, STDOUT, Piece
+from weft.wire.log_format import CUT, CUT_BODY, STDERR, STDOUT, Piece, count_pieces
 from weft.wire.usage_format import UsageSample
 
 
@@ -69,6 +69,46 @@ class Extent(NamedTuple):
         return {STDOUT: self.stdout_bytes, STDERR: self.stderr_bytes}.get(
             stream or 0, self.stdout_bytes + self.stderr_bytes
         )
+
+
+class StoredStream(NamedTuple):
+    """How much of one stream a writer has stored."""
+
+    written: int = 0
+    """The offset of the next byte: the stored ones, and those that were left out."""
+    kept: int = 0
+
+
+class Stored(NamedTuple):
+    """How much of the output of one attempt a writer has stored."""
+
+    n_pieces: int = 0
+    stdout: StoredStream = StoredStream()
+    stderr: StoredStream = StoredStream()
+
+    @property
+    def is_cut(self) -> bool:
+        """Return whether bytes were left out."""
+        return any(one.written > one.kept for one in (self.stdout, self.stderr))
+
+    def of(self, stream: int) -> StoredStream:
+        """Return one stream."""
+        return self.stdout if stream == STDOUT else self.stderr
+
+    def plus(self, pieces: Iterable[Piece]) -> "Stored":
+        """Return how much it is with these pieces behind the others."""
+        n_pieces, streams = self.n_pieces, {STDOUT: self.stdout, STDERR: self.stderr}
+        for piece in pieces:
+            n_pieces += count_pieces(piece)
+            if piece.kind == CUT:
+                stream, n_bytes, _ = CUT_BODY.unpack(piece.data)
+                written, kept = streams[stream]
+                streams[stream] = StoredStream(written + n_bytes, kept)
+            elif piece.kind in streams:
+                written, kept = streams[piece.kind]
+                size = len(piece.data)
+                streams[piece.kind] = StoredStream(written + size, kept + size)
+        return Stored(n_pieces, streams[STDOUT], streams[STDERR])
 
 
 class LogStore(Protocol):
@@ -143,6 +183,9 @@ class LogWriter(Protocol):
         """Add pieces; the first has the number `after`. Pieces that are stored already are
         skipped, so a runner that was killed may collect the same pieces again.
         """
+
+    async def stored(self, key: AttemptKey) -> Stored:
+        """Return how much is stored: where a runner that was killed goes on."""
 
     async def keep_samples(self, key: AttemptKey, samples: Sequence[UsageSample]) -> None:
         """Keep these samples of what an attempt uses, instead of those that are stored."""

@@ -1,8 +1,8 @@
 """A fake engine for remote runners: a directory with a file for each job.
 
 It runs nothing. A job is queued for a moment, runs as long as its command says
-(`sleep SECONDS; exit CODE`), and ends; all of that follows from the clock and the file, so that it
-goes on while no agent looks, as a real engine does.
+(`sleep SECONDS; exit CODE`), writes a line each moment, and ends; all of that follows from the
+clock and the file, so that it goes on while no agent looks, as a real engine does.
 """
 
 import asyncio
@@ -19,11 +19,18 @@ from weft.core.errors import Unavailable, WeftError
 from weft.core.states import Phase
 from weft.plugins.runners.remote import Left, RemoteRunner, Status
 from weft.plugins.runners.remote.handles import Handles
+from weft.ports.log_store import Stored
 from weft.ports.runner import Assignment, RunnerSite
 from weft.wire.log_format import STDERR, STDOUT, Piece
 
 _COMMAND = re.compile(r"sleep ([0-9.]+); exit ([0-9]+)")
 _LOOK_S = 0.01
+_MOMENT_S = 0.05
+
+
+def moments(ran_s: float) -> bytes:
+    """Return what a job writes that has run for this long."""
+    return b"".join(b"%d\n" % number for number in range(1 + int(round(ran_s, 3) / _MOMENT_S)))
 
 
 class DirectoryEngine:
@@ -67,6 +74,7 @@ class DirectoryEngine:
         return sorted(path.name for path in self._root.iterdir())
 
     meets: frozenset[str] = frozenset()
+    followed_max = 10
 
     async def submit(
         self, assignments: Mapping[str, Assignment]
@@ -102,10 +110,15 @@ class DirectoryEngine:
         for name in {*names} & {*self.names()}:
             self._write(name, {"stopped_at": time.time(), **self._read(name)})
 
-    async def output(self, name: str) -> Sequence[Piece]:
-        """Return a line for each stream."""
+    async def grown(self, stored: Mapping[str, Stored]) -> Mapping[str, Sequence[Piece]]:
+        """Return what is new of each."""
+        self._answer("grown")
+        return {name: self._output(name, has) for name, has in stored.items()}
+
+    async def output(self, name: str, stored: Stored) -> Sequence[Piece]:
+        """Return a line on one stream, and one for each moment on the other."""
         self._answer("output")
-        return [Piece(STDOUT, 0, f"{name}\n".encode()), Piece(STDERR, 0, b"ran\n")]
+        return self._output(name, stored)
 
     async def left(self, name: str) -> Left:  # noqa: ARG002 (they write nothing)
         """Return nothing."""
@@ -120,6 +133,13 @@ class DirectoryEngine:
     async def changed(self) -> None:
         """Wait a moment: nothing reports changes of a fake."""
         await asyncio.sleep(_LOOK_S)
+
+    def _output(self, name: str, stored: Stored) -> list[Piece]:
+        status = self._status(self._read(name))
+        ran_s = (status.started_s_ago or 0.0) - (status.ended_s_ago or 0.0)
+        written = {STDOUT: moments(ran_s), STDERR: b"ran\n"}
+        new = {stream: text[stored.of(stream).written :] for stream, text in written.items()}
+        return [Piece(stream, 0, data) for stream, data in new.items() if data]
 
     def _status(self, job: Mapping[str, Any]) -> Status:
         now = time.time()

@@ -5,8 +5,17 @@ from collections.abc import Sequence
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.log_location import LOG_LOCATION_BYTES, LogLocation
-from weft.ports.log_store import AttemptLog, Extent, LogDirectory, LogKeeper, LogStore, LogWriter
-from weft.wire.log_format import STDERR, STDOUT, Piece
+from weft.ports.log_store import (
+    AttemptLog,
+    Extent,
+    LogDirectory,
+    LogKeeper,
+    LogStore,
+    LogWriter,
+    Stored,
+    StoredStream,
+)
+from weft.wire.log_format import STDERR, STDOUT, Piece, encode_cut
 from weft.wire.usage_format import UsageSample
 
 WITHIN_S = 20.0
@@ -86,6 +95,16 @@ class LogStoreSuite:
         await again.append(KEY, PIECES[:2], after=0)
         await again.append(KEY, PIECES[1:], after=1)
         assert await self.all_of(log_of(await again.finish(KEY))) == list(PIECES)
+
+    async def test_writer_says_how_much_is_stored(self) -> None:
+        """Also of another writer; what was left out counts as written."""
+        writer, cut = self.writer(), encode_cut(STDOUT, 0, 100, 1)
+        assert await writer.stored(KEY) == Stored()
+        await writer.append(KEY, PIECES, after=0)
+        await writer.append(KEY, [cut], after=3)
+        found = Stored(4, StoredStream(110, 10), StoredStream(4, 4))
+        assert (await writer.stored(KEY), await self.writer().stored(KEY)) == (found, found)
+        assert found.is_cut
 
     async def test_output_that_is_not_there_is_empty(self) -> None:
         """A job that wrote nothing, or whose log was removed."""

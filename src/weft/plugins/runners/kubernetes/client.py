@@ -101,13 +101,14 @@ class KubernetesClient:
         """Delete a pod; a missing one is ignored."""
         await self._change("DELETE", self._path(name, gracePeriodSeconds=str(grace_s)), None, {})
 
-    async def log(self, name: str, *, bytes_max: int, head_bytes: int) -> LongText:
-        """Return what a pod wrote; nothing if its node has dropped that.
+    async def log(self, name: str, *, skip: int, bytes_max: int, head_bytes: int) -> LongText:
+        """Return what a pod wrote, without its first bytes; nothing if its node has dropped that.
         Raise `NoLog` if the node does not answer, which may be so for ever.
         """
         status, found = await self._calls.read(
-            self._path(name, "log"), self._headers(), bytes_max=bytes_max, head_bytes=head_bytes
-        )
+            self._path(name, "log"), self._headers(),
+            bytes_max=bytes_max, head_bytes=head_bytes, skip=skip,
+        )  # fmt: skip
         if status in {_REFUSED, _NOT_FOUND}:
             return LongText(b"")
         if status == _SERVER:

@@ -44,10 +44,12 @@ from weft.plugins.runners.kubernetes.statuses import (
     verdict_of,
 )
 from weft.plugins.runners.remote import Left, Status
+from weft.plugins.runners.remote.outputs import pieces_of, room_of
 from weft.ports.executor import ExecutorLimits
+from weft.ports.log_store import Stored
 from weft.ports.runner import Assignment
 from weft.telemetry.log import get_logger
-from weft.wire.log_format import STDOUT, Piece, encode_cut
+from weft.wire.log_format import STDOUT, Piece
 from weft.wire.spec import CONTAINER, SECRETS
 
 log = get_logger()
@@ -62,6 +64,7 @@ class KubernetesEngine:
     """Kubernetes, as the port of remote runners wants it."""
 
     meets = frozenset({CONTAINER, SECRETS})
+    followed_max = 0
 
     def __init__(
         self,
@@ -151,15 +154,19 @@ class KubernetesEngine:
             *(self._client.delete(self._pod(name), grace_s=grace_s) for name in names)
         )
 
-    async def output(self, name: str) -> Sequence[Piece]:
-        """Return what the job wrote: the beginning and the end of what is too long. Kubernetes
-        keeps one stream.
+    async def grown(self, stored: Mapping[str, Stored]) -> Mapping[str, Sequence[Piece]]:  # noqa: ARG002 (see `followed_max`)
+        """Return nothing."""
+        return {}
+
+    async def output(self, name: str, stored: Stored) -> Sequence[Piece]:
+        """Return the rest of what the job wrote: the beginning and the end of what is too long.
+        Kubernetes keeps one stream.
         """
+        has = stored.stdout
+        bytes_max, head_bytes = room_of(has, self._limits)
         try:
             head, cut, tail = await self._client.log(
-                self._pod(name),
-                bytes_max=self._limits.stream_bytes_max,
-                head_bytes=self._limits.stream_head_bytes,
+                self._pod(name), skip=has.written, bytes_max=bytes_max, head_bytes=head_bytes
             )
         except (NoLog, Unavailable) as error:
             await self._client.get(self._pod(name))  # raises if it is not the node that is away
@@ -172,10 +179,7 @@ class KubernetesEngine:
                 ) from error
             log.warning("worker.output_lost", attempt=name, why=str(error))
             return []
-        pieces = [Piece(STDOUT, 0, head)] if head else []
-        if cut:
-            pieces += [encode_cut(STDOUT, 0, cut, 1), Piece(STDOUT, 0, tail)]
-        return pieces
+        return pieces_of(STDOUT, head, cut, tail)
 
     async def left(self, name: str) -> Left:
         """Return the products, which the status of the pod has."""

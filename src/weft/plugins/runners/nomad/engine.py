@@ -22,9 +22,11 @@ from weft.plugins.runners.nomad.jobs import (
 from weft.plugins.runners.nomad.settings import NomadSettings
 from weft.plugins.runners.nomad.statuses import status_of, why_unplaced
 from weft.plugins.runners.remote import Left, Status
+from weft.plugins.runners.remote.outputs import pieces_of, room_of
 from weft.ports.executor import ExecutorLimits
+from weft.ports.log_store import Stored
 from weft.ports.runner import Assignment
-from weft.wire.log_format import STDERR, STDOUT, Piece, encode_cut
+from weft.wire.log_format import STDERR, STDOUT, Piece
 
 _NOTHING: Final = "ZXhpdCAwCg=="
 """A script that does nothing."""
@@ -35,6 +37,7 @@ class NomadEngine:
     """Nomad, as the port of remote runners wants it."""
 
     meets: frozenset[str] = frozenset()
+    followed_max = 0
 
     def __init__(
         self, client: NomadClient, settings: NomadSettings, limits: ExecutorLimits, *, tag: str
@@ -118,22 +121,25 @@ class NomadEngine:
         numbers = [self._jobs.get(one) or jobs.get(one, {}).get("ID") for one in names]
         await self._delete([str(one) for one in numbers if one], purge=False)
 
-    async def output(self, name: str) -> Sequence[Piece]:
-        """Return what the job wrote: the beginning and the end of what is too long."""
+    async def grown(self, stored: Mapping[str, Stored]) -> Mapping[str, Sequence[Piece]]:  # noqa: ARG002 (see `followed_max`)
+        """Return nothing."""
+        return {}
+
+    async def output(self, name: str, stored: Stored) -> Sequence[Piece]:
+        """Return the rest of what the job wrote: the beginning and the end of what is too long."""
         allocation = self._allocations.get(name)
         if allocation is None:
             return []
-        pieces = []
+        pieces: list[Piece] = []
         for stream, word in ((STDOUT, "stdout"), (STDERR, "stderr")):
+            has = stored.of(stream)
+            bytes_max, head_bytes = room_of(has, self._limits)
             head, cut, tail = await self._client.read(
                 ["client", "fs", "logs", allocation], task=TASK, type=word, plain="true",
-                bytes_max=self._limits.stream_bytes_max, head_bytes=self._limits.stream_head_bytes,
+                origin="start", offset=str(has.written),
+                bytes_max=bytes_max, head_bytes=head_bytes,
             )  # fmt: skip
-            if head:
-                pieces.append(Piece(stream, 0, head))
-            if cut:
-                pieces.append(encode_cut(stream, 0, cut, 1))
-                pieces.append(Piece(stream, 0, tail))
+            pieces += pieces_of(stream, head, cut, tail)
         return pieces
 
     async def left(self, name: str) -> Left:

@@ -16,11 +16,12 @@ from weft.core.conditions import Blocked
 from weft.core.errors import Unavailable, WeftError
 from weft.core.gateway_test import GATEWAY
 from weft.core.states import Phase, Reason
-from weft.plugins.runners.remote.ends import at_ns, bytes_of, reason_of
+from weft.plugins.runners.remote.ends import at_ns, reason_of
 from weft.plugins.runners.remote.engine import Engine, Left, Status
 from weft.plugins.runners.remote.handles import Handle, Handles
 from weft.plugins.runners.remote.left_files import LeftFiles
 from weft.plugins.runners.remote.notes import Notes
+from weft.plugins.runners.remote.outputs import Outputs
 from weft.ports.executor import ExecutorLimits
 from weft.ports.log_store import LogWriter
 from weft.ports.runner import (
@@ -35,7 +36,6 @@ from weft.ports.runner import (
     never_started,
 )
 from weft.telemetry.log import get_logger
-from weft.wire.log_format import STDERR, STDOUT
 
 __all__ = ["Engine", "Left", "RemoteRunner", "Status"]
 
@@ -61,7 +61,7 @@ class RemoteRunner:
         """Lets go of what the engine holds open."""
         self._handles = handles
         self._left = LeftFiles(limits)
-        self._logs = logs
+        self._outputs = Outputs(engine, logs)
         self._held: dict[AttemptKey, Handle] = {}
         self._unsubmitted: dict[AttemptKey, Handle] = {}
         """Attempts with a handle that were not submitted yet."""
@@ -92,6 +92,7 @@ class RemoteRunner:
         self._held = {one.assignment.key: one for one in self._handles.all()}
         self._told.clear()
         self._notes.clear()
+        self._outputs.clear()
         self._withdrawing.clear()
         self._own.clear()
         statuses: Mapping[AttemptKey, Status] = {}
@@ -112,6 +113,7 @@ class RemoteRunner:
                 continue
             if status.started_s_ago is not None:
                 live.append(Started(key, at_ns(status.started_s_ago)))
+                self._outputs.follow(key, status)
             if self._held[key].stop_reason is not None:
                 self._later(self._until_stopped([key], grace_ms=0))
         known = {one.key for one in live} | {one.key for one in ended}
@@ -127,12 +129,12 @@ class RemoteRunner:
         if self._unanswered or self._is_silent:
             new = self._refuse(new)
         self._handles.put(new)
-        for handle in new:
-            self._held[handle.assignment.key] = self._unsubmitted[handle.assignment.key] = handle
+        keys = [handle.assignment.key for handle in new]
+        self._outputs.begin(keys)
+        for key, handle in zip(keys, new, strict=True):
+            self._held[key] = self._unsubmitted[key] = handle
         tried = asyncio.Event()
-        giving = asyncio.ensure_future(
-            self._give([handle.assignment.key for handle in new], tried)
-        )
+        giving = asyncio.ensure_future(self._give(keys, tried))
         self._giving.add(giving)
         await tried.wait()
         if giving.done():
@@ -193,6 +195,7 @@ class RemoteRunner:
         for key in keys:
             self._told.pop(key, None)
             self._notes.forget(key)
+        self._outputs.forget(keys)
         if ended:
             self._later(self._forget(ended))
 
@@ -250,6 +253,7 @@ class RemoteRunner:
         self._handles.let_go()
 
     def _give_nothing_more(self) -> None:
+        self._outputs.clear()
         for giving in self._giving:
             giving.cancel()
         self._giving.clear()
@@ -419,6 +423,7 @@ class RemoteRunner:
                         self._told[key] = None
                 continue
             self._told[key] = status.phase
+            self._outputs.follow(key, status)
             if status.started_s_ago is not None and told < Phase.EXECUTING:
                 started.append(Started(key, at_ns(status.started_s_ago)))
             note = self._notes.of_phase(key, status.message)
@@ -431,13 +436,9 @@ class RemoteRunner:
         return Happened(started, entered, ended, withdrawn)
 
     async def _end_of(self, key: AttemptKey, status: Status) -> Ended:
-        """Collect the output, even if an earlier agent already did, and return the end."""
+        """Collect what is left of the output, and return the end."""
         assert status.ended_s_ago is not None
-        pieces = () if status.started_s_ago is None else await self._engine.output(key.name)
-        location = None
-        if pieces:
-            await self._logs.append(key, pieces, after=0)
-            location = await self._logs.finish(key)
+        stored, location = await self._outputs.collect(key, status)
         started_s_ago = status.started_s_ago
         handle = self._held.get(key)
         ended = Ended(
@@ -448,16 +449,16 @@ class RemoteRunner:
             status.exit_code,
             status.signal,
             status.message,
-            stdout_bytes=bytes_of(pieces, STDOUT),
-            stderr_bytes=bytes_of(pieces, STDERR),
+            stdout_bytes=stored.stdout.written,
+            stderr_bytes=stored.stderr.written,
+            truncated=stored.is_cut,
             location=location,
         )
         return await self._left.bring(self._engine, ended)
 
     def _end_unsubmitted(self, key: AttemptKey, reason: Reason, message: str = "") -> None:
-        self._tell_unsubmitted(
-            never_started(key, reason, now_ns=time.monotonic_ns(), message=message)
-        )
+        now_ns = time.monotonic_ns()
+        self._tell_unsubmitted(never_started(key, reason, now_ns=now_ns, message=message))
 
     def _tell_unsubmitted(self, ended: Ended) -> None:
         self._told[ended.key] = None

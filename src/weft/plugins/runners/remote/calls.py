@@ -62,14 +62,18 @@ class HttpCalls:
         return await self._in_thread(ask)
 
     async def read(
-        self, target: str, headers: Mapping[str, str], *, bytes_max: int, head_bytes: int
-    ) -> tuple[int, LongText]:
-        """Return the status and a long text; at another status than 200 all of it."""
+        self, target: str, headers: Mapping[str, str], *, bytes_max: int, head_bytes: int,
+        skip: int = 0,
+    ) -> tuple[int, LongText]:  # fmt: skip
+        """Return the status and a long text, without its first bytes; at another status than 200
+        all of it.
+        """
 
         def ask() -> tuple[int, LongText]:
             with self.open("GET", target, None, headers) as answer:
                 if answer.status != _OK:
                     return answer.status, LongText(answer.read())
+                _skip(answer, skip)
                 return _OK, _ends_of(answer, bytes_max, head_bytes)
 
         return await self._in_thread(ask)
@@ -110,6 +114,11 @@ class HttpCalls:
         if tls is None:
             return HTTPConnection(host, port, timeout=timeout_s)
         return HTTPSConnection(host, port, timeout=timeout_s, context=tls)
+
+
+def _skip(answer: HTTPResponse, count: int) -> None:
+    while count and (piece := answer.read(min(count, _PIECE))):
+        count -= len(piece)
 
 
 def _ends_of(answer: HTTPResponse, bytes_max: int, head_bytes: int) -> LongText:

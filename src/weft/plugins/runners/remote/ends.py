@@ -1,12 +1,10 @@
 """How attempts ended, by what their engine says."""
 
 import time
-from collections.abc import Sequence
 from typing import Final
 
 from weft.core.states import Reason
 from weft.plugins.runners.remote.engine import Status
-from weft.wire.log_format import Piece
 
 _NS: Final = 1_000_000_000
 
@@ -14,11 +12,6 @@ _NS: Final = 1_000_000_000
 def at_ns(seconds_ago: float) -> int:
     """Return a time of `CLOCK_MONOTONIC`."""
     return time.monotonic_ns() - int(seconds_ago * _NS)
-
-
-def bytes_of(pieces: Sequence[Piece], stream: int) -> int:
-    """Return how much an attempt wrote to a stream."""
-    return sum(len(piece.data) for piece in pieces if piece.kind == stream)
 
 
 def reason_of(status: Status, stop_reason: int | None) -> int | None:

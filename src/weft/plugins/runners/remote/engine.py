@@ -8,6 +8,7 @@ import msgspec
 from weft.core.conditions import Blocked
 from weft.core.errors import WeftError
 from weft.core.states import Phase, Reason
+from weft.ports.log_store import Stored
 from weft.ports.runner import Assignment
 from weft.wire.log_format import Piece
 
@@ -46,6 +47,8 @@ class Engine(Protocol):
 
     meets: frozenset[str]
     """What jobs may require of it (`weft.wire.spec.REQUIREMENTS`); others end and say so."""
+    followed_max: int
+    """Of how many attempts `grown` may be asked at a time; 0: it is not there."""
 
     async def submit(
         self, assignments: Mapping[str, Assignment]
@@ -65,8 +68,15 @@ class Engine(Protocol):
     async def stop(self, names: Sequence[str], *, grace_ms: int) -> None:
         """End attempts, at once if they have not begun; unknown names are ignored."""
 
-    async def output(self, name: str) -> Sequence[Piece]:
-        """Return the whole output of an ended attempt."""
+    async def grown(self, stored: Mapping[str, Stored]) -> Mapping[str, Sequence[Piece]]:
+        """Return what attempts that run have written beyond what is stored of them, a bounded
+        piece of each (`outputs.live_bytes`). What cannot be read now is left out.
+        """
+
+    async def output(self, name: str, stored: Stored) -> Sequence[Piece]:
+        """Return the output of an ended attempt, from behind what is stored of it to its end
+        (`outputs.rest_of`).
+        """
 
     async def left(self, name: str) -> Left:
         """Return what an ended attempt left, each file up to a byte more than it may have: the

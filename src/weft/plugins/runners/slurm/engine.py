@@ -19,6 +19,7 @@ from weft.plugins.runners.slurm.folder import Marks
 from weft.plugins.runners.slurm.scripts import ASK, PRODUCTS, job_script, limit_script
 from weft.plugins.runners.slurm.settings import SlurmSettings
 from weft.ports.executor import ExecutorLimits
+from weft.ports.log_store import Stored
 from weft.ports.runner import Assignment
 from weft.wire.log_format import Piece
 from weft.wire.spec import ENGINE_OPTIONS, JobSpec
@@ -69,6 +70,7 @@ class SlurmEngine:
     """Slurm, as the port of remote runners wants it."""
 
     meets = frozenset({ENGINE_OPTIONS})
+    followed_max = 1000
 
     def __init__(
         self, commands: SlurmCommands, files: SlurmFiles, settings: SlurmSettings,
@@ -160,13 +162,13 @@ class SlurmEngine:
             await asyncio.sleep(grace_ms / 1000)
             await self._kill(begun)
 
-    async def output(self, name: str) -> Sequence[Piece]:
-        """Read the output of an attempt, its middle left out if it is too long."""
-        return await self._files.output(
-            name,
-            bytes_max=self._limits.stream_bytes_max,
-            head_bytes=self._limits.stream_head_bytes,
-        )
+    async def grown(self, stored: Mapping[str, Stored]) -> Mapping[str, Sequence[Piece]]:
+        """Read what files have more."""
+        return await self._files.grown(stored, self._limits)
+
+    async def output(self, name: str, stored: Stored) -> Sequence[Piece]:
+        """Read the rest of an output, its middle left out if it is too long."""
+        return await self._files.output(name, stored, self._limits)
 
     async def left(self, name: str) -> Left:
         """Read what the marks have shown."""

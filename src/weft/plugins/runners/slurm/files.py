@@ -2,14 +2,18 @@
 
 import asyncio
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple, Protocol
 
 from weft.core.errors import Unavailable
-from weft.plugins.runners.slurm.folder import ARRAYS, Marks, SlurmFolder, marks_of
+from weft.plugins.runners.remote.outputs import live_bytes, pieces_of, rest_of
+from weft.plugins.runners.slurm.folder import ARRAYS, STREAMS, Marks, SlurmFolder, marks_of
 from weft.plugins.runners.slurm.login import Login
 from weft.plugins.runners.slurm.scripts import array_script
-from weft.wire.log_format import STDERR, STDOUT, Piece, encode_cut
+from weft.ports.executor import ExecutorLimits
+from weft.ports.log_store import Stored
+from weft.wire.log_format import Piece
 
 _KNOWN: Final = """umask 077; mkdir -p {root}/arrays && cd {root} || exit 1
 find . -mindepth 1 -maxdepth 1 -type d -name 'weft-*' -printf '%f\\n'
@@ -27,6 +31,10 @@ date +%s.%N
 xargs -r sh -c 'find "$@" -maxdepth 1 -type f -printf "%T@ %p\\n" 2>/dev/null
 grep -rHs "" "$@" --exclude=products --exclude=ask; exit 0' sh"""
 _STOPPED: Final = "cd {root} || exit 1; while read -r name; do : >$name/run/stopped; done; exit 0"
+_SIZES: Final = """cd {root} || exit 1
+xargs -r sh -c 'find "$@" -maxdepth 1 -name out -printf "%s %p\\n" -o -name err \
+-printf "%s %p\\n" 2>/dev/null; exit 0' sh"""
+_READS_AT_ONCE: Final = 16
 _FORGET: Final = "cd {root} || exit 0; xargs -r rm -rf --"
 
 
@@ -68,8 +76,13 @@ class SlurmFiles(Protocol):
     async def marks(self, names: Sequence[str]) -> Mapping[str, Marks]:
         """Return what the files of each attempt tell."""
 
-    async def output(self, name: str, *, bytes_max: int, head_bytes: int) -> list[Piece]:
-        """Return each stream: its beginning and its end, if it is longer than allowed."""
+    async def grown(
+        self, stored: Mapping[str, Stored], limits: ExecutorLimits
+    ) -> Mapping[str, Sequence[Piece]]:
+        """Return what the files of attempts that run have more than is stored."""
+
+    async def output(self, name: str, stored: Stored, limits: ExecutorLimits) -> list[Piece]:
+        """Return the rest of each stream: its beginning and its end, if it is too long."""
 
     async def left(self, name: str, file: str, *, bytes_max: int) -> bytes:
         """Return a file that a job left, or a byte more than it may have."""
@@ -132,11 +145,17 @@ class SharedFiles:
         """Read."""
         return await asyncio.to_thread(lambda: {name: self._folder.marks(name) for name in names})
 
-    async def output(self, name: str, *, bytes_max: int, head_bytes: int) -> list[Piece]:
+    async def grown(
+        self, stored: Mapping[str, Stored], limits: ExecutorLimits
+    ) -> Mapping[str, Sequence[Piece]]:
         """Read."""
         return await asyncio.to_thread(
-            lambda: list(self._folder.output(name, bytes_max=bytes_max, head_bytes=head_bytes))
+            lambda: {name: self._folder.grown(name, has, limits) for name, has in stored.items()}
         )
+
+    async def output(self, name: str, stored: Stored, limits: ExecutorLimits) -> list[Piece]:
+        """Read."""
+        return await asyncio.to_thread(self._folder.output, name, stored, limits)
 
     async def left(self, name: str, file: str, *, bytes_max: int) -> bytes:
         """Read."""
@@ -236,20 +255,38 @@ class StagedFiles:
                 ages.setdefault(name, {})[file] = max(0.0, float(now) - float(at))
         return {name: marks_of(ages.get(name, {}), texts.get(name, {})) for name in names}
 
-    async def output(self, name: str, *, bytes_max: int, head_bytes: int) -> list[Piece]:
+    async def grown(
+        self, stored: Mapping[str, Stored], limits: ExecutorLimits
+    ) -> Mapping[str, Sequence[Piece]]:
+        """Ask for all sizes, then for what is new."""
+        found: dict[str, list[Piece]] = defaultdict(list)
+        at_once = asyncio.Semaphore(_READS_AT_ONCE)
+
+        async def read(line: str) -> None:
+            size, _, path = line.partition(" ")
+            name, _, file = path.rpartition("/")
+            has = stored[name].of(STREAMS[file])
+            more = min(int(size) - has.written, live_bytes(has, limits))
+            if more > 0:
+                async with at_once:
+                    data = await self._login.read(f"{self._root}/{path}", has.written, more)
+                found[name] += pieces_of(STREAMS[file], data)
+
+        await asyncio.gather(*map(read, (await self._do(_SIZES, stored)).splitlines()))
+        return found
+
+    async def output(self, name: str, stored: Stored, limits: ExecutorLimits) -> list[Piece]:
         """Collect."""
         pieces = []
-        for stream, file in ((STDOUT, "out"), (STDERR, "err")):
+        for file, stream in STREAMS.items():
             path = f"{self._root}/{name}/{file}"
-            size = await self._login.size(path)
-            if size <= bytes_max:
-                if whole := await self._login.read(path, 0, size):
-                    pieces.append(Piece(stream, 0, whole))
-                continue
-            tail = bytes_max - head_bytes
-            pieces.append(Piece(stream, 0, await self._login.read(path, 0, head_bytes)))
-            pieces.append(encode_cut(stream, 0, size - bytes_max, 1))
-            pieces.append(Piece(stream, 0, await self._login.read(path, size - tail, tail)))
+            rest = rest_of(await self._login.size(path), stored.of(stream), limits)
+            pieces += pieces_of(
+                stream,
+                await self._login.read(path, rest.head[0], rest.head[1] - rest.head[0]),
+                rest.cut,
+                await self._login.read(path, rest.tail[0], rest.tail[1] - rest.tail[0]),
+            )
         return pieces
 
     async def left(self, name: str, file: str, *, bytes_max: int) -> bytes:
@@ -261,7 +298,7 @@ class StagedFiles:
         if names:
             await self._do(_FORGET, names)
 
-    async def _do(self, script: str, names: Sequence[str] = ()) -> str:
+    async def _do(self, script: str, names: Iterable[str] = ()) -> str:
         """Run a script of ours with names on its standard input."""
         text = script.replace("{root}", shlex.quote(self._root))
         code, out, said = await self._login.run(

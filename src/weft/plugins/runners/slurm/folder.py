@@ -15,20 +15,24 @@ It must not ask Slurm.
 import os
 import shutil
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from weft.plugins.runners.remote.outputs import live_bytes, pieces_of, rest_of
 from weft.plugins.runners.slurm.scripts import ASK, PRODUCTS, array_script
-from weft.wire.log_format import STDERR, STDOUT, Piece, encode_cut
+from weft.ports.executor import ExecutorLimits
+from weft.ports.log_store import Stored
+from weft.wire.log_format import STDERR, STDOUT, Piece
 
 ARRAYS: Final = "arrays"
 MARKS: Final = ("started", "ended", "late", "stopped", "missing", "nowhere")
 """Files of the directory `run` that tell something by their age or text."""
 LEFT: Final = frozenset({PRODUCTS, ASK})
 """Files there that the job may write."""
+STREAMS: Final[Mapping[str, int]] = {"out": STDOUT, "err": STDERR}
 _FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
@@ -134,23 +138,31 @@ class SlurmFolder:
                     texts[file.name] = Path(file.path).read_text()
         return marks_of(ages, texts)
 
-    def output(self, name: str, *, bytes_max: int, head_bytes: int) -> Iterator[Piece]:
-        """Yield each stream: its beginning and its end, if it is longer than allowed."""
-        for stream, file in ((STDOUT, "out"), (STDERR, "err")):
+    def grown(self, name: str, stored: Stored, limits: ExecutorLimits) -> list[Piece]:
+        """Return what the files of an attempt have more than is stored."""
+        pieces = []
+        for file, stream in STREAMS.items():
+            has, path = stored.of(stream), self.root / name / file
+            with suppress(OSError):  # what cannot be read now comes later
+                more = min(path.stat().st_size - has.written, live_bytes(has, limits))
+                if more > 0:
+                    pieces += pieces_of(stream, _read(path, has.written, more))
+        return pieces
+
+    def output(self, name: str, stored: Stored, limits: ExecutorLimits) -> list[Piece]:
+        """Return the rest of each stream: its beginning and its end, if it is too long."""
+        pieces = []
+        for file, stream in STREAMS.items():
             path = self.root / name / file
             if not path.exists():
                 continue
-            with path.open("rb") as content:
-                size = os.fstat(content.fileno()).st_size
-                if size <= bytes_max:
-                    whole = content.read()
-                    if whole:
-                        yield Piece(stream, 0, whole)
-                    continue
-                yield Piece(stream, 0, content.read(head_bytes))
-                yield encode_cut(stream, 0, size - bytes_max, 1)
-                content.seek(size - (bytes_max - head_bytes))
-                yield Piece(stream, 0, content.read())
+            (start, stop), cut, (tail, end) = rest_of(
+                path.stat().st_size, stored.of(stream), limits
+            )
+            pieces += pieces_of(
+                stream, _read(path, start, stop - start), cut, _read(path, tail, end - tail)
+            )
+        return pieces
 
     def left(self, name: str, file: str, bytes_max: int) -> bytes:
         """Return a file that a job left, or a byte more than it may have."""
@@ -174,6 +186,12 @@ class SlurmFolder:
         temporary.write_text(text)
         temporary.chmod(mode)
         temporary.replace(path)
+
+
+def _read(path: Path, start: int, size: int) -> bytes:
+    with path.open("rb") as file:
+        file.seek(start)
+        return file.read(max(0, size))
 
 
 def marks_of(ages: Mapping[str, float], texts: Mapping[str, str]) -> Marks:

@@ -1,0 +1,50 @@
+"""What a remote runner must do whose engine lets output be followed: a suite to subclass."""
+
+import asyncio
+
+from weft.core.attempt_key import AttemptKey
+from weft.ports.log_store import AttemptLog
+from weft.ports.runner import Assignment
+from weft.testing.runner_suite import WITHIN_S, RemoteRunnerSuite, log_of
+from weft.wire.log_format import STDOUT
+from weft.wire.spec import JobSpec
+
+
+class FollowedOutputSuite(RemoteRunnerSuite):
+    """The suite of remote runners, and output of attempts that run."""
+
+    def talking(self) -> tuple[Assignment, bytes]:
+        """Return an attempt that writes for some seconds, and what."""
+        script = "for i in $(seq 1 40); do echo $i; sleep 0.1; done"
+        spec = JobSpec(command=("/bin/sh", "-c", script))
+        text = b"".join(b"%d\n" % number for number in range(1, 41))
+        return Assignment(AttemptKey(1, 3, 1), spec, 100, 16, (1, 3)), text
+
+    async def written(self, one: Assignment, after: int) -> int:
+        """Wait until pieces are stored behind these; return how many there are."""
+        key = one.key
+        log = AttemptLog(
+            key.batch_id, key.job_id, key.attempt, ended=False, location=None,
+            stdout_bytes=0, stderr_bytes=0, truncated=False, state="running",
+        )  # fmt: skip
+        async with asyncio.timeout(WITHIN_S):
+            async for some in self.log_store().follow(log, after):
+                if some:
+                    return after + len(some)
+        raise AssertionError
+
+    async def test_output_is_followed_while_an_attempt_runs(self) -> None:
+        """The next agent goes on where the log ends: nothing twice, nothing left out."""
+        one, text = self.talking()
+        async with self.adopted() as first:
+            await first.runner.submit([one])
+            n_pieces = await self.written(one, 0)
+            assert not first.told.ended
+        async with self.ended() as second:
+            await self.written(one, n_pieces)
+            assert not second.told.ended
+            end = await second.end_of(one)
+            (pieces,) = await self.log_store().read_all([log_of(end)])
+            assert b"".join(piece.data for piece in pieces if piece.kind == STDOUT) == text
+            assert end.stdout_bytes == len(text)
+            assert [piece.at_ms for piece in pieces] == sorted(piece.at_ms for piece in pieces)

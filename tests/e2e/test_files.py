@@ -2,7 +2,9 @@
 
 import hashlib
 import json
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 import pytest
@@ -124,6 +126,38 @@ def test_what_is_missing_is_named(weft: Weft) -> None:
     assert messages[2] == messages[3] == "its output 'x' is no plain file"
     assert "input_paths" in messages[4]
     assert weft.run("files", "ls", f"{batch}.j3", "--json").stdout.strip() == b"[]"
+
+
+def test_why_says_how_far_the_files_of_a_job_are(weft: Weft) -> None:
+    go = Event()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Length", "1000")
+            self.end_headers()
+            self.wfile.write(b"x" * (1000 if self.path == "/here" else 100))
+            if self.path != "/here":
+                go.wait(60)
+                self.wfile.write(b"x" * 900)
+
+    server = ThreadingHTTPServer(("127.0.0.2", 0), Handler)
+    Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        at = f"http://127.0.0.2:{server.server_port}/"
+        inputs = [{"from": at + name} for name in ("here", "slow", "slower")]
+        job = submit(weft, {"script": "ls", "inputs": inputs}) + ".j1"
+        until(lambda: b": it fetches 2 of 3 inputs, 40 %\n" in weft.run("why", job).stdout)
+        go.set()
+        (done,) = ended(weft, job.partition(".")[0])
+    finally:
+        go.set()
+        server.shutdown()
+        server.server_close()
+    assert done["state"] == "success"
+    history = json.loads(weft.run("status", job, "--json").stdout)["history"]
+    (said,) = [one["message"] for one in history if one["phase"] == "staging_inputs"]
+    assert said == "fetches 2 of 3 inputs, 40 %"
 
 
 def test_outputs_are_kept_after_the_ends_they_name(weft: Weft) -> None:

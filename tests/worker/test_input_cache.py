@@ -16,6 +16,7 @@ from weft.plugins.file_stores.s3.carrying import HttpCarrier
 from weft.plugins.file_stores.web import WebFiles
 from weft.ports.file_store import FileDiffers, FileMissing
 from weft.worker.stager.cache import Getting, InputCache, NotCached, Wanted
+from weft.worker.stager.progress import Part
 from worker.counting_server import Server
 
 MANY = 50
@@ -39,7 +40,7 @@ class Site:
     async def get(self, path: str, *, tenant: int = 1, digest: bytes | None = None) -> bytes:
         """Return what a job gets."""
         url = self._server.url + path
-        getting = Getting(lambda head: self._web.read(url, head), 1 << 30)
+        getting = Getting(lambda head: self._web.read(url, head), 1 << 30, Part())
         held = await self.cache.get(Wanted(tenant, url, digest), getting)
         try:
             return held.read(0, held.n_bytes)
@@ -173,10 +174,12 @@ from weft.core.addresses import parse_allowed_hosts
 from weft.plugins.file_stores.s3.carrying import HttpCarrier
 from weft.plugins.file_stores.web import WebFiles
 from weft.worker.stager.cache import Getting, InputCache, Wanted
+from weft.worker.stager.progress import Part
 url = sys.argv[2]
 web = WebFiles(HttpCarrier(parse_allowed_hosts("127.0.0.1"), 30))
 cache = InputCache(Path(sys.argv[1]), 1 << 20)
-asyncio.run(cache.get(Wanted(1, url, None), Getting(lambda head: web.read(url, head), 1 << 20)))
+getting = Getting(lambda head: web.read(url, head), 1 << 20, Part())
+asyncio.run(cache.get(Wanted(1, url, None), getting))
 """
 
 

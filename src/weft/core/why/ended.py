@@ -47,6 +47,14 @@ def _running(job: EndFacts, now: datetime) -> Iterator[Cause]:
     if job.started_at is None and job.worker and job.phase in _ELSEWHERE:
         yield in_engine(job.worker, job.message)
         return
+    if job.started_at is None and job.worker and job.phase == Phase.STAGING_INPUTS.word:
+        said = f": it {job.message}" if job.message else ""
+        yield Cause(
+            "files",
+            f"gets its files on {job.worker}{said}",
+            command("worker", "show", job.worker),
+        )
+        return
     if job.started_at is None and job.worker and is_late:
         yield waits_on(job.worker)
         return

@@ -7,6 +7,7 @@ beside it.
 import asyncio
 import time
 from collections.abc import Coroutine, Sequence
+from functools import partial
 
 import msgspec
 
@@ -169,7 +170,8 @@ class HandingOver:
             given = never_started(one.key, Reason.DISK, now_ns=time.monotonic_ns(), message=why)
         else:
             if _names_files(one.spec):
-                given = await self._files.bring(one)
+                tell = partial(self._attempts.enter, one.key, Phase.STAGING_INPUTS)
+                given = await self._files.bring(one, tell)
         held = self._held.by_key.get(one.key)
         if held is None or held.ended:
             self._files.remove(one.key)  # cancelled while they were brought

@@ -7,7 +7,7 @@ import asyncio
 import hashlib
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final
 
@@ -88,13 +88,13 @@ class JobFiles:
 
     # before the start
 
-    async def bring(self, one: Assignment) -> Assignment | Ended:
+    async def bring(self, one: Assignment, tell: Callable[[str], None]) -> Assignment | Ended:
         """Return the attempt with its directory and its inputs in it, or how it ends without."""
         begun = time.monotonic_ns()
         reason, message = Reason.FILES, ""
         try:
             work = await asyncio.to_thread(self._directories.make, one.key)
-            variables = await self._inputs.bring_all(one, work)
+            variables = await self._inputs.bring_all(one, work, tell)
             if one.account is not None:
                 await asyncio.to_thread(give, work, one.account)
             self._directories.keep_plan(

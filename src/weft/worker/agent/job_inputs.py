@@ -3,7 +3,7 @@
 import asyncio
 import os
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -41,9 +41,13 @@ from weft.wire.spawner import CONTAINER_WORK
 from weft.worker.agent.object_uploads import FileSite, ObjectUploads
 from weft.worker.stager.cache import Getting, NotCached, Wanted
 from weft.worker.stager.placing import link, put_copy, put_file, put_link, unpack
+from weft.worker.stager.progress import Part, words
 from weft.worker.stager.room import DiskRoom, Promise
 
 _BATCHES_MAX: Final = 10_000
+_FIRST_S: Final = 3.0
+_EVERY_S: Final = 10.0
+"""A note of an attempt is one row, which each of them writes again."""
 
 
 class JobInputs:
@@ -68,9 +72,11 @@ class JobInputs:
         # Servers of anybody, which may be slow, hold up no other files.
         self._web_places = asyncio.Semaphore(site.parallel)
 
-    async def bring_all(self, one: Assignment, work: Path) -> dict[str, str]:
+    async def bring_all(
+        self, one: Assignment, work: Path, tell: Callable[[str], None]
+    ) -> dict[str, str]:
         """Bring the inputs of an attempt into its directory; return the variables that name them.
-        Raise `FileProblem`, `OSError`.
+        Raise `FileProblem`, `OSError`. `tell` is told now and then how far they have come.
         """
         inputs = one.spec.inputs or ()
         seen = work
@@ -79,13 +85,16 @@ class JobInputs:
             inputs = tuple(msgspec.structs.replace(given, mode="copy") for given in inputs)
         sources = [_source_of(given) for given in inputs]
         found = await self._find(one.key, sources)
+        all_parts = [Part() for _ in inputs]
         bringing = [
-            asyncio.create_task(self._bring_one(one, work, given, source, found.get(n)))
-            for n, (given, source) in enumerate(zip(inputs, sources, strict=True))
+            asyncio.create_task(self._bring_one(one, work, given, source, found.get(n), part))
+            for n, (given, source, part) in enumerate(zip(inputs, sources, all_parts, strict=True))
         ]
+        telling = _Telling(all_parts, tell)
         try:
             paths = await asyncio.gather(*bringing)
         finally:
+            telling.end()
             for task in bringing:
                 task.cancel()
             await asyncio.gather(*bringing, return_exceptions=True)
@@ -117,14 +126,14 @@ class JobInputs:
 
     async def _bring_one(
         self, one: Assignment, work: Path, given: FileInput, source: FileSource,
-        found: FoundFile | None,
+        found: FoundFile | None, part: Part,
     ) -> Path | None:  # fmt: skip
         try:
             if isinstance(source, UrlFile):
                 async with self._web_places, asyncio.timeout(self._site.web_s_max):
-                    return await self._bring_now(one, work, given, source, found)
+                    return await self._bring_now(one, work, given, source, found, part)
             async with self.places:
-                return await self._bring_now(one, work, given, source, found)
+                return await self._bring_now(one, work, given, source, found, part)
         except TimeoutError as error:
             most = f"{self._site.web_s_max:g} s (input_url_s_max)"
             raise FileRefused(f"its input {given.from_} did not come within {most}") from error
@@ -134,10 +143,12 @@ class JobInputs:
             raise FileMissing(f"its input {given.from_} is missing: {error}") from error
         except FileProblem as error:
             raise type(error)(f"its input {given.from_}: {error}") from error
+        finally:
+            part.is_here = True
 
     async def _bring_now(
         self, one: Assignment, work: Path, given: FileInput, source: FileSource,
-        found: FoundFile | None,
+        found: FoundFile | None, part: Part,
     ) -> Path:  # fmt: skip
         parts = _parts(given, source)
         n_bytes, digest = (found.n_bytes, found.digest) if found else (None, None)
@@ -147,13 +158,13 @@ class JobInputs:
             if digest is not None and checksum != digest:
                 raise FileDiffers("it has another checksum")
         if isinstance(source, StoreFile | UrlFile):
-            held = await self._cached(one.key, source, checksum)
+            held = await self._cached(one.key, source, checksum, part)
             if held is not None:
                 await self._place(one, work, parts, given, held)
                 return work.joinpath(*parts)
         with self._room.for_files() as promise:
             if isinstance(source, StoreFile | UrlFile):
-                pieces = self._fetch(one.key, source, Head(), promise)
+                pieces = self._fetch(one.key, source, Head(), promise, part)
             else:
                 store, path = self._place_of(source, found)
                 facts = await store.facts(path)
@@ -163,7 +174,7 @@ class JobInputs:
                     await asyncio.to_thread(link, work, parts, source.path)
                     return work.joinpath(*parts)
                 await promise(facts.n_bytes)
-                pieces = store.read(path)
+                pieces, part.n_bytes = _counted(store.read(path), part), facts.n_bytes
             into, name = work, parts
             if given.unpack:
                 into, name = work.parent, (f"archive-{os.urandom(8).hex()}",)
@@ -177,7 +188,7 @@ class JobInputs:
         return work.joinpath(*parts)
 
     async def _cached(
-        self, key: AttemptKey, source: StoreFile | UrlFile, digest: bytes | None
+        self, key: AttemptKey, source: StoreFile | UrlFile, digest: bytes | None, part: Part
     ) -> HeldFile | None:
         """Return an open file that the cache has now; None: it is none for the cache."""
         cache = self._site.cache
@@ -187,13 +198,20 @@ class JobInputs:
         wanted = Wanted(await self._tenant_of(key), address, digest)
         with self._room.for_files() as promise, suppress(NotCached):
             getting = Getting(
-                lambda head: self._fetch(key, source, head, promise), self._site.input_bytes_max
+                lambda head: self._fetch(key, source, head, promise, part),
+                self._site.input_bytes_max,
+                part,
             )
             return await cache.get(wanted, getting)
         return None
 
     async def _fetch(
-        self, key: AttemptKey, source: StoreFile | UrlFile, head: Head, promise: Promise
+        self,
+        key: AttemptKey,
+        source: StoreFile | UrlFile,
+        head: Head,
+        promise: Promise,
+        part: Part,
     ) -> AsyncIterator[bytes]:
         """Yield what an address has, as soon as there is room for it."""
         if isinstance(source, UrlFile):
@@ -201,13 +219,14 @@ class JobInputs:
         else:
             url = await self._uploads.url(key, "GET", source)
             pieces = self._site.objects.read(url, head=head)
-        is_promised = False
+        is_promised, part.come = False, 0
         async for piece in pieces:
             if not is_promised:
                 if head.n_bytes is not None:
                     self._check_size(head.n_bytes)
                 await promise(head.n_bytes or 0)
-                is_promised = True
+                is_promised, part.n_bytes = True, head.n_bytes
+            part.come += len(piece)
             yield piece
 
     async def _place(
@@ -260,6 +279,32 @@ class JobInputs:
         if found is None or found.digest is None or found.n_bytes is None:
             raise FileMissing(_why_missing(source, found))
         return self._site.kept, f"b{found.batch_id}/{found.digest.hex()}"
+
+
+class _Telling:
+    """Tells how far inputs have come, of those that take their time."""
+
+    def __init__(self, parts: Sequence[Part], tell: Callable[[str], None]) -> None:
+        self._parts = parts
+        self._tell = tell
+        self._told = ""
+        self._timer = asyncio.get_running_loop().call_later(_FIRST_S, self._on_time)
+
+    def _on_time(self) -> None:
+        if (text := words(self._parts)) != self._told:
+            self._told = text
+            self._tell(text)
+        self._timer = asyncio.get_running_loop().call_later(_EVERY_S, self._on_time)
+
+    def end(self) -> None:
+        """Tell nothing more."""
+        self._timer.cancel()
+
+
+async def _counted(pieces: AsyncIterator[bytes], part: Part) -> AsyncIterator[bytes]:
+    async for piece in pieces:
+        part.come += len(piece)
+        yield piece
 
 
 def _source_of(given: FileInput) -> FileSource:

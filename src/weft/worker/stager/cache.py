@@ -19,6 +19,7 @@ from weft.ports.file_store import FileDiffers, FileRefused, HeldFile
 from weft.telemetry import metrics
 from weft.worker.stager.cached_files import CachedFiles, Key, Said, unlink
 from weft.worker.stager.placing import append
+from weft.worker.stager.progress import Part
 
 _UNFIT_MAX: Final = 10_000
 
@@ -48,12 +49,14 @@ class Getting(NamedTuple):
     fetch: Fetch
     """Yields what the address has, and nothing if that is known."""
     bytes_max: int
+    part: Part
 
 
 @dataclass
 class _Turn:
     """One question, and who waits for its answer."""
 
+    part: Part
     task: "asyncio.Task[HeldFile] | None" = None
     n_waiting: int = 0
     is_open: bool = True
@@ -95,6 +98,7 @@ class InputCache:
         while True:
             turn, is_mine = self._turn(wanted, getting)
             assert turn.task is not None
+            getting.part.source = None if is_mine else turn.part
             turn.n_waiting += 1
             try:
                 held = await asyncio.shield(turn.task)
@@ -129,7 +133,7 @@ class InputCache:
         if turns and turns[-1].is_open:
             return turns[-1], False
         before = [one.task for one in turns if one.task is not None]
-        turn = _Turn()
+        turn = _Turn(getting.part)
 
         async def ask() -> HeldFile:
             if before:

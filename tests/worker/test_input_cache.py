@@ -119,19 +119,27 @@ async def test_longest_unused_files_go_first(server: Server, tmp_path: Path) -> 
     assert site.names() == {sha(b"c" * 40).hex(), f"{sha(b'c' * 40).hex()}.from"}
 
 
-async def test_what_has_no_version_or_is_too_large_is_not_kept(
-    server: Server, tmp_path: Path
+async def test_what_has_no_version_is_given_to_those_who_asked_and_not_kept(
+    server: Server, site: Site
 ) -> None:
-    server.files = {"/a": (b"genome", ""), "/b": (b"x" * 101, '"v1"'), "/c": (b"y", 'W/"1"')}
-    site = Site(tmp_path, server, bytes_max=100)
-    for path in server.files:
-        with pytest.raises(NotCached):
-            await site.get(path)
-    server.files["/d"], server.headers = (b"z", '"v1"'), "Cache-Control: no-store\r\n"
-    with pytest.raises(NotCached):
-        await site.get("/d")
+    server.files = {"/a": (b"genome", ""), "/b": (b"y", 'W/"1"')}
+    assert await asyncio.gather(*(site.get("/a") for _ in range(MANY))) == [b"genome"] * MANY
+    assert await site.get("/a") + await site.get("/b") == b"genomey"
+    server.files["/c"], server.headers = (b"z", '"v1"'), "Cache-Control: no-store\r\n"
+    assert await site.get("/c") == b"z"
+    assert server.sent == ["/a", "/a", "/b", "/c"]
     with pytest.raises(FileMissing):
         await site.get("/none")
+    assert site.names() == set()
+
+
+async def test_what_is_too_large_is_not_cached(server: Server, tmp_path: Path) -> None:
+    server.files = {"/a": (b"x" * 101, '"v1"')}
+    site = Site(tmp_path, server, bytes_max=100)
+    for _ in range(2):
+        with pytest.raises(NotCached):
+            await site.get("/a")
+    assert server.n_asked == 1
     assert site.names() == set()
 
 

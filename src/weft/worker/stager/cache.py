@@ -27,7 +27,7 @@ Fetch = Callable[[Head], AsyncIterator[bytes]]
 
 
 class NotCached(Exception):
-    """Nothing says of a file which version it is, or it is too large."""
+    """A file is too large."""
 
 
 class Wanted(NamedTuple):
@@ -185,15 +185,15 @@ class InputCache:
         path, fd = await asyncio.to_thread(self._files.make, wanted.tenant_id)
         try:
             held = await self._receive(wanted, getting, head, fd)
-            if held is not None:
+            if held is not None and (head.version or wanted.digest is not None):
                 await self._keep(wanted, path, held, Said(head.version, head.place))
         except BaseException:
             os.close(fd)
-            unlink([path])
             raise
+        finally:
+            unlink([path])  # it has another name if it is kept
         if held is None:
             os.close(fd)
-            unlink([path])
         else:
             metrics.INPUTS.labels("fetched").inc()
         return held
@@ -203,8 +203,8 @@ class InputCache:
     ) -> HeldFile | None:
         found, size = hashlib.sha256(), 0
         async for piece in getting.fetch(head):
-            if not size:
-                self._admit(wanted, head)
+            if (head.n_bytes or 0) > self._bytes_max:
+                raise self._refused(wanted)
             size += len(piece)
             if size > getting.bytes_max:
                 most = getting.bytes_max
@@ -214,18 +214,9 @@ class InputCache:
             await asyncio.to_thread(append, fd, found, piece)
         if head.is_known:
             return None
-        if not size:
-            self._admit(wanted, head)
         if wanted.digest not in {None, found.digest()}:
             raise FileDiffers("its bytes are not those that were expected")
         return HeldFile(fd, size, found.digest())
-
-    def _admit(self, wanted: Wanted, head: Head) -> None:
-        """Let a file come in. Raise `NotCached`."""
-        if not head.version and wanted.digest is None:
-            raise self._refused(wanted)
-        if head.n_bytes is not None and head.n_bytes > self._bytes_max:
-            raise self._refused(wanted)
 
     async def _keep(self, wanted: Wanted, path: Path, held: HeldFile, said: Said) -> None:
         key = wanted.tenant_id, held.digest

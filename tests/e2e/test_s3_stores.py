@@ -395,3 +395,41 @@ def test_messages_of_a_sink_are_objects(weft: Weft, buckets: Buckets, tmp_path: 
     until(is_sent)
     path = f"results/lab-7/catalogue/32TLR/2027/{batch}.j1.json"
     assert json.loads(buckets.ask("GET", path)) == {"tile": "32TLR"}
+
+
+def test_objects_of_a_store_become_jobs(weft: Weft, buckets: Buckets) -> None:
+    """More than one page, below the prefix of the store; the key opens the list, too."""
+    for n in range(7):
+        buckets.ask("PUT", f"results/lab-7/scenes/{n}.zip", f"{n}".encode())
+    buckets.ask("PUT", "results/lab-8/scenes/other.zip", b"x")
+    line = """
+[source.scenes]
+kind = "s3"
+store = "results"
+prefix = "scenes/"
+pattern = "*.zip"
+every = "1s"
+job = "read"
+[job.read]
+command = ["cat", "scene"]
+inputs = [{ from = "store://results/${item.path}", to = "scene" }]
+"""
+    (weft.home / "line.toml").write_text(line)
+    told(weft, "line", "apply", str(weft.home / "line.toml"))
+    try:
+        until(lambda: len(items(weft)) == 7 and all(".j" in job for job in items(weft).values()))
+        found = items(weft)
+        assert sorted(found) == [f"scenes/{n}.zip" for n in range(7)]
+        job = found["scenes/3.zip"]
+        weft.run("wait", job)
+        assert told(weft, "logs", job) == b"3"
+        assert SECRET.encode() not in told(weft, "source", "items", "scenes", "--json")
+        tried = json.loads(told(weft, "source", "test", "scenes", "--json"))
+        assert tried["n_items"] == 7
+    finally:
+        told(weft, "line", "rm", "line")
+
+
+def items(weft: Weft) -> dict[str, str]:
+    found = json.loads(told(weft, "source", "items", "scenes", "--json") or b"[]")
+    return {one["key"]: one["job"] or one["state"] for one in found}

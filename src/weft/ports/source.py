@@ -2,7 +2,7 @@
 
 Each source is read in a process of its own, which has no secrets in its environment and is killed
 if a reading does not end in time; so a source may block, hang or crash, and harms no other. Built
-in: `command`, `directory`, `http`, `schedule`. Loaded by the entry points `weft.sources`.
+in: `command`, `directory`, `http`, `s3`, `schedule`. Loaded by the entry points `weft.sources`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -43,6 +43,10 @@ class SourceSite:
     """The directories that it may read."""
     allowed: AllowedHosts = field(default_factory=partial(parse_allowed_hosts, ""))
     """The addresses that it may ask."""
+    stores: AllowedHosts = field(default_factory=partial(parse_allowed_hosts, ""))
+    """Those of stores of objects."""
+    setting: str = "source_private_hosts"
+    """Which says what `allowed` is."""
     commands: Mapping[str, str] = field(default_factory=dict)
     """The programs that it may run, by name."""
     items_max: int = 500

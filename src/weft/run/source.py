@@ -49,6 +49,7 @@ def serve(asked: IO[str], answers: IO[str]) -> None:
     site = SourceSite(
         paths=parse_tester_paths(first["paths"]),
         allowed=parse_allowed_hosts(first["private_hosts"]),
+        stores=parse_allowed_hosts(first["store_hosts"]),
         commands=parse_tester_commands(first["commands"]),
         items_max=first["items_max"],
         timeout_s=first["timeout_s"],

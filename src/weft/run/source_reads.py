@@ -5,6 +5,7 @@ environment holds no settings and no secrets; what its options name is written t
 """
 
 import asyncio
+import base64
 import json
 import os
 import sys
@@ -12,11 +13,15 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from weft.core.errors import SecretKeyMissing
+from weft.core.file_stores import parse_bucket
+from weft.core.lines.source import S3
+from weft.plugins.file_stores.s3.signing import NotSigned, ObjectUrls
 from weft.ports.source import READING_BYTES_MAX
 from weft.ports.source_reads import SourceRead
 from weft.ports.store.sources import DueSource
 from weft.run.process_group import kill_group
 from weft.settings import Settings
+from weft.store.worker_files import store_of
 from weft.wire.sealed import Opened, OpensSecrets, folded, opened, opened_link
 
 START_S: Final = 30.0
@@ -24,6 +29,8 @@ START_S: Final = 30.0
 IDLE_S: Final = 60.0
 """A process that is not asked for so long ends."""
 TRIALS_AT_ONCE: Final = 2
+_PAGE: Final = 1000
+"""Objects that S3 lists at once."""
 _ENVIRONMENT: Final = ("LANG", "LC_ALL", "PATH", "PYTHONPATH", "TZ")
 
 
@@ -35,11 +42,14 @@ class SourceReads:
         self._site = {
             "paths": settings.source_paths,
             "private_hosts": settings.source_private_hosts,
+            "store_hosts": settings.store_private_hosts,
             "commands": settings.source_commands,
             "items_max": settings.source_items_max,
             "timeout_s": settings.source_timeout_s,
         }
         self._within_s = settings.source_timeout_s
+        self._items_max = settings.source_items_max
+        self._urls = ObjectUrls(keys, settings.store_buckets)
         self._processes: dict[int, tuple[str, asyncio.subprocess.Process]] = {}
         """By source, with its kind."""
         self._idle: dict[int, asyncio.TimerHandle] = {}
@@ -49,10 +59,13 @@ class SourceReads:
         given = {"options": {**source.options}, "cursor": source.cursor}
         try:
             asked = Opened(given, {})
-            if source.sealed is not None:
+            if source.kind == S3:
+                options = self._of_store(source)
+                asked = Opened({"options": options, "cursor": source.cursor}, {})
+            elif source.sealed is not None:
                 options, values = opened(source.options, source.sealed, self._keys())
                 asked = Opened({"options": options, "cursor": _unfolded(source, values)}, values)
-        except (SecretKeyMissing, ValueError) as error:
+        except (SecretKeyMissing, NotSigned, ValueError) as error:
             return SourceRead(error=str(error))
         number = source.source_id
         idle = self._idle.pop(number, None)
@@ -77,6 +90,19 @@ class SourceReads:
             raise
         self._idle[number] = asyncio.get_running_loop().call_later(IDLE_S, self._kill, number)
         return SourceRead(**folded(answer, asked.values))
+
+    def _of_store(self, source: DueSource) -> Mapping[str, Any]:
+        """Return the options with the address of the next page of the list, which is signed here.
+        Raise `NotSigned`, `ValueError`.
+        """
+        options, row = source.options, (source.sealed or {}).get("store")
+        if row is None:
+            raise ValueError(f"there is no store {options['store']!r}")
+        store = store_of([*row[:-1], None if row[-1] is None else base64.b64decode(row[-1])])
+        after = str((source.cursor or {}).get("after") or "")
+        prefix = str(options.get("prefix", ""))
+        url = self._urls.list_url(store, prefix, after, min(self._items_max, _PAGE))
+        return {**options, "url": url, "below": parse_bucket(store.url).prefix}
 
     async def close(self) -> None:
         """End all processes."""

@@ -98,6 +98,29 @@ class SourceReadingSuite(StoreTests):
         if other != caller.tenant_id:
             assert await self.site.driver.find_sink_store(other, name) is None
 
+    async def test_source_of_objects_comes_with_its_store(self) -> None:
+        """As it is stored, with its secret, encrypted; null, if there is no such store."""
+        api, caller, name = self.site.api, self.site.caller, await self.source()
+        text = SOURCE.replace("NAME", name).replace('kind = "directory"', 'kind = "s3"')
+        text = text.replace('path = "/data/in"', f'store = "{name}"')
+        await api.save_setup(caller, name, text, parse_setup(text))
+        without = await self.due_source(name)
+        await api.set_secret(caller, name, bytes(37), secrets_max=MANY)
+        new = NewFileStore(
+            name=name, url="s3://bucket/lab", endpoint=None, region=None, access="read",
+            credentials="secret", secret=name,
+        )  # fmt: skip
+        await api.save_store(caller, new, stores_max=MANY)
+        due, tried = await self.due_source(name), await api.try_source(caller, name, [])
+        assert without is not None
+        assert due is not None
+        assert without.sealed == {"store": None}
+        body = b64encode(bytes(37)).decode()
+        assert due.sealed == tried["sealed"] == {
+            "store": ["s3://bucket/lab", None, None, "read", "secret", name, caller.tenant_id,
+                      caller.user_id, body],
+        }  # fmt: skip
+
     async def test_source_comes_with_the_secrets_that_it_names(self) -> None:
         """Those of its owner, encrypted; one that names none comes without."""
         api, caller, name = self.site.api, self.site.caller, await self.source()

@@ -18,6 +18,8 @@ from weft.core.schedules import WrongCron, WrongZone, check_cron, zone_of
 EVERY_LEAST: Final = timedelta(seconds=1)
 EVERY_MOST: Final = timedelta(days=1)
 _EVERY: Final = "5s"
+S3: Final = "s3"
+"""The kind that reads a store of the tenant."""
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,62}")
 _COMMON: Final = ("kind", "every", "owner", "billing_project", "lifecycle", "job", "sink",
                          "target", "expected")  # fmt: skip
@@ -29,6 +31,10 @@ _FIELDS_MAX: Final = 50
 def _is_text(given: object) -> str:
     fine = isinstance(given, str) and 1 <= len(given) <= _CHARS_MAX and given.isprintable()
     return "" if fine else f"it should be a text of 1 to {_CHARS_MAX} printable characters"
+
+
+def _is_flag(given: object) -> str:
+    return "" if isinstance(given, bool) else "it should be true or false"
 
 
 def _is_path(given: object) -> str:
@@ -143,6 +149,13 @@ OPTIONS: Final[Mapping[str, Mapping[str, _Option]]] = {
         "items": _Option(_is_text),
         "dedupe": _Option(_is_text),
         "cursor": _Option(_is_cursor),
+    },
+    S3: {
+        "store": _Option(_is_text, needed=True),
+        "prefix": _Option(_is_text),
+        "pattern": _Option(_is_text),
+        "versions": _Option(_is_flag),
+        "overlap": _Option(_is_time),
     },
 }
 """By kind. Those that are not here come with packages, and have any."""

@@ -125,6 +125,24 @@ def asked(
     bytes_max: int = READING_BYTES_MAX,
 ) -> dict[str, Any]:
     """Return the JSON object at an address. Raise `SourceFailed`."""
+    body, shown = fetched(url, site, headers=headers, bytes_max=bytes_max), _target(url).authority
+    try:
+        found = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise SourceFailed(f"{shown}: the answer is not JSON") from error
+    if not isinstance(found, dict):
+        raise SourceFailed(f"{shown}: the answer is not a JSON object")
+    return found
+
+
+def fetched(
+    url: str,
+    site: SourceSite,
+    *,
+    headers: Mapping[str, str] = MappingProxyType({}),
+    bytes_max: int = READING_BYTES_MAX,
+) -> bytes:
+    """Return what an address answers with. Raise `SourceFailed`."""
     target = _target(url)
     shown = target.authority
     try:
@@ -147,13 +165,7 @@ def asked(
         raise SourceFailed(f"{shown}: the answer is not HTTP") from error
     if len(body) > bytes_max:
         raise SourceFailed(f"{shown}: the answer has more than {_size(bytes_max)}")
-    try:
-        found = json.loads(body)
-    except (ValueError, RecursionError) as error:
-        raise SourceFailed(f"{shown}: the answer is not JSON") from error
-    if not isinstance(found, dict):
-        raise SourceFailed(f"{shown}: the answer is not a JSON object")
-    return found
+    return body
 
 
 def _send(connection: HTTPConnection, target: CallbackTarget, headers: Mapping[str, str]) -> None:
@@ -203,7 +215,7 @@ def _connected(target: CallbackTarget, site: SourceSite) -> socket.socket:
         raise SourceFailed(f"the name {target.host} cannot be resolved") from error
     good = [one for one in found if allowed.allow(target.host, read_address(str(one[4][0])))]
     if not good:  # the address itself stays secret: it is a fact about our network
-        raise SourceFailed(f"{target.host} is private, and source_private_hosts does not allow it")
+        raise SourceFailed(f"{target.host} is private, and {site.setting} does not allow it")
     family, kind, protocol, _, address = good[0]
     plain = socket.socket(family, kind, protocol)
     plain.settimeout(site.timeout_s)

@@ -17,7 +17,7 @@ from weft.core.file_stores import parse_bucket
 from weft.plugins.file_stores.s3.presigning import Credentials, presigned
 from weft.ports.file_signing import Method, Signed, ToSign
 from weft.ports.store import StoredFileStore
-from weft.wire.sealed import SecretKeys
+from weft.wire.sealed import OpensSecrets, SecretKeys
 
 Verb = Method | Literal["HEAD"]
 VALID_S: Final = 3600
@@ -81,7 +81,7 @@ class StoreSigner:
 class ObjectUrls:
     """Makes URLs with the secrets of tenants and, for `buckets`, with what this process has."""
 
-    def __init__(self, keys: Callable[[], SecretKeys], buckets: str) -> None:
+    def __init__(self, keys: Callable[[], OpensSecrets], buckets: str) -> None:
         self._keys = keys
         self._buckets = frozenset(part for part in re.split(r"[\s,]+", buckets) if part)
 
@@ -115,6 +115,23 @@ class ObjectUrls:
             one.method, f"{_endpoint_of(store)}/{bucket}", _name_of(store, one.path), query,
             region=store.region or REGION, credentials=credentials, at=datetime.now(UTC),
             valid_s=VALID_S,
+        )  # fmt: skip
+
+    def list_url(self, store: StoredFileStore, prefix: str, after: str, n: int) -> str:
+        """Return the URL for a page of the list of objects whose paths begin with `prefix`:
+        `n` at most, those whose names in the bucket come after `after`. Raise `NotSigned`.
+        """
+        query = {
+            "list-type": "2", "encoding-type": "url", "prefix": _name_of(store, prefix),
+            "max-keys": f"{n}", **({"start-after": after} if after else {}),
+        }  # fmt: skip
+        bucket = parse_bucket(store.url).name
+        credentials = self._credentials(store, bucket)
+        if credentials is None:
+            raise NotSigned("with the role of its machine, no objects are listed")
+        return presigned(
+            "GET", f"{_endpoint_of(store)}/{bucket}", "", query, region=store.region or REGION,
+            credentials=credentials, at=datetime.now(UTC), valid_s=VALID_S,
         )  # fmt: skip
 
     def open(self, store: StoredFileStore) -> Any:  # noqa: ANN401 (of an extra)

@@ -1,0 +1,112 @@
+"""The source `s3`: pages of a list of objects. tests/e2e/test_s3_stores.py asks a real server."""
+
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import Any
+
+import pytest
+
+from weft.core.addresses import AllowedHosts
+from weft.plugins.sources.s3 import S3Source
+from weft.ports.source import SourceFailed, SourceSite
+
+SITE = SourceSite(stores=AllowedHosts(everything=True))
+HEAD = "<?xml version='1.0'?>"
+
+
+class Bucket(BaseHTTPRequestHandler):
+    """Answers with what its server holds."""
+
+    def do_GET(self) -> None:
+        body = self.server.body.encode()  # type: ignore[attr-defined]  # of this test
+        self.send_response(self.server.status)  # type: ignore[attr-defined]  # of this test
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def server() -> Iterator[Any]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Bucket) as found:
+        found.status = 200  # type: ignore[attr-defined]  # of this test
+        thread = Thread(target=found.serve_forever)
+        thread.start()
+        yield found
+        found.shutdown()
+        thread.join()
+
+
+def page(*objects: tuple[str, str], cut: bool = False) -> str:
+    listed = "".join(
+        f"<Contents><Key>{name}</Key><LastModified>2027-04-{day}T10:00:00.123Z</LastModified>"
+        f"<ETag>&quot;e{day}&quot;</ETag><Size>7</Size><Owner><ID>Key</ID></Owner></Contents>"
+        for name, day in objects
+    )
+    root = '<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">'
+    return f"{HEAD}{root}<IsTruncated>{str(cut).lower()}</IsTruncated>{listed}</ListBucketResult>"
+
+
+def read(server: Any, cursor: Any = None, site: SourceSite = SITE, **options: Any) -> Any:  # noqa: ANN401 (JSON)
+    given = {
+        "url": f"http://127.0.0.1:{server.server_port}/b/?x=1",
+        "store": "l1c",
+        "below": "lab/",
+    }
+    return S3Source().read({**given, **options}, cursor, site)
+
+
+def test_pages_follow_each_other_and_then_only_what_is_new_comes(server: Any) -> None:  # noqa: ANN401 (of this test)
+    server.body = page(("lab/S2/b%20%2B.zip", "05"), ("lab/S2/c.zip", "03"), cut=True)
+    first = read(server, prefix="S2/")
+    assert [one.key for one in first.items] == ["S2/c.zip", "S2/b +.zip"]  # by date
+    assert first.items[0].fields == {
+        "path": "S2/c.zip", "store": "l1c", "bytes": 7, "etag": "e03",
+        "modified": "2027-04-03T10:00:00Z",
+    }  # fmt: skip
+    assert (first.more, first.cursor["after"]) == (True, "lab/S2/c.zip")
+
+    server.body = page(("lab/S2/d.zip", "04"))
+    last = read(server, first.cursor, prefix="S2/")
+    assert (last.more, last.cursor["after"]) == (False, None)
+
+    # The next list is compared with the newest of all pages of the one before, less the overlap.
+    server.body = page(("lab/S2/c.zip", "03"), ("lab/S2/d.zip", "04"), ("lab/S2/e.zip", "06"))
+    again = read(server, last.cursor, prefix="S2/")
+    assert [one.key for one in again.items] == ["S2/d.zip", "S2/e.zip"]
+    assert read(server, again.cursor, overlap="0s").items == again.items[1:]
+
+
+def test_only_names_that_match_are_items_and_versions_by_their_tags(server: Any) -> None:  # noqa: ANN401 (of this test)
+    server.body = page(("lab/S2/", "01"), ("lab/S2/a.txt", "02"), ("lab/S2/deep/a.zip", "03"))
+    assert [one.key for one in read(server, pattern="*.zip", versions=True).items] == [
+        "S2/deep/a.zip@e03"
+    ]
+    assert [one.key for one in read(server, prefix="S2/", pattern="a.*").items] == ["S2/a.txt"]
+    server.body = page()
+    assert read(server).cursor == {"after": None, "since": None, "newest": None}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "", "{}", f"{HEAD}<Error><Code>X</Code></Error>", page(("a", "99")),
+        page(("a", "01")).replace("<Size>7</Size>", ""), page(("a", "01"))[:-9],
+        page(("a", "01")).replace(HEAD, '<!DOCTYPE x [<!ENTITY a "b">]>'),
+    ],
+)  # fmt: skip
+def test_what_is_no_list_is_refused(server: Any, body: str) -> None:  # noqa: ANN401 (of this test)
+    server.body = body
+    with pytest.raises(SourceFailed, match="no list of objects"):
+        read(server)
+
+
+def test_refusals_and_forbidden_addresses_say_why(server: Any) -> None:  # noqa: ANN401 (of this test)
+    server.body, server.status = "", 403
+    with pytest.raises(SourceFailed, match="answers with 403"):
+        read(server)
+    with pytest.raises(SourceFailed, match="store_private_hosts does not allow it"):
+        read(server, site=SourceSite(allowed=AllowedHosts(everything=True)))

@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from runners.kubernetes_cluster import PODS, KubernetesCluster, kubernetes_cluster
-from weft.plugins.providers.kubernetes import KubernetesProvider
+from weft.plugins.providers.kubernetes import KubernetesProvider, check_cluster
 from weft.plugins.runners.kubernetes.settings import KubernetesSettings
 from weft.ports.provider import MachineCredential, ProviderError, ProviderSite, WantedMachine
 from weft.settings import Settings
@@ -237,6 +237,15 @@ async def test_what_kubernetes_refuses_is_named(
 ) -> None:
     with pytest.raises(ProviderError, match=words):
         await provider.create(machine(program, **options))
+
+
+async def test_doctor_hears_from_the_cluster(
+    provider: KubernetesProvider, program: Path, site: ProviderSite
+) -> None:
+    await provider.create(machine(program))
+    said = await check_cluster(site.section(KubernetesSettings))
+
+    assert said == "namespace default answers, worker pods: 1"
 
 
 async def test_a_cluster_that_is_away_is_named(

@@ -7,6 +7,7 @@ from typing import Any, Literal
 import pytest
 
 from weft.plugins.providers.openstack.settings import OpenStackSettings
+from weft.plugins.runners.kubernetes.settings import KubernetesSettings
 from weft.run.doctor import examine, words_of_missing
 from weft.run.home import Home, HomeNotUsable
 from weft.settings import Settings
@@ -115,3 +116,14 @@ def test_a_cloud_that_does_not_answer_is_a_finding(
     assert found.verdict == "wrong"
     assert found.found.startswith(words)
     assert "swordfish" not in found.found
+
+
+def test_cluster_that_cannot_be_asked_is_a_finding(tmp_path: Path) -> None:
+    section = KubernetesSettings(
+        kubernetes_connect="https://a.example", kubernetes_config=tmp_path / "none"
+    )
+    settings = Settings(home=tmp_path, plugin_sections=(section,))
+    (found,) = (one for one in examine(settings) if one.check == "kubernetes")
+
+    assert found.verdict == "wrong"
+    assert found.found.startswith("not a kubeconfig that a gateway can use: ")

@@ -24,8 +24,10 @@ from weft.client.http.session import NotReachable
 from weft.core.absolute_paths import parse_paths
 from weft.core.errors import WeftError
 from weft.core.findings import Finding, Verdict
+from weft.plugins.providers.kubernetes import check_cluster
 from weft.plugins.providers.openstack import check_regions
 from weft.plugins.providers.openstack.settings import OpenStackSettings
+from weft.plugins.runners.kubernetes.settings import KubernetesSettings
 from weft.plugins.runners.spawner.job_cgroups import find_job_cgroup
 from weft.plugins.runners.spawner.namespace import find_namespace
 from weft.plugins.runners.spawner.no_network import find_no_network
@@ -63,6 +65,7 @@ def examine(settings: Settings) -> list[Finding]:
         _roles,
         _transports,
         _clouds,
+        _clusters,
         _namespaces,
         _sandbox,
         _own_paths,
@@ -314,6 +317,17 @@ def _clouds(settings: Settings) -> Iterator[Finding]:
     except ProviderError as error:
         advice = "See docs/guides/openstack.md for the settings and the credential."
         yield Finding("openstack", "wrong", str(error), advice)
+
+
+def _clusters(settings: Settings) -> Iterator[Finding]:
+    cluster = settings.section(KubernetesSettings)
+    if cluster.kubernetes_connect is None:
+        return
+    try:
+        yield Finding("kubernetes", "ok", asyncio.run(check_cluster(cluster)))
+    except ProviderError as error:
+        advice = "See docs/guides/kubernetes.md for the settings and the role."
+        yield Finding("kubernetes", "wrong", str(error), advice)
 
 
 def _namespaces(settings: Settings) -> Iterator[Finding]:

@@ -126,6 +126,17 @@ class KubernetesProvider:
         return self._client
 
 
+async def check_cluster(settings: KubernetesSettings) -> str:
+    """Return what the cluster says of the credential. Raise `ProviderError`."""
+    try:
+        client = KubernetesClient(access_of(settings), settings)
+    except WeftError as error:
+        raise ProviderError(str(error)) from None
+    pods, _ = await _asked(client.listed(MACHINES))
+    client.close()
+    return f"namespace {settings.kubernetes_namespace} answers, worker pods: {len(pods)}"
+
+
 async def _asked(call: Awaitable[Found]) -> Found:
     """Return what Kubernetes answers. Raise `ProviderError` if it does not, or refuses."""
     try:

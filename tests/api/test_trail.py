@@ -173,6 +173,30 @@ async def test_tenants_see_their_own_trail(
     assert made["token"] not in str(both)
 
 
+async def test_change_of_what_jobs_may_choose_is_recorded(
+    http: httpx.AsyncClient, database: dict[str, str]
+) -> None:
+    """Each list by itself, and who tried without the right."""
+    made = (await http.post("/v1/tenants", json={"name": "acme", "admin": "ann"})).json()
+    ann = {"authorization": f"Bearer {made['token']}"}
+    eve = (await http.post("/v1/users", json={"name": "eve"}, headers=ann)).json()["token"]
+    path, lists = "/v1/tenants/acme", ({"image": ["docker://here/*"]}, {"image": None})
+    for allowed in lists:
+        answer = await http.patch(path, json={"allowed": allowed}, headers=ann)
+        assert answer.status_code == 200, answer.text
+    tried = await http.patch(
+        path, json={"allowed": lists[1]}, headers={"authorization": f"Bearer {eve}"}
+    )
+    found = (await trail(http, database, headers=ann))[1:]
+
+    assert tried.status_code == 403
+    assert [(one["user"], one["action"], one["path"], one["refused"]) for one in found] == [
+        ("ann", "set_tenant", path, None),
+        ("ann", "set_tenant", path, None),
+        ("eve", "set_tenant", path, "API.RIGHT_MISSING"),
+    ]
+
+
 async def test_trail_is_read_in_pages_with_filters(
     http: httpx.AsyncClient, database: dict[str, str]
 ) -> None:

@@ -230,7 +230,7 @@ class Kubelet:
             path = mount["mountPath"]
             env |= {
                 e["name"]: f"{place}{e['value'].removeprefix(path)}"
-                for e in one["env"]
+                for e in one.get("env") or ()
                 if e.get("value") == path or e.get("value", "").startswith(f"{path}/")
             }
         return env

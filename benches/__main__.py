@@ -50,6 +50,8 @@ BENCHES: Mapping[str, str] = {
     "notify": "jobs by the door of Agave with three subscriptions each, beside none",
     "slurm": "2,000 `/bin/true` through a gateway to Slurm, beside calls of sbatch (root)",
     "slurm-pilot": "jobs in a pilot of Slurm's, beside a linked worker and beside srun (root)",
+    "nomad": "500 `/bin/true` through a gateway to Nomad, beside a loop of its client",
+    "kubernetes": "500 `/bin/true` through a gateway to Kubernetes, beside kubectl in a loop",
     "watch": "10,000 attempts in Slurm, which is stubbed: commands a second, memory, delay",
     "pages": "every page of 100,000 batches and 1,000,000 jobs, by HTTP and in Chromium",
 }

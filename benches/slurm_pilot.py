@@ -4,12 +4,14 @@ Besides, `srun` runs a thirtieth as many of them in an allocation of as many cor
 another. All on one host; pilot and worker reach the api over the link, with the same cores.
 """
 
+import asyncio
+import json
 import sys
 import time
 from socket import socket
 from typing import Any, Final
 
-from benches.outside import linked_worker, open_pools, run_many
+from benches.outside import LOOK_S, linked_worker, open_pools, run_many, weft
 from benches.slurm_site import SlurmSite, slurm_site
 from weft.bench.conditions import conditions_of, load_average
 from weft.bench.figures import Headline, document_of, ratio_of
@@ -25,7 +27,7 @@ _POOL: Final = """[[pool]]
 name = "pilots"
 provider = "slurm"
 max_workers = 1
-idle_s = 600
+idle_s = 5
 [pool.options]
 program = "{program}"
 [[pool.flavours]]
@@ -60,6 +62,7 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
             pilot = await _rate(client, "pilots", jobs)
             progress.step("srun")
             srun = await _by_srun(site, n_srun)
+            await _until_gone(home)
             conditions = await conditions_of(
                 home.secrets()["admin"], home.path, load_before=load,
                 sizes={"jobs": jobs, "srun": n_srun, "cores": CORES},
@@ -83,6 +86,14 @@ async def _rate(client: Api, where: str, count: int) -> float:
     """Return jobs per second from the first one's end on: a pilot takes its time to begin."""
     await run_many(client, where, 10)
     return count / await run_many(client, where, count)
+
+
+async def _until_gone(home: Home) -> None:
+    """Wait until the pool has ended its pilot: the spawner of one that is killed would stay."""
+    while json.loads(  # noqa: ASYNC110 (Slurm tells nobody)
+        await weft(home, "pool", "show", "pilots", "--json")
+    )["machine_list"]:
+        await asyncio.sleep(LOOK_S)
 
 
 async def _by_srun(site: SlurmSite, count: int) -> float:

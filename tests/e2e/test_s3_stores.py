@@ -215,7 +215,9 @@ say(dict(job=ag.jobs.get(jobId=job['id']), entry=entry, text=ag.geturl(href).tex
 
 
 def test_archive_of_agave_is_told_while_it_is_written(weft: Weft, tmp_path: Path) -> None:
-    """To a store that does not answer: status and history, and what weft says of the job."""
+    """To a store that does not answer: status and history, and what weft says of the job, which
+    is stopped then.
+    """
     (tmp_path / "run.sh").write_text("echo x > out.txt")
     (tmp_path / "app.json").write_text(
         json.dumps({"name": "leaver", "version": "1.0", "templatePath": "run.sh"})
@@ -236,10 +238,14 @@ def test_archive_of_agave_is_told_while_it_is_written(weft: Weft, tmp_path: Path
         live = http.get(f"{path}/history").json()["result"]
         job = http.get(path).json()["result"]["remoteJobId"]
         shown = json.loads(told(weft, "status", job, "--json"))
+        assert http.post(f"{path}/stop").status_code == 200
+        until(lambda: http.get(f"{path}/status").json()["result"]["status"] == "STOPPED")
+        after = http.get(f"{path}/history").json()["result"]
 
     assert [one["status"] for one in live][-3:] == ["RUNNING", "CLEANING_UP", "ARCHIVING"]
     said = "its outputs are copied to store://silent/p/"
     assert (shown["phase"], shown["message"]) == ("collecting", said)
+    assert after[: len(live)] == live
 
 
 def test_what_is_wrong_is_said_with_the_name_of_the_file(weft: Weft, buckets: Buckets) -> None:

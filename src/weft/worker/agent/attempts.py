@@ -35,6 +35,8 @@ class Attempts:
         """Rung at each end."""
         self.bells: set[asyncio.Event] = set()
         """Rung at each end, and when ends were recorded."""
+        self.keeping: dict[AttemptKey, asyncio.Task[None]] = {}
+        """What keeps the outputs of attempts that have ended; `stop` takes it out and cancels it."""
         self.is_closed = False
         """No job is claimed or handed over any more."""
         self._runner = site.runner
@@ -118,7 +120,9 @@ class Attempts:
             held = self.held.by_key.get(key)
             if held is None or held.ended:
                 continue
-            if held.is_sent:
+            if (keeping := self.keeping.pop(key, None)) is not None:
+                keeping.cancel()
+            elif held.is_sent:
                 sent.append(key)
             else:  # its spec is being read
                 self.end(never_started(key, Reason.CANCELLED, now_ns=held.claimed_ns))

@@ -1,8 +1,11 @@
 """Keep the outputs and products of attempts that have ended, then let their ends be reported."""
 
 import asyncio
+import time
 
-from weft.core.states import Phase
+import msgspec
+
+from weft.core.states import Phase, Reason
 from weft.ports.runner import Ended
 from weft.worker.agent.attempts import Attempts
 from weft.worker.agent.incarnation import Incarnation
@@ -30,6 +33,21 @@ class Keeping:
             raise errors.exceptions[0] from errors
 
     async def _keep(self, ended: Ended) -> None:
+        key, task = ended.key, asyncio.current_task()
+        assert task is not None
+        self._attempts.keeping[key] = task
+        try:
+            ended = await self._kept(ended)
+        except asyncio.CancelledError:
+            if key in self._attempts.keeping:
+                raise
+            now_ns = time.monotonic_ns()
+            ended = msgspec.structs.replace(ended, ended_ns=now_ns, reason=Reason.CANCELLED)
+        finally:
+            self._attempts.keeping.pop(key, None)
+        self._attempts.end(ended)
+
+    async def _kept(self, ended: Ended) -> Ended:
         copies = self._files.said_of_copies(ended)
         if copies:
             self._attempts.start_late(ended)
@@ -37,4 +55,4 @@ class Keeping:
         if self._checkpoints.wants(ended):
             await self._checkpoints.take_away(ended.key)
         ended = await self._files.keep(ended)
-        self._attempts.end(await self._products.keep(ended, self._files.inputs_of(ended.key)))
+        return await self._products.keep(ended, self._files.inputs_of(ended.key))

@@ -1,4 +1,4 @@
-"""Who sees a job of the doors of JobWeaver and Agave: four users of two tenants ask for it."""
+"""Owner, member, operator and stranger ask for a job of the doors of JobWeaver and Agave."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -106,6 +106,16 @@ Door = tuple[
     "door", [(_submit_jobweaver, _of_jobweaver), (_submit_agave, _of_agave)],
     ids=["jobweaver", "agave"],
 )  # fmt: skip
+def test_application_is_shown_by_status_and_page(weft: Weft, users: Users) -> None:
+    _, batch = _submit_agave(users.owner)
+    token = users.operator.headers["authorization"].removeprefix("Bearer ")
+    shown = weft.run("status", f"{batch}.j1", env={"WEFT_TOKEN": token})
+    page = users.owner.get(f"/ui/batches/{batch[1:]}/jobs/1").text
+
+    assert "idle-1.0" in shown.stdout.decode(), shown.stderr.decode()
+    assert "<dt>Application</dt><dd><bdi>idle-1.0</bdi></dd>" in page
+
+
 def test_owner_granted_users_and_operators_see_a_job(users: Users, door: Door) -> None:
     """A member of its billing project is a stranger to it until it is shared, and afterwards."""
     submit, look = door

@@ -233,7 +233,8 @@ def test_weft_knows_its_jobs_by_their_ids(http: httpx.Client, weft: Weft) -> Non
     assert (letter["door"], letter["message"]) == ("jobweaver", "dead")
     assert told["jobId"] in listed
     assert [[one["id"] for one in page] for page in found] == [[document["id"]]] * len(queries)
-    assert f"jobweaver {told['jobId']}" in weft.run("status", batch).stdout.decode()
+    for words in (("status", batch), ("ls", queries[0])):
+        assert f"jobweaver {told['jobId']}" in weft.run(*words).stdout.decode()
     (line, *_) = [one for one in log if told["jobId"] in one]
     assert "jobweaver" in line
     assert "t-1" in line

@@ -10,7 +10,7 @@ from weft.cli.input.bounds import bounded
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.saved import query_of
 from weft.cli.terminal.amounts import moment
-from weft.cli.terminal.names import state_words
+from weft.cli.terminal.names import came_by, state_words
 from weft.cli.terminal.plain import cell
 from weft.cli.terminal.plans import print_plan
 from weft.cli.terminal.report import note
@@ -22,7 +22,9 @@ from weft.core.ids import format_batch_id
 
 HEADER = ("ID", "Name", "State", "Jobs", "Done", "Failed", "Cost", "Created", "Took")
 NUMBERS = ("Jobs", "Done", "Failed", "Cost", "Took")
-SPARE = ("Created", "Cost", "Done", "Took")
+BY = "Came by"
+"""A column of batches of which one came through a door."""
+SPARE = (BY, "Created", "Cost", "Done", "Took")
 """Columns that a narrow terminal leaves out, in this order."""
 PAGE_ROWS = 1000
 
@@ -99,7 +101,14 @@ async def _ls(wanted: _Wanted, limit: int, shared: Shared, *, hidden: bool, expl
     if shared.json:
         print_json(batches)
     elif batches:
-        print_table(HEADER, map(_row, batches), right=NUMBERS, spare=SPARE)
+        doors = [came_by(batch) for batch in batches]
+        rows = [_row(batch) for batch in batches]
+        if any(doors):
+            rows = [
+                (*row, cell(door or "", width=60)) for row, door in zip(rows, doors, strict=True)
+            ]
+        header = (*HEADER, BY) if any(doors) else HEADER
+        print_table(header, rows, right=NUMBERS, spare=SPARE)
     elif query or name:
         note("only hidden batches match; --all shows them" if are_hidden else "no batch matches")
     elif are_hidden:

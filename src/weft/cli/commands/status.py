@@ -15,6 +15,7 @@ from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.exit_code import FAILED
 from weft.cli.terminal.live_status import LiveStatus
 from weft.cli.terminal.names import (
+    came_by,
     group_name,
     job_name,
     number_ranges,
@@ -194,7 +195,7 @@ def _print_counts(
             what: name,
             "Name": batch["name"] and one_line(batch["name"], width=200),
             "Made from": _source(batch),
-            "Came by": _door(batch),
+            "Came by": came_by(batch),
             "State": state,
             "Jobs": f"{batch['n_jobs']:,}" + (f": {', '.join(counts)}" if counts else ""),
             "Why": reasons,
@@ -212,12 +213,6 @@ def _source(batch: Document) -> str | None:
     """Return the batch of which this is a resubmission."""
     source = batch.get("resubmitted_from")
     return None if source is None else format_batch_id(source)
-
-
-def _door(batch: Document) -> str | None:
-    """Return the door through which it came, and by which id its clients know it."""
-    known = [batch[name] for name in ("door", "foreign_id") if name in batch]
-    return " ".join(known) or None
 
 
 def _job_row(job: Document) -> tuple[object, ...]:
@@ -269,6 +264,7 @@ def _print_job(job: Document, waits: str | None, over: str = "") -> None:
             "Status": job.get("status"),
             "Why": _why(job) if job["state"] in ENDED_WORDS else waits,
             "Phase": shown_phase(job),
+            "App": job.get("app"),
             "Command": one_line(" ".join(command), width=500) if command else None,
             "Script": one_line(spec["script"], width=500) if spec.get("script") else None,
             "Value": one_line(value, width=200) if value is not None else None,

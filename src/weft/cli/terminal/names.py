@@ -21,6 +21,12 @@ def job_name(job: Document, *, width: int) -> str:
     return cell(job.get("name") or "", width=width) + ("" if index is None else f"[{index}]")
 
 
+def came_by(batch: Document) -> str | None:
+    """Return the door through which a batch came, and by which id its clients know it."""
+    known = [batch[name] for name in ("door", "foreign_id") if name in batch]
+    return " ".join(known) or None
+
+
 def state_words(document: Document) -> str:
     """Return the state of a job, batch or group, and whether a hold keeps it from starting."""
     state = shown_state(document)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from weft.cli.terminal.names import state_words
+from weft.cli.terminal.names import came_by, state_words
 from weft.cli.terminal.plain import one_line
 from weft.core.amounts import duration, money, size
 from weft.core.ids import format_batch_id
@@ -35,7 +35,7 @@ def batch_cells(batch: Document) -> tuple[str, ...]:
     share = f" {done * 100 // total}%" if total else ""
     return (
         format_batch_id(batch["id"]),
-        one_line(batch["name"] or "", width=30),
+        one_line(batch["name"] or came_by(batch) or "", width=30),
         one_line(batch["user"], width=16),
         state_words(batch),
         f"{done:,}/{total:,}{share}",

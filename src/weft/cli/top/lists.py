@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mappin
 
 from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.incidents import INCIDENT_HEADER, incident_row
-from weft.cli.terminal.names import job_name, shown_phase, state_words
+from weft.cli.terminal.names import came_by, job_name, shown_phase, state_words
 from weft.cli.terminal.plain import one_line, plain
 from weft.cli.top.cells import BATCH_HEADER, WORKER_HEADER, batch_cells, worker_cells
 from weft.cli.top.state import Columns, Document, Row, View
@@ -291,6 +291,7 @@ def _progress(batch: Document) -> str:
         f"{batch['n_running']:,} running" if batch["n_running"] else "",
         f"{n_failed:,} failed" if n_failed else "",
         one_line(batch["name"] or "", width=40),
+        one_line(came_by(batch) or "", width=60),
     ]
     return "   ".join(part for part in parts if part)
 

@@ -37,7 +37,7 @@ class TenantCalls:
         taken over. For administrators of the tenant. Raise `InvalidValue`, `RightMissing`.
 
         Args:
-            door: The door that will show them: `aloe`.
+            door: The door that will show them, by its name.
             jobs: `{"id": …, "user": …, "name": …, "created_at": …, "document": {…}}`, the document
                 in the words of the door.
             check: Only look at them, and change nothing.

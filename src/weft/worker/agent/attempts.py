@@ -36,7 +36,7 @@ class Attempts:
         self.bells: set[asyncio.Event] = set()
         """Rung at each end, and when ends were recorded."""
         self.keeping: dict[AttemptKey, asyncio.Task[None]] = {}
-        """What keeps the outputs of attempts that have ended; `stop` takes it out and cancels it."""
+        """What keeps the outputs of attempts that have ended; `stop` takes it out, cancelled."""
         self.is_closed = False
         """No job is claimed or handed over any more."""
         self._runner = site.runner

@@ -130,14 +130,14 @@ class JobFiles:
     # after the end
 
     def said_of_copies(self, ended: Ended) -> str:
-        """Say to which place outputs of an attempt that has ended are copied, as `archiving_at`
-        of `_door_job.sql` reads it; empty: to none.
+        """Say where outputs of an attempt that has ended are copied to, as `archiving_at`
+        of `_door_job.sql` reads it; empty: nowhere.
         """
         plan = self._directories.plan_of(ended.key)
-        places = (
+        targets = (
             [one.to for one in plan.outputs if one.to and _is_wanted(one, ended)] if plan else ()
         )
-        return f"its outputs are copied to {places[0]}" if places else ""
+        return f"its outputs are copied to {targets[0]}" if targets else ""
 
     async def keep(self, ended: Ended) -> Ended:
         """Keep the outputs of an attempt that has ended; return how its end is to be reported."""

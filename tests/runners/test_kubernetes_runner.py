@@ -24,6 +24,7 @@ from weft.plugins.runners.kubernetes.settings import KubernetesSettings
 from weft.plugins.runners.remote import RemoteRunner
 from weft.ports.log_store import Stored
 from weft.ports.runner import Assignment, GivenSecret
+from weft.testing.followed_output_suite import FollowedOutputSuite
 from weft.testing.runner_suite import assignment
 from weft.wire.documents.containers import ContainerDocument
 from weft.wire.documents.secrets import SecretUse
@@ -78,7 +79,7 @@ def cluster() -> Iterator[KubernetesCluster]:
         yield found
 
 
-class TestKubernetesRunner(RealEngineSuite):
+class TestKubernetesRunner(RealEngineSuite, FollowedOutputSuite):
     dies = _DIES
     dies_at = "asked"
     brings_asks = False

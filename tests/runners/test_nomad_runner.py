@@ -15,6 +15,7 @@ from weft.plugins.runners.nomad.engine import NomadEngine
 from weft.plugins.runners.nomad.settings import NomadSettings
 from weft.plugins.runners.remote import RemoteRunner
 from weft.ports.runner import Assignment
+from weft.testing.followed_output_suite import FollowedOutputSuite
 from weft.testing.runner_suite import assignment
 from weft.wire.spec import JobSpec
 
@@ -63,7 +64,7 @@ def cluster() -> Iterator[NomadCluster]:
         yield found
 
 
-class TestNomadRunner(RealEngineSuite):
+class TestNomadRunner(RealEngineSuite, FollowedOutputSuite):
     dies = _DIES
     dies_at = "asked"
 

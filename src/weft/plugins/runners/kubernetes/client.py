@@ -101,12 +101,16 @@ class KubernetesClient:
         """Delete a pod; a missing one is ignored."""
         await self._change("DELETE", self._path(name, gracePeriodSeconds=str(grace_s)), None, {})
 
-    async def log(self, name: str, *, skip: int, bytes_max: int, head_bytes: int) -> LongText:
+    async def log(
+        self, name: str, *, skip: int, bytes_max: int, head_bytes: int, is_live: bool = False
+    ) -> LongText:
         """Return what a pod wrote, without its first bytes; nothing if its node has dropped that.
+        `is_live`: without what is too long.
         Raise `NoLog` if the node does not answer, which may be so for ever.
         """
         status, found = await self._calls.read(
-            self._path(name, "log"), self._headers(),
+            self._path(name, "log", **({"limitBytes": str(skip + bytes_max)} if is_live else {})),
+            self._headers(),
             bytes_max=bytes_max, head_bytes=head_bytes, skip=skip,
         )  # fmt: skip
         if status in {_REFUSED, _NOT_FOUND}:

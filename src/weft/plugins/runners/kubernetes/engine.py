@@ -44,9 +44,9 @@ from weft.plugins.runners.kubernetes.statuses import (
     verdict_of,
 )
 from weft.plugins.runners.remote import Left, Status
-from weft.plugins.runners.remote.outputs import pieces_of, room_of
+from weft.plugins.runners.remote.outputs import live_bytes, pieces_of, room_of
 from weft.ports.executor import ExecutorLimits
-from weft.ports.log_store import Stored
+from weft.ports.log_store import Stored, StoredStream
 from weft.ports.runner import Assignment
 from weft.telemetry.log import get_logger
 from weft.wire.log_format import STDOUT, Piece
@@ -56,6 +56,10 @@ log = get_logger()
 
 _LOOK_S: Final = 5.0
 _AGAIN_S: Final = 1.0
+_LIVE_MAX: Final = 4 << 20
+"""Bytes of a log that are followed; nodes begin a new one after 10 MiB."""
+_READ_PER_S: Final = 1 << 18
+"""Bytes of one log that are read each second, about."""
 _HELD_S: Final = 3600.0
 """For how long a name stays taken, against what may arrive late."""
 
@@ -64,7 +68,7 @@ class KubernetesEngine:
     """Kubernetes, as the port of remote runners wants it."""
 
     meets = frozenset({CONTAINER, SECRETS})
-    followed_max = 0
+    followed_max = 50
 
     def __init__(
         self,
@@ -90,6 +94,8 @@ class KubernetesEngine:
         """
         self._no_image_since: dict[str, float] = {}
         self._no_log_since: dict[str, float] = {}
+        self._log_at: dict[str, float] = {}
+        """When the log of each attempt that runs may be read again."""
         self._version: str | None = None
         """The one up to which `_pods` is right; None: they must be listed."""
         self._generation = 0
@@ -154,9 +160,27 @@ class KubernetesEngine:
             *(self._client.delete(self._pod(name), grace_s=grace_s) for name in names)
         )
 
-    async def grown(self, stored: Mapping[str, Stored]) -> Mapping[str, Sequence[Piece]]:  # noqa: ARG002 (see `followed_max`)
-        """Return nothing."""
-        return {}
+    async def grown(self, stored: Mapping[str, Stored]) -> Mapping[str, Sequence[Piece]]:
+        """Ask nodes for what is new. They know no offsets, so each log is read from its start: the
+        longer it is, the more rarely.
+        """
+        answers = await asyncio.gather(
+            *(self._grown(name, has.stdout) for name, has in stored.items())
+        )
+        return {name: pieces for name, pieces in zip(stored, answers, strict=True) if pieces}
+
+    async def _grown(self, name: str, has: StoredStream) -> list[Piece]:
+        more = min(live_bytes(has, self._limits), _LIVE_MAX - has.kept)
+        if more <= 0 or time.monotonic() < self._log_at.get(name, 0.0):
+            return []
+        self._log_at[name] = time.monotonic() + has.written / _READ_PER_S
+        try:
+            text = await self._client.log(
+                self._pod(name), skip=has.written, bytes_max=more, head_bytes=more, is_live=True
+            )
+        except (NoLog, WeftError):
+            return []  # the node starts it yet, or is away
+        return pieces_of(STDOUT, text.head)
 
     async def output(self, name: str, stored: Stored) -> Sequence[Piece]:
         """Return the rest of what the job wrote: the beginning and the end of what is too long.
@@ -189,7 +213,7 @@ class KubernetesEngine:
     async def forget(self, names: Sequence[str]) -> None:
         """Let the pods go."""
         for name in names:
-            for kept in (self._pods, self._no_image_since, self._no_log_since):
+            for kept in (self._pods, self._no_image_since, self._no_log_since, self._log_at):
                 kept.pop(name, None)
             self._vanished.discard(name)
             self._keyed.discard(name)

@@ -22,22 +22,24 @@ from weft.plugins.runners.nomad.jobs import (
 from weft.plugins.runners.nomad.settings import NomadSettings
 from weft.plugins.runners.nomad.statuses import status_of, why_unplaced
 from weft.plugins.runners.remote import Left, Status
-from weft.plugins.runners.remote.outputs import pieces_of, room_of
+from weft.plugins.runners.remote.calls import LongText
+from weft.plugins.runners.remote.outputs import live_bytes, pieces_of, room_of
 from weft.ports.executor import ExecutorLimits
-from weft.ports.log_store import Stored
+from weft.ports.log_store import Stored, StoredStream
 from weft.ports.runner import Assignment
 from weft.wire.log_format import STDERR, STDOUT, Piece
 
 _NOTHING: Final = "ZXhpdCAwCg=="
 """A script that does nothing."""
 _WITHDRAWN: Final = "withdrawn"
+_STREAMS: Final = ((STDOUT, "stdout"), (STDERR, "stderr"))
 
 
 class NomadEngine:
     """Nomad, as the port of remote runners wants it."""
 
     meets: frozenset[str] = frozenset()
-    followed_max = 0
+    followed_max = 50
 
     def __init__(
         self, client: NomadClient, settings: NomadSettings, limits: ExecutorLimits, *, tag: str
@@ -52,7 +54,7 @@ class NomadEngine:
         """Parent and payload of attempts of which Nomad has not said that it took them."""
         self._limit_s: dict[str, float | None] = {}
         self._allocations: dict[str, str] = {}
-        """The allocation that ran each attempt that has ended."""
+        """The allocation that runs each attempt, or ran it."""
         self._jobs: dict[str, str] = {}
         """Nomad's job of each attempt."""
 
@@ -101,7 +103,7 @@ class NomadEngine:
         for number, name in wanted.items():
             own, why = found[number], reasons.get(number, "")
             statuses[name] = status = status_of(jobs[name], own, self._limit_s.get(name), why)
-            if status.ended_s_ago is not None and own:
+            if status.started_s_ago is not None and own:
                 self._allocations[name] = min(own, key=lambda one: one["CreateTime"])["ID"]
         return statuses
 
@@ -121,26 +123,48 @@ class NomadEngine:
         numbers = [self._jobs.get(one) or jobs.get(one, {}).get("ID") for one in names]
         await self._delete([str(one) for one in numbers if one], purge=False)
 
-    async def grown(self, stored: Mapping[str, Stored]) -> Mapping[str, Sequence[Piece]]:  # noqa: ARG002 (see `followed_max`)
-        """Return nothing."""
-        return {}
+    async def grown(self, stored: Mapping[str, Stored]) -> Mapping[str, Sequence[Piece]]:
+        """Ask the nodes for what is new."""
+        answers = await asyncio.gather(
+            *(self._grown(name, has) for name, has in stored.items()), return_exceptions=True
+        )
+        found = {}
+        for name, answer in zip(stored, answers, strict=True):
+            if isinstance(answer, list):
+                found[name] = answer
+            elif not isinstance(answer, WeftError):  # its node may be away
+                raise answer
+        return found
+
+    async def _grown(self, name: str, stored: Stored) -> list[Piece]:
+        pieces: list[Piece] = []
+        for stream, word in _STREAMS:
+            has = stored.of(stream)
+            if more := live_bytes(has, self._limits):
+                text = await self._log(name, word, has, more, more)
+                pieces += pieces_of(stream, text.head)
+        return pieces
 
     async def output(self, name: str, stored: Stored) -> Sequence[Piece]:
         """Return the rest of what the job wrote: the beginning and the end of what is too long."""
-        allocation = self._allocations.get(name)
-        if allocation is None:
-            return []
         pieces: list[Piece] = []
-        for stream, word in ((STDOUT, "stdout"), (STDERR, "stderr")):
+        for stream, word in _STREAMS:
             has = stored.of(stream)
-            bytes_max, head_bytes = room_of(has, self._limits)
-            head, cut, tail = await self._client.read(
-                ["client", "fs", "logs", allocation], task=TASK, type=word, plain="true",
-                origin="start", offset=str(has.written),
-                bytes_max=bytes_max, head_bytes=head_bytes,
-            )  # fmt: skip
+            head, cut, tail = await self._log(name, word, has, *room_of(has, self._limits))
             pieces += pieces_of(stream, head, cut, tail)
         return pieces
+
+    async def _log(
+        self, name: str, word: str, has: StoredStream, bytes_max: int, head_bytes: int
+    ) -> LongText:
+        """Return what a job wrote to a stream behind what is stored."""
+        allocation = self._allocations.get(name)
+        if allocation is None:
+            return LongText(b"")
+        return await self._client.read(
+            ["client", "fs", "logs", allocation], task=TASK, type=word, plain="true",
+            origin="start", offset=str(has.written), bytes_max=bytes_max, head_bytes=head_bytes,
+        )  # fmt: skip
 
     async def left(self, name: str) -> Left:
         """Return what the job left in its directory; one look, as most leave nothing."""

@@ -1,7 +1,7 @@
 """The loop of callbacks against a store and receivers that a test plays."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from types import MappingProxyType
@@ -17,6 +17,7 @@ from weft.core.errors import EpochStale
 from weft.driver.adapters import Adapters
 from weft.driver.callback_forms import CallbackForm
 from weft.driver.lead import Driver
+from weft.driver.loops import callbacks
 from weft.driver.loops.bell import Bell
 from weft.driver.loops.callbacks import CallbackLoop, Post
 from weft.driver.loops.due_date import DueDate
@@ -24,7 +25,7 @@ from weft.driver.loops.loop import LoopContext
 from weft.driver.notice_forms import NoticeForm
 from weft.ports.callback_sender import Answered
 from weft.ports.mailer import Mail
-from weft.ports.store import DueCallback
+from weft.ports.store import DeliveryReport, DueCallback
 from weft.settings import Settings
 
 KEY = "key-of-a-test"
@@ -135,7 +136,8 @@ async def test_callback_of_a_doors_batch_is_sent_in_its_form_and_once() -> None:
         of_lost_door = msgspec.structs.replace(due(2), door="lost", key="lost t")
         found.store.callbacks.update({1: of_door, 2: of_lost_door})
         found.notices.send(payload="callback")
-        await found.store.until("record_deliveries", 2)
+        await sender.until(2)
+        await found.settled()
 
         assert sorted(body for _, _, body in sender.sent) == [b'[7,"t 1"]', BODY.encode()]
         retries = {one.delivery_id: one.retry_in_s for one in found.store.reports}
@@ -216,19 +218,73 @@ async def test_what_is_on_its_way_is_not_sent_twice_and_room_is_used_at_once() -
     sender.let_go.clear()
     async with at_rest(driver(sender, settings)) as found:
         for number in range(1, 6):
-            found.store.callbacks[number] = due(number)
+            found.store.callbacks[number] = due(number, tenant_id=number)
         for _ in range(3):
             found.notices.send(payload="callback")
         await sender.until(2)
         await found.settled()
         on_their_way = len(sender.sent)
         sender.let_go.set()
-        await found.store.until("record_deliveries", 5)
+        await sender.until(5)
         await found.settled()
 
         assert on_their_way == 2
         assert sorted(one.delivery_id for one in found.store.reports) == [1, 2, 3, 4, 5]
         assert len(sender.sent) == 5
+
+
+async def test_what_waited_for_long_is_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may have changed meanwhile, as its address has."""
+    sender = FakeSender()
+    sender.let_go.clear()
+    async with at_rest(driver(sender, replace(SETTINGS, callbacks_per_host_max=1))) as found:
+        ask = found.store.due_callbacks
+
+        async def asked(*args: Any, **more: Any) -> Any:  # noqa: ANN401
+            monkeypatch.setattr(callbacks, "STALE_S", 5.0)
+            return await ask(*args, **more)
+
+        found.store.callbacks.update({1: due(1), 2: due(2)})
+        found.notices.send(payload="callback")
+        await sender.until(1)
+        await found.settled()
+        found.store.callbacks[2] = due(2, url="http://hook.example/new")
+        monkeypatch.setattr(found.store, "due_callbacks", asked)
+        monkeypatch.setattr(callbacks, "STALE_S", -1.0)
+        sender.let_go.set()
+        await sender.until(2)
+
+        assert [url for url, _, _ in sender.sent] == [
+            "http://hook.example/", "http://hook.example/new"
+        ]  # fmt: skip
+
+
+async def test_what_ends_while_others_are_recorded_is_recorded_together(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sender, begun, gate = FakeSender(), asyncio.Event(), asyncio.Event()
+    async with at_rest(driver(sender)) as found:
+        record, sizes = found.store.record_deliveries, list[int]()
+
+        async def recorded(epoch: int, reports: Sequence[DeliveryReport]) -> None:
+            sizes.append(len(reports))
+            begun.set()
+            await gate.wait()
+            await record(epoch, reports)
+
+        monkeypatch.setattr(found.store, "record_deliveries", recorded)
+        found.store.callbacks[1] = due(1)
+        found.notices.send(payload="callback")
+        await begun.wait()
+        found.store.callbacks.update({number: due(number) for number in range(2, 31)})
+        found.notices.send(payload="callback")
+        await sender.until(30)
+        await found.settled()
+        gate.set()
+        await found.store.until("record_deliveries", 2)
+
+        assert sizes == [1, 29]
+        assert len(found.store.reports) == 30
 
 
 async def test_leader_that_dies_while_sending_leaves_it_to_the_next() -> None:

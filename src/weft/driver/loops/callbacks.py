@@ -10,9 +10,9 @@ the loop asks nothing: it waits for its bell, which a notice rings, and for the 
 import asyncio
 import random
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urljoin, urlsplit
 
 import msgspec
@@ -27,6 +27,7 @@ from weft.core.lines.sink import CHECK_S, CHECKS_MAX, HTTP, checks_of, is_reject
 from weft.core.mail import SCHEME
 from weft.core.notice_policy import NoticePolicy, next_notice_s
 from weft.driver.callback_forms import CallbackBody, CallbackForm, body_of
+from weft.driver.loops.in_hand import STALE_S, InHand
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.driver.notice_forms import NoticeForm
 from weft.ports.callback_sender import Answered, CallbackSender
@@ -43,6 +44,17 @@ LONGEST_WAIT_S = 86_400.0
 REDIRECTIONS_MAX = 5
 LATE_S = 0.01
 """The timer rings this long after the date, so that the database agrees that it has passed."""
+
+
+RECORDED_MAX = 500
+
+
+class _Ended(NamedTuple):
+    """A delivery, how it went, and the seconds that took."""
+
+    delivery: DueCallback
+    report: DeliveryReport
+    took_s: float
 
 
 class Misfit(ValueError):
@@ -84,7 +96,9 @@ async def _run(context: LoopContext) -> None:
 
 
 class CallbackLoop:
-    """Send due deliveries, each in its own task, within the limits of the settings."""
+    """Take due deliveries in sets, send them within the limits of the settings, each in its own
+    task, and record in sets how they went.
+    """
 
     def __init__(self, context: LoopContext, post: Post) -> None:
         self._store = context.store
@@ -98,12 +112,19 @@ class CallbackLoop:
             attempts_max=settings.callback_attempts_max,
             age_max_s=settings.callback_age_max_s,
         )
-        self._sending: dict[int, asyncio.Task[None]] = {}
+        self._hand = InHand(settings)
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._failed: asyncio.Task[None] | None = None
+        self._ended: list[_Ended] = []
+        self._has_ended = asyncio.Event()
 
     async def run(self) -> None:
         """Send until cancelled; the next term repeats deliveries that were under way."""
+        self._start(self._record())
         try:
             while True:
+                if self._failed is not None:
+                    self._failed.result()  # raises: this term is over
                 # Asked first: what falls due between the two is started, instead of waiting for a
                 # bell.
                 wait_s = await self._store.next_callback(self._epoch)
@@ -111,48 +132,92 @@ class CallbackLoop:
                 if wait_s is not None:
                     wait_s = min(wait_s + LATE_S, LONGEST_WAIT_S)
                 await self._bell.heard(wait_s)
-                self._forget_ended()
         finally:
-            for task in self._sending.values():
+            tasks = [*self._tasks]
+            for task in tasks:
                 task.cancel()
-            await asyncio.gather(*self._sending.values(), return_exceptions=True)
+            await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _start_due(self) -> None:
-        """Start the deliveries that are due and within the limits."""
+        """Start the deliveries that are due, as far as they are to be in hand."""
+        hand = self._hand
         due = await self._store.due_callbacks(
             self._epoch,
-            list(self._sending),
-            limit_all=self._settings.callbacks_max,
-            limit_tenant=self._settings.callbacks_max // 2,
-            limit_host=self._settings.callbacks_per_host_max,
+            hand.ids(),
+            limit_all=hand.limit_all,
+            limit_tenant=hand.limit_tenant,
+            limit_host=hand.limit_host,
         )
+        hand.take(due)
+        now = time.monotonic()
         for one in due:
-            task = asyncio.create_task(self._deliver(one))
-            task.add_done_callback(lambda _: self._bell.ring())
-            self._sending[one.delivery_id] = task
-        metrics.CALLBACKS_SENDING.set(len(self._sending))
+            self._start(self._deliver(one, now))
 
-    def _forget_ended(self) -> None:
-        """Make room for others, or raise a task's error: then this term is over."""
-        for delivery_id, task in list(self._sending.items()):
-            if task.done():
-                task.result()
-                del self._sending[delivery_id]
+    def _start(self, work: Coroutine[None, None, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._end)
 
-    async def _deliver(self, one: DueCallback) -> None:
-        """Make one attempt and record it."""
-        begun = time.monotonic()
-        try:
-            body, once = await self._body(one)
-            answered = await self._checked(one) or await self._send(one, body)
-        except Misfit as error:
-            answered, once = Answered(error=str(error), rejected=True), False
-        except ValueError as error:  # a template that cannot be used
-            answered, once = Answered(error=str(error)), False
-        took_s = time.monotonic() - begun
+    def _end(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and task.exception() is not None:
+            self._failed = task
+            self._bell.ring()
+
+    async def _deliver(self, one: DueCallback, taken_at: float) -> None:
+        """Make one attempt, if its turn comes in time; its outcome is recorded with others."""
+        async with self._hand.making(one):
+            made = await self._made(one)
+            async with self._hand.sending(one):
+                begun = time.monotonic()
+                waited_s = begun - taken_at
+                if waited_s > STALE_S:
+                    self._hand.drop(one.delivery_id)
+                    self._bell.ring()
+                    return
+                one = msgspec.structs.replace(
+                    one, sent_at=one.sent_at + int(waited_s), age_s=one.age_s + waited_s
+                )
+                answered, once = await self._tried(one, made)
         report = self._report_of(one, answered, once=once)
-        await self._store.record_deliveries(self._epoch, [report])
-        _tell(one, report, took_s)
+        self._ended.append(_Ended(one, report, time.monotonic() - begun))
+        self._has_ended.set()
+
+    async def _made(self, one: DueCallback) -> CallbackBody | Answered:
+        """Return what is to be sent, or why there is nothing."""
+        try:
+            return await self._body(one)
+        except Misfit as error:
+            return Answered(error=str(error), rejected=True)
+        except ValueError as error:  # a template that cannot be used
+            return Answered(error=str(error))
+
+    async def _tried(
+        self, one: DueCallback, made: CallbackBody | Answered
+    ) -> tuple[Answered, bool]:
+        """Send; return the answer, and whether it is never sent again."""
+        if isinstance(made, Answered):
+            return made, False
+        body, once = made
+        try:
+            return await self._checked(one) or await self._send(one, body), once
+        except Misfit as error:
+            return Answered(error=str(error), rejected=True), False
+        except ValueError as error:
+            return Answered(error=str(error)), False
+
+    async def _record(self) -> None:
+        """Record what has ended: what ends meanwhile is recorded together."""
+        while True:
+            await self._has_ended.wait()
+            self._has_ended.clear()
+            while some := self._ended[:RECORDED_MAX]:
+                del self._ended[: len(some)]
+                await self._store.record_deliveries(self._epoch, [one.report for one in some])
+                for one in some:
+                    _tell(*one)
+                if self._hand.recorded((one.delivery, one.report) for one in some):
+                    self._bell.ring()
 
     async def _checked(self, one: DueCallback) -> Answered | None:
         """Make the checks that a product names; `None`: it may be sent. Raise `ValueError` if they

@@ -55,6 +55,7 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
     rates: dict[str, list[float]] = {"items": [], "again": [], "plain": []}
     progress.begin(3 * rounds + 1)
     with throwaway_home(plan.directory) as home:
+        (home.path / "weft.toml").write_text('source_paths = "/none"\n')
         async with (
             running_database(home) as (logins, token),
             running_api(home) as url,

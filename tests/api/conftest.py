@@ -47,7 +47,7 @@ def doors() -> Sequence[ApiDoor]:
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
     """Say the settings of the live api; a file of tests of others gives its own."""
-    return Settings(home=tmp_path)
+    return Settings(home=tmp_path, source_paths="/")
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import asyncpg
 import httpx
 import pytest
 
-from api.test_sources import apply, items
+from api.test_sources import TOML, apply, items
 from weft.settings import Settings
 
 LINE = """
@@ -112,12 +112,46 @@ async def test_source_is_read_with_secrets_of_its_owner(
     assert "ary" not in f"{tried}{shown}"
 
 
+@pytest.mark.parametrize(
+    ("part", "field", "said"),
+    [
+        ('[source.s]\nkind = "http"\nurl = "http://10.0.0.1/"\njob = "snow"', "url",
+         "line 3: 10.0.0.1 is private; the setting source_private_hosts does not allow it"),
+        ('[source.s]\nkind = "command"\ncommand = ["ls", "/"]\njob = "snow"', "command",
+         "line 3: there is no command 'ls' in the setting source_commands"),
+        ('[source.s]\nkind = "directory"\npath = "/etc/../etc"\njob = "snow"', "path",
+         "line 3: /etc/../etc is in no directory of the setting source_paths"),
+        ('[sink.s]\nkind = "http"\nurl = "http://ann:${secret.a}@127.0.0.1/"\nmessage = "1"',
+         "url", "line 3: 127.0.0.1 is private; the setting callback_private_hosts does not allow"),
+        ('[sink.s]\nkind = "command"\ncommand = "ls"\nmessage = "1"', "command",
+         "line 3: there is no command 'ls' in the setting sink_commands"),
+    ],
+)  # fmt: skip
+async def test_what_this_site_does_not_allow_is_refused_with_its_line(
+    http: httpx.AsyncClient, part: str, field: str, said: str
+) -> None:
+    text = f'{part}\n[job.snow]\ncommand = ["snow"]\n'
+    answer = await http.put("/v1/setups/snow", content=text, headers=TOML)
+    assert answer.status_code == 400, answer.text
+    (one,) = answer.json()["errors"]
+    assert one["pointer"].endswith(f"/s/{field}")
+    assert one["message"].startswith(said)
+
+
 async def test_source_that_cannot_be_read_says_why(
     http: httpx.AsyncClient, tmp_path: Path
 ) -> None:
-    await apply(http, LINE.replace("PATH", "/etc"))
+    refused = await http.put("/v1/setups/snow", content=LINE.replace("PATH", "/etc"), headers=TOML)
+    assert refused.status_code == 400, refused.text
+    assert refused.json()["errors"] == [
+        {
+            "pointer": "/source/scenes/path",
+            "message": "line 4: /etc is in no directory of the setting source_paths",
+        }
+    ]
+    await apply(http, LINE.replace("PATH", str(tmp_path / "in")))
     answer = (await http.post("/v1/sources/scenes/trial", json={})).json()
 
     assert (answer["items"], answer["n_items"]) == ([], 0)
-    assert "source_paths" in answer["error"]
+    assert "No such file" in answer["error"]
     assert (await http.post("/v1/sources/none/trial", json={})).status_code == 404

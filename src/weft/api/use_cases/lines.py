@@ -9,6 +9,7 @@ import msgspec
 
 from weft.api.services import Services
 from weft.api.use_cases.item_decisions import job_of
+from weft.api.use_cases.line_reach import out_of_reach
 from weft.api.use_cases.secrets import set_secret
 from weft.core.errors import FieldError, Invalid, LifecycleNotFound
 from weft.core.lines.configuration import LET
@@ -47,6 +48,8 @@ async def save_setup(
     """Check a setup and save it whole. Raise `InvalidSetup`, `LifecycleTaken`, `SourceTaken`."""
     setup = await asyncio.to_thread(parse_setup, text)  # the library of CEL may be loaded
     await asyncio.to_thread(_check_plugins, setup, text)
+    if problems := await asyncio.to_thread(out_of_reach, services.settings, setup, text):
+        raise invalid_setup(problems)
     for source in setup.sources.values():
         if source.owner not in {None, caller.user_name}:  # it would run programs as another user
             require(Right.MANAGE, caller.user_name, caller.role, caller.scopes)

@@ -22,6 +22,8 @@ from weft.core.errors import (
     WeftError,
 )
 from weft.core.rights import Right, UserRole, require
+from weft.plugins.log_stores.files import FileLogStore
+from weft.ports.log_store import LogDirectory
 from weft.ports.store import OfferedStore, Registered, WorkerStore
 from weft.ports.worker_link import FRAME_VERSION, LISTED_MAX, Frame
 from weft.settings import InvalidSetting, Settings
@@ -274,6 +276,16 @@ async def test_what_is_no_frame_is_refused(outside: Outside, frame: bytes) -> No
         "/v1/worker-link", content=frame, headers={"authorization": f"Bearer {token}"}
     )
     assert (answer.status_code, answer.json()["code"]) == (400, "WORKER.LINK_FRAME_REFUSED")
+
+
+async def test_place_of_its_output_is_known_before_anything_is_written(outside: Outside) -> None:
+    """So who follows a worker's first output does not wait elsewhere for it."""
+    store = outside.store(outside.caller(await outside.token()))
+    await store.register_worker(**facts())
+    (place,) = [file.read_text() for file in outside.path.glob("logs/spool-*/place")]
+    directory = LogDirectory(place, "far", "/far/logs")
+
+    assert FileLogStore(outside.path / "logs").can_read(directory)
 
 
 async def test_notices_reach_the_worker(outside: Outside) -> None:

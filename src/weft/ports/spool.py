@@ -42,6 +42,9 @@ class Spooled(NamedTuple):
 class Spool(Protocol):
     """Output of workers outside, as they wrote it."""
 
+    def begin(self, folder: str) -> None:
+        """Make a folder, so that readers find it before anything is written there."""
+
     def write(self, folder: str, path: str, offset: int, data: bytes) -> int:
         """Do as `LinkCalls.write_log` says, below one folder. What is kept already is not changed.
         Raise `ValueError` for a path that no output has, `SpoolFull`.

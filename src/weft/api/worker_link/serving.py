@@ -72,6 +72,8 @@ class WorkerLink:
             facts = _registration(caller, work, given)
             if shipped := self.shipped_to(await store.database_id()):
                 facts = {**facts, "log_directory": shipped}
+            if facts["log_place"] is not None:  # who follows its first output finds it at once
+                await asyncio.to_thread(self.spool.begin, facts["log_place"])
             return await store.register_linked(caller.token_id, facts)
         if frame.call == "hello":
             known = await store.database_id()

@@ -68,6 +68,10 @@ class FileSpool:
         self._segments = SegmentSums()
         self._checkpoints = SpooledCheckpoints(root, self._charge)
 
+    def begin(self, folder: str) -> None:
+        """Make a folder; see the port."""
+        self._directory(folder)
+
     def write(self, folder: str, path: str, offset: int, data: bytes) -> int:
         """Write a part of a file."""
         key = attempt_of(path)

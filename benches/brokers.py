@@ -1,4 +1,4 @@
-"""Brokers of benches, as the tests have them (`tests/servers`), and a weft beside one."""
+"""Brokers and stores of benches, as the tests have them (`tests/servers`), with a weft beside."""
 
 import os
 import shutil
@@ -16,8 +16,10 @@ from weft.bench.throwaway import client_of, running_weft, throwaway_home
 from weft.client.api import Api
 from weft.run.home import Home
 
-PORTS: Final[Mapping[str, int]] = {"rabbitmq": 28760, "kafka": 28780}
-ADDRESSES: Final = {"rabbitmq": "amqp://127.0.0.1:{}", "kafka": "kafka://127.0.0.1:{}"}
+PORTS: Final[Mapping[str, int]] = {"rabbitmq": 28760, "kafka": 28780, "s3": 28800}
+ADDRESSES: Final = {
+    "rabbitmq": "amqp://127.0.0.1:{}", "kafka": "kafka://127.0.0.1:{}", "s3": "http://127.0.0.1:{}",
+}  # fmt: skip
 QUEUE: Final = "travels"
 START_S: Final = 300
 _SERVERS: Final = Path(__file__).resolve().parents[1] / "tests" / "servers"

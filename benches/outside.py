@@ -107,9 +107,11 @@ async def open_pools(home: Home, *pools: str, text: str = "") -> None:
         await weft(home, kind, "apply", str(file), "--yes")
 
 
-async def run_many(client: Api, where: str, count: int) -> float:
-    """Return the seconds until so many `/bin/true` have ended on the workers of a pool."""
-    one = {"command": ["/bin/true"], "count": count, "timeout_s": 60}
+async def run_many(client: Api, where: str, count: int, *words: str) -> float:
+    """Return the seconds until so many `/bin/true`, or these words, have ended on the workers of a
+    pool.
+    """
+    one = {"command": [*words] or ["/bin/true"], "count": count, "timeout_s": 60}
     rest = {"attributes": {"where": where}, "resources": {"cpu": "1", "memory": "64Mi"}}
     begun, succeeded = time.perf_counter(), 0
     batch = await client.create_batch({"jobs": [{**one, **rest}]})

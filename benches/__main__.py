@@ -32,6 +32,7 @@ BENCHES: Mapping[str, str] = {
     "connect": "100 workers by the link, beside 100 direct ones: rate, CPU, pages",
     "connect-processes": "processes of a linked worker, also far away, beside a direct one",
     "logs": "output of 200 jobs on its way to a follower and to a bucket, and its objects",
+    "staging": "jobs with an input that all have and one of their own, beside curl",
     "sight-pairs": "what another tenant has, beside what does not exist, on every route",
     "tenants": "one of 10,000 tenants with 10 users each, beside a tenant alone",
     "storm": "requests beside a tenant that sends ten times as many as it may, and without it",

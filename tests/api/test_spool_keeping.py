@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -18,6 +19,7 @@ from weft.plugins.log_stores.files.settings import FilesSettings
 from weft.ports.checkpoints import CheckpointFound
 from weft.ports.file_store import HeldFile
 from weft.ports.store import Claimed, WorkerStore
+from weft.ports.worker_link import LogPart
 from weft.run.worker_link import spool_limits_of
 from weft.settings import Settings
 from weft.store import open_worker_store
@@ -26,6 +28,8 @@ from weft.testing.worker_store_suite import request as claim_of
 from weft.wire.log_format import STDOUT, encode_piece, own_path
 from weft.worker.link.calls import LinkCaller
 from weft.worker.link.checkpoints import LinkedCheckpoints
+from weft.worker.link.finder import LinkFinder
+from weft.worker.link.shipping import Shipper
 
 DAY_S = 86_400.0
 
@@ -86,6 +90,8 @@ async def test_output_of_others_is_not_written_and_not_removed(site: Site) -> No
             await site.link.call("write_log", site.incarnation, path, 0, b"x")
         with pytest.raises(LinkRefused):
             await site.link.call("remove_logs", site.incarnation, [path])
+        parts = [LogPart(path, 0, b"x")]
+        assert await site.link.call("write_logs", site.incarnation, parts) == [-1]
     site.write(site.one, b"kept")
     await site.end(site.one, 4)
     own = str(own_path(Path(), site.one.batch_id, site.one.job_id, 1))
@@ -93,6 +99,39 @@ async def test_output_of_others_is_not_written_and_not_removed(site: Site) -> No
         await site.link.call("write_log", site.incarnation, own, 17, b"x")
     await site.link.call("remove_logs", site.incarnation, [f"attempts/b{site.batch_id}"])
     assert await site.log(site.one) == (200, b"kept", "false")
+
+
+class NotingCaller(LinkCaller):
+    """Notes which calls there are."""
+
+    def __init__(self, finder: LinkFinder) -> None:
+        super().__init__(finder)
+        self.names: list[str] = []
+
+    async def call(self, name: str, /, *args: object, **given: object) -> Any:  # noqa: ANN401 (of the call's type)
+        self.names.append(name)
+        return await super().call(name, *args, **given)
+
+
+async def test_short_pieces_of_many_files_go_in_one_call(site: Site) -> None:
+    """What the api has is asked once; a long piece goes alone."""
+    caller = NotingCaller(LinkFinder(site.api.url, site.path / f"token-{site.token_id}"))
+    caller.incarnation_id = site.incarnation
+    shipper, both = Shipper(caller), (site.one, site.other)
+    shipper.root = site.path / "worker"
+    shipper.follow(AttemptKey(one.batch_id, one.job_id, one.attempt) for one in both)
+    reports = [msgspec.structs.replace(end_report(one), location=None) for one in both]
+    for one in both:
+        site.write(one, b"short %d" % one.job_id)
+    await shipper.ship_ended(reports)
+    short = [await site.log(one) for one in both]
+    for one in both:
+        site.write(one, b"x" * 70_000)
+    await shipper.ship_ended(reports)
+    caller.close()
+
+    assert [text for _, text, _ in short] == [b"short 1", b"short 2"]
+    assert caller.names == ["write_logs"] * 3 + ["write_log"] * 2
 
 
 @pytest.mark.parametrize("site", [FilesSettings(spool_attempt_bytes_max=4096)], indirect=True)

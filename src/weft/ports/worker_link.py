@@ -55,6 +55,14 @@ class Hello(msgspec.Struct, frozen=True):
     """The wall clock of the api, which decides nothing."""
 
 
+class LogPart(NamedTuple):
+    """Bytes of one file of output."""
+
+    path: str
+    offset: int
+    data: bytes
+
+
 class LinkCalls(WorkerStore, OfferedStore, Protocol):
     """All that a linked worker may call."""
 
@@ -65,6 +73,11 @@ class LinkCalls(WorkerStore, OfferedStore, Protocol):
         """Keep this part of a file of output, at most `LOG_BYTES_MAX`; return how long the file is
         now. What begins behind its end is not kept: send what is missing first. Repeats are
         harmless.
+        """
+
+    async def write_logs(self, incarnation_id: int, parts: Sequence[LogPart]) -> Sequence[int]:
+        """Do so for parts of many files, at most `LOG_BYTES_MAX` and `LISTED_MAX` in all; -1: this
+        one was refused, which `write_log` would say.
         """
 
     async def sign_files(

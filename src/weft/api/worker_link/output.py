@@ -4,7 +4,7 @@ attempts read.
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from weft.api.worker_link.refusals import refused, wrong_frame
@@ -13,7 +13,7 @@ from weft.core.errors import SpoolFull
 from weft.ports.checkpoints import CheckpointFound
 from weft.ports.spool import Spool
 from weft.ports.store import Claimed, EndReport
-from weft.ports.worker_link import LOG_BYTES_MAX, LinkedStore, LinkTerms
+from weft.ports.worker_link import LISTED_MAX, LOG_BYTES_MAX, LinkedStore, LinkTerms, LogPart
 from weft.telemetry import metrics
 from weft.wire.log_format import attempt_of
 
@@ -21,8 +21,8 @@ _REMEMBERED_MAX: Final = 10_000
 
 
 class LinkedOutput:
-    """The calls `write_log` and `remove_logs`. Which attempts are live is remembered, because a
-    running one writes every second.
+    """The calls about files of output. Which attempts are live is remembered, because a running
+    one writes every second.
     """
 
     def __init__(self, spool: Spool) -> None:
@@ -60,6 +60,33 @@ class LinkedOutput:
         except SpoolFull:
             metrics.SPOOL_REFUSALS.inc()
             raise
+
+    async def write_many(
+        self, store: LinkedStore, terms: LinkTerms, incarnation_id: int, parts: Sequence[LogPart]
+    ) -> list[int]:
+        """Keep parts of many files; see the port. Raise `LinkRefused`, `LinkFrameRefused`."""
+        if len(parts) > LISTED_MAX or sum(len(one.data) for one in parts) > LOG_BYTES_MAX:
+            raise wrong_frame(f"it has more than {LOG_BYTES_MAX} bytes or {LISTED_MAX} parts")
+        place = _place(terms)
+        keys = {one.path: key for one in parts if (key := attempt_of(one.path)) is not None}
+        if not self._live.get(incarnation_id, set()).issuperset(keys.values()):
+            self.begin(incarnation_id, await store.list_live(incarnation_id))
+        live = self._live.get(incarnation_id, set())
+        others = {path for path, key in keys.items() if key not in live}
+
+        def write(one: LogPart) -> int:
+            if one.path in others:
+                return -1
+            try:
+                return self._spool.write(place, one.path, one.offset, one.data)
+            except SpoolFull:
+                metrics.SPOOL_REFUSALS.inc()
+                return -1
+
+        try:
+            return await asyncio.to_thread(lambda: [write(one) for one in parts])
+        except ValueError as error:
+            raise wrong_frame(str(error)) from error
 
     async def remove(
         self, store: LinkedStore, terms: LinkTerms, incarnation_id: int, given: Mapping[str, Any]

@@ -85,6 +85,10 @@ class WorkerLink:
         terms = await self.terms_of(caller, frame.incarnation_id)
         if frame.call == "write_log":
             return await self._output.write(store, terms, frame.incarnation_id, given)
+        if frame.call == "write_logs":
+            return await self._output.write_many(
+                store, terms, frame.incarnation_id, given["parts"]
+            )
         if frame.call == "write_checkpoint":
             return await self._output.write_checkpoint(store, terms, frame.incarnation_id, given)
         if frame.call in {"find_checkpoint", "read_checkpoint"}:

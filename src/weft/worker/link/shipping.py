@@ -6,16 +6,18 @@ ends; of an attempt that ran before this process began, the api is asked where t
 
 import asyncio
 import os
-from collections.abc import Iterable, Sequence
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
 from weft.core.attempt_key import AttemptKey
-from weft.core.errors import LinkRefused, SpoolFull, Unavailable, WeftError
+from weft.core.errors import LinkFrameRefused, LinkRefused, SpoolFull, Unavailable, WeftError
 from weft.ports.store import EndReport
-from weft.ports.worker_link import LOG_BYTES_MAX
+from weft.ports.worker_link import LOG_BYTES_MAX, LogPart
 from weft.telemetry.log import get_logger
 from weft.wire.log_format import decode_location, own_path, segment_path
 from weft.wire.log_sizes import log_sizes
@@ -24,6 +26,9 @@ from weft.worker.link.calls import LinkCaller
 log = get_logger()
 EVERY_S: Final = 0.5
 _PIECE_BYTES: Final = LOG_BYTES_MAX // 2
+_AT_ONCE: Final = 250
+_SMALL_BYTES: Final = 64 << 10
+"""What a file that prints steadily grows by while the others are shipped."""
 
 
 class Shipper:
@@ -99,14 +104,43 @@ class Shipper:
         keys = list(keys)  # more may come meanwhile
         async with self._shipping:
             found = await asyncio.to_thread(log_sizes, self.root, keys, segments)
-            for path, size in found.items():
-                if path not in self._cut:
+            sizes = {path: size for path, size in found.items() if path not in self._cut}
+            await self._ship_many(sizes)
+            for path, size in sizes.items():
+                if self._sent.get(path) != size:
                     await self._ship_or_cut(path, size)
             gone = [path for key in keys for path in self._known_of(key) if path not in found]
             if gone:  # the middle of a long output
                 await self._caller.call("remove_logs", self._caller.incarnation_id, gone)
                 for path in gone:
                     del self._sent[path]
+
+    async def _ship_many(self, sizes: Mapping[str, int]) -> None:
+        """Ship what many files have grown by a little in few calls. What is left is shipped file
+        by file: long pieces, files that were written anew, and what is refused.
+        """
+        with suppress(LinkFrameRefused):  # an api of the previous release takes one at a time
+            await self._write_many([(path, 0, 0) for path in sizes if path not in self._sent])
+            grown = [
+                (path, at, size - at)
+                for path, size in sizes.items()
+                if (at := self._sent.get(path)) is not None and 0 < size - at <= _SMALL_BYTES
+            ]
+            await self._write_many(grown)
+
+    async def _write_many(self, wanted: Sequence[tuple[str, int, int]]) -> None:
+        """Write parts, by path, offset and length, if they are several."""
+        left = deque(wanted if len(wanted) > 1 else ())
+        while left:
+            some, n_bytes = [left.popleft()], LOG_BYTES_MAX - _SMALL_BYTES
+            while left and len(some) < _AT_ONCE and (n_bytes := n_bytes - left[0][2]) >= 0:
+                some.append(left.popleft())
+            assert self.root is not None
+            parts = await asyncio.to_thread(_read_parts, self.root, some)
+            ends = await self._caller.call("write_logs", self._caller.incarnation_id, parts)
+            for part, end in zip(parts, ends, strict=True):
+                if end >= 0:
+                    self._sent[part.path] = end
 
     async def _ship_or_cut(self, path: str, size: int) -> None:
         try:
@@ -147,6 +181,13 @@ class Shipper:
     def _known_of(self, key: AttemptKey) -> list[str]:
         own = str(own_path(Path(), key.batch_id, key.job_id, key.attempt))
         return [path for path in self._sent if path == own or path.startswith(f"{own}.")]
+
+
+def _read_parts(root: Path, wanted: Sequence[tuple[str, int, int]]) -> list[LogPart]:
+    return [
+        LogPart(path, at, _read(root / path, at, length) if length else b"")
+        for path, at, length in wanted
+    ]
 
 
 def _read(file: Path, offset: int, n_bytes: int) -> bytes:

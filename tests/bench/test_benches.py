@@ -347,6 +347,21 @@ def test_a_fleet_is_served(tmp_path: Path) -> None:
 
 
 @pytest.mark.heavy
+@pytest.mark.parametrize(
+    ("name", "options", "figure"),
+    [
+        ("connect", "--scale 0.03", "pages_p99"),
+        ("connect-processes", "--jobs 20 --rounds 1", "delayed_ratio"),
+        ("staging", "--jobs 4 --rounds 1", "ratio"),
+    ],
+)
+def test_workers_outside_are_compared(
+    tmp_path: Path, name: str, options: str, figure: str
+) -> None:
+    assert measured(tmp_path, name, *options.split())[figure] > 0
+
+
+@pytest.mark.heavy
 def test_what_others_have_is_compared_with_what_does_not_exist(tmp_path: Path) -> None:
     result = measured(tmp_path, "sight-pairs", "--jobs", "1", "--rounds", "1")
     about_batches = {one["route"] for one in result["routes"] if one["parameter"] == "b"}

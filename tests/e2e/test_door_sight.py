@@ -102,10 +102,6 @@ Door = tuple[
 ]
 
 
-@pytest.mark.parametrize(
-    "door", [(_submit_jobweaver, _of_jobweaver), (_submit_agave, _of_agave)],
-    ids=["jobweaver", "agave"],
-)  # fmt: skip
 def test_application_is_shown_by_status_and_page(weft: Weft, users: Users) -> None:
     _, batch = _submit_agave(users.owner)
     token = users.operator.headers["authorization"].removeprefix("Bearer ")
@@ -116,6 +112,10 @@ def test_application_is_shown_by_status_and_page(weft: Weft, users: Users) -> No
     assert "<dt>Application</dt><dd><bdi>idle-1.0</bdi></dd>" in page
 
 
+@pytest.mark.parametrize(
+    "door", [(_submit_jobweaver, _of_jobweaver), (_submit_agave, _of_agave)],
+    ids=["jobweaver", "agave"],
+)  # fmt: skip
 def test_owner_granted_users_and_operators_see_a_job(users: Users, door: Door) -> None:
     """A member of its billing project is a stranger to it until it is shared, and afterwards."""
     submit, look = door

@@ -144,6 +144,7 @@ def test_a_worker_with_jobs_works() -> None:
 
     assert worker_cells({**worker, "jobs": [{}]})[-1] == "working"
     assert worker_cells({**worker, "jobs": []})[-1] == "idle"
+    assert worker_cells({**worker, "jobs": [], "linked": True})[2] == "h (link)"
 
 
 def test_an_output_cannot_steer_the_screen() -> None:

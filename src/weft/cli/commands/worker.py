@@ -17,7 +17,7 @@ from weft.cli.input.settings import (
     WorkerOptions,
 )
 from weft.cli.terminal.amounts import moment
-from weft.cli.terminal.names import worker_state
+from weft.cli.terminal.names import worker_host, worker_state
 from weft.cli.terminal.plain import cell, one_line
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_facts, print_json, print_table
@@ -222,7 +222,7 @@ def _row(worker: Document) -> tuple[object, ...]:
     return (
         cell(worker["worker"], width=40),
         cell(worker["pool"], width=20),
-        cell(worker["host"], width=40),
+        cell(worker_host(worker), width=40),
         f"{worker['cpu']:g}",
         size(worker["memory"]),
         "" if worker["n_running"] is None else f"{worker['n_running']:,}",
@@ -249,6 +249,7 @@ def _print_facts(worker: Document) -> None:
             "Kept for": _kept_for(worker["kept_for"]),
             "Jobs": None if count is None else f"{count:,} running",
             "Version": worker["version"],
+            "Link": "yes" if worker.get("linked") else None,
             "Registered": moment(worker["registered_at"]),
             "Last heard of": moment(worker["heartbeat_at"]),
             "Ended": moment(worker["ended_at"]) or None,

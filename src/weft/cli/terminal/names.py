@@ -54,6 +54,11 @@ def worker_state(worker: Document) -> str:
     return f"{worker['state']}, {count:,} job{'s' * (count != 1)} running"
 
 
+def worker_host(worker: Document) -> str:
+    """Return the host of a worker, and whether it is outside; an older server does not say so."""
+    return f"{worker['host']} (link)" if worker.get("linked") else str(worker["host"])
+
+
 def number_ranges(numbers: Iterable[int], prefix: str = "j") -> str:
     """Return ascending numbers as ranges: `j2–j1001, j1005`."""
     parts: list[tuple[int, int]] = []

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from weft.cli.terminal.names import came_by, state_words
+from weft.cli.terminal.names import came_by, state_words, worker_host
 from weft.cli.terminal.plain import one_line
 from weft.core.amounts import duration, money, size
 from weft.core.ids import format_batch_id
@@ -22,7 +22,7 @@ def worker_cells(worker: Document) -> tuple[str, ...]:
     return (
         one_line(worker["worker"], width=30),
         one_line(worker["pool"], width=20),
-        one_line(worker["host"], width=30),
+        one_line(worker_host(worker), width=30),
         f"{_used(worker, 'cpu_used', '{:g}'.format)}{worker['cpu']:g}",
         f"{_used(worker, 'memory_used', size)}{size(worker['memory'])}",
         state,

@@ -45,7 +45,10 @@ class Worker(Struct, kw_only=True):
     ended_at: Annotated[datetime | None, Meta(description="null: it lives")]
     draining: bool
     waiting: bool
-    version: str
+    version: Annotated[str, Meta(description="its release")]
+    linked: Annotated[
+        bool, Meta(description="it reaches the database by the link of the api, with a token")
+    ]
     offers: Annotated[
         dict[str, int | str | list[str]],
         Meta(description="what jobs may ask of it beside cpu and memory: amounts and labels"),

@@ -8,6 +8,7 @@ AS $$
     SELECT w.worker_id, w.name, s.state, jsonb_build_object('worker', w.name, 'pool', p.name, 'host', w.host, 'state', s.state,
         'cpu', i.cpu_m / 1000.0, 'memory', i.memory_mib * 1048576, 'registered_at', i.registered_at, 'heartbeat_at', i.heartbeat_at,
         'ended_at', i.ended_at, 'draining', s.state = 'draining', 'waiting', i.waiting AND i.ended_at IS NULL, 'version', i.version,
+        'linked', i.token_id IS NOT NULL,
         'offers', weft._offers(i) - 'executor' - 'slots' - 'pool', 'slots', i.offers -> 'slots',
         'cordoned_at', w.cordoned_at, 'cordoned_by', w.cordoned_by, 'cordon_reason', w.cordon_reason,
         'n_running', l.n_running, 'cpu_used', l.cpu_m / 1000.0, 'memory_used', l.memory_mib * 1048576, 'jobs', coalesce(l.jobs, '[]'),

@@ -91,7 +91,12 @@ HARMLESS = {
     ("plugins/file_stores/weft/__init__.py", "found.digest() != file.digest"): CONTENT,
     ("plugins/file_stores/weft/__init__.py", "target.name != file.digest.hex()"): CONTENT,
     ("worker/agent/arguments.py", "found.digest() != digest"): CONTENT,
-    ("worker/agent/job_files.py", "checksum != digest"): CONTENT,
+    ("plugins/file_stores/s3/parts.py", "found.digest() != self._file.digest"): CONTENT,
+    ("plugins/file_stores/s3/parts.py", "known.tag == md5.hexdigest()"): CONTENT,
+    ("worker/agent/job_inputs.py", "checksum != digest"): CONTENT,
+    ("worker/stager/cache.py", "wanted.digest in {None, known[0][1]}"): CONTENT,
+    ("worker/stager/cache.py", "wanted.digest not in {None, found.digest()}"): CONTENT,
+    ("worker/stager/cached_files.py", "found.digest() == held.digest"): CONTENT,
     ("worker/stager/placing.py", "found.digest() != digest"): CONTENT,
 }
 """By file and expression: why nobody learns a secret from its time."""

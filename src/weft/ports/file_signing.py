@@ -66,8 +66,8 @@ class Head:
     """What a server says of a file before its first byte; who reads it fills it in."""
 
     known: str = ""
-    """A version that need not come again, of what was at `place`."""
-    place: str = ""
+    """A version that need not come again, of what was at `found_at`."""
+    found_at: str = ""
     """Where it was found, after redirections."""
     version: str = ""
     """What names these bytes; empty: nothing does, or they are not to be kept."""
@@ -102,6 +102,6 @@ class ObjectCarrier(Protocol):
         self, sign: PartUrls, file: HeldFile, *, part_bytes: int, upload: str,
         begun: Callable[[str], None],
     ) -> None:  # fmt: skip
-        """Store an object in parts of so many bytes, which likewise appears whole or not at all.
+        """Store an object in parts of `part_bytes`, which likewise appears whole or not at all.
         `upload`: one that was begun; empty: begin one and tell it. After `StoreAway` it may go on.
         """

@@ -85,7 +85,7 @@ class _Search:
         self._left = n_bytes
 
     def has_read(self, n_bytes: int) -> bool:
-        """Note that so much was read; say whether that is enough."""
+        """Note that `n_bytes` were read; say whether that is enough."""
         self._left -= n_bytes
         return self._left <= 0
 

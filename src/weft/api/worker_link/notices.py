@@ -31,7 +31,7 @@ class NoticeStream:
         self.is_open = True
 
     def put(self, notice: Notice) -> None:
-        """Tell it. Who falls so far behind listens again, and looks once."""
+        """Tell it. A connection that falls this far behind listens again, and looks once."""
         if self._waiting.full():
             self.end()
         else:

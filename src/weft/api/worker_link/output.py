@@ -67,7 +67,7 @@ class LinkedOutput:
         """Keep parts of many files; see the port. Raise `LinkRefused`, `LinkFrameRefused`."""
         if len(parts) > LISTED_MAX or sum(len(one.data) for one in parts) > LOG_BYTES_MAX:
             raise wrong_frame(f"it has more than {LOG_BYTES_MAX} bytes or {LISTED_MAX} parts")
-        place = _place(terms)
+        root = _place(terms)
         keys = {one.path: key for one in parts if (key := attempt_of(one.path)) is not None}
         if not self._live.get(incarnation_id, set()).issuperset(keys.values()):
             self.begin(incarnation_id, await store.list_live(incarnation_id))
@@ -78,7 +78,7 @@ class LinkedOutput:
             if one.path in others:
                 return -1
             try:
-                return self._spool.write(place, one.path, one.offset, one.data)
+                return self._spool.write(root, one.path, one.offset, one.data)
             except SpoolFull:
                 metrics.SPOOL_REFUSALS.inc()
                 return -1

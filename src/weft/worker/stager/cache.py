@@ -1,7 +1,7 @@
 """Files that jobs of one tenant got, kept by their SHA-256 for the next ones (ADR 156).
 
 An address is asked again whenever a job wants it, for whatever is newer than what is here. All who
-want it before that begins share the answer, so many jobs that begin together fetch it once.
+want it before that begins share the answer: jobs that begin together fetch it once.
 """
 
 import asyncio
@@ -162,7 +162,7 @@ class InputCache:
             if held is None:
                 unlink(self._files.forget(key))
             elif wanted.digest is None:
-                head = Head(said.version, said.place)
+                head = Head(said.version, said.found_at)
         try:
             fresh = None
             if held is None or wanted.digest is None:
@@ -186,7 +186,7 @@ class InputCache:
         try:
             held = await self._receive(wanted, getting, head, fd)
             if held is not None and (head.version or wanted.digest is not None):
-                await self._keep(wanted, path, held, Said(head.version, head.place))
+                await self._keep(wanted, path, held, Said(head.version, head.found_at))
         except BaseException:
             os.close(fd)
             raise

@@ -34,7 +34,7 @@ class Said(msgspec.Struct, frozen=True, array_like=True):
     """What a server said of an address."""
 
     version: str
-    place: str
+    found_at: str
 
 
 @dataclass

@@ -14,7 +14,7 @@ LEFT_BYTES: Final = 64 << 20
 """What stays free for output and all else."""
 
 Promise = Callable[[int], Awaitable[None]]
-"""Keeps room for a file of so many bytes. Raises `NoRoom`."""
+"""Keeps room for a file of this number of bytes. Raises `NoRoom`."""
 
 
 class NoRoom(StoreAway):

@@ -50,7 +50,7 @@ class WebFiles:
                     if answer.status_code in _MOVED:
                         moved = header_of(answer, b"location")
                     elif answer.status_code == _SAME and known and not done:
-                        head.is_known = _place(url) == head.place
+                        head.is_known = _place(url) == head.found_at
                         if head.is_known:
                             return
                         known = ""  # the version of something else
@@ -92,7 +92,7 @@ def _check(answer: h11.Response, done: int) -> None:
 def _note(head: Head, answer: h11.Response, version: str, url: str) -> None:
     may_keep = "no-store" not in header_of(answer, b"cache-control").lower()
     head.version, head.n_bytes = version if may_keep else "", size_of(answer)
-    head.place = _place(url)
+    head.found_at = _place(url)
 
 
 def _place(url: str) -> str:

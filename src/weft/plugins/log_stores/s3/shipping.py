@@ -33,7 +33,7 @@ TenantsOf = Callable[[Collection[tuple[int, int]]], Awaitable[Mapping[int, int]]
 """Of batches, asked by one job of each; those that the database does not know are left out."""
 MERGED: Final = 60
 _TURNS_MAX: Final = 2
-"""What a job prints is in the bucket after so many turns, however many tenants print."""
+"""What a job prints is in the bucket after this number of turns, however many tenants print."""
 _AWAY_S_MAX: Final = 60.0
 _LAST_S: Final = 8.0
 _KEYS_MAX: Final = 10_000

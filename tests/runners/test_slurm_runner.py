@@ -209,6 +209,22 @@ class TestSlurmRunner(RealEngineSuite, FollowedOutputSuite):
         assert "swordfish" not in seen.read_text()
         assert "SLURMSTARTPARSI" not in seen.read_text()
 
+    async def test_nodes_are_avoided_unless_nothing_else_is_there(self) -> None:
+        """What is submitted later goes elsewhere, and the end names its node."""
+        engine = engine_of(self.root, self.cluster.conf)
+        for number, avoided in enumerate((["n0"], ["n1"], ["n0", "n1"]), 1):
+            one = assignment(number)
+            engine.avoid(avoided)
+            assert await engine.submit({one.key.name: one}) == {}
+            async with asyncio.timeout(60):
+                while (found := await engine.statuses([one.key.name]))[
+                    one.key.name
+                ].ended_s_ago is None:
+                    await engine.changed()
+            node = found[one.key.name].node
+            assert node == {"n0": "n1", "n1": "n0"}.get("".join(avoided), node)
+            await engine.forget([one.key.name])
+
     async def test_what_it_waits_for_is_told(self) -> None:
         """And on which node it runs then."""
         one = assignment(4, runs_s=60)

@@ -6,6 +6,7 @@ import pytest
 
 from store.world import Worker, World
 from weft.core import errors
+from weft.core.states import Reason
 
 GRACE_S = 30.0
 
@@ -41,6 +42,24 @@ async def test_what_an_engine_runs_is_lost_by_no_silence(world: World) -> None:
     shown = await world.api.get_worker(world.caller, "gateway", world.pool)
     assert (shown["state"], shown["history"][0]["state"]) == ("lost", "lost")
     assert shown["history"][0]["actor"] == f"user {world.caller.user_name}"
+
+
+async def test_gateway_is_not_cordoned_as_a_black_hole(world: World) -> None:
+    """It avoids single nodes of its engine; a worker that ends so may be cordoned."""
+    await world.submit(2)
+    other, epoch = await world.worker(), await world.lead()
+    gateway = {**other.facts, "name": "g2", "incarnation": "of another one", "outlives": True}
+    ids = []
+    for worker in (
+        other,
+        Worker(other.store, await other.store.register_worker(**gateway), gateway),
+    ):
+        (one,) = await worker.claim(1)
+        assert await worker.end(one, reason=Reason.EXIT) == ["ok"]
+        ids.append(worker.registered.worker_id)
+
+    rows = await world.driver.recent_ends(epoch, window_s=60, fast_s=5, limit_events=100)
+    assert {row["worker_id"]: row["is_active"] for row in rows} == {ids[0]: True, ids[1]: False}
 
 
 async def test_linked_worker_that_is_silent_reconnects(world: World) -> None:

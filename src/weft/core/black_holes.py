@@ -29,7 +29,7 @@ class Ends(msgspec.Struct, frozen=True, kw_only=True):
     slow_failures: int = 0
     """Other failures."""
     is_active: bool = True
-    """The worker lives and takes jobs now."""
+    """The worker lives and takes jobs now, and is no gateway: those avoid single nodes."""
 
 
 class BlackHole(msgspec.Struct, frozen=True):

@@ -124,6 +124,8 @@ EVENTS = MappingProxyType(
         "memory_mib",
         "worker.engine_away": "the engine of a gateway is away; it is asked again · held, why",
         "worker.output_lost": "the node of an ended job does not give its output · attempt, why",
+        "worker.node_avoided": "attempts fail at once on a node of an engine; it gets none for "
+        "a time · node, seconds, why",
         "worker.image_missing": "an image cannot be had · image, why",
         "worker.image_pulled": "an image was unpacked · image, ms, size",
         "worker.image_removed": "an image went, to keep the cache within its bytes · image, size",

@@ -9,7 +9,7 @@ import asyncio
 import json
 import re
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -94,6 +94,9 @@ class DirectoryEngine:
                 runs = {"runs_s": float(match[1]), "exit_code": int(match[2])}
                 self._write(name, {"at": time.time(), **runs})
         return refused
+
+    def avoid(self, nodes: Collection[str]) -> None:
+        """Do nothing: it has one node, which it does not say."""
 
     async def settle(self, names: Sequence[str]) -> None:
         """Do nothing: a call is over when it returns."""

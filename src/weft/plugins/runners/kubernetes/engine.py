@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from threading import Thread
 from typing import Any, Final
@@ -126,6 +126,9 @@ class KubernetesEngine:
             if answer is not None:
                 refused[name] = answer
         return refused
+
+    def avoid(self, nodes: Collection[str]) -> None:
+        """Do nothing: it says no nodes."""
 
     async def settle(self, names: Sequence[str]) -> None:
         """Take the names of these pods, if they are still free, with pods that are never

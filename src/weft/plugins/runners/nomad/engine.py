@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 from weft.core.conditions import FILE_BYTES_MAX, Blocked
@@ -106,6 +106,9 @@ class NomadEngine:
             if status.started_s_ago is not None and own:
                 self._allocations[name] = min(own, key=lambda one: one["CreateTime"])["ID"]
         return statuses
+
+    def avoid(self, nodes: Collection[str]) -> None:
+        """Do nothing: it says no nodes."""
 
     async def settle(self, names: Sequence[str]) -> None:
         """Take the tokens of these dispatches, if they are still free, with jobs that do nothing:

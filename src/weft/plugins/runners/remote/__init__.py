@@ -16,6 +16,7 @@ from weft.core.conditions import Blocked
 from weft.core.errors import Unavailable, WeftError
 from weft.core.gateway_test import GATEWAY
 from weft.core.states import Phase, Reason
+from weft.plugins.runners.remote.black_nodes import BlackNodes
 from weft.plugins.runners.remote.ends import at_ns, reason_of
 from weft.plugins.runners.remote.engine import Engine, Left, Status
 from weft.plugins.runners.remote.handles import Handle, Handles
@@ -78,6 +79,7 @@ class RemoteRunner:
         self._told: dict[AttemptKey, Phase | None] = {}
         """The last reported phase of each attempt; None: its end was reported."""
         self._notes = Notes()
+        self._nodes = BlackNodes()
         self._withdrawing: set[AttemptKey] = set()
         self._own: list[Happened] = []
         """Events that did not come from the engine."""
@@ -283,6 +285,7 @@ class RemoteRunner:
             others = [key for key in keys if key not in wanted]
             try:
                 unmet = self._unmet(wanted)
+                self._engine.avoid(self._nodes.avoided())
                 refused = {
                     **unmet,
                     **await self._engine.submit(
@@ -393,9 +396,7 @@ class RemoteRunner:
 
     async def _ask(self, keys: Iterable[AttemptKey]) -> Mapping[AttemptKey, Status]:
         by_name = {key.name: key for key in keys}
-        if not by_name:
-            return {}
-        found = await self._engine.statuses(list(by_name))
+        found = await self._engine.statuses(list(by_name)) if by_name else {}
         return {by_name[name]: status for name, status in found.items()}
 
     async def _news(self, statuses: Mapping[AttemptKey, Status]) -> Happened | None:
@@ -405,9 +406,8 @@ class RemoteRunner:
         withdrawn: list[AttemptKey] = []
         for key, status in statuses.items():
             told = self._told.get(key, Phase.ASSIGNED)
-            if key in self._submitting:
-                continue  # its end would be forgotten when it is recorded, and it submitted again
-            if told is None:
+            # The end of one on its way would be forgotten when recorded, and it submitted again.
+            if told is None or key in self._submitting:
                 continue
             if told == status.phase and status.ended_s_ago is None:
                 if note := self._notes.news(key, status.message):
@@ -439,11 +439,10 @@ class RemoteRunner:
         """Collect what is left of the output, and return the end."""
         assert status.ended_s_ago is not None
         stored, location = await self._outputs.collect(key, status)
-        started_s_ago = status.started_s_ago
         handle = self._held.get(key)
         ended = Ended(
             key,
-            0 if started_s_ago is None else at_ns(started_s_ago),
+            0 if status.started_s_ago is None else at_ns(status.started_s_ago),
             at_ns(status.ended_s_ago),
             reason_of(status, None if handle is None else handle.stop_reason),
             status.exit_code,
@@ -454,6 +453,7 @@ class RemoteRunner:
             truncated=stored.is_cut,
             location=location,
         )
+        self._nodes.ended(status.node, ended)
         return await self._left.bring(self._engine, ended)
 
     def _end_unsubmitted(self, key: AttemptKey, reason: Reason, message: str = "") -> None:

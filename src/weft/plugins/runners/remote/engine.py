@@ -1,6 +1,6 @@
 """What a remote runner wants of its engine."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
 import msgspec
@@ -27,6 +27,8 @@ class Status(msgspec.Struct, frozen=True):
     """Details for people: where it ran, under which number, what the engine says of its end."""
     reason: Reason | None = None
     """Why it did not succeed, if exit code and signal do not tell."""
+    node: str = ""
+    """Where it ran, by a name with which the engine can avoid it; empty: it cannot."""
 
 
 class Left(msgspec.Struct, frozen=True):
@@ -57,6 +59,11 @@ class Engine(Protocol):
 
         Return those that are refused: with `WeftError` what can never run, with `Blocked` what
         cannot run now.
+        """
+
+    def avoid(self, nodes: Collection[str]) -> None:
+        """Begin nothing on these nodes that is submitted from now on; an engine that says no node
+        is told none.
         """
 
     async def settle(self, names: Sequence[str]) -> None:

@@ -74,6 +74,15 @@ class SlurmCommands:
         )  # fmt: skip
         return int(answer.strip().partition(";")[0])
 
+    def excluding(self, nodes: Sequence[str]) -> list[str]:
+        """Return the option that excludes nodes, beside those that the gateway's own options do;
+        nothing if these do so in another form.
+        """
+        if not nodes or {"-x", "--exclude"} & {*self._options}:
+            return []
+        own = [one.partition("=")[2] for one in self._options if one.startswith("--exclude=")]
+        return [f"--exclude={','.join([*own, *nodes])}"]
+
     async def tasks(self, prefix: str) -> list[Task]:
         """Return the tasks of this account whose name begins so, also those that ended lately."""
         text = await self.run(

@@ -5,6 +5,7 @@ import secrets
 import time
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from fnmatch import fnmatchcase
 from signal import SIGTERM
 from typing import Final, NamedTuple
@@ -91,6 +92,7 @@ class SlurmEngine:
         """Which files those left for weft that left any."""
         self._missing: dict[str, float] = {}
         """Since when Slurm does not know an attempt that has not ended, by our clock."""
+        self._avoided: list[str] = []
         self._is_read = False
         self._doing = asyncio.Lock()
         """Held by submissions and looks: an answer that was lost is cleared up between them."""
@@ -124,6 +126,10 @@ class SlurmEngine:
                     except SlurmRefused as error:
                         refused.update(dict.fromkeys(some, error))
         return refused
+
+    def avoid(self, nodes: Collection[str]) -> None:
+        """Exclude nodes from what is submitted from now on."""
+        self._avoided = sorted(nodes)
 
     async def settle(self, names: Sequence[str]) -> None:
         """Do nothing: each call clears up what became of the one before it."""
@@ -249,9 +255,7 @@ class SlurmEngine:
         self._is_read = False  # until the answer is noted: if it is lost, the next call asks
         script = await self._files.add_array(array, names)
         try:
-            number = await self._commands.submit(
-                script, name=self._prefix + array, count=len(names), options=_options_of(shape)
-            )
+            number = await self._sbatch(script, array, len(names), _options_of(shape))
         except SlurmRefused:
             await self._files.remove_array(array)
             await self._files.forget(names)
@@ -268,7 +272,7 @@ class SlurmEngine:
         for name in names:
             task = tasks.get(self._given[name])
             if task is not None and _is_waiting(task):
-                found[name] = Status(Phase.QUEUED_REMOTE, message=_waits(task))
+                found[name] = Status(Phase.QUEUED_REMOTE, message=_waits(task, self._avoided))
                 continue
             marks = all_marks[name]
             own = tasks.get(marks.task) if marks.task else task
@@ -327,6 +331,15 @@ class SlurmEngine:
                     hint="See the setting `slurm_choices` of the gateway.",
                 )
 
+    async def _sbatch(self, script: str, array: str, count: int, options: list[str]) -> int:
+        name = self._prefix + array
+        if more := self._commands.excluding(self._avoided):
+            with suppress(SlurmRefused):  # perhaps there is no other node for it
+                return await self._commands.submit(
+                    script, name=name, count=count, options=[*options, *more]
+                )
+        return await self._commands.submit(script, name=name, count=count, options=options)
+
     def _task_name(self, name: str, task: tuple[int, int] | None) -> str:
         array, index = task or self._given[name]
         return f"{array}_{index}"
@@ -360,10 +373,13 @@ def _options_of(shape: _Shape) -> list[str]:
     return [*options, *(f"--{name}={value}" for name, value in shape.choices)]
 
 
-def _waits(task: Task) -> str:
+def _waits(task: Task, avoided: Sequence[str]) -> str:
     meaning = _WAITS_FOR.get(task.reason.partition(",")[0])
     reason = f"{task.reason} ({meaning})" if meaning else task.reason
-    return f"Slurm job {task.name}: {task.state}, {reason}".removesuffix(", None")
+    text = f"Slurm job {task.name}: {task.state}, {reason}".removesuffix(", None")
+    if avoided:
+        text += f"; avoided, as attempts fail there at once: {', '.join(avoided)}"
+    return text
 
 
 def _where(marks: Marks, task: Task | None) -> str:
@@ -403,6 +419,7 @@ def _ended(marks: Marks, ended_s_ago: float, task: Task | None) -> Status:
         signal=signal,
         message=_where(marks, task),
         reason=reason,
+        node=marks.node,
     )
 
 

@@ -3,7 +3,7 @@
 -- Plan: the newest events by key; attempts by key, one of a success, because the jobs of an event ended on one worker, and of a failure at
 --   most 100.
 -- Ends before a worker was last uncordoned are left out, and those that say nothing about it: cancelled, preempted and lost attempts.
--- Returns: one row per event, newest first.
+-- Returns: one row per event, newest first. `is_active`: the worker may be cordoned; a gateway may not, as it avoids single nodes.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.recent_ends(epoch bigint, window_s double precision, fast_s double precision, limit_events int)
 RETURNS TABLE (worker_id int, pool_id int, batch_id bigint, at timestamptz, successes bigint, fast_failures bigint, slow_failures bigint,
@@ -34,7 +34,7 @@ BEGIN
             AND coalesce(t.reason, 0) NOT IN (REASON_CANCELLED, REASON_PREEMPTED, REASON_LOST, REASON_DEADLINE)
         GROUP BY n.xid, n.event_id, n.at, n.batch_id, t.incarnation_id, n.to_state)
     SELECT w.worker_id, i.pool_id, d.batch_id, d.at, d.succeeded::int::bigint, CASE WHEN d.succeeded THEN 0 ELSE d.fast_failures END,
-        CASE WHEN d.succeeded THEN 0 ELSE d.slow_failures END, w.cordoned_at IS NULL AND i.ended_at IS NULL
+        CASE WHEN d.succeeded THEN 0 ELSE d.slow_failures END, w.cordoned_at IS NULL AND i.ended_at IS NULL AND NOT i.outlives
     FROM ended d
     CROSS JOIN LATERAL (SELECT x.* FROM weft.worker_incarnation x WHERE x.incarnation_id = d.incarnation_id OFFSET 0) i
     CROSS JOIN LATERAL (SELECT x.* FROM weft.worker x WHERE x.worker_id = i.worker_id OFFSET 0) w

@@ -1,0 +1,79 @@
+"""Nodes of an engine on which attempts fail at once while they succeed on others.
+
+What the driver does with workers (`core/black_holes.py`), a gateway does with the nodes behind it:
+one bad node must not take its cluster away. A node is avoided for a time, then tried again.
+"""
+
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Final
+
+from weft.core.black_holes import Ends, find_black_holes, retry_s
+from weft.core.states import Reason
+from weft.ports.runner import Ended
+from weft.telemetry.log import get_logger
+
+log = get_logger()
+
+FAILURES_MIN: Final = 10
+BATCHES_MIN: Final = 3
+FAST_S: Final = 5.0
+FIRST_S: Final = 60.0
+"""What the settings `black_hole_*` of the driver are, unless somebody changes them."""
+_ENDS_MAX: Final = 1000
+_SAYS_NOTHING: Final = frozenset(
+    {Reason.CANCELLED, Reason.PREEMPTED, Reason.LOST, Reason.DEADLINE, Reason.BLOCKED}
+)
+
+
+class BlackNodes:
+    """How the newest attempts ended on each node of one gateway."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._ends: deque[Ends] = deque(maxlen=_ENDS_MAX)
+        """The newest first."""
+        self._numbers: dict[str, int] = {}
+        self._tries: dict[str, int] = {}
+        """How often each node was avoided since its last success."""
+        self._until: dict[str, float] = {}
+
+    def ended(self, node: str, ended: Ended) -> None:
+        """Note how an attempt ended on a node."""
+        if not node or not ended.started_ns or ended.reason in _SAYS_NOTHING:
+            return
+        number = self._numbers.setdefault(node, len(self._numbers))
+        is_good = ended.reason is None
+        is_fast = not is_good and ended.ended_ns - ended.started_ns <= FAST_S * 1e9
+        self._ends.appendleft(
+            Ends(
+                worker_id=number, pool_id=0, batch_id=ended.key.batch_id,
+                at=datetime.fromtimestamp(self._clock(), UTC), successes=is_good,
+                fast_failures=is_fast, slow_failures=not is_good and not is_fast,
+            )
+        )  # fmt: skip
+        if is_good:
+            self._tries.pop(node, None)
+        if is_fast:
+            self._find()
+
+    def avoided(self) -> Mapping[str, float]:
+        """Return the nodes to avoid now, and for how many seconds more."""
+        now = self._clock()
+        self._until = {node: until for node, until in self._until.items() if until > now}
+        return {node: until - now for node, until in self._until.items()}
+
+    def _find(self) -> None:
+        names = {number: node for node, number in self._numbers.items()}
+        for one in find_black_holes(
+            self._ends, failures_min=FAILURES_MIN, batches_min=BATCHES_MIN
+        ):
+            node = names[one.worker_id]
+            wait_s = retry_s(self._tries.get(node, 0), first_s=FIRST_S)
+            self._tries[node] = self._tries.get(node, 0) + 1
+            self._until[node] = self._clock() + wait_s
+            kept = [other for other in self._ends if other.worker_id != one.worker_id]
+            self._ends = deque(kept, _ENDS_MAX)
+            log.warning("worker.node_avoided", node=node, seconds=wait_s, why=one.reason)

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from weft.plugins.runners.spawner.start import is_locked
@@ -79,7 +80,8 @@ class AgentProcess:
         pids = self.spawner_pids()
         assert pids
         for pid in pids:
-            os.kill(pid, signal.SIGKILL)
+            with suppress(ProcessLookupError):  # who holds the namespace takes the spawner along
+                os.kill(pid, signal.SIGKILL)
         until_gone(*pids)
 
     def stop(self) -> None:

@@ -29,6 +29,12 @@ class Server:
             yield self
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            await self._answer(reader, writer)
+        finally:
+            writer.close()
+
+    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         head = (await reader.readuntil(b"\r\n\r\n")).decode()
         self.n_asked += 1
         path = head.split()[1]
@@ -47,4 +53,3 @@ class Server:
             self.has_begun.set()
             await self.goes_on.wait()
             writer.write(body[len(body) // 2 :])
-        writer.close()

@@ -15,6 +15,7 @@ from weft.cli.terminal.screen import print_json
 from weft.client.api import Api
 from weft.client.objects.crate_calls import read_ran
 from weft.core.crate import Ran, crate_of, path_in_crate
+from weft.core.errors import Invalid
 
 app = App(
     name="export",
@@ -49,13 +50,7 @@ def crate(
         shared: Options of every command.
     """
     which = parse_target(target, groups=False)
-    directory.mkdir(parents=True, exist_ok=True)
-    if any(directory.iterdir()):
-        raise FileInTheWay(
-            f"{one_line(str(directory))} is not empty",
-            detail="A crate is a directory of its own.",
-            hint="Name a directory that is not there yet.",
-        )
+    _make(directory)
 
     async def ask(client: Api) -> Ran:
         ran = await read_ran(client, which.batch_id, which.job_id)
@@ -78,3 +73,22 @@ def crate(
         said = f"{len(ran.jobs)} jobs, {n_files} files and {len(ran.products)} products"
         note(f"{one_line(str(directory))} has {said}")
     return 0
+
+
+def _make(directory: Path) -> None:
+    """Make it, unless it is there and empty."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        is_empty = not any(directory.iterdir())
+    except OSError as error:
+        raise Invalid(
+            "the directory cannot be made",
+            detail=f"{one_line(str(directory))}: {error.strerror}.",
+            hint="Name a directory that is not there yet.",
+        ) from error
+    if not is_empty:
+        raise FileInTheWay(
+            f"{one_line(str(directory))} is not empty",
+            detail="A crate is a directory of its own.",
+            hint="Name a directory that is not there yet.",
+        )

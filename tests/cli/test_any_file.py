@@ -1,5 +1,6 @@
 """Whatever stands in `weft.toml`, no command ends in a traceback, and each says what is wrong."""
 
+import json
 import os
 import signal
 import sys
@@ -69,9 +70,14 @@ WORDS: dict[tuple[str, ...], list[str]] = {
     ("usage",): ["b1.j1"], ("signal",): ["b1.j1", "USR1"], ("extend",): ["b1.j1", "--by", "10m"],
     ("message",): ["b1.j1", "reload"], ("unshare",): ["b1", "--with", "ann"],
     ("failures", "ack"): ["b1", "--note", "seen"],
+    ("import",): ["agave", "jobs.jsonl"],
     ("billing", "correct-rates"): ["1", "--cpu", "0.02", "--reason", "too few zeros"],
 }  # fmt: skip
 """What some commands need before they read settings."""
+AGAVE_JOB = {
+    "id": "a-007", "name": "old", "owner": "tester", "appId": "count-1.0", "status": "FAILED",
+    "created": "2024-05-01T10:00:00Z", "ended": "2024-05-01T13:00:00Z",
+}  # fmt: skip
 READ_NONE = {("block",), ("down",), ("completion",), ("check-order",), ("bench",),
              ("convert", "dax"), ("simulate",), ("app", "add")}  # fmt: skip
 """Commands that need no settings."""
@@ -138,6 +144,7 @@ def test_each_command_names_a_broken_file(
     (home.parent / "p.json").write_text('{"jobs": [{}]}')
     (home.parent / "queues.toml").write_text('[[queue]]\nname = "short"\npriority = 1\n')
     (home.parent / "pools.toml").write_text('[[pool]]\nname = "burst"\n')
+    (home.parent / "jobs.jsonl").write_text(json.dumps(AGAVE_JOB))
     arguments = COMMANDS[command].assemble_argument_collection()
     needed = ["b1" for one in arguments if one.required and one.parse]
     words = [*command, *WORDS.get(command, needed)]

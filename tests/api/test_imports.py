@@ -76,6 +76,17 @@ async def test_imported_jobs_are_shown_by_their_door(http: httpx.AsyncClient) ->
     assert (batch["created_at"][:13], batch["n_jobs"], batch["cost"]) == ("2024-05-01T10", 0, 0)
 
 
+async def test_dates_of_a_job_without_events_are_kept(http: httpx.AsyncClient) -> None:
+    dates = {"remoteStarted": AT.format(1), "remoteEnded": AT.format(2)}
+    jobs, problems = read_dump(lines({**JOB, **dates}))
+    assert problems == []
+    await imported(http, *jobs)
+
+    job = (await http.get("/jobs/v2/a-007")).json()["result"]
+    shown = [job[name] for name in ("startTime", "remoteStarted", "remoteEnded", "ended")]
+    assert shown == [AT.format(hour) for hour in (1, 1, 2, 3)]
+
+
 async def test_clients_import_any_number_of_jobs(api: LiveApi) -> None:
     """None if one of the last is wrong; `check` takes over none."""
     jobs, _ = read_dump(lines(*({**JOB, "id": f"{n}-007"} for n in range(IMPORTED_MAX + 1))))
@@ -106,6 +117,7 @@ async def test_nothing_is_imported_if_a_job_is_wrong(http: httpx.AsyncClient) ->
         ({**JOB, "status": "RUNNING"}, "status"), ({**JOB, "status": "GONE"}, "status"),
         ({**JOB, "owner": None}, "owner"), ({**JOB, "created": "soon"}, "created"),
         ({**JOB, "ended": AT.format("x")}, "ended"), ({**JOB, "created": AT.format(4)}, "ended"),
+        ({**JOB, "started": "then"}, "started"),
         ({**JOB, "inputs": "x"}, "inputs"), ({**JOB, "name": "x" * 256}, "name"),
         ({**JOB, "id": 7}, "id"), (JOB, "id"),
         ({"jobId": "a-007", "status": "RUNNING"}, "created"),

@@ -32,6 +32,11 @@ _HOUR: Final = 3600
 _HISTORY_MAX: Final = 200
 """Entries of a job; those after them but the last one are left out."""
 _SAID_MAX: Final = 1000
+_DATED: Final = (
+    ("RUNNING", ("remoteStarted", "started", "startTime"), "The application runs."),
+    ("CLEANING_UP", ("remoteEnded",), "The application has ended."),
+)
+"""Statuses whose dates are in the job, too, for dumps without events."""
 _Told = tuple[str, datetime, str, str]
 
 
@@ -105,7 +110,8 @@ def _job(job_id: str, document: Mapping[str, Any], history: Sequence[_Told]) -> 
     if not created <= ended <= datetime.now(UTC):
         raise _WrongError("ended", "it ended before it was created, or in the future")
     said = document.get("lastStatusMessage") or document.get("message") or "The job has ended."
-    told = [one for one in history if created <= one[1] <= ended and one[0] not in ENDED]
+    told = sorted((*history, *_dated(document, history)), key=lambda one: one[1])
+    told = [one for one in told if created <= one[1] <= ended and one[0] not in ENDED]
     if not told or told[0][0] != "PENDING":
         told.insert(0, ("PENDING", created, owner, "The job was accepted."))
     told = [*told[: _HISTORY_MAX - 1], (status, ended, owner, str(said)[:_SAID_MAX])]
@@ -116,6 +122,16 @@ def _job(job_id: str, document: Mapping[str, Any], history: Sequence[_Told]) -> 
             "history": [(word, at.isoformat(), by, text) for word, at, by, text in told],
         },
     }  # fmt: skip
+
+
+def _dated(document: Mapping[str, Any], history: Sequence[_Told]) -> Sequence[_Told]:
+    """Return what the dates of a job tell that its events do not."""
+    known = {one[0] for one in history}
+    return [
+        (word, _date(document, *names), document["owner"], text)
+        for word, names, text in _DATED
+        if word not in known and any(document.get(name) is not None for name in names)
+    ]
 
 
 def _kept(document: Mapping[str, Any], name: str) -> dict[str, Any]:

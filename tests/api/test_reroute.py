@@ -1,5 +1,8 @@
 """Waiting jobs move to the queues that guards choose today."""
 
+import json
+from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -8,6 +11,7 @@ import pytest
 from api.live import LiveWorker
 from api.test_queues import BIG, SHORT, counts, queues_of, save
 from weft.api.use_cases import reroute
+from weft.wire.app_folder import pack
 
 JOBS: list[dict[str, Any]] = [
     {"timeout_s": 5},
@@ -50,6 +54,25 @@ async def test_waiting_jobs_move_to_the_queues_that_guards_choose(
     assert await rerouted(http) == {}
     await worker.claim()
     assert await counts(http) == {"big": (0, 2), "short": (1, 3), "default": (0, 1)}
+
+
+async def test_guards_know_applications(http: httpx.AsyncClient, tmp_path: Path) -> None:
+    """At the submission, and when jobs that wait are looked at again."""
+    described = {"name": "sayer", "version": "1.0", "templatePath": "app.json"}
+    (tmp_path / "app.json").write_text(json.dumps(described))
+    packed = pack(tmp_path)
+    digest = sha256(packed).hexdigest()
+    await http.put(f"/v1/app-parts/{digest}/1?bytes={len(packed)}", content=packed)
+    await http.put("/v1/apps/sayer-1.0", json={"digest": digest, "n_bytes": len(packed)})
+    jobs = [{"app": "sayer-1.0"}, {"command": ["true"]}]
+    guarded = {**BIG, "guard": "job.app == 'sayer-1.0'"}
+    await http.post("/v1/batches", json={"jobs": jobs})
+    await save(http, guarded)
+    await http.post("/v1/batches", json={"jobs": jobs})
+
+    assert await queues_of(http, 2) == ["big", "default"]
+    assert await rerouted(http) == {("default", "big"): 1}
+    assert await queues_of(http, 1) == ["big", "default"]
 
 
 async def test_all_jobs_of_a_queue_move_to_another(http: httpx.AsyncClient) -> None:

@@ -107,11 +107,12 @@ def test_a_guard_that_fails_says_why_in_plain_words(guard: str, reason: str) -> 
         ("batch.name == '' && batch.billing_project == 'default'", True),
         ("executor == 'process' && job.count == 1 && job.timeout_s == 0.0", True),
         ("!job.always_run && job.priority == 0 && job.max_attempts == 1", True),
+        ("job.app.startsWith('count-')", True),
         ('user == "a // b"', False),
     ],
 )
 def test_guards_read_what_jobs_ask(guard: str, takes: bool) -> None:  # noqa: FBT001 (a parameter)
-    job = Asked(cpu_m=2000, memory_mib=1024, attributes={"team": "a"})
+    job = Asked(cpu_m=2000, memory_mib=1024, attributes={"team": "a"}, app="count-1.0")
 
     assert router(guarded(guard)).queue_of(job) == ("q" if takes else "default")
 

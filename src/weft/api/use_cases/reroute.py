@@ -121,4 +121,5 @@ def _asked_of(job: Row, shape: Shape) -> Asked:
         shape.memory_mib,
         shape.storage_mib,
         shape.gpu,
+        None if job["spec"].app is None else job["spec"].app.name,
     )

@@ -37,6 +37,7 @@ ATTRIBUTES: Final = (
     Attribute("batch.billing_project", "string", "project that pays", "default"),
     Attribute("batch.attributes", MAP, "of the batch", {"team": "a"}),
     Attribute("job.name", "string", "empty: it has none", "count"),
+    Attribute("job.app", "string", "application that it runs; empty: none", "count-1.0"),
     Attribute("job.attributes", MAP, "of the job", {"team": "a"}),
     Attribute("job.priority", "int", "from -1000 to 1000", 0),
     Attribute("job.count", "int", "jobs of its array; 1: not in an array", 1),

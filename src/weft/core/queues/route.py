@@ -45,6 +45,7 @@ class Asked(NamedTuple):
     memory_mib: int = 512
     storage_mib: int = 0
     gpu: int = 0
+    app: str | None = None
 
 
 class Route(NamedTuple):
@@ -75,6 +76,7 @@ _OF_REQUEST: Final[Mapping[Path, Callable[[Request], Any]]] = {
 _OF_JOB: Final[Mapping[Path, Callable[[Asked], Any]]] = {
     ("executor",): lambda job: job.executor,
     ("job", "name"): lambda job: job.name or "",
+    ("job", "app"): lambda job: job.app or "",
     ("job", "attributes"): lambda job: job.attributes,
     ("job", "priority"): lambda job: job.priority,
     ("job", "count"): lambda job: job.n_jobs,

@@ -59,6 +59,7 @@ def asked_of(job: JobDocument, shape: Shape) -> Asked:
         shape.memory_mib,
         shape.storage_mib,
         shape.gpu,
+        job.app,
     )
 
 

@@ -209,9 +209,11 @@ async def test_job_that_would_fill_the_disk_waits_and_says_so(worker: Worker) ->
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
         writer.write(b'HTTP/1.1 200 OK\r\nETag: "1"\r\nContent-Length: %d\r\n\r\nx' % (1 << 39))
-        with contextlib.suppress(ConnectionError):
-            await reader.read()
-        writer.close()
+        try:
+            with contextlib.suppress(ConnectionError):
+                await reader.read()
+        finally:  # also when the test ends before its client goes
+            writer.close()
 
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
     async with server:

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from weft.plugins.executors.job_environment import SHELL
-from weft.plugins.providers.kubernetes.options import PROGRAM, words_in
+from weft.plugins.providers.kubernetes.options import words_in
+from weft.plugins.providers.pool_options import PROGRAM
 from weft.plugins.providers.worker_settings import worker_variables
 from weft.plugins.runners.kubernetes.pods import literal
 from weft.plugins.runners.kubernetes.secrets import GATE, owned_secret

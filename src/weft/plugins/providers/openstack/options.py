@@ -5,7 +5,13 @@ from collections.abc import Mapping
 from typing import Final
 
 from weft.core.pools.pool import Option
-from weft.ports.provider import ProviderError
+from weft.plugins.providers.pool_options import (
+    TEXT_MAX,
+    raise_first,
+    wrong_names,
+    wrong_program,
+    wrong_slots,
+)
 
 TEXTS: Final = frozenset(
     {
@@ -13,39 +19,27 @@ TEXTS: Final = frozenset(
         "availability_zone", "user", "program",
     }
 )  # fmt: skip
-SLOTS_MAX: Final = 1_000_000
-"""As of a worker."""
-TEXT_MAX: Final = 1000
 USER: Final = "weft"
-PROGRAM: Final = "/usr/local/bin/weft"
 
 
 def wrong_options(options: Mapping[str, Option]) -> Mapping[str, str]:
     """Return what is wrong with the options of a pool, as far as it shows without the cloud."""
-    known = ", ".join(sorted(TEXTS | {"slots"}))
-    none = f"the provider openstack has no such option; known: {known}"
-    wrong = dict.fromkeys(options.keys() - TEXTS - {"slots"}, none)
+    wrong = {**wrong_names("openstack", options, TEXTS | {"slots"}), **wrong_slots(options)}
     for name in TEXTS & options.keys():
         if not isinstance(options[name], str) or not 1 <= len(str(options[name])) <= TEXT_MAX:
             wrong[name] = f"expected a text of at most {TEXT_MAX} characters"
-    slots = options.get("slots", 1)
-    if isinstance(slots, bool) or not isinstance(slots, int) or not 1 <= slots <= SLOTS_MAX:
-        wrong["slots"] = f"expected a whole number from 1 to {SLOTS_MAX:,}"
     if ("image" in options) == ("image_prefix" in options):
         wrong["image"] = "name either an image, or an image_prefix for the newest of its images"
     if "template" in options and "image_prefix" not in options:
         wrong["template"] = "it needs an image_prefix, which begins the names of its images"
     if not re.fullmatch(r"[a-z_][a-z0-9_-]{0,30}", str(options.get("user", USER))):
         wrong["user"] = "expected the name of an account"
-    if not str(options.get("program", "/")).startswith("/"):
-        wrong["program"] = "expected an absolute path on the machine"
-    return wrong
+    return {**wrong, **wrong_program(options, "on the machine")}
 
 
 def check_options(options: Mapping[str, Option]) -> None:
     """Raise `ProviderError` for the first wrong option."""
-    for name, why in sorted(wrong_options(options).items()):
-        raise ProviderError(f"option {name}: {why}")
+    raise_first(wrong_options(options))
 
 
 def text_of(options: Mapping[str, Option], name: str, default: str = "") -> str:

@@ -9,7 +9,8 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from weft.plugins.providers.openstack.options import PROGRAM, USER, text_of
+from weft.plugins.providers.openstack.options import USER, text_of
+from weft.plugins.providers.pool_options import PROGRAM
 from weft.plugins.providers.worker_settings import worker_variables
 from weft.ports.provider import ProviderError, WantedMachine
 

@@ -20,6 +20,7 @@ from typing import Final
 
 from weft.core.offers import parse_gpus
 from weft.core.pools.pool import Option
+from weft.plugins.providers.pool_options import wrong_names, wrong_slots
 from weft.plugins.providers.worker_settings import worker_variables
 from weft.ports.provider import FoundMachine, ProviderError, ProviderSite, WantedMachine
 from weft.settings import variable_of
@@ -37,8 +38,6 @@ LOG_KEPT_S: Final = 86_400.0
 LOGS_KEPT: Final = 50
 """and only this many of them."""
 OPTIONS: Final = frozenset({"slots", "gpus"})
-SLOTS_MAX: Final = 1_000_000
-"""As of a worker."""
 GPUS: Final = variable_of("worker_gpus")
 
 
@@ -53,11 +52,7 @@ class ProcessProvider:
     @staticmethod
     def wrong_options(options: Mapping[str, Option]) -> Mapping[str, str]:
         """Return what is wrong with the options of a pool."""
-        none = f"the provider process has no such option; known: {', '.join(sorted(OPTIONS))}"
-        wrong = dict.fromkeys(options.keys() - OPTIONS, none)
-        slots = options.get("slots", 1)
-        if isinstance(slots, bool) or not isinstance(slots, int) or not 1 <= slots <= SLOTS_MAX:
-            wrong["slots"] = f"expected a whole number from 1 to {SLOTS_MAX:,}"
+        wrong = {**wrong_names("process", options, OPTIONS), **wrong_slots(options)}
         try:
             parse_gpus(str(options.get("gpus", "none")))
         except ValueError as error:

@@ -5,16 +5,19 @@ from collections.abc import Mapping
 from typing import Final
 
 from weft.core.pools.pool import Option
+from weft.plugins.providers.pool_options import (
+    raise_first,
+    wrong_lines,
+    wrong_names,
+    wrong_program,
+    wrong_slots,
+)
 from weft.ports.provider import ProviderError, WantedMachine
 
 WORDS: Final = ("partition", "account", "qos", "constraint", "reservation")
 """Each is the option of sbatch of this name."""
 TEXTS: Final = frozenset({*WORDS, "options", "program"})
 NUMBERS: Final = frozenset({"slots", "submissions_per_s"})
-SLOTS_MAX: Final = 1_000_000
-"""As of a worker."""
-TEXT_MAX: Final = 1000
-PROGRAM: Final = "/usr/local/bin/weft"
 SUBMISSIONS_PER_S: Final = 5.0
 _OURS: Final = (
     "-J", "--job-name", "-t", "--time", "--time-min", "-o", "--output", "-e", "--error", "-a",
@@ -27,21 +30,15 @@ _OWN_MIB: Final = 256
 
 def wrong_options(options: Mapping[str, Option]) -> Mapping[str, str]:
     """Return what is wrong with the options of a pool, as far as it shows without Slurm."""
-    known = ", ".join(sorted(TEXTS | NUMBERS))
-    none = f"the provider slurm has no such option; known: {known}"
-    wrong = dict.fromkeys(options.keys() - TEXTS - NUMBERS, none)
-    for name in TEXTS & options.keys():
-        text = options[name]
-        if not isinstance(text, str) or not 1 <= len(text) <= TEXT_MAX or not text.isprintable():
-            wrong[name] = f"expected a text of one line and at most {TEXT_MAX} characters"
-    slots = options.get("slots", 1)
-    if isinstance(slots, bool) or not isinstance(slots, int) or not 1 <= slots <= SLOTS_MAX:
-        wrong["slots"] = f"expected a whole number from 1 to {SLOTS_MAX:,}"
+    wrong = {
+        **wrong_names("slurm", options, TEXTS | NUMBERS),
+        **wrong_lines(options, TEXTS),
+        **wrong_slots(options),
+        **wrong_program(options, "on the nodes"),
+    }
     rate = options.get("submissions_per_s", SUBMISSIONS_PER_S)
     if isinstance(rate, bool) or not isinstance(rate, int | float) or not 0.1 <= rate <= 1000:  # noqa: PLR2004 (bounds)
         wrong["submissions_per_s"] = "expected a number from 0.1 to 1,000"
-    if not str(options.get("program", "/")).startswith("/"):
-        wrong["program"] = "expected an absolute path on the nodes"
     try:
         words = shlex.split(str(options.get("options", "")))
     except ValueError as error:
@@ -57,8 +54,7 @@ def wrong_options(options: Mapping[str, Option]) -> Mapping[str, str]:
 
 def check_options(options: Mapping[str, Option]) -> None:
     """Raise `ProviderError` for the first wrong option."""
-    for name, why in sorted(wrong_options(options).items()):
-        raise ProviderError(f"option {name}: {why}")
+    raise_first(wrong_options(options))
 
 
 def submission_words(wanted: WantedMachine) -> list[str]:

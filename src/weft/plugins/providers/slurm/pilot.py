@@ -6,7 +6,7 @@ The token stands in a file that only the account reads: Slurm keeps scripts and 
 import shlex
 from typing import Final
 
-from weft.plugins.providers.slurm.options import PROGRAM
+from weft.plugins.providers.pool_options import PROGRAM
 from weft.plugins.providers.worker_settings import worker_variables
 from weft.plugins.runners.slurm.commands import environment_of
 from weft.ports.provider import WantedMachine

@@ -7,7 +7,7 @@ import asyncpg
 from benches.queries import query
 from weft.bench.roles import claim_of
 from weft.bench.turns import CPU_MS, PEAK_BYTES, RAN_US, SINCE_US, STDOUT_BYTES
-from weft.core.conditions import BLOCKS_EXIT_CODE
+from weft.core.ends.conditions import BLOCKS_EXIT_CODE
 from weft.core.states import Reason
 from weft.ports.store import Claimed, EndReport
 from weft.store import PostgresWorkerStore

@@ -8,7 +8,7 @@ from typing import Final
 
 from weft.bench.roles import register
 from weft.bench.turns import CPU_M, MEMORY_MIB, report_of
-from weft.core.lease import CLAIM_JOBS_MAX, Budget, pause_s
+from weft.core.scheduling.lease import CLAIM_JOBS_MAX, Budget, pause_s
 from weft.ports.patience import until_answered
 from weft.ports.store import Claimed, HeartbeatAnswer, WorkerStore
 from weft.worker.agent.claim_memory import ClaimMemory

@@ -20,10 +20,10 @@ from weft.bench.process_tree import cpu_s_of_tree
 from weft.bench.roles import audit_findings, driving, register
 from weft.bench.statemachine import tidy
 from weft.bench.throwaway import running_database, throwaway_home
-from weft.core.conditions import Tested
-from weft.core.retry_policy import STEPS
+from weft.core.ends.conditions import Tested
+from weft.core.ends.retry_policy import STEPS
 from weft.ports.store import DueCondition
-from weft.run.condition_tests import ConditionTests
+from weft.run.asked.condition_tests import ConditionTests
 from weft.settings import Settings
 from weft.store import PostgresWorkerStore, open_worker_store
 

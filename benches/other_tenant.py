@@ -9,7 +9,7 @@ import httpx
 
 from weft.bench.plan import BenchFailed
 from weft.core.attempt_key import AttemptKey
-from weft.core.conditions import Ask
+from weft.core.ends.conditions import Ask
 from weft.core.states import Reason
 from weft.ports.store import Claimed, ClaimRequest, EndReport, StartReport, WorkerStore
 from weft.store import open_worker_store

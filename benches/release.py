@@ -22,7 +22,7 @@ from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.bench.roles import audit_findings, claim_of, driving, register
 from weft.bench.statemachine import tidy
 from weft.bench.throwaway import running_database, throwaway_home
-from weft.core.conditions import Tested
+from weft.core.ends.conditions import Tested
 from weft.ports.store import Claimed, DueCondition
 from weft.store import PostgresWorkerStore, open_worker_store
 from weft.telemetry import metrics

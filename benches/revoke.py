@@ -28,7 +28,7 @@ from weft.bench.figures import Headline, document_of, percentile, ratio_of
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.bench.throwaway import running_api, running_database, running_driver, throwaway_home
 from weft.client.api import Api
-from weft.core.rights import UserRole
+from weft.core.access.rights import UserRole
 from weft.run.home import Home
 
 ROUNDS: Final = 100

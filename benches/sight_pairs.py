@@ -38,7 +38,7 @@ from weft.bench.conditions import conditions_of, load_average
 from weft.bench.figures import Headline, document_of, ratio_of
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.bench.throwaway import running_api, running_database, running_driver, throwaway_home
-from weft.core.rights import Right
+from weft.core.access.rights import Right
 from weft.run.doors import api_doors
 from weft.run.home import Home
 from weft.store.embedded.leftovers import server_pids

@@ -15,7 +15,7 @@ from weft.bench.main import BENCHES
 from weft.cli.app import all_commands, build_app
 from weft.cli.completion.cursor import ANY, COMMAND, FILE, FILES
 from weft.cli.completion.live_words import ASKS
-from weft.core.conditions import ALWAYS
+from weft.core.ends.conditions import ALWAYS
 from weft.ports.runner import RUNNER_PLUGINS
 from weft.ports.tester import TESTER_PLUGINS
 from weft.settings import all_declared

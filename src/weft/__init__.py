@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         JobTree,
         JobTreeBuilder,
     )
-    from weft.core.conditions import Blocked
+    from weft.core.ends.conditions import Blocked
     from weft.core.errors import WeftError
 
 __all__ = [
@@ -46,7 +46,7 @@ def __getattr__(name: str) -> object:
     from importlib import import_module  # noqa: PLC0415
 
     modules = {
-        "Blocked": "weft.core.conditions",
+        "Blocked": "weft.core.ends.conditions",
         "WeftError": "weft.core.errors",
         "Executor": "weft.client.functions.executor",
         "JobKeywords": "weft.client.objects.job_keywords",

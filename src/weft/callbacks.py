@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from weft.core.callback_signature import (
+from weft.core.deliveries.callback_signature import (
     DELIVERY_HEADER,
     SIGNATURE_HEADER,
     TOLERANCE_S,

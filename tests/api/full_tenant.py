@@ -14,7 +14,7 @@ import asyncpg
 
 from api.live import LiveApi, LiveWorker, fold, open_worker
 from weft.core.attempt_key import AttemptKey
-from weft.core.conditions import Ask
+from weft.core.ends.conditions import Ask
 from weft.core.states import Reason
 from weft.store import open_driver_store
 from weft.testing.builders import end_report

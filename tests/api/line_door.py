@@ -21,11 +21,11 @@ from weft.api.http.requests import (
     services_of,
 )
 from weft.api.use_cases import cancel, read
+from weft.core.access.rights import Right
 from weft.core.errors import Invalid, WeftError
 from weft.core.ids import parse_batch_id
 from weft.core.query import EVERYTHING, Node
 from weft.core.query.tree import DoorTerm
-from weft.core.rights import Right
 from weft.doors.door import ClientFiles, ClientSetup, Door
 from weft.driver.callback_forms import CallbackForm
 from weft.submission import submit

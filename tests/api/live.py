@@ -16,17 +16,17 @@ from weft.api.http.doors import ApiDoor
 from weft.api.worker_link import WorkerLink
 from weft.api.worker_link.handing_over import LinkedHandOver
 from weft.core.attempt_key import AttemptKey
-from weft.core.conditions import Ask
+from weft.core.ends.conditions import Ask
 from weft.core.states import Reason
 from weft.plugins.log_stores.files import FileLogStore
 from weft.plugins.log_stores.files.spool import FileSpool
 from weft.plugins.log_stores.files.writer import FileLogWriter
 from weft.ports.store import Claimed, ClaimRequest, EndReport, StartReport, WorkerStore
 from weft.run.api import Server, serving_config
+from weft.run.asked.look_ups import LookUps
+from weft.run.asked.source_reads import SourceTrials
 from weft.run.files import kept_files, object_stores
 from weft.run.home import Home
-from weft.run.look_ups import LookUps
-from weft.run.source_reads import SourceTrials
 from weft.run.worker_link import spool_limits_of
 from weft.settings import Settings
 from weft.store import open_admin, open_api_store, open_driver_store, open_worker_store

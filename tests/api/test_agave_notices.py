@@ -7,7 +7,7 @@ import pytest
 
 from api.test_agave_story import AT, attempt, facts
 from weft.core.addresses import parse_allowed_hosts
-from weft.core.notice_policy import NoticePolicy, next_notice_s
+from weft.core.deliveries.notice_policy import NoticePolicy, next_notice_s
 from weft.doors.aloe.notices import NOTICES
 from weft.doors.aloe.notifications import subscriptions_of, wrong_notifications
 

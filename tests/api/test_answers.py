@@ -17,7 +17,7 @@ from api.live import EventReader, LiveWorker, fold
 from api.test_dead_messages import ask_dead_messages
 from weft.api.routes.rights import UNRECORDED
 from weft.core.attempt_key import AttemptKey
-from weft.core.conditions import Ask
+from weft.core.ends.conditions import Ask
 from weft.core.pictures import graph, timeline
 from weft.core.states import JobState, Phase, Reason
 from weft.store import open_driver_store

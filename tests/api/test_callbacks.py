@@ -9,8 +9,8 @@ import pytest
 from api.fakes import TOKEN, RecordingStore, SilentNotices
 from api.live import LiveWorker, fold
 from weft.api.app import create_app
-from weft.core.callback_signature import tenant_secret
-from weft.core.rights import UserRole
+from weft.core.access.rights import UserRole
+from weft.core.deliveries.callback_signature import tenant_secret
 from weft.ports.store import Caller
 from weft.settings import Settings
 

@@ -10,7 +10,7 @@ import pytest
 from api.live import NO_TLS, LiveApi
 from weft.api.html.assets import assets
 from weft.api.http.compression import SMALL_BYTES
-from weft.core.sessions import is_csrf_token, masked_csrf_token
+from weft.core.access.sessions import is_csrf_token, masked_csrf_token
 
 TOKEN = "5" * 64
 

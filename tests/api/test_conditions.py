@@ -6,7 +6,7 @@ import pytest
 
 from api.live import LiveWorker
 from weft.core.attempt_key import AttemptKey
-from weft.core.conditions import Ask
+from weft.core.ends.conditions import Ask
 
 pytestmark = pytest.mark.slow
 ASK = Ask("quota", "tcp", {"host": "db.example", "port": "5432"})

@@ -12,7 +12,7 @@ from api.test_products import make
 from weft.aio import Client
 from weft.client.objects.crate_calls import CrateTooLarge, NotEnded
 from weft.client.sync import Client as WaitingClient
-from weft.core.crate import METADATA, WORKFLOW
+from weft.core.files.crate import METADATA, WORKFLOW
 
 
 async def test_both_clients_make_crates(

@@ -11,7 +11,7 @@ from api.test_tls import _serving
 from weft.api.app import Application, create_app
 from weft.api.http.forwarded import ReadForwarded
 from weft.api.http.middleware import Message, Receive, Scope, Send
-from weft.core.trusted_proxies import parse_networks
+from weft.core.access.trusted_proxies import parse_networks
 from weft.settings import Settings
 
 HEADERS = {

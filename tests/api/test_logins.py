@@ -20,7 +20,7 @@ from api.live import NO_TLS, LiveApi, make_user
 from api.openid import CLIENT, Provider, entry_of, provider
 from api.test_trail import trail
 from weft.api.web_tokens.issuers import read_issuers
-from weft.core.browser_logins import VALID_S, BrowserLogin
+from weft.core.access.browser_logins import VALID_S, BrowserLogin
 from weft.settings import Settings
 from weft.settings.declare import InvalidSetting
 from weft.wire.documents.logins import DeviceLoginBegun, DevicePolled, LoginBegun, LoginDone

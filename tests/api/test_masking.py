@@ -5,7 +5,7 @@ from typing import Any
 import httpx
 import pytest
 
-from weft.core.secret_variables import MASK
+from weft.core.access.secret_variables import MASK
 
 SECRET = "hunter2-of-the-test"
 ENVIRONMENT = {"MY_API_TOKEN": SECRET, "DB": f"postgres://ada:{SECRET}@db/x", "PLAIN": "shown"}

@@ -11,7 +11,7 @@ from api.test_conditions import block
 from api.test_users import add
 from weft.api.pages import conditions, costs, incidents, queues, workers
 from weft.core.attempt_key import AttemptKey
-from weft.core.conditions import Ask
+from weft.core.ends.conditions import Ask
 
 N_JOBS = 3
 

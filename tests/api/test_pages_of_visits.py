@@ -15,7 +15,7 @@ from api.problems import code_of
 from api.test_tenants import create
 from api.test_users import add
 from weft.core.attempt_key import AttemptKey
-from weft.core.conditions import Ask
+from weft.core.ends.conditions import Ask
 
 FORM = re.compile(r'<form [^>]*method="post" action="([^"]+)"')
 COOKIE = "weft_visit"

@@ -16,8 +16,8 @@ from weft.api.web_tokens.key_sets import Key, KnownKey
 from weft.api.web_tokens.keys import SourceKeys
 from weft.api.web_tokens.signatures import REMEMBER_MAX, Signatures, is_signed
 from weft.api.web_tokens.verify import WebTokens
+from weft.core.access.rights import UserRole
 from weft.core.errors import Unauthenticated
-from weft.core.rights import UserRole
 from weft.ports.store import ApiStore, Caller
 
 

@@ -14,7 +14,7 @@ from api.fakes import RecordingStore, SilentNotices
 from api.problems import code_of
 from weft.api.app import Application, create_app
 from weft.api.http.doors import ApiDoor
-from weft.core.rights import RIGHTS_OF, Right, UserRole
+from weft.core.access.rights import RIGHTS_OF, Right, UserRole
 from weft.ports.store import Caller
 from weft.run.doors import api_doors
 from weft.settings import Settings

@@ -15,10 +15,10 @@ from api.test_answers import DOCUMENT
 from api.test_deletion import QUERIES, body_of
 from api.test_users import add
 from weft.api.routes.rights import PERMISSIONS, RIGHTS
+from weft.core.access.permissions import Permission
+from weft.core.access.rights import Right
 from weft.core.attempt_key import AttemptKey
-from weft.core.conditions import Ask
-from weft.core.permissions import Permission
-from weft.core.rights import Right
+from weft.core.ends.conditions import Ask
 
 NOBODY = 987_654
 Header = Mapping[str, str]

@@ -9,7 +9,7 @@ import pytest
 from api.live import LiveApi
 from api.test_trail import trail
 from weft.core.addresses import parse_allowed_hosts
-from weft.core.file_stores import parse_bucket, wrong_endpoint
+from weft.core.files.file_stores import parse_bucket, wrong_endpoint
 
 PATH = "/v1/stores/results"
 SOUND = {"url": "s3://results/lab-7/", "access": "write", "secret": "key"}

@@ -8,8 +8,8 @@ import pytest
 
 from api.live import LiveApi, LiveWorker, fold, make_user
 from weft.api.http import identity
+from weft.core.access.rights import UserRole
 from weft.core.errors import RightMissing
-from weft.core.rights import UserRole
 from weft.core.states import Reason
 from weft.ports.store import Caller
 

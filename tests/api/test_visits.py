@@ -22,8 +22,8 @@ from weft.api.app import Application, create_app
 from weft.api.http import visits as visiting
 from weft.api.http.doors import ApiDoor
 from weft.api.http.visits import AGAIN_S, Visits
+from weft.core.access.rights import Right, UserRole
 from weft.core.errors import TenantNotFound
-from weft.core.rights import Right, UserRole
 from weft.ports.store import Action, Caller, Visited
 from weft.run.doors import api_doors
 from weft.settings import Settings

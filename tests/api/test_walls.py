@@ -29,7 +29,7 @@ from api.hidden_pairs import (
 from api.live import EventReader, LiveApi
 from benches.route_bodies import MAKING, QUERIES, body_of
 from weft.api.http.doors import ApiDoor
-from weft.core.rights import Right
+from weft.core.access.rights import Right
 from weft.run.doors import api_doors
 from weft.store.database import prepare_connection
 

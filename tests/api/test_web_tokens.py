@@ -30,8 +30,8 @@ from weft.api.web_tokens.issuers import read_issuers
 from weft.api.web_tokens.key_sets import Key, keys_in
 from weft.api.web_tokens.keys import KeysAway, SourceKeys
 from weft.api.web_tokens.verify import WebTokens
+from weft.core.access.rights import UserRole
 from weft.core.errors import Unauthenticated, Unavailable
-from weft.core.rights import UserRole
 from weft.ports.store import ApiStore, Caller, Row
 from weft.settings import Settings
 from weft.settings.declare import InvalidSetting

@@ -13,6 +13,7 @@ import pytest
 from api.live import LiveApi, make_user
 from weft.api.http.sse import KEEP_ALIVE_S
 from weft.api.worker_link.notices import told_of
+from weft.core.access.rights import Right, UserRole, require
 from weft.core.errors import (
     Forbidden,
     LinkFrameRefused,
@@ -21,7 +22,6 @@ from weft.core.errors import (
     Unavailable,
     WeftError,
 )
-from weft.core.rights import Right, UserRole, require
 from weft.plugins.log_stores.files import FileLogStore
 from weft.ports.log_store import LogDirectory
 from weft.ports.store import OfferedStore, Registered, WorkerStore

@@ -13,7 +13,7 @@ from api.fakes import SilentNotices
 from api.test_web_tokens import EC, RSA, AdmittingStore, pem_of, raw_token, token_of, web_tokens
 from weft.api.app import create_app
 from weft.api.web_tokens.bearers import Bearer, TokenRefused
-from weft.core.rights import UserRole
+from weft.core.access.rights import UserRole
 from weft.doors.aloe.routes import SERVED
 from weft.settings import Settings
 from weft.settings.declare import InvalidSetting

@@ -7,7 +7,7 @@ import httpx
 
 from api.live import LiveWorker, fold
 from weft.core.attempt_key import AttemptKey
-from weft.core.conditions import Ask
+from weft.core.ends.conditions import Ask
 from weft.core.states import Reason
 from weft.ports.store import Claimed
 from weft.store import open_driver_store

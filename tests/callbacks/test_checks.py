@@ -15,8 +15,8 @@ from store.test_lifecycles import HRSI
 from store.test_products import name
 from weft.core.errors import MessageNotHeld
 from weft.core.lines.setup import parse_setup
+from weft.run.asked.message_making import MessageMaking
 from weft.run.line_sinks import LineSinks
-from weft.run.message_making import MessageMaking
 from weft.testing.builders import job_rows
 
 pytestmark = pytest.mark.slow

@@ -16,9 +16,9 @@ from weft.core.lines.setup import parse_setup
 from weft.core.lines.sink import is_rejected
 from weft.ports.callback_sender import Answered
 from weft.ports.sink import SinkMessage
+from weft.run.asked.message_making import MessageMaking
+from weft.run.asked.sink_commands import SinkCommands
 from weft.run.line_sinks import LineSinks
-from weft.run.message_making import MessageMaking
-from weft.run.sink_commands import SinkCommands
 from weft.testing.builders import job_rows
 
 pytestmark = pytest.mark.slow

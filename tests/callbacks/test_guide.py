@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from weft.core.callback_signature import sign
+from weft.core.deliveries.callback_signature import sign
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "guides" / "callbacks.md").read_text()
 SECRET = "weftcb_of-a-test"

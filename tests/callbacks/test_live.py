@@ -14,7 +14,7 @@ from callbacks.receiver import Received, answering, hang, receiving
 from store.world import Worker, World, open_backend, open_world
 from weft.callbacks import verify
 from weft.core.addresses import parse_allowed_hosts
-from weft.core.callback_signature import tenant_secret
+from weft.core.deliveries.callback_signature import tenant_secret
 from weft.driver.adapters import Adapters
 from weft.driver.lead import Driver
 from weft.driver.loops.callbacks import MakeMessage, Post

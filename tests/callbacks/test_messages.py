@@ -15,7 +15,7 @@ from store.test_sinks import SINK
 from weft.core.lines.setup import parse_setup
 from weft.core.lines.sink import PRODUCT
 from weft.driver.loops.callbacks import Misfit
-from weft.run.message_making import MessageMaking
+from weft.run.asked.message_making import MessageMaking
 from weft.testing.builders import job_rows
 from weft.wire.sealed import SecretKeys, SecretRow
 

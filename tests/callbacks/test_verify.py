@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from weft.callbacks import CallbackNotGenuine, verify
-from weft.core.callback_signature import sign, tenant_secret
+from weft.core.deliveries.callback_signature import sign, tenant_secret
 
 SECRET = "weftcb_of-a-test"
 NOW = 1_800_000_000

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from weft.cli.app import run_command
-from weft.core.conditions import Ask, read_ask
+from weft.core.ends.conditions import Ask, read_ask
 
 
 def test_it_writes_what_is_missing_and_ends_with_75(

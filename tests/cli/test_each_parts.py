@@ -8,7 +8,7 @@ from weft.cli.each.feed import NAME_CHARS, _refused_jobs, name_of
 from weft.cli.each.ledger import FAILURES_SHOWN, WINDOW_JOBS, Ledger
 from weft.cli.each.slots import Slots
 from weft.core.errors import FieldError, InvalidDocument
-from weft.core.texts import wrong_name
+from weft.core.text.texts import wrong_name
 
 
 def ended(job_id: int, state: str = "success") -> dict[str, Any]:

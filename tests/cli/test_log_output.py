@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from weft.cli.terminal import log_output
 from weft.cli.terminal.closed_output import ending_when_closed
 from weft.cli.terminal.log_output import Harmless, LogOutput
-from weft.core.escapes import SEQUENCE_CHARS_MAX
+from weft.core.text.escapes import SEQUENCE_CHARS_MAX
 
 HOSTILE = (
     "red \x1b[1;31mred\x1b[0m, title \x1b]0;root@bank\x07, clear \x1b[2J\x1b[H, clipboard "

@@ -10,7 +10,7 @@ from weft.cli.top.keys import KeyParser
 from weft.cli.top.lists import BATCHES, log_lines, root
 from weft.cli.top.search import Search
 from weft.cli.top.state import Row, Screen, View
-from weft.core.rights import RIGHTS_OF, UserRole
+from weft.core.access.rights import RIGHTS_OF, UserRole
 
 
 @pytest.mark.parametrize(

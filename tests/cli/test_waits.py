@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from weft.cli.terminal.waits import waited_for, waits_told
-from weft.core.amounts import coming
+from weft.core.text.amounts import coming
 
 JOB = {"batch_id": 7, "job_id": 2, "state": "ready"}
 GROUP = {"batch_id": 7, "group_id": 1, "path": "/a", "n_running": 0, "complete": False}

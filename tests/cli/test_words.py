@@ -12,10 +12,10 @@ from weft.cli.terminal.exit_code import exit_code_of
 from weft.cli.terminal.names import number_ranges
 from weft.cli.terminal.plain import one_line, plain
 from weft.cli.terminal.screen import print_facts, print_table
-from weft.core.amounts import duration, money, size
-from weft.core.end_words import explain_end
+from weft.core.ends.end_words import explain_end
 from weft.core.errors import BadId
-from weft.core.texts import wrong_name
+from weft.core.text.amounts import duration, money, size
+from weft.core.text.texts import wrong_name
 from weft.settings import all_declared, shown_value
 
 

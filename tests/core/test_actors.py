@@ -2,7 +2,7 @@
 
 import pytest
 
-from weft.core.actors import SITE_ADMINISTRATOR, shown_actor, shown_reason, site_actor
+from weft.core.access.actors import SITE_ADMINISTRATOR, shown_actor, shown_reason, site_actor
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.core.black_holes import Ends, find_black_holes, retry_s
+from weft.core.scheduling.black_holes import Ends, find_black_holes, retry_s
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 FAILURES, BATCHES = 4, 2

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from weft.core.addresses import AllowedHosts, is_public, parse_allowed_hosts
-from weft.core.callback_url import parse_callback_url, wrong_callback
+from weft.core.deliveries.callback_url import parse_callback_url, wrong_callback
 
 NOBODY = AllowedHosts()
 NAT64 = IPv6Network("64:ff9b::/96")

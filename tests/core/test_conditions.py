@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from weft.core.conditions import (
+from weft.core.ends.conditions import (
     FILE_BYTES_MAX,
     Ask,
     Blocked,

@@ -5,7 +5,7 @@ import json
 from datetime import UTC, datetime
 from typing import Any
 
-from weft.core.crate import METADATA, WORKFLOW, Ran, crate_of
+from weft.core.files.crate import METADATA, WORKFLOW, Ran, crate_of
 
 AT = "2027-04-13T10:00:00.123456+00:00"
 NOW = datetime(2027, 4, 14, tzinfo=UTC)

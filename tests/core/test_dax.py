@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.core.dax import DaxReader, UnreadableWorkflow, Workflow
 from weft.core.errors import ParentCycle
+from weft.core.graph.dax import DaxReader, UnreadableWorkflow, Workflow
 
 DIAMOND = """<?xml version="1.0" encoding="UTF-8"?>
 <!-- generated -->

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.core.durations import parse_seconds
+from weft.core.text.durations import parse_seconds
 
 
 @pytest.mark.parametrize(

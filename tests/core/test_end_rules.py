@@ -2,7 +2,7 @@
 
 import pytest
 
-from weft.core.end_rules import parse_codes, parse_end_signal
+from weft.core.ends.end_rules import parse_codes, parse_end_signal
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.core.escapes import ESCAPE, begun_sequence, only_colours, without_escapes
+from weft.core.text.escapes import ESCAPE, begun_sequence, only_colours, without_escapes
 
 PIECES = st.lists(
     st.sampled_from(["\x1b", "[", "31", ";", "m", "J", "?", " ", "\x9b", "\u202e", "\a", "é\n\t"])

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from weft.core.failure_causes import (
+from weft.core.ends.failure_causes import (
     CAUSE_CHARS_MAX,
     LINE_CHARS_MAX,
     TAIL_BYTES,

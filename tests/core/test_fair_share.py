@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from store.water_filling import Demand, water_filling
-from weft.core.fair_share import UserWork, fair_shares
+from weft.core.scheduling.fair_share import UserWork, fair_shares
 
 users = st.lists(
     st.builds(

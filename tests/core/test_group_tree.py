@@ -3,9 +3,9 @@
 import pytest
 
 from weft.core.errors import InvalidDocument, UnknownField, WrongType
-from weft.core.group_tree import PlannedGroup, ancestors, plan_groups, wrong_path
+from weft.core.graph.group_tree import PlannedGroup, ancestors, plan_groups, wrong_path
 from weft.core.problems import PROBLEMS_MAX, Problems, pointer_of
-from weft.core.texts import wrong_attributes, wrong_name
+from weft.core.text.texts import wrong_attributes, wrong_name
 
 
 def test_ancestors_come_first_and_only_once() -> None:

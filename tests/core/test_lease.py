@@ -3,7 +3,7 @@ from typing import NamedTuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.core.lease import (
+from weft.core.scheduling.lease import (
     CLAIM_JOBS_MAX,
     GROWTH,
     PASSING_JOBS_MAX,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from weft.core.rates import InvalidPrice, machine_prices
+from weft.core.billing.rates import InvalidPrice, machine_prices
 
 
 def test_prices_are_read_exactly() -> None:

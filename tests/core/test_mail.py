@@ -2,7 +2,7 @@
 
 import pytest
 
-from weft.core.mail import (
+from weft.core.deliveries.mail import (
     MailServer,
     parse_mail_address,
     parse_mail_domains,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from weft.core.nearest import nearest
+from weft.core.text.nearest import nearest
 
 WORDS = ("name", "jobs", "env", "timeout_s", "command", "--jobs", "--env", "-q", "priority")
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.core.number_ranges import NUMBER_MAX, format_ranges, parse_ranges
+from weft.core.text.number_ranges import NUMBER_MAX, format_ranges, parse_ranges
 
 
 @given(st.sets(st.integers(1, NUMBER_MAX), min_size=1, max_size=50))

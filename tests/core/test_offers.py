@@ -1,6 +1,6 @@
 import pytest
 
-from weft.core.offers import (
+from weft.core.scheduling.offers import (
     AMOUNT_MAX,
     Ask,
     Offer,
@@ -10,7 +10,7 @@ from weft.core.offers import (
     parse_queues,
     serves,
 )
-from weft.core.time_limits import longest_in
+from weft.core.scheduling.time_limits import longest_in
 
 
 def test_amounts_and_words_are_read() -> None:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from weft.core.errors import InvalidValue, ParentCycle, ParentNotBelow, ParentNotFound
-from weft.core.parents import (
+from weft.core.graph.parents import (
     Earlier,
     ParentRef,
     Parents,
@@ -16,7 +16,7 @@ from weft.core.parents import (
     renumbered,
     resolve_parents,
 )
-from weft.core.positions import Positions
+from weft.core.graph.positions import Positions
 from weft.core.problems import Problems
 
 NAMED = Earlier(batch_id=12, names=True)

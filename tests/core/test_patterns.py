@@ -2,7 +2,7 @@
 
 import pytest
 
-from weft.core.patterns import WrongPattern, check_pattern
+from weft.core.text.patterns import WrongPattern, check_pattern
 
 
 @pytest.mark.parametrize(

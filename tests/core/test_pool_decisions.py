@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from weft.api.use_cases.pool_documents import pools_of
-from weft.core.offers import serves
 from weft.core.pools import Decision, Demand, Flavour, Machine, Pool, decide, offers_of, used_share
 from weft.core.problems import Problems
+from weft.core.scheduling.offers import serves
 from weft.wire.documents.pools import PoolDocument
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "pools"

@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.core.preemption import (
+from weft.core.scheduling.preemption import (
     Host,
     Preemption,
     Round,

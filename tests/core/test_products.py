@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.core.products import PRODUCT_BYTES_MAX, WrongProducts, read_products
+from weft.core.files.products import PRODUCT_BYTES_MAX, WrongProducts, read_products
 
 
 def read(content: bytes) -> object:

@@ -5,7 +5,7 @@ import io
 
 import pytest
 
-from weft.core.reports import Division, csv_of, parse_division, sum_of
+from weft.core.billing.reports import Division, csv_of, parse_division, sum_of
 
 
 def row(name: str | None, cost: str = "1", kind: str = "value") -> dict[str, object]:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.core.resources import (
+from weft.core.billing.resources import (
     BYTES_MAX,
     CPU_M_MAX,
     MIB,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.core.retry_policy import EXTERNAL, completed, mistakes, wait_s
+from weft.core.ends.retry_policy import EXTERNAL, completed, mistakes, wait_s
 
 EXPONENTIAL = completed({"policy": "exponential"})
 WAITS = st.floats(0.001, 365 * 86_400)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from weft.core.retry_with import REQUESTS_MAX, MoreRule, combinations, ladder, parse_factor
+from weft.core.ends.retry_with import REQUESTS_MAX, MoreRule, combinations, ladder, parse_factor
 
 
 @pytest.mark.parametrize(("first", "factor", "last", "values"), [

@@ -1,6 +1,6 @@
 import pytest
 
-from weft.core.secret_variables import MASK, is_masked, masked, patterns_of
+from weft.core.access.secret_variables import MASK, is_masked, masked, patterns_of
 from weft.settings import Settings
 
 

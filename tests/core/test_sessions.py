@@ -2,7 +2,7 @@
 
 import pytest
 
-from weft.core.sessions import cookie_of, csrf_token_of, is_same_origin, session_in
+from weft.core.access.sessions import cookie_of, csrf_token_of, is_same_origin, session_in
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from weft.core.spending import Spending, Stage, stage_of
+from weft.core.billing.spending import Spending, Stage, stage_of
 
 TICK_S = 10
 

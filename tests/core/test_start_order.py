@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.core.start_order import EarlyStart, early_starts
+from weft.core.graph.start_order import EarlyStart, early_starts
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 

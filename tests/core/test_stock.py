@@ -1,6 +1,6 @@
 """How many jobs are offered ahead of consumers, and how many messages one of them holds."""
 
-from weft.core.stock import STEADY_S, Allowance, Stock
+from weft.core.scheduling.stock import STEADY_S, Allowance, Stock
 
 LIMIT = 500
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.core.time_limits import BOUNDS_S, limit_class
+from weft.core.scheduling.time_limits import BOUNDS_S, limit_class
 
 
 def test_classes() -> None:

@@ -2,7 +2,13 @@
 
 import pytest
 
-from weft.core.trusted_proxies import host_of, is_trusted, origin_of, parse_networks, scheme_of
+from weft.core.access.trusted_proxies import (
+    host_of,
+    is_trusted,
+    origin_of,
+    parse_networks,
+    scheme_of,
+)
 
 OURS = parse_networks("10.0.0.0/8, 127.0.0.1\n::1")
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from weft.core.conditions import Tested
+from weft.core.ends.conditions import Tested
 from weft.ports.store import StoredFileStore
 from weft.ports.store.sources import DueSource
 from weft.ports.store.subscriptions import Notified

@@ -8,10 +8,10 @@ from decimal import Decimal
 from typing import Any
 
 from driver.fake_sources import FakeSources
-from weft.core.conditions import Tested
+from weft.core.billing.spending import Stage
+from weft.core.ends.conditions import Tested
 from weft.core.errors import EpochStale, Unavailable, WeftError
 from weft.core.pools.keep import Keep
-from weft.core.spending import Stage
 from weft.ports.store import (
     BatchQuery,
     Beat,

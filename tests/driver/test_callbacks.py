@@ -12,7 +12,7 @@ import pytest
 
 from driver.test_loops import SETTINGS, Running, running
 from weft.callbacks import verify
-from weft.core.callback_signature import tenant_secret
+from weft.core.deliveries.callback_signature import tenant_secret
 from weft.core.errors import EpochStale
 from weft.driver.adapters import Adapters
 from weft.driver.callback_forms import CallbackForm

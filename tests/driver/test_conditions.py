@@ -8,7 +8,7 @@ from structlog.testing import capture_logs
 
 from driver.fake_store import FakeDriverStore, FakeNotices
 from driver.test_loops import SETTINGS
-from weft.core import conditions
+from weft.core.ends import conditions
 from weft.driver.adapters import Adapters
 from weft.driver.lead import Driver
 from weft.driver.loops.conditions import ConditionTester

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from driver.fake_store import FakeDriverStore
-from weft.core.spending import Measure, Spending, Stage
+from weft.core.billing.spending import Measure, Spending, Stage
 from weft.driver.loops import spending
 from weft.driver.loops.bell import Bell
 from weft.driver.loops.due_date import DueDate

@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 from driver.fake_store import FakeDriverStore
-from weft.core.rights import UserRole
+from weft.core.access.rights import UserRole
 from weft.driver.loops import tell_events as loop
 from weft.driver.loops.bell import Bell
 from weft.driver.loops.due_date import DueDate

@@ -19,7 +19,7 @@ from faults.books import Books, read_books
 from faults.evidence import Evidence, Planned
 from faults.waiting import until
 from up.weft_up import Up, get, kill, post, processes_of, run_weft
-from weft.run.leftovers import SPAWNER_MODULE
+from weft.run.host.leftovers import SPAWNER_MODULE
 from weft.store.embedded.leftovers import server_pids
 from weft.worker.spawner.tree import read_process
 

@@ -7,8 +7,8 @@ import pytest
 
 from plans.test_plans import reads
 from store.world import World
+from weft.core.access.rights import UserRole
 from weft.core.batch_order import BatchOrder, BatchPlace, BatchSort
-from weft.core.rights import UserRole
 from weft.ports.store import BatchQuery, QueryLimits
 from weft.store.queries import batch_rows
 

@@ -10,7 +10,7 @@ from plans.test_recovery_plans import scanned
 from store.test_conditions import ASK, block, conditions
 from store.world import World
 from weft.core.attempt_key import AttemptKey
-from weft.core.conditions import Ask
+from weft.core.ends.conditions import Ask
 from weft.core.states import Reason
 from weft.store.database import call_on
 from weft.store.worker_store import end_columns

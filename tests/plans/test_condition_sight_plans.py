@@ -7,7 +7,7 @@ import pytest
 from plans.test_plans import reads
 from store.test_sight import grant, join, leave
 from store.world import World
-from weft.core.permissions import Permission
+from weft.core.access.permissions import Permission
 from weft.ports.store import Caller
 from weft.store.database import call_on
 

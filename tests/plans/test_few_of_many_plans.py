@@ -10,8 +10,8 @@ from plans.test_batch_order_plans import fill
 from plans.test_plans import reads
 from store.test_sight import grant, join, leave
 from store.world import World
+from weft.core.access.permissions import Permission
 from weft.core.batch_order import BatchOrder, BatchPlace, BatchSort
-from weft.core.permissions import Permission
 from weft.core.query import Subject, parse_query
 from weft.ports.store import BatchQuery, Caller, QueryLimits
 from weft.store.database import call_on

@@ -7,7 +7,7 @@ from plans.test_plans import reads
 from store.test_limits import limit, user
 from store.test_spending import ENOUGH
 from store.world import World
-from weft.core.spending import Measure
+from weft.core.billing.spending import Measure
 from weft.ports.store.spending import Limited
 
 pytestmark = pytest.mark.slow

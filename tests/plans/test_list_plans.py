@@ -14,8 +14,8 @@ import pytest
 
 from store.test_sight import grant, join, leave
 from store.world import World, open_backend
-from weft.core.permissions import Permission
-from weft.core.rights import UserRole
+from weft.core.access.permissions import Permission
+from weft.core.access.rights import UserRole
 from weft.core.states import Reason
 from weft.ports.store import Caller
 from weft.sql import files_of, rights_of

@@ -15,7 +15,7 @@ from obstore.store import MemoryStore
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import LogBucketAway
-from weft.core.log_location import LogLocation
+from weft.core.files.log_location import LogLocation
 from weft.plugins.file_stores.s3.signing import NotSigned
 from weft.plugins.log_stores.files import FileLogStore
 from weft.plugins.log_stores.files.directory import directory_name

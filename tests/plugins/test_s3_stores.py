@@ -14,7 +14,7 @@ import pytest
 
 from weft.core.addresses import AllowedHosts
 from weft.core.attempt_key import AttemptKey
-from weft.core.file_paths import StoreFile
+from weft.core.files.file_paths import StoreFile
 from weft.plugins.file_stores.s3.carrying import HttpCarrier
 from weft.plugins.file_stores.s3.presigning import Credentials, presigned
 from weft.plugins.file_stores.s3.signing import ObjectUrls, StoreSigner

@@ -6,7 +6,7 @@ from email import message_from_bytes, policy
 
 import pytest
 
-from weft.core.mail import MailServer
+from weft.core.deliveries.mail import MailServer
 from weft.plugins.mailers.smtp import SmtpMailer
 from weft.ports.mailer import Mail
 

@@ -9,10 +9,10 @@ from threading import Thread
 
 import pytest
 
-from weft.core import conditions
 from weft.core.addresses import parse_allowed_hosts
+from weft.core.ends import conditions
 from weft.ports import tester as port
-from weft.run.tester import make_test
+from weft.run.asked.tester import make_test
 
 HERE = "127.0.0.1"
 SITE = port.TesterSite(parse_allowed_hosts(HERE), timeout_s=5)

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from weft.core.addresses import AllowedHosts, parse_allowed_hosts
-from weft.core.file_paths import UrlFile, WrongPath, parse_source
+from weft.core.files.file_paths import UrlFile, WrongPath, parse_source
 from weft.plugins.file_stores.s3.carrying import HttpCarrier
 from weft.plugins.file_stores.web import WebFiles
 from weft.ports.file_store import FileDiffers, FileMissing, FileProblem, FileRefused, StoreAway

@@ -13,7 +13,7 @@ from properties.recovery_rules import RecoveryRules
 from properties.said_ends import End
 from store.test_conditions import block, conditions, operator
 from store.world import Worker
-from weft.core.conditions import Ask
+from weft.core.ends.conditions import Ask
 from weft.core.states import Reason
 from weft.ports.store import Claimed
 

@@ -15,7 +15,7 @@ from store.gate_rows import change_limit, licence, limit_empty
 from store.test_gates import places
 from store.world import Worker, World
 from weft.core.queues import Queue
-from weft.core.time_limits import ASK, limit_class
+from weft.core.scheduling.time_limits import ASK, limit_class
 from weft.ports.store import Claimed, Shape
 
 WORKERS = (0, 1)

@@ -7,7 +7,7 @@ from hypothesis.stateful import precondition, rule
 
 from properties.hold_rules import HoldRules
 from properties.jobs_model import RUN
-from weft.core.spending import Stage
+from weft.core.billing.spending import Stage
 
 SWEEPS = ("apply_limits", "weigh_users")
 MUCH = 1_000_000

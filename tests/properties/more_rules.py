@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from properties.drawn_jobs import Feature
 from properties.worker_rules import WorkerRules
-from weft.core.time_limits import limit_class
+from weft.core.scheduling.time_limits import limit_class
 from weft.ports.store import Claimed
 from weft.testing.worker_store_suite import key_of
 

@@ -2,8 +2,8 @@
 
 from typing import NamedTuple
 
+from weft.core.scheduling.time_limits import ASK, limit_class
 from weft.core.states import Reason
-from weft.core.time_limits import ASK, limit_class
 
 END_RULES = {"exits": [[3, 3]], "signals": [10], "external": [[66, 66]]}
 """What a job with rules says of its ends."""

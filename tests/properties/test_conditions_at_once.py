@@ -16,7 +16,7 @@ from store.test_conditions import conditions, operator
 from store.world import Worker, World, open_backend, open_world
 from weft.core import errors
 from weft.core.attempt_key import AttemptKey
-from weft.core.conditions import Ask
+from weft.core.ends.conditions import Ask
 from weft.core.states import Reason
 from weft.driver.operations import advance_operation
 from weft.ports.store import Claimed, NewGroup

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from weft.core import conditions
-from weft.run.condition_tests import ConditionTests
+from weft.core.ends import conditions
+from weft.run.asked.condition_tests import ConditionTests
 from weft.settings import Settings
 
 pytestmark = pytest.mark.slow
 BAD = """
 import os, time
-from weft.core.conditions import Tested
+from weft.core.ends.conditions import Tested
 
 class Good:
     parameters, optional = (), ()

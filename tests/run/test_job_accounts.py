@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from weft.core.run_as import NamedTwice, account_of, parse_accounts
+from weft.core.access.run_as import NamedTwice, account_of, parse_accounts
 from weft.run.home import Home
-from weft.run.job_accounts import NoAccounts, job_directory
+from weft.run.host.job_accounts import NoAccounts, job_directory
 from weft.run.worker import executors_of
 from weft.settings import Settings
 

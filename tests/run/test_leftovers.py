@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from weft.run.leftovers import end_spawners
+from weft.run.host.leftovers import end_spawners
 from worker.spawner_process import SpawnerProcess
 
 

@@ -12,8 +12,8 @@ import pytest
 
 from weft.core.lines.lookup import Answered, Question
 from weft.ports.lookup import ANSWER_BYTES_MAX
-from weft.run import look_ups as module
-from weft.run.look_ups import LookUps
+from weft.run.asked import look_ups as module
+from weft.run.asked.look_ups import LookUps
 from weft.settings import Settings
 
 pytestmark = pytest.mark.slow

@@ -9,8 +9,8 @@ import pytest
 from weft.cli.input.options import Shared
 from weft.cli.input.settings import WorkerOptions, settings_of
 from weft.run import worker, worker_source
-from weft.run.gpus import found_gpus, gpus_of
 from weft.run.home import Home
+from weft.run.host.gpus import found_gpus, gpus_of
 from weft.settings import InvalidSetting, Settings
 
 

@@ -1,6 +1,6 @@
 """The names of a worker's files."""
 
-from weft.run.worker_name import file_name_of
+from weft.run.host.worker_name import file_name_of
 from weft.settings import load_settings
 
 

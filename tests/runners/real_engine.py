@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from weft.core.attempt_key import AttemptKey
-from weft.core.conditions import Ask, Blocked
+from weft.core.ends.conditions import Ask, Blocked
 from weft.core.errors import Unavailable, WeftError
 from weft.plugins.log_stores.files import FileLogStore
 from weft.plugins.log_stores.files.writer import FileLogWriter

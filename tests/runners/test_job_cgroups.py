@@ -13,7 +13,7 @@ from weft.plugins.runners.spawner.job_cgroups import NoCgroup, find_job_cgroup
 from weft.ports.executor import CgroupTerms
 from weft.run.doctor import examine
 from weft.run.home import Home
-from weft.run.job_cgroup import cgroup_of
+from weft.run.host.job_cgroup import cgroup_of
 from weft.settings import Settings
 from worker import cgroup_kernel
 

@@ -9,7 +9,7 @@ import pytest
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import Invalid, Unavailable
-from weft.core.products import WrongProducts
+from weft.core.files.products import WrongProducts
 from weft.core.states import Phase, Reason
 from weft.plugins.runners.kubernetes.client import KubernetesClient
 from weft.plugins.runners.kubernetes.config import WrongKubeconfig, access_of

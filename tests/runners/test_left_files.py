@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from weft.core.attempt_key import AttemptKey
-from weft.core.products import WrongProducts
+from weft.core.files.products import WrongProducts
 from weft.core.states import Reason
 from weft.plugins.runners.remote import Left
 from weft.plugins.runners.remote.left_files import LeftFiles

@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from weft.core.attempt_key import AttemptKey
-from weft.core.conditions import Ask, Blocked
+from weft.core.ends.conditions import Ask, Blocked
 from weft.core.states import Reason
 from weft.plugins.executors.simulation import NoSimulation, SimulationExecutor
 from weft.plugins.log_stores.files import FileLogStore

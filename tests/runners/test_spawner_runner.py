@@ -7,7 +7,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from weft.core.attempt_key import AttemptKey
-from weft.core.conditions import Ask, Blocked
+from weft.core.ends.conditions import Ask, Blocked
 from weft.core.states import Reason
 from weft.plugins.executors.process import ProcessExecutor
 from weft.plugins.log_stores.files import FileLogStore

@@ -10,7 +10,7 @@ import pytest
 from store.test_holds import TREE, hold, park, parked, release
 from store.test_retry import retry
 from store.world import Worker, World
-from weft.core.spending import (
+from weft.core.billing.spending import (
     ROOM_TICKS,
     Measure,
     Stage,

@@ -10,14 +10,14 @@ from store.test_deletion import delete
 from store.test_retry import end_all
 from store.test_sight import grant, leave
 from store.world import World
+from weft.core.access.permissions import Permission
+from weft.core.access.rights import UserRole
 from weft.core.errors import (
     IdempotencyConflict,
     OperationNotCancellable,
     OperationNotFound,
     RightMissing,
 )
-from weft.core.permissions import Permission
-from weft.core.rights import UserRole
 from weft.driver.operations import advance_operation, batch_action
 from weft.ports.store import Caller
 from weft.sql import text_of

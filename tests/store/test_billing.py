@@ -10,9 +10,9 @@ import pytest
 
 from store.usage_sums import add_up_usage
 from store.world import World
+from weft.core.access.rights import UserRole
+from weft.core.billing.rates import InvalidPrice, kept_prices
 from weft.core.errors import ProjectNotFound, RatesFixed, RatesNotFound
-from weft.core.rates import InvalidPrice, kept_prices
-from weft.core.rights import UserRole
 from weft.core.states import Reason
 from weft.ports.store import NewGroup, Shape
 from weft.store import open_admin

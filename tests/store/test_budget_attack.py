@@ -3,7 +3,7 @@
 from store.test_admissions import OURS, TICK_S, look
 from store.test_spending import project
 from store.world import World
-from weft.core.spending import Measure, Stage, room_per_hour
+from weft.core.billing.spending import Measure, Stage, room_per_hour
 
 N_JOBS = 300
 FEW = 20

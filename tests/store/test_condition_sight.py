@@ -11,8 +11,8 @@ from store.test_deletion import delete, remove
 from store.test_sight import get, grant, join, leave
 from store.world import World
 from weft.core import errors
-from weft.core.conditions import Ask
-from weft.core.permissions import Permission
+from weft.core.access.permissions import Permission
+from weft.core.ends.conditions import Ask
 from weft.ports.store import Caller
 from weft.sql import text_of
 

@@ -13,9 +13,9 @@ from store.test_deletion import delete, remove
 from store.test_recovery import release, retried
 from store.world import Worker, World, open_world
 from weft.core import errors
+from weft.core.access.rights import UserRole
 from weft.core.attempt_key import AttemptKey
-from weft.core.conditions import Ask
-from weft.core.rights import UserRole
+from weft.core.ends.conditions import Ask
 from weft.core.states import Reason
 from weft.ports.store import Caller, Claimed, NewGroup
 from weft.store.database import call_on

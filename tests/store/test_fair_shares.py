@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from store.water_filling import Demand, water_filling
 from store.world import Backend, World, open_world
-from weft.core.fair_share import UserWork, fair_shares
+from weft.core.scheduling.fair_share import UserWork, fair_shares
 from weft.ports.store import Caller, Shape
 from weft.testing.builders import job_rows
 
@@ -32,7 +32,7 @@ def shares_of(free_m: int, *users: tuple[int, int] | tuple[int, int, int]) -> li
 
 
 async def compare_with_core(world: World, free_m: int) -> int:
-    """Compare `_fair_shares` with `core/fair_share.py`; return for how many users."""
+    """Compare `_fair_shares` with `core/scheduling/fair_share.py`; return for how many users."""
     rows = await world.admin.fetch(
         "SELECT s.* FROM weft.user_share s JOIN weft.pool p USING (pool_id) "
         "WHERE s.active AND s.n_ready > 0 AND p.name = $1 ORDER BY s.load, s.user_id", world.pool,

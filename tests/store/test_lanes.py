@@ -8,7 +8,7 @@ import pytest
 
 from store.test_arrays import array_rows
 from store.world import World
-from weft.core.offers import Ask, Offer, serves
+from weft.core.scheduling.offers import Ask, Offer, serves
 from weft.ports.store import Shape
 from weft.testing.builders import job_rows
 

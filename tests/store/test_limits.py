@@ -9,10 +9,10 @@ import pytest
 from store.test_holds import TREE
 from store.test_spending import ENOUGH, TOO_LITTLE, look, stop
 from store.world import World
+from weft.core.access.rights import UserRole
+from weft.core.billing.rates import UNITS_OF_A_PRICE
+from weft.core.billing.spending import Measure, Stage
 from weft.core.errors import BatchNotFound, BillingLimitReached, GroupNotFound, UserNotFound
-from weft.core.rates import UNITS_OF_A_PRICE
-from weft.core.rights import UserRole
-from weft.core.spending import Measure, Stage
 from weft.core.states import Reason
 from weft.core.why import causes_of_wait
 from weft.ports.store import Shape

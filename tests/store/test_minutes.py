@@ -7,7 +7,7 @@ from typing import Any
 from plans.test_plans import reads
 from store.test_retry import retry
 from store.world import World
-from weft.core.rights import UserRole
+from weft.core.access.rights import UserRole
 from weft.core.states import Reason
 from weft.ports.store import Caller, NewGroup
 from weft.testing.builders import job_rows

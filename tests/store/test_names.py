@@ -8,9 +8,9 @@ from uuid import uuid4
 import pytest
 
 from store.world import World
+from weft.core.access.rights import UserRole
 from weft.core.errors import ProjectExists, TenantExists, UserExists
-from weft.core.rights import UserRole
-from weft.core.texts import folded_name
+from weft.core.text.texts import folded_name
 
 _SAME = [
     ("οδος", "ΟΔΟΣ"),

@@ -5,8 +5,8 @@ import pytest
 from store.test_faulty_providers import Site
 from store.test_pools import add_machine, described
 from store.world import World
+from weft.core.billing.rates import MachinePrice
 from weft.core.errors import FlavourNotFound
-from weft.core.rates import MachinePrice
 from weft.store import open_admin
 
 CHECK = "pool_costs_equal_machines"

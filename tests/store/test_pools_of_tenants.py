@@ -6,6 +6,7 @@ import pytest
 
 from store.test_conditions import block, conditions
 from store.world import World
+from weft.core.access.rights import UserRole
 from weft.core.errors import (
     PoolInUse,
     PoolNotShared,
@@ -14,7 +15,6 @@ from weft.core.errors import (
 )
 from weft.core.pools import Pool
 from weft.core.queues import Queue
-from weft.core.rights import UserRole
 from weft.ports.store import Caller
 
 BURST = Queue(name="burst", priority=1, pools=("gpu",))

@@ -7,7 +7,7 @@ from store.test_gates import visit
 from store.test_queue_limits import rows_of, save
 from store.test_rare_fields import with_fields
 from store.world import Worker, World
-from weft.core.preemption import Host
+from weft.core.scheduling.preemption import Host
 from weft.core.states import Reason
 from weft.ports.store import Claimed
 from weft.testing.builders import job_rows

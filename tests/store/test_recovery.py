@@ -16,10 +16,10 @@ from store.test_deadlines import due, look
 from store.test_deletion import delete, remove
 from store.test_rare_fields import with_fields
 from store.world import Worker, World
+from weft.core.ends.retry_policy import EXTERNAL, wait_s
 from weft.core.errors import QueueHasJobs
 from weft.core.queues import Queue
 from weft.core.queues.queue import QueueState
-from weft.core.retry_policy import EXTERNAL, wait_s
 from weft.core.states import Reason
 from weft.ports.store import Claimed, JobRows, NewGroup, Shape
 from weft.store.database import call_on

@@ -10,8 +10,8 @@ import pytest
 from store.test_reports import run
 from store.usage_sums import add_up_usage
 from store.world import World
+from weft.core.access.rights import UserRole
 from weft.core.errors import ReportTooLarge
-from weft.core.rights import UserRole
 from weft.ports.store import Caller, ReportQuery
 
 CHECK = "usage_by_resource_equals_usage"

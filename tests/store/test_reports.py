@@ -7,8 +7,8 @@ import pytest
 
 from store.test_deletion import delete, remove
 from store.world import World
+from weft.core.access.rights import UserRole
 from weft.core.errors import ProjectNotFound, ReportTooLarge
-from weft.core.rights import UserRole
 from weft.ports.store import Caller, ReportQuery, Shape
 from weft.testing.builders import job_rows
 

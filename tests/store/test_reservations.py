@@ -12,8 +12,8 @@ from store.test_rare_fields import with_fields
 from store.test_recovery import fail, release, waiting
 from store.world import MUCH_CPU_M, MUCH_MEMORY_MIB, Worker, World
 from weft.core.pools.keep import Keep, LongWaiting, Room, fill_gaps, keep_workers
+from weft.core.scheduling.time_limits import limit_class
 from weft.core.states import Reason
-from weft.core.time_limits import limit_class
 from weft.ports.store import Claimed, JobRows, Row, Shape
 from weft.store.database import call_on
 from weft.testing.builders import job_rows

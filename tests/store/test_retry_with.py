@@ -10,8 +10,8 @@ from store.test_resubmissions import copy
 from store.test_retry import retry
 from store.world import Worker, World
 from weft.core.queues import Queue
+from weft.core.scheduling.time_limits import ASK as TIME_LIMIT
 from weft.core.states import Reason
-from weft.core.time_limits import ASK as TIME_LIMIT
 from weft.ports.store import JobRows, Shape
 from weft.submission.translation.retries import ASKS_MORE, CURABLE
 from weft.testing.builders import job_rows

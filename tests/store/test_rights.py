@@ -7,7 +7,7 @@ import pytest
 
 from store.world import Backend, World, open_world
 from weft.core import errors
-from weft.core.rights import UserRole
+from weft.core.access.rights import UserRole
 from weft.ports.store import (
     Caller,
     NewBatch,

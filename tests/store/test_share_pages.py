@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from store.test_holds import hold, park
 from store.world import World
-from weft.core.rights import UserRole
+from weft.core.access.rights import UserRole
 from weft.ports.store import Shape, ShareKey
 from weft.testing.builders import job_rows
 

@@ -8,8 +8,8 @@ import pytest
 
 from store.test_pools_of_tenants import stranger
 from store.world import World
+from weft.core.access.rights import UserRole
 from weft.core.pools import Pool
-from weft.core.rights import UserRole
 from weft.ports.store import Caller
 
 NEUTRAL = "site administrator"

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from store.world import World
+from weft.core.billing.spending import Measure
 from weft.core.errors import SoftLimitAboveLimit
-from weft.core.spending import Measure
 from weft.ports.store.spending import Limited
 from weft.store.database import call_on
 

@@ -9,8 +9,8 @@ import pytest
 from store.test_holds import hold, park, release
 from store.test_retry import retry
 from store.world import Worker, World
+from weft.core.billing.spending import Stage, stage_of
 from weft.core.errors import BillingLimitReached, ProjectNotFound, ProjectOpen
-from weft.core.spending import Stage, stage_of
 from weft.core.states import Reason
 from weft.core.why import causes_of_group, causes_of_wait
 from weft.ports.store import Claimed, Shape

@@ -12,8 +12,8 @@ from store.test_gates import visit
 from store.test_quotas import set_quota
 from store.test_rates import rows_with
 from store.world import Worker, World
-from weft.core.lease import Budget
 from weft.core.queues import Queue
+from weft.core.scheduling.lease import Budget
 from weft.core.states import Reason
 from weft.ports.store import Claimed, DueOffer, OfferAnswer, Shape
 from weft.testing.builders import job_rows

@@ -9,7 +9,7 @@ import pytest
 
 from store.world import Worker, World
 from weft.core import errors
-from weft.core.lease import Budget
+from weft.core.scheduling.lease import Budget
 from weft.core.states import Reason
 from weft.ports.store import ClaimRequest
 from weft.store.database import call_on

@@ -9,8 +9,8 @@ from uuid import uuid4
 
 import asyncpg
 
-from weft.core.lease import Budget
-from weft.core.offers import Offer
+from weft.core.scheduling.lease import Budget
+from weft.core.scheduling.offers import Offer
 from weft.core.states import Reason
 from weft.ports.store import (
     Caller,

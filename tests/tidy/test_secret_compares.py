@@ -22,9 +22,10 @@ LOGIN_SECRET = re.compile(rf"{SECRET.pattern}|(?:^|_)(?:code|state|key|text)$")
 """Words that mean a secret where people log in, and something else elsewhere."""
 LOGINS = ("api/use_cases/logins.py", "api/use_cases/sessions.py", "api/use_cases/tokens.py",
           "api/web_tokens/", "api/routes/v1/logins.py", "api/routes/v1/sessions.py",
-          "api/http/identity.py", "cli/login/", "core/sessions.py", "core/browser_logins.py",
-          "core/callback_signature.py", "core/login_attempts.py", "store/sessions.py",
-          "store/tokens.py", "wire/signed.py", "wire/sealed.py")  # fmt: skip
+          "api/http/identity.py", "cli/login/", "core/access/sessions.py",
+          "core/access/browser_logins.py", "core/login_attempts.py",
+          "core/deliveries/callback_signature.py", "store/sessions.py", "store/tokens.py",
+           "wire/signed.py", "wire/sealed.py")  # fmt: skip
 LOOK_UPS = {"get", "pop", "setdefault", "startswith", "endswith", "index", "find", "remove"}
 ELSEWHERE = {
     "client/functions/calls.py": "a program looks for its own functions by their digests",
@@ -37,8 +38,8 @@ CONSTANT_TIME = {
     "api/use_cases/logins.py": "the state that a browser brings back from an issuer",
     "api/web_tokens/verify.py": "the nonce in an ID token",
     "cli/login/loopback.py": "the state that a browser brings to `weft login`",
-    "core/callback_signature.py": "signatures of callbacks",
-    "core/sessions.py": "the token in forms and headers of pages (CSRF)",
+    "core/deliveries/callback_signature.py": "signatures of callbacks",
+    "core/access/sessions.py": "the token in forms and headers of pages (CSRF)",
     "wire/signed.py": "signatures of functions",
     "api/worker_link/handing_over.py": "the chunk that a worker outside has",
 }

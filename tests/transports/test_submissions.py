@@ -11,7 +11,7 @@ from e2e.conftest import until
 from transports.site import Broker, Site, weft_beside
 from transports.test_foreign_consumers import WIRES, broker, wire
 from transports.test_rabbitmq_dead import letters, publish
-from weft.run.user_name import user_name
+from weft.run.host.user_name import user_name
 
 pytest.importorskip("confluent_kafka", reason="the extra `kafka` is not installed")
 

@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from weft.run.leftovers import ROLE_MODULES, SPAWNER_MODULE
+from weft.run.host.leftovers import ROLE_MODULES, SPAWNER_MODULE
 from weft.store.embedded.leftovers import server_pids
 
 DEADLINE_S = 90.0

@@ -11,9 +11,9 @@ from typing import Any
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.command import Command
-from weft.core.conditions import Ask
+from weft.core.ends.conditions import Ask
 from weft.core.errors import IncarnationEnded, Unavailable
-from weft.core.offers import Offer
+from weft.core.scheduling.offers import Offer
 from weft.core.states import Reason
 from weft.ports.store import (
     Claimed,

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from weft.core.errors import ServedQueueNotFound, WeftError, WorkerAlive
-from weft.core.lease import QUEUE_S
+from weft.core.scheduling.lease import QUEUE_S
 from weft.core.states import Reason
 from weft.plugins.runners.spawner.start import is_locked
 from weft.ports.store import ClaimRequest

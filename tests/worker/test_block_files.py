@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from weft.core.attempt_key import AttemptKey
-from weft.core.conditions import Ask, Blocked, WrongAsk
+from weft.core.ends.conditions import Ask, Blocked, WrongAsk
 from weft.core.states import Reason
 from weft.plugins.executors.process import ProcessExecutor
 from weft.wire.spec import JobSpec

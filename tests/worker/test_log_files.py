@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.core.log_location import LOG_LOCATION_BYTES
+from weft.core.files.log_location import LOG_LOCATION_BYTES
 from weft.plugins.log_stores.files import FileLogStore
 from weft.plugins.log_stores.files.reader import FileReader
 from weft.ports.log_store import AttemptLog

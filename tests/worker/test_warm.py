@@ -16,7 +16,7 @@ import msgspec
 import pytest
 
 from weft.core.attempt_key import AttemptKey
-from weft.core.conditions import Ask, Blocked, read_ask
+from weft.core.ends.conditions import Ask, Blocked, read_ask
 from weft.core.errors import ResultTooLarge
 from weft.core.states import Reason
 from weft.wire.function import CONTROL_FD, CallBody, Definition

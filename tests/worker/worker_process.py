@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from weft.core.run_as import User
+from weft.core.access.run_as import User
 from weft.plugins.executors.process import ProcessExecutor
 from weft.plugins.log_stores.files.keeper import FileLogKeeper
 from weft.plugins.log_stores.files.reader import FileReader

@@ -90,8 +90,8 @@ from weft.api.use_cases.source_items import SourceItems
 from weft.api.web_tokens.issuers import read_issuers
 from weft.api.web_tokens.providers import Providers
 from weft.api.worker_link import WorkerLink
+from weft.core.access.trusted_proxies import parse_networks
 from weft.core.errors import Internal
-from weft.core.trusted_proxies import parse_networks
 from weft.ports.file_store import FileStore
 from weft.ports.log_store import LogStore
 from weft.ports.lookup import AsksLookUps

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from weft.run.home import Home
-from weft.run.leftovers import SPAWNER_MODULE
+from weft.run.host.leftovers import SPAWNER_MODULE
 
 ROLES = ("postgres", "api", "driver", "worker", "up")
 _MODULES = {"weft.run.api": "api", "weft.run.driver": "driver", "weft.run.worker": "worker"}

@@ -8,7 +8,7 @@ import asyncpg
 import msgspec
 
 from weft.bench.conditions import query
-from weft.core.lease import Budget
+from weft.core.scheduling.lease import Budget
 from weft.ports.store import Claimed, EndReport
 from weft.store import PostgresWorkerStore
 from weft.store.database import call_on

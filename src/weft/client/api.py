@@ -30,7 +30,7 @@ from weft.client.http.sse import EventParser, ServerEvent
 from weft.client.submission.upload import PARALLEL, Bunch, cut_bunches, send_bunches
 from weft.client.waiting import wait_beside
 from weft.core.errors import EventsGone
-from weft.core.number_ranges import format_ranges
+from weft.core.text.number_ranges import format_ranges
 from weft.wire.payload import PART_BYTES, parts_of
 
 __all__ = ["PATIENCE_S", "WAIT_PATIENCE_S", "Api", "Document", "LogEvent", "Stream"]

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any, Final
 
-from weft.core.amounts import duration, money
-from weft.core.texts import harmless
+from weft.core.text.amounts import duration, money
+from weft.core.text.texts import harmless
 
 Document = Mapping[str, Any]
 PARTS: Final = (

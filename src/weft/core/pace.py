@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from weft.core.rates import HOUR_MS
+from weft.core.billing.rates import HOUR_MS
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from weft.core.amounts import duration
 from weft.core.findings import Finding
+from weft.core.text.amounts import duration
 
 Document = Mapping[str, Any]
 CONNECTIONS_HIGH: Final = 0.9

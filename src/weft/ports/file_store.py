@@ -1,7 +1,7 @@
 """The port `file_store`: where files of jobs come from, and where they are kept.
 
-All paths are relative, without `.` and `..` (`core/file_paths.py`). Whatever can be repeated with
-hope raises `StoreAway`; the others say that a repeat would find the same.
+All paths are relative, without `.` and `..` (`core/files/file_paths.py`). Whatever can be repeated
+with hope raises `StoreAway`; the others say that a repeat would find the same.
 """
 
 import os

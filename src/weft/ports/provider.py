@@ -15,9 +15,9 @@ from typing import Final, Protocol
 
 import msgspec
 
-from weft.core.offers import MACHINE, PREEMPTIBLE
 from weft.core.pools import Flavour
 from weft.core.pools.pool import Option
+from weft.core.scheduling.offers import MACHINE, PREEMPTIBLE
 from weft.ports.executor import SectionOf
 from weft.ports.plugins import PluginGroup
 

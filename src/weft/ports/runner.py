@@ -21,9 +21,9 @@ import msgspec
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.command import Command
-from weft.core.conditions import Ask, Blocked
+from weft.core.ends.conditions import Ask, Blocked
 from weft.core.errors import WeftError
-from weft.core.log_location import LogLocation
+from weft.core.files.log_location import LogLocation
 from weft.core.states import Phase, Reason
 from weft.ports.executor import ExecutorLimits, JobExecutor, SectionOf
 from weft.ports.log_store import LogWriter

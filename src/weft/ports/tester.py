@@ -3,7 +3,7 @@
 All tests of one tester run in threads of one process, which has no secrets in its environment and
 is killed if it does not answer in time; so a tester may block, hang or crash, and harms no other.
 Built in: `tcp`, `ssh`, `http`, `path`, `quota`, `command`; `pool` is not among them, because it
-needs the database (`core/pool_test.py`). Loaded by the entry points `weft.testers`.
+needs the database (`core/scheduling/pool_test.py`). Loaded by the entry points `weft.testers`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from weft.core.addresses import AllowedHosts
-from weft.core.conditions import Tested
+from weft.core.ends.conditions import Tested
 from weft.ports.plugins import PluginGroup
 
 

@@ -6,11 +6,11 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, TypeVar
 
+from weft.core.billing.rates import kept_prices, machine_prices
 from weft.core.errors import Unavailable
-from weft.core.rates import kept_prices, machine_prices
 from weft.run.database import check_dsn, with_login
 from weft.run.home import Home
-from weft.run.user_name import user_name
+from weft.run.host.user_name import user_name
 from weft.settings import Settings
 from weft.store import Admin, AuditFinding, CorrectedRates, MigrationStatus, open_admin
 from weft.store.embedded import new_password

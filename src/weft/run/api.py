@@ -18,16 +18,16 @@ from weft.api.http.protocol import HttpProtocol
 from weft.core.errors import Conflict
 from weft.ports.store import GroupLimits
 from weft.run.api_url import api_url
+from weft.run.asked.look_ups import LookUps
+from weft.run.asked.source_reads import SourceTrials
 from weft.run.doors import api_doors
 from weft.run.files import kept_files, object_stores, running_files
 from weft.run.home import Home
 from weft.run.job_topics import intakes, opened_topics
 from weft.run.log_bucket import log_reader
 from weft.run.login import login_dsn
-from weft.run.look_ups import LookUps
 from weft.run.role_main import begin_schema_check, run_role, stop_signals, until_told
 from weft.run.secret_keys import read_secret_keys
-from weft.run.source_reads import SourceTrials
 from weft.run.submissions import opened_submissions, submission_intakes
 from weft.run.tls import certificate_of
 from weft.run.worker_link import serving_link

@@ -21,9 +21,9 @@ from weft import __version__
 from weft.client.api import Api
 from weft.client.http.address import Locator, NotRunning
 from weft.client.http.session import NotReachable
-from weft.core.absolute_paths import parse_paths
 from weft.core.errors import WeftError
 from weft.core.findings import Finding, Verdict
+from weft.core.text.absolute_paths import parse_paths
 from weft.plugins.providers.kubernetes import check_cluster
 from weft.plugins.providers.openstack import check_regions
 from weft.plugins.providers.openstack.settings import OpenStackSettings

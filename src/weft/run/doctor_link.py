@@ -18,7 +18,7 @@ from weft.core.errors import LinkFrameRefused, Unauthenticated, WeftError
 from weft.core.findings import Finding
 from weft.ports.worker_link import Hello
 from weft.run.doctor import ANSWER_SLOW_S, clock_findings
-from weft.run.worker_name import worker_name
+from weft.run.host.worker_name import worker_name
 from weft.settings import Settings
 from weft.worker.link.calls import LinkCaller
 from weft.worker.link.finder import LinkFinder

@@ -6,7 +6,7 @@ from functools import cache, partial
 from typing import Protocol
 
 from weft.core.addresses import parse_allowed_hosts
-from weft.core.mail import parse_mail_server
+from weft.core.deliveries.mail import parse_mail_server
 from weft.driver.adapters import Adapters
 from weft.driver.loops.announce import Announced
 from weft.driver.loops.autoscale import Providers
@@ -22,16 +22,16 @@ from weft.plugins.callback_senders.http.settings import HttpSettings
 from weft.plugins.mailers.smtp import SmtpMailer
 from weft.ports.provider import PROVIDER_PLUGINS, Provider, ProviderSite
 from weft.ports.store import DriverStore, OfferStore
+from weft.run.asked.condition_tests import ConditionTests
+from weft.run.asked.message_making import MessageMaking
+from weft.run.asked.source_reads import SourceReads
 from weft.run.child import ROLE_VARIABLE, SUPERVISOR_VARIABLE
-from weft.run.condition_tests import ConditionTests
 from weft.run.doors import callback_forms, notice_forms
 from weft.run.home import Home
 from weft.run.job_topics import opened_event_sinks, opened_topics
 from weft.run.line_sinks import LineSinks, line_sinks
-from weft.run.message_making import MessageMaking
 from weft.run.role_environment import role_environment
 from weft.run.secret_keys import read_secret_keys
-from weft.run.source_reads import SourceReads
 from weft.run.transports import opened_sinks, opened_transports
 from weft.settings import Settings
 from weft.settings.transports_file import known_transports

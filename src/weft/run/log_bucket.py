@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from weft.core.file_stores import parse_bucket
+from weft.core.files.file_stores import parse_bucket
 from weft.plugins.file_stores.s3.signing import ObjectUrls
 from weft.plugins.log_stores.files import FileLogStore
 from weft.plugins.log_stores.files.directory import directory_name

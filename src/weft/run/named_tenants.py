@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from weft.api.web_tokens.issuers import read_issuers
-from weft.core.run_as import HOME, parse_accounts
+from weft.core.access.run_as import HOME, parse_accounts
 from weft.settings import Settings
 from weft.settings.declare import InvalidSetting
 from weft.store import open_admin

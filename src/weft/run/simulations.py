@@ -3,9 +3,9 @@
 from dataclasses import replace
 from typing import Final
 
-from weft.core.resources import MIB
+from weft.core.billing.resources import MIB
 from weft.run.child import is_supervised
-from weft.run.worker_name import worker_name
+from weft.run.host.worker_name import worker_name
 from weft.settings import Settings
 
 RUNNER: Final = "simulation"

@@ -22,17 +22,17 @@ from weft.plugins.runners.spawner import lock_path
 from weft.run.api_url import api_url
 from weft.run.database import EmbeddedDatabase, check_dsn, external_secrets, prepare_schema
 from weft.run.home import Home, HomeNotUsable
-from weft.run.leftovers import end_machines, end_roles, end_spawners
+from weft.run.host.leftovers import end_machines, end_roles, end_spawners
+from weft.run.host.sleepers import end_sleepers
+from weft.run.host.user_name import user_name
+from weft.run.host.worker_name import file_name_of
 from weft.run.log_rotation import keep_small
 from weft.run.named_tenants import warn_of_missing_tenants
 from weft.run.role_environment import role_environment
 from weft.run.role_process import RoleProcess, describe_end, until_exit
 from weft.run.secret_keys import ensure_secret_keys
 from weft.run.secrets_file import EMBEDDED
-from weft.run.sleepers import end_sleepers
 from weft.run.tls import certificate_of
-from weft.run.user_name import user_name
-from weft.run.worker_name import file_name_of
 from weft.settings import Settings
 from weft.telemetry import metrics
 from weft.telemetry.log import get_logger

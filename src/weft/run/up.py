@@ -21,7 +21,7 @@ import msgspec
 from weft.core.errors import WeftError
 from weft.run.detach import Answer, answer_error, receive_settings, start_detached
 from weft.run.home import Home, HomeInUse
-from weft.run.leftovers import end_roles, end_spawners
+from weft.run.host.leftovers import end_roles, end_spawners
 from weft.run.log_follow import following
 from weft.run.login_link import login_link
 from weft.run.metrics_file import leaving_metrics

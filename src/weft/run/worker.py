@@ -13,10 +13,17 @@ from functools import partial
 from pathlib import Path
 
 from weft import __version__
-from weft.core import time_limits
-from weft.core.absolute_paths import parse_paths
-from weft.core.offers import CONSUMES, MACHINE, Offer, parse_labels, parse_offers, parse_queues
 from weft.core.reaper_timer import first_look_s
+from weft.core.scheduling import time_limits
+from weft.core.scheduling.offers import (
+    CONSUMES,
+    MACHINE,
+    Offer,
+    parse_labels,
+    parse_offers,
+    parse_queues,
+)
+from weft.core.text.absolute_paths import parse_paths
 from weft.plugins.executors.container.settings import ContainerSettings
 from weft.plugins.executors.function.settings import FunctionSettings
 from weft.plugins.file_stores.weft import KeptFiles
@@ -35,10 +42,11 @@ from weft.ports.transport import Transport
 from weft.run.child import DRAINED, is_supervised
 from weft.run.credential_files import CredentialFiles
 from weft.run.files import KeepsFilesToo, file_site_of
-from weft.run.gpus import gpus_of
 from weft.run.home import Home
-from weft.run.job_accounts import job_accounts, job_directory
-from weft.run.job_cgroup import cgroup_of
+from weft.run.host.gpus import gpus_of
+from weft.run.host.job_accounts import job_accounts, job_directory
+from weft.run.host.job_cgroup import cgroup_of
+from weft.run.host.worker_name import file_name_of, holding_name, worker_name
 from weft.run.job_topics import opened_job_topics
 from weft.run.log_stores import log_store_at
 from weft.run.metrics_file import leaving_metrics
@@ -46,7 +54,6 @@ from weft.run.role_main import run_role, stop_signals, succeeded, until_told
 from weft.run.simulations import workers_of
 from weft.run.transports import opened_transports
 from weft.run.worker_link import is_linked
-from weft.run.worker_name import file_name_of, holding_name, worker_name
 from weft.run.worker_source import WorkerSource, direct_source, linked_source
 from weft.settings import InvalidSetting, Settings
 from weft.settings.transports_file import known_transports

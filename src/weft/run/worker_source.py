@@ -18,14 +18,14 @@ from weft.ports.log_store import LogKeeper
 from weft.ports.store import Notices, OfferedStore, WorkerStore
 from weft.ports.topics import RunLedger
 from weft.run.home import Home
-from weft.run.local_database import local_socket
+from weft.run.host.local_database import local_socket
+from weft.run.host.worker_name import file_name_of
 from weft.run.log_bucket import log_bucket_of, shipped_directory, shipper_of
 from weft.run.log_directory import find_log_directory, until_replaced
 from weft.run.login import login_dsn
 from weft.run.role_main import begin_schema_check
 from weft.run.secret_keys import read_secret_keys
 from weft.run.worker_link import Link
-from weft.run.worker_name import file_name_of
 from weft.settings import Settings
 from weft.store import open_worker_store
 from weft.wire.sealed import OpensSecrets

@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Annotated
 
-from weft.core.secret_variables import USUAL
-from weft.core.trusted_proxies import parse_networks
+from weft.core.access.secret_variables import USUAL
+from weft.core.access.trusted_proxies import parse_networks
 from weft.settings.declare import Checked, section, setting
 
 

@@ -3,8 +3,8 @@
 from typing import Annotated, Literal
 
 from weft.core.addresses import parse_allowed_hosts
-from weft.core.conditions import parse_tester_commands
-from weft.core.mail import parse_mail_address, parse_mail_domains, parse_mail_server
+from weft.core.deliveries.mail import parse_mail_address, parse_mail_domains, parse_mail_server
+from weft.core.ends.conditions import parse_tester_commands
 from weft.settings.declare import Checked, section, setting
 
 

@@ -21,8 +21,8 @@ from typing import (
     get_type_hints,
 )
 
+from weft.core.billing.resources import parse_bytes, parse_large_bytes
 from weft.core.errors import Invalid
-from weft.core.resources import parse_bytes, parse_large_bytes
 
 SectionT = TypeVar("SectionT")
 

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from weft.core.mail import parse_mailbox
+from weft.core.deliveries.mail import parse_mailbox
 from weft.settings.declare import Checked, section, setting
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weft.core.errors import FieldError
-from weft.core.nearest import nearest
+from weft.core.text.nearest import nearest
 from weft.ports.plugins import PluginGroup
 from weft.settings.client import ClientProcessSettings
 from weft.settings.declare import Declared, InvalidSetting, declared_in

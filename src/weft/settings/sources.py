@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from weft.core.addresses import parse_allowed_hosts
-from weft.core.conditions import parse_tester_commands, parse_tester_paths
+from weft.core.ends.conditions import parse_tester_commands, parse_tester_paths
 from weft.settings.declare import Checked, section, setting
 
 

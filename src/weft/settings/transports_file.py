@@ -9,7 +9,7 @@ from typing import Annotated, Final, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from weft.core.offers import POSTGRES
+from weft.core.scheduling.offers import POSTGRES
 from weft.ports.transport import ASSIGNOR, Connection
 from weft.settings.declare import InvalidSetting
 

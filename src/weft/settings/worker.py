@@ -3,11 +3,11 @@
 from pathlib import Path
 from typing import Annotated, Literal
 
-from weft.core.absolute_paths import parse_paths
+from weft.core.access.run_as import parse_accounts
 from weft.core.addresses import parse_allowed_hosts
-from weft.core.offers import parse_gpus, parse_labels, parse_offers, parse_queues
-from weft.core.resources import MIB
-from weft.core.run_as import parse_accounts
+from weft.core.billing.resources import MIB
+from weft.core.scheduling.offers import parse_gpus, parse_labels, parse_offers, parse_queues
+from weft.core.text.absolute_paths import parse_paths
 from weft.settings.declare import Checked, LargeBytes, section, setting
 
 

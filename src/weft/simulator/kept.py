@@ -15,8 +15,8 @@ from weft.core.pools.keep import (
     fill_gaps,
     keep_workers,
 )
+from weft.core.scheduling.time_limits import limit_range
 from weft.core.swf import TraceJob
-from weft.core.time_limits import limit_range
 from weft.simulator.machine import SimulatedMachine
 from weft.simulator.ready_jobs import ReadyJobs
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Final, Literal
 
-from weft.core.offers import PREEMPTIBLE, Ask, serves
 from weft.core.pools import ANYWHERE, Flavour, Pool, offers_of
+from weft.core.scheduling.offers import PREEMPTIBLE, Ask, serves
 from weft.core.swf import TraceJob
 
 HOUR_S: Final = 3600.0

@@ -2,8 +2,8 @@
 
 from typing import Literal
 
-from weft.core.offers import serves
 from weft.core.pools import Flavour, Machine, offers_of
+from weft.core.scheduling.offers import serves
 from weft.simulator.losses import ASKS
 
 

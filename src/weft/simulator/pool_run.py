@@ -12,8 +12,8 @@ from random import Random
 from typing import Final
 
 from weft.core.errors import Invalid
-from weft.core.lease import Load, Pace, plan_claim
 from weft.core.pools import Decision, Flavour, Pool, decide
+from weft.core.scheduling.lease import Load, Pace, plan_claim
 from weft.core.swf import TraceJob
 from weft.simulator.gates import Gate, QueueLimits
 from weft.simulator.kept import KeptMachines

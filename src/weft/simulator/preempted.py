@@ -1,7 +1,7 @@
 """Jobs that are stopped for those of users whose queue has a priority.
 
-Who is stopped, and when, is decided as in production (`core/preemption.py`); that a job causes
-this once until it has run is what `preempt_jobs` keeps.
+Who is stopped, and when, is decided as in production (`core/scheduling/preemption.py`);
+that a job causes this once until it has run is what `preempt_jobs` keeps.
 """
 
 import math
@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from weft.core.preemption import Host, Key, RunningJob, WaitingJob, key_of, plan_round
+from weft.core.scheduling.preemption import Host, Key, RunningJob, WaitingJob, key_of, plan_round
 from weft.core.swf import TraceJob
 from weft.simulator.losses import ASKS, Losses
 from weft.simulator.machine import SimulatedMachine

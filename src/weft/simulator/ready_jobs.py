@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Final
 
-from weft.core.fair_share import UserWork, fair_shares
-from weft.core.lease import Budget
 from weft.core.pools import Demand
+from weft.core.scheduling.fair_share import UserWork, fair_shares
+from weft.core.scheduling.lease import Budget
 from weft.core.swf import TraceJob
 from weft.simulator.losses import ASKS
 

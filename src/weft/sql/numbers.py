@@ -2,17 +2,17 @@
 
 A file says `j.state = STATE_RUNNING`; PostgreSQL gets `j.state = 4/*RUNNING*/`, a constant that
 it compares with the predicates of indexes and shows in EXPLAIN. The numbers never change their
-meaning (`weft.core.states`, `weft.core.permissions`), so migrations, which are never edited, write
-the numbers themselves.
+meaning (`weft.core.states`, `weft.core.access.permissions`), so migrations, which
+are never edited, write the numbers themselves.
 """
 
 import re
 from enum import IntEnum
 from typing import Final
 
-from weft.core.permissions import Permission
+from weft.core.access.permissions import Permission
+from weft.core.scheduling.time_limits import MARGIN_S
 from weft.core.states import JobState, Phase, Reason
-from weft.core.time_limits import MARGIN_S
 
 _KINDS: Final[dict[str, type[IntEnum]]] = {
     "STATE": JobState,

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import asyncpg
 
 from weft import __version__
-from weft.core.rates import MachinePrice
+from weft.core.billing.rates import MachinePrice
 from weft.sql import files_of, text_of
 from weft.store.database import CONNECT_TIMEOUT_S, call_on, prepare_connection
 from weft.store.errors import AWAY, RightsMissing, translated

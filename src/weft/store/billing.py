@@ -5,8 +5,8 @@ from datetime import date
 from decimal import Decimal
 from typing import Any
 
-from weft.core.actors import SITE_ADMINISTRATOR
-from weft.core.rights import Right
+from weft.core.access.actors import SITE_ADMINISTRATOR
+from weft.core.access.rights import Right
 from weft.ports.store import Caller, ReportPage, ReportQuery, Row
 from weft.store.database import Database
 from weft.store.pools import pools_of

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
-from weft.core.conditions import Tested
+from weft.core.ends.conditions import Tested
 from weft.ports.store import DueCondition
 from weft.store.database import Database
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from weft.core.actors import shown_actor, site_actor
+from weft.core.access.actors import shown_actor, site_actor
 from weft.ports.store import Caller, Row
 from weft.store.database import Database
 from weft.store.pools import pools_of

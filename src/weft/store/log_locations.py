@@ -4,7 +4,7 @@ import struct
 from collections.abc import Sequence
 from typing import Final
 
-from weft.core.log_location import LogLocation
+from weft.core.files.log_location import LogLocation
 from weft.ports.log_store import LogDirectory
 
 _COLUMNS = struct.Struct("!iq")

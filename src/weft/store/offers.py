@@ -5,8 +5,8 @@ from types import MappingProxyType
 from typing import Any
 from uuid import UUID
 
-from weft.core.permissions import Permission
-from weft.core.rights import UserRole
+from weft.core.access.permissions import Permission
+from weft.core.access.rights import UserRole
 from weft.ports.store import (
     Caller,
     DeadMessage,

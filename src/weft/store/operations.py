@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from weft.core.permissions import Permission
-from weft.core.rights import UserRole
+from weft.core.access.permissions import Permission
+from weft.core.access.rights import UserRole
 from weft.ports.store import (
     BatchQuery,
     Caller,

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from typing import Final
 
-from weft.core.permissions import Permission
+from weft.core.access.permissions import Permission
 from weft.ports.store import Caller, Row
 from weft.store.database import Database
 from weft.store.documents import with_words

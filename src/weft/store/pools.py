@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import msgspec
 
-from weft.core.actors import shown_reason, site_actor
+from weft.core.access.actors import shown_reason, site_actor
+from weft.core.access.rights import Right
 from weft.core.pools import Pool
-from weft.core.rights import Right
 from weft.ports.store import Caller, Row, ShareKey
 from weft.store.database import Database
 

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any
 
-from weft.core.rights import UserRole
+from weft.core.access.rights import UserRole
 from weft.ports.store import Caller, NewSchedule, Row, ScheduleRun
 from weft.store.database import Database
 

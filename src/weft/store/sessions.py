@@ -7,7 +7,7 @@ from typing import Literal
 
 import asyncpg
 
-from weft.core.rights import Right, UserRole
+from weft.core.access.rights import Right, UserRole
 from weft.ports.store import Caller, Row, WorkTerms
 from weft.store.database import Database
 from weft.store.tokens import digest_of

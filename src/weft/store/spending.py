@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from weft.core.spending import Measure, Spending, Stage
+from weft.core.billing.spending import Measure, Spending, Stage
 from weft.ports.store import Caller, Row
 from weft.ports.store.spending import Admitted, Limit, Limited
 from weft.store.database import Database

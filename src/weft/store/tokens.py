@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Collection, Sequence
 
-from weft.core.rights import Right
+from weft.core.access.rights import Right
 from weft.ports.store import Caller, Row, WorkTerms
 from weft.store.database import Database
 

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from weft.core.rights import UserRole
+from weft.core.access.rights import UserRole
 from weft.ports.store import Caller, Row
 from weft.store.database import Database
 from weft.store.tokens import digest_of

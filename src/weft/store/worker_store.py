@@ -11,10 +11,10 @@ import asyncpg
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.command import Command
-from weft.core.conditions import Ask
-from weft.core.end_words import MESSAGE_CHARS_MAX
-from weft.core.failure_causes import cause_text
-from weft.core.offers import Offer
+from weft.core.ends.conditions import Ask
+from weft.core.ends.end_words import MESSAGE_CHARS_MAX
+from weft.core.ends.failure_causes import cause_text
+from weft.core.scheduling.offers import Offer
 from weft.ports.store import (
     Claimed,
     ClaimRequest,

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from weft.core.errors import InvalidValue
-from weft.core.file_paths import WrongPath, in_store, split_store
+from weft.core.files.file_paths import WrongPath, in_store, split_store
 from weft.core.problems import Problems
 from weft.ports.store import Caller
 from weft.submission.services import SubmissionServices

@@ -19,7 +19,7 @@ from weft.core.errors import (
     QuotaExceeded,
     WeftError,
 )
-from weft.core.group_tree import ancestors, plan_groups, plan_sets
+from weft.core.graph.group_tree import ancestors, plan_groups, plan_sets
 from weft.core.problems import PROBLEMS_MAX, Problems
 from weft.ports.store import Caller, JobRows, NewBatch, NewGroup, Reserved, Row, Shape
 from weft.settings import Settings

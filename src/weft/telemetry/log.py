@@ -15,7 +15,7 @@ import msgspec
 import structlog
 from structlog.typing import EventDict, FilteringBoundLogger, Processor, WrappedLogger
 
-from weft.core.escapes import escaped_in_json
+from weft.core.text.escapes import escaped_in_json
 from weft.telemetry import metrics
 from weft.telemetry.events import EVENTS
 

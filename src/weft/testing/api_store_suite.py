@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
+from weft.core.access.permissions import Permission
 from weft.core.errors import (
     BatchNotFound,
     EventsGone,
@@ -15,7 +16,6 @@ from weft.core.errors import (
     OperationNotFound,
     Unavailable,
 )
-from weft.core.permissions import Permission
 from weft.core.states import JobState, Reason
 from weft.ports.store import (
     ApiStore,

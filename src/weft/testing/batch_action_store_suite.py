@@ -4,9 +4,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
+from weft.core.access.rights import UserRole
 from weft.core.errors import BatchNotFound
 from weft.core.query import Subject, parse_query
-from weft.core.rights import UserRole
 from weft.ports.store import BatchQuery, Caller, DriverStore, QueryLimits
 from weft.testing.store_site import UNKEYED, StoreTests, refused
 

@@ -5,6 +5,7 @@ from datetime import date
 from decimal import Decimal
 from uuid import uuid4
 
+from weft.core.access.rights import UserRole
 from weft.core.errors import (
     ProjectClosed,
     ProjectExists,
@@ -13,7 +14,6 @@ from weft.core.errors import (
     ReportTooLarge,
     UserNotFound,
 )
-from weft.core.rights import UserRole
 from weft.ports.store import ReportPage, ReportQuery
 from weft.testing.store_site import StoreTests, refused
 

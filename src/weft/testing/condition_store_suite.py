@@ -5,7 +5,7 @@ from functools import partial
 from uuid import uuid4
 
 from weft.core.attempt_key import AttemptKey
-from weft.core.conditions import Ask, Tested
+from weft.core.ends.conditions import Ask, Tested
 from weft.core.errors import ConditionNotFound
 from weft.core.states import Reason
 from weft.ports.store import DriverStore, DueCondition, Position, Row

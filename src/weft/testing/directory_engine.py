@@ -14,7 +14,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from weft.core.conditions import Blocked
+from weft.core.ends.conditions import Blocked
 from weft.core.errors import Unavailable, WeftError
 from weft.core.states import Phase
 from weft.plugins.runners.remote import Left, RemoteRunner, Status

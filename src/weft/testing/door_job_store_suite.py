@@ -4,9 +4,9 @@ from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
+from weft.core.access.permissions import Permission
+from weft.core.access.rights import UserRole
 from weft.core.errors import PermissionMissing
-from weft.core.permissions import Permission
-from weft.core.rights import UserRole
 from weft.core.states import JobState, Phase
 from weft.ports.store import PhaseReport
 from weft.testing.builders import end_report

@@ -3,8 +3,8 @@
 from dataclasses import replace
 from uuid import uuid4
 
-from weft.core.permissions import Permission
-from weft.core.rights import UserRole
+from weft.core.access.permissions import Permission
+from weft.core.access.rights import UserRole
 from weft.core.states import JobState
 from weft.ports.store import ForeignJobs, ForeignOrder
 from weft.testing.store_site import UNKEYED, StoreTests

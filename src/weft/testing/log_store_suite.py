@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 
 from weft.core.attempt_key import AttemptKey
-from weft.core.log_location import LOG_LOCATION_BYTES, LogLocation
+from weft.core.files.log_location import LOG_LOCATION_BYTES, LogLocation
 from weft.ports.log_store import (
     AttemptLog,
     Extent,

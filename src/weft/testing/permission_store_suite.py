@@ -3,9 +3,9 @@
 from dataclasses import replace
 from uuid import uuid4
 
+from weft.core.access.permissions import Permission
+from weft.core.access.rights import UserRole
 from weft.core.errors import BatchNotFound, JobNotFound, PermissionMissing, UserNotFound
-from weft.core.permissions import Permission
-from weft.core.rights import UserRole
 from weft.testing.builders import job_rows
 from weft.testing.store_site import StoreTests, refused
 

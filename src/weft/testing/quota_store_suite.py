@@ -3,8 +3,8 @@
 from functools import partial
 from uuid import uuid4
 
+from weft.core.access.rights import UserRole
 from weft.core.errors import QuotaExceeded, TenantNotFound, UserNotFound
-from weft.core.rights import UserRole
 from weft.ports.store import NewBatch
 from weft.testing.builders import job_rows
 from weft.testing.store_site import TRACE_ID, UNKEYED, StoreTests, refused

@@ -14,7 +14,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.command import Command
-from weft.core.conditions import Ask
+from weft.core.ends.conditions import Ask
 from weft.core.states import Phase, Reason
 from weft.ports.log_store import AttemptLog, LogStore
 from weft.ports.runner import Assignment, Ended, Happened, Known, Runner

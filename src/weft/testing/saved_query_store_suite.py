@@ -3,8 +3,8 @@
 from dataclasses import replace
 from uuid import uuid4
 
+from weft.core.access.rights import UserRole
 from weft.core.errors import Unauthenticated
-from weft.core.rights import UserRole
 from weft.testing.store_site import StoreTests, refused
 
 

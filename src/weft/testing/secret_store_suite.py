@@ -3,9 +3,9 @@
 from dataclasses import replace
 from uuid import uuid4
 
+from weft.core.access.rights import UserRole
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import TooManySecrets, Unauthenticated
-from weft.core.rights import UserRole
 from weft.ports.store import Caller, StoredSecret
 from weft.testing.store_site import StoreTests, refused
 from weft.wire.sealed import SecretRow

@@ -4,8 +4,8 @@ import asyncio
 from dataclasses import replace
 from uuid import uuid4
 
+from weft.core.access.rights import Right, UserRole
 from weft.core.errors import Unauthenticated
-from weft.core.rights import Right, UserRole
 from weft.ports.store import Caller
 from weft.testing.store_site import StoreTests, refused
 

@@ -6,13 +6,13 @@ from collections.abc import Awaitable, Callable, Sequence
 from decimal import Decimal
 from functools import partial
 
+from weft.core.billing.spending import Measure, Spending, Stage
 from weft.core.errors import (
     BatchNotFound,
     BillingLimitReached,
     SoftLimitAboveLimit,
     UserNotFound,
 )
-from weft.core.spending import Measure, Spending, Stage
 from weft.ports.store import DriverStore
 from weft.ports.store.spending import Admitted, Limit, Limited
 from weft.testing.store_site import StoreTests, refused

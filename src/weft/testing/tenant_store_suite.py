@@ -2,8 +2,8 @@
 
 from uuid import uuid4
 
+from weft.core.access.rights import UserRole
 from weft.core.errors import RightMissing, TenantExists, TenantNotFound
-from weft.core.rights import UserRole
 from weft.ports.store import Action, Caller, NewBatch, TrailQuery, Visited
 from weft.testing.builders import job_rows
 from weft.testing.store_site import TRACE_ID, UNKEYED, StoreTests, refused

@@ -2,8 +2,8 @@
 
 from uuid import uuid4
 
+from weft.core.access.rights import Right
 from weft.core.errors import TooManyTokens
-from weft.core.rights import Right
 from weft.testing.store_site import StoreTests, refused
 
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Final
 from uuid import uuid4
 
+from weft.core.access.rights import UserRole
 from weft.core.errors import (
     LastAdministrator,
     RightMissing,
@@ -12,7 +13,6 @@ from weft.core.errors import (
     UserNotFound,
 )
 from weft.core.problem_document import problem_document
-from weft.core.rights import UserRole
 from weft.core.states import Reason
 from weft.ports.store import Caller
 from weft.testing.store_site import UNKEYED, StoreTests, refused

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from weft.core.attempt_key import AttemptKey
-from weft.core.conditions import Ask
+from weft.core.ends.conditions import Ask
 from weft.core.states import Phase, Reason
 from weft.ports.store import (
     Claimed,

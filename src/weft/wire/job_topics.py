@@ -11,7 +11,7 @@ from uuid import UUID, uuid4, uuid5
 
 import msgspec
 
-from weft.core.end_words import MESSAGE_CHARS_MAX
+from weft.core.ends.end_words import MESSAGE_CHARS_MAX
 from weft.wire.documents.simulations import SimulationDocument, Step, known_fields
 
 CREATED: Final = "job-created"

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from weft.core.attempt_key import AttemptKey
-from weft.core.log_location import LogLocation
+from weft.core.files.log_location import LogLocation
 
 STDOUT, STDERR, CUT, RESULT = 1, 2, 3, 4
 """Kinds of piece. CUT: some bytes of a stream were left out here (`CUT_BODY`). RESULT: what a

@@ -6,11 +6,11 @@ from typing import Any, Final
 
 from markupsafe import Markup, escape
 
-from weft.core.amounts import duration, money, size
-from weft.core.end_words import explain_reason
-from weft.core.rates import HOURS_OF, hours_used, written_hours
+from weft.core.billing.rates import HOURS_OF, hours_used, written_hours
+from weft.core.ends.end_words import explain_reason
 from weft.core.states import shown_state
-from weft.core.texts import harmless
+from weft.core.text.amounts import duration, money, size
+from weft.core.text.texts import harmless
 
 _SECONDS: Final = len("2026-11-22 10:00:00")
 

@@ -8,8 +8,8 @@ from typing import Any, Final
 from markupsafe import Markup, escape
 
 from weft.api.html.filters import duration_or_dash, ended, moment, shown
-from weft.core.amounts import money
 from weft.core.states import shown_state
+from weft.core.text.amounts import money
 
 Job = Mapping[str, Any]
 _NAMES: Final = frozenset({"name", "message", "attributes"})

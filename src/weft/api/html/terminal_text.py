@@ -13,7 +13,7 @@ from typing import Final
 
 from markupsafe import Markup, escape
 
-from weft.core.escapes import ESCAPE, begun_sequence
+from weft.core.text.escapes import ESCAPE, begun_sequence
 
 _CODES_MAX: Final = 32
 """Of one sequence; further ones are passed over."""

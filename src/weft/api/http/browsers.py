@@ -5,8 +5,8 @@ from typing import Final
 from urllib.parse import parse_qs
 
 from weft.api.http.requests import AnyRequest, read_text
+from weft.core.access.sessions import CSRF_HEADER, is_csrf_token, is_same_origin
 from weft.core.errors import ForeignRequest, InvalidParameter
-from weft.core.sessions import CSRF_HEADER, is_csrf_token, is_same_origin
 
 FORM: Final = "application/x-www-form-urlencoded"
 FORM_FIELDS_MAX: Final = 8

@@ -19,7 +19,7 @@ from weft.api.http.decoding import JSON, MERGE_PATCH, MSGPACK
 from weft.api.http.parameter_schemas import VISIT, parameter
 from weft.api.http.problem_documents import MEDIA
 from weft.api.http.visits import is_shown
-from weft.core.rights import Right, roles_with
+from weft.core.access.rights import Right, roles_with
 from weft.wire.answers.batches import Problem
 from weft.wire.schema_words import describe_kind
 

@@ -10,7 +10,7 @@ from weft.api.http.path_ids import ATTEMPT, ATTEMPTS_MAX, NUMBER, PART, QUEUE, U
 from weft.api.http.requests import KEY
 from weft.core.apps.names import APP
 from weft.core.batch_order import BatchSort
-from weft.core.file_paths import STORE
+from weft.core.files.file_paths import STORE
 from weft.core.ids import BATCH, CONDITION
 from weft.core.lines.parameters import PARAMETER
 from weft.core.query.reach import JOB_ID_MAX

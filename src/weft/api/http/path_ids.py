@@ -8,8 +8,8 @@ from uuid import UUID
 from weft.api.http.requests import AnyRequest, services_of
 from weft.core.apps.names import APP
 from weft.core.errors import BadId
-from weft.core.file_paths import STORE
-from weft.core.group_tree import wrong_path
+from weft.core.files.file_paths import STORE
+from weft.core.graph.group_tree import wrong_path
 from weft.core.ids import (
     BatchId,
     JobId,

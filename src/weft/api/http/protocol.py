@@ -12,8 +12,8 @@ from typing import Any, Final
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from weft.api.http.problem_documents import problem_reply
+from weft.core.access.sessions import is_same_origin
 from weft.core.errors import HeadTooLarge, Invalid, MalformedRequest, RequestTimeout
-from weft.core.sessions import is_same_origin
 from weft.telemetry.trace import new_trace_id
 
 HEAD_BYTES_MAX: Final = 64 * 1024

@@ -5,7 +5,7 @@ from datetime import date
 
 from weft.api.http.paging import INT_MAX, LIMIT_MAX, cursor_of, kind_of
 from weft.api.http.parameters import Query, wrong_parameter
-from weft.core.reports import Division, parse_division
+from weft.core.billing.reports import Division, parse_division
 from weft.ports.store import ReportQuery
 
 

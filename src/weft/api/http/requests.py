@@ -11,7 +11,7 @@ from litestar import Request
 
 from weft.api.http.decoding import JSON, Document, decode, media_of
 from weft.api.services import Services
-from weft.core.door_keys import stored_key
+from weft.core.access.door_keys import stored_key
 from weft.core.errors import (
     FieldError,
     InvalidDocument,

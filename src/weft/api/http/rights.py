@@ -11,8 +11,8 @@ from litestar.routes import BaseRoute
 from weft.api.http.browsers import SAFE
 from weft.api.http.trail import action_of
 from weft.api.http.visits import require_reading
-from weft.core.permissions import Permission
-from weft.core.rights import Right, require
+from weft.core.access.permissions import Permission
+from weft.core.access.rights import Right, require
 from weft.ports.store import ACTION, Caller
 
 Table = Mapping[str, Right | None]

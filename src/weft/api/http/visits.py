@@ -15,9 +15,9 @@ from urllib.parse import quote, unquote
 
 from weft.api.http.browsers import SAFE, is_page
 from weft.api.http.trail import shown_path
+from weft.core.access.rights import Right
+from weft.core.access.sessions import cookie_in, cookie_of
 from weft.core.errors import NotInVisit, TenantNotFound
-from weft.core.rights import Right
-from weft.core.sessions import cookie_in, cookie_of
 from weft.ports.store import Action, ApiStore, Caller, Visit, Visited
 
 HEADER: Final = "x-weft-visit"
@@ -144,7 +144,7 @@ def _is_name(name: str) -> bool:
 
 
 def visit_cookie_name(scheme: str) -> str:
-    """Return the name of the cookie; see `weft.core.sessions.cookie_name`."""
+    """Return the name of the cookie; see `weft.core.access.sessions.cookie_name`."""
     return "__Host-weft_visit" if scheme == "https" else "weft_visit"
 
 

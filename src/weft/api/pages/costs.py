@@ -16,8 +16,8 @@ from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.pages.view import link, show
 from weft.api.services import Services
 from weft.api.use_cases import reports
+from weft.core.billing.reports import DIVISIONS, sum_of
 from weft.core.errors import ProjectNotFound, ReportTooLarge, WeftError
-from weft.core.reports import DIVISIONS, sum_of
 from weft.ports.store import Caller, ReportQuery, Row
 
 DAYS: Final = 60

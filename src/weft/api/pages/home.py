@@ -13,9 +13,9 @@ from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.pages.view import show
 from weft.api.services import Services
 from weft.api.use_cases import read, reports
-from weft.core.charts import stacked
+from weft.core.billing.reports import sum_of
 from weft.core.errors import ReportTooLarge
-from weft.core.reports import sum_of
+from weft.core.pictures.charts import stacked
 from weft.ports.store import Caller, ReportQuery
 
 BATCHES: Final = 20

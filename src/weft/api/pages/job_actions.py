@@ -11,8 +11,8 @@ from weft.api.http.path_ids import batch_id_of, job_id_of
 from weft.api.http.requests import AnyRequest, caller_of, services_of, trace_id_of
 from weft.api.pages.forms import back_to, check_form
 from weft.api.use_cases import command, hold, read, release, retry
-from weft.core.durations import parse_seconds
 from weft.core.errors import FieldError, InvalidValue
+from weft.core.text.durations import parse_seconds
 from weft.submission.services import Origin
 from weft.wire.documents.repeats import RetryJobsDocument
 

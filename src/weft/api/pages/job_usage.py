@@ -6,9 +6,9 @@ from typing import Final
 
 from weft.api.services import Services
 from weft.api.use_cases.attempt_usage import read_samples
-from weft.core.charts import steps
+from weft.core.billing.usage_points import UsagePoint, points_of
 from weft.core.errors import OutputElsewhere
-from weft.core.usage_points import UsagePoint, points_of
+from weft.core.pictures.charts import steps
 from weft.ports.store import Caller, Row
 
 POINTS: Final = 200

@@ -22,7 +22,7 @@ from weft.api.use_cases import read, why
 from weft.api.use_cases.output import STREAMS, Outputs
 from weft.core.errors import AttemptNotFound, OutputElsewhere, WeftError
 from weft.core.query.reach import JOB_ID_MAX
-from weft.core.texts import harmless
+from weft.core.text.texts import harmless
 from weft.ports.store import Caller, Row
 from weft.submission.services import Answer
 

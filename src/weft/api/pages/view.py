@@ -14,10 +14,10 @@ from weft.api.html.render import HTML, render
 from weft.api.http.browsers import is_page
 from weft.api.http.compression import compressed
 from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.core.access.permissions import Permission
+from weft.core.access.rights import Right
+from weft.core.access.sessions import PAD_DIGITS, masked_csrf_token
 from weft.core.errors import BatchNotFound, JobNotFound, PermissionMissing
-from weft.core.permissions import Permission
-from weft.core.rights import Right
-from weft.core.sessions import PAD_DIGITS, masked_csrf_token
 from weft.ports.store import Caller
 
 REST_MAX_MS: Final = 30_000

@@ -17,8 +17,8 @@ from weft.api.http.requests import AnyRequest, services_of
 from weft.api.http.trail import record_login
 from weft.api.http.visits import visit_cookie_name
 from weft.api.use_cases import logins, sessions
-from weft.core.browser_logins import issuer_cookie_name, issuer_in
-from weft.core.sessions import cookie_of, session_in
+from weft.core.access.browser_logins import issuer_cookie_name, issuer_in
+from weft.core.access.sessions import cookie_of, session_in
 from weft.ports.store import Caller
 
 MEDIA = "text/html"

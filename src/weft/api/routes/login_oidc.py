@@ -11,8 +11,13 @@ from weft.api.http.requests import AnyRequest, services_of
 from weft.api.http.trail import record_login
 from weft.api.http.visits import visit_cookie_name
 from weft.api.use_cases import logins
-from weft.core.browser_logins import VALID_S, issuer_cookie_name, login_cookie_name, login_in
-from weft.core.sessions import cookie_name, cookie_of
+from weft.core.access.browser_logins import (
+    VALID_S,
+    issuer_cookie_name,
+    login_cookie_name,
+    login_in,
+)
+from weft.core.access.sessions import cookie_name, cookie_of
 
 CALLBACK: Final = "/login/oidc/callback"
 HTML: Final = "text/html"

@@ -5,8 +5,8 @@ route that is not in it is not served.
 from collections.abc import Mapping
 from typing import Final
 
-from weft.core.permissions import Permission
-from weft.core.rights import Right
+from weft.core.access.permissions import Permission
+from weft.core.access.rights import Right
 
 OPEN: Final = None
 """Whoever opens it in a browser, or logs in, has no way to send a token; it holds no secret. What

@@ -14,8 +14,8 @@ from weft.api.http.replies import encode, reply
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.services import Services
 from weft.api.use_cases import transports
+from weft.core.access.rights import RIGHTS_OF, Right
 from weft.core.errors import Unavailable
-from weft.core.rights import RIGHTS_OF, Right
 from weft.ports.store import Row
 from weft.telemetry import metrics
 from weft.wire.answers.batches import Health

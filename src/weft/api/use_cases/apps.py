@@ -8,10 +8,10 @@ from typing import IO, Final
 import msgspec
 
 from weft.api.services import Services
+from weft.core.access.rights import RIGHTS_OF, Right
 from weft.core.apps.description import BYTES_MAX, FILES, AppDescription, invalid_app
 from weft.core.apps.description import parse_description as parse
 from weft.core.errors import AppIncomplete, FieldError, PayloadTooLarge
-from weft.core.rights import RIGHTS_OF, Right
 from weft.ports.store import Caller
 from weft.ports.store.apps import NewApp
 from weft.submission.payloads import check_part

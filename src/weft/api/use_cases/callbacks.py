@@ -1,7 +1,7 @@
 """The secret that signs callbacks."""
 
 from weft.api.services import Services
-from weft.core.callback_signature import tenant_secret
+from weft.core.deliveries.callback_signature import tenant_secret
 from weft.core.errors import NoCallbackKey
 from weft.ports.store import Caller
 

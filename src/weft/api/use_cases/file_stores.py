@@ -3,7 +3,7 @@
 from weft.api.services import Services
 from weft.core.addresses import parse_allowed_hosts
 from weft.core.errors import FieldError, FileStoreNotFound, InvalidValue, TooManyFileStores
-from weft.core.file_stores import parse_bucket, wrong_endpoint, wrong_region
+from weft.core.files.file_stores import parse_bucket, wrong_endpoint, wrong_region
 from weft.ports.store import Caller
 from weft.ports.store.file_stores import NewFileStore
 from weft.submission.services import Answer

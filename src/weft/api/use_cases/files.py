@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from weft.api.services import Services
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import FileElsewhere, FileNotFound, OutputGone
-from weft.core.file_paths import split_store
+from weft.core.files.file_paths import split_store
 from weft.core.ids import format_job_ref
 from weft.ports.file_store import FileProblem, FileReader
 from weft.ports.running_files import RunningFile

@@ -8,8 +8,8 @@ from typing import Final
 import msgspec
 
 from weft.api.services import Services
+from weft.core.access.rights import UserRole
 from weft.core.errors import FieldError, InvalidValue
-from weft.core.rights import UserRole
 from weft.ports.store import Caller
 from weft.submission.services import Answer, Origin
 from weft.submission.submit import create_batch

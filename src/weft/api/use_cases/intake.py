@@ -7,8 +7,8 @@ from functools import partial
 from typing import Any, Final, TypeVar
 
 from weft.api.services import Services
+from weft.core.access.rights import Right, require
 from weft.core.errors import Forbidden, QueueFull, QuotaExceeded, Unavailable
-from weft.core.rights import Right, require
 from weft.ports.patience import retry_s
 from weft.ports.store import Action, Caller, acting
 from weft.ports.transport import TransportError

@@ -2,7 +2,7 @@
 
 from weft.api.services import Services
 from weft.core.errors import BadLicenceName, LicenceNotFound
-from weft.core.offers import wrong_licence_name
+from weft.core.scheduling.offers import wrong_licence_name
 from weft.ports.store import Caller
 from weft.submission.services import Answer
 from weft.telemetry.log import get_logger

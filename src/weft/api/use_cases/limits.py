@@ -6,8 +6,8 @@ from contextlib import contextmanager
 import msgspec
 
 from weft.api.services import Services
+from weft.core.billing.spending import Measure
 from weft.core.errors import FieldError, SoftLimitAboveLimit
-from weft.core.spending import Measure
 from weft.ports.store import Caller
 from weft.ports.store.spending import Limited
 from weft.submission.services import Answer

@@ -11,6 +11,7 @@ from weft.api.services import Services
 from weft.api.use_cases.item_decisions import job_of
 from weft.api.use_cases.line_reach import out_of_reach
 from weft.api.use_cases.secrets import set_secret
+from weft.core.access.rights import Right, require
 from weft.core.errors import FieldError, Invalid, LifecycleNotFound
 from weft.core.lines.configuration import LET
 from weft.core.lines.logins import (
@@ -23,7 +24,6 @@ from weft.core.lines.logins import (
 )
 from weft.core.lines.setup import Setup, field_error, invalid_setup, parse_setup
 from weft.core.lines.template import example_of
-from weft.core.rights import Right, require
 from weft.ports.lookup import LOOKUP_PLUGINS
 from weft.ports.source import SOURCE_PLUGINS
 from weft.ports.store import Caller

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from weft.api.use_cases.output import STREAMS
-from weft.core.failure_causes import is_like_error, may_have_error
+from weft.core.ends.failure_causes import is_like_error, may_have_error
 from weft.ports.log_store import AttemptLog, Extent, LogStore
 from weft.wire.log_format import CUT, Piece, cut_out
 

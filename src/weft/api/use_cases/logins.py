@@ -17,7 +17,8 @@ from weft.api.web_tokens.providers import (
     challenge_of,
     refused_by_issuer,
 )
-from weft.core.browser_logins import BrowserLogin
+from weft.core.access.browser_logins import BrowserLogin
+from weft.core.access.token_text import new_token
 from weft.core.errors import (
     IssuerAmbiguous,
     IssuerNotAnswering,
@@ -26,7 +27,6 @@ from weft.core.errors import (
     NoDeviceLogin,
 )
 from weft.core.login_attempts import LoginAttempt
-from weft.core.token_text import new_token
 from weft.ports.store import Caller
 from weft.submission.services import Answer
 from weft.telemetry.log import get_logger

@@ -4,13 +4,13 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
+from weft.core.billing.rates import exact_price
+from weft.core.billing.resources import parse_cpu_m, parse_mebibytes, parse_memory_mib
 from weft.core.errors import InvalidValue
-from weft.core.offers import MACHINE, parse_labels, parse_offers
 from weft.core.pools import Flavour, Pool
 from weft.core.problems import Problems, pointer_of
 from weft.core.queues import DEFAULT
-from weft.core.rates import exact_price
-from weft.core.resources import parse_cpu_m, parse_mebibytes, parse_memory_mib
+from weft.core.scheduling.offers import MACHINE, parse_labels, parse_offers
 from weft.ports.provider import PROVIDER_PLUGINS, WrongOptions
 from weft.wire.documents.pools import FlavourDocument, PoolDocument
 

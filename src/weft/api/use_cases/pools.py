@@ -8,9 +8,9 @@ import msgspec
 from weft.api.services import Services
 from weft.api.use_cases.pool_documents import pools_of
 from weft.core.errors import PoolNotFound
-from weft.core.fair_share import UserWork, fair_shares
 from weft.core.pools import Pool, plan_changes
 from weft.core.problems import Problems
+from weft.core.scheduling.fair_share import UserWork, fair_shares
 from weft.ports.store import Caller, Row, ShareKey
 from weft.submission.services import Answer
 from weft.telemetry.log import get_logger

@@ -8,7 +8,6 @@ import msgspec
 from weft.api.guard_trial import refusals_of
 from weft.api.services import Services
 from weft.core.errors import InvalidGuard, InvalidValue, QueueAlwaysOpen, QueueNotFound
-from weft.core.offers import POSTGRES
 from weft.core.problems import Problems
 from weft.core.queues import (
     DEFAULT,
@@ -17,7 +16,8 @@ from weft.core.queues import (
     Verdict,
     plan_changes,
 )
-from weft.core.whole_numbers import as_written
+from weft.core.scheduling.offers import POSTGRES
+from weft.core.text.whole_numbers import as_written
 from weft.ports.store import Caller, NewBatch, Row
 from weft.submission.routing import request_of
 from weft.submission.services import Answer, Origin

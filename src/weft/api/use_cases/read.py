@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from weft.api.services import Services
+from weft.core.access.secret_variables import patterns_of
 from weft.core.batch_order import BatchOrder, BatchPlace
 from weft.core.errors import QueryTooWide
 from weft.core.query import EVERYTHING, Node, Subject, all_of, parse_query
 from weft.core.query.terms import attribute_keys, doubt_of
 from weft.core.query.tree import AttributeTerm, Field, Operator, StateTerm, TextTerm, any_of
-from weft.core.secret_variables import patterns_of
 from weft.core.states import JobState
 from weft.ports.store import (
     BatchQuery,

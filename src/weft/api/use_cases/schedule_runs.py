@@ -11,9 +11,9 @@ from typing import Final
 from weft.api.services import Services
 from weft.api.use_cases.due_work import DueWork
 from weft.api.use_cases.schedules import key_of, with_attributes
+from weft.core.access.rights import Right, require
 from weft.core.errors import Internal, Unavailable, WeftError
 from weft.core.ids import format_batch_id, format_schedule_id
-from weft.core.rights import Right, require
 from weft.core.schedules import zone_of
 from weft.ports.store import Action, Notices, ScheduleRun, acting
 from weft.submission import submit

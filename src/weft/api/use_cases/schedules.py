@@ -11,6 +11,8 @@ from zoneinfo import ZoneInfo
 import msgspec
 
 from weft.api.services import Services
+from weft.core.access.rights import Right
+from weft.core.access.secret_variables import masked, patterns_of
 from weft.core.errors import (
     FieldError,
     InvalidCron,
@@ -22,7 +24,6 @@ from weft.core.errors import (
 )
 from weft.core.ids import format_schedule_id
 from weft.core.problems import Problems
-from weft.core.rights import Right
 from weft.core.schedules import (
     WrongCron,
     WrongZone,
@@ -31,7 +32,6 @@ from weft.core.schedules import (
     shortest_interval,
     zone_of,
 )
-from weft.core.secret_variables import masked, patterns_of
 from weft.ports.store import Caller, NewSchedule, Row
 from weft.settings import Settings
 from weft.submission import submit

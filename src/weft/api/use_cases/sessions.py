@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Final
 
 from weft.api.services import Services
+from weft.core.access.sessions import csrf_token_of
 from weft.core.errors import LoginLinkRefused, RightMissing, SessionNotFound
 from weft.core.login_attempts import attempt_with
-from weft.core.sessions import csrf_token_of
 from weft.ports.store import Caller
 from weft.submission.services import Answer
 from weft.telemetry.log import get_logger

@@ -17,6 +17,7 @@ import msgspec
 from weft.api.services import Services
 from weft.api.use_cases.due_work import DueWork
 from weft.api.use_cases.item_decisions import decide, late_of, wrong_jobs
+from weft.core.access.rights import Right, require
 from weft.core.errors import (
     BatchCancelled,
     BatchNotFound,
@@ -28,7 +29,6 @@ from weft.core.errors import (
     WeftError,
 )
 from weft.core.ids import format_batch_id
-from weft.core.rights import Right, require
 from weft.ports.store import Action, Notices, acting
 from weft.ports.store.sources import Decision, TakenItem, TakenSource, Target
 from weft.submission import submit

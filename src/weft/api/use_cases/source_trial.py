@@ -10,8 +10,8 @@ import msgspec
 from weft.api.services import Services
 from weft.api.use_cases.item_decisions import decide, wrong_jobs
 from weft.api.use_cases.sources import refuse_others
+from weft.core.access.rights import UserRole
 from weft.core.errors import Invalid, WeftError
-from weft.core.rights import UserRole
 from weft.ports.source_reads import SourceRead
 from weft.ports.store import Caller, Row
 from weft.ports.store.sources import Decision, DueSource, TakenItem, TakenSource

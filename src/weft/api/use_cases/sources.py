@@ -3,9 +3,9 @@
 from msgspec import UNSET
 
 from weft.api.services import Services
+from weft.core.access.rights import Right
 from weft.core.errors import FieldError, InvalidDocument, SourceOfAnother
 from weft.core.lines.series import order_of
-from weft.core.rights import Right
 from weft.ports.store import Caller, Row
 from weft.submission.services import Answer
 from weft.telemetry.log import get_logger

@@ -17,7 +17,7 @@ from msgspec import Meta
 
 from weft.api.services import Services
 from weft.api.use_cases.intake import finish_all, named_user, submit_taken, until_possible
-from weft.core.door_keys import stored_key
+from weft.core.access.door_keys import stored_key
 from weft.core.errors import Internal, Invalid, WeftError
 from weft.core.ids import format_batch_id
 from weft.core.problem_document import problem_document

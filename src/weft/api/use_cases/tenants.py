@@ -4,8 +4,8 @@ import msgspec
 
 from weft.api.services import Services
 from weft.api.use_cases.users import check_may_give
-from weft.core.rights import Right, UserRole
-from weft.core.token_text import new_token
+from weft.core.access.rights import Right, UserRole
+from weft.core.access.token_text import new_token
 from weft.ports.store import Caller
 from weft.submission.services import Answer, Origin
 from weft.telemetry.log import get_logger

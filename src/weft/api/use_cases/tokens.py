@@ -3,9 +3,9 @@
 import time
 
 from weft.api.services import Services
+from weft.core.access.rights import Right, require
+from weft.core.access.token_text import new_token
 from weft.core.errors import FieldError, InvalidDocument, RightMissing, TokenNotFound
-from weft.core.rights import Right, require
-from weft.core.token_text import new_token
 from weft.ports.store import Caller, WorkTerms
 from weft.submission.services import Answer, Origin
 from weft.telemetry.log import get_logger

@@ -3,10 +3,10 @@
 from contextlib import suppress
 
 from weft.api.services import Services
+from weft.core.access.rights import RIGHTS_OF, Right, UserRole, require
+from weft.core.access.token_text import new_token
 from weft.core.errors import BatchNotFound, RightMissing
 from weft.core.problem_document import problem_document
-from weft.core.rights import RIGHTS_OF, Right, UserRole, require
-from weft.core.token_text import new_token
 from weft.ports.store import Caller
 from weft.submission.services import Answer, Origin
 from weft.telemetry.log import get_logger

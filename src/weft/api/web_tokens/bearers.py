@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from weft.core.rights import UserRole
+from weft.core.access.rights import UserRole
 
 PARTS: Final = 3
 

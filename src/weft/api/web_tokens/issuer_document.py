@@ -5,7 +5,7 @@ from typing import Annotated, Literal, get_args
 
 from msgspec import Meta, Struct
 
-from weft.core.rights import UserRole
+from weft.core.access.rights import UserRole
 
 Algorithm = Literal["RS256", "ES256", "EdDSA", "Ed25519"]
 Text = Annotated[str, Meta(min_length=1, max_length=1024)]

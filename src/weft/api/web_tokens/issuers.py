@@ -13,7 +13,7 @@ from msgspec import Struct
 from weft.api.web_tokens import wso2
 from weft.api.web_tokens.fetching import is_safe_url
 from weft.api.web_tokens.issuer_document import IssuerDocument
-from weft.core.rights import UserRole
+from weft.core.access.rights import UserRole
 from weft.settings.declare import InvalidSetting
 
 _HINT: Final = "docs/guides/tenants.md has an example of such a file."

@@ -30,7 +30,7 @@ from weft.api.web_tokens.fetching import (
 )
 from weft.api.web_tokens.issuer_document import IssuerDocument
 from weft.api.web_tokens.issuers import Issuer
-from weft.core.texts import folded_name
+from weft.core.text.texts import folded_name
 from weft.telemetry.log import get_logger
 
 ASKED_AT_ONCE: Final = 16

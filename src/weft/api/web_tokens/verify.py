@@ -19,8 +19,8 @@ from weft.api.web_tokens.issuer_document import IssuerDocument
 from weft.api.web_tokens.issuers import Issuer
 from weft.api.web_tokens.keys import Keys, KeysAway, keys_of
 from weft.api.web_tokens.signatures import IsSigned, Signatures, is_signed
-from weft.core.rights import UserRole
-from weft.core.texts import wrong_name
+from weft.core.access.rights import UserRole
+from weft.core.text.texts import wrong_name
 
 USER_CHARS_MAX: Final = 200
 LATEST: Final = 253_402_128_000.0

@@ -10,7 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from weft.api.web_tokens.issuer_document import IssuerDocument
-from weft.core.rights import UserRole
+from weft.core.access.rights import UserRole
 
 PREFIX: Final = "x-jwt-assertion"
 """How the header begins; the gateway's name of the tenant follows."""

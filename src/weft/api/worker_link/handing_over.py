@@ -11,7 +11,7 @@ from hmac import compare_digest
 from weft.api.worker_link.refusals import wrong_frame
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import WeftError
-from weft.core.file_paths import StoreFile
+from weft.core.files.file_paths import StoreFile
 from weft.core.states import Reason
 from weft.ports.file_signing import Signed, ToSign, UrlSigner
 from weft.ports.function_signatures import ChunkKey, FunctionSignatures, Refused, SignedBy

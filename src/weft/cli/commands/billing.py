@@ -16,9 +16,9 @@ from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json, print_table
-from weft.core.amounts import duration, money
+from weft.core.billing.rates import UNITS_OF_A_PRICE, hours_used, written_hours
 from weft.core.errors import Invalid
-from weft.core.rates import UNITS_OF_A_PRICE, hours_used, written_hours
+from weft.core.text.amounts import duration, money
 from weft.settings import load_settings
 
 app = App(

@@ -12,9 +12,9 @@ from weft.cli.input.values import WrongOption, read_option
 from weft.cli.terminal.plain import one_line, plain
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json, print_table
-from weft.core.amounts import money
-from weft.core.rates import UNITS_OF_A_PRICE, hours_used, written_hours
-from weft.core.reports import Division, csv_of, parse_division
+from weft.core.billing.rates import UNITS_OF_A_PRICE, hours_used, written_hours
+from weft.core.billing.reports import Division, csv_of, parse_division
+from weft.core.text.amounts import money
 
 TITLES = {"project": "Project", "user": "User", "day": "Day", "resource": "Resource"}
 Document = Mapping[str, Any]

@@ -9,7 +9,7 @@ from cyclopts import Parameter
 from weft.cli.input.options import LOCAL, Local
 from weft.cli.input.values import read_option
 from weft.cli.terminal.screen import print_json
-from weft.core.conditions import (
+from weft.core.ends.conditions import (
     ALWAYS,
     BLOCK_FILE_VARIABLE,
     BLOCKS_EXIT_CODE,

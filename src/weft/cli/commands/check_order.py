@@ -11,8 +11,8 @@ from weft.cli.input.targets import parse_batch
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json, print_table
 from weft.client.api import Api
+from weft.core.graph.start_order import EarlyStart, early_starts
 from weft.core.ids import format_job_ref
-from weft.core.start_order import EarlyStart, early_starts
 
 Document = Mapping[str, Any]
 PARALLEL = 8

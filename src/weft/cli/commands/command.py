@@ -14,8 +14,8 @@ from weft.cli.input.values import read_option
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json
 from weft.client.api import Api
-from weft.core.durations import parse_seconds
 from weft.core.errors import BadId
+from weft.core.text.durations import parse_seconds
 
 Answer = Mapping[str, Any]
 

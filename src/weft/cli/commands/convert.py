@@ -15,8 +15,8 @@ from weft.cli.input.output_file import opened_to_write
 from weft.cli.input.packed import unpacked
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json
-from weft.core.dax import DaxJob, DaxReader, UnreadableWorkflow, Workflow
 from weft.core.errors import Invalid
+from weft.core.graph.dax import DaxJob, DaxReader, UnreadableWorkflow, Workflow
 
 app = App(name="convert", help="Convert workflows of other systems to batch documents.")
 

@@ -42,8 +42,8 @@ from weft.cli.terminal.report import note
 from weft.cli.terminal.shell_words import shell_hint
 from weft.cli.terminal.waits import Document, waits_told
 from weft.client.api import WAIT_PATIENCE_S, Api
+from weft.core.each.job_limit import JobLimit
 from weft.core.errors import Conflict, WeftError
-from weft.core.job_limit import JobLimit
 
 BROKEN_PIPE = 141
 XARGS_FAILED = 123

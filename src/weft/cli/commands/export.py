@@ -14,8 +14,8 @@ from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json
 from weft.client.api import Api
 from weft.client.objects.crate_calls import read_ran
-from weft.core.crate import Ran, crate_of, path_in_crate
 from weft.core.errors import Invalid
+from weft.core.files.crate import Ran, crate_of, path_in_crate
 
 app = App(
     name="export",

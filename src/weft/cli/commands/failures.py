@@ -17,7 +17,7 @@ from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import JsonItems, TableRows, print_json
 from weft.cli.terminal.wrapped import wrapped
 from weft.client.api import Api
-from weft.core.end_words import explain_reason
+from weft.core.ends.end_words import explain_reason
 from weft.core.errors import Invalid, OutputElsewhere, RangeNotSatisfiable
 from weft.core.ids import BatchId, format_job_ref
 

@@ -15,9 +15,9 @@ from weft.cli.terminal.raw_output import STDOUT, write_all
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json, print_table
 from weft.client.api import Api, Document
-from weft.core.amounts import size
 from weft.core.errors import BadId, Conflict
-from weft.core.file_paths import in_store, parts_of, split_store
+from weft.core.files.file_paths import in_store, parts_of, split_store
+from weft.core.text.amounts import size
 from weft.wire.walking import NotPlain, entered, make_file, opened_directory
 
 app = App(

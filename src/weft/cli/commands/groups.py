@@ -7,7 +7,7 @@ from weft.cli.input.targets import parse_batch
 from weft.cli.terminal.names import group_name, state_words
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import JsonItems, TableRows
-from weft.core.amounts import money
+from weft.core.text.amounts import money
 
 HEADER = ("Group", "Kind", "State", "Jobs", "Ended", "Failed", "Cost")
 WIDTHS = (24, 4, 9, 8, 8, 8, 8)

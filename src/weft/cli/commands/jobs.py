@@ -17,10 +17,10 @@ from weft.cli.terminal.plans import print_plan
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import JsonItems, TableRows
 from weft.client.http.listing import Listing
-from weft.core.amounts import duration, money
-from weft.core.end_words import explain_end
+from weft.core.ends.end_words import explain_end
 from weft.core.errors import BadId, Invalid
 from weft.core.ids import format_job_ref
+from weft.core.text.amounts import duration, money
 from weft.wire.answers.batches import JobStateWord
 
 Document = Mapping[str, Any]

@@ -12,10 +12,10 @@ from weft.cli.input.values import WrongOption, read_option
 from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json, print_table
-from weft.core.amounts import duration
+from weft.core.billing.spending import amount_text
 from weft.core.errors import BadId
 from weft.core.ids import format_batch_id
-from weft.core.spending import amount_text
+from weft.core.text.amounts import duration
 from weft.wire.documents.limits import MeasureWord
 
 app = App(

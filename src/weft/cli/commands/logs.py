@@ -21,7 +21,7 @@ from weft.cli.terminal.raw_output import STDERR, STDOUT
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json
 from weft.client.api import Api, LogEvent, Stream
-from weft.core.end_words import explain_end
+from weft.core.ends.end_words import explain_end
 from weft.core.errors import AttemptNotFound, Invalid, OutputElsewhere
 from weft.core.ids import format_job_ref
 from weft.core.states import ENDED_WORDS

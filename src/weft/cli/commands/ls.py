@@ -17,8 +17,8 @@ from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json, print_table
 from weft.client.api import Api
 from weft.client.http.routes import BatchSort
-from weft.core.amounts import duration, money
 from weft.core.ids import format_batch_id
+from weft.core.text.amounts import duration, money
 
 HEADER = ("ID", "Name", "State", "Jobs", "Done", "Failed", "Cost", "Created", "Took")
 NUMBERS = ("Jobs", "Done", "Failed", "Cost", "Took")

@@ -22,9 +22,9 @@ from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_facts, print_json, print_table
-from weft.core.amounts import money, size
+from weft.core.billing.resources import MIB
 from weft.core.errors import Invalid
-from weft.core.resources import MIB
+from weft.core.text.amounts import money, size
 
 app = App(name="pool", help="Show and change pools of workers.\n\n    weft pool ls")
 

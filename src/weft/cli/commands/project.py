@@ -12,7 +12,7 @@ from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json
 from weft.client.api import Api
-from weft.core.amounts import duration, money
+from weft.core.text.amounts import duration, money
 
 app = App(
     name="project",

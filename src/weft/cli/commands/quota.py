@@ -11,8 +11,8 @@ from weft.cli.input.values import WrongOption, read_option
 from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json, print_table
-from weft.core.amounts import size
-from weft.core.resources import parse_bytes, parse_cpu_m
+from weft.core.billing.resources import parse_bytes, parse_cpu_m
+from weft.core.text.amounts import size
 
 app = App(
     name="quota",

@@ -18,9 +18,9 @@ from weft.cli.terminal.screen import print_json
 from weft.client.api import WAIT_PATIENCE_S
 from weft.client.objects.operation import end_of
 from weft.client.progress import Progress
-from weft.core.durations import parse_seconds
+from weft.core.billing.resources import parse_cpu_m, parse_memory_mib
 from weft.core.ids import BatchId, format_batch_id
-from weft.core.resources import parse_cpu_m, parse_memory_mib
+from weft.core.text.durations import parse_seconds
 
 
 def resubmit(

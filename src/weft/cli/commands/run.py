@@ -28,7 +28,7 @@ from weft.cli.terminal.screen import print_json
 from weft.cli.terminal.shell_words import shell_hint
 from weft.cli.terminal.waits import waits_told
 from weft.client.api import WAIT_PATIENCE_S, Api
-from weft.core.end_words import explain_end
+from weft.core.ends.end_words import explain_end
 from weft.core.errors import OutputElsewhere, Unavailable
 from weft.core.ids import format_job_ref
 

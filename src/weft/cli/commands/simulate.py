@@ -14,12 +14,12 @@ from weft.cli.input.packed import unpacked_lines
 from weft.cli.input.values import WrongOption, read_option
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json, print_table
-from weft.core.amounts import duration, money
-from weft.core.durations import parse_seconds
 from weft.core.errors import Invalid
 from weft.core.pools import Pool
 from weft.core.problems import Problems
 from weft.core.swf import UnreadableTrace, read_trace
+from weft.core.text.amounts import duration, money
+from weft.core.text.durations import parse_seconds
 from weft.simulator import Options, QueueLimits
 from weft.simulator.plots import draw
 from weft.simulator.report import compare

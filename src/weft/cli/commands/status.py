@@ -29,11 +29,11 @@ from weft.cli.terminal.waits import reason_of
 from weft.cli.terminal.wrapped import wrapped
 from weft.client.api import Api
 from weft.client.waiting import last_of
-from weft.core.amounts import duration, money, size
-from weft.core.end_words import explain_end, explain_reason, over_memory
+from weft.core.ends.end_words import explain_end, explain_reason, over_memory
 from weft.core.errors import BadId
 from weft.core.ids import format_batch_id, format_job_ref
 from weft.core.states import ENDED_WORDS, shown_state
+from weft.core.text.amounts import duration, money, size
 
 Document = Mapping[str, Any]
 STATES = (

@@ -10,8 +10,8 @@ from weft.cli.terminal.findings import print_findings
 from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.screen import print_facts, print_json, print_table
 from weft.cli.terminal.wrapped import wrapped
-from weft.core.amounts import duration, size
 from weft.core.findings import Finding
+from weft.core.text.amounts import duration, size
 
 Document = Mapping[str, Any]
 PROCESS_HEADER = ("Role", "Process", "Host", "Version", "Connections", "Since", "Heard")

@@ -11,9 +11,9 @@ from weft.cli.input.values import WrongOption, read_option
 from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json, print_table
-from weft.core.amounts import duration, size
-from weft.core.durations import parse_seconds
-from weft.core.resources import parse_bytes
+from weft.core.billing.resources import parse_bytes
+from weft.core.text.amounts import duration, size
+from weft.core.text.durations import parse_seconds
 from weft.wire.documents.tenants import AllowedKind, OnUserRemoval
 
 app = App(

@@ -16,11 +16,11 @@ from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json
-from weft.core.amounts import duration
 from weft.core.ids import format_batch_id
 from weft.core.pictures.gantt import draw_timeline
 from weft.core.pictures.svg import page_of
 from weft.core.pictures.timeline import PHASES, Timeline
+from weft.core.text.amounts import duration
 
 LEVELS: Final = "▁▂▃▄▅▆▇█"
 NAME_CHARS: Final = 12

@@ -12,8 +12,8 @@ from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_facts, print_json, print_table
-from weft.core.durations import parse_seconds
 from weft.core.errors import Invalid, TokenNotFound
+from weft.core.text.durations import parse_seconds
 from weft.wire.documents.tokens import Scope
 
 if TYPE_CHECKING:

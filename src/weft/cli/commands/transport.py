@@ -15,8 +15,8 @@ from weft.cli.terminal.findings import print_findings
 from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_facts, print_json, print_table
-from weft.core.amounts import duration
 from weft.core.errors import TransportNotFound
+from weft.core.text.amounts import duration
 
 app = App(
     name="transport",

@@ -7,9 +7,9 @@ from weft.cli.input.targets import parse_target
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json, print_table
 from weft.client.api import Api
-from weft.core.amounts import duration, size
+from weft.core.billing.usage_points import UsagePoint, points_of
 from weft.core.errors import BadId
-from weft.core.usage_points import UsagePoint, points_of
+from weft.core.text.amounts import duration, size
 from weft.wire.usage_format import UsageSample
 
 ROWS_MAX = 20

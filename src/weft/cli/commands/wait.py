@@ -9,7 +9,7 @@ from weft.cli.terminal.exit_code import TIMED_OUT
 from weft.cli.terminal.report import note
 from weft.cli.terminal.waiting import IsLate, wait_for_batch, wait_for_group, wait_for_job
 from weft.client.api import Api
-from weft.core.durations import parse_seconds
+from weft.core.text.durations import parse_seconds
 
 
 def wait(

@@ -22,8 +22,8 @@ from weft.cli.terminal.plain import cell, one_line
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_facts, print_json, print_table
 from weft.client.api import Api
-from weft.core.amounts import size
 from weft.core.ids import format_job_ref
+from weft.core.text.amounts import size
 
 app = App(
     name="worker",

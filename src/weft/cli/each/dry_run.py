@@ -9,8 +9,8 @@ from weft.cli.each.packing import Pack, Packer
 from weft.cli.terminal.raw_output import STDOUT, write_all
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import line_of
-from weft.core.input_lines import CommandTemplate
-from weft.core.input_words import WordTemplate
+from weft.core.each.input_lines import CommandTemplate
+from weft.core.each.input_words import WordTemplate
 
 FAILED = 1
 

@@ -15,9 +15,9 @@ from weft.cli.each.packing import (
     columns_of,
     delimiter_of,
 )
-from weft.core.input_lines import CommandTemplate, LineSplitter
-from weft.core.input_words import WordSplitter, WordTemplate
-from weft.core.job_limit import JobLimit, parse_job_limit
+from weft.core.each.input_lines import CommandTemplate, LineSplitter
+from weft.core.each.input_words import WordSplitter, WordTemplate
+from weft.core.each.job_limit import JobLimit, parse_job_limit
 
 PIECE_ITEMS = 10_000
 XARGS_CHARS = 131_072

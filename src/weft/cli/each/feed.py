@@ -16,9 +16,9 @@ from weft.cli.each.records import Submitted
 from weft.cli.input.option_names import option_of
 from weft.cli.terminal.plain import one_line
 from weft.client.api import Api
+from weft.core.each.input_lines import CommandTemplate
+from weft.core.each.input_words import WordTemplate
 from weft.core.errors import InvalidDocument
-from weft.core.input_lines import CommandTemplate
-from weft.core.input_words import WordTemplate
 
 PIECE_JOBS = 1_000
 NAME_CHARS = 200

@@ -7,8 +7,8 @@ from weft.cli.each.feed import JobFeed
 from weft.cli.each.ledger import LAST_WORD, Ledger
 from weft.cli.each.packing import BadInputOption
 from weft.client.api import Api, Document
+from weft.core.each.halt import Halt, parse_halt
 from weft.core.errors import Conflict
-from weft.core.halt import Halt, parse_halt
 from weft.core.states import ENDED_WORDS
 
 LAST_TERM = f"exit_code = {LAST_WORD}"

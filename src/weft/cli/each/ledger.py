@@ -9,8 +9,8 @@ from typing import Any
 from weft.cli.each.records import Submitted
 from weft.cli.each.slots import Slots
 from weft.cli.terminal.exit_code import FAILED, NO_PROGRAM
-from weft.core.end_words import explain_end
-from weft.core.halt import Halt
+from weft.core.each.halt import Halt
+from weft.core.ends.end_words import explain_end
 
 LAST_WORD = 255
 """A job that ends with it asks for no more jobs, as with xargs."""

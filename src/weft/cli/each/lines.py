@@ -8,9 +8,9 @@ from concurrent.futures import CancelledError
 from itertools import islice
 
 from weft.cli.terminal.report import note
+from weft.core.each.input_lines import LineSplitter
+from weft.core.each.input_words import WordSplitter
 from weft.core.errors import Invalid
-from weft.core.input_lines import LineSplitter
-from weft.core.input_words import WordSplitter
 
 STDIN = 0
 READ_BYTES = 64 * 1024

@@ -16,7 +16,7 @@ from weft.cli.terminal.raw_output import STDERR, STDOUT, write_all
 from weft.cli.terminal.screen import line_of
 from weft.client.api import Api, Document
 from weft.client.waiting import wait_beside
-from weft.core.halt import Halt
+from weft.core.each.halt import Halt
 from weft.core.states import ENDED_WORDS
 
 FETCH_JOBS = 200

@@ -12,9 +12,9 @@ from weft.cli.terminal.plain import plain
 from weft.cli.terminal.report import note, print_error
 from weft.cli.terminal.wrapped import wrapped
 from weft.client.http.problems import to_error
-from weft.core.amounts import duration
-from weft.core.escapes import escaped_in_json
 from weft.core.ids import format_batch_id, format_job_ref
+from weft.core.text.amounts import duration
+from weft.core.text.escapes import escaped_in_json
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,8 +7,8 @@ from typing import Any
 
 from weft.cli.input.text import check_text, is_utf8
 from weft.cli.terminal.report import note
+from weft.core.access.secret_variables import matches, patterns_of
 from weft.core.errors import Invalid
-from weft.core.secret_variables import matches, patterns_of
 from weft.settings import load_settings, secret_variables
 
 

@@ -15,9 +15,9 @@ from weft.cli.input.limit_options import LimitOptions, limit_fields
 from weft.cli.input.text import check_text
 from weft.cli.input.values import read_option
 from weft.cli.terminal.plain import one_line
-from weft.core.durations import parse_seconds
+from weft.core.billing.resources import parse_cpu_m, parse_mebibytes, parse_memory_mib
 from weft.core.errors import Invalid
-from weft.core.resources import parse_cpu_m, parse_mebibytes, parse_memory_mib
+from weft.core.text.durations import parse_seconds
 
 NAME_CHARS_MAX = 256
 GPU_MAX = 1024

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from weft.cli.input.limit_options import parse_concurrency_key, parse_moment, parse_rate
-from weft.core.durations import parse_seconds
 from weft.core.errors import InvalidValue, WrongType
 from weft.core.problems import Problems, pointer_of
+from weft.core.text.durations import parse_seconds
 from weft.wire.documents.batches import BatchDocument
 from weft.wire.field_types import check_types
 from weft.wire.mistakes import word_of

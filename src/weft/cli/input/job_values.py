@@ -6,10 +6,10 @@ The server stops at wrong types, so a file with both would be corrected twice.
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
+from weft.core.billing.resources import parse_cpu_m, parse_mebibytes, parse_memory_mib
 from weft.core.errors import InvalidDocument, InvalidValue, ParentNotFound
-from weft.core.parents import refers_to_earlier
+from weft.core.graph.parents import refers_to_earlier
 from weft.core.problems import PROBLEMS_MAX, Problems, pointer_of
-from weft.core.resources import parse_cpu_m, parse_mebibytes, parse_memory_mib
 
 _READERS: Final[Mapping[str, Callable[[Any], int]]] = {
     "cpu": parse_cpu_m,

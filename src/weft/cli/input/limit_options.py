@@ -11,7 +11,7 @@ from weft.cli.input.bounds import bounded
 from weft.cli.input.retry_texts import parse_exit_codes, parse_retry_with, parse_words
 from weft.cli.input.text import check_text
 from weft.cli.input.values import read_option
-from weft.core.durations import parse_seconds
+from weft.core.text.durations import parse_seconds
 
 _CHARS_MAX = 40
 _CLOCK = re.compile(r"[0-9]{1,2}:[0-9]{2}")

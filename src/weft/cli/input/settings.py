@@ -103,7 +103,7 @@ def note_misspelt_variables() -> None:
 
 def flags_of(shared: Local, *groups: Options) -> dict[str, Any]:
     """Return the options that were given, under the names of their settings."""
-    from weft.core.resources import parse_cpu_m  # noqa: PLC0415
+    from weft.core.billing.resources import parse_cpu_m  # noqa: PLC0415
 
     flags: dict[str, Any] = {"home": shared.home}
     for group in groups:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from weft.client.api import Api
 from weft.core.errors import BadId
-from weft.core.group_tree import is_like_number
+from weft.core.graph.group_tree import is_like_number
 from weft.core.ids import BatchId, JobId, parse_batch_id, parse_job_ref
 
 

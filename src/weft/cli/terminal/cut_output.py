@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 from weft.cli.terminal.report import note
-from weft.core.amounts import size
 from weft.core.ids import format_job_ref
+from weft.core.text.amounts import size
 
 LIMIT = "the setting `stream_bytes_max` of workers says how much of each stream is kept"
 

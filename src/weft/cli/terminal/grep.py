@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from types import FrameType
 
 from weft.core.errors import Invalid
-from weft.core.escapes import without_escapes
+from weft.core.text.escapes import without_escapes
 
 CPU_S_MAX = 2.0
 """For the lines of one read, which usually take less than a hundredth of it."""

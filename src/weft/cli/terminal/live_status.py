@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from weft.cli.terminal.progress import CLEAR_LINE, STDERR, line_width
 from weft.client.progress import Counts, is_bar_drawable
-from weft.core.amounts import coming
+from weft.core.text.amounts import coming
 
 if TYPE_CHECKING:
     from weft.client.api import Document

@@ -9,7 +9,7 @@ import codecs
 import os
 
 from weft.cli.terminal.raw_output import STDERR, STDOUT, write_all
-from weft.core.escapes import begun_sequence, only_colours
+from weft.core.text.escapes import begun_sequence, only_colours
 
 
 class Harmless:

@@ -13,7 +13,7 @@ from weft.cli.terminal.raw_output import STDERR, STDOUT
 from weft.cli.terminal.report import note, print_error
 from weft.cli.terminal.screen import JsonItems
 from weft.client.api import Api, Stream
-from weft.core.end_words import explain_end
+from weft.core.ends.end_words import explain_end
 from weft.core.errors import OutputElsewhere, WeftError
 from weft.core.ids import BatchId, format_job_ref
 from weft.core.states import ENDED_WORDS

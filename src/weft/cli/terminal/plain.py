@@ -2,7 +2,7 @@
 
 import sys
 
-from weft.core.texts import harmless
+from weft.core.text.texts import harmless
 
 
 def plain(text: object) -> str:

@@ -8,7 +8,7 @@ import msgspec
 
 from weft.cli.terminal.columns import FLEXIBLE, fit_columns
 from weft.cli.terminal.plain import plain
-from weft.core.escapes import escaped_in_json
+from weft.core.text.escapes import escaped_in_json
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -12,7 +12,7 @@ from cyclopts import (
 )
 from cyclopts.exceptions import UnknownCommandError, UnknownOptionError, UnusedCliTokensError
 
-from weft.core.nearest import nearest
+from weft.core.text.nearest import nearest
 
 _KINDS = {int: "a whole number", float: "a number", bool: "no value"}
 

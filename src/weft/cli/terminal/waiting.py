@@ -12,7 +12,7 @@ from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json
 from weft.cli.terminal.waits import waits_told
 from weft.client.api import Api, Document
-from weft.core.end_words import explain_end
+from weft.core.ends.end_words import explain_end
 from weft.core.errors import OutputElsewhere
 from weft.core.ids import format_batch_id, format_job_ref
 

@@ -9,8 +9,8 @@ from weft.cli.top.state import Document, View
 from weft.client.api import Api
 from weft.client.objects.operation import end_of
 from weft.client.progress import Progress
+from weft.core.access.rights import Right
 from weft.core.ids import format_batch_id, format_job_ref
-from weft.core.rights import Right
 
 NAME_CHARS = 30
 _STOPPED = ("cordoned", "draining")

@@ -5,8 +5,8 @@ from typing import Any
 
 from weft.cli.terminal.names import came_by, state_words, worker_host
 from weft.cli.terminal.plain import one_line
-from weft.core.amounts import duration, money, size
 from weft.core.ids import format_batch_id
+from weft.core.text.amounts import duration, money, size
 
 Document = Mapping[str, Any]
 WORKER_HEADER = ("Worker", "Pool", "Host", "CPU", "Memory", "State")

@@ -10,10 +10,10 @@ from weft.cli.terminal.plain import one_line, plain
 from weft.cli.top.cells import BATCH_HEADER, WORKER_HEADER, batch_cells, worker_cells
 from weft.cli.top.state import Columns, Document, Row, View
 from weft.client.api import Api
-from weft.core.amounts import duration, money
-from weft.core.end_words import explain_end
+from weft.core.ends.end_words import explain_end
 from weft.core.ids import format_batch_id, format_condition_id, format_job_ref
 from weft.core.states import ENDED_WORDS
+from weft.core.text.amounts import duration, money
 
 BATCHES_MAX = 100
 JOBS_MAX = 200

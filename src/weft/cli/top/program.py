@@ -18,9 +18,9 @@ from weft.cli.top.lists import JOB_STATES, ROOTS, is_cut, is_live, load, opened,
 from weft.cli.top.search import Search
 from weft.cli.top.state import Document, Screen, View
 from weft.client.api import Api
+from weft.core.access.rights import RIGHTS_OF, Right, UserRole, require
 from weft.core.errors import Unavailable, WeftError
 from weft.core.ids import format_job_ref
-from weft.core.rights import RIGHTS_OF, Right, UserRole, require
 
 REFRESH_S = 1.0
 """Events come by the thousand; one look at the server per second is enough to read."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from weft.cli.top.search import Match, Search
-from weft.core.rights import Right
+from weft.core.access.rights import Right
 
 Document = Mapping[str, Any]
 Prompt = Literal["", "filter", "search", "confirm"]

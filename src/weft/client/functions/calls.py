@@ -18,9 +18,9 @@ import msgspec
 from weft.client.api import RESULTS_AT_ONCE, Api, ResultRow
 from weft.client.functions.pickles import PYTHON, Function
 from weft.client.submission.planner import ONE_REQUEST_BYTES, ONE_REQUEST_JOBS
+from weft.core.billing.resources import MIB as _MIB
+from weft.core.billing.resources import parse_bytes, parse_cpu_m
 from weft.core.errors import Conflict, EventsGone, InvalidDocument, NotFound, PayloadTooLarge
-from weft.core.resources import MIB as _MIB
-from weft.core.resources import parse_bytes, parse_cpu_m
 from weft.core.states import ENDED_WORDS, JobState
 from weft.wire.documents.batches import FunctionDocument, JobDocument
 

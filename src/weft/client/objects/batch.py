@@ -11,7 +11,7 @@ from weft.client.objects.job import Job
 from weft.client.objects.operation import end_of, retried
 from weft.client.progress import Progress
 from weft.client.submission.refs import ref_of
-from weft.core.group_tree import is_like_number
+from weft.core.graph.group_tree import is_like_number
 from weft.core.ids import format_batch_id
 
 ROOT_GROUP = 0

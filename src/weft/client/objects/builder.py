@@ -26,7 +26,7 @@ from weft.core.errors import (
     WeftError,
     WrongType,
 )
-from weft.core.group_tree import ROOT, wrong_path
+from weft.core.graph.group_tree import ROOT, wrong_path
 from weft.core.ids import format_batch_id, format_job_ref
 from weft.wire.synonyms import nearest_field
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from weft.client.api import Api
 from weft.client.http.listing import Document
-from weft.core.crate import PARAMETER, Ran, crate_of
 from weft.core.errors import Conflict, Invalid, ParameterNotFound
+from weft.core.files.crate import PARAMETER, Ran, crate_of
 from weft.core.ids import format_batch_id, format_job_ref
 
 JOBS_MAX: Final = 10_000

@@ -15,8 +15,8 @@ from weft.client.submission.group_plan import GroupPlan, plan_group_numbers
 from weft.client.submission.planner import fill_in_bunches, fits_one_request
 from weft.client.submission.upload import Upload
 from weft.core.errors import FieldError, WrongType
-from weft.core.parents import Earlier, Parents, order_jobs, renumbered, resolve_parents
-from weft.core.positions import Positions
+from weft.core.graph.parents import Earlier, Parents, order_jobs, renumbered, resolve_parents
+from weft.core.graph.positions import Positions
 from weft.core.problems import Problems
 
 FIELDS_OF_JOBS = frozenset({"jobs", "groups", "inherit_env"})

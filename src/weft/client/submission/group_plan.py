@@ -6,7 +6,7 @@ from typing import Any
 
 from weft.client.http.listing import Document
 from weft.core.errors import GroupExists
-from weft.core.group_tree import plan_groups
+from weft.core.graph.group_tree import plan_groups
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from weft.client.submission.refs import Block
 from weft.client.submission.spool import JobSpool
 from weft.client.submission.upload import Upload
 from weft.core.errors import GroupNotFound
-from weft.core.group_tree import ROOT, ancestors
+from weft.core.graph.group_tree import ROOT, ancestors
 
 
 @dataclass(frozen=True)

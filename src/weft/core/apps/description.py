@@ -13,8 +13,8 @@ import msgspec
 from weft.core.apps.names import APP, wrong_variable
 from weft.core.apps.values import TYPES, Parameter, wrong_default
 from weft.core.errors import FieldError, InvalidApp
-from weft.core.patterns import WrongPattern, check_pattern
 from weft.core.problems import PROBLEMS_MAX, pointer_of
+from weft.core.text.patterns import WrongPattern, check_pattern
 
 FILES: Final = ("app.json", "app.toml")
 """The names of the file, the first of which counts if both are there."""

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from weft.core.callback_url import parse_callback_url, without_login
+from weft.core.deliveries.callback_url import parse_callback_url, without_login
 
 SECRET: Final = re.compile(r"\$\{secret\.([A-Za-z][\w.-]{0,62})\}")
 AUTHORITY: Final = re.compile(r"[^:/?#]+://(?:([^/?#@]*)@)?([^/?#]*)")

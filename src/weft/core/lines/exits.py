@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from weft.core.end_rules import CODE_MAX, RULES_MAX, SUBTYPE_CHARS_MAX, parse_codes
+from weft.core.ends.end_rules import CODE_MAX, RULES_MAX, SUBTYPE_CHARS_MAX, parse_codes
 from weft.core.states import JobState
 
 TRIES_MAX: Final = 1000

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any, Final, Literal, NamedTuple
 from urllib.parse import quote
 
-from weft.core.callback_url import parse_callback_url
+from weft.core.deliveries.callback_url import parse_callback_url
 from weft.core.lines.durations import duration_of
 from weft.core.lines.filling import FIELD, ValueOf, filled, wrong_text
 

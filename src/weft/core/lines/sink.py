@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from weft.core.file_paths import WrongPath, parts_of
+from weft.core.files.file_paths import WrongPath, parts_of
 from weft.core.lines.credentials import wrong_headers, wrong_url
 from weft.core.lines.durations import duration_of
 from weft.core.lines.filling import FIELD, CannotFill, at, filled, wrong_text

@@ -15,7 +15,7 @@ from weft.core.pictures.svg import (
     number,
     written,
 )
-from weft.core.texts import harmless
+from weft.core.text.texts import harmless
 
 NODE_HEIGHT: Final = 46.0
 _BAR: Final = 5.0

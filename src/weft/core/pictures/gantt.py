@@ -5,11 +5,11 @@ from datetime import datetime, timedelta
 from typing import Final
 from xml.etree.ElementTree import Element
 
-from weft.core.amounts import duration
 from weft.core.pictures.svg import add, add_text, cut, new_picture, written
 from weft.core.pictures.timeline import PHASES, AttemptBar, Timeline, WorkerLine
 from weft.core.states import JobState
-from weft.core.texts import harmless
+from weft.core.text.amounts import duration
+from weft.core.text.texts import harmless
 
 LEFT: Final = 120.0
 WIDTH: Final = 900.0

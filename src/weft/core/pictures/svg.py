@@ -7,7 +7,7 @@ from typing import Final
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from weft.core.pictures.style import SCHEMES, STYLE
-from weft.core.texts import harmless
+from weft.core.text.texts import harmless
 
 MARKS: Final[Mapping[str, str]] = {
     "success": "M1 6 L4.5 9.5 L11 2.5",

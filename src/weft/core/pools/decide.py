@@ -10,9 +10,9 @@ from collections.abc import Collection, Iterable, Sequence
 
 import msgspec
 
-from weft.core.offers import MACHINE, serves
 from weft.core.pools.machine import ANYWHERE, Decision, Demand, Machine, offers_of
 from weft.core.pools.pool import Flavour, Pool
+from weft.core.scheduling.offers import MACHINE, serves
 
 
 def decide(

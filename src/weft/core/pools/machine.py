@@ -5,9 +5,9 @@ from typing import Final, Literal
 
 import msgspec
 
-from weft.core import time_limits
-from weft.core.offers import PREEMPTIBLE, Ask, Offer
 from weft.core.pools.pool import Flavour
+from weft.core.scheduling import time_limits
+from weft.core.scheduling.offers import PREEMPTIBLE, Ask, Offer
 
 MachineState = Literal["creating", "active", "cordoned", "deleting"]
 NEVER_S: Final = 31_536_000.0

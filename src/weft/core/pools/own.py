@@ -9,10 +9,10 @@ from collections.abc import Collection, Mapping, Sequence
 
 import msgspec
 
-from weft.core.offers import MACHINE, Ask, serves
 from weft.core.pools.decide import decide, lost_machines, quota_left_m
 from weft.core.pools.machine import ANYWHERE, Decision, Demand, Machine, offers_of
 from weft.core.pools.pool import Flavour, Pool
+from weft.core.scheduling.offers import MACHINE, Ask, serves
 
 
 class OwnJob(msgspec.Struct, frozen=True, kw_only=True):

@@ -5,8 +5,8 @@ from typing import Any
 
 import msgspec
 
-from weft.core.differences import Kind, differences
 from weft.core.pools.pool import Pool
+from weft.core.text.differences import Kind, differences
 
 
 class PoolDifference(msgspec.Struct, frozen=True, kw_only=True):

@@ -10,7 +10,6 @@ from typing import Final
 
 from lark import Token
 
-from weft.core.nearest import nearest
 from weft.core.query.fields import FIELDS, MATCHES, OPERATORS, REASONS, STATES, SYNONYMS, Kind
 from weft.core.query.position import Wrong
 from weft.core.query.tree import (
@@ -31,6 +30,7 @@ from weft.core.query.tree import (
     TextTerm,
     TimeTerm,
 )
+from weft.core.text.nearest import nearest
 
 KEYWORDS: Final = frozenset({"and", "or", "not"})
 _INTEGER: Final = re.compile(r"[+-]?[0-9]{1,18}")

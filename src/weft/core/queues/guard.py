@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from weft.core.patterns import WrongPattern, check_pattern
 from weft.core.queues.attributes import BY_PATH, MAP, PARENTS, Path, fields_below
 from weft.core.queues.guard_words import Refusal, failure_of, refusal_of
+from weft.core.text.patterns import WrongPattern, check_pattern
 
 if TYPE_CHECKING:
     import cel

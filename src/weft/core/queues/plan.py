@@ -5,8 +5,8 @@ from typing import Any, Literal
 
 import msgspec
 
-from weft.core.differences import differences
 from weft.core.queues.queue import Queue
+from weft.core.text.differences import differences
 
 
 class QueueDifference(msgspec.Struct, frozen=True, kw_only=True):

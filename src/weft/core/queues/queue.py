@@ -5,7 +5,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from weft.core.offers import POSTGRES
+from weft.core.scheduling.offers import POSTGRES
 
 DEFAULT: Final = "default"
 """The queue of jobs that no guard takes. Every tenant has it."""

@@ -5,9 +5,9 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from weft.core.amounts import duration
-from weft.core.end_words import explain_end, over_memory
+from weft.core.ends.end_words import explain_end, over_memory
 from weft.core.states import Phase
+from weft.core.text.amounts import duration
 from weft.core.why.facts import EndFacts
 from weft.core.why.sentences import Cause, command, in_engine, name_of, waits_on
 

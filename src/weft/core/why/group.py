@@ -5,7 +5,7 @@ from datetime import datetime
 
 import msgspec
 
-from weft.core.end_words import explain_end
+from weft.core.ends.end_words import explain_end
 from weft.core.why.facts import EndFacts, GroupFacts
 from weft.core.why.sentences import (
     Cause,

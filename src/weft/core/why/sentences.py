@@ -6,8 +6,8 @@ from datetime import datetime
 
 import msgspec
 
+from weft.core.billing.spending import amount_text
 from weft.core.ids import format_batch_id, format_job_ref
-from weft.core.spending import amount_text
 from weft.core.why.facts import EndFacts, GateFacts, JobFacts, JobName, LimitFacts
 
 

@@ -5,10 +5,10 @@ from datetime import datetime
 
 import msgspec
 
-from weft.core.amounts import MINUTE, duration, size
-from weft.core.end_words import explain_reason
+from weft.core.ends.end_words import explain_reason
 from weft.core.ids import format_condition_id
-from weft.core.offers import MACHINE
+from weft.core.scheduling.offers import MACHINE
+from weft.core.text.amounts import MINUTE, duration, size
 from weft.core.why.facts import (
     BlockedFacts,
     ComingMachine,

@@ -12,12 +12,12 @@ from litestar import Response
 from weft.api.http.requests import AnyRequest, caller_of, foreign_origin, services_of
 from weft.api.use_cases import cancel as cancelling
 from weft.api.use_cases.hide import hide_batch
+from weft.core.access.permissions import Permission
+from weft.core.access.rights import Right
+from weft.core.access.secret_variables import matches, patterns_of
 from weft.core.addresses import parse_allowed_hosts
+from weft.core.deliveries.mail import parse_mail_domains
 from weft.core.errors import Invalid, NoWorkerFits
-from weft.core.mail import parse_mail_domains
-from weft.core.permissions import Permission
-from weft.core.rights import Right
-from weft.core.secret_variables import matches, patterns_of
 from weft.doors.aloe.finding import archived_at, document_of, find
 from weft.doors.aloe.inputs import Sources, staged_inputs
 from weft.doors.aloe.notifications import logs_in, subscriptions_of, wrong_notifications

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final
 
-from weft.core.file_paths import STORE_SCHEME
+from weft.core.files.file_paths import STORE_SCHEME
 from weft.doors.aloe.words import ENDED, STORE
 from weft.wire.documents.files import FileOutput
 

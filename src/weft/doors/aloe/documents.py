@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from weft.core.secret_variables import MASK, matches, without_password
+from weft.core.access.secret_variables import MASK, matches, without_password
 from weft.doors.aloe.story import Entry, Story, story_of
 from weft.doors.aloe.words import QUEUE, STORE, app_uuid, instant, seconds_of, slug
 

@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.services import Services
-from weft.core.permissions import Permission
-from weft.core.secret_variables import patterns_of
+from weft.core.access.permissions import Permission
+from weft.core.access.secret_variables import patterns_of
 from weft.doors.aloe.archives import own_name
 from weft.doors.aloe.documents import job_document
 from weft.doors.aloe.refused import bad_request, not_found

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 from weft.core.apps.description import AppDescription
 from weft.core.apps.values import Parameter
-from weft.core.file_paths import STORE_SCHEME, UrlFile, WrongPath, parse_source, parts_of
+from weft.core.files.file_paths import STORE_SCHEME, UrlFile, WrongPath, parse_source, parts_of
 from weft.doors.aloe.archives import own_name, source_of
 from weft.doors.aloe.refused import bad_request
 from weft.doors.aloe.story import story_of

@@ -15,7 +15,7 @@ from weft.api.http.sse import stream_reply
 from weft.api.use_cases.files import files_now, live_key, open_file
 from weft.api.use_cases.output import Outputs, missing_output
 from weft.core.errors import FileNotFound
-from weft.core.file_paths import WrongPath, parts_of
+from weft.core.files.file_paths import WrongPath, parts_of
 from weft.doors.aloe.archives import kept_path, own_name
 from weft.doors.aloe.documents import job_href
 from weft.doors.aloe.finding import find

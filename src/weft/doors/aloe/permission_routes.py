@@ -6,8 +6,8 @@ from typing import Any, Final
 from litestar import Response, delete, get, post
 
 from weft.api.http.requests import AnyRequest, services_of
+from weft.core.access.permissions import Permission
 from weft.core.errors import UserNotFound
-from weft.core.permissions import Permission
 from weft.doors.aloe.documents import job_href
 from weft.doors.aloe.finding import find
 from weft.doors.aloe.options import READ, SHARE, paths

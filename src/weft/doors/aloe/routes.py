@@ -7,7 +7,7 @@ from litestar import Response, delete, get, post, put
 from weft.api.http.doors import ApiDoor
 from weft.api.http.requests import AnyRequest
 from weft.api.web_tokens.wso2 import PREFIX
-from weft.core.permissions import Permission
+from weft.core.access.permissions import Permission
 from weft.doors.aloe.actions import ACTIONS, hide, resubmit, stop, submitted, unhide
 from weft.doors.aloe.app_routes import APP_ROUTES
 from weft.doors.aloe.documents import history_entry, status_document, summary_of

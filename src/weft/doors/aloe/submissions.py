@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from weft.core.apps.description import AppDescription, bytes_of
-from weft.core.file_paths import WrongPath, parts_of
+from weft.core.files.file_paths import WrongPath, parts_of
 from weft.doors.aloe.archives import outputs_of
 from weft.doors.aloe.inputs import StagedInputs
 from weft.doors.aloe.refused import bad_request

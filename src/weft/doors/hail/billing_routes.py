@@ -17,7 +17,7 @@ from weft.core.errors import (
 )
 from weft.core.query import all_of
 from weft.core.query.tree import Field, Operator, StateTerm, TextTerm
-from weft.core.texts import wrong_name
+from weft.core.text.texts import wrong_name
 from weft.doors.hail.batch_routes import API
 from weft.doors.hail.documents import project_document
 from weft.doors.hail.options import KNOWN, MANAGED

@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 
 from weft.api.services import Payers
-from weft.core.secret_variables import masked
+from weft.core.access.secret_variables import masked
 from weft.doors.hail.jobs import ATTEMPT, N_MAX_ATTEMPTS, present_form
 from weft.doors.hail.requests import Document
 from weft.doors.hail.resources import REGION, asked_of, collection_of

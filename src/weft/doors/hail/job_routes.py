@@ -14,8 +14,8 @@ from weft.api.services import Payers
 from weft.api.use_cases import read
 from weft.api.use_cases.attempt_usage import read_samples
 from weft.api.use_cases.output import Outputs
+from weft.core.access.secret_variables import patterns_of
 from weft.core.query import EVERYTHING, Subject, all_of
-from weft.core.secret_variables import patterns_of
 from weft.doors.hail.batch_routes import API, SECOND
 from weft.doors.hail.documents import (
     attempt_document,

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from weft.api.http.path_ids import ATTEMPTS_MAX
-from weft.core.texts import wrong_name
+from weft.core.text.texts import wrong_name
 from weft.doors.hail.alike_jobs import Alike, alike_to
 from weft.doors.hail.plain_jobs import PlainJob, checked_job, plain_job
 from weft.doors.hail.refused import bad_request

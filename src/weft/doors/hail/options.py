@@ -2,8 +2,8 @@
 
 from typing import Any, Final
 
-from weft.core.permissions import Permission
-from weft.core.rights import Right
+from weft.core.access.permissions import Permission
+from weft.core.access.rights import Right
 from weft.doors.hail.refused import Refused, answer_refused
 
 _HANDLERS: Final = {Refused: answer_refused}

@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl
 import msgspec
 
 from weft.api.http.requests import AnyRequest, foreign_origin, read_bytes
-from weft.core.door_keys import sent_key
+from weft.core.access.door_keys import sent_key
 from weft.doors.hail.refused import Refused, bad_request
 from weft.submission.services import Origin
 

@@ -6,7 +6,7 @@ from litestar import Response, get
 
 from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of
-from weft.core.rights import Right
+from weft.core.access.rights import Right
 from weft.doors.hail.batch_routes import API, empty
 from weft.doors.hail.options import KNOWN, OPEN
 from weft.doors.hail.refused import TEXT

@@ -5,7 +5,7 @@ functions, for whoever carries them.
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from weft.core.retry_policy import wait_s
+from weft.core.ends.retry_policy import wait_s
 from weft.doors.jobweaver.words import SIMULATION, event_id, instant, outcome_of, word_of
 from weft.ports.store import Row
 from weft.wire.documents.batches import BatchDocument

@@ -16,7 +16,8 @@ import msgspec
 
 from weft.api.services import Services
 from weft.api.use_cases.intake import finish_all, named_user, submit_taken, until_possible
-from weft.core.door_keys import stored_key
+from weft.core.access.door_keys import stored_key
+from weft.core.access.rights import UserRole
 from weft.core.errors import (
     IdempotencyConflict,
     QueueFull,
@@ -27,7 +28,6 @@ from weft.core.errors import (
 from weft.core.ids import format_batch_id
 from weft.core.problem_document import problem_document
 from weft.core.problems import Problems
-from weft.core.rights import UserRole
 from weft.doors.jobweaver.documents import batch_of
 from weft.doors.jobweaver.topics import NAME, identity_of
 from weft.ports.store import ForeignJobs

@@ -9,8 +9,8 @@ from weft.api.http.doors import ApiDoor, ForeignTrace
 from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, foreign_origin, services_of
 from weft.api.use_cases import read
+from weft.core.access.rights import Right
 from weft.core.errors import IdempotencyConflict
-from weft.core.rights import Right
 from weft.core.states import JobState
 from weft.doors.jobweaver.documents import (
     batch_of,

@@ -21,6 +21,7 @@ from typing import Any
 
 import msgspec
 
+from weft.core.access.token_text import new_token
 from weft.core.errors import WorkerEnded
 from weft.core.pools import (
     ANYWHERE,
@@ -33,7 +34,6 @@ from weft.core.pools import (
     offers_of,
     used_share,
 )
-from weft.core.token_text import new_token
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.driver.loops.provider_calls import Answer, Creations, Pauses, heard, limited
 from weft.ports.provider import (

@@ -6,8 +6,8 @@ the dates of tries ring it, and the end of a try.
 
 import asyncio
 
-from weft.core.black_holes import Ends, Outcome, find_black_holes, retry_s
 from weft.core.errors import WorkerEnded
+from weft.core.scheduling.black_holes import Ends, Outcome, find_black_holes, retry_s
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.telemetry import metrics
 from weft.telemetry.log import get_logger

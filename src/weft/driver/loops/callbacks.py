@@ -18,14 +18,19 @@ from urllib.parse import urljoin, urlsplit
 import msgspec
 
 from weft import __version__
-from weft.core.callback_retry import RetryPlan, is_delivered, next_try_s
-from weft.core.callback_signature import DELIVERY_HEADER, SIGNATURE_HEADER, sign, tenant_secret
-from weft.core.callback_url import without_login
+from weft.core.deliveries.callback_retry import RetryPlan, is_delivered, next_try_s
+from weft.core.deliveries.callback_signature import (
+    DELIVERY_HEADER,
+    SIGNATURE_HEADER,
+    sign,
+    tenant_secret,
+)
+from weft.core.deliveries.callback_url import without_login
+from weft.core.deliveries.mail import SCHEME
+from weft.core.deliveries.notice_policy import NoticePolicy, next_notice_s
 from weft.core.errors import SecretKeyMissing
 from weft.core.lines.filling import CannotFill
 from weft.core.lines.sink import CHECK_S, CHECKS_MAX, HTTP, checks_of, is_rejected, target_of
-from weft.core.mail import SCHEME
-from weft.core.notice_policy import NoticePolicy, next_notice_s
 from weft.driver.callback_forms import CallbackBody, CallbackForm, body_of
 from weft.driver.loops.in_hand import STALE_S, InHand
 from weft.driver.loops.loop import Loop, LoopContext

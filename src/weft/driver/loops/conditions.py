@@ -12,9 +12,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from weft.core.conditions import MESSAGE_CHARS_MAX, Tested
-from weft.core.gateway_test import GATEWAY, read_gateway_ask
-from weft.core.pool_test import POOL, read_pool_ask
+from weft.core.ends.conditions import MESSAGE_CHARS_MAX, Tested
+from weft.core.scheduling.gateway_test import GATEWAY, read_gateway_ask
+from weft.core.scheduling.pool_test import POOL, read_pool_ask
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.ports.store import DueCondition
 from weft.telemetry import metrics

@@ -7,7 +7,7 @@ import asyncio
 import time
 from typing import Final
 
-from weft.core.dead_mail import DeadMail
+from weft.core.deliveries.dead_mail import DeadMail
 from weft.driver.loops.callbacks import Post
 from weft.driver.loops.following import Following, Key
 from weft.driver.loops.loop import Loop, LoopContext

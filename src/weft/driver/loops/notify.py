@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from weft.core.secret_variables import patterns_of
+from weft.core.access.secret_variables import patterns_of
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.driver.loops.telling import BEHIND_S
 from weft.driver.notice_forms import NoticeForm

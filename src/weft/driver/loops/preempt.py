@@ -10,7 +10,7 @@ import time
 import msgspec
 
 from weft.core.ids import format_job_ref
-from weft.core.preemption import Host, Key, Preemption, WaitingJob, plan_round
+from weft.core.scheduling.preemption import Host, Key, Preemption, WaitingJob, plan_round
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.telemetry import metrics
 from weft.telemetry.log import get_logger

@@ -13,7 +13,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from weft.core.spending import Stage, is_near, room_per_hour, stage_of
+from weft.core.billing.spending import Stage, is_near, room_per_hour, stage_of
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.ports.store.spending import Limit
 from weft.telemetry import metrics

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from weft.core.access.rights import Right, require
 from weft.core.batch_actions import BatchAction, n_concerned
 from weft.core.errors import EpochStale, Internal, RightMissing, Unavailable, WeftError
 from weft.core.query import Subject, parse_query
 from weft.core.query.tree import Field, IntegerTerm, Operator, all_of
-from weft.core.rights import Right, require
 from weft.driver.operations.fill_set import STEP_LIMITS
 from weft.driver.operations.signed_copies import Keys
 from weft.ports.store import BatchQuery, Caller, DriverStore, Operation

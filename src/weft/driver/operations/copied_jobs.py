@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
-from weft.core.time_limits import ASK as TIME_LIMIT
-from weft.core.time_limits import limit_class
+from weft.core.scheduling.time_limits import ASK as TIME_LIMIT
+from weft.core.scheduling.time_limits import limit_class
 from weft.driver.operations.copied_specs import (
     Copied,
     carrier_of,

@@ -5,8 +5,8 @@ import pwd
 from dataclasses import replace
 
 from weft.core.attempt_key import AttemptKey
-from weft.core.conditions import BLOCK_FILE_VARIABLE
-from weft.core.products import PRODUCTS_VARIABLE
+from weft.core.ends.conditions import BLOCK_FILE_VARIABLE
+from weft.core.files.products import PRODUCTS_VARIABLE
 from weft.ports.executor import ExecutorLimits
 from weft.telemetry.trace import format_traceparent
 from weft.wire.spec import JobSpec

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from weft.core.resources import MIB
+from weft.core.billing.resources import MIB
 from weft.ports.provider import WantedMachine
 from weft.settings import variable_of
 

@@ -21,7 +21,7 @@ from typing import Any, Final
 from urllib.parse import urlencode, urljoin
 
 from weft.core.addresses import AllowedHosts, read_address
-from weft.core.callback_url import CallbackTarget, parse_callback_url, without_login
+from weft.core.deliveries.callback_url import CallbackTarget, parse_callback_url, without_login
 from weft.core.lines.durations import duration_of
 from weft.ports.source import READING_BYTES_MAX, Item, Reading, SourceFailed, SourceSite
 

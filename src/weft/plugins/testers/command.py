@@ -6,8 +6,8 @@ Jobs name it and pass nothing to it: it runs with the rights of the driver.
 import subprocess
 from collections.abc import Mapping
 
-from weft.core.conditions import MESSAGE_CHARS_MAX, Tested
-from weft.core.end_words import signal_name
+from weft.core.ends.conditions import MESSAGE_CHARS_MAX, Tested
+from weft.core.ends.end_words import signal_name
 from weft.ports.tester import StillBlocked, TesterSite
 
 

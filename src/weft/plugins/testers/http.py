@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from http.client import HTTPConnection, HTTPException
 from typing import Final
 
-from weft.core.callback_url import parse_callback_url
-from weft.core.conditions import Tested
+from weft.core.deliveries.callback_url import parse_callback_url
+from weft.core.ends.conditions import Tested
 from weft.plugins.testers.connect import connect, reason_of
 from weft.ports.tester import StillBlocked, TesterSite
 

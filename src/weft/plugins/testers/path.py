@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from weft.core.conditions import Tested
+from weft.core.ends.conditions import Tested
 from weft.plugins.testers.directories import allowed_path
 from weft.ports.tester import StillBlocked, TesterSite
 

@@ -3,9 +3,9 @@
 import os
 from collections.abc import Mapping
 
-from weft.core.amounts import size
-from weft.core.conditions import Tested
-from weft.core.resources import parse_bytes
+from weft.core.billing.resources import parse_bytes
+from weft.core.ends.conditions import Tested
+from weft.core.text.amounts import size
 from weft.plugins.testers.directories import allowed_path
 from weft.ports.tester import StillBlocked, TesterSite
 

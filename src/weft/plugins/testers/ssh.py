@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from weft.core.conditions import Tested
+from weft.core.ends.conditions import Tested
 from weft.plugins.testers.connect import connect, reason_of
 from weft.ports.tester import StillBlocked, TesterSite
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from weft.core.conditions import Tested
+from weft.core.ends.conditions import Tested
 from weft.plugins.testers.connect import connect
 from weft.ports.tester import TesterSite
 

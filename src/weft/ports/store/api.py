@@ -373,7 +373,7 @@ class ApiStore(
 
     async def pool_offers(self) -> Sequence[Row]:
         """Return `cpu_m, memory_mib, offers, serves_tenant_id` of every known worker, the largest
-        memory first; `offers` by name, storage and gpu included (`core/offers.py`).
+        memory first; `offers` by name, storage and gpu included (`core/scheduling/offers.py`).
 
         `serves_tenant_id`: the tenant whose jobs alone run there; None: those of all tenants.
         """

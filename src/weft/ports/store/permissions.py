@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from typing import Protocol
 
-from weft.core.permissions import Permission
+from weft.core.access.permissions import Permission
 from weft.ports.store.callers import Caller, Row
 
 

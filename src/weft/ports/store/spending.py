@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple, Protocol
 
-from weft.core.spending import Measure, Spending, Stage
+from weft.core.billing.spending import Measure, Spending, Stage
 from weft.ports.store.callers import Caller, Row
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from typing import Protocol
 
-from weft.core.rights import Right
+from weft.core.access.rights import Right
 from weft.ports.store.callers import Caller, Row, WorkTerms
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Protocol
 
-from weft.core.rights import UserRole
+from weft.core.access.rights import UserRole
 from weft.ports.store.callers import Caller, Row
 
 

@@ -8,9 +8,9 @@ import msgspec
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.command import Command
-from weft.core.conditions import Ask
-from weft.core.log_location import LogLocation
-from weft.core.offers import Offer
+from weft.core.ends.conditions import Ask
+from weft.core.files.log_location import LogLocation
+from weft.core.scheduling.offers import Offer
 from weft.wire.sealed import SecretRow
 
 

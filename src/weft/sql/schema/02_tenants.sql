@@ -70,7 +70,7 @@ CREATE TABLE weft.tenant_user (
     tenant_id int NOT NULL REFERENCES weft.tenant,
     name text NOT NULL CHECK (length(name) BETWEEN 1 AND 256),
     weight int NOT NULL DEFAULT 1 CHECK (weight > 0),
-    -- What a user may do; the rights of a role are in core/rights.py.
+    -- What a user may do; the rights of a role are in core/access/rights.py.
     role text NOT NULL DEFAULT 'user'
         CHECK (role IN ('viewer', 'user', 'operator', 'tenant-admin', 'admin', 'worker')),
     removed_at timestamptz,  -- NULL: not removed; a removed user keeps the row, which batches and bills name

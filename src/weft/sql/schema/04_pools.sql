@@ -144,7 +144,7 @@ CREATE TABLE weft.worker_sum (
 CREATE INDEX worker_sum_pool_idx ON weft.worker_sum (pool_id);
 
 -- Workers that the driver cordoned because attempts fail there at once, and their tries
--- (weft.core.black_holes).
+-- (weft.core.scheduling.black_holes).
 CREATE TABLE weft.black_hole (
     worker_id int PRIMARY KEY REFERENCES weft.worker ON DELETE CASCADE,
     n_tries int NOT NULL DEFAULT 0,  -- that failed

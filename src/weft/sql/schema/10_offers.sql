@@ -163,7 +163,7 @@ CREATE TABLE weft.reservation (
 ALTER TABLE weft.reservation ENABLE ROW LEVEL SECURITY;
 CREATE POLICY system_rows ON weft.reservation TO weft_system USING (true);
 
--- Attempts that are stopped so that a job of a queue of higher priority can start (weft.core.preemption).
+-- Attempts that are stopped so that a job of a queue of higher priority can start (weft.core.scheduling.preemption).
 CREATE TABLE weft.preemption (
     batch_id bigint NOT NULL,
     job_id int NOT NULL,

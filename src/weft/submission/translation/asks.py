@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from weft.core.ends.retry_with import MoreRule
 from weft.core.problems import Problems
-from weft.core.retry_with import MoreRule
 from weft.ports.store import Row, Shape
 from weft.submission.translation.context import DocumentContext
 from weft.submission.translation.retry_with import rules_of_more

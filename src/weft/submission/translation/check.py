@@ -6,10 +6,10 @@ from itertools import chain
 from operator import itemgetter
 from typing import Final
 
+from weft.core.access.secret_variables import MASK, is_masked
 from weft.core.errors import EmptyCommand, EnvironmentTooLarge, InvalidValue, NulCharacter
 from weft.core.problems import Problems, pointer_of
-from weft.core.secret_variables import MASK, is_masked
-from weft.core.texts import wrong_attributes, wrong_key, wrong_name
+from weft.core.text.texts import wrong_attributes, wrong_key, wrong_name
 from weft.settings import Settings
 from weft.wire.documents.batches import JobDocument
 from weft.wire.documents.foreign_jobs import ForeignJob

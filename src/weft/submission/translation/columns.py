@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from weft.core.parents import Parents
-from weft.core.retry_with import MoreRule
+from weft.core.ends.retry_with import MoreRule
+from weft.core.graph.parents import Parents
 from weft.submission.translation.functions import Carriers
 
 

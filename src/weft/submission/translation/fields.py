@@ -15,7 +15,7 @@ import msgspec
 
 from weft.core.errors import InvalidValue
 from weft.core.problems import Problems, pointer_of
-from weft.core.texts import wrong_name
+from weft.core.text.texts import wrong_name
 from weft.settings import Settings
 from weft.submission.translation.apps import check_app, check_parameters
 from weft.submission.translation.containers import (

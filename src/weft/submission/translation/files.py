@@ -3,9 +3,9 @@
 from typing import Final
 
 from weft.core.addresses import parse_allowed_hosts
-from weft.core.callback_url import parse_target, wrong_address
+from weft.core.deliveries.callback_url import parse_target, wrong_address
 from weft.core.errors import InvalidValue
-from weft.core.file_paths import (
+from weft.core.files.file_paths import (
     UrlFile,
     WrongPath,
     has_wildcards,

@@ -9,10 +9,10 @@ from typing import Any, Final
 
 import msgspec
 
+from weft.core.access.secret_variables import masked
 from weft.core.errors import InvalidValue, ParentNotBelow, ParentNotFound
-from weft.core.positions import Positions
+from weft.core.graph.positions import Positions
 from weft.core.problems import Problems
-from weft.core.secret_variables import masked
 from weft.settings import Settings
 from weft.submission.translation.check import PATH_CHARS_MAX
 from weft.submission.translation.context import DocumentContext

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from weft.core.amounts import coming
 from weft.core.ids import format_batch_id
+from weft.core.text.amounts import coming
 from weft.core.why import Cause, GateFacts, GateSentence, JobFacts, command, name_of
 from weft.ports.store import Gate
 from weft.wire.documents.batches import BatchDocument, JobDocument

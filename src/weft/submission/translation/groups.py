@@ -3,11 +3,11 @@
 from collections.abc import Container, Iterable, Mapping, Sequence
 
 from weft.core.addresses import parse_allowed_hosts
-from weft.core.callback_url import wrong_callback
+from weft.core.deliveries.callback_url import wrong_callback
 from weft.core.errors import FieldError, InvalidValue, WrongType
-from weft.core.group_tree import PlannedGroup, is_like_number, wrong_path
+from weft.core.graph.group_tree import PlannedGroup, is_like_number, wrong_path
 from weft.core.problems import Problems, pointer_of
-from weft.core.texts import wrong_name
+from weft.core.text.texts import wrong_name
 from weft.ports.store import NewGroup
 from weft.settings import Settings
 from weft.submission.translation.check import check_attributes

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
 from weft.core.errors import InvalidValue, TooManyParents, WrongType
-from weft.core.parents import Earlier, Parents, order_jobs, renumbered, resolve_parents
-from weft.core.positions import Positions
+from weft.core.graph.parents import Earlier, Parents, order_jobs, renumbered, resolve_parents
+from weft.core.graph.positions import Positions
 from weft.core.problems import Problems
 from weft.ports.store import JobRows, Row, Shape
 from weft.submission.translation.arrays import cut_arrays

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
 from typing import Any
 
-from weft.core.nearest import nearest
-from weft.core.retry_policy import POLICIES, completed, mistakes
+from weft.core.ends.retry_policy import POLICIES, completed, mistakes
+from weft.core.text.nearest import nearest
 from weft.ports.policy import POLICY_PLUGINS, Policy
 
 Where = tuple[str | int, ...]

@@ -3,13 +3,9 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
-from weft.core.durations import parse_milliseconds
-from weft.core.end_rules import parse_codes, parse_end_signal
-from weft.core.errors import InvalidValue
-from weft.core.offers import MACHINE, PREEMPTIBLE
-from weft.core.problems import Problems, pointer_of
-from weft.core.resources import parse_cpu_m, parse_mebibytes, parse_memory_mib
-from weft.core.retry_with import (
+from weft.core.billing.resources import parse_cpu_m, parse_mebibytes, parse_memory_mib
+from weft.core.ends.end_rules import parse_codes, parse_end_signal
+from weft.core.ends.retry_with import (
     REQUESTS_MAX,
     RULES_MAX,
     SIZES,
@@ -18,9 +14,13 @@ from weft.core.retry_with import (
     ladder,
     parse_factor,
 )
+from weft.core.errors import InvalidValue
+from weft.core.problems import Problems, pointer_of
+from weft.core.scheduling.offers import MACHINE, PREEMPTIBLE
+from weft.core.scheduling.time_limits import ASK as TIME_LIMIT
+from weft.core.scheduling.time_limits import limit_class
 from weft.core.states import Reason
-from weft.core.time_limits import ASK as TIME_LIMIT
-from weft.core.time_limits import limit_class
+from weft.core.text.durations import parse_milliseconds
 from weft.ports.store import Shape
 from weft.submission.translation.retries import mask_of
 from weft.submission.translation.shapes import ShapeBook, changed

@@ -7,8 +7,8 @@ from typing import Final, cast
 
 import msgspec
 
-from weft.core.parents import Parents, count_of
-from weft.core.positions import Positions
+from weft.core.graph.parents import Parents, count_of
+from weft.core.graph.positions import Positions
 from weft.ports.store import ArrayRow, JobRows
 from weft.submission.translation.apps import FoundApp, with_apps
 from weft.submission.translation.columns import Columns

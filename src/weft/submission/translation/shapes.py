@@ -6,8 +6,11 @@ from typing import Any, Final, NamedTuple, cast
 
 import msgspec
 
+from weft.core.billing.resources import parse_cpu_m, parse_mebibytes, parse_memory_mib
 from weft.core.errors import InvalidValue, NotEnoughLicences, NoWorkerFits, UnknownField, WrongType
-from weft.core.offers import (
+from weft.core.problems import Problems, pointer_of
+from weft.core.queues import DEFAULT, Queue, Router
+from weft.core.scheduling.offers import (
     FOREIGN,
     MACHINE,
     POSTGRES,
@@ -17,11 +20,8 @@ from weft.core.offers import (
     Ask,
     serves,
 )
-from weft.core.problems import Problems, pointer_of
-from weft.core.queues import DEFAULT, Queue, Router
-from weft.core.resources import parse_cpu_m, parse_mebibytes, parse_memory_mib
-from weft.core.time_limits import ASK as TIME_LIMIT
-from weft.core.time_limits import ends_within, limit_class, longest_limit
+from weft.core.scheduling.time_limits import ASK as TIME_LIMIT
+from weft.core.scheduling.time_limits import ends_within, limit_class, longest_limit
 from weft.ports.store import Row, Shape
 from weft.submission.translation.executors import (
     SIMULATION,

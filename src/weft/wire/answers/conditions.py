@@ -5,7 +5,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from weft.core.conditions import Kind
+from weft.core.ends.conditions import Kind
 from weft.wire.answers.batches import Count
 
 

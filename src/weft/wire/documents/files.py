@@ -4,7 +4,7 @@ from typing import Annotated, Final, Literal
 
 from msgspec import Meta, Struct, field
 
-from weft.core.file_paths import StoreFile, WrongPath, in_store, parse_source, split_store
+from weft.core.files.file_paths import StoreFile, WrongPath, in_store, parse_source, split_store
 from weft.wire.description import says
 from weft.wire.documents.secrets import VariableName
 from weft.wire.patterns import END

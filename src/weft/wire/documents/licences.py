@@ -4,7 +4,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from weft.core.offers import AMOUNT_MAX
+from weft.core.scheduling.offers import AMOUNT_MAX
 from weft.wire.description import says
 
 Places = Annotated[int, Meta(ge=0, le=AMOUNT_MAX)]

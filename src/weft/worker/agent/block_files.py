@@ -3,7 +3,7 @@
 from typing import Final
 
 from weft.core.attempt_key import AttemptKey
-from weft.core.conditions import FILE_BYTES_MAX, Ask, WrongAsk, read_ask
+from weft.core.ends.conditions import FILE_BYTES_MAX, Ask, WrongAsk, read_ask
 from weft.worker.agent.attempt_files import AttemptFiles, NoPlainFile
 
 BLOCKS: Final = "blocks"

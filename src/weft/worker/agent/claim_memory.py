@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
 
-from weft.core.lease import Budget
+from weft.core.scheduling.lease import Budget
 from weft.ports.store import Claimed, ClaimRequest
 
 HINTS_MAX: Final = 64

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from weft.core.attempt_key import AttemptKey
-from weft.core.lease import Budget, pause_s, plan_claim, plan_passing
+from weft.core.scheduling.lease import Budget, pause_s, plan_claim, plan_passing
 from weft.core.states import Reason
 from weft.ports.patience import until_answered
 from weft.ports.runner import Ended

@@ -20,8 +20,8 @@ from typing import Final
 import msgspec
 
 from weft.core.attempt_key import AttemptKey
-from weft.core.lease import Budget, plan_claim, stock_wanted
-from weft.core.stock import Allowance
+from weft.core.scheduling.lease import Budget, plan_claim, stock_wanted
+from weft.core.scheduling.stock import Allowance
 from weft.ports.patience import retry_s, until_answered
 from weft.ports.store import Claimed, OfferAnswer
 from weft.ports.transport import Delivery, Message, Route, TransportError

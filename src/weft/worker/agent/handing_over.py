@@ -13,7 +13,7 @@ import msgspec
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import WeftError
-from weft.core.lease import LEASE_AGE_MAX_S
+from weft.core.scheduling.lease import LEASE_AGE_MAX_S
 from weft.core.states import Phase, Reason
 from weft.ports.function_signatures import Refused
 from weft.ports.patience import until_answered

@@ -5,7 +5,7 @@ from collections import deque
 from itertools import takewhile
 
 from weft.core.attempt_key import AttemptKey
-from weft.core.lease import RECENT_S, Load, Pace
+from weft.core.scheduling.lease import RECENT_S, Load, Pace
 from weft.core.states import Phase
 from weft.ports.runner import Ended
 

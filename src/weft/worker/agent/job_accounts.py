@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from weft.core.run_as import NamedTwice, User, account_of
+from weft.core.access.run_as import NamedTwice, User, account_of
 from weft.core.states import Reason
 from weft.ports.patience import until_answered
 from weft.ports.runner import Assignment, Ended, never_started

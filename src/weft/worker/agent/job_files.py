@@ -14,8 +14,8 @@ from typing import Final
 import msgspec
 
 from weft.core.attempt_key import AttemptKey
-from weft.core.conditions import Blocked
-from weft.core.file_paths import (
+from weft.core.ends.conditions import Blocked
+from weft.core.files.file_paths import (
     in_store,
 )
 from weft.core.states import Reason

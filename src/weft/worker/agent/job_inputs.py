@@ -11,7 +11,7 @@ from typing import Final
 import msgspec
 
 from weft.core.attempt_key import AttemptKey
-from weft.core.file_paths import (
+from weft.core.files.file_paths import (
     FileSource,
     HostFile,
     JobFile,

@@ -7,7 +7,7 @@ import msgspec
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import WeftError
-from weft.core.file_paths import FileSource, StoreFile, parse_source
+from weft.core.files.file_paths import FileSource, StoreFile, parse_source
 from weft.ports.file_signing import (
     ONE_REQUEST_BYTES_MAX,
     Method,

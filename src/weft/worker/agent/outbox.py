@@ -11,7 +11,7 @@ from typing import Final
 import msgspec
 
 from weft.core.attempt_key import AttemptKey
-from weft.core.conditions import ALWAYS, BLOCKS_EXIT_CODE, Ask, WrongAsk
+from weft.core.ends.conditions import ALWAYS, BLOCKS_EXIT_CODE, Ask, WrongAsk
 from weft.ports.runner import Ended, Entered, Started
 from weft.worker.agent.block_files import BlockFiles
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
-from weft.core.products import WrongProducts, read_products
+from weft.core.files.products import WrongProducts, read_products
 from weft.core.states import Reason
 from weft.ports.patience import until_answered
 from weft.ports.runner import Ended, without_products

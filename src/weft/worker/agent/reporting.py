@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from functools import partial
 
 from weft.core.attempt_key import AttemptKey
-from weft.core.conditions import Ask
-from weft.core.end_words import MESSAGE_CHARS_MAX
+from weft.core.ends.conditions import Ask
+from weft.core.ends.end_words import MESSAGE_CHARS_MAX
 from weft.ports.patience import until_answered
 from weft.ports.runner import Ended, Entered, Started
 from weft.ports.store import EndReport, PhaseReport, StartReport

@@ -3,7 +3,7 @@
 import os
 from typing import NamedTuple
 
-from weft.core.failure_causes import TAIL_BYTES
+from weft.core.ends.failure_causes import TAIL_BYTES
 from weft.wire.log_format import (
     FLUSH_BYTES,
     FLUSH_MS,

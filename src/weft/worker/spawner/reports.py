@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterable
 
 from weft.core.attempt_key import AttemptKey
-from weft.core.failure_causes import error_line
+from weft.core.ends.failure_causes import error_line
 from weft.core.states import Reason
 from weft.wire.log_format import RESULT, STDERR, STDOUT, encode_piece
 from weft.wire.spawner import LiveProcess, ProcessEnd, Report

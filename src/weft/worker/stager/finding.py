@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from weft.core.file_paths import (
+from weft.core.files.file_paths import (
     PATH_BYTES_MAX,
     StoreFile,
     WrongPath,

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Final, NamedTuple
 
-from weft.core.file_paths import WrongPath, parts_of
+from weft.core.files.file_paths import WrongPath, parts_of
 from weft.ports.file_store import FileDiffers, FileRefused
 from weft.wire.walking import NotPlain, entered, open_file, opened_directory
 

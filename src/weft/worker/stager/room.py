@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from weft.core.amounts import size
+from weft.core.text.amounts import size
 from weft.ports.file_store import StoreAway
 
 LEFT_BYTES: Final = 64 << 20

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from weft.core.attempt_key import AttemptKey
-from weft.core.file_paths import WrongPath
+from weft.core.files.file_paths import WrongPath
 from weft.ports.file_store import FileProblem
 from weft.ports.running_files import RunningFile
 from weft.wire.documents.files import FileOutput

@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Sequence
 from typing import IO, Final
 
-from weft.core.file_paths import WrongPath, parts_of
+from weft.core.files.file_paths import WrongPath, parts_of
 from weft.ports.file_store import FileDiffers, FileRefused
 from weft.wire.walking import NotPlain, entered, make_file
 from weft.worker.stager.packing import leads_out

@@ -91,7 +91,7 @@ def _raised(error: BaseException, value: bytes, seconds: float, bytes_max: int) 
 
 def _exit_code_of(error: BaseException) -> int:
     """Return the exit code of a call; one that is blocked says what it waits for."""
-    conditions = sys.modules.get("weft.core.conditions")  # or nobody can have raised it
+    conditions = sys.modules.get("weft.core.ends.conditions")  # or nobody can have raised it
     if conditions is None or not isinstance(error, conditions.Blocked):
         return 1
     with (

@@ -14,7 +14,7 @@ from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.http.sse import stream_reply
 from weft.api.use_cases.files import list_files as listed
 from weft.api.use_cases.files import open_file
-from weft.core.file_paths import WrongPath, in_store, parts_of, split_store
+from weft.core.files.file_paths import WrongPath, in_store, parts_of, split_store
 from weft.wire.answers.files import JobFile
 
 BYTES: Final = "application/octet-stream"

@@ -18,9 +18,9 @@ from weft.api.http.parameters import Query
 from weft.api.http.path_ids import batch_id_of, job_id_of, user_of
 from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, read_document, services_of
+from weft.core.access.permissions import Permission
 from weft.core.errors import BadId
 from weft.core.ids import parse_job_ref
-from weft.core.permissions import Permission
 from weft.wire.answers.shared_jobs import SharedJob
 from weft.wire.documents.batches import Empty
 from weft.wire.documents.permissions import PermissionDocument, SharedJobWith

@@ -24,7 +24,7 @@ from weft.api.use_cases.find_lines import Position
 from weft.api.use_cases.find_lines import find_lines as search
 from weft.api.use_cases.follow import Follower
 from weft.api.use_cases.output import Outputs, outputs_of
-from weft.core.number_ranges import parse_ranges
+from weft.core.text.number_ranges import parse_ranges
 from weft.wire.answers.files import FoundLine
 
 BYTES: Final = "application/octet-stream"

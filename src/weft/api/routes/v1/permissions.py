@@ -7,7 +7,7 @@ from weft.api.http.parameters import Query
 from weft.api.http.path_ids import batch_id_of, user_of
 from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, read_document, services_of
-from weft.core.permissions import Permission
+from weft.core.access.permissions import Permission
 from weft.wire.documents.batches import Empty
 from weft.wire.documents.permissions import PermissionDocument, SharedWith
 

@@ -10,7 +10,7 @@ from weft.api.http.replies import reply
 from weft.api.http.report_parameters import kind_of_report, report_of
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.use_cases import reports
-from weft.core.reports import csv_of, sum_of
+from weft.core.billing.reports import csv_of, sum_of
 from weft.wire.answers.reports import BillingReport
 
 PARAMETERS: Final = ("by", "project", "first_day", "last_day", "format", *PAGE)

@@ -9,8 +9,8 @@ from weft.api.http.parameters import Query
 from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.http.visits import require_reading
+from weft.core.access.rights import Right, require
 from weft.core.ids import parse_batch_id
-from weft.core.rights import Right, require
 from weft.ports.store import TrailQuery
 from weft.wire.answers.trail import TrailEntry
 

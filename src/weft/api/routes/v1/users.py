@@ -14,7 +14,7 @@ from weft.api.http.requests import (
     services_of,
 )
 from weft.api.use_cases import users
-from weft.core.rights import UserRole
+from weft.core.access.rights import UserRole
 from weft.wire.answers.users import User, UserAdded, UserRemoved
 from weft.wire.documents.batches import Empty
 from weft.wire.documents.users import UserDocument, UserEdit

@@ -16,7 +16,7 @@ from functools import cache
 import h11
 
 from weft.core.addresses import Address, AllowedHosts
-from weft.core.callback_url import CallbackTarget, parse_callback_url
+from weft.core.deliveries.callback_url import CallbackTarget, parse_callback_url
 from weft.plugins.callback_senders.http.resolve import resolve
 from weft.ports.callback_sender import Answered
 

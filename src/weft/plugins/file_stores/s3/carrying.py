@@ -18,7 +18,7 @@ from typing import Final
 import h11
 
 from weft.core.addresses import AllowedHosts
-from weft.core.callback_url import CallbackTarget, parse_target
+from weft.core.deliveries.callback_url import CallbackTarget, parse_target
 from weft.plugins.callback_senders.http.resolve import resolve
 from weft.ports.file_signing import ONE_REQUEST_BYTES_MAX, Head
 from weft.ports.file_store import FileDiffers, FileMissing, FileRefused, HeldFile, StoreAway

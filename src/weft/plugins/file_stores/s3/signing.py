@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, Protocol
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import WeftError
-from weft.core.file_stores import parse_bucket
+from weft.core.files.file_stores import parse_bucket
 from weft.plugins.file_stores.s3.presigning import Credentials, presigned
 from weft.ports.file_signing import Method, Signed, ToSign
 from weft.ports.store import StoredFileStore

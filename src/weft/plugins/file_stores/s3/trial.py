@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from tempfile import TemporaryFile
 from typing import Final
 
-from weft.core.file_stores import parse_bucket
+from weft.core.files.file_stores import parse_bucket
 from weft.plugins.file_stores.s3.carrying import HttpCarrier
 from weft.plugins.file_stores.s3.reading import S3Reader
 from weft.plugins.file_stores.s3.signing import NotSigned, ObjectUrls

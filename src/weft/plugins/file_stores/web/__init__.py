@@ -12,7 +12,7 @@ from urllib.parse import urljoin
 
 import h11
 
-from weft.core.callback_url import parse_callback_url
+from weft.core.deliveries.callback_url import parse_callback_url
 from weft.plugins.file_stores.s3.carrying import HttpCarrier, header_of, size_of, strong
 from weft.ports.file_signing import Head
 from weft.ports.file_store import FileDiffers, FileMissing, FileRefused, StoreAway

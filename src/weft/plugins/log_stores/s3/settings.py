@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from weft.core.file_stores import parse_bucket
+from weft.core.files.file_stores import parse_bucket
 from weft.settings import Bytes, setting
 from weft.settings.declare import Checked
 

@@ -9,7 +9,7 @@ from email.message import EmailMessage
 from email.utils import formatdate
 from typing import Literal
 
-from weft.core.mail import MailServer
+from weft.core.deliveries.mail import MailServer
 from weft.ports.callback_sender import Answered
 from weft.ports.mailer import Mail
 

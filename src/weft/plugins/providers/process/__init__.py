@@ -18,8 +18,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
-from weft.core.offers import parse_gpus
 from weft.core.pools.pool import Option
+from weft.core.scheduling.offers import parse_gpus
 from weft.plugins.providers.pool_options import wrong_names, wrong_slots
 from weft.plugins.providers.worker_settings import worker_variables
 from weft.ports.provider import FoundMachine, ProviderError, ProviderSite, WantedMachine

@@ -7,7 +7,7 @@ from contextlib import suppress
 from threading import Thread
 from typing import Any, Final
 
-from weft.core.conditions import Blocked
+from weft.core.ends.conditions import Blocked
 from weft.core.errors import Unavailable, WeftError
 from weft.core.states import Phase, Reason
 from weft.plugins.runners.kubernetes.client import (

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import Invalid
-from weft.core.products import PRODUCTS_VARIABLE
+from weft.core.files.products import PRODUCTS_VARIABLE
 from weft.plugins.executors.job_environment import (
     SHELL,
     identity_of,

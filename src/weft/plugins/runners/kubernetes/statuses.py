@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from weft.core.products import WrongProducts
+from weft.core.files.products import WrongProducts
 from weft.core.states import Phase, Reason
 from weft.plugins.runners.kubernetes.pods import PRODUCT_BYTES, VERDICT
 from weft.plugins.runners.remote import Status

@@ -6,9 +6,9 @@ import shlex
 from typing import Any, Final, NamedTuple
 
 from weft.core.attempt_key import AttemptKey
-from weft.core.conditions import BLOCK_FILE_VARIABLE
+from weft.core.ends.conditions import BLOCK_FILE_VARIABLE
 from weft.core.errors import Invalid
-from weft.core.products import PRODUCTS_VARIABLE
+from weft.core.files.products import PRODUCTS_VARIABLE
 from weft.plugins.executors.job_environment import (
     SHELL,
     identity_of,

@@ -12,9 +12,9 @@ import msgspec
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.command import Command
-from weft.core.conditions import Blocked
+from weft.core.ends.conditions import Blocked
 from weft.core.errors import Unavailable, WeftError
-from weft.core.gateway_test import GATEWAY
+from weft.core.scheduling.gateway_test import GATEWAY
 from weft.core.states import Phase, Reason
 from weft.plugins.runners.remote.black_nodes import BlackNodes
 from weft.plugins.runners.remote.ends import at_ns, reason_of

@@ -1,7 +1,8 @@
 """Nodes of an engine on which attempts fail at once while they succeed on others.
 
-What the driver does with workers (`core/black_holes.py`), a gateway does with the nodes behind it:
-one bad node must not take its cluster away. A node is avoided for a time, then tried again.
+What the driver does with workers (`core/scheduling/black_holes.py`), a gateway does with the
+nodes behind it: one bad node must not take its cluster away. A node is avoided for a time, then
+tried again.
 """
 
 import time
@@ -10,7 +11,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Final
 
-from weft.core.black_holes import Ends, find_black_holes, retry_s
+from weft.core.scheduling.black_holes import Ends, find_black_holes, retry_s
 from weft.core.states import Reason
 from weft.ports.runner import Ended
 from weft.telemetry.log import get_logger

@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 
 from weft.core.attempt_key import AttemptKey
-from weft.core.products import WrongProducts
+from weft.core.files.products import WrongProducts
 from weft.plugins.runners.remote.engine import Engine, Left
 from weft.ports.executor import ExecutorLimits
 from weft.ports.runner import Ended, without_products

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import Unavailable
-from weft.core.log_location import LogLocation
+from weft.core.files.log_location import LogLocation
 from weft.plugins.runners.remote.ends import at_ns
 from weft.plugins.runners.remote.engine import Engine, Status
 from weft.ports.executor import ExecutorLimits

@@ -14,7 +14,7 @@ from typing import Protocol, cast
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.command import Command
-from weft.core.conditions import Blocked
+from weft.core.ends.conditions import Blocked
 from weft.core.errors import WeftError
 from weft.core.states import Reason
 from weft.plugins.runners.simulation.exchange import Exchange, travel_of

@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from signal import SIGTERM
 from typing import Final, NamedTuple
 
-from weft.core.conditions import FILE_BYTES_MAX, Blocked
+from weft.core.ends.conditions import FILE_BYTES_MAX, Blocked
 from weft.core.errors import Invalid, WeftError
 from weft.core.states import Phase, Reason
 from weft.plugins.runners.remote import Left, Status

@@ -11,7 +11,7 @@ from typing import Final, cast
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.command import Command
-from weft.core.conditions import Blocked
+from weft.core.ends.conditions import Blocked
 from weft.core.errors import Invalid, WeftError
 from weft.core.states import Reason
 from weft.plugins.runners.spawner.link import SpawnerLink, greet

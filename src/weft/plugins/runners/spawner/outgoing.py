@@ -8,7 +8,7 @@ import msgspec
 
 from weft.core.cgroup_limits import cgroup_limits
 from weft.core.errors import WeftError
-from weft.core.products import PRODUCTS_VARIABLE
+from weft.core.files.products import PRODUCTS_VARIABLE
 from weft.plugins.runners.spawner.no_network import find_no_network
 from weft.plugins.runners.spawner.own_paths import find_own_root
 from weft.ports.executor import CgroupTerms, ExecutorLimits, Reservation, SpawnerExecutor

@@ -1,5 +1,5 @@
 -- _limit_range: between which seconds the time limit of jobs of a lane is. Its class is a word that the lane asks for
---   (weft.core.time_limits).
+--   (weft.core.scheduling.time_limits).
 -- Called by: _serves, _ends_in_time, _running_limits, _fill_gap.   Safe to repeat: yes, it only computes.
 -- Returns: NULL for both if jobs have no limit; for `at_most_s` if it is above all classes.
 -- Owner: weft_system.

@@ -1,4 +1,4 @@
--- _end_rules: the rules of a job for the ends of its attempts (weft.core.end_rules).
+-- _end_rules: the rules of a job for the ends of its attempts (weft.core.ends.end_rules).
 -- Called by: _judge_ends, job_history.   Safe to repeat: yes, it only reads.   Plan: labels and arrays by key.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._end_rules(of_batch_id bigint, of_job_id int, of_spec_first int) RETURNS jsonb LANGUAGE sql STABLE

@@ -1,4 +1,4 @@
--- _retry_wait: how long a job waits before its next try, as weft.core.retry_policy.wait_s computes it. A test compares the two.
+-- _retry_wait: how long a job waits before its next try, as weft.core.ends.retry_policy.wait_s computes it. A test compares the two.
 -- Called by: _judge_ends, _block_jobs.   Safe to repeat: yes, it only computes.
 -- tries: those that came to nothing, the last one included; waited_s: since the first of them; draw: from 0 to 1, how much of the jitter
 --   is taken away.

@@ -1,0 +1,1 @@
+"""Users, sessions and their rights: roles, permissions, logins, accounts of the host."""

@@ -1,0 +1,1 @@
+"""Messages to others: addresses, signatures, and when a delivery is tried again."""

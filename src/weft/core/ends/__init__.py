@@ -1,0 +1,3 @@
+"""How an attempt ended, what that means, and what comes next: a retry, a condition
+to wait for, or nothing.
+"""

@@ -1,0 +1,1 @@
+"""Files of jobs: paths and addresses, stores, products, and what is written down of them."""

@@ -1,0 +1,272 @@
+"""Parents of jobs: from what a document says to edges, and into an order in which parents come
+first. An entry of a document is one job, or an array of them.
+"""
+
+import heapq
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from weft.core.errors import (
+    InvalidValue,
+    ParentAmbiguous,
+    ParentCycle,
+    ParentNotBelow,
+    ParentNotFound,
+)
+from weft.core.graph.positions import Positions
+from weft.core.problems import Problems
+
+_EARLIER = re.compile(r"(?:b([1-9][0-9]{0,17})\.)?j([1-9][0-9]{0,8})")
+
+ParentRef = int | str | tuple[int, int]
+"""What a job says: a position (1 is the first), the first and the last of several positions,
+`"j7"` or `"b12.j7"` for an earlier job, or a name.
+"""
+Parent = int | range
+"""A position in the update, several positions, or -7 for j7."""
+Parents = tuple[Parent, ...]
+
+
+def refers_to_earlier(text: str) -> bool:
+    """Say whether a text as a parent means an earlier job, whatever jobs are called."""
+    return _EARLIER.fullmatch(text) is not None
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """Jobs outside the document that it may refer to."""
+
+    batch_id: int | None
+    """None: the batch is being created, so it has no earlier jobs."""
+    names: bool
+    """Whether names are allowed: only where all jobs are in one document."""
+
+
+def resolve_parents(
+    names: Sequence[str | None],
+    refs: Sequence[Sequence[ParentRef]],
+    *,
+    positions: Positions,
+    earlier: Earlier,
+    problems: Problems,
+) -> list[Parents]:
+    """Return the parents of each entry, none of them twice.
+
+    The name of an array stands for all its jobs. A wrong reference is noted in `problems` and
+    left out. A name may stand for a later job; see `order_jobs`.
+    """
+    scope = _Scope(positions, earlier, _Names(names) if earlier.names else None, problems)
+    return [
+        _distinct(
+            parent for n, ref in enumerate(given) if (parent := scope.resolve(ref, index, n))
+        )
+        if given
+        else ()
+        for index, given in enumerate(refs)
+    ]
+
+
+def _distinct(parents: Iterator[Parent]) -> Parents:
+    """Return each parent once; ranges that overlap become one."""
+    found = tuple(dict.fromkeys(parents))
+    if not any(isinstance(parent, range) for parent in found):
+        return found
+    return merged(found)
+
+
+def merged(parents: Parents) -> Parents:
+    """Return the same parents as few ranges and numbers, none of which is in two of them."""
+    spans = sorted(
+        (parent.start, parent.stop) if isinstance(parent, range) else (parent, parent + 1)
+        for parent in dict.fromkeys(parents)
+    )
+    joined: list[list[int]] = []
+    for start, stop in spans:
+        if joined and 0 < start <= joined[-1][1]:
+            joined[-1][1] = max(joined[-1][1], stop)
+        else:
+            joined.append([start, stop])
+    return tuple(start if stop == start + 1 else range(start, stop) for start, stop in joined)
+
+
+def count_of(parent: Parent) -> int:
+    """Return how many jobs a parent stands for."""
+    return len(parent) if isinstance(parent, range) else 1
+
+
+class _Names:
+    """Entries by name."""
+
+    def __init__(self, names: Sequence[str | None]) -> None:
+        self.entry: dict[str, int] = {}
+        self.ambiguous: set[str] = set()
+        for index, name in enumerate(names):
+            if name is not None and self.entry.setdefault(name, index) != index:
+                self.ambiguous.add(name)
+
+
+@dataclass(frozen=True)
+class _Scope:
+    """The possible meanings of references in one document."""
+
+    positions: Positions
+    earlier: Earlier
+    names: _Names | None
+    problems: Problems
+
+    def resolve(self, ref: ParentRef, index: int, n: int) -> Parent:
+        """Return one parent; 0 if it was wrong."""
+        pointer = f"/jobs/{index}/parents/{n}"
+        if isinstance(ref, int):
+            return self._position(ref, index, pointer)
+        if not isinstance(ref, str):
+            return self._range(ref, index, pointer)
+        match = _EARLIER.fullmatch(ref)
+        if match is not None:
+            return _resolve_earlier(ref, match, self.earlier, pointer, self.problems)
+        return self._named(ref, pointer)
+
+    def _position(self, ref: int, index: int, pointer: str) -> int:
+        own = self.positions.firsts[index]
+        if ref < 1:
+            message = f"{ref} is not a position; the first job is 1"
+            self.problems.add(ParentNotFound, pointer, message)
+            return 0
+        if ref >= own:
+            message = f"parent {ref} is not below its child, which is job {own}"
+            self.problems.add(ParentNotBelow, pointer, message)
+            return 0
+        return ref
+
+    def _range(self, ref: tuple[int, int], index: int, pointer: str) -> Parent:
+        first, last = ref
+        if first > last:
+            message = f"[{first}, {last}] ends before it begins"
+            self.problems.add(InvalidValue, pointer, message)
+            return 0
+        if not all(self._position(one, index, pointer) for one in ref):
+            return 0
+        return range(first, last + 1) if first < last else first
+
+    def _named(self, ref: str, pointer: str) -> Parent:
+        if self.names is None:
+            where = "in a bunch a parent is a number, or j7 for an earlier job"
+            self.problems.add(ParentNotFound, pointer, f"{ref[:80]!r} is a name; {where}")
+            return 0
+        if ref in self.names.ambiguous:
+            message = f"several jobs are named {ref[:80]!r}"
+            self.problems.add(ParentAmbiguous, pointer, message)
+            return 0
+        entry = self.names.entry.get(ref)
+        if entry is None:
+            message = f"no job of the document is named {ref[:80]!r}"
+            self.problems.add(ParentNotFound, pointer, message)
+            return 0
+        positions = self.positions.of(entry)
+        return positions if len(positions) > 1 else positions.start
+
+
+def _resolve_earlier(
+    ref: str, match: re.Match[str], earlier: Earlier, pointer: str, problems: Problems
+) -> int:
+    if earlier.batch_id is None:
+        problems.add(ParentNotFound, pointer, f"{ref}: a new batch has no earlier jobs")
+        return 0
+    if match[1] is not None and int(match[1]) != earlier.batch_id:
+        problems.add(ParentNotFound, pointer, f"{ref} is not in batch b{earlier.batch_id}")
+        return 0
+    return -int(match[2])
+
+
+def order_jobs(
+    parents: Sequence[Parents],
+    names: Sequence[str | None],
+    problems: Problems,
+    positions: Positions | None = None,
+) -> list[int] | None:
+    """Return the indices of the entries such that parents come first, else in the given order;
+    None if they do already.
+
+    `positions`: of the entries; none: each is one job, the first at 1. A cycle is noted in
+    `problems` with its path.
+    """
+    numbered = positions or Positions([None] * len(parents))
+    if _is_ordered(parents, numbered):
+        return None
+    above = [tuple(_entries_of(own, numbered)) for own in parents]
+    children: list[list[int]] = [[] for _ in parents]
+    missing = [len(own) for own in above]
+    for index, own in enumerate(above):
+        for parent in own:
+            children[parent].append(index)
+    ready = [index for index, count in enumerate(missing) if count == 0]
+    order: list[int] = []
+    while ready:
+        index = heapq.heappop(ready)
+        order.append(index)
+        for child in children[index]:
+            missing[child] -= 1
+            if missing[child] == 0:
+                heapq.heappush(ready, child)
+    if len(order) < len(parents):
+        _note_cycle(above, missing, names, problems)
+    return order
+
+
+def _is_ordered(parents: Sequence[Parents], positions: Positions) -> bool:
+    return all(
+        (parent.stop <= first if isinstance(parent, range) else parent < first)
+        for first, own in zip(positions.firsts, parents, strict=True)
+        for parent in own
+    )
+
+
+def _entries_of(parents: Parents, positions: Positions) -> Mapping[int, None]:
+    """Return the entries of the document that are parents, each once."""
+    found: dict[int, None] = {}
+    for parent in parents:
+        if isinstance(parent, range):
+            found.update((entry, None) for entry, _ in positions.pieces(parent))
+        elif parent > 0:
+            found[positions.entry_at(parent)] = None
+    return found
+
+
+def renumbered(
+    parents: Sequence[Parents], positions: Positions, numbers: Sequence[int]
+) -> list[Parents]:
+    """Return the parents of each entry after all entries have moved: to `numbers`, their new first
+    positions.
+    """
+    shift = [new - old for new, old in zip(numbers, positions.firsts, strict=True)]
+
+    def move(parent: Parent) -> Iterator[Parent]:
+        if isinstance(parent, range):
+            for entry, piece in positions.pieces(parent):
+                yield range(piece.start + shift[entry], piece.stop + shift[entry])
+        else:
+            yield parent + shift[positions.entry_at(parent)] if parent > 0 else parent
+
+    return [_distinct(piece for parent in own for piece in move(parent)) for own in parents]
+
+
+def _note_cycle(
+    above: Sequence[Sequence[int]],
+    missing: Sequence[int],
+    names: Sequence[str | None],
+    problems: Problems,
+) -> None:
+    """Walk up from any job that is left, always to a parent that is left too, until a job comes
+    again.
+    """
+    index = next(index for index, count in enumerate(missing) if count)
+    seen: dict[int, int] = {}
+    path: list[int] = []
+    while index not in seen:
+        seen[index] = len(path)
+        path.append(index)
+        index = next(parent for parent in above[index] if missing[parent])
+    cycle = [*path[seen[index] :], index]
+    words = [names[one] or str(one + 1) for one in cycle]
+    problems.add(ParentCycle, f"/jobs/{index}/parents", " waits for ".join(words))

@@ -1,0 +1,1 @@
+"""The host as a role finds it: accounts, cgroups, GPUs, processes, the database beside it."""

@@ -1,0 +1,50 @@
+"""The cgroups of a worker's jobs, by its settings."""
+
+from weft.plugins.runners.spawner import lock_path
+from weft.plugins.runners.spawner.job_cgroups import (
+    NoCgroup,
+    find_job_cgroup,
+    no_cgroup,
+    prepare_cgroup,
+    worker_cgroup,
+)
+from weft.ports.executor import CgroupTerms
+from weft.run.home import Home
+from weft.run.host.worker_name import file_name_of
+from weft.settings import Settings
+from weft.telemetry.log import get_logger
+
+log = get_logger()
+
+
+def cgroup_of(settings: Settings, home: Home) -> CgroupTerms | None:
+    """Return how cgroups limit the jobs of this worker; None: nothing does. Raise `NoCgroup` if
+    something must.
+    """
+    if settings.job_limits == "never":
+        return None
+    try:
+        return _terms_of(settings, home)
+    except NoCgroup as error:
+        if settings.job_limits == "always":
+            raise
+        log.warning("worker.jobs_not_limited", why=error.detail or error.message)
+        return None
+
+
+def _terms_of(settings: Settings, home: Home) -> CgroupTerms:
+    if settings.runner != "spawner":
+        raise NoCgroup(
+            f"the runner {settings.runner} makes no cgroups",
+            hint="Set `job_limits` to `never`: what limits its jobs is its engine.",
+        )
+    found = find_job_cgroup(settings.job_cgroup)
+    if found.directory is None:
+        raise no_cgroup(found)
+    own = worker_cgroup(found.directory, lock_path(home.run, file_name_of(settings)))
+    prepare_cgroup(found.directory, own)
+    return CgroupTerms(
+        directory=str(own),
+        has_quota=settings.job_limits_cpu == "quota",
+        processes_max=settings.job_processes_max,
+    )

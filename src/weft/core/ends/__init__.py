@@ -1,3 +1,1 @@
-"""How an attempt ended, what that means, and what comes next: a retry, a condition
-to wait for, or nothing.
-"""
+"""How an attempt ended, what that means, and what comes next: a retry, a condition, or nothing."""

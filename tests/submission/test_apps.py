@@ -12,7 +12,7 @@ from weft.core.problems import Problems
 from weft.submission.apps import with_app_fields
 from weft.wire.documents.batches import JobDocument
 
-APP = b"""{"name": "count", "version": "1", "executionSystem": "x", "templatePath": "run.sh",
+APP = b"""{"name": "count", "version": "1", "executionSystem": "local", "templatePath": "run.sh",
     "parameters": [{"id": "a", "value": {"validator": "[a-z]+"}}]}"""
 
 

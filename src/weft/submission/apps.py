@@ -1,21 +1,24 @@
 """The applications that jobs run: found for their caller, and filled into their documents."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from weft.core.apps.description import AppDescription
-from weft.core.apps.values import WrongValue, variables_of
+from weft.core.apps.values import WrongValue, variables_of, wrong_text
 from weft.core.errors import InvalidValue
 from weft.core.problems import Problems, pointer_of
 from weft.ports.store import Caller
+from weft.submission.execution_systems import WrongSystem, queue_on_system
 from weft.submission.services import SubmissionServices
 from weft.submission.translation.apps import FoundApp
 from weft.submission.translation.executors import APP
 from weft.wire.documents.batches import JobDocument
 from weft.wire.documents.foreign_jobs import ForeignJob
+
+_Queues = dict[tuple[str, str | None], "str | WrongSystem | None"]
 
 
 async def with_app_fields(
@@ -37,14 +40,36 @@ async def with_app_fields(
     if not names:
         return jobs, {}
     apps = await find_apps(services, caller, sorted(names))
+    queues = await _queues_of(services, caller, rare, apps)
     # In a thread: each value is compared with a pattern, which takes milliseconds.
-    filled = await asyncio.to_thread(_all_filled, rare, apps, problems)
+    filled = await asyncio.to_thread(_all_filled, rare, apps, queues, problems)
     problems.raise_any()
     return filled, apps
 
 
+async def _queues_of(
+    services: SubmissionServices,
+    caller: Caller,
+    jobs: Sequence[JobDocument],
+    apps: Mapping[str, FoundApp],
+) -> "_Queues":
+    """Return the queue of each application by the queue that jobs name, or why there is none."""
+    found: _Queues = {}
+    named = {(job.app, job.queue) for job in jobs if job.app is not None and job.app in apps}
+    for name, asked in named:
+        try:
+            described = apps[name].description
+            found[name, asked] = await queue_on_system(services, caller, described, asked)
+        except WrongSystem as error:
+            found[name, asked] = error
+    return found
+
+
 def _all_filled(
-    jobs: Sequence[JobDocument], apps: Mapping[str, FoundApp], problems: Problems
+    jobs: Sequence[JobDocument],
+    apps: Mapping[str, FoundApp],
+    queues: "_Queues",
+    problems: Problems,
 ) -> list[JobDocument]:
     filled = []
     for index, job in enumerate(jobs):
@@ -55,7 +80,14 @@ def _all_filled(
             problems.add(InvalidValue, f"/jobs/{index}/app", message)
             filled.append(job)
         else:
-            filled.append(_filled(job, apps[job.app].description, problems, f"/jobs/{index}"))
+            queue = queues[job.app, job.queue]
+            if isinstance(queue, WrongSystem):
+                problems.add(InvalidValue, f"/jobs/{index}/app", str(queue))
+                queue = None
+            described, at = apps[job.app].description, f"/jobs/{index}"
+            filled.append(
+                _filled(msgspec.structs.replace(job, queue=queue), described, problems, at)
+            )
     return filled
 
 
@@ -84,20 +116,31 @@ def _filled(job: JobDocument, app: AppDescription, problems: Problems, at: str) 
     for name in variables.keys() & (job.env or {}).keys():
         message = "it is a parameter of the application"
         problems.add(InvalidValue, f"{at}/env{pointer_of(name)}", message)
-    named = {*given, *(one.env for one in job.inputs or ())}
-    missing = [
-        one.id for one in app.inputs if one.required and one.visible and one.id not in named
-    ]
-    if missing:
-        message = f"it needs the input {missing[0]}: one of `inputs` with this as its `env`"
-        problems.add(InvalidValue, f"{at}/app", message)
+    for why in _wrong_inputs(job, app, given):
+        problems.add(InvalidValue, f"{at}/app", why)
     return msgspec.structs.replace(
         job,
         env={**(job.env or {}), **variables},
         resources=_resources(job, app),
         timeout_s=app.timeout_s if job.timeout_s is None else job.timeout_s,
-        queue=app.queue if job.queue is None else job.queue,
     )
+
+
+def _wrong_inputs(
+    job: JobDocument, app: AppDescription, given: Mapping[str, str]
+) -> Iterator[str]:
+    """Yield what is wrong with the inputs of a job. `given`: those that a door has looked at."""
+    named = {one.env: one.from_ for one in job.inputs or () if one.env is not None}
+    for one in app.inputs:
+        if one.id in given:
+            continue
+        if one.id not in named:
+            if one.required and one.visible:
+                yield f"it needs the input {one.id}: one of `inputs` with this as its `env`"
+        elif not one.visible:
+            yield f"it does not let its input {one.id} be set"
+        elif why := wrong_text(one, named[one.id]):
+            yield f"its input {one.id}: {why}"
 
 
 def _resources(job: JobDocument, app: AppDescription) -> Any:  # noqa: ANN401 (JSON)

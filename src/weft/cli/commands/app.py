@@ -10,6 +10,7 @@ from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json, print_table
+from weft.cli.top.state import Document
 
 app = App(
     name="app",
@@ -18,6 +19,7 @@ app = App(
 )
 HEADER: Final = ("Name", "Revision", "For", "Added", "Title")
 PARAMETERS: Final = ("Parameter", "Type", "Values", "Default", "Label")
+INPUTS: Final = ("Input", "Files", "Values", "Default", "Label")
 ForUser = Annotated[str | None, Parameter(name="--for")]
 
 
@@ -74,7 +76,7 @@ def list_all(*, shared: Shared = SHARED) -> int:
 
 @app.command
 def show(name: str, /, *, shared: Shared = SHARED) -> int:
-    """Show an application and its parameters.
+    """Show an application, its parameters and its inputs.
 
         weft app show wordcount-1.0
 
@@ -90,19 +92,44 @@ def show(name: str, /, *, shared: Shared = SHARED) -> int:
     print(f"{one_line(found['name'], width=80)}  {one_line(found['title'], width=80)}")
     wrapper = one_line(described["wrapper"], width=80)
     print(f"revision {found['revision']} of {moment(found['added_at'])}; runs {wrapper}")
-    rows = [
+    if described.get("system"):
+        print(f"runs on {one_line(described['system'], width=80)}")
+    if rows := [
         (
             one["id"],
             one.get("type", "string"),
             one_line(", ".join(one.get("choices", ())) or one.get("pattern") or "", width=40),
-            one_line(str(one.get("default", "")), width=20),
-            one_line(one.get("label", ""), width=40),
+            *_usual_and_label(one),
         )
         for one in described.get("parameters", ())
-    ]
-    if rows:
+    ]:
         print_table(PARAMETERS, rows, spare=("Label",))
+    if rows := [
+        (
+            one["id"],
+            _count(one),
+            one_line(one.get("pattern") or "", width=40),
+            *_usual_and_label(one),
+        )
+        for one in described.get("inputs", ())
+    ]:
+        print_table(INPUTS, rows, spare=("Label",))
     return 0
+
+
+def _usual_and_label(one: Document) -> tuple[str, str]:
+    """Return the default and the label; a mark stands for what nobody sets."""
+    usual = one_line(str(one.get("default") or ""), width=20)
+    fixed = "" if one.get("visible", True) else " (fixed)"
+    return usual + fixed, one_line(one.get("label", ""), width=40)
+
+
+def _count(one: Document) -> str:
+    """Return how many files an input has, as `1-3`."""
+    least = max(one.get("least", 0), 1 if one.get("required") else 0)
+    most = one.get("most", 1)
+    upper = "" if most < 0 else str(max(most, 1))
+    return str(least) if upper == str(least) else f"{least}-{upper}"
 
 
 @app.command(name="rm")

@@ -19,6 +19,8 @@ from weft.core.text.patterns import WrongPattern, check_pattern
 FILES: Final = ("app.json", "app.toml")
 """The names of the file, the first of which counts if both are there."""
 BYTES_MAX: Final = 1 << 20
+LOCAL_SYSTEM: Final = "local"
+"""The execution system of an application that may run anywhere."""
 PARAMETERS_MAX: Final = 200
 _TEXT_MAX: Final = 1000
 _DURATION: Final = re.compile(r"(\d{1,4}):([0-5]\d):([0-5]\d)")
@@ -46,7 +48,7 @@ class AppDescription(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     """Bytes on each node."""
     timeout_s: float | None = None
     system: str | None = None
-    """The pool or queue on which it runs."""
+    """The queue, pool or engine on which it runs; None: anywhere."""
 
 
 def seconds_of(text: str) -> float | None:

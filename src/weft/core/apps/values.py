@@ -4,7 +4,7 @@ A value is a variable of the program and nothing else: it is never part of a tex
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -82,11 +82,23 @@ def _text_of(one: Parameter, value: Any) -> str:  # noqa: ANN401 (JSON)
     texts = _texts_of(one, value, is_default=value is one.default)
     if one.type == "flag":
         return one.argument if texts == ["1"] else ""
+    return joined(one, texts)
+
+
+def joined(one: Parameter, texts: Sequence[str]) -> str:
+    """Return the variable of a parameter or an input with these values."""
     if not one.show_argument or not one.argument or not texts:
         return " ".join(texts)
     if one.repeat_argument:
         return " ".join(f"{one.argument}{text}" for text in texts)
     return f"{one.argument}{' '.join(texts)}"
+
+
+def wrong_text(one: Parameter, text: str) -> str | None:
+    """Return why a text cannot be a value: its pattern; None: it can."""
+    if one.pattern is not None and not _matches(one.pattern, text):
+        return f"it does not match {one.pattern}"
+    return None
 
 
 def _texts_of(one: Parameter, value: Any, *, is_default: bool) -> list[str]:  # noqa: ANN401 (JSON)
@@ -118,8 +130,8 @@ def _one_text(one: Parameter, value: Any) -> str:  # noqa: ANN401 (JSON)
         raise WrongValue(f"{len(text)} characters, at most {VALUE_CHARS_MAX}")
     if one.type == "enumeration" and text not in one.choices:
         raise WrongValue(f"expected one of {', '.join(one.choices)}")
-    if one.pattern is not None and not _matches(one.pattern, text):
-        raise WrongValue(f"it does not match {one.pattern}")
+    if why := wrong_text(one, text):
+        raise WrongValue(why)
     return text
 
 

@@ -26,6 +26,7 @@ from weft.doors.aloe.replies import answer, base_of
 from weft.doors.aloe.story import story_of
 from weft.doors.aloe.submissions import (
     Asked,
+    Whose,
     again,
     check_archive_system,
     foreign_document,
@@ -36,6 +37,7 @@ from weft.doors.aloe.words import ENDED, NAME, new_id
 from weft.ports.store import Row
 from weft.submission import submit
 from weft.submission.apps import find_apps
+from weft.submission.execution_systems import WrongSystem, queue_on_system
 from weft.wire.documents.batches import BatchDocument, CancelDocument
 
 
@@ -70,9 +72,14 @@ async def _submit(request: AnyRequest, asked: Asked) -> Row:
         job_with_archive=partial(archived_at, services, reader),
     )
     inputs = await staged_inputs(asked.get("inputs") or {}, app, sources, services.settings)
-    kept = foreign_document(asked, app, caller, job_id, base, inputs)
+    try:
+        queue = await queue_on_system(services, caller, app, asked.get("batchQueue"))
+    except WrongSystem as error:
+        raise bad_request(f"appId: {error}") from error
     tenant = await services.store.tenant_name(caller)
-    job = job_of(asked, kept, caller, tenant, job_id, f"{base}/jobs/v2/{job_id}", inputs)
+    whose = Whose(job_id=job_id, owner=caller.user_name, tenant=tenant, base=base)
+    kept = foreign_document(asked, app, whose, queue, inputs)
+    job = job_of(asked, kept, whose, inputs)
     digest = hashlib.sha256(msgspec.json.encode(asked.body)).digest()
     origin = foreign_origin(request, digest, foreign_id=job_id)
     origin = replace(

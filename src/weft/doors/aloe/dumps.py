@@ -15,6 +15,7 @@ import msgspec
 from weft.doors.aloe.words import (
     ENDED,
     EVENTS,
+    GB,
     ID_CHARS_MAX,
     LOCAL,
     OLD_STATUSES,
@@ -27,7 +28,6 @@ from weft.doors.door import DumpFormat, DumpProblem
 
 _TEXT: Final = 255
 _LONGEST: Final = "999:59:59"
-_GB: Final = 1 << 30
 _HOUR: Final = 3600
 _HISTORY_MAX: Final = 200
 """Entries of a job; those after them but the last one are left out."""
@@ -137,7 +137,7 @@ def _dated(document: Mapping[str, Any], history: Sequence[_Told]) -> Sequence[_T
 def _kept(document: Mapping[str, Any], name: str) -> dict[str, Any]:
     """Return what the door keeps of a job (`foreign_document`)."""
     app, memory = _text(document, "appId", _TEXT), document.get("memoryPerNode")
-    n_gb = memory if isinstance(memory, int | float) and 0 < memory < _GB else 0.5
+    n_gb = memory if isinstance(memory, int | float) and 0 < memory < GB else 0.5
     limit, hours = document.get("maxRunTime"), document.get("maxHours")
     if not (isinstance(limit, str) and seconds_of(limit)):
         limit = _LONGEST
@@ -151,7 +151,7 @@ def _kept(document: Mapping[str, Any], name: str) -> dict[str, Any]:
         "batchQueue": _word(document, "batchQueue", "remoteQueue") or QUEUE,
         "nodeCount": _count(document, "nodeCount"),
         "processorsPerNode": _count(document, "processorsPerNode"),
-        "memoryPerNode": n_gb, "memoryBytes": round(n_gb * _GB), "maxRunTime": limit,
+        "memoryPerNode": n_gb, "memoryBytes": round(n_gb * GB), "maxRunTime": limit,
         "archive": document.get("archive") is True,
         "archiveOnAppError": document.get("archiveOnAppError") is True,
         "archiveSystem": _word(document, "archiveSystem"),
@@ -217,7 +217,7 @@ def _object(document: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 def _count(document: Mapping[str, Any], name: str) -> int:
     value = document.get(name)
-    return value if isinstance(value, int) and 0 < value < _GB else 1
+    return value if isinstance(value, int) and 0 < value < GB else 1
 
 
 DUMPS: Final = DumpFormat(name="agave", read=read_dump)

@@ -1,14 +1,15 @@
 """The inputs of a submission: files that jobs have left, of the worker's host, of web servers."""
 
+import asyncio
 import re
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import unquote
 
 from weft.core.apps.description import AppDescription
-from weft.core.apps.values import Parameter
+from weft.core.apps.values import Parameter, joined, wrong_text
 from weft.core.files.file_paths import STORE_SCHEME, UrlFile, WrongPath, parse_source, parts_of
 from weft.doors.aloe.archives import own_name, source_of
 from weft.doors.aloe.refused import bad_request
@@ -56,12 +57,20 @@ async def staged_inputs(
 ) -> StagedInputs:
     """Read inputs. Raise a 400 that names the field."""
     known = {one.id: one for one in app.inputs}
-    given = {**await _defaults(app, sources), **given}
-    asked, values, files = {}, {}, dict[str, FileInput]()
-    for name, value in given.items():
+    said = {name: value for name, value in given.items() if value not in (None, [])}
+    wanted: dict[str, list[str]] = {}
+    for name, value in said.items():
         if name not in known:
             raise bad_request(f"inputs.{name[:80]}: not an input of the application")
-        addresses = _addresses(name, value, known[name])
+        if not known[name].visible:
+            raise bad_request(f"inputs.{name}: the application does not let it be set")
+        wanted[name] = _addresses(name, value, known[name])
+    # In a thread: a pattern takes milliseconds.
+    await asyncio.to_thread(_check_patterns, wanted, known)
+    usual = await _defaults([one for one in app.inputs if one.id not in said], sources)
+    wanted |= {name: _addresses(name, value, known[name]) for name, value in usual.items()}
+    asked, values, files = {}, {}, dict[str, FileInput]()
+    for name, addresses in wanted.items():
         names = []
         for address in addresses:
             try:
@@ -74,7 +83,8 @@ async def staged_inputs(
             files[own] = FileInput(from_=source, to=own)
             names.append(own)
         if names:
-            asked[name], values[name] = value, " ".join(names)
+            asked[name] = said.get(name, usual.get(name))
+            values[name] = joined(known[name], names)
     if len(files) > _INPUTS_MAX:
         raise bad_request(f"inputs: {len(files)} files, at most {_INPUTS_MAX}")
     if missing := [one.id for one in app.inputs if one.required and one.id not in values]:
@@ -82,19 +92,28 @@ async def staged_inputs(
     return StagedInputs(asked=asked, values=values, files=tuple(files.values()))
 
 
-async def _defaults(app: AppDescription, sources: Sources) -> dict[str, Any]:
-    """Return the usual inputs of an application, as far as this server has them."""
+def _check_patterns(wanted: Mapping[str, list[str]], known: Mapping[str, Parameter]) -> None:
+    for name, addresses in wanted.items():
+        for address in addresses:
+            if why := wrong_text(known[name], address):
+                raise bad_request(f"inputs.{name}: {address[:200]!r}: {why}")
+
+
+async def _defaults(inputs: Iterable[Parameter], sources: Sources) -> dict[str, Any]:
+    """Return what these inputs usually are, as far as this server has it."""
     found = {}
-    for one in app.inputs:
-        if isinstance(one.default, str) and one.default:
+    for one in inputs:
+        usual = one.default if isinstance(one.default, list) else [one.default]
+        if all(isinstance(each, str) and each for each in usual):
             with suppress(WrongPath):
-                await _source(one.default, sources)
+                for each in usual:
+                    await _source(each, sources)
                 found[one.id] = one.default
     return found
 
 
 def _addresses(name: str, value: object, known: Parameter) -> list[str]:
-    several = value if isinstance(value, list) else [value] if value is not None else []
+    several = value if isinstance(value, list) else [value]
     given = [one for one in several if isinstance(one, str) and one]
     if len(given) != len(several):
         raise bad_request(f"inputs.{name}: expected an address, or a list of addresses")

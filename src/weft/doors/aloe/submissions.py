@@ -13,15 +13,13 @@ from weft.core.files.file_paths import WrongPath, parts_of
 from weft.doors.aloe.archives import outputs_of
 from weft.doors.aloe.inputs import StagedInputs
 from weft.doors.aloe.refused import bad_request
-from weft.doors.aloe.words import LOCAL, QUEUE, STORE, duration, instant, seconds_of, slug
-from weft.ports.store import Caller
+from weft.doors.aloe.words import GB, LOCAL, QUEUE, STORE, duration, instant, seconds_of, slug
 from weft.wire.documents.foreign_jobs import ForeignJob
 
 DOCUMENT_BYTES_MAX: Final = 128 << 10
 _LONGEST: Final = "999:59:59"
 """For an application that names no limit."""
 _MEMORY: Final = 512 << 20
-_GB: Final = 1 << 30
 _MACRO: Final = re.compile(r"\$\{([^}]*)\}")
 _INT_MAX: Final = 1_000_000
 _DEPTH_MAX: Final = 32
@@ -80,12 +78,26 @@ def read_asked(body: object) -> Asked:
     return Asked(given)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Whose:
+    """The owner of a job, and its id."""
+
+    job_id: str
+    owner: str
+    tenant: str
+    base: str
+    """How the owner reached this server."""
+
+    @property
+    def url(self) -> str:
+        """The address of the job."""
+        return f"{self.base}/jobs/v2/{self.job_id}"
+
+
 def foreign_document(
-    asked: Asked, app: AppDescription, caller: Caller, job_id: str, base: str, inputs: StagedInputs
+    asked: Asked, app: AppDescription, whose: Whose, queue: str | None, inputs: StagedInputs
 ) -> dict[str, Any]:
-    """Return what is kept of a job: what it was asked to be, and what it is. `base`: how its
-    owner reached this server.
-    """
+    """Return what is kept of a job: what it was asked to be, and what it is."""
     processors = asked.get("processorsOnEachNode") or asked.get("processorsPerNode")
     if (nodes := asked.get("nodeCount") or app.nodes) > 1:
         raise bad_request(f"nodeCount: {nodes} nodes, and jobs run on one")
@@ -94,14 +106,14 @@ def foreign_document(
     limit = asked.get("maxRunTime") or (duration(app.timeout_s) if app.timeout_s else _LONGEST)
     kept = {
         "asked": dict(asked.body),
-        "base": base,
+        "base": whose.base,
         "name": asked.get("name"),
         "appId": app.name,
         "systemId": app.system or LOCAL,
-        "batchQueue": asked.get("batchQueue") or app.queue or QUEUE,
+        "batchQueue": queue or QUEUE,
         "nodeCount": nodes,
         "processorsPerNode": processors or app.processors,
-        "memoryPerNode": round(n_bytes / _GB, 6),
+        "memoryPerNode": round(n_bytes / GB, 6),
         "memoryBytes": n_bytes,
         "maxRunTime": limit,
         "inputs": inputs.asked,
@@ -110,20 +122,19 @@ def foreign_document(
         "archiveOnAppError": asked.get("archiveOnAppError") is True,
         "archiveSystem": asked.get("archiveSystem"),
     }
-    return {**kept, "archivePath": _archive_path(asked, kept, caller, job_id)}
+    return {**kept, "archivePath": _archive_path(asked, kept, whose)}
 
 
 def job_of(
-    asked: Asked, kept: Mapping[str, Any], caller: Caller, tenant: str, job_id: str, url: str,
-    inputs: StagedInputs,
-) -> ForeignJob:  # fmt: skip
-    """Return the job of weft. Values reach its wrapper as variables. `tenant`: its name."""
+    asked: Asked, kept: Mapping[str, Any], whose: Whose, inputs: StagedInputs
+) -> ForeignJob:
+    """Return the job of weft. Values reach its wrapper as variables."""
     resources = {"cpu": kept["processorsPerNode"], "memory": kept["memoryBytes"]}
     return ForeignJob(
         app=asked.app,
         name=kept["name"],
         parameters=_parameters(asked),
-        env={**_variables(kept, caller, job_id, url), "AGAVE_JOB_TENANT": tenant},
+        env={f"AGAVE_{name}": text for name, text in _variables(kept, whose).items()},
         resources=resources,
         timeout_s=seconds_of(kept["maxRunTime"]),
         queue=asked.get("batchQueue"),
@@ -137,22 +148,30 @@ def _parameters(asked: Asked) -> dict[str, Any]:
     return {k: v for k, v in (asked.get("parameters") or {}).items() if v is not None}
 
 
-def _variables(kept: Mapping[str, Any], caller: Caller, job_id: str, url: str) -> dict[str, str]:
+def _macros(kept: Mapping[str, Any], whose: Whose) -> dict[str, str]:
+    """Return what is known of a job before it has an archive, by the names of Agave."""
     texts = {
-        "ID": job_id, "NAME": slug(kept["name"]), "NAME_RAW": kept["name"],
-        "APP_ID": kept["appId"], "OWNER": caller.user_name,
-        "EXECUTION_SYSTEM": kept["systemId"], "BATCH_QUEUE": kept["batchQueue"],
-        "NODE_COUNT": kept["nodeCount"], "PROCESSORS_PER_NODE": kept["processorsPerNode"],
+        "ID": whose.job_id, "NAME": slug(kept["name"]), "NAME_RAW": kept["name"],
+        "APP_ID": kept["appId"], "OWNER": whose.owner, "TENANT": whose.tenant,
+        "SYSTEM": kept["systemId"], "EXECUTION_SYSTEM": kept["systemId"],
+        "BATCH_QUEUE": kept["batchQueue"], "NODE_COUNT": kept["nodeCount"],
+        "PROCESSORS_PER_NODE": kept["processorsPerNode"],
         "MEMORY_PER_NODE": f"{kept['memoryPerNode']:g}", "MAX_RUNTIME": kept["maxRunTime"],
         "MAX_RUNTIME_SECONDS": seconds_of(kept["maxRunTime"]),
-        "SUBMIT_TIME": instant(datetime.now(UTC)), "WORK_PATH": ".",
-        "ARCHIVE": "1" if kept["archive"] else "0",
-        "ARCHIVE_SYSTEM": kept["archiveSystem"] or STORE, "ARCHIVE_PATH": kept["archivePath"],
-        "ARCHIVE_URL": f"{url}/outputs/listings",
-        "CALLBACK_RUNNING": "", "CALLBACK_CLEANING_UP": "", "CALLBACK_ALIVE": "",
-        "CALLBACK_NOTIFICATION": "", "CALLBACK_FAILURE": "",
+        "SUBMIT_TIME": instant(datetime.now(UTC)), "ARCHIVE": "1" if kept["archive"] else "0",
+        "ARCHIVE_SYSTEM": kept["archiveSystem"] or STORE,
     }  # fmt: skip
-    return {f"AGAVE_JOB_{name}": str(text) for name, text in texts.items()}
+    return {f"JOB_{name}": str(text) for name, text in texts.items()}
+
+
+def _variables(kept: Mapping[str, Any], whose: Whose) -> dict[str, str]:
+    """Return what wrappers are told, without `AGAVE_`."""
+    return _macros(kept, whose) | {
+        "JOB_WORK_PATH": ".", "JOB_ARCHIVE_PATH": kept["archivePath"],
+        "JOB_ARCHIVE_URL": f"{whose.url}/outputs/listings",
+        "JOB_CALLBACK_RUNNING": "", "JOB_CALLBACK_CLEANING_UP": "", "JOB_CALLBACK_ALIVE": "",
+        "JOB_CALLBACK_NOTIFICATION": "", "JOB_CALLBACK_FAILURE": "",
+    }  # fmt: skip
 
 
 def check_archive_system(asked: Asked, stores: Mapping[str, str]) -> None:
@@ -165,15 +184,14 @@ def check_archive_system(asked: Asked, stores: Mapping[str, str]) -> None:
         raise bad_request(f"archiveSystem: nothing is written to storage system {system!r}")
 
 
-def _archive_path(asked: Asked, kept: Mapping[str, Any], caller: Caller, job_id: str) -> str:
+def _archive_path(asked: Asked, kept: Mapping[str, Any], whose: Whose) -> str:
     """Return where in its store the archive is, as names between slashes."""
     given = asked.get("archivePath") or "${JOB_OWNER}/archive/jobs/job-${JOB_ID}"
-    owner, app = caller.user_name, kept["appId"]
+    known = _macros(kept, whose)
     macros = {
-        "JOB_ID": job_id, "JOB_NAME": slug(kept["name"]), "JOB_OWNER": owner, "OWNER": owner,
-        "USERNAME": owner, "APP_ID": app, "JOB_APP_ID": app, "JOB_SYSTEM": kept["systemId"],
-        "JOB_EXECUTION_SYSTEM": kept["systemId"], "JOB_BATCH_QUEUE": kept["batchQueue"],
-        "JOB_TENANT": str(caller.tenant_id),
+        **known, **{f"AGAVE_{name}": text for name, text in known.items()},
+        "UUID": whose.job_id, "OWNER": whose.owner, "USERNAME": whose.owner,
+        "APP_ID": kept["appId"], "JOB_APP_ID": kept["appId"], "TENANT": whose.tenant,
     }  # fmt: skip
     if unknown := set(_MACRO.findall(given)) - macros.keys():
         raise bad_request(f"archivePath: there is no variable {min(unknown)[:80]!r}")

@@ -11,6 +11,7 @@ LOCAL: Final = "local"
 STORE: Final = "weft"
 """The storage system: weft's own store."""
 QUEUE: Final = "default"
+GB: Final = 1 << 30
 ENDED: Final = frozenset({"FINISHED", "FAILED", "STOPPED"})
 STATUSES: Final = (
     "ACCEPTED", "PENDING", "PROCESSING_INPUTS", "STAGING_INPUTS", "STAGED", "STAGING_JOB",

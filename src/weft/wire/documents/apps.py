@@ -53,6 +53,9 @@ class App(Struct, kw_only=True):
     revision: Annotated[int, Meta(ge=1, description="counts its contents")]
     digest: Annotated[str, Meta(description="SHA-256 of the packed folder")]
     n_bytes: Annotated[int, _BYTES]
+    system: Annotated[
+        str | None, Meta(description="queue, pool or engine on which it runs; null: anywhere")
+    ] = None
     for_user: Annotated[str | None, _FOR]
     added_by: str | None
     added_at: datetime

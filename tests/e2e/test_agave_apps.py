@@ -1,0 +1,157 @@
+"""What bundles of Agave say of systems and inputs, and what becomes of it."""
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from e2e.conftest import Weft
+from e2e.test_agave import ended, submitted
+
+WRITER = "printf one > one.txt; printf two > two.txt; printf three > three.dat\n"
+READER = 'echo "data=$data" "both=$both" "fixed=$fixed" $AGAVE_JOB_EXECUTION_SYSTEM\n'
+QUEUES = """
+[[queue]]
+name = "brook"
+priority = 1
+pools = ["default"]
+[[queue]]
+name = "shore"
+priority = 2
+pools = ["default", "lake"]
+[[queue]]
+name = "depth"
+priority = 3
+pools = ["lake"]
+"""
+
+
+@pytest.fixture(scope="module")
+def http(weft: Weft) -> Iterator[httpx.Client]:
+    known = json.loads((weft.home / "client.json").read_text())
+    headers = {"authorization": f"Bearer {known['token']}"}
+    with httpx.Client(base_url=known["url"], headers=headers, timeout=30) as client:
+        yield client
+
+
+def add_app(weft: Weft, parent: Path, name: str, wrapper: str, more: Mapping[str, object]) -> None:
+    folder = parent / name
+    folder.mkdir()
+    (folder / "wrapper.sh").write_text(wrapper)
+    described = {"name": name, "version": "1.0", "templatePath": "wrapper.sh", **more}
+    (folder / "app.json").write_text(json.dumps(described))
+    added = weft.run("app", "add", str(folder))
+    assert added.returncode == 0, added.stderr.decode()
+
+
+def ask(http: httpx.Client, name: str, **more: object) -> httpx.Response:
+    return http.post("/jobs/v2", json={"name": f"a {name}", "appId": f"{name}-1.0", **more})
+
+
+def output(http: httpx.Client, job: Mapping[str, Any]) -> str:
+    slug = str(job["name"]).replace(" ", "-")
+    return http.get(f"/jobs/v2/{job['id']}/outputs/media/{slug}-{job['id']}.out").text
+
+
+def test_execution_system_is_a_queue_or_a_pool(
+    weft: Weft, http: httpx.Client, tmp_path: Path
+) -> None:
+    """The job runs there, and its document says so; what does not exist is refused."""
+    (tmp_path / "queues.toml").write_text(QUEUES)
+    (tmp_path / "none.toml").write_text("")
+    assert weft.run("queue", "apply", str(tmp_path / "queues.toml"), "--yes").returncode == 0
+    try:
+        for name, system in (("flows", "brook"), ("dives", "lake"), ("lost", "nowhere")):
+            add_app(weft, tmp_path, name, "exit 0\n", {"executionSystem": system})
+        flows = submitted(http, {"name": "it", "appId": "flows-1.0"})
+        assert (flows["systemId"], flows["batchQueue"]) == ("brook", "brook")
+        assert ended(http, flows["id"])["status"] == "FINISHED"
+        dives = submitted(http, {"name": "it", "appId": "dives-1.0"})
+        assert (dives["systemId"], dives["batchQueue"]) == ("lake", "depth")
+        asked = submitted(http, {"name": "it", "appId": "dives-1.0", "batchQueue": "shore"})
+        assert asked["batchQueue"] == "shore"
+        for job in (dives, asked):
+            assert http.post(f"/jobs/v2/{job['id']}/stop").status_code == 200
+        wrong = ask(http, "dives", batchQueue="brook")
+        assert (wrong.status_code, "has no queue 'brook'" in wrong.json()["message"]) == (
+            400,
+            True,
+        )
+        lost = ask(http, "lost")
+        assert lost.status_code == 400
+        assert lost.json()["message"].startswith("appId: its execution system 'nowhere' is no")
+        own = {"jobs": [{"app": "lost-1.0"}]}
+        assert http.post("/v1/batches", json=own).json()["errors"][0]["pointer"] == "/jobs/0/app"
+        shown = http.get("/apps/v2/flows-1.0").json()["result"]
+        assert shown["executionSystem"] == "brook"
+        assert b"runs on brook" in weft.run("app", "show", "flows-1.0").stdout
+    finally:
+        weft.run("queue", "apply", str(tmp_path / "none.toml"), "--yes")
+
+
+def test_inputs_are_those_that_the_bundle_describes(
+    weft: Weft, http: httpx.Client, tmp_path: Path
+) -> None:
+    """Patterns, numbers of files, arguments, and what nobody sets."""
+    add_app(weft, tmp_path, "writer", WRITER, {})
+    first = ended(http, submitted(http, {"name": "w", "appId": "writer-1.0"})["id"])
+    made = f"agave://weft/{first['archivePath']}"
+    described = [
+        {
+            "id": "data", "value": {"required": True, "validator": r".*\.txt"},
+            "details": {"argument": "--in=", "showArgument": True, "label": "Texts"},
+            "semantics": {"maxCardinality": 1},
+        },
+        {
+            "id": "both", "semantics": {"minCardinality": 2, "maxCardinality": 2},
+            "details": {"argument": "-f ", "showArgument": True, "repeatArgument": True},
+        },
+        {"id": "fixed", "value": {"visible": False, "default": f"{made}/three.dat"}},
+    ]  # fmt: skip
+    add_app(weft, tmp_path, "reader", READER, {"inputs": described})
+    pair = [f"{made}/one.txt", f"{made}/two.txt"]
+    for field, value, why in (
+        ("data", f"{made}/three.dat", "does not match"),
+        ("data", pair, "at most 1"),
+        ("data", None, "required"),
+        ("both", pair[:1], "at least 2"),
+        ("both", [*pair, f"{made}/three.dat"], "at most 2"),
+        ("fixed", pair[0], "does not let it be set"),
+    ):
+        wrong = ask(http, "reader", inputs={"data": pair[0], field: value})
+        assert wrong.status_code == 400, wrong.text
+        said = wrong.json()["message"]
+        assert (said.startswith(f"inputs.{field}: "), why in said) == (True, True), said
+    answer = ask(http, "reader", inputs={"data": pair[0], "both": pair})
+    job = ended(http, answer.json()["result"]["id"])
+    assert (
+        output(http, job) == "data=--in=one.txt both=-f one.txt -f two.txt fixed=three.dat local\n"
+    )
+    again = http.post(f"/jobs/v2/{job['id']}/resubmit")
+    assert again.status_code == 201, again.text
+    shown = http.get("/apps/v2/reader-1.0").json()["result"]["inputs"]
+    assert [one["id"] for one in shown] == ["data", "both", "fixed"]
+    assert (shown[0]["value"]["validator"], shown[0]["value"]["required"]) == (r".*\.txt", True)
+    assert shown[1]["semantics"] == {"minCardinality": 2, "maxCardinality": 2}
+    assert (shown[0]["details"]["argument"], shown[2]["value"]["visible"]) == ("--in=", False)
+    table = weft.run("app", "show", "reader-1.0").stdout.decode()
+    assert "Input" in table
+    assert "Texts" in table
+    own = {"from": "weft://b1.j1/x.dat", "env": "data"}
+    for given, why in ((own, "does not match"), ({**own, "env": "fixed"}, "does not let")):
+        wrong = http.post("/v1/batches", json={"jobs": [{"app": "reader-1.0", "inputs": [given]}]})
+        assert any(why in one["message"] for one in wrong.json()["errors"]), wrong.text
+
+
+def test_macros_of_archives_are_what_wrappers_are_told(
+    weft: Weft, http: httpx.Client, tmp_path: Path
+) -> None:
+    add_app(weft, tmp_path, "namer", 'echo "$AGAVE_JOB_TENANT $AGAVE_JOB_OWNER"\n', {})
+    path = "${JOB_TENANT}/${AGAVE_JOB_NAME}/${AGAVE_JOB_OWNER}/${JOB_NODE_COUNT}/${UUID}"
+    job = ended(http, ask(http, "namer", archivePath=path).json()["result"]["id"])
+    told = output(http, job).split()
+    assert told == [job["tenantId"], job["owner"]]
+    assert job["archivePath"] == f"{told[0]}/a-namer/{told[1]}/1/{job['id']}"

@@ -7,6 +7,7 @@ from typing import Any
 
 import asyncpg
 import httpx
+import pytest
 
 from api.live import LiveApi
 from weft.core.errors import Internal
@@ -226,6 +227,55 @@ async def test_an_unknown_lifecycle_is_refused_with_its_line(http: httpx.AsyncCl
     (said,) = answer.json()["errors"]
     assert said["pointer"] == "/source/scenes/lifecycle"
     assert said["message"].startswith('line 6: lifecycle "none" does not exist')
+
+
+LIFECYCLE = """
+[lifecycle.scene]
+statuses = ["new", "done"]
+first = ["new"]
+[lifecycle.scene.next]
+new = ["done"]
+[lifecycle.scene.core]
+new = ["pending", "ready"]
+done = "success"
+[configure.snow.series]
+key = "item.tile"
+order = "item.day"
+until = "done"
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "pointer", "what"),
+    [
+        ('until = "done"', 'until = "donee"', "/configure/snow/series/until", 'mean "done"'),
+        ('"done"\n', '"done"\nskip = ["faild"]\n', "/configure/snow/series/skip", '"faild"'),
+        ('lifecycle = "scene"', "", "/configure/snow/series/until", "the source names none"),
+        (
+            'until = "done"',
+            (
+                'until = "done"\n[sink.hub]\nkind = "http"\nurl = "https://h"\nmessage = "{}"\n'
+                'retry = {tries = 2, path = ["lost"]}'
+            ),
+            "/sink/hub/retry/path",
+            'no status "lost"',
+        ),
+    ],
+)
+async def test_a_status_that_the_lifecycle_lacks_is_refused(
+    http: httpx.AsyncClient, old: str, new: str, pointer: str, what: str
+) -> None:
+    sink = '\nsink = "hub"' if "sink" in new else ""
+    text = SETUP.replace('job = "snow"', f'job = "snow"\nlifecycle = "scene"{sink}') + LIFECYCLE
+    if not sink:
+        fine = await http.put("/v1/setups/snow", content=text, headers=TOML)
+        assert fine.status_code == 200, fine.text
+
+    answer = await http.put("/v1/setups/snow", content=text.replace(old, new), headers=TOML)
+
+    assert answer.status_code == 400
+    (said,) = answer.json()["errors"]
+    assert (said["pointer"], what in said["message"]) == (pointer, True), said
 
 
 async def test_nobody_lets_others_run_programs(

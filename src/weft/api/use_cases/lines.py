@@ -23,6 +23,7 @@ from weft.core.lines.logins import (
     without_logins,
 )
 from weft.core.lines.setup import Setup, field_error, invalid_setup, parse_setup
+from weft.core.lines.status_words import unknown_statuses
 from weft.core.lines.template import example_of
 from weft.ports.lookup import LOOKUP_PLUGINS
 from weft.ports.source import SOURCE_PLUGINS
@@ -110,16 +111,26 @@ def _check_plugins(setup: Setup, text: str) -> None:
 
 
 async def _check_lifecycles(services: Services, caller: Caller, setup: Setup, text: str) -> None:
-    """Refuse sources whose lifecycle there is not. Raise `InvalidSetup`."""
-    problems: list[FieldError] = []
+    """Refuse sources whose lifecycle there is not, and statuses that it does not have. Raise
+    `InvalidSetup`.
+    """
+    problems: dict[tuple[str, ...], FieldError] = {}  # two sources may have one series or sink
     for name, source in setup.sources.items():
-        if source.lifecycle is not None and source.lifecycle not in setup.lifecycles:
+        statuses: Sequence[str] | None = None
+        if source.lifecycle is not None and source.lifecycle in setup.lifecycles:
+            statuses = setup.lifecycles[source.lifecycle].statuses
+        elif source.lifecycle is not None:
             try:
-                await services.store.get_lifecycle(caller, source.lifecycle)
+                found = await services.store.get_lifecycle(caller, source.lifecycle)
             except LifecycleNotFound as error:
-                problems.append(field_error(text, ("source", name, "lifecycle"), error.message))
+                problem = field_error(text, ("source", name, "lifecycle"), error.message)
+                problems["source", name, "lifecycle"] = problem
+                continue
+            statuses = found["statuses"]
+        for where, what in unknown_statuses(setup, source, statuses):
+            problems[where] = field_error(text, where, what)
     if problems:
-        raise invalid_setup(problems)
+        raise invalid_setup(list(problems.values()))
 
 
 async def _check_templates(

@@ -10,7 +10,8 @@ AS $$
         p.fields || coalesce(l.attributes, r.attributes, '{}') || jsonb_build_object('key', p.key, 'job',
             format('b%s.j%s', p.batch_id, p.job_id))
     FROM (
-        SELECT i.*, j.spec_first, CASE WHEN i.state <> 'job' THEN false WHEN until IS NULL THEN j.state = STATE_SUCCESS
+        SELECT i.*, j.spec_first, CASE WHEN i.state <> 'job' THEN false WHEN until IS NULL OR array_position(k.statuses, until) IS NULL
+                THEN j.state = STATE_SUCCESS  -- also of a job whose lifecycle has no such status: it is never reached
             ELSE EXISTS (SELECT FROM weft.job_status_change c
                 WHERE c.batch_id = i.batch_id AND c.job_id = i.job_id AND c.status = array_position(k.statuses, until)
                     AND c.n > coalesce((SELECT max(e.n) FROM weft.job_status_change e WHERE e.batch_id = i.batch_id

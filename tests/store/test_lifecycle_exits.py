@@ -1,8 +1,11 @@
 """What exit codes mean in a lifecycle: statuses, tries over all phases, and subtypes."""
 
+import pytest
+
 from store.test_lifecycles import both, line, put, statuses
-from store.test_recovery import fail, release
+from store.test_recovery import fail, release, save
 from store.world import Worker, World
+from weft.core.errors import InvalidStatusTransition
 
 STARTED = ["queued", "started", "pre_processing", "processing"]
 BEGUN = ["initialized", "configured", "ready"]
@@ -38,6 +41,28 @@ async def test_external_error_is_tried_again_from_its_status(world: World) -> No
         *BEGUN, *STARTED, "external_error", *STARTED[1:], "post_processing", "processed", "done",
     ]  # fmt: skip
     assert await subtypes(world, batch) == [("external_error", "SIP expected error")]
+
+
+async def test_a_blocked_job_goes_back_to_its_first_status(world: World) -> None:
+    """`initialized` is a status of pending jobs, and one that is blocked waits no longer."""
+    batch = await line(world)
+    worker = await world.worker()
+    await end(worker, 130)
+    await put(world, batch, "error_checked")
+    await put(world, batch, "initialized")
+    assert await both(world, batch) == ("initialized", "ready")
+    await end(worker, 0)
+    assert await both(world, batch) == ("done", "success")
+
+
+async def test_a_blocked_job_is_not_made_ready_in_a_closed_queue(world: World) -> None:
+    batch = await line(world, shapes=[await save(world, "enabled")])
+    await end(await world.worker(), 130)
+    await put(world, batch, "error_checked")
+    await save(world, "closed")
+    with pytest.raises(InvalidStatusTransition, match="Its queue is closed"):
+        await put(world, batch, "ready")
+    assert await both(world, batch) == ("error_checked", "blocked")
 
 
 async def test_third_external_error_is_an_internal_one(world: World) -> None:

@@ -14,7 +14,7 @@ from weft.settings import Settings
 
 pytestmark = pytest.mark.slow
 BAD = """
-import os, time
+import os, signal
 from weft.core.ends.conditions import Tested
 
 class Good:
@@ -27,7 +27,7 @@ class Hangs(Good):
     def test(self, parameters, site):
         if parameters.get("how") == "not":
             return Tested(True, str(os.getpid()))
-        time.sleep(3600)
+        signal.pause()
 
 class Prints(Good):
     def test(self, parameters, site):

@@ -18,7 +18,7 @@ from weft.settings import Settings
 
 pytestmark = pytest.mark.slow
 CODE = """
-import os, time
+import os, signal, time
 from weft.ports.lookup import LookUpAway
 
 class Says:
@@ -29,7 +29,7 @@ class Says:
                 file.write("asked ")
             raise LookUpAway("it is closed")
         if what == "hang":
-            time.sleep(3600)
+            signal.pause()
         if what == "raise":
             raise OSError("out of order")
         if what == "much":

@@ -84,13 +84,16 @@ def _dumps(value: object) -> bytes:
     if not cloudpickle.list_registry_pickle_by_value():
         try:
             data = pickle.dumps(value, protocol=PROTOCOL)
-        except Exception:  # noqa: BLE001, S110 (any class can refuse to be pickled, in any way)
-            pass
-        else:
-            if b"__main__" not in data:
-                return data
-    by_value: bytes = cloudpickle.dumps(value, protocol=PROTOCOL)
-    return by_value
+        except Exception:  # noqa: BLE001 (any class can refuse to be pickled, in any way)
+            return _dumps_by_value(value)  # if that fails as well, both reasons are told
+        if b"__main__" not in data:
+            return data
+    return _dumps_by_value(value)
+
+
+def _dumps_by_value(value: object) -> bytes:
+    data: bytes = cloudpickle.dumps(value, protocol=PROTOCOL)
+    return data
 
 
 def own_interpreter() -> str | None:

@@ -3,6 +3,7 @@
 from typing import Annotated
 
 from weft.core.deliveries.mail import parse_mailbox
+from weft.core.scheduling import black_holes
 from weft.settings.declare import Checked, section, setting
 
 
@@ -69,20 +70,26 @@ class DriverSettings:
         maximum=86400,
     )
     black_hole_failures: int = setting(
-        10,
+        black_holes.FAILURES_MIN,
         "attempts in a row that fail at once on a worker, while others succeed elsewhere, after "
         "which it is cordoned and tries one job at a time; 0: never",
         minimum=0,
         maximum=1000,
     )
     black_hole_batches: int = setting(
-        3, "batches of which these attempts are at least", minimum=1, maximum=1000
+        black_holes.BATCHES_MIN,
+        "batches of which these attempts are at least",
+        minimum=1,
+        maximum=1000,
     )
     black_hole_fast_s: float = setting(
-        5.0, "seconds within which an attempt fails at once", minimum=0, maximum=3600
+        black_holes.FAST_S,
+        "seconds within which an attempt fails at once",
+        minimum=0,
+        maximum=3600,
     )
     black_hole_retry_s: float = setting(
-        60.0,
+        black_holes.FIRST_S,
         "seconds after which such a worker tries a job; doubled after each failed try, up to an "
         "hour",
         minimum=1,

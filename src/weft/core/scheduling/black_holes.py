@@ -5,13 +5,18 @@ Such a worker takes job after job, because it is always free, and fails them all
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Literal
+from typing import Final, Literal
 
 import msgspec
 
 from weft.core.backoff import backoff_s
 
-RETRY_LONGEST_S = 3600.0
+FAILURES_MIN: Final = 10
+BATCHES_MIN: Final = 3
+FAST_S: Final = 5.0
+FIRST_S: Final = 60.0
+"""Of workers the defaults of the driver's settings; gateways take them as they are."""
+RETRY_LONGEST_S: Final = 3600.0
 
 Outcome = Literal["none", "running", "success", "failure", "unknown"]
 

@@ -11,18 +11,21 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Final
 
-from weft.core.scheduling.black_holes import Ends, find_black_holes, retry_s
+from weft.core.scheduling.black_holes import (
+    BATCHES_MIN,
+    FAILURES_MIN,
+    FAST_S,
+    FIRST_S,
+    Ends,
+    find_black_holes,
+    retry_s,
+)
 from weft.core.states import Reason
 from weft.ports.runner import Ended
 from weft.telemetry.log import get_logger
 
 log = get_logger()
 
-FAILURES_MIN: Final = 10
-BATCHES_MIN: Final = 3
-FAST_S: Final = 5.0
-FIRST_S: Final = 60.0
-"""What the settings `black_hole_*` of the driver are, unless somebody changes them."""
 _ENDS_MAX: Final = 1000
 _SAYS_NOTHING: Final = frozenset(
     {Reason.CANCELLED, Reason.PREEMPTED, Reason.LOST, Reason.DEADLINE, Reason.BLOCKED}

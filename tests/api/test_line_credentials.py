@@ -1,6 +1,5 @@
 """Logins that are written into addresses of a setup: sealed, shown by no route, and used."""
 
-import asyncio
 import base64
 from pathlib import Path
 
@@ -8,6 +7,7 @@ import asyncpg
 import httpx
 import pytest
 
+from api.one_answer import one_answer
 from api.test_sources import TOML, apply
 from weft.settings import Settings
 
@@ -55,26 +55,16 @@ async def test_login_in_an_address_is_sealed_and_used(
     http: httpx.AsyncClient, database: dict[str, str]
 ) -> None:
     """What the server repeats of it is told by its name."""
-    given = []
-
-    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        given.append((await reader.readuntil(b"\r\n\r\n")).decode())
-        body = b'{"items": [{"key": "by ann:canary-6f1d"}]}'
-        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))
-        await writer.drain()
-        writer.close()
-
-    server = await asyncio.start_server(answer, "127.0.0.1", 0)
-    line = LINE.replace("PORT", str(server.sockets[0].getsockname()[1]))
-    await apply(http, line)
-    shown = (await http.get("/v1/setups/snow")).json()["document"]
-    tried = await http.post("/v1/sources/scenes/trial", json={})
-    server.close()
+    async with one_answer(b'{"items": [{"key": "by ann:canary-6f1d"}]}') as server:
+        line = LINE.replace("PORT", str(server.port))
+        await apply(http, line)
+        shown = (await http.get("/v1/setups/snow")).json()["document"]
+        tried = await http.post("/v1/sources/scenes/trial", json={})
     told = [await http.get(path) for path in ("/v1/sources/scenes", "/v1/secrets", "/ui")]
     stored = await rows(database, EVERYTHING)
 
     assert tried.json()["error"] is None, tried.text
-    (asked,) = given
+    (asked,) = server.heads
     assert f"Authorization: Basic {base64.b64encode(LOGIN.encode()).decode()}\r\n" in asked
     (item,) = tried.json()["items"]
     assert item["key"] == "by ${secret.snow.source.scenes}"

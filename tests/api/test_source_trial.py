@@ -1,6 +1,5 @@
 """A source is tried: its items and their jobs are shown, and nothing is kept."""
 
-import asyncio
 import json
 from pathlib import Path
 
@@ -8,6 +7,7 @@ import asyncpg
 import httpx
 import pytest
 
+from api.one_answer import one_answer
 from api.test_sources import TOML, apply, items
 from weft.settings import Settings
 
@@ -87,27 +87,16 @@ async def test_source_is_read_with_secrets_of_its_owner(
     http: httpx.AsyncClient, tmp_path: Path
 ) -> None:
     """One that is not there is named; a value is seen by the server that is asked alone."""
-    given = []
-
-    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        given.append((await reader.readuntil(b"\r\n\r\n")).decode())
-        body = b'{"items": [{"key": "a"}]}'
-        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))
-        await writer.drain()
-        writer.close()
-
-    server = await asyncio.start_server(answer, "127.0.0.1", 0)
-    port = server.sockets[0].getsockname()[1]
-    await apply(http, CATALOGUE.replace("PORT", str(port)))
-    missing = (await http.post("/v1/sources/scenes/trial", json={})).json()
-    await http.put("/v1/secrets/catalogue", json={"value": 'can"ary\\'})
-    tried = (await http.post("/v1/sources/scenes/trial", json={})).json()
-    shown = (await http.get("/v1/sources/scenes")).text
-    server.close()
+    async with one_answer(b'{"items": [{"key": "a"}]}') as server:
+        await apply(http, CATALOGUE.replace("PORT", str(server.port)))
+        missing = (await http.post("/v1/sources/scenes/trial", json={})).json()
+        await http.put("/v1/secrets/catalogue", json={"value": 'can"ary\\'})
+        tried = (await http.post("/v1/sources/scenes/trial", json={})).json()
+        shown = (await http.get("/v1/sources/scenes")).text
 
     assert missing["error"] == "its owner has no secret catalogue"
     assert (tried["error"], [one["key"] for one in tried["items"]]) == (None, ["a"])
-    (asked,) = given
+    (asked,) = server.heads
     assert 'Authorization: Bearer can"ary\\\r\n' in asked
     assert "ary" not in f"{tried}{shown}"
 

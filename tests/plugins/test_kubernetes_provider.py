@@ -6,20 +6,26 @@ from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import msgspec
 import pytest
 
+from plugins.provider_site import (
+    CONNECT,
+    TOKEN,
+    cleaned,
+    machine_for,
+    site_with,
+    write_program,
+)
 from runners.kubernetes_cluster import PODS, KubernetesCluster, kubernetes_cluster
 from weft.plugins.providers.kubernetes import KubernetesProvider, check_cluster
 from weft.plugins.runners.kubernetes.settings import KubernetesSettings
 from weft.ports.provider import MachineCredential, ProviderError, ProviderSite, WantedMachine
 from weft.settings import Settings
-from weft.testing.provider_suite import ProviderSuite, until_gone, wanted
+from weft.testing.provider_suite import ProviderSuite, until_gone
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(300)]
-TOKEN = "weft_7"
 SECRETS = "/api/v1/namespaces/default/secrets"
 PROGRAM = """#!/bin/sh
 printf '%s\\n' "$@" >"$0.words"; env >"$0.env"; cat "$WEFT_TOKEN_FILE" >"$0.token"
@@ -39,37 +45,22 @@ def cluster() -> Iterator[KubernetesCluster]:
 
 @pytest.fixture
 def program(tmp_path: Path) -> Path:
-    """Write what stands for weft in the image: it says with what it was called."""
-    path = tmp_path / "weft"
-    path.write_text(PROGRAM)
-    path.chmod(0o700)
-    return path
+    return write_program(tmp_path, PROGRAM)
 
 
 @pytest.fixture
 def site(tmp_path: Path, cluster: KubernetesCluster) -> ProviderSite:
     own = KubernetesSettings(
-        kubernetes_config=cluster.config, kubernetes_connect="https://weft.example.org",
+        kubernetes_config=cluster.config, kubernetes_connect=CONNECT,
         kubernetes_worker_image="any", kubernetes_image_s=0,
     )  # fmt: skip
-    settings = Settings(plugin_sections=(own,))
-    return ProviderSite(tag=str(uuid4()), environment={}, logs=tmp_path, section=settings.section)
+    return site_with(own, tmp_path)
 
 
 @pytest.fixture
 async def provider(site: ProviderSite) -> AsyncIterator[KubernetesProvider]:
-    found = KubernetesProvider(site)
-    yield found
-    for one in await found.list():
-        await found.delete(one.name)
-    await found.close()
-
-
-def machine(program: Path, /, **options: str | int) -> WantedMachine:
-    return msgspec.structs.replace(
-        wanted(), options={"program": str(program), **options},
-        credential=MachineCredential(token=TOKEN),
-    )  # fmt: skip
+    async with cleaned(KubernetesProvider(site)) as found:
+        yield found
 
 
 def pod_of(cluster: KubernetesCluster, one: WantedMachine) -> Any:  # noqa: ANN401 (a document of theirs)
@@ -98,7 +89,7 @@ async def test_a_pod_starts_a_worker_with_its_token(
     provider: KubernetesProvider, program: Path, cluster: KubernetesCluster
 ) -> None:
     """The token is in a Secret that goes with the pod, and in nothing that the pod shows."""
-    one = machine(program, slots=3, node_selector="kubernetes.io/hostname=n0")
+    one = machine_for(program, slots=3, node_selector="kubernetes.io/hostname=n0")
     made = await provider.create(one)
     until_there(program.with_name("weft.ready"))
     words = program.with_name("weft.words").read_text().split("\n")
@@ -117,7 +108,7 @@ async def test_a_pod_starts_a_worker_with_its_token(
     assert program.with_name("weft.mode").read_text() == "600\n"
     assert [base64.b64decode(one) for one in secret["data"].values()] == [b"weft_7\n"]
     assert TOKEN not in variables + json.dumps(pod) + repr(one)
-    assert "WEFT_CONNECT=https://weft.example.org\n" in variables
+    assert f"WEFT_CONNECT={CONNECT}\n" in variables
     assert f"WEFT_WORKER_NAME={one.name}\n" in variables
     assert "WEFT_WORKER_SLOTS=3\n" in variables
     assert found == made
@@ -128,7 +119,7 @@ async def test_a_pod_that_no_node_takes_says_why(
     provider: KubernetesProvider, program: Path
 ) -> None:
     """It is there, however long it waits."""
-    one = machine(program, node_selector="disk=ssd")
+    one = machine_for(program, node_selector="disk=ssd")
     made = await provider.create(one)
     (found,) = await provider.list()
 
@@ -139,7 +130,7 @@ async def test_a_pod_that_no_node_takes_says_why(
 async def test_an_image_that_cannot_be_pulled_is_an_error(
     provider: KubernetesProvider, program: Path
 ) -> None:
-    one = machine(program, image="missing/worker:1")
+    one = machine_for(program, image="missing/worker:1")
     with pytest.raises(ProviderError, match="ErrImagePull, missing/worker:1"):
         await provider.create(one)
     (found,) = await provider.list()
@@ -151,7 +142,7 @@ async def test_an_image_that_cannot_be_pulled_is_an_error(
 async def test_a_worker_that_has_ended_is_an_error_until_it_is_deleted(
     provider: KubernetesProvider, program: Path
 ) -> None:
-    one = machine(program)
+    one = machine_for(program)
     await provider.create(one)
     program.with_name("weft.end").touch()
     while not (found := (await provider.list())[0]).error:
@@ -166,7 +157,7 @@ async def test_a_maker_that_died_before_the_secret_is_gone_on_with(
     provider: KubernetesProvider, program: Path, cluster: KubernetesCluster, site: ProviderSite
 ) -> None:
     """Its pod waits at a gate; the call that is repeated has another token."""
-    one = machine(program)
+    one = machine_for(program)
     dies = KubernetesProvider(site)
     client = dies._calls()
 
@@ -196,7 +187,7 @@ async def test_a_quota_that_is_used_up_makes_other_regions_try(
         while "hard" not in cluster.ask("GET", f"{quotas}/none")["status"]:
             pass
         with pytest.raises(ProviderError, match="quota") as raised:
-            await provider.create(machine(program))
+            await provider.create(machine_for(program))
     finally:
         cluster.ask("DELETE", f"{quotas}/none")
 
@@ -208,7 +199,7 @@ async def test_other_deployments_and_other_pods_are_left_alone(
     provider: KubernetesProvider, site: ProviderSite, program: Path, cluster: KubernetesCluster
 ) -> None:
     """Also a pod with our label that has no machine's name."""
-    one = machine(program)
+    one = machine_for(program)
     made = await provider.create(one)
     other = KubernetesProvider(replace(site, tag=f"{site.tag}x"))
     await other.delete(one.name)
@@ -236,13 +227,13 @@ async def test_what_kubernetes_refuses_is_named(
     provider: KubernetesProvider, program: Path, options: dict[str, str], words: str
 ) -> None:
     with pytest.raises(ProviderError, match=words):
-        await provider.create(machine(program, **options))
+        await provider.create(machine_for(program, **options))
 
 
 async def test_doctor_hears_from_the_cluster(
     provider: KubernetesProvider, program: Path, site: ProviderSite
 ) -> None:
-    await provider.create(machine(program))
+    await provider.create(machine_for(program))
     said = await check_cluster(site.section(KubernetesSettings))
 
     assert said == "namespace default answers, worker pods: 1"

@@ -13,11 +13,11 @@ import msgspec
 import pytest
 
 from plugins.openstack_cloud import OpenStackCloud, openstack_cloud
+from plugins.provider_site import CONNECT, cleaned, site_with
 from weft.plugins.providers.openstack import OpenStackProvider
 from weft.plugins.providers.openstack.settings import OpenStackSettings
 from weft.ports.provider import MachineCredential, ProviderError, ProviderSite, WantedMachine
-from weft.settings import Settings
-from weft.testing.provider_suite import ProviderSuite, until_gone, wanted
+from weft.testing.provider_suite import ProviderSuite, wanted
 
 pytestmark = [
     pytest.mark.engine(name="openstack"),
@@ -40,11 +40,10 @@ def site_of(tmp_path: Path, cloud: OpenStackCloud, **more: Any) -> ProviderSite:
     given = {
         "openstack_clouds_file": cloud.clouds_file,
         "openstack_cloud": "demo",
-        "openstack_connect": "https://weft.example.org",
+        "openstack_connect": CONNECT,
         **more,
     }
-    settings = Settings(plugin_sections=(OpenStackSettings(**given),))
-    return ProviderSite(tag=str(uuid4()), environment={}, logs=tmp_path, section=settings.section)
+    return site_with(OpenStackSettings(**given), tmp_path)
 
 
 @pytest.fixture
@@ -54,12 +53,8 @@ def site(tmp_path: Path, cloud: OpenStackCloud) -> ProviderSite:
 
 @pytest.fixture
 async def provider(site: ProviderSite) -> AsyncIterator[OpenStackProvider]:
-    found = OpenStackProvider(site)
-    yield found
-    for one in await found.list():
-        await found.delete(one.name)
-        await until_gone(found, one.name)
-    await found.close()
+    async with cleaned(OpenStackProvider(site)) as found:
+        yield found
 
 
 class TestOpenStackProvider(ProviderSuite):
@@ -95,7 +90,7 @@ async def test_a_machine_knows_how_to_start_its_worker(
     assert "weft_7" not in str(files) + repr(one)
     assert 'WEFT_WORKER_LABELS="rack=12"' in files["/etc/weft/worker.env"]["content"]
     assert (
-        'ExecStart="/usr/local/bin/weft" "worker" "--connect" "https://weft.example.org" '
+        'ExecStart="/usr/local/bin/weft" "worker" "--connect" CONNECT '
         '"--token-file" "/etc/weft/worker.token"'
     ) in files["/etc/systemd/system/weft-worker.service"]["content"]
     assert server.metadata == {"weft_machine": one.name, "weft_pool": "default"}

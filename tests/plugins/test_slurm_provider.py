@@ -3,20 +3,25 @@
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from pathlib import Path
-from uuid import uuid4
 
 import msgspec
 import pytest
 
+from plugins.provider_site import (
+    CONNECT,
+    TOKEN,
+    cleaned,
+    machine_for,
+    site_with,
+    write_program,
+)
 from runners.slurm_cluster import SlurmCluster, slurm_cluster
 from weft.plugins.providers.slurm import SlurmProvider
 from weft.plugins.runners.slurm.settings import SlurmSettings
-from weft.ports.provider import MachineCredential, ProviderError, ProviderSite, WantedMachine
-from weft.settings import Settings
+from weft.ports.provider import ProviderError, ProviderSite, WantedMachine
 from weft.testing.provider_suite import ProviderSuite, until_gone, wanted
 
 pytestmark = [pytest.mark.engine(name="slurm"), pytest.mark.timeout(300)]
-TOKEN = "weft_7"
 PROGRAM = """#!/bin/sh
 printf '%s\\n' "$@" >"$0.words"; env >"$0.env"; cat "$5" >"$0.token"
 trap ': >"$0.term"; exit 0' TERM
@@ -33,43 +38,27 @@ def cluster() -> Iterator[SlurmCluster]:
 
 @pytest.fixture
 def program(tmp_path: Path) -> Path:
-    """Write what stands for weft on the nodes: it says with what it was called."""
-    path = tmp_path / "weft"
-    path.write_text(PROGRAM)
-    path.chmod(0o700)
-    return path
-
-
-def site_of(tmp_path: Path, cluster: SlurmCluster) -> ProviderSite:
-    own = SlurmSettings(
-        slurm_directory=tmp_path / "shared", slurm_conf=cluster.conf,
-        slurm_connect="https://weft.example.org",
-    )  # fmt: skip
-    settings = Settings(plugin_sections=(own,))
-    return ProviderSite(tag=str(uuid4()), environment={}, logs=tmp_path, section=settings.section)
+    return write_program(tmp_path, PROGRAM)
 
 
 @pytest.fixture
 def site(tmp_path: Path, cluster: SlurmCluster) -> ProviderSite:
-    return site_of(tmp_path, cluster)
+    own = SlurmSettings(
+        slurm_directory=tmp_path / "shared", slurm_conf=cluster.conf, slurm_connect=CONNECT
+    )
+    return site_with(own, tmp_path)
 
 
 @pytest.fixture
 async def provider(site: ProviderSite) -> AsyncIterator[SlurmProvider]:
-    found = SlurmProvider(site)
-    yield found
-    for one in await found.list():
-        await found.delete(one.name)
-        await until_gone(found, one.name)
-    await found.close()
+    async with cleaned(SlurmProvider(site)) as found:
+        yield found
 
 
 def machine(program: Path, **options: str | int) -> WantedMachine:
-    flavour = msgspec.structs.replace(wanted().flavour, walltime_s=240)
-    return msgspec.structs.replace(
-        wanted(), flavour=flavour, options={"program": str(program), **options},
-        credential=MachineCredential(token=TOKEN),
-    )  # fmt: skip
+    one = machine_for(program, **options)
+    flavour = msgspec.structs.replace(one.flavour, walltime_s=240)
+    return msgspec.structs.replace(one, flavour=flavour)
 
 
 class TestSlurmProvider(ProviderSuite):
@@ -103,7 +92,7 @@ async def test_a_pilot_starts_a_worker_with_its_token(
     script = cluster.run("scontrol", "write", "batch_script", made.provider_id, "-")
     found = await provider.describe(one.name)
 
-    assert words[:4] == ["worker", "--connect", "https://weft.example.org", "--token-file"]
+    assert words[:4] == ["worker", "--connect", CONNECT, "--token-file"]
     assert program.with_name("weft.token").read_text() == f"{TOKEN}\n"
     assert TOKEN not in variables + kept + script + repr(one)
     assert f"WEFT_WORKER_NAME={one.name}\n" in variables

@@ -1,4 +1,4 @@
-"""Logins at issuers that fail leave a trail, and logouts lead back to the issuer."""
+"""Logins at issuers: what fails leaves a trail, a look spends nothing, logouts lead back."""
 
 import html
 import re
@@ -102,3 +102,26 @@ async def test_issuer_whose_page_of_logouts_is_no_safe_address(
     answer = await browser.get("/login/oidc/start")
 
     assert refused(answer) == (503, "API.ISSUER_NOT_ANSWERING")
+
+
+async def test_looking_at_a_link_does_not_use_it_up(
+    browser: httpx.AsyncClient, api: LiveApi
+) -> None:
+    """Scanners of mail ask for its head first, with whatever cookies they were given."""
+    back = await come_back(browser)
+    looked = [await browser.request(method, back) for method in ("HEAD", "OPTIONS")]
+    async with api.client() as admin:
+        link = (await admin.post("/v1/login-links", json={})).json()["url"]
+    async with httpx.AsyncClient() as other:
+        seen = [await other.head(link), await other.head(link), await other.get(link)]
+        code = dict(parse_qsl(urlsplit(link).query))["code"]
+        opened = await other.post(
+            f"{api.url}/login", data={"code": code}, headers={"origin": api.url}
+        )
+
+    assert [(one.status_code, one.headers["allow"]) for one in looked] == [
+        (405, "GET, OPTIONS"), (204, "GET, OPTIONS")
+    ]  # fmt: skip
+    assert looked[0].content == b""
+    assert (await browser.get(back)).status_code == 303
+    assert [one.status_code for one in (*seen, opened)] == [200, 200, 200, 303]

@@ -185,7 +185,8 @@ class Application:
         )
         """Run it beside the server: jobs of items of sources."""
         app: App = litestar  # type: ignore[assignment]  # Litestar has types of its own for ASGI
-        inside = AnswerHead(AnswerOptions(app, partial(_methods, litestar)))
+        methods = partial(_methods, litestar)
+        inside = AnswerHead(AnswerOptions(app, methods), methods)
         open_paths = {name.partition(" ")[2] for name, right in rights.items() if right is None}
         trusted = parse_networks(services.settings.trusted_proxies)
         rates = services.settings.requests_per_s, services.settings.user_requests_per_s
@@ -304,14 +305,15 @@ def _is_open(paths: Container[str], path: str) -> bool:
 
 def _methods(litestar: Litestar, path: str) -> list[str]:
     """Return the methods that a path supports."""
-    routes = [route for route in litestar.routes if isinstance(route, HTTPRoute)]
-    found = {
-        str(method)
-        for route in routes
-        if re.fullmatch(_PARAMETER.sub("[^/]+", re.escape(route.path_format)), path)
-        for method in route.methods
-    }
-    return sorted({*found, "HEAD"} if "GET" in found else found)
+    routes = [
+        route
+        for route in litestar.routes
+        if isinstance(route, HTTPRoute)
+        and re.fullmatch(_PARAMETER.sub("[^/]+", re.escape(route.path_format)), path)
+    ]
+    found = {str(method) for route in routes for method in route.methods}
+    is_spent = any(one.opt.get("once") for route in routes for one in route.route_handlers)
+    return sorted({*found, "HEAD"} if "GET" in found and not is_spent else found)
 
 
 def _answer_error(request: AnyRequest, error: Exception) -> Response[bytes]:

@@ -240,14 +240,21 @@ class AnswerOptions:
 
 
 class AnswerHead:
-    """Answer a HEAD as the GET of its path, with its rights, without the body."""
+    """Answer a HEAD as the GET of its path, with its rights, without the body. Looking at a
+    link, as mail scanners do, must not use it up: a path whose GET counts once has no HEAD.
 
-    def __init__(self, app: App) -> None:
+    `methods`: see `AnswerOptions`.
+    """
+
+    def __init__(self, app: App, methods: Callable[[str], Sequence[str]]) -> None:
         self._app = app
+        self._methods = methods
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request (ASGI)."""
-        if scope["type"] != "http" or scope["method"] != "HEAD":
+        is_head = scope["type"] == "http" and scope["method"] == "HEAD"
+        methods = self._methods(scope["path"]) if is_head else ()
+        if not is_head or ("GET" in methods and "HEAD" not in methods):
             await self._app(scope, receive, send)
             return
 

@@ -45,6 +45,7 @@ async def start_login(request: AnyRequest) -> Response[bytes]:
     CALLBACK,
     status_code=303,
     opt={
+        "once": True,  # the code of the issuer is spent
         "redirects": (HTML,),
         "query": (
             "issuer.code", "issuer.state", "issuer.iss", "issuer.error", "issuer.error_description"

@@ -28,6 +28,10 @@ message = "1"
 [job.snow]
 command = ["snow"]
 """
+JOB = """
+[job.snow]
+command = ["snow"]
+"""
 EVERYTHING = """
     SELECT s::text FROM weft.setup s UNION ALL SELECT s::text FROM weft.source s
     UNION ALL SELECT s::text FROM weft.sink s UNION ALL SELECT e::text FROM weft.trail_entry e
@@ -87,6 +91,49 @@ async def test_who_writes_a_login_owns_what_has_it(
     answer = await http.put("/v1/setups/snow", content=line, headers={**TOML, **bob})
     assert answer.status_code == 200, answer.text
     assert {row[1] for row in await rows(database, OWNERS)} == {"bob"}
+
+
+async def names_of(http: httpx.AsyncClient) -> list[str]:
+    return [one["name"] for one in (await http.get("/v1/secrets")).json()["items"]]
+
+
+async def test_secrets_of_logins_go_with_their_setup(http: httpx.AsyncClient) -> None:
+    """Not what the user has set, and what another setup names stays as long as that is there."""
+    for name in ("snow.source.mine", f"source-{'0' * 40}"):
+        await http.put(f"/v1/secrets/{name}", json={"value": "x"})
+    line = LINE.replace("PORT", "9").replace("ann:canary-6f1d@portal", "bob:canary-7a@portal")
+    await apply(http, line)
+    copied = (await http.get("/v1/setups/snow")).json()["document"]
+    copied = copied.replace("source.scenes", "source.other").replace(
+        "secret.snow.source.other", "secret.snow.source.scenes"
+    )
+    copied = copied.split("[sink.portal]")[0].replace('sink = "portal"\n', "") + JOB
+    assert (await http.put("/v1/setups/ice", content=copied, headers=TOML)).status_code == 200
+    before = await names_of(http)
+    assert (await http.delete("/v1/setups/snow")).status_code == 200
+    between = await names_of(http)
+    assert (await http.delete("/v1/setups/ice")).status_code == 200
+
+    mine = ["snow.source.mine", f"source-{'0' * 40}"]
+    assert before == sorted([*mine, "snow.sink.portal", "snow.source.scenes"])
+    assert between == sorted([*mine, "snow.source.scenes"])
+    assert await names_of(http) == sorted(mine)
+
+
+async def test_secret_of_a_sink_stays_while_it_may_send(http: httpx.AsyncClient) -> None:
+    """A job of the line is still to be told of, until its batch is deleted."""
+    await apply(http, LINE.replace("PORT", "9"))
+    jobs = {"jobs": [{"command": ["snow"]}], "sink": "portal"}
+    batch = (await http.post("/v1/batches", json=jobs)).json()["batch_id"]
+    await http.delete("/v1/setups/snow")
+    while_it_runs = await names_of(http)
+    await apply(http, LINE.replace("PORT", "9"))
+    deleted = await http.delete(f"/v1/batches/b{batch}")
+    await http.delete("/v1/setups/snow")
+
+    assert deleted.is_success, deleted.text
+    assert while_it_runs == ["snow.source.scenes"]
+    assert await names_of(http) == []
 
 
 @pytest.mark.parametrize(

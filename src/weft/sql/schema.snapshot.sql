@@ -3048,6 +3048,8 @@ CREATE INDEX batch_project_idx ON weft.batch USING btree (project_id, batch_id);
 
 CREATE INDEX batch_project_name_idx ON weft.batch USING btree (project_id, name, batch_id) WHERE (name IS NOT NULL);
 
+CREATE INDEX batch_sink_idx ON weft.batch USING btree (sink_id) WHERE (sink_id IS NOT NULL);
+
 CREATE INDEX batch_tenant_idx ON weft.batch USING btree (tenant_id, batch_id);
 
 CREATE INDEX batch_update_first_job_idx ON weft.batch_update USING btree (batch_id, first_job);

@@ -51,9 +51,6 @@ class ForeignTrace:
         return given if is_kept else self.new()
 
 
-Intake = Callable[["Services", "Topics", "TransportDocument"], Coroutine[Any, Any, None]]
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ApiDoor:
     """The part of a door that the api serves."""

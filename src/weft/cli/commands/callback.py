@@ -7,13 +7,12 @@ from typing import Any
 from cyclopts import App
 
 from weft.cli.input.options import SHARED, Shared
-from weft.cli.terminal.amounts import moment
-from weft.cli.terminal.plain import cell
+from weft.cli.terminal.deliveries import DELIVERY, delivery_cells
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json, print_table
 from weft.core.ids import parse_batch_id
 
-HEADER = ("Delivery", "Of", "What", "State", "Attempts", "Answer", "Tried", "Next", "URL")
+HEADER = ("Delivery", "Of", "What", *DELIVERY)
 NUMBERS = ("Delivery", "What", "Attempts")
 
 app = App(name="callback", help="List callbacks, and send them again.")
@@ -50,12 +49,7 @@ def _row(one: Mapping[str, Any]) -> tuple[object, ...]:
         one["delivery_id"],
         f"g{one['group_id']}" if one["group_id"] else "job" if one["event"] else "batch",
         one["completion"] or one["event"],
-        one["state"],
-        one["n_attempts"],
-        one["last_error"] or one["last_status"] or "",
-        moment(one["tried_at"]) if one["tried_at"] else "",
-        moment(one["next_at"]) if one["next_at"] else "",
-        cell(one["url"], width=60),
+        *delivery_cells(one),
     )
 
 

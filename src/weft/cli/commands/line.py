@@ -9,14 +9,13 @@ from cyclopts import App, Parameter
 
 from weft.cli.input.line_texts import with_texts
 from weft.cli.input.options import SHARED, Shared
-from weft.cli.terminal.amounts import moment
-from weft.cli.terminal.plain import cell
+from weft.cli.terminal.deliveries import DELIVERY, delivery_cells
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json, print_table
 from weft.core.errors import InvalidSetup
 from weft.core.ids import format_job_ref, parse_job_ref
 
-HEADER = ("Delivery", "Job", "State", "Attempts", "Answer", "Tried", "Next", "URL")
+HEADER = ("Delivery", "Job", *DELIVERY)
 NUMBERS = ("Delivery", "Attempts")
 
 app = App(
@@ -159,12 +158,7 @@ def _row(one: Mapping[str, Any]) -> tuple[object, ...]:
     return (
         one["delivery_id"],
         format_job_ref(one["batch_id"], one["job_id"]),
-        one["state"],
-        one["n_attempts"],
-        one["last_error"] or one["last_status"] or "",
-        moment(one["tried_at"]) if one["tried_at"] else "",
-        moment(one["next_at"]) if one["next_at"] else "",
-        cell(one["url"], width=60),
+        *delivery_cells(one),
     )
 
 

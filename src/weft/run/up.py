@@ -28,8 +28,8 @@ from weft.run.metrics_file import leaving_metrics
 from weft.run.supervisor import Supervisor
 from weft.settings import Settings, default_home
 from weft.store.embedded import EmbeddedServer
-from weft.store.embedded.leftovers import end_process
 from weft.telemetry.log import configure, get_logger
+from weft.wire.processes import end_process
 
 log = get_logger()
 
@@ -170,8 +170,7 @@ def run_down(directory: Path, *, as_json: bool = False) -> int:
     if pid is not None:
         end_process(
             pid,
-            (signal.SIGTERM, signal.SIGINT, signal.SIGKILL),
-            each_s=_DOWN_S,
+            dict.fromkeys((signal.SIGTERM, signal.SIGINT, signal.SIGKILL), _DOWN_S),
             is_meant=home.is_held_by,
         )
     ended = _end_leftovers(home, jobs_too=pid is None) if home.run.is_dir() else []

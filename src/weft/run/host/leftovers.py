@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from weft.plugins.providers.process import MARK as MACHINE_VARIABLE
-from weft.store.embedded.leftovers import end_process
+from weft.wire.processes import end_process
 
 ROLE_MODULES = ("weft.run.api", "weft.run.driver", "weft.run.worker")
 SPAWNER_MODULE = "weft.worker.spawner"
@@ -65,7 +65,7 @@ def _end(
     pids = (int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit())
     found = [pid for pid in pids if pid != os.getpid() and is_ours(pid)]
     for pid in found:
-        end_process(pid, signals, each_s=_EACH_S, is_meant=is_ours)
+        end_process(pid, dict.fromkeys(signals, _EACH_S), is_meant=is_ours)
     return found
 
 

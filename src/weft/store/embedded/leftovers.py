@@ -5,12 +5,12 @@ the machine another process may have the number, and PostgreSQL then refuses to 
 process is asked through `/proc` too.
 """
 
-import os
-import select
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+
+from weft.wire.processes import end_process
 
 
 def postmaster_pid(data_dir: Path) -> int | None:
@@ -38,37 +38,6 @@ def _is_server_of(pid: int, data_dir: Path) -> bool:
         return False
 
 
-def end_process(
-    pid: int,
-    signals: tuple[signal.Signals, ...],
-    *,
-    each_s: float,
-    is_meant: Callable[[int], bool],
-) -> None:
-    """Send the signals one after the other until the process is gone.
-
-    `is_meant` is asked when the process is held: its id may have been given to another one since
-    it was found.
-    """
-    try:
-        handle = os.pidfd_open(pid)
-    except ProcessLookupError:
-        return
-    poller = select.poll()
-    poller.register(handle, select.POLLIN)
-    try:
-        if not is_meant(pid):
-            return
-        for number in signals:
-            signal.pidfd_send_signal(handle, number)
-            if poller.poll(each_s * 1000):
-                return
-    except ProcessLookupError:
-        return
-    finally:
-        os.close(handle)
-
-
 def end_leftovers(data_dir: Path, *, stop_s: float) -> list[int]:
     """Stop what is left of earlier servers of this directory and remove what they left; return
     their pids.
@@ -81,16 +50,14 @@ def end_leftovers(data_dir: Path, *, stop_s: float) -> list[int]:
     if main is not None:
         end_process(
             main,
-            (signal.SIGINT, signal.SIGQUIT, signal.SIGKILL),
-            each_s=stop_s,
+            dict.fromkeys((signal.SIGINT, signal.SIGQUIT, signal.SIGKILL), stop_s),
             is_meant=partial(_is_server_of, data_dir=data_dir),
         )
         ended.append(main)
     for pid in list(server_pids(data_dir)):
         end_process(
             pid,
-            (signal.SIGQUIT, signal.SIGKILL),
-            each_s=stop_s,
+            dict.fromkeys((signal.SIGQUIT, signal.SIGKILL), stop_s),
             is_meant=partial(_is_server_of, data_dir=data_dir),
         )
         ended.append(pid)

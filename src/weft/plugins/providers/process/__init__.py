@@ -8,12 +8,12 @@ restart of the driver, and no process of anybody else is ever touched.
 
 import asyncio
 import os
-import select
 import signal
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Final
@@ -24,6 +24,7 @@ from weft.plugins.providers.pool_options import wrong_names, wrong_slots
 from weft.plugins.providers.worker_settings import worker_variables
 from weft.ports.provider import FoundMachine, ProviderError, ProviderSite, WantedMachine
 from weft.settings import variable_of
+from weft.wire.processes import end_process
 
 MARK: Final = "WEFT_MACHINE"
 """The variable: tag of the deployment, a slash, name of the machine."""
@@ -192,29 +193,14 @@ class ProcessProvider:
 
     def _end(self, name: str) -> None:
         """End the agent, which ends its spawner; then a spawner whose agent was dead."""
+        steps = {signal.SIGTERM: STOP_S, signal.SIGKILL: KILL_S}
         for module in (AGENT, SPAWNER):
+            is_meant = partial(self._is, (module, name))
             for pid in [pid for pid, *known in self._processes() if known == [module, name]]:
-                self._end_process(pid, (module, name))
+                end_process(pid, steps, is_meant=is_meant)
 
-    def _end_process(self, pid: int, known: tuple[str, str]) -> None:
-        try:
-            handle = os.pidfd_open(pid)
-        except ProcessLookupError:
-            return
-        poller = select.poll()
-        poller.register(handle, select.POLLIN)
-        try:
-            # Asked while the process is held: its id may have been given to another one.
-            if self._known(pid) != known:
-                return
-            for number, wait_s in ((signal.SIGTERM, STOP_S), (signal.SIGKILL, KILL_S)):
-                signal.pidfd_send_signal(handle, number)
-                if poller.poll(wait_s * 1000):
-                    return
-        except ProcessLookupError:
-            return
-        finally:
-            os.close(handle)
+    def _is(self, known: tuple[str, str], pid: int) -> bool:
+        return self._known(pid) == known
 
     def _reap(self) -> None:
         """Let the kernel forget children that have ended."""

@@ -14,7 +14,7 @@ import msgspec
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.ends.conditions import Ask, Blocked
-from weft.core.errors import Unavailable, WeftError
+from weft.core.errors import WeftError
 from weft.plugins.log_stores.files import FileLogStore
 from weft.plugins.log_stores.files.writer import FileLogWriter
 from weft.plugins.runners.remote import Engine, RemoteRunner
@@ -41,7 +41,7 @@ class Watched:
         ask = Blocked("licence_missing", "tcp", {"host": "licences", "port": 1})
         try:
             answered = await super().submit(rest)  # type: ignore[misc]  # of the engine
-        except Unavailable:
+        except Exception:
             self.refused.append("submit")
             raise
         return {**answered, **dict.fromkeys(waits, ask)}
@@ -50,7 +50,7 @@ class Watched:
         """End attempts."""
         try:
             await super().stop(names, grace_ms=grace_ms)  # type: ignore[misc]  # of the engine
-        except Unavailable:
+        except Exception:
             self.refused.append("stop")
             raise
 
@@ -99,12 +99,28 @@ class RealEngineSuite(RemoteRunnerSuite):
 
     @asynccontextmanager
     async def _away(self) -> AsyncIterator[Callable[[str], Awaitable[None]]]:
-        async def until_refused(call: str) -> None:
-            while not any(call in one.refused for one in self.engines):
-                await asyncio.sleep(0)
-
         async with self.engine_stopped():
-            yield until_refused
+            yield self._until_failed
+
+    async def _until_failed(self, call: str) -> None:
+        while not any(call in one.refused for one in self.engines):
+            await asyncio.sleep(0)
+
+    odd: tuple[type, str, object]
+    """Which method of whom answers what, while nothing that the engine says makes sense."""
+
+    @asynccontextmanager
+    async def garbled(self) -> AsyncIterator[Callable[[str], Awaitable[None]]]:
+        async def says(*_words: object, **_options: object) -> object:
+            return answer
+
+        where, name, answer = self.odd
+        method = getattr(where, name)
+        setattr(where, name, says)
+        try:
+            yield self._until_failed
+        finally:
+            setattr(where, name, method)
 
     def away(self) -> AbstractAsyncContextManager[Callable[[str], Awaitable[None]]]:
         return self._away()

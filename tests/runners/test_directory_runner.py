@@ -14,14 +14,16 @@ import pytest
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.ends.conditions import Ask
+from weft.core.states import Phase
 from weft.plugins.log_stores.files import FileLogStore
 from weft.plugins.log_stores.files.writer import FileLogWriter
 from weft.plugins.runners.remote import RemoteRunner
 from weft.plugins.runners.remote.handles import Handle, Handles, RunnerHeld
 from weft.ports.runner import Assignment, GivenSecret
 from weft.testing.directory_engine import DirectoryEngine, moments
+from weft.testing.engine_faults_suite import EngineFaultsSuite
 from weft.testing.followed_output_suite import FollowedOutputSuite
-from weft.testing.runner_suite import assignment
+from weft.testing.runner_suite import WITHIN_S, RunnerWatch, assignment
 from weft.wire.documents.secrets import SecretUse
 from weft.wire.spec import JobSpec
 
@@ -49,13 +51,14 @@ asyncio.run(main())
 """
 
 
-class TestDirectoryRunner(FollowedOutputSuite):
+class TestDirectoryRunner(FollowedOutputSuite, EngineFaultsSuite):
     @pytest.fixture(autouse=True)
     def _at(self, tmp_path: Path) -> None:
         self.root = tmp_path
+        self.queued_s = 0.05
 
     def engine(self) -> DirectoryEngine:
-        return DirectoryEngine(self.root / "engine")
+        return DirectoryEngine(self.root / "engine", queued_s=self.queued_s)
 
     def runner(self) -> RemoteRunner:
         return RemoteRunner(
@@ -70,6 +73,12 @@ class TestDirectoryRunner(FollowedOutputSuite):
 
     def away(self) -> AbstractAsyncContextManager[Callable[[str], Awaitable[None]]]:
         return self.engine().away()
+
+    def garbled(self) -> AbstractAsyncContextManager[Callable[[str], Awaitable[None]]]:
+        return self.engine().garbled()
+
+    async def remove_by_hand(self, name: str) -> None:
+        self.engine().remove(name)
 
     def talking(self) -> tuple[Assignment, bytes]:
         return assignment(3, runs_s=4), moments(4)
@@ -90,6 +99,29 @@ class TestDirectoryRunner(FollowedOutputSuite):
             check=False, env=os.environ,
         )  # fmt: skip
         assert died.returncode == -signal.SIGKILL
+
+    async def test_what_is_withdrawn_while_the_engine_is_away_is_so_later(self) -> None:
+        """It may be given again, and runs then: nothing that was said of it arrives late."""
+        one, self.queued_s = assignment(1), 60
+        engine = self.engine()
+        runner = RemoteRunner(
+            engine, Handles(self.root / "state"), FileLogWriter(self.root / "logs"), "hpc"
+        )
+        watch = RunnerWatch(runner, await runner.adopt())
+        following = asyncio.ensure_future(watch.follow())
+        await runner.submit([one])
+        await watch.until(lambda told: any(e.phase == Phase.QUEUED_REMOTE for e in told.entered))
+        async with self.away() as until_refused, asyncio.timeout(WITHIN_S):
+            runner.withdraw([one.key])
+            await until_refused("statuses")
+        await watch.until(lambda told: one.key in told.withdrawn)
+        engine.queued_s = 0
+        await runner.submit([one])
+        assert (await watch.end_of(one)).exit_code == 0
+        following.cancel()
+        await asyncio.gather(following, return_exceptions=True)
+        await runner.end()
+        runner.leave()
 
     async def test_one_agent_holds_the_runner(self) -> None:
         async with self.ended():

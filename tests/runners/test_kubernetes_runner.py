@@ -22,8 +22,10 @@ from weft.plugins.runners.kubernetes.config import access_of
 from weft.plugins.runners.kubernetes.engine import KubernetesEngine
 from weft.plugins.runners.kubernetes.settings import KubernetesSettings
 from weft.plugins.runners.remote import RemoteRunner
+from weft.plugins.runners.remote.calls import HttpCalls
 from weft.ports.log_store import Stored
 from weft.ports.runner import Assignment, GivenSecret
+from weft.testing.engine_faults_suite import EngineFaultsSuite
 from weft.testing.followed_output_suite import FollowedOutputSuite
 from weft.testing.runner_suite import assignment
 from weft.wire.documents.containers import ContainerDocument
@@ -79,8 +81,9 @@ def cluster() -> Iterator[KubernetesCluster]:
         yield found
 
 
-class TestKubernetesRunner(RealEngineSuite, FollowedOutputSuite):
+class TestKubernetesRunner(RealEngineSuite, FollowedOutputSuite, EngineFaultsSuite):
     dies = _DIES
+    odd = (HttpCalls, "call", (200, b"<html>a proxy</html>"))
     dies_at = "asked"
     brings_asks = False
 
@@ -100,6 +103,13 @@ class TestKubernetesRunner(RealEngineSuite, FollowedOutputSuite):
     def submitted(self) -> list[str]:
         labels = [one["metadata"]["labels"] for one in self.cluster.pods()]
         return sorted(one["weft/attempt"] for one in labels if one["weft/state"] == "given")
+
+    async def remove_by_hand(self, name: str) -> None:
+        for one in self.cluster.pods():
+            if one["metadata"]["labels"]["weft/attempt"] == name:
+                path = f"{PODS}/{one['metadata']['name']}"
+                self.cluster.ask("PATCH", path, {"metadata": {"finalizers": None}})
+                self.cluster.ask("DELETE", f"{path}?gracePeriodSeconds=0")
 
     @property
     def address(self) -> str:
@@ -181,14 +191,6 @@ class TestKubernetesRunner(RealEngineSuite, FollowedOutputSuite):
             self.cluster.ask("DELETE", f"{PODS}/{pod['metadata']['name']}?gracePeriodSeconds=1")
             end = await agent.end_of(one)
             assert end.reason == Reason.SIGNAL
-
-    async def test_pod_removed_with_its_finalizer_is_lost(self) -> None:
-        one = assignment(3, runs_s=60)
-        async with self.ended() as agent:
-            await agent.runner.submit([one])
-            await agent.until(lambda told: len(told.started) == 1)
-            self.cluster.purge()
-            assert (await agent.end_of(one)).reason == Reason.LOST
 
     async def test_output_of_a_node_that_is_gone_is_empty(self) -> None:
         """Its end is told all the same, after a while."""

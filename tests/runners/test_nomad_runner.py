@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -14,7 +15,9 @@ from weft.plugins.runners.nomad.client import NomadClient, NomadRefused
 from weft.plugins.runners.nomad.engine import NomadEngine
 from weft.plugins.runners.nomad.settings import NomadSettings
 from weft.plugins.runners.remote import RemoteRunner
+from weft.plugins.runners.remote.calls import HttpCalls
 from weft.ports.runner import Assignment
+from weft.testing.engine_faults_suite import EngineFaultsSuite
 from weft.testing.followed_output_suite import FollowedOutputSuite
 from weft.testing.runner_suite import assignment
 from weft.wire.spec import JobSpec
@@ -64,8 +67,9 @@ def cluster() -> Iterator[NomadCluster]:
         yield found
 
 
-class TestNomadRunner(RealEngineSuite, FollowedOutputSuite):
+class TestNomadRunner(RealEngineSuite, FollowedOutputSuite, EngineFaultsSuite):
     dies = _DIES
+    odd = (HttpCalls, "call", (200, b"<html>a proxy</html>"))
     dies_at = "asked"
 
     @pytest.fixture(autouse=True)
@@ -90,6 +94,11 @@ class TestNomadRunner(RealEngineSuite, FollowedOutputSuite):
         found = self.cluster.ask("GET", "jobs?meta=true")
         metas = [one["Meta"] for one in found if one["ParentID"]]
         return sorted(one["weft_attempt"] for one in metas if one["weft_state"] == "given")
+
+    async def remove_by_hand(self, name: str) -> None:
+        for one in self.cluster.ask("GET", "jobs?meta=true"):
+            if (one.get("Meta") or {}).get("weft_attempt") == name:
+                self.cluster.ask("DELETE", f"job/{quote(one['ID'], safe='')}?purge=true")
 
     @property
     def address(self) -> str:

@@ -45,6 +45,8 @@ class DirectoryEngine:
         root.mkdir(parents=True, exist_ok=True)
         self._refused = root.with_name(f"{root.name}.refused")
         """It exists while this engine is away, and lists the calls that failed since then."""
+        self._odd = root.with_name(f"{root.name}.odd")
+        """It exists while what this engine says makes no sense, and lists those calls."""
 
     @asynccontextmanager
     async def away(self) -> AsyncIterator[Callable[[str], Awaitable[None]]]:
@@ -52,26 +54,44 @@ class DirectoryEngine:
 
         Yield a function that waits until a call of this name was refused.
         """
+        async with self._failing(self._refused) as until_refused:
+            yield until_refused
 
-        async def until_refused(call: str) -> None:
-            while call not in self._refused.read_text().split():
+    @asynccontextmanager
+    async def garbled(self) -> AsyncIterator[Callable[[str], Awaitable[None]]]:
+        """Stumble over every answer for a time; else as `away`."""
+        async with self._failing(self._odd) as until_failed:
+            yield until_failed
+
+    @asynccontextmanager
+    async def _failing(self, calls: Path) -> AsyncIterator[Callable[[str], Awaitable[None]]]:
+        async def until_failed(call: str) -> None:
+            while call not in calls.read_text().split():
                 await self.changed()
 
-        self._refused.touch()
+        calls.touch()
         try:
-            yield until_refused
+            yield until_failed
         finally:
-            self._refused.unlink()
+            calls.unlink()
 
     def _answer(self, call: str) -> None:
         if self._refused.exists():
             with self._refused.open("a") as refused:
                 refused.write(f"{call}\n")
             raise Unavailable("the engine is away", hint="Leave the block of `away`.")
+        if self._odd.exists():
+            with self._odd.open("a") as odd:
+                odd.write(f"{call}\n")
+            raise KeyError("items")
 
     def names(self) -> list[str]:
         """Return the jobs that were submitted and not forgotten."""
         return sorted(path.name for path in self._root.iterdir())
+
+    def remove(self, name: str) -> None:
+        """Remove a job by hand."""
+        (self._root / name).unlink()
 
     meets: frozenset[str] = frozenset()
     followed_max = 10

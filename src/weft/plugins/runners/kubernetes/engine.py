@@ -9,9 +9,8 @@ from typing import Any, Final
 
 from weft.core.ends.conditions import Blocked
 from weft.core.errors import Unavailable, WeftError
-from weft.core.states import Phase, Reason
+from weft.core.states import Reason
 from weft.plugins.runners.kubernetes.client import (
-    Gone,
     KubernetesClient,
     KubernetesRefused,
     NoLog,
@@ -84,8 +83,6 @@ class KubernetesEngine:
         self._tag = tag
         self._pods: dict[str, Seen] = {}
         """By the names of attempts."""
-        self._vanished: set[str] = set()
-        """Attempts whose pods somebody removed, finalizer and all."""
         self._unanswered: set[str] = set()
         """Attempts of which a request to make the pod may still arrive."""
         self._keyed: set[str] = set()
@@ -151,9 +148,6 @@ class KubernetesEngine:
             if (seen := self._pods.get(name)) is not None:
                 await self._judge(name, seen, now)
                 found[name] = status_of(seen, now)
-            elif name in self._vanished:
-                said = f"pod {self._pod(name)} was removed by somebody"
-                found[name] = Status(Phase.COLLECTING, None, 0.0, message=said, reason=Reason.LOST)
         return found
 
     async def stop(self, names: Sequence[str], *, grace_ms: int) -> None:
@@ -218,7 +212,6 @@ class KubernetesEngine:
         for name in names:
             for kept in (self._pods, self._no_image_since, self._no_log_since, self._log_at):
                 kept.pop(name, None)
-            self._vanished.discard(name)
             self._keyed.discard(name)
         await asyncio.gather(*map(self._let_go, names))
 
@@ -292,7 +285,6 @@ class KubernetesEngine:
             self._see(pod)
             if _is_withdrawn(pod) and age_s(pod) > _HELD_S:
                 old.append(pod["metadata"]["name"])
-        self._vanished |= (known.keys() & before) - self._pods.keys()
         await asyncio.gather(*(self._client.delete(name, grace_s=0) for name in old))
 
     def _see(self, pod: Mapping[str, Any]) -> None:
@@ -355,7 +347,7 @@ class KubernetesEngine:
             try:
                 for event in self._client.watch(f"{TAG}={self._tag}", version):
                     loop.call_soon_threadsafe(self._happened, generation, event)
-            except (Gone, WeftError):
+            except Exception:  # noqa: BLE001 (what is not understood is asked for again)
                 is_broken = True
             loop.call_soon_threadsafe(self._watched, generation, is_broken)
 
@@ -368,8 +360,7 @@ class KubernetesEngine:
             return
         if event["type"] == "DELETED":
             name = str(pod["metadata"]["labels"].get(ATTEMPT, ""))
-            if self._pods.pop(name, None) is not None:
-                self._vanished.add(name)
+            self._pods.pop(name, None)
         else:
             self._see(pod)
         self._news.set()

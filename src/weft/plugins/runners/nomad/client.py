@@ -12,7 +12,8 @@ from weft.plugins.runners.remote.calls import SAID_MAX, HttpCalls, LongText, Ser
 
 _HINT: Final = "The gateway asks again by itself; look at the servers with `nomad server members`."
 _NOT_FOUND: Final = 404
-_FORBIDDEN: Final = 403
+_RIGHTS: Final = (401, 403)
+_BUSY: Final = 429
 _SERVER: Final = 500
 _OURS: Final = ("missing", "nonexistent")
 """What Nomad says with status 500 of a job that it will never take."""
@@ -58,7 +59,10 @@ class NomadClient:
         if status == _NOT_FOUND:
             return None
         self._check(status, text)
-        return json.loads(text or "null")
+        try:
+            return json.loads(text or "null")
+        except ValueError as error:
+            raise Unavailable(f"Nomad makes no sense: {text[:SAID_MAX]!r}", hint=_HINT) from error
 
     async def read(
         self, path: Sequence[str], /, *, bytes_max: int, head_bytes: int, **query: str
@@ -86,9 +90,9 @@ class NomadClient:
     @staticmethod
     def _check(status: int, text: bytes) -> None:
         said = text.decode(errors="replace").strip()[:SAID_MAX]
-        if status == _FORBIDDEN:
+        if status in _RIGHTS:
             raise Unavailable(f"Nomad refuses the gateway: {said}", hint="Set `nomad_token`.")
-        if status >= _SERVER and not any(one in said for one in _OURS):
+        if status == _BUSY or (status >= _SERVER and not any(one in said for one in _OURS)):
             raise Unavailable(f"Nomad is away: {said}", hint=_HINT)
         if status >= 400:  # noqa: PLR2004 (an error)
             raise NomadRefused(

@@ -17,10 +17,13 @@ from weft.core.errors import Unavailable, WeftError
 from weft.core.scheduling.gateway_test import GATEWAY
 from weft.core.states import Phase, Reason
 from weft.plugins.runners.remote.black_nodes import BlackNodes
+from weft.plugins.runners.remote.careful import CarefulEngine
 from weft.plugins.runners.remote.ends import at_ns, reason_of
 from weft.plugins.runners.remote.engine import Engine, Left, Status
+from weft.plugins.runners.remote.forgetting import Forgetting
 from weft.plugins.runners.remote.handles import Handle, Handles
 from weft.plugins.runners.remote.left_files import LeftFiles
+from weft.plugins.runners.remote.missing import Missing
 from weft.plugins.runners.remote.notes import Notes
 from weft.plugins.runners.remote.outputs import Outputs
 from weft.ports.executor import ExecutorLimits
@@ -33,7 +36,6 @@ from weft.ports.runner import (
     Known,
     Started,
     blocked,
-    check_requirements,
     never_started,
 )
 from weft.telemetry.log import get_logger
@@ -55,14 +57,15 @@ class RemoteRunner:
         self, engine: Engine, handles: Handles, logs: LogWriter, gateway: str,
         close: Callable[[], None] = lambda: None, limits: ExecutorLimits | None = None,
     ) -> None:  # fmt: skip
-        self._engine = engine
+        self._engine = CarefulEngine(engine)
         self._gateway = gateway
         """The name of the worker, by which its attempts ask whether the engine answers again."""
         self._close = close
         """Lets go of what the engine holds open."""
         self._handles = handles
         self._left = LeftFiles(limits)
-        self._outputs = Outputs(engine, logs)
+        self._forgetting = Forgetting(self._engine, handles, lambda key: key in self._held)
+        self._outputs = Outputs(self._engine, logs)
         self._held: dict[AttemptKey, Handle] = {}
         self._unsubmitted: dict[AttemptKey, Handle] = {}
         """Attempts with a handle that were not submitted yet."""
@@ -78,6 +81,7 @@ class RemoteRunner:
         """Whether the last question for statuses got no answer."""
         self._told: dict[AttemptKey, Phase | None] = {}
         """The last reported phase of each attempt; None: its end was reported."""
+        self._missing = Missing(handles)
         self._notes = Notes()
         self._nodes = BlackNodes()
         self._withdrawing: set[AttemptKey] = set()
@@ -92,10 +96,12 @@ class RemoteRunner:
         """
         self._handles.hold()
         self._held = {one.assignment.key: one for one in self._handles.all()}
+        self._missing.adopt(self._held)
         self._told.clear()
         self._notes.clear()
         self._outputs.clear()
         self._withdrawing.clear()
+        self._forgetting.clear()
         self._own.clear()
         statuses: Mapping[AttemptKey, Status] = {}
         self._unsure.clear()
@@ -106,15 +112,17 @@ class RemoteRunner:
             self._unsure.update(self._held)
             if stopped := [k for k, h in self._held.items() if h.stop_reason is not None]:
                 self._later(self._until_stopped(stopped, grace_ms=0))
-        self._unsubmitted = {k: h for k, h in self._held.items() if k not in statuses}
+        self._unsubmitted = {
+            k: h for k, h in self._held.items() if k not in statuses and not self._missing.has(k)
+        }
         live, ended = [], []
         for key, status in statuses.items():
-            self._told[key] = None if status.ended_s_ago is not None else status.phase
             if status.ended_s_ago is not None:
-                ended.append(await self._end_of(key, status))
+                ended += await self._ends_of(key, status)
                 continue
+            self._told[key] = status.phase
             if status.started_s_ago is not None:
-                live.append(Started(key, at_ns(status.started_s_ago)))
+                live.append(self._started(key, status.started_s_ago))
                 self._outputs.follow(key, status)
             if self._held[key].stop_reason is not None:
                 self._later(self._until_stopped([key], grace_ms=0))
@@ -130,8 +138,9 @@ class RemoteRunner:
         new = [Handle(one) for one in assignments if one.key not in self._held]
         if self._unanswered or self._is_silent:
             new = self._refuse(new)
-        self._handles.put(new)
         keys = [handle.assignment.key for handle in new]
+        self._missing.again(keys)
+        self._handles.put(new)
         self._outputs.begin(keys)
         for key, handle in zip(keys, new, strict=True):
             self._held[key] = self._unsubmitted[key] = handle
@@ -166,7 +175,7 @@ class RemoteRunner:
             elif key in self._held:
                 mine.append(key)
         self._withdrawing.update(mine)
-        self._later(self._withdraw(mine))
+        self._wake.set()
 
     def stop(self, keys: Sequence[AttemptKey], *, reason: Reason, grace_ms: int) -> None:
         """Record the reason durably, then tell the engine until it answers."""
@@ -198,8 +207,11 @@ class RemoteRunner:
             self._told.pop(key, None)
             self._notes.forget(key)
         self._outputs.forget(keys)
+        self._missing.forget(keys)
+        self._withdrawing.difference_update(keys)
         if ended:
-            self._later(self._forget(ended))
+            self._forgetting.add(ended)
+            self._later(self._forgetting.go_on())
 
     def keep_until(self, until_ns: int, *, database: str = "", return_ns: int = 0) -> None:
         """Do nothing: the engine has its own limit (ADR 21)."""
@@ -218,7 +230,10 @@ class RemoteRunner:
                 if not giving.cancelled():
                     giving.result()  # raise what went wrong
             try:
+                asked = self._missing.asked()
                 statuses = await self._ask(self._held)
+                statuses |= self._missing.lost(asked, statuses)
+                await self._stop_withdrawn(statuses)
                 self._is_silent = False
                 happened = await self._news(statuses)
             except Unavailable:
@@ -229,7 +244,7 @@ class RemoteRunner:
             if happened is not None:
                 yield happened
             if not self._own:
-                await self._change()
+                await self._engine.changed_or(self._wake)
 
     async def end(self) -> None:
         """Stop everything, wait until the engine confirms that, then take a new name."""
@@ -240,10 +255,10 @@ class RemoteRunner:
                 if keys:
                     await self._engine.stop([key.name for key in keys], grace_ms=0)
                 await self._until_all_ended(keys)
-                await self._forget(keys)
+                self._held.clear()
+                await self._forgetting.forget(keys)
         except (TimeoutError, Unavailable):
             return  # not proved: the next `adopt` finds this incarnation, and its handles
-        self._held.clear()
         self._handles.begin_incarnation()
 
     def leave(self) -> None:
@@ -284,18 +299,11 @@ class RemoteRunner:
             wanted = [key for key in keys if self._is_wanted(key)]
             others = [key for key in keys if key not in wanted]
             try:
-                unmet = self._unmet(wanted)
+                await self._forgetting.before(wanted)
                 self._engine.avoid(self._nodes.avoided())
-                refused = {
-                    **unmet,
-                    **await self._engine.submit(
-                        {
-                            key.name: self._held[key].assignment
-                            for key in wanted
-                            if key.name not in unmet
-                        }
-                    ),
-                }
+                refused = await self._engine.submit(
+                    {key.name: self._held[key].assignment for key in wanted}
+                )
                 if others:
                     await self._engine.settle([key.name for key in others])
                 there = await self._ask(others)
@@ -309,20 +317,8 @@ class RemoteRunner:
             for key in others:
                 if key not in there:
                     self._give_up(self._held[key])
-            if late := [key for key in others if key in there and key in self._withdrawing]:
-                self._later(self._withdraw(late))
             self._tell_given(wanted, refused)
             return
-
-    def _unmet(self, keys: Sequence[AttemptKey]) -> dict[str, WeftError | Blocked]:
-        """Return by name the attempts that require what the engine cannot give."""
-        found: dict[str, WeftError | Blocked] = {}
-        for key in keys:
-            try:
-                check_requirements(self._held[key].assignment.spec, self._engine.meets)
-            except WeftError as error:
-                found[key.name] = error
-        return found
 
     def _is_wanted(self, key: AttemptKey) -> bool:
         """Say whether to submit. What an earlier agent could not has lost its secrets' values,
@@ -349,6 +345,7 @@ class RemoteRunner:
             else:
                 self._end_unsubmitted(key, Reason.BAD_SPEC, error.message)
         if waiting:
+            self._missing.given(one.key for one in waiting)
             self._own.append(Happened(entered=waiting))
 
     def _give_up(self, handle: Handle) -> None:
@@ -374,27 +371,23 @@ class RemoteRunner:
     def _is_live(self, key: AttemptKey) -> bool:
         return key in self._held and self._told.get(key, Phase.ASSIGNED) is not None
 
-    async def _withdraw(self, keys: Iterable[AttemptKey]) -> None:
+    async def _stop_withdrawn(self, statuses: Mapping[AttemptKey, Status]) -> None:
+        """Stop what waits in the engine and is withdrawn: at each look, until it has ended."""
         waiting = []
-        for key, status in (await self._ask(keys)).items():
-            if status.started_s_ago is None and status.ended_s_ago is None:
-                waiting.append(key.name)
-            else:
+        for key in self._withdrawing & statuses.keys():
+            status = statuses[key]
+            if status.started_s_ago is not None:
                 self._withdrawing.discard(key)
+            elif status.ended_s_ago is None and key not in self._submitting:
+                waiting.append(key.name)
         if waiting:
             await self._engine.stop(waiting, grace_ms=0)
-
-    async def _forget(self, keys: Sequence[AttemptKey]) -> None:
-        if keys:
-            await self._engine.forget([key.name for key in keys])
-        for key in keys:
-            self._handles.remove(key)
 
     async def _until_all_ended(self, keys: Sequence[AttemptKey]) -> None:
         while any(one.ended_s_ago is None for one in (await self._ask(keys)).values()):
             await self._engine.changed()
 
-    async def _ask(self, keys: Iterable[AttemptKey]) -> Mapping[AttemptKey, Status]:
+    async def _ask(self, keys: Iterable[AttemptKey]) -> dict[AttemptKey, Status]:
         by_name = {key.name: key for key in keys}
         found = await self._engine.statuses(list(by_name)) if by_name else {}
         return {by_name[name]: status for name, status in found.items()}
@@ -417,15 +410,12 @@ class RemoteRunner:
                 if key in self._withdrawing and status.started_s_ago is None:
                     withdrawn.append(key)
                 else:
-                    # A separate call, which may fail: then this end comes again.
-                    with suppress(Unavailable):
-                        ended.append(await self._end_of(key, status))
-                        self._told[key] = None
+                    ended += await self._ends_of(key, status)
                 continue
             self._told[key] = status.phase
             self._outputs.follow(key, status)
             if status.started_s_ago is not None and told < Phase.EXECUTING:
-                started.append(Started(key, at_ns(status.started_s_ago)))
+                started.append(self._started(key, status.started_s_ago))
             note = self._notes.of_phase(key, status.message)
             if note or status.phase != Phase.EXECUTING:
                 entered.append(Entered(key, status.phase, note))
@@ -435,12 +425,25 @@ class RemoteRunner:
             return None
         return Happened(started, entered, ended, withdrawn)
 
+    def _started(self, key: AttemptKey, seconds_ago: float) -> Started:
+        started = Started(key, at_ns(seconds_ago))
+        self._missing.begun(key, started.started_ns)
+        return started
+
+    async def _ends_of(self, key: AttemptKey, status: Status) -> list[Ended]:
+        """Return the end; nothing if the engine does not give what was left: it comes again."""
+        with suppress(Unavailable):
+            ended = await self._end_of(key, status)
+            self._told[key] = None
+            return [ended]
+        return []
+
     async def _end_of(self, key: AttemptKey, status: Status) -> Ended:
         """Collect what is left of the output, and return the end."""
         assert status.ended_s_ago is not None
         stored, location = await self._outputs.collect(key, status)
         handle = self._held.get(key)
-        ended = Ended(
+        said = Ended(
             key,
             0 if status.started_s_ago is None else at_ns(status.started_s_ago),
             at_ns(status.ended_s_ago),
@@ -453,8 +456,9 @@ class RemoteRunner:
             truncated=stored.is_cut,
             location=location,
         )
+        ended = said if status.is_gone else await self._left.bring(self._engine, said)
         self._nodes.ended(status.node, ended)
-        return await self._left.bring(self._engine, ended)
+        return ended
 
     def _end_unsubmitted(self, key: AttemptKey, reason: Reason, message: str = "") -> None:
         now_ns = time.monotonic_ns()
@@ -473,22 +477,8 @@ class RemoteRunner:
         self._own.append(Happened(withdrawn=[key]))
         self._wake.set()
 
-    async def _change(self) -> None:
-        """Wait for a change in the engine or in this runner."""
-        waits = {
-            asyncio.ensure_future(self._engine.changed()),
-            asyncio.ensure_future(self._wake.wait()),
-        }
-        try:
-            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for one in waits:
-                one.cancel()
-
     def _later(self, work: Coroutine[None, None, None]) -> None:
-        """Make a call in the background. If it fails, the next `adopt` repeats it, because the
-        handle records what is wanted.
-        """
+        """Do something in the background; should it fail, the next `adopt` finds what is left."""
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
         task.add_done_callback(self._done)

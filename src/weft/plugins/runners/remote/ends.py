@@ -14,6 +14,11 @@ def at_ns(seconds_ago: float) -> int:
     return time.monotonic_ns() - int(seconds_ago * _NS)
 
 
+def ago_s(at_ns: int) -> float:
+    """Return how long ago a time of `CLOCK_MONOTONIC` is."""
+    return (time.monotonic_ns() - at_ns) / _NS
+
+
 def reason_of(status: Status, stop_reason: int | None) -> int | None:
     """Return why an attempt did not succeed. `stop_reason`: why it had to end."""
     if stop_reason is not None and (status.exit_code is None or status.signal is not None):

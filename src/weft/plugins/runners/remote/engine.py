@@ -29,6 +29,8 @@ class Status(msgspec.Struct, frozen=True):
     """Why it did not succeed, if exit code and signal do not tell."""
     node: str = ""
     """Where it ran, by a name with which the engine can avoid it; empty: it cannot."""
+    is_gone: bool = False
+    """Whether the engine has nothing of it any more, neither output nor files."""
 
 
 class Left(msgspec.Struct, frozen=True):

@@ -7,7 +7,7 @@ acknowledged. The format of a handle is an interface: other releases adopt it.
 import fcntl
 import os
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -41,11 +41,14 @@ class Handles:
     def __init__(self, state: Path) -> None:
         self._state = state
         self._directory = state / "handles"
+        self._given = state / "given"
+        """A file for each attempt that the engine has said it has."""
         self._lock = -1
 
     def hold(self) -> None:
         """Take the directory. Raise `RunnerHeld` if another agent has it."""
         self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._given.mkdir(mode=0o700, exist_ok=True)
         if self._lock >= 0:
             return
         lock = os.open(self._state / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -99,9 +102,27 @@ class Handles:
         if handles:
             _sync(self._directory)
 
+    def note_given(self, keys: Iterable[AttemptKey]) -> None:
+        """Note that the engine has taken attempts. Should this host die before it is on the disk,
+        they are given to the engine again, which knows their names for a while.
+        """
+        for key in keys:
+            (self._given / key.name).touch(0o600)
+
+    def drop_given(self, keys: Iterable[AttemptKey]) -> None:
+        """Drop such notes."""
+        for key in keys:
+            (self._given / key.name).unlink(missing_ok=True)
+
+    def given(self) -> set[AttemptKey]:
+        """Return the attempts with such notes."""
+        found = (parse_attempt_name(path.name) for path in self._given.iterdir())
+        return {key for key in found if key is not None}
+
     def remove(self, key: AttemptKey) -> None:
         """Drop a handle."""
         (self._directory / key.name).unlink(missing_ok=True)
+        self.drop_given([key])
 
     def all(self) -> Iterator[Handle]:
         """Yield the handles, the oldest attempt first."""

@@ -122,7 +122,8 @@ class Outputs:
         output = self._output(key)
         async with output.lock:
             stored = await self._stored(key, output)
-            if pieces := await self._engine.output(key.name, stored):
+            pieces = [] if status.is_gone else await self._engine.output(key.name, stored)
+            if pieces:
                 ran_s = status.started_s_ago - (status.ended_s_ago or 0.0)
                 stored = await self._add(key, output, stored, pieces, int(ran_s * 1000))
             return stored, await self._logs.finish(key) if stored.n_pieces else None

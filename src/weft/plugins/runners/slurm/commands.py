@@ -30,6 +30,8 @@ _SBATCH: Final = (
 a login shell of its account first, which takes seconds: Slurm 22.05 takes NIL for a variable.
 """
 _NO_COMMAND: Final = 127
+_WORDS: Final = 6
+"""What squeue is asked to say of a task."""
 _CANCELLED_AT_ONCE: Final = 500
 """Ids on one command line."""
 
@@ -90,7 +92,10 @@ class SlurmCommands:
         )
         found = []
         for line in text.splitlines():
-            name, array, index, state, nodes, reason = line.split("|", 5)
+            words = line.split("|", 5)
+            if len(words) < _WORDS:  # a name of somebody's job, with a line break
+                continue
+            name, array, index, state, nodes, reason = words
             if name.startswith(prefix) and index.isdigit():
                 found.append(Task(int(array), int(index), state, reason, nodes))
         return found

@@ -346,7 +346,8 @@ class SlurmEngine:
 
 
 def _is_live(marks: Marks) -> bool:
-    return marks.task is not None and marks.ended_s_ago is None
+    """A job can spoil the mark that says which task it is: it is one of those given, then."""
+    return marks.ended_s_ago is None
 
 
 def _is_waiting(task: Task | None) -> bool:

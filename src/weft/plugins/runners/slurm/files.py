@@ -1,6 +1,7 @@
 """The directory of a gateway as the engine wants it, in sets: on this host, or by a login node."""
 
 import asyncio
+import re
 import shlex
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -8,7 +9,15 @@ from typing import Final, NamedTuple, Protocol
 
 from weft.core.errors import Unavailable
 from weft.plugins.runners.remote.outputs import live_bytes, pieces_of, rest_of
-from weft.plugins.runners.slurm.folder import ARRAYS, STREAMS, Marks, SlurmFolder, marks_of
+from weft.plugins.runners.slurm.folder import (
+    ARRAYS,
+    LEFT,
+    MARKS,
+    STREAMS,
+    Marks,
+    SlurmFolder,
+    marks_of,
+)
 from weft.plugins.runners.slurm.login import Login
 from weft.plugins.runners.slurm.scripts import array_script
 from weft.ports.executor import ExecutorLimits
@@ -28,11 +37,16 @@ done"""
 """An answer may be lost, so what was taken before is taken."""
 _MARKS: Final = """cd {root} || exit 1
 date +%s.%N
-xargs -r sh -c 'find "$@" -maxdepth 1 -type f -printf "%T@ %p\\n" 2>/dev/null
-grep -rHs "" "$@" --exclude=products --exclude=ask; exit 0' sh"""
+xargs -r sh -c 'find "$@" -maxdepth 1 -type f "(" {left} -o -size -2 "(" {marks} ")" ")" \
+-printf "%T@ %p\\n" 2>/dev/null
+find "$@" -maxdepth 1 -type f -size -2 "(" {marks} ")" -exec grep -aHs -m 9 -D skip "" "{}" + \
+2>/dev/null; exit 0' sh"""
+"""Jobs write there, too: what is no mark is not listed, and what is long is not read."""
+_AGE: Final = re.compile(r"(\d+\.\d+) (weft-[^/]+)/run/(\w+)")
+_TEXT: Final = re.compile(r"(weft-[^/]+)/run/(\w+):(.*)")
 _STOPPED: Final = "cd {root} || exit 1; while read -r name; do : >$name/run/stopped; done; exit 0"
 _SIZES: Final = """cd {root} || exit 1
-xargs -r sh -c 'find "$@" -maxdepth 1 -name out -printf "%s %p\\n" -o -name err \
+xargs -r sh -c 'find "$@" -maxdepth 1 -type f "(" -name out -o -name err ")" \
 -printf "%s %p\\n" 2>/dev/null; exit 0' sh"""
 _READS_AT_ONCE: Final = 16
 _FORGET: Final = "cd {root} || exit 0; xargs -r rm -rf --"
@@ -241,18 +255,15 @@ class StagedFiles:
         if not names:
             return {}
         told = await self._do(_MARKS, [f"{name}/run" for name in names])
-        now, *lines = told.splitlines()
-        ages: dict[str, dict[str, float]] = {}
-        texts: dict[str, dict[str, str]] = {}
+        now, *lines = told.split("\n")
+        ages: dict[str, dict[str, float]] = defaultdict(dict)
+        texts: dict[str, dict[str, str]] = defaultdict(dict)
         for line in lines:
-            if line.startswith("weft-"):
-                path, _, text = line.partition(":")
-                name, _, file = path.partition("/run/")
-                texts.setdefault(name, {}).setdefault(file, text)
-            else:
-                at, _, path = line.partition(" ")
-                name, _, file = path.partition("/run/")
-                ages.setdefault(name, {})[file] = max(0.0, float(now) - float(at))
+            if (text := _TEXT.fullmatch(line)) is not None:
+                own, file = texts[text[1]], text[2]
+                own[file] = f"{own[file]}\n{text[3]}" if file in own else text[3]
+            elif (age := _AGE.fullmatch(line)) is not None:
+                ages[age[2]][age[3]] = max(0.0, float(now) - float(age[1]))
         return {name: marks_of(ages.get(name, {}), texts.get(name, {})) for name in names}
 
     async def grown(
@@ -301,6 +312,8 @@ class StagedFiles:
     async def _do(self, script: str, names: Iterable[str] = ()) -> str:
         """Run a script of ours with names on its standard input."""
         text = script.replace("{root}", shlex.quote(self._root))
+        for word, files in (("{left}", LEFT), ("{marks}", MARKS)):
+            text = text.replace(word, " -o ".join(f"-name {file}" for file in files))
         code, out, said = await self._login.run(
             ["sh", "-c", text], "".join(f"{name}\n" for name in names)
         )

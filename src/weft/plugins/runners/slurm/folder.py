@@ -12,14 +12,17 @@
 It must not ask Slurm.
 """
 
+import errno
 import os
+import re
 import shutil
+import stat
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 from weft.plugins.runners.remote.outputs import live_bytes, pieces_of, rest_of
 from weft.plugins.runners.slurm.scripts import ASK, PRODUCTS, array_script
@@ -30,9 +33,13 @@ from weft.wire.log_format import STDERR, STDOUT, Piece
 ARRAYS: Final = "arrays"
 MARKS: Final = ("started", "ended", "late", "stopped", "missing", "nowhere")
 """Files of the directory `run` that tell something by their age or text."""
+_BEGAN: Final = re.compile(r"(\d+) (\d+) ?(\S*)\s*", re.ASCII)
+_OVER: Final = re.compile(r"(\d{0,3})\s*", re.ASCII)
 LEFT: Final = frozenset({PRODUCTS, ASK})
 """Files there that the job may write."""
 STREAMS: Final[Mapping[str, int]] = {"out": STDOUT, "err": STDERR}
+MARK_BYTES_MAX: Final = 200
+"""A mark that a node writes is shorter; jobs can write there, too."""
 _FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
@@ -133,42 +140,46 @@ class SlurmFolder:
             for file in files:
                 if file.name in LEFT and file.is_file(follow_symlinks=False):
                     ages[file.name] = 0.0
-                elif file.name in MARKS:
-                    ages[file.name] = max(0.0, time.time() - file.stat().st_mtime)
-                    texts[file.name] = Path(file.path).read_text()
+                elif file.name in MARKS and (mark := _opened(Path(file.path))) is not None:
+                    with mark:
+                        text = mark.read(MARK_BYTES_MAX).decode(errors="replace")
+                        age_s = time.time() - os.fstat(mark.fileno()).st_mtime
+                    ages[file.name], texts[file.name] = max(0.0, age_s), text
         return marks_of(ages, texts)
 
     def grown(self, name: str, stored: Stored, limits: ExecutorLimits) -> list[Piece]:
         """Return what the files of an attempt have more than is stored."""
         pieces = []
         for file, stream in STREAMS.items():
-            has, path = stored.of(stream), self.root / name / file
+            has = stored.of(stream)
             with suppress(OSError):  # what cannot be read now comes later
-                more = min(path.stat().st_size - has.written, live_bytes(has, limits))
-                if more > 0:
-                    pieces += pieces_of(stream, _read(path, has.written, more))
+                if (opened := _opened(self.root / name / file)) is not None:
+                    with opened:
+                        more = min(_size(opened) - has.written, live_bytes(has, limits))
+                        if more > 0:
+                            pieces += pieces_of(stream, _read(opened, has.written, more))
         return pieces
 
     def output(self, name: str, stored: Stored, limits: ExecutorLimits) -> list[Piece]:
         """Return the rest of each stream: its beginning and its end, if it is too long."""
         pieces = []
         for file, stream in STREAMS.items():
-            path = self.root / name / file
-            if not path.exists():
+            if (opened := _opened(self.root / name / file)) is None:
                 continue
-            (start, stop), cut, (tail, end) = rest_of(
-                path.stat().st_size, stored.of(stream), limits
-            )
-            pieces += pieces_of(
-                stream, _read(path, start, stop - start), cut, _read(path, tail, end - tail)
-            )
+            with opened:
+                rest = rest_of(_size(opened), stored.of(stream), limits)
+                (start, stop), cut, (tail, end) = rest
+                head = _read(opened, start, stop - start)
+                pieces += pieces_of(stream, head, cut, _read(opened, tail, end - tail))
         return pieces
 
     def left(self, name: str, file: str, bytes_max: int) -> bytes:
         """Return a file that a job left, or a byte more than it may have."""
-        descriptor = os.open(self.root / name / "run" / file, _FLAGS)
-        with os.fdopen(descriptor, "rb") as content:
-            return content.read(bytes_max + 1)
+        opened = _opened(self.root / name / "run" / file)
+        if opened is None:
+            return b""
+        with opened:
+            return opened.read(bytes_max + 1)
 
     def forget(self, name: str) -> None:
         """Remove an attempt's folder."""
@@ -188,24 +199,47 @@ class SlurmFolder:
         temporary.replace(path)
 
 
-def _read(path: Path, start: int, size: int) -> bytes:
-    with path.open("rb") as file:
-        file.seek(start)
-        return file.read(max(0, size))
+def _opened(path: Path) -> BinaryIO | None:
+    """Open what a job may have written; None: it is no file. A link would show the job what this
+    host alone can read, and whoever opens a pipe waits for ever.
+    """
+    try:
+        descriptor = os.open(path, _FLAGS)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        if error.errno in {errno.ELOOP, errno.ENXIO}:
+            return None
+        raise
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        return None
+    return os.fdopen(descriptor, "rb")
+
+
+def _size(file: BinaryIO) -> int:
+    return os.fstat(file.fileno()).st_size
+
+
+def _read(file: BinaryIO, start: int, size: int) -> bytes:
+    file.seek(start)
+    return file.read(max(0, size))
 
 
 def marks_of(ages: Mapping[str, float], texts: Mapping[str, str]) -> Marks:
-    """Return what files tell by their ages in seconds, and what is in them. Clocks of file
-    servers may be ahead: then they are of now.
+    """Return what files tell by their ages in seconds, and what is in them, as far as it is what
+    nodes write. Clocks of file servers may be ahead: then they are of now.
     """
-    array, index, node = (*texts.get("started", "").split(), "", "", "")[:3]
-    code = texts.get("ended", "").strip()
+    began, over = (
+        _BEGAN.fullmatch(texts.get("started", "")),
+        _OVER.fullmatch(texts.get("ended", "")),
+    )
     return Marks(
         began_s_ago=ages.get("started"),
-        task=(int(array), int(index)) if index else None,
-        node=node,
-        ended_s_ago=ages.get("ended"),
-        exit_code=int(code) if code else None,
+        task=None if began is None else (int(began[1]), int(began[2])),
+        node="" if began is None else began[3],
+        ended_s_ago=None if over is None else ages.get("ended"),
+        exit_code=None if over is None or not over[1] else int(over[1]),
         is_late="late" in ages,
         is_stopped="stopped" in ages,
         trouble=next((one for one in ("missing", "nowhere") if one in ages), ""),

@@ -6,6 +6,7 @@ know what the commands and files are.
 
 import asyncio
 import shlex
+import stat
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -24,6 +25,7 @@ _BACK_OFF_S: Final = (1.0, 2.0, 4.0, 8.0, 15.0)
 """Waits after connections that failed, one after another."""
 _FILES_AT_ONCE: Final = 32
 _NO_COMMAND: Final = 127
+_BEGINS: Final = "weft-answer-begins-bb37a1"
 
 
 class Login:
@@ -54,7 +56,8 @@ class Login:
 
     async def run(self, words: Sequence[str], said: str = "") -> Answer:
         """Run a command of the cluster's side, and read its whole answer."""
-        command = shlex.join([*self._environment, *words])
+        # A shell of the account may greet before it runs anything.
+        command = f"echo {_BEGINS}; {shlex.join([*self._environment, *words])}"
         async with self._asked(words[0]):
             connection, _ = await self._connected()
             done = await connection.run(command, input=said, errors="replace")
@@ -65,7 +68,8 @@ class Login:
                 f"there is no {words[0]} on the login node",
                 hint="Slurm's commands must be on the PATH of a session that runs a command.",
             )
-        return Answer(done.exit_status, str(done.stdout), str(done.stderr))
+        out = str(done.stdout).rpartition(f"{_BEGINS}\n")[2]
+        return Answer(done.exit_status, out, str(done.stderr))
 
     async def write(self, files: Mapping[str, tuple[str, int]]) -> None:
         """Write files with their modes, each whole or not at all, in directories that are made."""
@@ -92,13 +96,15 @@ class Login:
         await _all([put(path, text, mode) for path, (text, mode) in files.items()])
 
     async def size(self, path: str) -> int:
-        """Return how many bytes a file has; 0 if there is none."""
+        """Return how many bytes a file has; 0 if there is none, or something else."""
         async with self._asked("sftp"):
             _, sftp = await self._connected()
             try:
-                return (await sftp.stat(path)).size or 0
+                found = await sftp.lstat(path)
             except self._ssh.SFTPNoSuchFile:
                 return 0
+        is_file = found.permissions is not None and stat.S_ISREG(found.permissions)
+        return (found.size or 0) if is_file else 0
 
     async def read(self, path: str, start: int, size: int) -> bytes:
         """Return bytes of a file; fewer if it ends before."""

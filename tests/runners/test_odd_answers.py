@@ -1,0 +1,154 @@
+"""What engines' files and servers say that makes no sense, or that a job has put there."""
+
+import asyncio
+import os
+import shlex
+import subprocess
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from weft.core.errors import Unavailable
+from weft.plugins.runners.nomad.client import NomadClient
+from weft.plugins.runners.nomad.settings import NomadSettings
+from weft.plugins.runners.remote.careful import CarefulEngine
+from weft.plugins.runners.slurm.files import StagedFiles
+from weft.plugins.runners.slurm.folder import MARK_BYTES_MAX, Marks, SlurmFolder
+from weft.plugins.runners.slurm.shell import Answer
+from weft.ports.executor import ExecutorLimits
+from weft.ports.log_store import Stored
+from weft.testing.directory_engine import DirectoryEngine
+
+LIMITS = ExecutorLimits(grace_ms=1000, stream_bytes_max=1 << 20, stream_head_bytes=1 << 10)
+GOOD, BAD = "weft-b1-j1-a1", "weft-b1-j2-a1"
+
+
+def began(root: Path) -> Path:
+    """Make the folders of two attempts that nodes have begun; return that of the second's marks."""
+    SlurmFolder(root).prepare()
+    for name in (GOOD, BAD):
+        (root / name / "run").mkdir(parents=True)
+        (root / name / "run" / "started").write_text("17 2 n1\n")
+    (root / GOOD / "run" / "ended").write_text("3\n")
+    return root / BAD / "run"
+
+
+class _Here:
+    """Runs on this host what a login node would."""
+
+    async def run(self, words: Sequence[str], said: str = "") -> Answer:
+        done = await asyncio.to_thread(
+            subprocess.run, words, input=said.encode(), capture_output=True, check=False
+        )
+        return Answer(done.returncode, done.stdout.decode(errors="replace"), "")
+
+
+async def both_marks(root: Path) -> list[dict[str, Marks]]:
+    """Return what both ways to the files say of the two attempts."""
+    staged = StagedFiles(_Here(), str(root))  # type: ignore[arg-type]  # of it `run` is called
+    async with asyncio.timeout(20):
+        shared = await asyncio.to_thread(
+            lambda: {name: SlurmFolder(root).marks(name) for name in (GOOD, BAD)}
+        )
+        return [shared, dict(await staged.marks([GOOD, BAD]))]
+
+
+SPOILED = {
+    "a code that is none": "echo oops >ended",
+    "a pipe": "mkfifo late ended",
+    "a link to much": "head -c 100000 /dev/zero >big; ln -s big ended",
+    "much": "head -c 100000 /dev/zero >ended",
+    "bytes": "printf '1\\0002' >ended; printf '\\000\\001' >tmp.bin; printf '\\000' >started.x",
+    "a name of two lines": "touch \"$(printf '17 9\\n17 9')\"; touch \"$(printf 'a\\nended')\"",
+    "a directory": "mkdir ended late",
+}
+
+
+@pytest.mark.parametrize("script", SPOILED.values(), ids=SPOILED.keys())
+async def test_what_a_job_writes_beside_its_marks_spoils_no_look(
+    script: str, tmp_path: Path
+) -> None:
+    """Bad text is no mark; the neighbours' are read, and nobody waits."""
+    run = began(tmp_path / "root")
+    subprocess.run(["sh", "-c", f"cd {shlex.quote(str(run))} && {script}"], check=True)
+    for marks in await both_marks(tmp_path / "root"):
+        assert (marks[GOOD].exit_code, marks[GOOD].task) == (3, (17, 2))
+        assert (marks[BAD].ended_s_ago, marks[BAD].exit_code) == (None, None)
+        assert (marks[BAD].task, marks[BAD].is_late) == ((17, 2), False)
+
+
+async def test_task_that_a_job_has_spoiled_is_none(tmp_path: Path) -> None:
+    run = began(tmp_path / "root")
+    (run / "started").write_text("x" * 2 * MARK_BYTES_MAX)
+    for marks in await both_marks(tmp_path / "root"):
+        assert marks[BAD].task is None
+        assert marks[GOOD].task == (17, 2)
+
+
+@pytest.mark.parametrize("make", [os.symlink, lambda _, to: os.mkfifo(to)], ids=["link", "pipe"])
+def test_output_is_not_read_through_what_a_job_puts_in_its_place(
+    make: object, tmp_path: Path
+) -> None:
+    """A link would show files of the gateway's host; a pipe would hold its thread."""
+    (tmp_path / "token").write_text("swordfish")
+    run = began(tmp_path / "root")
+    make(tmp_path / "token", run.parent / "out")  # type: ignore[operator]  # one of the two
+    make(tmp_path / "token", run / "products")  # type: ignore[operator]
+    (run.parent / "err").write_text("its own")
+    folder = SlurmFolder(tmp_path / "root")
+    for pieces in (folder.output(BAD, Stored(), LIMITS), folder.grown(BAD, Stored(), LIMITS)):
+        assert [piece.data for piece in pieces] == [b"its own"]
+    assert folder.left(BAD, "products", 100) == b""
+
+
+@contextmanager
+def answering(status: int, text: str) -> Iterator[str]:
+    """Be a server that says the same to everything; yield its address."""
+
+    class Says(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(status)
+            self.end_headers()
+            self.wfile.write(text.encode())
+
+        do_POST = do_PUT = do_GET
+
+        def log_message(self, *words: object) -> None:
+            del words
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Says)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+@pytest.mark.parametrize(
+    ("status", "text"),
+    [(200, "<html>a proxy</html>"), (401, "who?"), (429, "slowly"), (502, "<html>")],
+)
+async def test_nomad_that_makes_no_sense_is_away(status: int, text: str) -> None:
+    """A job that is given to it then does not end."""
+    with answering(status, text) as address:
+        client = NomadClient(NomadSettings(nomad_address=address))
+        for words in (("GET", ["jobs"]), ("POST", ["job", "x", "dispatch"])):
+            with pytest.raises(Unavailable):
+                await client.call(*words)
+        client.close()
+
+
+async def test_whatever_an_engine_stumbles_over_is_no_answer(tmp_path: Path) -> None:
+    engine = DirectoryEngine(tmp_path / "engine")
+    careful = CarefulEngine(engine)
+    async with engine.garbled():
+        for call in (careful.statuses([]), careful.stop([], grace_ms=0), careful.forget([])):
+            with pytest.raises(Unavailable) as raised:
+                await call
+            assert "KeyError: 'items'" in str(raised.value.detail)
+    assert await careful.statuses([]) == {}

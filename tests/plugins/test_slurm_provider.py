@@ -82,7 +82,9 @@ async def until_there(path: Path, cluster: SlurmCluster) -> str:
 async def test_a_pilot_starts_a_worker_with_its_token(
     provider: SlurmProvider, program: Path, cluster: SlurmCluster, tmp_path: Path
 ) -> None:
-    """The token is in neither arguments, nor environment, nor what Slurm keeps."""
+    """The token is in neither arguments, nor environment, nor what Slurm keeps; nor does it stay
+    where jobs of other pilots find it.
+    """
     one = machine(program, slots=3)
     made = await provider.create(one)
     await until_there(program.with_name("weft.ready"), cluster)
@@ -94,6 +96,7 @@ async def test_a_pilot_starts_a_worker_with_its_token(
 
     assert words[:4] == ["worker", "--connect", CONNECT, "--token-file"]
     assert program.with_name("weft.token").read_text() == f"{TOKEN}\n"
+    assert [*tmp_path.rglob("token")] == []
     assert TOKEN not in variables + kept + script + repr(one)
     assert f"WEFT_WORKER_NAME={one.name}\n" in variables
     assert "WEFT_WORKER_WALLTIME_S=240\n" in variables

@@ -1,6 +1,7 @@
 """The script of a pilot: it runs a worker that reaches the api, within its walltime.
 
-The token stands in a file that only the account reads: Slurm keeps scripts and shows arguments.
+The token comes in a file: Slurm keeps scripts and shows arguments. The pilot takes it away to its
+node at once, as jobs of all pilots are of one account: they find that of their own node only.
 """
 
 import shlex
@@ -25,7 +26,8 @@ home=$(mktemp -d "${{TMPDIR:-/tmp}}/weft-XXXXXX") || exit 70
 trap 'rm -rf "$home"' EXIT
 export HOME="${{HOME:-$home}}" {home}="$home"
 export {gpus}="${{CUDA_VISIBLE_DEVICES:-none}}"
-{settings}{command} &
+cat token >"$home/token" && rm -f token || exit 70
+{settings}{command} "$home/token" &
 worker=$!
 trap 'kill -TERM $worker 2>/dev/null' TERM
 wait $worker; code=$?
@@ -39,7 +41,7 @@ def pilot_of(wanted: WantedMachine, folder: str, connect: str) -> str:
     """Return the script of a machine whose token is in a folder."""
     command = [
         str(wanted.options.get("program", PROGRAM)),
-        "worker", "--connect", connect, "--token-file", f"{folder}/token",
+        "worker", "--connect", connect, "--token-file",
     ]  # fmt: skip
     return _PILOT.format(
         folder=shlex.quote(folder),

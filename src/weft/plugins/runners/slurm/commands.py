@@ -20,6 +20,10 @@ _AWAY: Final = (
     "connect failure", "resource temporarily unavailable", "not responding",
 )  # fmt: skip
 """What the commands say if nobody answered."""
+_NO_MORE: Final = ("MaxSubmitJob", "GrpSubmitJob")
+"""Parts of the limits' names of how many jobs may wait and run at a time."""
+_NO_ARRAY: Final = "Invalid job array specification"
+FULL: Final = "The gateway tries again by itself, when jobs of this account have ended."
 _HINT: Final = "The gateway asks again by itself; look at the controller with `scontrol ping`."
 _SBATCH: Final = (
     "sh", "-c",
@@ -41,6 +45,14 @@ class SlurmRefused(WeftError):
 
     code = "WORKER.SLURM_REFUSED"
     status = 400
+
+
+class SlurmFull(SlurmRefused):
+    """Slurm takes no more jobs of this account, association or QOS for now."""
+
+
+class SlurmArray(SlurmRefused):
+    """Slurm takes no array of this size."""
 
 
 @dataclass(frozen=True)
@@ -156,7 +168,9 @@ class SlurmCommands:
 def _error_of(command: str, said: str) -> WeftError:
     if any(one in said.lower() for one in _AWAY):
         return Unavailable(f"{command}: Slurm is away", detail=said, hint=_HINT)
-    return SlurmRefused(
+    is_full = any(one in said for one in _NO_MORE)
+    kind = SlurmFull if is_full else SlurmArray if _NO_ARRAY in said else SlurmRefused
+    return kind(
         f"{command}: {said.rpartition(': ')[2] or 'refused'}",
         detail=said,
         hint="Change the job, or the setting `slurm_options` of the gateway.",

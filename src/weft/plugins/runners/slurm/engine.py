@@ -11,10 +11,17 @@ from signal import SIGTERM
 from typing import Final, NamedTuple
 
 from weft.core.ends.conditions import FILE_BYTES_MAX, Blocked
-from weft.core.errors import Invalid, WeftError
+from weft.core.errors import Invalid, Unavailable, WeftError
 from weft.core.states import Phase, Reason
 from weft.plugins.runners.remote import Left, Status
-from weft.plugins.runners.slurm.commands import SlurmCommands, SlurmRefused, Task
+from weft.plugins.runners.slurm.commands import (
+    FULL,
+    SlurmArray,
+    SlurmCommands,
+    SlurmFull,
+    SlurmRefused,
+    Task,
+)
 from weft.plugins.runners.slurm.files import Array, SlurmFiles
 from weft.plugins.runners.slurm.folder import Marks
 from weft.plugins.runners.slurm.scripts import ASK, PRODUCTS, job_script, limit_script
@@ -93,6 +100,10 @@ class SlurmEngine:
         self._missing: dict[str, float] = {}
         """Since when Slurm does not know an attempt that has not ended, by our clock."""
         self._avoided: list[str] = []
+        self._array_max = settings.slurm_array_max
+        """The most tasks of an array, as far as Slurm has taken it."""
+        self._room = self._array_max
+        """How many tasks it is asked to take at once, after it took no more."""
         self._is_read = False
         self._doing = asyncio.Lock()
         """Held by submissions and looks: an answer that was lost is cleared up between them."""
@@ -118,13 +129,7 @@ class SlurmEngine:
                     shapes[_shape_of(assignment)].append(name)
             await self._files.put(files)
             for shape, names in shapes.items():
-                size = self._settings.slurm_array_max
-                for at in range(0, len(names), size):
-                    some = names[at : at + size]
-                    try:
-                        await self._submit_array(shape, some)
-                    except SlurmRefused as error:
-                        refused.update(dict.fromkeys(some, error))
+                refused |= await self._submit_shape(shape, names)
         return refused
 
     def avoid(self, nodes: Collection[str]) -> None:
@@ -250,6 +255,34 @@ class SlurmEngine:
         self._arrays[number] = (array, {*own})
         self._has_some.set()
 
+    async def _submit_shape(
+        self, shape: _Shape, names: Sequence[str]
+    ) -> Mapping[str, WeftError | Blocked]:
+        """Submit arrays until none is left; return what Slurm refuses. A refusal of many says
+        nothing of one: all are refused only by what it says of a single one.
+        """
+        rest, size = [*names], self._array_max
+        while rest:
+            some = rest[: min(size, self._room)]
+            try:
+                await self._submit_array(shape, some)
+            except SlurmRefused as error:
+                if isinstance(error, SlurmFull):
+                    await self._files.forget(rest)
+                    self._room = max(1, len(some) // 2)
+                    raise Unavailable(error.message, detail=error.detail, hint=FULL) from error
+                if len(some) == 1:
+                    await self._files.forget(rest)
+                    return dict.fromkeys(rest, error)
+                size = 1
+                if isinstance(error, SlurmArray):
+                    size = self._array_max = len(some) // 2
+            else:
+                rest = rest[len(some) :]
+                size = min(2 * size, self._array_max)
+                self._room = min(2 * self._room, self._array_max)
+        return {}
+
     async def _submit_array(self, shape: _Shape, names: Sequence[str]) -> None:
         array = secrets.token_hex(8)
         self._is_read = False  # until the answer is noted: if it is lost, the next call asks
@@ -258,7 +291,6 @@ class SlurmEngine:
             number = await self._sbatch(script, array, len(names), _options_of(shape))
         except SlurmRefused:
             await self._files.remove_array(array)
-            await self._files.forget(names)
             self._is_read = True
             raise
         await self._files.number_array(array, number)

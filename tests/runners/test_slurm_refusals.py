@@ -1,0 +1,111 @@
+"""What sbatch refuses, by recorded words of Slurm, ends the jobs that it is said of, and no others."""
+
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from weft.core.errors import Unavailable
+from weft.plugins.runners.slurm.commands import SlurmCommands
+from weft.plugins.runners.slurm.engine import SlurmEngine
+from weft.plugins.runners.slurm.files import SharedFiles
+from weft.plugins.runners.slurm.folder import SlurmFolder
+from weft.plugins.runners.slurm.settings import SlurmSettings
+from weft.plugins.runners.slurm.shell import Answer
+from weft.ports.executor import ExecutorLimits
+from weft.ports.runner import Assignment
+from weft.testing.runner_suite import assignment
+
+LIMITS = ExecutorLimits(grace_ms=1000, stream_bytes_max=1 << 20, stream_head_bytes=1 << 10)
+FULL = """sbatch: error: {}
+sbatch: error: Batch job submission failed: Job violates accounting/QOS policy (job submit limit, \
+user's size and/or time limits)
+"""
+ARRAY = "sbatch: error: Batch job submission failed: Invalid job array specification\n"
+PARTITION = """sbatch: error: invalid partition specified: nowhere
+sbatch: error: Batch job submission failed: Invalid partition name specified
+"""
+
+
+class _Slurm:
+    """Answers sbatch: with words that refuse an array of so many tasks, or with a number."""
+
+    def __init__(self, refuses: Callable[[int], str]) -> None:
+        self.refuses = refuses
+        self.asked: list[int] = []
+        self.taken: list[int] = []
+
+    async def run(self, words: Sequence[str], said: str = "") -> Answer:
+        del said
+        (count,) = (int(found[1]) + 1 for w in words if (found := re.match("--array=0-(.+)", w)))
+        self.asked.append(count)
+        if words := self.refuses(count):
+            return Answer(1, "", words)
+        self.taken.append(count)
+        return Answer(0, f"{len(self.taken)}\n", "")
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def engine_of(root: Path, slurm: _Slurm) -> SlurmEngine:
+    settings = SlurmSettings()
+    files = SharedFiles(SlurmFolder(root))
+    return SlurmEngine(SlurmCommands(slurm, settings), files, settings, LIMITS, tag="x")
+
+
+def some(count: int) -> dict[str, Assignment]:
+    return {one.key.name: one for one in map(assignment, range(1, count + 1))}
+
+
+@pytest.mark.parametrize(
+    "limit",
+    ["QOSMaxSubmitJobPerUserLimit", "AssocMaxSubmitJobLimit", "AssocGrpSubmitJobsLimit"],
+)
+async def test_slurm_that_takes_no_more_ends_no_job(limit: str, tmp_path: Path) -> None:
+    """They go when there is room, as many as it takes, and nothing is left of what did not go."""
+    room = [40]
+
+    def refuses(count: int) -> str:
+        if count > room[0]:
+            return FULL.format(limit)
+        room[0] -= count
+        return ""
+
+    slurm = _Slurm(refuses)
+    engine = engine_of(tmp_path, slurm)
+    for _ in range(20):
+        try:
+            assert await engine.submit(some(100)) == {}
+            break
+        except Unavailable as error:
+            assert limit in str(error.detail)
+            assert sorted(SlurmFolder(tmp_path).names()) == sorted([*some(sum(slurm.taken))])
+            assert len([*tmp_path.glob("weft-*")]) == sum(slurm.taken)
+            room[0] = max(room[0], 8)
+    assert sum(slurm.taken) == 100
+
+
+async def test_arrays_are_as_large_as_slurm_takes_them(tmp_path: Path) -> None:
+    """It is found out once."""
+    slurm = _Slurm(lambda count: ARRAY if count > 30 else "")
+    engine = engine_of(tmp_path, slurm)
+    assert await engine.submit(some(100)) == {}
+    assert (slurm.asked, slurm.taken) == ([100, 50, 25, 25, 25, 25], [25] * 4)
+
+
+async def test_what_slurm_never_takes_is_refused_by_a_single_one(tmp_path: Path) -> None:
+    """And two calls are enough for that."""
+    slurm = _Slurm(lambda _count: PARTITION)
+    refused = await engine_of(tmp_path, slurm).submit(some(100))
+    assert len(refused) == 100
+    assert slurm.asked == [100, 1]
+    assert [*tmp_path.glob("weft-*")] == []
+
+
+async def test_refusal_of_many_does_not_end_them(tmp_path: Path) -> None:
+    """Something else may be wrong with so many."""
+    slurm = _Slurm(lambda count: "sbatch: error: too many\n" if count > 10 else "")
+    assert await engine_of(tmp_path, slurm).submit(some(20)) == {}
+    assert sum(slurm.taken) == 20

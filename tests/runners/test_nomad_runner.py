@@ -19,7 +19,7 @@ from weft.plugins.runners.remote.calls import HttpCalls
 from weft.ports.runner import Assignment
 from weft.testing.engine_faults_suite import EngineFaultsSuite
 from weft.testing.followed_output_suite import FollowedOutputSuite
-from weft.testing.runner_suite import assignment
+from weft.testing.runner_suite import assignment, begun
 from weft.wire.spec import JobSpec
 
 pytestmark = [pytest.mark.engine(name="nomad"), pytest.mark.timeout(300)]
@@ -134,6 +134,17 @@ class TestNomadRunner(RealEngineSuite, FollowedOutputSuite, EngineFaultsSuite):
         assert evidence.read_text() == "ran\n"
 
     async def test_limit_is_exact_and_its_end_says_so(self) -> None:
+        """Also to the gateway that adopts it."""
+        spec = JobSpec(command=("sleep", "60"), executor="nomad", timeout_s=6)
+        adopted = Assignment(AttemptKey(1, 9, 1), spec, 100, 16, (1, 9))
+        async with self.adopted() as first:
+            await first.runner.submit([adopted])
+            await first.until(lambda told: adopted.key in begun(told))
+        async with self.ended() as second:
+            known = [end for end in second.known.ended if end.key == adopted.key]
+            end = known[0] if known else await second.end_of(adopted)
+            assert end.reason == Reason.TIMEOUT
+
         spec = JobSpec(command=("sleep", "60"), executor="nomad", timeout_s=1.5)
         one = Assignment(AttemptKey(1, 8, 1), spec, 100, 16, (1, 8))
         async with self.ended() as agent:

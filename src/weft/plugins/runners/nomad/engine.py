@@ -11,6 +11,7 @@ from weft.plugins.runners.nomad.client import NomadClient, NomadRefused
 from weft.plugins.runners.nomad.jobs import (
     ASK,
     ATTEMPT,
+    LIMIT,
     PRODUCTS,
     STATE,
     TASK,
@@ -219,6 +220,8 @@ class NomadEngine:
             meta = one.get("Meta") or {}
             if one.get("ParentID") and meta.get(STATE) != _WITHDRAWN and ATTEMPT in meta:
                 found[str(meta[ATTEMPT])] = one
+                if limit := meta.get(LIMIT):
+                    self._limit_s[str(meta[ATTEMPT])] = float(limit)
         return found
 
     async def _parent(self, one: Assignment) -> str:
@@ -233,7 +236,10 @@ class NomadEngine:
 
     async def _dispatch(self, name: str, state: str = "") -> None:
         parent, payload = self._asked[name]
-        body = {"Payload": payload, "Meta": {ATTEMPT: name, STATE: state or "given"}}
+        meta = {ATTEMPT: name, STATE: state or "given"}
+        if (limit_s := self._limit_s.get(name)) is not None:
+            meta[LIMIT] = str(limit_s)
+        body = {"Payload": payload, "Meta": meta}
         answer = await self._client.call(
             "POST", ["job", parent, "dispatch"], body, idempotency_token=self._prefix + name
         )

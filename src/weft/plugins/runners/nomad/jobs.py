@@ -26,6 +26,8 @@ from weft.wire.spec import JobSpec
 ATTEMPT: Final = "weft_attempt"
 STATE: Final = "weft_state"
 """`given`, or `withdrawn`: a job that does nothing and holds the token of an attempt."""
+LIMIT: Final = "weft_limit_s"
+"""The attempt's own time limit; a gateway that adopts it knows by it why it ended."""
 TASK: Final = "job"
 PRODUCTS: Final = "products"
 ASK: Final = "ask"
@@ -70,7 +72,11 @@ def job_of(size: Size, settings: NomadSettings, limits: ExecutorLimits) -> dict[
         "Type": "batch",
         "Namespace": settings.nomad_namespace,
         "Datacenters": [one.strip() for one in settings.nomad_datacenters.split(",")],
-        "ParameterizedJob": {"Payload": "required", "MetaRequired": [ATTEMPT, STATE]},
+        "ParameterizedJob": {
+            "Payload": "required",
+            "MetaRequired": [ATTEMPT, STATE],
+            "MetaOptional": [LIMIT],
+        },
         "TaskGroups": [
             {
                 "Name": TASK,

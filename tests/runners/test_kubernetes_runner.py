@@ -17,9 +17,11 @@ from runners.real_engine import RealEngineSuite, Watched, limits_at, runner_of
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import Unavailable
 from weft.core.states import Reason
+from weft.plugins.runners.kubernetes import statuses
 from weft.plugins.runners.kubernetes.client import KubernetesClient, KubernetesRefused
 from weft.plugins.runners.kubernetes.config import access_of
 from weft.plugins.runners.kubernetes.engine import KubernetesEngine
+from weft.plugins.runners.kubernetes.pods import UNTIL_BEGUN_S
 from weft.plugins.runners.kubernetes.settings import KubernetesSettings
 from weft.plugins.runners.remote import RemoteRunner
 from weft.plugins.runners.remote.calls import HttpCalls
@@ -140,6 +142,24 @@ class TestKubernetesRunner(RealEngineSuite, FollowedOutputSuite, EngineFaultsSui
             assert (await agent.end_of(one)).exit_code == 0
 
         assert evidence.read_text() == "ran\n"
+
+    async def test_cluster_keeps_a_limit_from_the_start_on(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """For the time when no gateway is there."""
+        monkeypatch.setattr(statuses, "RUNS_S", 0.5)
+        spec = JobSpec(command=("sleep", "60"), executor="kubernetes", timeout_s=60)
+        one = Assignment(AttemptKey(1, 8, 1), spec, 100, 16, (1, 8))
+
+        def deadline() -> int:
+            return int(self.cluster.pods()[0]["spec"]["activeDeadlineSeconds"])
+
+        async with self.ended() as agent, asyncio.timeout(60):
+            await agent.runner.submit([one])
+            assert await asyncio.to_thread(deadline) == 60 + UNTIL_BEGUN_S
+            while (told := await asyncio.to_thread(deadline)) >= UNTIL_BEGUN_S:
+                pass
+            assert 660 <= told < 700
 
     async def test_limit_is_kept_and_its_end_says_so(self) -> None:
         spec = JobSpec(command=("sleep", "60"), executor="kubernetes", timeout_s=1.5)

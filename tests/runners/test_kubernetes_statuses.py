@@ -13,9 +13,9 @@ from weft.core.files.products import WrongProducts
 from weft.core.states import Phase, Reason
 from weft.plugins.runners.kubernetes.client import KubernetesClient
 from weft.plugins.runners.kubernetes.config import WrongKubeconfig, access_of
-from weft.plugins.runners.kubernetes.pods import PRODUCT_BYTES, pod_of
+from weft.plugins.runners.kubernetes.pods import LIMIT, PRODUCT_BYTES, UNTIL_BEGUN_S, pod_of
 from weft.plugins.runners.kubernetes.settings import KubernetesSettings
-from weft.plugins.runners.kubernetes.statuses import Seen, products_of, status_of
+from weft.plugins.runners.kubernetes.statuses import Seen, deadline_of, products_of, status_of
 from weft.ports.executor import ExecutorLimits
 from weft.ports.runner import Assignment
 from weft.wire.documents.containers import ContainerDocument, ContainerMount
@@ -176,9 +176,24 @@ def test_pod_of_an_image_asks_for_no_more_than_the_job_does() -> None:
     }
     assert container["securityContext"]["runAsUser"] == 10
     assert {"name": "A", "value": "$$(B)"} in container["env"]
-    assert found["spec"]["activeDeadlineSeconds"] == 602
+    assert found["spec"]["activeDeadlineSeconds"] == 86_402
     assert found["spec"]["restartPolicy"] == "Never"
     assert found["spec"]["automountServiceAccountToken"] is False
+
+
+def test_pull_of_an_image_takes_nothing_of_a_time_limit() -> None:
+    """The cluster counts from before it: what it is told at first is longer, then exact."""
+    one = pod("Running", {"running": {"startedAt": at(60)}}, startTime=at(1260))
+    one["metadata"]["annotations"] = {LIMIT: "3600000"}
+    one["spec"]["activeDeadlineSeconds"] = 3600 + UNTIL_BEGUN_S
+    seen = Seen(one, time.time() - 60, None)
+    deadline = deadline_of(seen, time.time(), more_s=30)
+
+    assert deadline is not None
+    assert 0 <= deadline - (1200 + 3600 + 30) <= 1
+    assert deadline_of(seen, time.time() - 60, more_s=30) is None  # too young
+    one["spec"]["activeDeadlineSeconds"] = deadline
+    assert deadline_of(seen, time.time(), more_s=30) is None
 
 
 async def test_kubeconfig_is_checked_and_silence_is_not_the_jobs_fault(tmp_path: Path) -> None:

@@ -34,6 +34,7 @@ from weft.plugins.runners.kubernetes.statuses import (
     NO_IMAGE,
     Seen,
     age_s,
+    deadline_of,
     has_begun,
     is_over,
     products_of,
@@ -312,10 +313,17 @@ class KubernetesEngine:
             reason, left_s = self._due(name, seen, now)
             self._look_s = min(self._look_s, max(left_s, 0.01))
             if reason is None:
+                await self._set_deadline(name, seen, now)
                 return
             change = {"metadata": {"annotations": {VERDICT: reason.word}}}
             await self._client.patch(self._pod(name), change)
         await self._client.delete(self._pod(name), grace_s=seconds_of(self._limits.grace_ms))
+
+    async def _set_deadline(self, name: str, seen: Seen, now: float) -> None:
+        deadline = deadline_of(seen, now, more_s=self._settings.kubernetes_start_s)
+        if deadline is not None:
+            change = {"spec": {"activeDeadlineSeconds": deadline}}
+            await self._client.patch(self._pod(name), change)
 
     def _due(self, name: str, seen: Seen, now: float) -> tuple[Reason | None, float]:
         """Return why a pod must end, or else in how many seconds to look again."""

@@ -28,6 +28,8 @@ GIVEN: Final = "given"
 WITHDRAWN: Final = "withdrawn"
 """The state of a pod that only holds the name of an attempt: it is never scheduled."""
 LIMIT: Final = "weft/limit-ms"
+UNTIL_BEGUN_S: Final = 86_400
+"""How long a pod with a time limit may need until it runs, as far as the cluster minds."""
 VERDICT: Final = "weft/verdict"
 """The annotation that says why the gateway ends a pod."""
 COLLECTED: Final = "weft/collected"
@@ -80,8 +82,8 @@ def pod_of(
     annotations = {}
     limit_ms = timeout_ms_of(spec)
     if limit_ms is not None:
-        # The gateway keeps the limit; this is for the time when there is none.
-        pod_spec["activeDeadlineSeconds"] = seconds_of(limit_ms) + settings.kubernetes_start_s
+        # It counts from before the image is pulled, and can be lowered only: see `deadline_of`.
+        pod_spec["activeDeadlineSeconds"] = seconds_of(limit_ms) + UNTIL_BEGUN_S
         annotations[LIMIT] = str(limit_ms)
     pod = _head(name, one.key.name, GIVEN, tag)
     pod["metadata"] |= {"annotations": annotations, "finalizers": [COLLECTED]}
@@ -103,7 +105,7 @@ def placeholder_of(name: str, attempt: str, *, tag: str) -> dict[str, Any]:
     }
 
 
-def seconds_of(ms: int) -> int:
+def seconds_of(ms: float) -> int:
     """Return whole seconds, at least one: Kubernetes takes no others."""
     return max(1, math.ceil(ms / 1000))
 

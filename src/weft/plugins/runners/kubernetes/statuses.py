@@ -7,9 +7,10 @@ from typing import Any, Final, NamedTuple
 
 from weft.core.files.products import WrongProducts
 from weft.core.states import Phase, Reason
-from weft.plugins.runners.kubernetes.pods import PRODUCT_BYTES, VERDICT
+from weft.plugins.runners.kubernetes.pods import LIMIT, PRODUCT_BYTES, VERDICT, seconds_of
 from weft.plugins.runners.remote import Status
 
+RUNS_S: Final = 10.0
 NO_IMAGE: Final = frozenset({"ErrImagePull", "ImagePullBackOff", "ErrImageNeverPull"})
 """What a node says while it cannot pull: it goes on trying."""
 NEVER_AN_IMAGE: Final = "InvalidImageName"
@@ -164,6 +165,20 @@ def _outer_reason(pod: Mapping[str, Any]) -> Reason | None:
     if words & _LOST:
         return Reason.LOST
     return Reason.PREEMPTED if words & _PREEMPTED else None
+
+
+def deadline_of(seen: Seen, now: float, *, more_s: int) -> int | None:
+    """Return the seconds after which the cluster is to end a pod that has run for a while, should
+    no gateway be there to keep its limit; None: it has them, or is too young to be worth a call.
+    """
+    limit = (seen.pod["metadata"].get("annotations") or {}).get(LIMIT)
+    deadline = seen.pod["spec"].get("activeDeadlineSeconds") or 0
+    taken, started = seen.pod["status"].get("startTime"), started_at(seen)
+    if limit is None or taken is None or started is None or now - started < RUNS_S:
+        return None
+    waited = max(0.0, started - datetime.fromisoformat(taken).timestamp())
+    wanted = seconds_of(int(limit) + waited * 1000) + more_s
+    return wanted if wanted + RUNS_S < deadline else None
 
 
 def _between(told: str, seen: float | None) -> float:

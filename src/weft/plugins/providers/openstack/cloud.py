@@ -3,6 +3,8 @@
 import base64
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
+from threading import Lock
 from typing import Any, Final, NamedTuple
 
 from weft.plugins.providers.openstack.options import names_in, text_of
@@ -20,6 +22,9 @@ except ImportError as error:
 
 UNLIMITED: Final = -1
 IMAGE_READY: Final = "active"
+IMAGE_COMES: Final = frozenset({"queued", "saving", "uploading", "importing"})
+IMAGE_S: Final = 3600.0
+"""After which an image that is not ready counts as stuck, and another one is made."""
 DETAIL_CHARS: Final = 300
 
 
@@ -40,6 +45,8 @@ class Cloud:
         self._settings = settings
         self._region = region
         self._connection: Any = None
+        self._imaging = Lock()
+        """Held while an image of a template is looked for and made: calls come in threads."""
 
     def servers(self, tag: str) -> list[Server]:
         """Return the servers with a tag, without those that are being deleted."""
@@ -197,18 +204,27 @@ class Cloud:
         return str(max(ready)[1])
 
     def _image_of(self, cloud: Any, prefix: str, template: str) -> str:  # noqa: ANN401 (the SDK's)
-        """Return the image of a template; the first one that asks has it made."""
+        """Return the newest image of a template; the first one that asks has it made."""
         server = self._found(cloud.compute.find_server, "server", template)
         name = f"{prefix}{server[:8]}"
-        found = list(cloud.image.images(name=name))
-        for one in found:
-            if one.status == IMAGE_READY:
-                return str(one.id)
-        if not found:
-            cloud.compute.create_server_image(server, name)
+        with self._imaging:
+            found = list(cloud.image.images(name=name))
+            ready = [(one.created_at, one.id) for one in found if one.status == IMAGE_READY]
+            if ready:
+                return str(max(ready)[1])
+            if not any(map(_is_being_made, found)):
+                cloud.compute.create_server_image(server, name)
         raise ProviderError(
             f"image {name} is being made from server {template}; machines come when it is ready"
         )
+
+
+def _is_being_made(image: Any) -> bool:  # noqa: ANN401 (the SDK's)
+    """Say whether an image may become ready: others are broken, or are so for too long."""
+    if image.status not in IMAGE_COMES:
+        return False
+    age = datetime.now(UTC) - datetime.fromisoformat(image.created_at).replace(tzinfo=UTC)
+    return age.total_seconds() < IMAGE_S
 
 
 def _fault(one: Any) -> str:  # noqa: ANN401 (the SDK's)

@@ -123,8 +123,8 @@ EVENTS = MappingProxyType(
         "worker.registered": "the worker is registered and takes jobs · worker_id, cpu_m, "
         "memory_mib",
         "worker.engine_away": "the engine of a gateway is away; it is asked again · held, why",
-        "worker.engine_odd": "an answer of a gateway's engine is not understood; it is asked again · "
-        "call, why, source",
+        "worker.engine_odd": "an answer of a gateway's engine is not understood; it is asked "
+        "again · call, why, source",
         "worker.output_lost": "the node of an ended job does not give its output · attempt, why",
         "worker.node_avoided": "attempts fail at once on a node of an engine; it gets none for "
         "a time · node, seconds, why",

@@ -9,8 +9,16 @@ import asyncio
 import json
 import re
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Collection,
+    Iterator,
+    Mapping,
+    Sequence,
+)
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +39,19 @@ _MOMENT_S = 0.05
 def moments(ran_s: float) -> bytes:
     """Return what a job writes that has run for this long."""
     return b"".join(b"%d\n" % number for number in range(1 + int(round(ran_s, 3) / _MOMENT_S)))
+
+
+@contextmanager
+def _there(file: Path) -> Iterator[None]:
+    file.touch()
+    try:
+        yield
+    finally:
+        file.unlink()
+
+
+def _words(file: Path) -> list[str]:
+    return file.read_text().split()
 
 
 class DirectoryEngine:
@@ -54,26 +75,21 @@ class DirectoryEngine:
 
         Yield a function that waits until a call of this name was refused.
         """
-        async with self._failing(self._refused) as until_refused:
-            yield until_refused
+        with _there(self._refused):
+            yield self._until(self._refused)
 
     @asynccontextmanager
     async def garbled(self) -> AsyncIterator[Callable[[str], Awaitable[None]]]:
         """Stumble over every answer for a time; else as `away`."""
-        async with self._failing(self._odd) as until_failed:
-            yield until_failed
+        with _there(self._odd):
+            yield self._until(self._odd)
 
-    @asynccontextmanager
-    async def _failing(self, calls: Path) -> AsyncIterator[Callable[[str], Awaitable[None]]]:
-        async def until_failed(call: str) -> None:
-            while call not in calls.read_text().split():
+    def _until(self, calls: Path) -> Callable[[str], Awaitable[None]]:
+        async def until(call: str) -> None:
+            while call not in _words(calls):
                 await self.changed()
 
-        calls.touch()
-        try:
-            yield until_failed
-        finally:
-            calls.unlink()
+        return until
 
     def _answer(self, call: str) -> None:
         if self._refused.exists():

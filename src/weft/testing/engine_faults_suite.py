@@ -81,5 +81,5 @@ class EngineFaultsSuite(RemoteRunnerSuite):
                 agent.runner.acknowledge([one.key])
                 await asyncio.sleep(0)
             async with asyncio.timeout(WITHIN_S):
-                while self.submitted():
-                    await asyncio.sleep(0.01)
+                while await asyncio.to_thread(self.submitted):
+                    pass

@@ -1,4 +1,4 @@
-"""What was acknowledged and is still kept by the engine: it is tried until the engine has let go."""
+"""What was acknowledged, and is still kept by the engine until it has let go of it."""
 
 import asyncio
 from collections.abc import Callable, Iterable

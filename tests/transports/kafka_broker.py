@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import signal
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,6 +9,8 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 import pytest
+
+from transports.kills import kill_group
 
 SCRIPT = Path(__file__).resolve().parents[1] / "servers" / "kafka.sh"
 START_S = 300
@@ -29,7 +30,7 @@ class KafkaBroker:
     def kill(self) -> None:
         """Kill the broker and nothing else; `start` brings it back with its data."""
         pid = int((self.directory / "run" / "kafka.pid").read_text().split()[0])
-        os.killpg(pid, signal.SIGKILL)
+        kill_group(pid)
 
     def start(self) -> None:
         """Start what does not run."""

@@ -52,19 +52,28 @@ class KafkaTopics:
     async def publish(self, records: Sequence[Record]) -> Sequence[bool]:
         """Write with the partitioner of Java's client, so that a key has one partition whoever
         writes it.
+
+        What a call leaves unconfirmed is never written later: whoever writes the records of a key
+        again, from the first of those on, keeps their order.
         """
         if self._producer is None:
             self._producer = Producer(
                 {
                     **config_of(self._to, self._failures),
                     "acks": "all",
+                    # Else a set that is sent again comes behind those that were sent meanwhile.
+                    "enable.idempotence": True,
                     "partitioner": "murmur2_random",
                     "linger.ms": 5,
-                    "message.timeout.ms": round(_CALL_S * 1000),
+                    # One record must not be given up while those behind it go on.
+                    "message.timeout.ms": 0,
                 }
             )
-        kept = await asyncio.to_thread(_publish, self._producer, records)
+        producer = self._producer
+        kept = await asyncio.to_thread(_publish, producer, records)
         if not all(kept):
+            # An idempotent producer may be in a state from which only another one helps.
+            self._producer = None if self._producer is producer else self._producer
             self._made.clear()  # so that topics which somebody has deleted are made again
         if records and not any(kept):
             raise TransportError(f"nothing was confirmed: {self._failures.last}")
@@ -264,5 +273,7 @@ def _publish(producer: Producer, records: Sequence[Record]) -> Sequence[bool]:
             )  # fmt: skip
         except (BufferError, KafkaException):
             break  # it is written again, with the rest
-    producer.flush(_CALL_S + 1)
+    if producer.flush(_CALL_S) or not all(kept):
+        producer.purge()
+        producer.flush(_CALL_S)  # for the callbacks
     return kept

@@ -48,7 +48,7 @@ class Store:
 
     async def keep_position(self, _: int, reader: str, xid: int, event_id: int) -> None:
         """Store it."""
-        assert reader == "events kafka"
+        assert reader == "events kafka default"
         self.position = (xid, event_id)
 
 

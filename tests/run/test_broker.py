@@ -28,8 +28,7 @@ def test_a_broker_is_a_file_of_one_entry(tmp_path: Path) -> None:
     (found,) = known_transports(settings.transports_file)
 
     assert (found.kind, found.address) == ("kafka", "kafka://127.0.0.1:9092")
-    assert found.jobs is not None
-    assert found.jobs.tenant == "default"
+    assert [one.tenant for one in found.jobs] == ["default"]
 
 
 @pytest.mark.parametrize(
@@ -57,12 +56,66 @@ async def test_jobs_of_a_door_that_cannot_travel_are_refused(tmp_path: Path) -> 
             pass
 
 
-def test_one_connection_of_its_own_tenants_has_topics_of_jobs(tmp_path: Path) -> None:
+SET = """
+[[transports.{table}]]
+tenant = "{tenant}"
+user = "ada"
+"""
+JOBS = SET + 'door = "jobweaver"\n'
+ENTRY = FILE[: FILE.index("[transports.jobs]")].replace('"default"', '"home", "away"')
+
+
+def test_a_file_may_have_several_sets_of_each_kind(tmp_path: Path) -> None:
     file = tmp_path / "transports.toml"
-    one = FILE.format(door="jobweaver", tenant="default")
-    file.write_text(one + one.replace('name = "kafka"', 'name = "other"'))
-    with pytest.raises(InvalidSetting, match="only one entry"):
+    sets = [
+        (JOBS + prefix).format(table="jobs", tenant=tenant)
+        for tenant, prefix in (("home", ""), ("away", 'prefix = "away."\n'))
+    ]
+    sets += [
+        SET.format(table=table, tenant=tenant)
+        for table in ("events", "submissions")
+        for tenant in ("home", "away")
+    ]
+    file.write_text(ENTRY + "".join(sets))
+    (found,) = known_transports(file)
+
+    assert [(one.tenant, one.name_at("kafka")) for one in found.jobs] == [
+        ("home", "kafka"), ("away", "kafka/away."),
+    ]  # fmt: skip
+    assert [one.tenant for one in found.events] == ["home", "away"]
+    assert [one.tenant for one in found.submissions] == ["home", "away"]
+
+
+@pytest.mark.parametrize(
+    ("tables", "says"),
+    [
+        (JOBS.format(table="jobs", tenant="there"), r"`jobs\[0\].tenant` is none of `tenants`"),
+        (
+            JOBS.format(table="jobs", tenant="home") + JOBS.format(table="jobs", tenant="away"),
+            r"the same `prefix`: `\$.*jobs\[0\]` - at `\$.transports\[0\].jobs\[1\].prefix`",
+        ),
+        (SET.format(table="events", tenant="home") * 2, r"at `\$.transports\[0\].events\[1\]"),
+        (
+            SET.format(table="submissions", tenant="home") * 2,
+            r"the same `tenant`.*at `\$.transports\[0\].submissions\[1\].tenant`",
+        ),
+        (SET.format(table="events", tenant="home") + "more = 1\n", r"`more` - at `.*events\[0\]"),
+        ('jobs = "jobweaver"\n', r"Expected `array`.*transports\[0\].jobs"),
+    ],
+)
+def test_sets_that_cannot_be_used_are_named(tmp_path: Path, tables: str, says: str) -> None:
+    """By the file and the key."""
+    file = tmp_path / "transports.toml"
+    file.write_text(ENTRY + tables)
+    with pytest.raises(InvalidSetting, match=says) as refused:
         known_transports(file)
-    file.write_text(FILE.format(door="jobweaver", tenant="elsewhere"))
-    with pytest.raises(InvalidSetting, match="none of `tenants`"):
+
+    assert str(file) in str(refused.value)
+
+
+def test_two_connections_to_one_broker_share_no_topics(tmp_path: Path) -> None:
+    file = tmp_path / "transports.toml"
+    one = ENTRY + SET.format(table="events", tenant="home")
+    file.write_text(one + one.replace('name = "kafka"', 'name = "other"'))
+    with pytest.raises(InvalidSetting, match=r"at `\$.transports\[1\].events\[0\].tenant`"):
         known_transports(file)

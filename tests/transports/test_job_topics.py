@@ -41,8 +41,9 @@ LOG = {"action": "LOG", "message": "a line"}
 class Outside:
     """Another program: it knows the broker's address, the url and the token."""
 
-    def __init__(self, boot: str, http: httpx.Client, home: Path) -> None:
+    def __init__(self, boot: str, http: httpx.Client, home: Path, prefix: str = "") -> None:
         self.boot = boot
+        self.prefix = prefix
         self.home = home
         self.http = http
         self.seen: list[Message] = []
@@ -61,7 +62,7 @@ class Outside:
                 "topic.metadata.refresh.interval.ms": 1000,
             }
         )  # fmt: skip
-        consumer.subscribe(list(PARTITIONS))
+        consumer.subscribe([self.prefix + topic for topic in PARTITIONS])
         while not self._over.is_set():
             if (message := consumer.poll(0.1)) is not None and message.error() is None:
                 self.seen.append(message)
@@ -75,7 +76,7 @@ class Outside:
     def put(self, topic: str, key: str, value: object, **headers: str) -> None:
         """Write a record."""
         body = value if isinstance(value, bytes) else json.dumps(value).encode()
-        self._producer.produce(topic, body, key, headers=[*headers.items()])
+        self._producer.produce(self.prefix + topic, body, key, headers=[*headers.items()])
         assert self._producer.flush(30) == 0
 
     def told(self, topic: str, job_id: str, *, n: int = 1) -> list[Message]:
@@ -85,6 +86,7 @@ class Outside:
 
     def _of(self, topic: str, job_id: str) -> list[Message]:
         key = job_id.encode()
+        topic = self.prefix + topic
         return [one for one in list(self.seen) if one.topic() == topic and one.key() == key]
 
     def post(self, *steps: object, retries: int = 0, trace: str = "") -> str:

@@ -213,8 +213,8 @@ class RunnerSite:
     gpus: tuple[str, ...] = ()
     """Ids of the GPUs of this host that jobs may use."""
     sampling: Sampling = field(default_factory=Sampling)
-    job_topics: JobTopics | None = None
-    """Over which simulated jobs travel; None: they do not."""
+    job_topics: Sequence[JobTopics] = ()
+    """Sets of topics over which simulated jobs travel."""
     accounts: bool = False
     """Whether attempts have accounts of their users, which reach `scratch` and `checkpoints`."""
 

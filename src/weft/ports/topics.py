@@ -109,10 +109,10 @@ class RunLedger(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class JobTopics:
-    """The topics over which a worker of simulations gets and runs jobs."""
+    """A set of topics over which a worker of simulations gets and runs jobs."""
 
     name: str
-    """Of the connection."""
+    """What jobs call it that travel over it."""
     topics: Topics
     tenant: str
     """Whose jobs they are."""

@@ -8,7 +8,7 @@ from typing import Protocol
 from weft.core.addresses import parse_allowed_hosts
 from weft.core.deliveries.mail import parse_mail_server
 from weft.driver.adapters import Adapters
-from weft.driver.loops.announce import Announced
+from weft.driver.loops.announce import Announced, Announcements
 from weft.driver.loops.autoscale import Providers
 from weft.driver.loops.callbacks import Post
 from weft.driver.loops.conditions import ConditionTester
@@ -16,7 +16,7 @@ from weft.driver.loops.notify import NoticeForms
 from weft.driver.loops.operate import SigningKeys
 from weft.driver.loops.release import Transports
 from weft.driver.loops.sources import SourceReader
-from weft.driver.loops.tell_events import EventsOut
+from weft.driver.loops.tell_events import EventReaders, EventsOut
 from weft.plugins.callback_senders.http import HttpCallbackSender
 from weft.plugins.callback_senders.http.settings import HttpSettings
 from weft.plugins.mailers.smtp import SmtpMailer
@@ -63,10 +63,9 @@ async def driver_adapters(
             opened_event_sinks(settings) as event_sinks,
         ):
             topics_of = {
-                (one.name, table.tenant)
+                (one.name, tenant)
                 for one in known_transports(settings.transports_file)
-                for table in (one.jobs, one.submissions)
-                if table is not None
+                for tenant in one.tenants_in
             }
             yield Adapters(
                 _providers(settings, home),
@@ -76,15 +75,17 @@ async def driver_adapters(
                 SigningKeys(keys),
                 *([] if post is None else [post]),
                 *([Transports(transports, store, topics_of, sinks)] if transports else []),
-                *(
-                    Announced(one.topics, store, one.document.name, jobs.tenant, jobs.door)
-                    for one in topics
-                    if (jobs := one.document.jobs) is not None
+                Announcements(
+                    [
+                        Announced(one.topics, store, one.name, one.jobs.tenant, one.jobs.door)
+                        for one in topics
+                    ]
                 ),
-                *(
-                    EventsOut(sink, store, document.name, events.tenant, events.user)
-                    for document, sink in event_sinks
-                    if (events := document.events) is not None
+                EventReaders(
+                    [
+                        EventsOut(sink, store, name, events.tenant, events.user)
+                        for name, events, sink in event_sinks
+                    ]
                 ),
             )
     finally:

@@ -1,7 +1,7 @@
 """The topics of jobs, as the operator names them in `transports_file`, for each role."""
 
-from collections.abc import AsyncIterator, Coroutine, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Collection, Coroutine, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,16 +10,20 @@ from weft.core.problems import Problems
 from weft.ports.topics import (
     EVENT_SINK_PLUGINS,
     TOPICS_PLUGINS,
+    Arrival,
     EventSink,
     JobTopics,
+    Positions,
+    Record,
     RunLedger,
     Topics,
 )
 from weft.run.doors import api_doors, installed_doors
 from weft.settings import Settings
-from weft.settings.transports_file import TransportDocument, named_connections
+from weft.settings.transports_file import EventsDocument, JobTopicsDocument, named_sets
 from weft.submission.translation.simulations import check_steps
 from weft.wire.documents.simulations import SimulationDocument
+from weft.wire.job_topics import PARTITIONS
 
 if TYPE_CHECKING:
     from weft.api.services import Services
@@ -32,21 +36,62 @@ class NoTopics(Invalid):
 
 
 class Opened(NamedTuple):
-    """A connection, and what the file says of it."""
+    """A set of topics over which jobs travel, and what the file says of it."""
 
-    document: TransportDocument
+    name: str
+    jobs: JobTopicsDocument
     topics: Topics
+
+
+class _Prefixed:
+    """The topics of one set, by their names without its prefix. What has come says where it is by
+    the whole name; others' topics are called as they are.
+    """
+
+    def __init__(self, topics: Topics, prefix: str) -> None:
+        self._topics = topics
+        self._prefix = prefix
+        self.close = topics.close
+
+    async def make(self, partitions: Mapping[str, int]) -> None:
+        """Make the topics that there are not."""
+        await self._topics.make({self._whole(name): n for name, n in partitions.items()})
+
+    async def publish(self, records: Sequence[Record]) -> Sequence[bool]:
+        """Write records."""
+        return await self._topics.publish(
+            [one._replace(topic=self._whole(one.topic)) for one in records]
+        )
+
+    def consume(
+        self, group: str, topic: str, *, limit: int
+    ) -> AbstractAsyncContextManager[AsyncIterator[Arrival]]:
+        """Be a member of a group."""
+        return self._topics.consume(group, self._whole(topic), limit=limit)
+
+    def follow(
+        self, topics: Collection[str], since: Positions
+    ) -> AbstractAsyncContextManager[AsyncIterator[Arrival]]:
+        """Read all records."""
+        return self._topics.follow([self._whole(one) for one in topics], since)
+
+    def _whole(self, topic: str) -> str:
+        return self._prefix + topic if topic in PARTITIONS else topic
 
 
 @asynccontextmanager
 async def opened_topics(settings: Settings) -> AsyncIterator[Sequence[Opened]]:
-    """Yield the connections over which jobs of doors travel; none are connected yet."""
+    """Yield the sets of topics over which jobs of doors travel; none are connected yet."""
     found = [
-        Opened(document, TOPICS_PLUGINS.load(connection.kind)(connection))
-        for document, connection in named_connections(settings.transports_file, "jobs")
+        Opened(
+            jobs.name_at(connection.name),
+            jobs,
+            _Prefixed(TOPICS_PLUGINS.load(connection.kind)(connection), jobs.prefix),
+        )
+        for connection, jobs in named_sets(settings.transports_file, "jobs")
     ]
     for one in found:
-        _group_of(one.document)
+        _group_of(one)
     try:
         yield found
     finally:
@@ -57,41 +102,44 @@ async def opened_topics(settings: Settings) -> AsyncIterator[Sequence[Opened]]:
 @asynccontextmanager
 async def opened_event_sinks(
     settings: Settings,
-) -> AsyncIterator[Sequence[tuple[TransportDocument, EventSink]]]:
-    """Yield the connections to which events of tenants go; none are connected yet."""
+) -> AsyncIterator[Sequence[tuple[str, EventsDocument, EventSink]]]:
+    """Yield the connections to which events of tenants go, by name, with whose they are; none are
+    connected yet.
+    """
     found = [
-        (document, EVENT_SINK_PLUGINS.load(connection.kind)(connection))
-        for document, connection in named_connections(settings.transports_file, "events")
+        (connection.name, events, EVENT_SINK_PLUGINS.load(connection.kind)(connection))
+        for connection, events in named_sets(settings.transports_file, "events")
     ]
     try:
         yield found
     finally:
-        for _, sink in found:
+        for *_, sink in found:
             await sink.close()
 
 
 @asynccontextmanager
 async def opened_job_topics(
     settings: Settings, ledger: RunLedger | None
-) -> AsyncIterator[JobTopics | None]:
-    """Yield that over which this worker gets and runs jobs; None: there is none."""
+) -> AsyncIterator[Sequence[JobTopics]]:
+    """Yield the sets of topics over which this worker gets and runs jobs."""
+    if ledger is None:
+        yield []
+        return
     async with opened_topics(settings) as found:
-        one = next((one for one in found if one.document.jobs is not None), None)
-        if one is None or ledger is None:
-            yield None
-            return
-        assert one.document.jobs is not None
-        yield JobTopics(
-            name=one.document.name,
-            tenant=one.document.jobs.tenant,
-            topics=one.topics,
-            ledger=ledger,
-            group=_group_of(one.document),
-            limit=1,
-            answer_s=settings.topics_answer_s,
-            keep_s=settings.topics_keep_s,
-            refusal=partial(_refusal, settings),
-        )
+        yield [
+            JobTopics(
+                name=one.name,
+                tenant=one.jobs.tenant,
+                topics=one.topics,
+                ledger=ledger,
+                group=_group_of(one),
+                limit=1,
+                answer_s=settings.topics_answer_s,
+                keep_s=settings.topics_keep_s,
+                refusal=partial(_refusal, settings),
+            )
+            for one in found
+        ]
 
 
 def _refusal(settings: Settings, simulation: SimulationDocument) -> str | None:
@@ -106,23 +154,22 @@ def intakes(services: "Services", found: Sequence[Opened]) -> Sequence[Coroutine
     """Return what takes in the jobs that records bring."""
     doors = {door.name: door for door in api_doors()}
     return [
-        door.intake(services, one.topics, one.document)
+        door.intake(services, one.topics, one.name, one.jobs)
         for one in found
-        if one.document.jobs is not None
-        and (door := doors[one.document.jobs.door]).intake is not None
+        if (door := doors[one.jobs.door]).intake is not None
     ]
 
 
-def _group_of(document: TransportDocument) -> str:
-    assert document.jobs is not None
+def _group_of(one: Opened) -> str:
+    jobs = one.jobs
     groups = {door.name: door.workers_group for door in installed_doors()}
-    group = groups.get(document.jobs.door)
+    group = groups.get(jobs.door)
     if group is None:
         able = ", ".join(name for name, one in groups.items() if one is not None)
         raise NoTopics(
-            f"jobs of the door {document.jobs.door!r} cannot travel over topics",
-            detail=f"The transport {document.name} names it in transports_file. "
+            f"jobs of the door {jobs.door!r} cannot travel over topics",
+            detail=f"The transport {one.name} names it in transports_file. "
             f"Doors whose jobs can: {able}.",
             hint="Correct `jobs.door`.",
         )
-    return document.jobs.group or group
+    return jobs.group or jobs.prefix + group

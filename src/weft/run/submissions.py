@@ -6,26 +6,26 @@ from typing import TYPE_CHECKING, Any
 
 from weft.ports.transport import TRANSPORT_PLUGINS, Transport
 from weft.settings import Settings
-from weft.settings.transports_file import TransportDocument, named_connections
+from weft.settings.transports_file import SubmissionsDocument, named_sets
 
 if TYPE_CHECKING:
     from weft.api.services import Services
 
-Opened = tuple[TransportDocument, Transport]
-"""A connection, and what the file says of it."""
+Opened = tuple[str, SubmissionsDocument, Transport]
+"""A connection by name, and as whom what comes by it is submitted."""
 
 
 @asynccontextmanager
 async def opened_submissions(settings: Settings) -> AsyncIterator[Sequence[Opened]]:
     """Yield the connections by which batches are submitted; none are connected yet."""
     found = [
-        (document, TRANSPORT_PLUGINS.load(connection.kind)(connection))
-        for document, connection in named_connections(settings.transports_file, "submissions")
+        (connection.name, terms, TRANSPORT_PLUGINS.load(connection.kind)(connection))
+        for connection, terms in named_sets(settings.transports_file, "submissions")
     ]
     try:
         yield found
     finally:
-        for _, transport in found:
+        for *_, transport in found:
             await transport.close()
 
 
@@ -41,9 +41,7 @@ def submission_intakes(
 
     return [
         TakenSubmissions(
-            services, transport, document.name, terms,
-            lambda body: decode(body, JSON, BatchDocument),
+            services, transport, name, terms, lambda body: decode(body, JSON, BatchDocument),
         ).serve()
-        for document, transport in found
-        if (terms := document.submissions) is not None
+        for name, terms, transport in found
     ]  # fmt: skip

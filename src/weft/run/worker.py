@@ -148,7 +148,7 @@ def _agent_of(
     home: Home,
     logs: Path,
     transports: Mapping[str, Transport],
-    job_topics: JobTopics | None,
+    job_topics: Sequence[JobTopics],
     on_ready: Callable[[], None],
 ) -> Agent:
     store, checkpoints = source.store, _checkpoints(settings, home, logs)
@@ -219,7 +219,7 @@ async def _run_and_stay(agent: Agent) -> None:
 
 
 def make_runner(
-    settings: Settings, home: Home, logs: Path, job_topics: JobTopics | None = None
+    settings: Settings, home: Home, logs: Path, job_topics: Sequence[JobTopics] = ()
 ) -> Runner:
     """Return the runner that the settings name, with the executors that translate for it."""
     facts = facts_of(settings, home, logs)
@@ -244,7 +244,7 @@ def make_runner(
             executors=_settled(executors_of(settings), settings, home),
             warm=warm_limits_of(settings),
             job_namespace=settings.job_namespace,
-            job_topics=None if job_topics is None else replace(job_topics, limit=facts.slots or 1),
+            job_topics=[replace(one, limit=facts.slots or 1) for one in job_topics],
             gpus=gpus_of(settings),
             sampling=Sampling(
                 period_ms=round(settings.usage_sample_s * 1000),

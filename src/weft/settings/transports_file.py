@@ -4,7 +4,7 @@ import os
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 from msgspec import Meta, Struct
@@ -16,10 +16,12 @@ from weft.settings.declare import InvalidSetting
 Text = Annotated[str, Meta(min_length=1, max_length=1024)]
 Name = Annotated[str, Meta(pattern="^[A-Za-z][A-Za-z0-9_.-]{0,62}$")]
 _HINT: Final = "docs/guides/rabbitmq.md and docs/guides/kafka.md have examples of such a file."
+_TABLES: Final = ("jobs", "events", "submissions")
+"""Those of an entry that name a tenant and a user, any number of each."""
 
 
 class JobTopicsDocument(Struct, forbid_unknown_fields=True, kw_only=True):
-    """The topics over which the jobs of a door travel; the table `[transports.jobs]`."""
+    """Topics over which the jobs of a door travel; a table `[[transports.jobs]]`."""
 
     door: Name
     """Its jobs, of this tenant."""
@@ -29,11 +31,17 @@ class JobTopicsDocument(Struct, forbid_unknown_fields=True, kw_only=True):
     project: Text | None = None
     """The billing project of these jobs; None: as for others of this user."""
     group: Text | None = None
-    """Of the consumers that run jobs; None: as the door says."""
+    """Of the consumers that run jobs; None: as the door says, behind the prefix."""
+    prefix: Annotated[str, Meta(pattern="^[A-Za-z0-9._-]{0,100}$")] = ""
+    """In front of the names of its topics and groups: two sets of one cluster differ in it."""
+
+    def name_at(self, connection: str) -> str:
+        """Return what the set is called."""
+        return f"{connection}/{self.prefix}" if self.prefix else connection
 
 
 class EventsDocument(Struct, forbid_unknown_fields=True, kw_only=True):
-    """Topic or exchange to which the events of a tenant go; the table `[transports.events]`."""
+    """Topic or exchange to which the events of a tenant go; a table `[[transports.events]]`."""
 
     tenant: Text
     user: Text
@@ -41,7 +49,9 @@ class EventsDocument(Struct, forbid_unknown_fields=True, kw_only=True):
 
 
 class SubmissionsDocument(Struct, forbid_unknown_fields=True, kw_only=True):
-    """As whom batches are submitted that come by a queue or topic; `[transports.submissions]`."""
+    """As whom batches are submitted that come by a queue or topic; a table
+    `[[transports.submissions]]`.
+    """
 
     tenant: Text
     user: Text
@@ -70,9 +80,14 @@ class TransportDocument(Struct, forbid_unknown_fields=True, kw_only=True):
     """How the members of groups of Kafka share partitions."""
     sinks: tuple[Text, ...] = ()
     """Exchanges or topics to which sinks of these tenants may write; `*` stands for any text."""
-    jobs: JobTopicsDocument | None = None
-    events: EventsDocument | None = None
-    submissions: SubmissionsDocument | None = None
+    jobs: tuple[JobTopicsDocument, ...] = ()
+    events: tuple[EventsDocument, ...] = ()
+    submissions: tuple[SubmissionsDocument, ...] = ()
+
+    @property
+    def tenants_in(self) -> set[str]:
+        """Return the tenants for which it takes in jobs or batches."""
+        return {one.tenant for one in self.jobs} | {one.tenant for one in self.submissions}
 
 
 class _TransportsFile(Struct, forbid_unknown_fields=True):
@@ -108,31 +123,39 @@ def known_transports(path: Path | None) -> Sequence[TransportDocument]:
     if path is None:
         return []
     try:
-        found = msgspec.convert(tomllib.loads(path.read_text()), _TransportsFile).transports
+        written = _with_lists(tomllib.loads(path.read_text()))
+        found = msgspec.convert(written, _TransportsFile).transports
     except OSError as error:
         raise _wrong(path, error.strerror or str(error)) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
         raise _wrong(path, str(error)) from error
     for n, one in enumerate(found):
-        for table in ("jobs", "events", "submissions"):
-            if getattr(one, table) and any(getattr(other, table) for other in found[:n]):
-                raise _wrong(path, f"only one entry may have `{table}` - at `$.transports[{n}]`")
         if wrong := _mistake(one, {other.name for other in found[:n]}):
             raise _wrong(path, f"{wrong} - at `$.transports[{n}]`")
+    if wrong := _shared(found):
+        raise _wrong(path, wrong)
     return found
 
 
-def named_connections(
-    path: Path | None, table: str
-) -> Sequence[tuple[TransportDocument, Connection]]:
-    """Return the entries of the file that have this table. Raise `InvalidSetting`."""
-    documents = {
-        one.name: one for one in known_transports(path) if getattr(one, table) is not None
-    }
+def _with_lists(written: dict[str, Any]) -> dict[str, Any]:
+    """Let one table, `[transports.jobs]`, be a list of one."""
+    entries = written.get("transports")
+    for entry in entries if isinstance(entries, list) else ():
+        for table in _TABLES if isinstance(entry, dict) else ():
+            if isinstance(entry.get(table), dict):
+                entry[table] = [entry[table]]
+    return written
+
+
+def named_sets(path: Path | None, table: str) -> Sequence[tuple[Connection, Any]]:
+    """Return the tables of this name in all entries, each with its connection. Raise
+    `InvalidSetting`.
+    """
+    sets = {one.name: found for one in known_transports(path) if (found := getattr(one, table))}
     return [
-        (documents[one.name], one)
-        for one in (read_transports(path) if documents else ())
-        if one.name in documents
+        (connection, one)
+        for connection in (read_transports(path) if sets else ())
+        for one in sets.get(connection.name, ())
     ]
 
 
@@ -154,13 +177,29 @@ def _mistake(one: TransportDocument, names: set[str]) -> str | None:
         return f"the name {POSTGRES} is that of the database"
     if one.name in names:
         return f"the name {one.name} is that of another entry"
-    for table in ("jobs", "events", "submissions"):
-        if (found := getattr(one, table)) is not None and found.tenant not in one.tenants:
-            return f"`{table}.tenant` is none of `tenants`"
+    for table in _TABLES:
+        for n, found in enumerate(getattr(one, table)):
+            if found.tenant not in one.tenants:
+                return f"`{table}[{n}].tenant` is none of `tenants`"
     if "@" in one.address:
         return "`address` names no user and no password: `user` and `password_file` do"
     if one.password_file is not None and one.password_env is not None:
         return "only one of `password_file` and `password_env` is possible"
+    return None
+
+
+def _shared(found: Sequence[TransportDocument]) -> str | None:
+    """Say which two tables would read or write the same topics, queues or exchanges."""
+    seen: dict[tuple[str, ...], str] = {}
+    for n, one in enumerate(found):
+        for table in _TABLES:
+            for m, each in enumerate(getattr(one, table)):
+                key = "prefix" if isinstance(each, JobTopicsDocument) else "tenant"
+                here = f"$.transports[{n}].{table}[{m}]"
+                at = (table, one.address, one.virtual_host, getattr(each, key))
+                if at in seen:
+                    return f"another table has the same `{key}`: `{seen[at]}` - at `{here}.{key}`"
+                seen[at] = here
     return None
 
 

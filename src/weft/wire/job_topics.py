@@ -27,7 +27,7 @@ RUN_EVENT: Final = "runEventId"
 """In outcomes: of which run. Others leave it out; then the outcome is that of the open run."""
 JOB: Final = "jobId"
 TOPICS: Final = "topics"
-"""In the identity of a job that travels: by which connection; beside it its id and trace id."""
+"""In the identity of a job that travels: over which set; beside it its id and trace id."""
 COME: Final = "come"
 """In the identity of a job that a record has brought."""
 TRACE_CHARS_MAX: Final = 100
@@ -112,13 +112,16 @@ def read_run(value: bytes, headers: Mapping[str, bytes]) -> RunJob:
 
 
 def read_outcome(topic: str, value: bytes, headers: Mapping[str, bytes]) -> Outcome:
-    """Read a record of `job-completed` or `job-failed`. Raise `Malformed`."""
+    """Read a record of `job-completed` or `job-failed`; the name of the topic may have a prefix.
+    Raise `Malformed`.
+    """
     envelope, body = _read(value, headers)
-    error = body.get("errorMessage") if topic == FAILED else None
+    is_failed = topic.endswith(FAILED)
+    error = body.get("errorMessage") if is_failed else None
     return Outcome(
         envelope,
         _header(headers, RUN_EVENT),
-        topic == FAILED,
+        is_failed,
         error[:MESSAGE_CHARS_MAX] if isinstance(error, str) else "",
     )
 

@@ -11,9 +11,10 @@ from weft.core.errors import WeftError
 if TYPE_CHECKING:
     from weft.api.services import Services
     from weft.ports.topics import Topics
-    from weft.settings.transports_file import TransportDocument
+    from weft.settings.transports_file import JobTopicsDocument
 
 TRACE_CHARS_MAX: Final = 100
+Intaking = Coroutine[Any, Any, None]
 
 
 class Asked(NamedTuple):
@@ -69,10 +70,10 @@ class ApiDoor:
     """How headers begin, in lower case, in which a gateway hands over who asks: there such a token
     counts before any other; None: headers of gateways are those of all paths.
     """
-    intake: "Callable[[Services, Topics, TransportDocument], Coroutine[Any, Any, None]] | None" = (
-        None
-    )
-    """Takes in jobs that records of topics bring, until cancelled; None: none come that way."""
+    intake: "Callable[[Services, Topics, str, JobTopicsDocument], Intaking] | None" = None
+    """Takes in jobs that records of a set of topics of this name bring, until cancelled; None:
+    none come that way.
+    """
 
 
 class DoorPaths:

@@ -32,7 +32,7 @@ from weft.doors.jobweaver.documents import batch_of
 from weft.doors.jobweaver.topics import NAME, identity_of
 from weft.ports.store import ForeignJobs
 from weft.ports.topics import Arrival, Topics
-from weft.settings.transports_file import JobTopicsDocument, TransportDocument
+from weft.settings.transports_file import JobTopicsDocument
 from weft.submission.services import Origin
 from weft.submission.translation.simulations import check_steps
 from weft.telemetry import metrics
@@ -47,10 +47,9 @@ GROUP: Final = "scheduler-group"
 AT_ONCE: Final = 20
 
 
-async def take_in(services: Services, topics: Topics, document: TransportDocument) -> None:
-    """Make the topics and take in what comes. Never returns."""
-    assert document.jobs is not None
-    intake = _Intake(services, topics, document.name, document.jobs)
+async def take_in(services: Services, topics: Topics, name: str, jobs: JobTopicsDocument) -> None:
+    """Make the topics of a set of this name, and take in what comes. Never returns."""
+    intake = _Intake(services, topics, name, jobs)
     async with asyncio.TaskGroup() as group:
         group.create_task(intake.serve(wire.CREATED, intake.submit))
         for topic in wire.OUTCOMES:
@@ -68,11 +67,12 @@ class _Intake:
 
     async def serve(self, topic: str, take: Callable[[Arrival], Awaitable[None]]) -> None:
         """Take what comes by a topic, until cancelled."""
+        group = self._jobs.prefix + GROUP
 
         @asynccontextmanager
         async def consume() -> AsyncIterator[AsyncIterator[Arrival]]:
             await self._topics.make(wire.PARTITIONS)
-            async with self._topics.consume(GROUP, topic, limit=AT_ONCE) as arrivals:
+            async with self._topics.consume(group, topic, limit=AT_ONCE) as arrivals:
                 yield arrivals
 
         await finish_all(self._name, consume, lambda one: self._finish(one, take))

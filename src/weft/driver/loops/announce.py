@@ -5,13 +5,14 @@ confirmed; so each is told at least once, in order, also after a day without bro
 the loop waits for ever.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
 
 from weft.driver.loops.loop import Loop, LoopContext
-from weft.driver.loops.telling import tell_always
+from weft.driver.loops.telling import tell_all
 from weft.ports.store import OfferStore, Row
 from weft.ports.topics import Record, Topics
 from weft.ports.transport import TransportError
@@ -30,14 +31,22 @@ class Announced:
     topics: Topics
     store: OfferStore
     name: str
-    """Of the connection."""
+    """Of the set of topics."""
     tenant: str
     door: str
     """Jobs that have come through it."""
 
 
+@dataclass(frozen=True)
+class Announcements:
+    """All that are told."""
+
+    all: Sequence[Announced] = ()
+
+
 async def _run(context: LoopContext) -> None:
-    await tell_always(context, Announced, announce)
+    announcements = context.adapters.get(Announcements) or Announcements()
+    await tell_all(context, announcements.all, announce)
 
 
 async def announce(context: LoopContext, announced: Announced) -> bool:
@@ -49,7 +58,9 @@ async def announce(context: LoopContext, announced: Announced) -> bool:
     if found is None:
         return False
     records = [
-        record for one in found["told"] if (record := await _record(context, one)) is not None
+        record
+        for one in found["told"]
+        if (record := await _record(context, announced, one)) is not None
     ]
     if records:
         await announced.topics.make(wire.PARTITIONS)
@@ -62,24 +73,23 @@ async def announce(context: LoopContext, announced: Announced) -> bool:
     return bool(found["behind"])
 
 
-async def _record(context: LoopContext, one: Row) -> Record | None:
+async def _record(context: LoopContext, announced: Announced, one: Row) -> Record | None:
     """Return what is told of an event; None: nothing."""
     job_id, trace_id = one["foreign_id"], one["foreign_trace"] or ""
+    chunks = await context.store.read_chunks(one["batch_id"], [1])
+    if 1 not in chunks:
+        return None  # the batch is being removed
+    spec = decode_chunk(chunks[1])[0]
+    who = spec.identity or {}
+    if spec.simulation is None or who.get(wire.TOPICS) != announced.name:
+        return None  # another set's, or it does not travel
     if one["kind"] == "dead":
         value: dict[str, Any] = {
             wire.JOB: job_id, "reason": one["error"] or None,
             "finalRetryCount": one["n_failed"], "failedAt": _instant(one["at"]),
         }  # fmt: skip
         return Record(wire.DEAD, job_id, msgspec.json.encode(value), {wire.TRACE: trace_id})
-    chunks = await context.store.read_chunks(one["batch_id"], [1])
-    if 1 not in chunks:
-        return None  # the batch is being removed
-    spec = decode_chunk(chunks[1])[0]
-    if (
-        spec.simulation is None
-        or wire.TOPICS not in (who := spec.identity or {})
-        or (wire.COME in who)
-    ):
+    if wire.COME in who:
         return None
     value = {
         wire.JOB: job_id, "type": "SIMULATION", "instruction": spec.simulation,

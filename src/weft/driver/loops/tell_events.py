@@ -14,7 +14,7 @@ import msgspec
 
 from weft.core.ids import format_batch_id
 from weft.driver.loops.loop import Loop, LoopContext
-from weft.driver.loops.telling import tell_always
+from weft.driver.loops.telling import tell_all
 from weft.ports.store import OfferStore, Row
 from weft.ports.topics import EventSink, Record
 from weft.ports.transport import TransportError
@@ -45,8 +45,16 @@ class EventsOut:
         return f"weft.{self.tenant}.events"
 
 
+@dataclass(frozen=True)
+class EventReaders:
+    """All that are told."""
+
+    all: Sequence[EventsOut] = ()
+
+
 async def _run(context: LoopContext) -> None:
-    await tell_always(context, EventsOut, tell_events)
+    readers = context.adapters.get(EventReaders) or EventReaders()
+    await tell_all(context, readers.all, tell_events)
 
 
 class _Page(NamedTuple):
@@ -103,7 +111,7 @@ async def _write(context: LoopContext, out: EventsOut, page: _Page) -> None:
 
 
 def _reader(out: EventsOut) -> str:
-    return f"events {out.name}"
+    return f"events {out.name} {out.tenant}"
 
 
 def _record(topic: str, row: Row) -> Record:

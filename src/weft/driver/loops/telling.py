@@ -1,9 +1,10 @@
 """Tell somebody outside what happens, until cancelled: what the loops that do so share."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, Protocol, TypeVar
 
+from weft.driver.loops.bell import Bell
 from weft.driver.loops.loop import LoopContext
 from weft.ports.patience import retry_s
 from weft.ports.transport import TransportError
@@ -25,17 +26,31 @@ class _Told(Protocol):
 Told = TypeVar("Told", bound=_Told)
 
 
-async def tell_always(
-    context: LoopContext, kind: type[Told], tell: Callable[[LoopContext, Told], Awaitable[bool]]
+async def tell_all(
+    context: LoopContext,
+    everybody: Sequence[Told],
+    tell: Callable[[LoopContext, Told], Awaitable[bool]],
 ) -> None:
-    """Tell what there is, whenever there may be something, to the driver's adapter of this kind;
-    without one, wait. `tell` returns whether there is more, and raises `TransportError`. Never
-    returns: a loop that does ends the term.
+    """Tell each of these what there is, whenever there may be something, so that one that is away
+    holds up no other; without any, wait. `tell` returns whether there is more, and raises
+    `TransportError`. Never returns: a loop that does ends the term.
     """
-    told = context.adapters.get(kind)
-    if told is None:
-        await asyncio.Event().wait()
-        return
+    bells = [Bell() for _ in everybody]
+    async with asyncio.TaskGroup() as group:
+        for told, bell in zip(everybody, bells, strict=True):
+            group.create_task(_tell_always(context, bell, told, tell))
+        while True:
+            await context.bell.heard()
+            for bell in bells:
+                bell.ring()
+
+
+async def _tell_always(
+    context: LoopContext,
+    bell: Bell,
+    told: Told,
+    tell: Callable[[LoopContext, Told], Awaitable[bool]],
+) -> None:
     failures = 0
     while True:
         try:
@@ -54,4 +69,4 @@ async def tell_always(
         if is_behind:
             await asyncio.sleep(BEHIND_S)
         else:
-            await context.bell.heard(context.settings.heartbeat_s)
+            await bell.heard(context.settings.heartbeat_s)

@@ -92,11 +92,12 @@ class SimulationRunner:
         logs: LogWriter,
         *,
         processes_max: int,
-        topics: JobTopics | None = None,
+        topics: Sequence[JobTopics] = (),
     ) -> None:
         self._topics = topics
-        self._exchange: Exchange | None = None
-        self._exchanging: asyncio.Task[None] | None = None
+        self._exchanges: dict[str, Exchange] = {}
+        """By the names of their sets of topics."""
+        self._exchanging: list[asyncio.Task[None]] = []
         self._executors = executors
         self._logs = logs
         self._adder = Adder(processes_max)
@@ -160,10 +161,12 @@ class SimulationRunner:
 
     async def happened(self) -> AsyncIterator[Happened]:
         """Yield what happens, what came together at once."""
-        if self._topics is not None and self._exchange is None:
+        if not self._exchanges:
             # Not before: now the database knows this incarnation.
-            self._exchange = Exchange(self._topics, self._incarnation, self._adder)
-            self._exchanging = asyncio.create_task(self._exchange.run())
+            self._exchanges = {
+                one.name: Exchange(one, self._incarnation, self._adder) for one in self._topics
+            }
+            self._exchanging = [asyncio.create_task(one.run()) for one in self._exchanges.values()]
         while True:
             await self._wake.wait()
             self._wake.clear()
@@ -174,15 +177,14 @@ class SimulationRunner:
         """Forget everything, and begin another incarnation with the next `adopt`."""
         tasks = [one.task for one in self._attempts.values() if one.task is not None]
         self._attempts.clear()
-        if self._exchange is not None:
-            self._exchange.close()
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        if self._exchanging is not None:
-            self._exchanging.cancel()
-            await asyncio.gather(self._exchanging, return_exceptions=True)
-        self._exchange = self._exchanging = None
+        for one in self._exchanges.values():
+            one.close()
+        # What is on its way out still needs the exchanges.
+        for some in (tasks, self._exchanging):
+            for task in some:
+                task.cancel()
+            await asyncio.gather(*some, return_exceptions=True)
+        self._exchanges, self._exchanging = {}, []
         self._ended.clear()
         self._untold = _Untold()
         self._incarnation = ""
@@ -218,10 +220,9 @@ class SimulationRunner:
         try:
             async with asyncio.timeout(spec.timeout_s):
                 travel = travel_of(spec)
-                if travel is not None and self._exchange is not None:
-                    one.cpu_ms = await self._exchange.send(
-                        travel, steps, one.output, one.key.attempt
-                    )
+                exchange = None if travel is None else self._exchanges.get(travel.topics)
+                if travel is not None and exchange is not None:
+                    one.cpu_ms = await exchange.send(travel, steps, one.output, one.key.attempt)
                 else:
                     for step in steps:
                         one.cpu_ms += await take(step, one.output, self._adder)

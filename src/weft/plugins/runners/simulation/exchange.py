@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
-from uuid import UUID
+from uuid import UUID, uuid5
 
 import msgspec
 
@@ -42,8 +42,9 @@ _KNOWN_MAX: Final = 100_000
 
 
 class Travel(NamedTuple):
-    """A job that travels: who it is for others."""
+    """A job that travels: over which set of topics, and who it is for others."""
 
+    topics: str
     job_id: str
     trace_id: str
 
@@ -53,7 +54,7 @@ def travel_of(spec: JobSpec) -> Travel | None:
     who = spec.identity or {}
     if wire.TOPICS not in who:
         return None
-    return Travel(who[wire.JOB], who[wire.TRACE])
+    return Travel(who[wire.TOPICS], who[wire.JOB], who[wire.TRACE])
 
 
 class _NoLines:
@@ -125,7 +126,7 @@ class Exchange:
             headers = wire.headers_of(travel.trace_id, event_id)
             patience_s = self._site.answer_s
             while not sent.outcome.done():
-                await self._publish(wire.RUN, travel, value, headers)
+                await self._publish(wire.RUN, travel.job_id, value, headers)
                 await asyncio.wait({sent.outcome}, timeout=_waits_s(steps) + patience_s)
                 patience_s = min(2 * patience_s, _PATIENCE_MAX_S)
             outcome = sent.outcome.result()
@@ -238,7 +239,10 @@ class Exchange:
             error = await task
             await until_answered(
                 lambda: self._site.ledger.end_run(
-                    envelope.event_id, self._owner, is_failed=error is not None, error=error or ""
+                    self._run_id(envelope.event_id),
+                    self._owner,
+                    is_failed=error is not None,
+                    error=error or "",
                 )
             )
         finally:
@@ -269,8 +273,14 @@ class Exchange:
 
     async def _begin(self, event_id: UUID) -> RunAnswer:
         return await until_answered(
-            lambda: self._site.ledger.begin_run(event_id, self._owner, keep_s=self._site.keep_s)
+            lambda: self._site.ledger.begin_run(
+                self._run_id(event_id), self._owner, keep_s=self._site.keep_s
+            )
         )
+
+    def _run_id(self, event_id: UUID) -> UUID:
+        """Return what the ledger calls a run: who writes to another set has no part in it."""
+        return uuid5(event_id, self._site.name)
 
     async def _publish_outcome(self, envelope: wire.Envelope, error: str | None) -> None:
         value: dict[str, object] = {wire.JOB: envelope.job_id}
@@ -278,14 +288,14 @@ class Exchange:
             value["errorMessage"] = error or None
         headers = wire.headers_of(envelope.trace_id) | {wire.RUN_EVENT: str(envelope.event_id)}
         topic = wire.COMPLETED if error is None else wire.FAILED
-        await self._publish(topic, Travel(envelope.job_id, envelope.trace_id), value, headers)
+        await self._publish(topic, envelope.job_id, value, headers)
         metrics.TOPIC_RUNS.labels("completed" if error is None else "failed").inc()
 
     async def _publish(
-        self, topic: str, travel: Travel, value: object, headers: dict[str, str]
+        self, topic: str, job_id: str, value: object, headers: dict[str, str]
     ) -> None:
         """Write a record, as often as it takes."""
-        record = Record(topic, travel.job_id, msgspec.json.encode(value), headers)
+        record = Record(topic, job_id, msgspec.json.encode(value), headers)
         failures = 0
         while True:
             with suppress(TransportError):

@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from weft.core.addresses import parse_allowed_hosts
-from weft.plugins.sources.http import HttpSource
+from weft.plugins.sources.http import EMPTY_PAGES_MAX, HttpSource
 from weft.ports.source import Reading, SourceFailed, SourceSite
 
 Answer = Callable[[str, dict[str, str]], Any]
@@ -150,6 +150,24 @@ def test_feed_that_has_nothing_yet_is_asked_from_the_same_place(catalogue: Catal
     found = [reader.read() for _ in range(3)]
     assert [reading.more for reading in found] == [True, False, False]
     assert [one.get("cursor") for one in catalogue.asked] == [None, "5", "5"]
+
+
+def test_empty_page_in_the_middle_hides_no_later_one(catalogue: Catalogue) -> None:
+    """Catalogues that look for matches page by page answer so; one that never ends is left."""
+    pages = {"": ["a"], "1": [], "2": ["b"]}
+
+    def answer(_path: str, query: dict[str, str]) -> Any:  # noqa: ANN401
+        page = query.get("cursor", "")
+        found = [{"key": key, "at": "2026-01-01"} for key in pages.get(page, [])]
+        return {"items": found, "next": str(int(page or 0) + 1)}
+
+    catalogue.answer = answer
+    reader = Reader(catalogue, cursor={"field": "at", "first": "7d"})
+    read = [reader.read() for _ in range(3)]
+    assert [[item.key for item in one.items] for one in read] == [["a"], [], ["b"]]
+    assert all(one.more for one in read)
+    assert [reader.read().more for _ in range(EMPTY_PAGES_MAX)][-2:] == [True, False]
+    assert reader.cursor["page"] is None
 
 
 def test_dates_lead_on_with_an_overlap(catalogue: Catalogue) -> None:

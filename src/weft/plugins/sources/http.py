@@ -27,6 +27,8 @@ from weft.ports.source import READING_BYTES_MAX, Item, Reading, SourceFailed, So
 
 PAGES_MAX: Final = 10_000
 """In a row; then it waits as between readings."""
+EMPTY_PAGES_MAX: Final = 100
+"""In a row, of a catalogue that looks for matches page by page; then it begins again."""
 RETRY_AFTER_S: Final = 60.0
 """When a server that is asked too often does not say how long to wait."""
 RETRY_AFTER_MAX_S: Final = 86_400.0
@@ -62,10 +64,17 @@ class HttpSource:
         newest = _newest([newest, *_dates(found, options)])
         following = next((answer[name] for name in _NEXT if answer.get(name)), None)
         pages = state.get("pages", 0) + 1
-        more = following is not None and bool(items) and following != page
-        if not more and (options.get("cursor") is not None or items):
+        empty = 0 if items else state.get("empty", 0) + 1
+        by_date = options.get("cursor") is not None
+        more = following not in (None, page) and (
+            bool(items) or (by_date and empty < EMPTY_PAGES_MAX)
+        )
+        if not more and (by_date or items):
             following = None  # else there is nothing yet, and it is asked for again
-        told = {"page": following, "since": since, "newest": newest, "pages": pages if more else 0}
+        told = {
+            "page": following, "since": since, "newest": newest,
+            "pages": pages if more else 0, "empty": empty if more else 0,
+        }  # fmt: skip
         return Reading(items, told, more=more and pages < PAGES_MAX)
 
 

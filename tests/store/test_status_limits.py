@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 from store.test_lifecycle_exits import BEGUN, STARTED
-from store.test_lifecycles import HRSI, both, statuses
+from store.test_lifecycles import HRSI, both, put, statuses
 from store.test_monitor import look
 from store.world import World
 from weft.core.lines.setup import parse_setup
@@ -109,6 +109,30 @@ async def test_job_that_waits_for_too_long_goes_round_and_ends(world: World) -> 
     assert await reasons(world, batch) == [("time limit", "it was ready for longer than 3600 s")]
     assert await limited(world, batch, 125) == 1
     assert await both(world, batch) == ("internal_error", "error")
+
+
+async def test_a_path_that_is_not_allowed_ends_the_job(world: World) -> None:
+    """Else it would be looked at for ever: nothing is written, so no round is counted."""
+    text = HRSI.replace('queued = "60m"', 'ready = "60m"').replace(
+        'path = ["internal_error", "error_checked", "ready"], subtype = "time limit"',
+        'path = ["configured", "ready"], subtype = "time limit"',
+    )
+    await world.api.save_setup(world.caller, "hrsi", text, parse_setup(text))
+    shape = Shape(words=(("pool", world.pool),))
+    batch = await world.submit(job_rows(1, shapes=[shape]), lifecycle="hrsi")
+    assert await limited(world, batch, 61) == 1
+    assert await both(world, batch) == ("internal_error", "error")
+
+
+async def test_rounds_begin_again_when_a_person_sets_the_status(world: World) -> None:
+    text = HRSI.replace('queued = "60m"', 'ready = "60m"').replace("rounds = 3", "rounds = 1")
+    await world.api.save_setup(world.caller, "hrsi", text, parse_setup(text))
+    shape = Shape(words=(("pool", world.pool),))
+    batch = await world.submit(job_rows(1, shapes=[shape]), lifecycle="hrsi")
+    assert [await limited(world, batch, late) for late in (61, 125)] == [0, 1]
+    for status in ("error_checked", "ready"):
+        await put(world, batch, status)
+    assert [await limited(world, batch, late) for late in (190, 260)] == [0, 1]
 
 
 async def limited(world: World, batch: int, in_min: float) -> int:

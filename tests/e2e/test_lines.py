@@ -26,7 +26,7 @@ def test_scene_with_an_external_error_has_the_history_of_the_reference(
     assert applied.returncode == 0, applied.stderr.decode()
     batch = tmp_path / "batch.json"
     batch.write_text(json.dumps({"lifecycle": "hrsi", "jobs": [{
-        "command": ["sh", "-c", SCENE], "max_attempts": 2,
+        "command": ["sh", "-c", SCENE],
         "retry": {"policy": "constant", "wait_s": 0.01},
     }]}))  # fmt: skip
     made = weft.run("submit", str(batch), "--wait", "--json")

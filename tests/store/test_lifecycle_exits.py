@@ -3,9 +3,11 @@
 import pytest
 
 from store.test_lifecycles import both, line, put, statuses
+from store.test_monitor import phase
 from store.test_recovery import fail, release, save
 from store.world import Worker, World
 from weft.core.errors import InvalidStatusTransition
+from weft.core.states import Phase
 
 STARTED = ["queued", "started", "pre_processing", "processing"]
 BEGUN = ["initialized", "configured", "ready"]
@@ -63,6 +65,28 @@ async def test_a_blocked_job_is_not_made_ready_in_a_closed_queue(world: World) -
     with pytest.raises(InvalidStatusTransition, match="Its queue is closed"):
         await put(world, batch, "ready")
     assert await both(world, batch) == ("error_checked", "blocked")
+
+
+async def test_short_run_dates_what_lies_between(world: World) -> None:
+    """It reports its start with its end: also while its files were being brought."""
+    batch = await line(world)
+    worker = await world.worker()
+    (claimed,) = await worker.claim()
+    await worker.store.record_phases(worker.id, [phase(claimed, Phase.STAGING_INPUTS)])
+    await fail(worker, claimed, code=130)
+    assert await statuses(world, batch) == [*BEGUN, *STARTED, "external_error"]
+
+
+async def test_status_that_a_person_set_stays_when_a_short_run_fails(world: World) -> None:
+    batch = await line(world)
+    worker = await world.worker()
+    (claimed,) = await worker.claim()
+    for word in ("internal_error", "error_checked"):
+        await put(world, batch, word)
+    await fail(worker, claimed, code=130)
+    assert (await statuses(world, batch))[5:] == [
+        "internal_error", "error_checked", "external_error",
+    ]  # fmt: skip
 
 
 async def test_third_external_error_is_an_internal_one(world: World) -> None:

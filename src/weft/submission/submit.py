@@ -206,6 +206,7 @@ async def add_jobs(
         ordinary=are_ordinary(document.jobs),
         inherit_env=document.inherit_env,
         batch_id=batch_id,
+        has_lifecycle=True,
         first=document.first,
     )
     rare = context.rare(document.jobs)
@@ -355,6 +356,7 @@ async def _prepare(
         ordinary=ordinary,
         inherit_env=document.inherit_env,
         batch_id=batch_id,
+        has_lifecycle=isinstance(target, int) or target.lifecycle is not None,
         whole=True,
         group_by_path=group_by_path,
         set_by_name=set_by_name,

@@ -146,7 +146,8 @@ async def _check_templates(
         )  # fmt: skip
         example = job_of(taken, TakenItem(1, "key", {}, None, ""), example_of(job), {})
         try:
-            body = msgspec.json.encode({"jobs": [example]})
+            lifecycle = next((s.lifecycle for s in setup.sources.values() if s.job == name), None)
+            body = msgspec.json.encode({"jobs": [example], "lifecycle": lifecycle})
         except (TypeError, ValueError, OverflowError) as error:
             problems.append(field_error(text, ("job", name), str(error)))
             continue

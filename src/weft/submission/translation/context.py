@@ -20,6 +20,8 @@ class DocumentContext:
     inherit_env: dict[str, str] | None = None
     batch_id: int | None = None
     """None: the batch is being created."""
+    has_lifecycle: bool = False
+    """Of its batch, or that is not known."""
     first: int = 1
     """Position of the first job in its update."""
     whole: bool = False

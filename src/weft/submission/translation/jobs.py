@@ -20,7 +20,7 @@ from weft.submission.translation.columns import Columns
 from weft.submission.translation.context import DocumentContext
 from weft.submission.translation.fields import JobField, check_fields, given_fields
 from weft.submission.translation.functions import carriers_of, moved_carriers
-from weft.submission.translation.retries import DEFAULT_RETRY, mask_of
+from weft.submission.translation.retries import DEFAULT_RETRY, check_retried, mask_of
 from weft.submission.translation.rows import (
     count_edges,
     fill_chunks,
@@ -100,6 +100,8 @@ def _checked(
     """
     fields = [] if context.ordinary else given_fields(jobs)
     check_fields(fields, jobs, context.settings, problems)
+    if fields and not context.has_lifecycle:
+        check_retried(jobs, problems)
     check_jobs(
         jobs,
         context.settings,

@@ -1,6 +1,6 @@
 """The field `retry` of jobs: how long they wait before another attempt."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -62,12 +62,19 @@ def check_retry(job: JobDocument, _: Settings, problems: Problems, at: str) -> N
     assert job.retry is not None
     for where, message in policy_mistakes(_given(job.retry)):
         problems.add(InvalidValue, at + pointer_of("retry", *where), message)
-    if job.max_attempts == 1 and not job.external_errors:
-        message = (
-            "has no effect on a job that is not tried again (max_attempts, --retries); for exit "
-            "code 75 alone name it in external_errors"
-        )
-        problems.add(InvalidValue, f"{at}/retry", message)
+
+
+def check_retried(jobs: Sequence[JobDocument], problems: Problems) -> None:
+    """Note policies of jobs that are never tried again. Jobs with a lifecycle may be: its exit
+    codes say so.
+    """
+    for index, job in enumerate(jobs):
+        if job.retry is not None and job.max_attempts == 1 and not job.external_errors:
+            message = (
+                "has no effect on a job that is not tried again (max_attempts, --retries); for "
+                "exit code 75 alone name it in external_errors"
+            )
+            problems.add(InvalidValue, f"/jobs/{index}/retry", message)
 
 
 def rules_of(job: JobDocument) -> EndRules | None:

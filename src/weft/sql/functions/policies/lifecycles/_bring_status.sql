@@ -24,11 +24,12 @@ BEGIN
         -- A short attempt reports its start with its end: what its start would have brought comes first.
         IF old_phase < PHASE_EXECUTING THEN
             SELECT m.way INTO v_first FROM weft.lifecycle_move m
-            JOIN weft.lifecycle_core c ON c.lifecycle_id = m.lifecycle_id AND c.state = STATE_RUNNING AND c.status = v_status
             JOIN weft.attempt a ON a.batch_id = of_job.batch_id AND a.job_id = of_job.job_id AND a.attempt = of_job.attempt
                 AND a.started_at IS NOT NULL
             WHERE m.lifecycle_id = of_job.lifecycle_id AND m.state = STATE_RUNNING AND m.within = PHASE_EXECUTING
-                AND m.from_status = v_status;
+                AND m.from_status = v_status AND EXISTS (  -- which its state or an earlier phase brought, and no person
+                    SELECT FROM weft.lifecycle_move f WHERE f.lifecycle_id = m.lifecycle_id AND f.state = STATE_RUNNING
+                        AND f.from_status = v_status AND f.within < PHASE_EXECUTING AND f.way = '{}');
             IF v_first <> '{}' THEN
                 PERFORM weft._add_status_rows(of_job, v_first, false, coalesce(v_actor, 'weft'), NULL, NULL, clock_timestamp());
                 v_status := v_first[cardinality(v_first)];

@@ -136,6 +136,23 @@ async def test_views_show_statuses_history_throughput_and_aims(
     assert await rows(reader, "SELECT sum(n_succeeded), sum(n_failed) FROM minutes") == [(1, 0)]
 
 
+async def test_item_is_done_when_its_last_message_was_dropped(
+    world: World, reader: asyncpg.Connection
+) -> None:
+    await world.admin.execute(
+        "INSERT INTO weft.callback_delivery (kind, batch_id, job_id, sink_id, file, tenant_id, "
+        "url, host, body, created_at, tried_at, n_attempts, held) "
+        "SELECT 'message', i.batch_id, i.job_id, 1, '', i.tenant_id, 'h:', 'h', '{}', now(), "
+        "now() + interval '1 hour', 1, 'held' FROM weft.source_item i "
+        "WHERE i.tenant_id = $1 AND i.key = 'scene-1'", world.caller.tenant_id,
+    )  # fmt: skip
+    done = "SELECT done_at > now() + interval '59 min' FROM turnaround WHERE item = 'scene-1'"
+    assert await rows(reader, done) == [(None,)]
+    await world.admin.execute("UPDATE weft.callback_delivery SET held = 'dropped'")
+    assert await rows(reader, done) == [(True,)]
+    await world.admin.execute("DELETE FROM weft.callback_delivery")
+
+
 async def test_login_reads_its_views_and_nothing_else(
     world: World, reader: asyncpg.Connection
 ) -> None:

@@ -1,6 +1,6 @@
 -- turnaround: how long each item of a source took until it was done, beside the target of its source.
 --   It begins with the date that the target names, else when the item was found; it ends when its job has succeeded and all its messages
---   are delivered.
+--   are delivered or dropped.
 CREATE OR REPLACE FUNCTION weft_views.moment(word text) RETURNS timestamptz LANGUAGE plpgsql STABLE STRICT
 SET search_path = pg_catalog, pg_temp
 AS $$
@@ -42,7 +42,9 @@ FROM (
     JOIN weft.job_state w ON w.state = j.state
     LEFT JOIN weft.attempt t ON t.batch_id = j.batch_id AND t.job_id = j.job_id AND t.attempt = j.attempt
     CROSS JOIN LATERAL (
-        SELECT bool_or(d.delivered_at IS NULL) AS open, max(d.delivered_at) AS delivered_at FROM weft.callback_delivery d
+        SELECT bool_or(d.delivered_at IS NULL AND NOT d.dropped) AS open,
+            max(CASE WHEN d.dropped THEN d.tried_at ELSE d.delivered_at END) AS delivered_at
+        FROM (SELECT x.*, x.held IS NOT DISTINCT FROM 'dropped' AND x.next_at IS NULL AS dropped FROM weft.callback_delivery x) d
         WHERE d.batch_id = i.batch_id AND d.job_id = i.job_id) m) x;
 ALTER VIEW weft_views.turnaround OWNER TO weft_views;
 GRANT SELECT ON weft_views.turnaround TO PUBLIC;

@@ -243,6 +243,7 @@ def test_limit_of_a_status_is_that_of_the_phases_that_bring_it() -> None:
         ('limits = {a = "60m"', 'limits = {a = "0s"', 'a time such as "30m"'),
         ('limits = {a = "60m", b = "30m"}', "limits = 3", "it should be a table"),
         ('path = ["c", "a"]', 'path = ["z"]', "a list of at most 20 of its statuses"),
+        ('path = ["c", "a"]', 'path = ["a", "a"]', 'its path goes from "a" to "a"'),
         ("rounds = 2", "rounds = -1", "a number from 0 to 1000"),
         ("rounds = 2", "tries = 2", "a table of path, subtype, rounds"),
         ("rounds = 2", 'subtype = ""', "1 to 64 characters"),

@@ -10,6 +10,7 @@ import re
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Final
 
 from weft.core.lines.exits import ExitRule, parse_exits
@@ -242,6 +243,22 @@ class _Reader:
         return 0
 
 
+def _check_paths(found: Lifecycle, wrong: Say) -> None:
+    """Say which step of a path the table does not allow: the job would stay where it is."""
+    limits, number = found.limits, {word: n for n, word in enumerate(found.statuses, 1)}
+    starts = [found.statuses[n - 1] for n in sorted(limits.statuses)]
+    for name, one in (("on_limit", limits.on_limit), ("lost", limits.lost)):
+        path = one.statuses if one is not None else ()
+        steps = list(pairwise(path))
+        if name == "on_limit" and path:
+            steps += [(start, path[0]) for start in starts]
+        for start, to in steps:
+            if number[to] not in found.next[number[start]]:
+                wrong(
+                    (name,), f'its path goes from "{start}" to "{to}", which next does not allow'
+                )
+
+
 def _check(found: Lifecycle, wrong: Say) -> None:
     """Say what would leave jobs without a way: statuses that nothing reaches or leaves, core
     states that nothing ends.
@@ -261,6 +278,7 @@ def _check(found: Lifecycle, wrong: Say) -> None:
             wrong(("next",), f'nothing follows "{word}", which is no end')
         elif number not in ending and not _reached(found.next, number) & ending:
             wrong(("next",), f'no end can be reached from "{word}"')
+    _check_paths(found, wrong)
     for state in (JobState.PENDING, JobState.READY):
         firsts = [n for n in sorted(found.next[0]) if state in found.cores[n - 1]]
         if len(firsts) > 1:

@@ -218,6 +218,21 @@ class SourceStoreSuite(SourceReadingSuite):
         }  # fmt: skip
         assert await self.taken_source(name) is None
 
+    async def test_source_with_a_backlog_lets_others_go_first(self) -> None:
+        """What is left of its items waits behind what others have had waiting for less long."""
+        api, names = self.site.api, [await self.source(), await self.source()]
+        for name, keys in zip(names, ("abc", "d"), strict=True):
+            due = await self.due_source(name)
+            assert due is not None
+            await self.keep_items(due, [{"key": key, "fields": {}} for key in keys])
+        found: list[str] = []
+        while taken := await api.take_source(limit=1, lease_s=3600):
+            found += [taken.name] if taken.name in names else []
+            one = Decision(taken.items[0].n, "cancelled", reason="old") if taken.items else None
+            await api.decide_items(taken, [one] if one else [])
+            await api.end_items(taken, None, ())
+        assert found == [names[0], names[1], names[0], names[0]]
+
     async def test_item_waits_for_the_one_before_it_in_its_series(self) -> None:
         """Until that one's job has ended well; nothing is known while an item stands nowhere."""
         api, name = self.site.api, await self.source()

@@ -1,0 +1,133 @@
+"""The audit of production lines names what breaks each of its sentences."""
+
+import asyncpg
+import pytest
+
+from store.test_lifecycle_exits import end
+from store.test_lifecycles import both
+from store.test_recovery import release
+from store.test_sinks import apply
+from store.world import World
+from weft.core.lines.setup import parse_setup
+from weft.sql import text_of
+from weft.testing.builders import job_rows
+
+SOURCE = """
+[source.scenes]
+kind = "directory"
+path = "/in"
+job = "snow"
+[job.snow]
+command = ["true"]
+"""
+ITEMS = """
+WITH last AS (UPDATE weft.source s SET last_n = 9, work_at = now() WHERE s.tenant_id = $1)
+INSERT INTO weft.source_item (source_id, n, tenant_id, key, fields, found_at, state, reason,
+    due_at, batch_id, job_id, series, series_at, series_from)
+SELECT s.source_id, n, s.tenant_id, 'scene-' || n, '{}', now(),
+    CASE WHEN n < 3 THEN 'job' ELSE 'waiting' END, CASE WHEN n = 3 THEN 'a quota' END,
+    CASE WHEN n = 3 THEN now() END, CASE WHEN n < 3 THEN $2::bigint END,
+    CASE WHEN n < 3 THEN n END, 'T', n, '-Infinity'
+FROM weft.source s, generate_series(1, 3) n WHERE s.tenant_id = $1
+"""
+FORBIDDEN = """
+WITH new AS (
+    INSERT INTO weft.job_status_change (batch_id, job_id, n, tenant_id, at, status, state, actor)
+    SELECT batch_id, job_id, n + 1, tenant_id, now(), 1, state, 'weft' FROM weft.job_status_change
+    WHERE batch_id = $1 AND job_id = 1 ORDER BY n DESC LIMIT 1 RETURNING n)
+UPDATE weft.job_status SET status = 1, n = new.n FROM new WHERE batch_id = $1 AND job_id = 1
+"""
+UNSEEN = """
+UPDATE weft.source s SET work_at = NULL FROM weft.source_item i
+WHERE i.batch_id = $1 AND s.source_id = i.source_id
+"""
+BREACHES = {
+    # Each history is a path in its table, ...
+    "a step that the table forbids": (
+        "statuses_follow_lifecycles",
+        FORBIDDEN,
+    ),
+    "a row that is missing": (
+        "statuses_follow_lifecycles",
+        "DELETE FROM weft.job_status_change WHERE batch_id = $1 AND job_id = 1 AND n = 2",
+    ),
+    # ... ends at the job's status, ...
+    "another status than the last row": (
+        "statuses_follow_lifecycles",
+        "UPDATE weft.job_status SET status = 13 WHERE batch_id = $1 AND job_id = 1",
+    ),
+    "a job without a status": (
+        "statuses_follow_lifecycles",
+        "DELETE FROM weft.job_status WHERE batch_id = $1 AND job_id = 2",
+    ),
+    # ... which fits its state.
+    "a core that moved without its status": (
+        "statuses_follow_lifecycles",
+        "UPDATE weft.job SET state = 7 WHERE batch_id = $1 AND job_id = 1",
+    ),
+    # Each item has one job or a reason.
+    "an item whose job there is not": (
+        "items_have_jobs", "UPDATE weft.source_item SET job_id = 9 WHERE batch_id = $1 AND n = 1",
+    ),
+    "two items of one job": (
+        "items_have_jobs", "UPDATE weft.source_item SET job_id = 1 WHERE batch_id = $1",
+    ),
+    "an item at which nobody looks": (
+        "items_have_jobs",
+        UNSEEN,
+    ),
+    # Deliveries due are made.
+    "a message that nobody recorded": (
+        "messages_are_recorded", "DELETE FROM weft.callback_delivery WHERE batch_id = $1",
+    ),
+    "a message that is neither due nor tried": (
+        "messages_are_recorded",
+        "UPDATE weft.callback_delivery SET next_at = NULL WHERE batch_id = $1",
+    ),
+    "a message of a job that did not end well": (
+        "messages_are_recorded",
+        "UPDATE weft.callback_delivery SET job_id = 2 WHERE batch_id = $1",
+    ),
+    # Series are in order.
+    "a later item whose job came first": (
+        "series_are_in_order",
+        "UPDATE weft.source_item SET series_at = 3 - series_at WHERE batch_id = $1",
+    ),
+}  # fmt: skip
+
+
+async def n_found(connection: asyncpg.Connection, name: str) -> int:
+    """Return how much one file of the audit finds."""
+    return len(await connection.fetch(text_of("audit", name)))
+
+
+async def test_each_breach_is_named(world: World) -> None:
+    await apply(world)
+    await world.api.save_setup(world.caller, "snow", SOURCE, parse_setup(SOURCE))
+    batch = await world.submit(job_rows(2), lifecycle="hrsi", sink="wekeo")
+    worker = await world.worker()
+    (claimed,) = await worker.claim(1)
+    await worker.start(claimed)
+    await worker.end(claimed)
+    await world.admin.execute(ITEMS, world.caller.tenant_id, batch)
+    owner = await world.connect()
+    unbroken = {name: await n_found(owner, name) for name, _ in BREACHES.values()}
+    for what, (name, change) in BREACHES.items():
+        broken = owner.transaction()
+        await broken.start()
+        await owner.execute("SET LOCAL session_replication_role = replica")  # without triggers
+        assert await owner.execute(change, batch) not in {"UPDATE 0", "DELETE 0"}, what
+        assert await n_found(owner, name) > unbroken[name], what
+        await broken.rollback()
+    with pytest.raises(asyncpg.CheckViolationError, match="says_why"):
+        await owner.execute("UPDATE weft.source_item SET reason = NULL WHERE state = 'waiting'")
+
+
+async def test_job_that_waits_for_its_next_attempt_is_well(world: World) -> None:
+    """Its status is still that of its error, from which the attempt begins."""
+    await apply(world)
+    batch = await world.submit(job_rows(1), lifecycle="hrsi")
+    await end(await world.worker(), 130)
+    await release(world, in_s=3600)
+    assert await both(world, batch) == ("external_error", "ready")
+    assert await world.findings() == {}

@@ -243,6 +243,45 @@ async def test_rerun_is_refused_to_others_and_without_a_date(
     assert answer.status_code == 404
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "body", "other"),
+    [
+        ("POST", "/rerun", {"series": "T", "from": 0}, {"series": "T", "from": 1}),
+        (
+            "PATCH",
+            "",
+            {"replay_since": "2020-01-01T00:00:00Z"},
+            {"replay_since": "2020-01-02T00:00:00Z"},
+        ),
+    ],
+)
+async def test_repeat_with_its_key_lets_nothing_run_again(
+    api: LiveApi, http: httpx.AsyncClient, database: dict[str, str], worker: LiveWorker,
+    method: str, path: str, body: dict[str, Any], other: dict[str, Any],
+) -> None:  # fmt: skip
+    """As the client repeats what got no reply: also when the items have their jobs by then."""
+    await apply(http, SERIES)
+    await find(database, a="2027-04-01", b="2027-04-02")
+    await run(api, database, worker, rounds=3)
+    assert await items(http) == {"a": "b1.j1", "b": "b1.j2"}
+
+    async def ask(body: dict[str, Any], key: str) -> httpx.Response:
+        headers = {"idempotency-key": key}
+        return await http.request(method, f"/v1/sources/scenes{path}", json=body, headers=headers)
+
+    for key, jobs in (("k", ["b1.j3", "b1.j4"]), ("k", ["b1.j3", "b1.j4"]),
+                      ("l", ["b1.j5", "b1.j6"])):  # fmt: skip
+        answer = await ask(body, key)
+        assert answer.status_code == 200
+        if path:
+            assert answer.json()["n_items"] == 2
+        await run(api, database, worker, rounds=3)
+        assert await items(http) == dict(zip("ab", jobs, strict=True))
+    answer = await ask(other, "k")
+    assert (answer.status_code, answer.json()["code"]) == (409, "API.IDEMPOTENCY_CONFLICT")
+    assert await items(http) == {"a": "b1.j5", "b": "b1.j6"}
+
+
 async def test_outputs_of_the_one_before_are_inputs(
     api: LiveApi, http: httpx.AsyncClient, database: dict[str, str], worker: LiveWorker
 ) -> None:

@@ -217,6 +217,44 @@ CREATE TABLE weft.app_revision (
 );
 ALTER TABLE weft.app_revision OWNER TO postgres;
 
+CREATE TABLE weft.source (
+    source_id integer NOT NULL,
+    tenant_id integer NOT NULL,
+    name text NOT NULL,
+    setup text NOT NULL,
+    user_id integer NOT NULL,
+    billing_project text NOT NULL,
+    lifecycle text,
+    kind text NOT NULL,
+    options jsonb NOT NULL,
+    every_s double precision NOT NULL,
+    template jsonb NOT NULL,
+    generation integer DEFAULT 1 NOT NULL,
+    cursor jsonb,
+    next_at timestamp with time zone,
+    read_at timestamp with time zone,
+    n_failures integer DEFAULT 0 NOT NULL,
+    failed_since timestamp with time zone,
+    error text,
+    paused_at timestamp with time zone,
+    ended_at timestamp with time zone,
+    last_n bigint DEFAULT 0 NOT NULL,
+    work_at timestamp with time zone,
+    taken_until timestamp with time zone,
+    n_taken bigint DEFAULT 0 NOT NULL,
+    work_error text,
+    bunch integer DEFAULT 0 NOT NULL,
+    batch_id bigint,
+    batch_day date,
+    asked jsonb DEFAULT '[]'::jsonb NOT NULL,
+    CONSTRAINT source_every_s_check CHECK ((every_s > (0)::double precision)),
+    CONSTRAINT source_failure_has_date CHECK (((failed_since IS NULL) = (error IS NULL))),
+    CONSTRAINT source_name_check CHECK (((length(name) >= 1) AND (length(name) <= 64))),
+    CONSTRAINT source_reads_unless_stopped CHECK (((next_at IS NULL) = ((paused_at IS NOT NULL) OR (ended_at IS NOT NULL))))
+)
+WITH (fillfactor='70');
+ALTER TABLE weft.source OWNER TO postgres;
+
 CREATE TABLE weft.spend_limit (
     limit_id integer NOT NULL,
     tenant_id integer NOT NULL,
@@ -537,43 +575,6 @@ CREATE TABLE weft.parameter_version (
     CONSTRAINT parameter_version_version_check CHECK ((version > 0))
 );
 ALTER TABLE weft.parameter_version OWNER TO postgres;
-
-CREATE TABLE weft.source (
-    source_id integer NOT NULL,
-    tenant_id integer NOT NULL,
-    name text NOT NULL,
-    setup text NOT NULL,
-    user_id integer NOT NULL,
-    billing_project text NOT NULL,
-    lifecycle text,
-    kind text NOT NULL,
-    options jsonb NOT NULL,
-    every_s double precision NOT NULL,
-    template jsonb NOT NULL,
-    generation integer DEFAULT 1 NOT NULL,
-    cursor jsonb,
-    next_at timestamp with time zone,
-    read_at timestamp with time zone,
-    n_failures integer DEFAULT 0 NOT NULL,
-    failed_since timestamp with time zone,
-    error text,
-    paused_at timestamp with time zone,
-    ended_at timestamp with time zone,
-    last_n bigint DEFAULT 0 NOT NULL,
-    work_at timestamp with time zone,
-    taken_until timestamp with time zone,
-    n_taken bigint DEFAULT 0 NOT NULL,
-    work_error text,
-    bunch integer DEFAULT 0 NOT NULL,
-    batch_id bigint,
-    batch_day date,
-    CONSTRAINT source_every_s_check CHECK ((every_s > (0)::double precision)),
-    CONSTRAINT source_failure_has_date CHECK (((failed_since IS NULL) = (error IS NULL))),
-    CONSTRAINT source_name_check CHECK (((length(name) >= 1) AND (length(name) <= 64))),
-    CONSTRAINT source_reads_unless_stopped CHECK (((next_at IS NULL) = ((paused_at IS NOT NULL) OR (ended_at IS NOT NULL))))
-)
-WITH (fillfactor='70');
-ALTER TABLE weft.source OWNER TO postgres;
 
 CREATE TABLE weft.attempt (
     batch_id bigint NOT NULL,
@@ -4504,6 +4505,10 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.operation TO weft_system;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.app_revision TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.app_revision TO weft_system;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.source TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.source TO weft_system;
+GRANT SELECT ON TABLE weft.source TO weft_views;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.spend_limit TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.spend_limit TO weft_system;
 
@@ -4557,10 +4562,6 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt_watch TO weft_system;
 
 GRANT SELECT,INSERT ON TABLE weft.parameter_version TO weft_tenant;
 GRANT SELECT ON TABLE weft.parameter_version TO weft_system;
-
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.source TO weft_tenant;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.source TO weft_system;
-GRANT SELECT ON TABLE weft.source TO weft_views;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt TO weft_system;

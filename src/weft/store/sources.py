@@ -61,8 +61,9 @@ class Sources:
         return [row[0] for row in rows]
 
     async def change_source(
-        self, caller: Caller, name: str, *, paused: bool | None, replay_since: datetime | None
-    ) -> None:
+        self, caller: Caller, name: str, *, paused: bool | None, replay_since: datetime | None,
+        idempotency_key: str | None = None, digest: bytes = b"",
+    ) -> None:  # fmt: skip
         """Pause, resume or replay a source."""
         await self._database.call(
             "change_source",
@@ -70,12 +71,25 @@ class Sources:
             of_name=name,
             paused=paused,
             replay_since=replay_since,
+            user_id=caller.user_id,
+            idempotency_key=idempotency_key,
+            digest=digest,
         )
 
-    async def rerun_series(self, caller: Caller, name: str, *, series: str, since: Decimal) -> int:
+    async def rerun_series(
+        self, caller: Caller, name: str, *, series: str, since: Decimal,
+        idempotency_key: str | None = None, digest: bytes = b"",
+    ) -> int:  # fmt: skip
         """Let items of a series run again."""
         found: int = await self._database.value(
-            "rerun_series", caller=caller, of_name=name, of_series=series, since=since
+            "rerun_series",
+            caller=caller,
+            of_name=name,
+            of_series=series,
+            since=since,
+            user_id=caller.user_id,
+            idempotency_key=idempotency_key,
+            digest=digest,
         )
         return found
 

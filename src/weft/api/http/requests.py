@@ -98,8 +98,9 @@ async def read_submission(
 
 
 def _origin_of(request: AnyRequest, body: Body, *parameters: str | None) -> Origin:
-    # An edit may be repeated anyway.
-    key = None if request.method == "PATCH" else _idempotency_key(request)
+    # An edit may be repeated anyway, unless its route says something else.
+    is_edit = request.method == "PATCH" and not request.route_handler.opt.get("headers")
+    key = None if is_edit else _idempotency_key(request)
     digest = body.digest
     if parameters:
         digest = hashlib.sha256(repr((digest, *parameters)).encode()).digest()

@@ -7,7 +7,7 @@ from weft.core.access.rights import Right
 from weft.core.errors import FieldError, InvalidDocument, SourceOfAnother
 from weft.core.lines.series import order_of
 from weft.ports.store import Caller, Row
-from weft.submission.services import Answer
+from weft.submission.services import Answer, Origin
 from weft.telemetry.log import get_logger
 from weft.wire.documents.sources import SeriesRerun, SourceEdit
 
@@ -21,7 +21,9 @@ async def get_source(services: Services, caller: Caller, name: str) -> Answer:
     return found
 
 
-async def change_source(services: Services, caller: Caller, name: str, edit: SourceEdit) -> Answer:
+async def change_source(
+    services: Services, caller: Caller, name: str, edit: SourceEdit, origin: Origin
+) -> Answer:
     """Pause, resume or replay a source, as its owner or an operator; return it."""
     refuse_others(caller, await services.store.get_source(caller, name))
     await services.store.change_source(
@@ -29,6 +31,8 @@ async def change_source(services: Services, caller: Caller, name: str, edit: Sou
         name,
         paused=None if edit.paused is UNSET else bool(edit.paused),
         replay_since=None if edit.replay_since is UNSET else edit.replay_since,
+        idempotency_key=origin.key,
+        digest=origin.digest,
     )
     change = [
         *([] if edit.paused is UNSET else ["paused" if edit.paused else "resumed"]),
@@ -39,14 +43,17 @@ async def change_source(services: Services, caller: Caller, name: str, edit: Sou
 
 
 async def rerun_series(
-    services: Services, caller: Caller, name: str, asked: SeriesRerun
+    services: Services, caller: Caller, name: str, asked: SeriesRerun, origin: Origin
 ) -> Answer:
     """Let items of a series run again, as the owner of the source or an operator."""
     refuse_others(caller, await services.store.get_source(caller, name))
     since = order_of(asked.since)
     if since is None:
         raise InvalidDocument.of([FieldError("/from", "it is neither a date nor a number")])
-    found = await services.store.rerun_series(caller, name, series=asked.series, since=since)
+    found = await services.store.rerun_series(
+        caller, name, series=asked.series, since=since, idempotency_key=origin.key,
+        digest=origin.digest,
+    )  # fmt: skip
     log.info("series.rerun", source=name, series=asked.series, items=found, user=caller.user_name)
     return {"source": name, "series": asked.series, "n_items": found}
 

@@ -74,8 +74,8 @@ class Requests:
         answer: Document = _decode(await self._session.request("DELETE", path, query=query))
         return answer
 
-    async def _patch(self, path: str, patch: Document) -> Document:
+    async def _patch(self, path: str, patch: Document, *, key: str | None = None) -> Document:
         answer: Document = _decode(
-            await self._session.request("PATCH", path, body=msgspec.json.encode(patch))
+            await self._session.request("PATCH", path, body=msgspec.json.encode(patch), key=key)
         )
         return answer

@@ -5,6 +5,7 @@ from urllib.parse import quote
 
 from weft.client.http.calls import Requests
 from weft.client.http.listing import Document, Listing
+from weft.client.http.session import new_key
 
 
 class SourceRoutes(Requests):
@@ -24,7 +25,7 @@ class SourceRoutes(Requests):
         **patch: Any,  # noqa: ANN401 (fields of several types)
     ) -> Document:
         """Change `paused`, or set `replay_since`; return the source."""
-        return await self._patch(f"/v1/sources/{quote(name, safe='')}", patch)
+        return await self._patch(f"/v1/sources/{quote(name, safe='')}", patch, key=new_key())
 
     async def test_source(self, name: str) -> Document:
         """Read a source once; return its items and their jobs. Nothing is kept."""
@@ -33,7 +34,7 @@ class SourceRoutes(Requests):
     async def rerun_series(self, name: str, series: str, since: str | float) -> Document:
         """Let items of a series run again from a date or a number on; return how many."""
         path = f"/v1/sources/{quote(name, safe='')}/rerun"
-        return await self._post(path, {"series": series, "from": since})
+        return await self._post(path, {"series": series, "from": since}, key=new_key())
 
     def list_source_items(
         self,

@@ -149,14 +149,21 @@ class SourceStore(Protocol):
         """Return a page of its items, the newest first; `state`, `series`, `key`: only those."""
 
     async def change_source(
-        self, caller: Caller, name: str, *, paused: bool | None, replay_since: datetime | None
-    ) -> None:
+        self, caller: Caller, name: str, *, paused: bool | None, replay_since: datetime | None,
+        idempotency_key: str | None = None, digest: bytes = b"",
+    ) -> None:  # fmt: skip
         """Pause it or let it go on; or let what it found since a date become jobs once more, and
-        read it again from the beginning.
+        read it again from the beginning. A repeat with the key changes nothing. Raise
+        `IdempotencyConflict` if it was used for another request.
         """
 
-    async def rerun_series(self, caller: Caller, name: str, *, series: str, since: Decimal) -> int:
-        """Let the items of a series from a point on be decided again; return how many."""
+    async def rerun_series(
+        self, caller: Caller, name: str, *, series: str, since: Decimal,
+        idempotency_key: str | None = None, digest: bytes = b"",
+    ) -> int:  # fmt: skip
+        """Let the items of a series from a point on be decided again; return how many. A repeat
+        with the key returns the same. Raise as `change_source`.
+        """
 
     async def take_source(self, *, limit: int, lease_s: float) -> TakenSource | None:
         """Return a source whose items can become jobs. No other call returns it for `lease_s`

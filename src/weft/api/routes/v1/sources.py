@@ -9,7 +9,13 @@ from weft.api.http.paging import PAGE, cursor_of, cursor_text, limit_of, page
 from weft.api.http.parameters import Query
 from weft.api.http.path_ids import source_of
 from weft.api.http.replies import reply
-from weft.api.http.requests import AnyRequest, caller_of, read_document, services_of
+from weft.api.http.requests import (
+    AnyRequest,
+    caller_of,
+    read_document,
+    read_submission,
+    services_of,
+)
 from weft.api.use_cases import source_trial, sources
 from weft.wire.answers.sources import (
     ItemStateWord,
@@ -46,13 +52,17 @@ async def get_source(request: AnyRequest) -> Response[bytes]:
     )
 
 
-@patch("/v1/sources/{source:str}", opt={"answer": ShownSource, "body": SourceEdit})
+@patch(
+    "/v1/sources/{source:str}",
+    opt={"answer": ShownSource, "body": SourceEdit, "headers": ("Idempotency-Key",)},
+)
 async def change_source(request: AnyRequest) -> Response[bytes]:
     """Pause, resume or replay a source, as its owner or an operator."""
     Query(request, ())
     name = source_of(request)
-    edit = await read_document(request, SourceEdit)
-    return reply(await sources.change_source(services_of(request), caller_of(request), name, edit))
+    edit, origin = await read_submission(request, SourceEdit)
+    services, caller = services_of(request), caller_of(request)
+    return reply(await sources.change_source(services, caller, name, edit, origin))
 
 
 @post(
@@ -98,7 +108,11 @@ async def list_source_items(request: AnyRequest) -> Response[bytes]:
 @post(
     "/v1/sources/{source:str}/rerun",
     status_code=200,
-    opt={"answer": SeriesRerunning, "body": SeriesRerun},
+    opt={
+        "answer": SeriesRerunning,
+        "body": SeriesRerun,
+        "headers": ("Idempotency-Key",),
+    },
 )
 async def rerun_series(request: AnyRequest) -> Response[bytes]:
     """Let items of a series run again from a date on, one after another, as its owner or an
@@ -106,8 +120,9 @@ async def rerun_series(request: AnyRequest) -> Response[bytes]:
     """
     Query(request, ())
     name = source_of(request)
-    asked = await read_document(request, SeriesRerun)
-    return reply(await sources.rerun_series(services_of(request), caller_of(request), name, asked))
+    asked, origin = await read_submission(request, SeriesRerun)
+    services, caller = services_of(request), caller_of(request)
+    return reply(await sources.rerun_series(services, caller, name, asked, origin))
 
 
 ROUTES = (

@@ -4,7 +4,8 @@
 -- paused NULL: as it is.   replay_since NULL: nothing is repeated.   Items that are being submitted, or wait, are left alone.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.change_source(tenant_id int, of_name text, paused boolean, replay_since timestamptz,
-    user_id int, idempotency_key text, digest bytea, at timestamptz DEFAULT clock_timestamp()) RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+    user_id int, idempotency_key text, digest bytea, at timestamptz DEFAULT clock_timestamp()) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 DECLARE

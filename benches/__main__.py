@@ -48,6 +48,7 @@ BENCHES: Mapping[str, str] = {
     "simulations": "simulated jobs without a step, and 10,000 that sleep at once",
     "doors": "jobs by the door of JobWeaver, one a request, beside `/v1`, and pages of 100",
     "items": "items of a source that become jobs, in series, beside plain jobs, and known ones",
+    "status": "changes of statuses by claims and ends, beside the core without them",
     "deliveries": "messages of a sink to a listener, beside their sender in a loop",
     "notify": "jobs by the door of Agave with three subscriptions each, beside none",
     "slurm": "2,000 `/bin/true` through a gateway to Slurm, beside calls of sbatch (root)",

@@ -67,8 +67,9 @@ class Filler:
         return batch_id
 
     async def fill(
-        self, jobs: int, layout: Layout = NESTED, *, in_arrays: int = 0, keys: int = 0
-    ) -> int:
+        self, jobs: int, layout: Layout = NESTED, *, in_arrays: int = 0, keys: int = 0,
+        lifecycle: str | None = None,
+    ) -> int:  # fmt: skip
         """Submit one batch with this many jobs, in groups as the layout says; return its number.
 
         `in_arrays`: number of jobs that come as arrays. `keys`: number of concurrency keys that
@@ -76,7 +77,7 @@ class Filler:
         """
         store, caller = self.opened
         begun = time.perf_counter()
-        new = NewBatch(name="bench", trace_id=TRACE_ID)
+        new = NewBatch(name="bench", trace_id=TRACE_ID, lifecycle=lifecycle)
         batch_id, _ = await store.create_batch(caller, new, idempotency_key=None, digest=b"")
         groups = layout.new_groups()
         reserved, _ = await store.create_update(

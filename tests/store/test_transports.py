@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest_asyncio
+from msgspec.structs import replace
 
 from store.test_core_quotas import cores
 from store.test_first_core_quotas import sweep
@@ -29,24 +30,24 @@ class Rabbit:
         self.world = world
         self.epoch = epoch
         self.sent: list[DueOffer] = []
+        self.pool = world.pool
         self.names = [f"rabbit-{world.pool}"]
 
     @property
     def shape(self) -> Shape:
         """Return what jobs of the queue ask for."""
-        words = (("pool", self.world.pool), ("queue", "q"), ("transport", self.names[0]))
+        words = (("pool", self.pool), ("queue", "q"), ("transport", self.names[0]))
         return Shape(cpu_m=1000, memory_mib=512, words=words)
 
-    async def submit(self, n_jobs: int = 1, *, max_attempts: int = 1) -> int:
+    async def submit(
+        self, n_jobs: int = 1, *, max_attempts: int = 1, cpu_m: int | None = None, **more: Any  # noqa: ANN401 (as `World.submit`)
+    ) -> int:  # fmt: skip
         """Submit jobs of the queue."""
-        return await self.world.submit(
-            job_rows(
-                n_jobs,
-                shapes=[self.shape],
-                max_attempts=max_attempts,
-                retry_on=[Reason.EXIT],
-            )
-        )
+        shape = self.shape if cpu_m is None else replace(self.shape, cpu_m=cpu_m)
+        rows = job_rows(
+            n_jobs, shapes=[shape], max_attempts=max_attempts, retry_on=[Reason.EXIT]
+        )  # fmt: skip
+        return await self.world.submit(rows, **more)
 
     async def offers(self, batch: int) -> int:
         """Return how many offers a batch has."""
@@ -97,13 +98,19 @@ def words(answers: Sequence[OfferAnswer]) -> str:
     return " ".join(one.answer for one in sorted(answers, key=lambda one: one.offer_id))
 
 
+async def open_rabbit(world: World, **terms: Any) -> Rabbit:  # noqa: ANN401 (fields of Queue)
+    """Give a world with a queue that travels."""
+    found = Rabbit(world, await world.lead())
+    queue = Queue(name="q", priority=1, pools=(world.pool,), transport=found.names[0], **terms)
+    other = Queue(name="plain", priority=2, pools=(world.pool,))
+    await world.api.save_queues(world.caller, [queue, other])  # failed jobs go back into no other
+    return found
+
+
 @pytest_asyncio.fixture(loop_scope="session")
 async def rabbit(world: World) -> Rabbit:
     """Give a world with a queue that travels."""
-    found = Rabbit(world, await world.lead())
-    queue = Queue(name="q", priority=1, pools=(world.pool,), transport=found.names[0])
-    await world.api.save_queues(world.caller, [queue])  # failed jobs go back into no other
-    return found
+    return await open_rabbit(world)
 
 
 async def test_a_job_goes_out_and_comes_back(rabbit: Rabbit) -> None:

@@ -494,6 +494,39 @@ CREATE TABLE weft.pool (
 );
 ALTER TABLE weft.pool OWNER TO postgres;
 
+CREATE TABLE weft.transport_offer (
+    offer_id bigint NOT NULL,
+    batch_id bigint NOT NULL,
+    job_id integer NOT NULL,
+    tenant_id integer NOT NULL,
+    pool_id integer NOT NULL,
+    queue text NOT NULL,
+    transport text NOT NULL,
+    offered_at timestamp with time zone NOT NULL,
+    send_at timestamp with time zone NOT NULL,
+    sends smallint DEFAULT 0 NOT NULL,
+    confirmed_at timestamp with time zone,
+    attempt smallint,
+    fence uuid,
+    answered_at timestamp with time zone,
+    weight double precision NOT NULL
+);
+ALTER TABLE weft.transport_offer OWNER TO postgres;
+
+CREATE TABLE weft.user_share (
+    pool_id integer NOT NULL,
+    user_id integer NOT NULL,
+    tenant_id integer NOT NULL,
+    active boolean NOT NULL,
+    weight double precision NOT NULL,
+    running_m bigint DEFAULT 0 NOT NULL,
+    n_ready bigint DEFAULT 0 NOT NULL,
+    load double precision DEFAULT 0 NOT NULL,
+    ready_m bigint DEFAULT 0 NOT NULL
+)
+WITH (fillfactor='50');
+ALTER TABLE weft.user_share OWNER TO postgres;
+
 CREATE TABLE weft.machine (
     machine_id integer NOT NULL,
     pool_id integer NOT NULL,
@@ -2323,24 +2356,6 @@ CREATE TABLE weft.transport_depth (
 );
 ALTER TABLE weft.transport_depth OWNER TO postgres;
 
-CREATE TABLE weft.transport_offer (
-    offer_id bigint NOT NULL,
-    batch_id bigint NOT NULL,
-    job_id integer NOT NULL,
-    tenant_id integer NOT NULL,
-    pool_id integer NOT NULL,
-    queue text NOT NULL,
-    transport text NOT NULL,
-    offered_at timestamp with time zone NOT NULL,
-    send_at timestamp with time zone NOT NULL,
-    sends smallint DEFAULT 0 NOT NULL,
-    confirmed_at timestamp with time zone,
-    attempt smallint,
-    fence uuid,
-    answered_at timestamp with time zone
-);
-ALTER TABLE weft.transport_offer OWNER TO postgres;
-
 ALTER TABLE weft.transport_offer ALTER COLUMN offer_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME weft.transport_offer_offer_id_seq
     START WITH 1
@@ -2412,20 +2427,6 @@ CREATE TABLE weft.user_minute (
 )
 WITH (fillfactor='50');
 ALTER TABLE weft.user_minute OWNER TO postgres;
-
-CREATE TABLE weft.user_share (
-    pool_id integer NOT NULL,
-    user_id integer NOT NULL,
-    tenant_id integer NOT NULL,
-    active boolean NOT NULL,
-    weight double precision NOT NULL,
-    running_m bigint DEFAULT 0 NOT NULL,
-    n_ready bigint DEFAULT 0 NOT NULL,
-    load double precision DEFAULT 0 NOT NULL,
-    ready_m bigint DEFAULT 0 NOT NULL
-)
-WITH (fillfactor='50');
-ALTER TABLE weft.user_share OWNER TO postgres;
 
 CREATE TABLE weft.user_storage (
     tenant_id integer NOT NULL,
@@ -4551,6 +4552,12 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.pool TO weft_system;
 GRANT SELECT ON TABLE weft.pool TO weft_api;
 GRANT SELECT ON TABLE weft.pool TO weft_driver;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.transport_offer TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.transport_offer TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.user_share TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.user_share TO weft_system;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.machine TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.machine TO weft_system;
 
@@ -5082,9 +5089,6 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.transport_cancel TO weft_system;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.transport_depth TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.transport_depth TO weft_system;
 
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.transport_offer TO weft_tenant;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.transport_offer TO weft_system;
-
 GRANT USAGE ON SEQUENCE weft.transport_offer_offer_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.transport_offer_offer_id_seq TO weft_system;
 
@@ -5103,9 +5107,6 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.user_count TO weft_system;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.user_minute TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.user_minute TO weft_system;
 GRANT SELECT ON TABLE weft.user_minute TO weft_views;
-
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.user_share TO weft_tenant;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.user_share TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.user_storage TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.user_storage TO weft_system;

@@ -15,6 +15,7 @@ CREATE TABLE weft.transport_offer (
     attempt smallint,  -- that it became; NULL: nobody has claimed it
     fence uuid,  -- what a foreign program must know to answer it; NULL: it is for workers of weft
     answered_at timestamptz,  -- when a foreign program last told of it
+    weight double precision NOT NULL,  -- of the user in fair share, when it was offered
     UNIQUE (batch_id, job_id)
 );
 CREATE INDEX transport_offer_send_idx ON weft.transport_offer (send_at) WHERE attempt IS NULL;

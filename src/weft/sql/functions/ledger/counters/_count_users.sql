@@ -8,7 +8,8 @@ RETURNS TABLE (pool_id int, user_id int, n_ready bigint, ready_m bigint, running
 AS $$
     WITH part AS MATERIALIZED (
         SELECT d.pool_id, b.user_id, d.batch_id, d.tenant_id, sum(d.n_ready) AS n_ready, sum(d.n_running) AS n_running,
-            sum(d.n_ready::bigint * s.cpu_m)::bigint AS ready_m, sum((d.n_running + d.n_creating)::bigint * s.cpu_m)::bigint AS running_m
+            sum(d.n_ready::bigint * s.cpu_m)::bigint AS ready_m,
+            sum((d.n_running + d.n_creating + d.n_queued)::bigint * s.cpu_m)::bigint AS running_m
         FROM unnest(sums) d
         CROSS JOIN LATERAL (SELECT x.user_id FROM weft.batch x WHERE x.batch_id = d.batch_id OFFSET 0) b
         CROSS JOIN LATERAL (SELECT x.cpu_m FROM weft.shape x WHERE x.shape_id = d.shape_id OFFSET 0) s

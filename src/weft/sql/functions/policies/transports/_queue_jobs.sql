@@ -1,5 +1,5 @@
 -- _queue_jobs: picked jobs are offered to a transport from now on, instead of to workers: they are queued, each with one offer.
--- Called by: offer_jobs.   Safe to repeat: no.   Plan: by ctid; offers by job.
+-- Called by: _offer_part.   Safe to repeat: no.   Plan: by ctid; offers by job.
 -- Locks: job (by the caller); ready_job (by the caller); transport_offer (with the job).
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._queue_jobs(
@@ -22,8 +22,9 @@ BEGIN
         INSERT INTO weft.job_delta (tenant_id, batch_id, group_id, shape_id, pool_id, n_ready, n_queued)
         SELECT offer.tenant_id, offer.batch_id, u.group_id, u.shape_id, of_pool_id, -count(*), count(*)
         FROM upd u GROUP BY u.group_id, u.shape_id)
-    INSERT INTO weft.transport_offer (batch_id, job_id, tenant_id, pool_id, queue, transport, offered_at, send_at, fence)
+    INSERT INTO weft.transport_offer (batch_id, job_id, tenant_id, pool_id, queue, transport, offered_at, send_at, fence, weight)
     SELECT offer.batch_id, t.job_id, offer.tenant_id, of_pool_id, of_queue, of_transport, _queue_jobs.at, _queue_jobs.at,
-        CASE WHEN is_foreign THEN gen_random_uuid() END
+        CASE WHEN is_foreign THEN gen_random_uuid() END,
+        (SELECT s.weight FROM weft.user_share s WHERE s.pool_id = of_pool_id AND s.user_id = offer.user_id)
     FROM unnest(picked.job_ids) WITH ORDINALITY t (job_id, n) ORDER BY t.n;
 END $$;

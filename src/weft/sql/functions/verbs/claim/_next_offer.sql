@@ -1,7 +1,7 @@
 -- _next_offer: the next ready work of a pool, in some lanes, after a given offer. One offer is one user's listed jobs of one rank and
 --   batch, or one range; offers are ordered by priority, then age, listed jobs first. Users come in two passes: first those with a share of
 --   the claim, each up to it, where one has less for what those before it took beyond theirs; then all by load, for what is left over.
--- Called by: claim_jobs; _has_work and claims of a pool in which only one user has work: without shares, in one pass.
+-- Called by: claim_jobs, _offer_part; _has_work and claims of a pool in which only one user has work: without shares, in one pass.
 -- Safe to repeat: yes, it only reads. If a user's load changes between two calls, the user may be offered twice or not at all; the next
 --   claim corrects that. Jobs that wait at gates or are parked are not offered.
 -- Plan: by key, the heads of user_share, ready_job and runnable. It runs with the settings of its callers.

@@ -6,7 +6,7 @@
 --   the former, for a batch may have a group for each of its jobs. Sums of integers: those of a bigint are numeric, and slow.
 -- Each delta counts exactly once, as with PgQ's ticks: if it is visible in the new snapshot and was not in the old one, whatever the
 --   order of commits. A reader adds the deltas that the stored snapshot does not see.
--- A job whose machine is being made counts in its user's load like one that runs.
+-- A job whose machine is being made, or that is offered to a transport, counts in its user's load like one that runs.
 -- Returns: how many deltas were folded, and the names of other loops that have work, because a driver that is awake gets no notices;
 --   black_holes whenever attempts failed.
 -- Owner: weft_system.  Granted to: weft_driver.

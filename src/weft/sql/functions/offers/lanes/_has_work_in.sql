@@ -1,0 +1,10 @@
+-- _has_work_in: whether a user has ready work in some of these lanes, and is of this tenant; NULL: of any.
+-- Called by: _fair_shares, for offers.   Safe to repeat: yes, it only reads.   Plan: as _lanes_with_work. It runs with the settings of its
+--   callers.
+-- Owner: weft_system.
+CREATE OR REPLACE FUNCTION weft._has_work_in(of_pool_id int, of_user weft.user_share, lanes int[], of_tenant_id int) RETURNS boolean
+LANGUAGE sql STABLE
+AS $$
+    SELECT (of_tenant_id IS NULL OR of_user.tenant_id = of_tenant_id)
+        AND weft._lanes_with_work(of_pool_id, of_user.user_id, lanes) IS NOT NULL
+$$;

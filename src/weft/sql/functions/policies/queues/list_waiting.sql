@@ -28,7 +28,7 @@ BEGIN
     RETURN QUERY
     WITH found AS MATERIALIZED (
         SELECT j.* FROM weft.job j
-        WHERE j.batch_id = v_batch AND j.job_id > v_from AND j.job_id <= v_last AND j.state IN (STATE_PENDING, STATE_READY)
+        WHERE j.batch_id = v_batch AND j.job_id > v_from AND j.job_id <= v_last AND j.state IN (STATE_PENDING, STATE_READY, STATE_QUEUED)
           AND j.attempt = 0 AND NOT j.staged
           AND (SELECT u.committed_at IS NOT NULL FROM weft.batch_update u WHERE u.batch_id = j.batch_id AND u.update_id = j.update_id)
         ORDER BY j.job_id LIMIT limit_jobs)

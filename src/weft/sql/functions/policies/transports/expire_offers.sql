@@ -1,7 +1,7 @@
 -- expire_offers: jobs whose offers no foreign program has answered for longer than their queues allow (queued_s) are ready again. Their
 --   messages are worthless from now on.
 -- Called by: DriverStore.expire_offers.   Safe to repeat: yes.
--- Locks: as _check_epoch; job (SKIP LOCKED, in key order); transport_offer (with the job); as _unqueue_jobs; as _after_ends.
+-- Locks: as _check_epoch; job (SKIP LOCKED, in key order); as _unqueue_jobs; as _announce.
 -- Plan: the offers, which are few; jobs by key.   transports, tenants, listening_s: as tend_foreign.
 -- Returns: how many, by transport and queue.
 -- Owner: weft_system.  Granted to: weft_driver.
@@ -11,7 +11,7 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_batch bigint[]; v_job int[]; v_tenant int[]; v_s int[];
+    v_batch bigint[]; v_job int[]; v_tenant int[]; v_s int[]; v_new record;
 BEGIN
     PERFORM weft._check_epoch(expire_offers.epoch);
     SELECT array_agg(x.batch_id), array_agg(x.job_id), array_agg(x.tenant_id), array_agg(x.queued_s)
@@ -25,14 +25,11 @@ BEGIN
         RETURN;
     END IF;
     RETURN QUERY
-    WITH gone AS (
-        DELETE FROM weft.transport_offer o USING unnest(v_batch, v_job) t (b, j) WHERE o.batch_id = t.b AND o.job_id = t.j
-        RETURNING o.transport, o.queue)
-    SELECT g.transport, g.queue, count(*) FROM gone g GROUP BY 1, 2 ORDER BY 1, 2;
+    SELECT o.transport, o.queue, count(*) FROM unnest(v_batch, v_job) t (b, j)
+    JOIN weft.transport_offer o ON o.batch_id = t.b AND o.job_id = t.j GROUP BY 1, 2 ORDER BY 1, 2;
     INSERT INTO weft.job_change (batch_id, job_id, tenant_id, at, from_state, to_state, actor, message)
     SELECT t.b, t.j, t.t, expire_offers.at, STATE_QUEUED, STATE_READY, 'driver', format('nobody answered its offer within %s s', t.s)
     FROM unnest(v_batch, v_job, v_tenant, v_s) t (b, j, t, s);
-    PERFORM weft._unqueue_jobs(v_batch, v_job, expire_offers.at);
-    PERFORM weft._after_ends(NULL, v_batch, v_job, array_fill(STATE_READY::smallint, ARRAY[cardinality(v_job)]), true, false,
-        false, expire_offers.at, expire_offers.at);
+    SELECT u.* INTO v_new FROM weft._unqueue_jobs(v_batch, v_job, expire_offers.at) u;
+    PERFORM weft._announce(v_new.pools, v_new.users, v_new.lanes);
 END $$;

@@ -1,8 +1,9 @@
--- withdraw_offers: offers of jobs that wait no more go. A queued job that may not start now, or whose transport this driver does not
---   know, is ready again: its message is worthless from now on.
+-- withdraw_offers: offers of jobs that wait no more go. A queued job that may not start now, whose user has lost a part of the share with
+--   which it was offered, or whose transport this driver does not know, is ready again: its message is worthless from now on.
 -- Called by: DriverStore.withdraw_offers.   Safe to repeat: yes.
--- Locks: as _check_epoch; transport_offer; job (SKIP LOCKED, in key order); as _after_ends; as _announce.
+-- Locks: as _check_epoch; transport_offer; job (SKIP LOCKED, in key order); as _unqueue_jobs; as _announce.
 -- Plan: the offers, which are few; jobs by key.
+-- What a limit, a priority or a move withdraws is done by whoever applies them (_return_excess, _set_priority, _lock_waiting).
 -- looks: whether to ask of each offered job if it may start, which takes longest; else only what is over goes.
 -- Returns: how many offers are left.
 -- Owner: weft_system.  Granted to: weft_driver.
@@ -11,7 +12,7 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    v_batch bigint[]; v_job int[]; v_at timestamptz := clock_timestamp();
+    v_batch bigint[]; v_job int[]; v_new record;
 BEGIN
     PERFORM weft._check_epoch(withdraw_offers.epoch);
     -- A claim changes the job and its offer together. What is asked here of the job never holds before that, so an offer that was
@@ -26,14 +27,12 @@ BEGIN
             SELECT j.batch_id, j.job_id
             FROM weft.transport_offer o JOIN weft.job j ON j.batch_id = o.batch_id AND j.job_id = o.job_id
             WHERE j.state = STATE_QUEUED AND (o.transport <> ALL (withdraw_offers.transports)
-                OR NOT weft._may_pass(j.batch_id, j.group_id, j.job_id, j.always_run))
+                OR NOT weft._may_pass(j.batch_id, j.group_id, j.job_id, j.always_run) OR weft._has_lost_share(o))
             ORDER BY j.batch_id, j.job_id LIMIT 1000 FOR UPDATE OF j SKIP LOCKED) x;
     END IF;
     IF v_batch IS NOT NULL THEN
-        DELETE FROM weft.transport_offer o USING unnest(v_batch, v_job) t (b, j) WHERE o.batch_id = t.b AND o.job_id = t.j;
-        PERFORM weft._unqueue_jobs(v_batch, v_job, v_at);
-        PERFORM weft._after_ends(NULL, v_batch, v_job, array_fill(STATE_READY::smallint, ARRAY[cardinality(v_job)]), true, false,
-            false, v_at, v_at);
+        SELECT u.* INTO v_new FROM weft._unqueue_jobs(v_batch, v_job, clock_timestamp()) u;
+        PERFORM weft._announce(v_new.pools, v_new.users, v_new.lanes);
     END IF;
     RETURN (SELECT count(*) FROM weft.transport_offer);
 END $$;

@@ -1,7 +1,9 @@
 -- _set_priority: change the priority of jobs that have not ended. Ready jobs move to their new rank, or are listed if a range holds them;
---   parked jobs and jobs before gates stay there. For running jobs it counts from their next attempt, for pending jobs once they are ready.
+--   parked jobs and jobs before gates stay there; offers of queued ones are withdrawn, to go out in their turn. For running
+--   jobs it counts from their next attempt, for pending jobs once they are ready.
 -- Called by: edit_job, set_priorities, which announce.   Safe to repeat: yes.
--- Locks: batch (shared, by the caller); job (by the caller); ready_job (in key order); as _pass_gates. A hold waits or is seen.
+-- Locks: batch (shared, by the caller); job (by the caller); as _unqueue_jobs; ready_job (in key order); as _pass_gates; as _announce. A
+--   hold waits or is seen.
 -- Plan: jobs and ready_job by key.
 -- Returns: the jobs that had another priority.
 -- Owner: weft_system.  Granted to: weft_tenant.
@@ -10,10 +12,17 @@ PLAN_BY_INDEX
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_batch record; v_job int[]; v_ranged int[]; v_ranged_lanes int[]; v_sets int[];
+    v_batch record; v_job int[]; v_ranged int[]; v_ranged_lanes int[]; v_sets int[]; v_new record;
 BEGIN
-    SELECT b.user_id, b.tenant_id, b.gated, b.gate_set_id, q.pool_id, weft._has_switch(b.batch_id) AS has_switch
+    SELECT b.user_id, b.tenant_id, b.gated, b.gate_set_id, q.pool_id, weft._has_switch(b.batch_id) AS has_switch,
+        EXISTS (SELECT FROM weft.transport_offer o WHERE o.batch_id = b.batch_id AND o.attempt IS NULL) AS travels
     INTO v_batch FROM weft.batch b JOIN weft.queue q USING (queue_id) WHERE b.batch_id = of_batch_id;
+    IF v_batch.travels THEN
+        SELECT n.* INTO v_new FROM weft._unqueue_jobs(array_fill(of_batch_id, ARRAY[cardinality(of_job_ids)]), ARRAY(
+            SELECT CASE WHEN j.priority <> new_priority THEN x END FROM unnest(of_job_ids) x CROSS JOIN LATERAL (
+                SELECT y.priority FROM weft.job y WHERE y.batch_id = of_batch_id AND y.job_id = x OFFSET 0) j),
+            clock_timestamp()) n;
+    END IF;
     -- A release lists parked jobs without their rows; others leave these rows alone while we have the jobs'.
     PERFORM FROM weft.ready_job q WHERE q.batch_id = of_batch_id AND q.job_id = ANY (of_job_ids) ORDER BY q.job_id FOR UPDATE;
     WITH old AS MATERIALIZED (
@@ -56,6 +65,9 @@ BEGIN
     IF v_batch.gated THEN
         -- An admitted job may now come after a waiting one.
         PERFORM weft._pass_gates(weft._set_gates(v_sets || v_batch.gate_set_id), true);
+    END IF;
+    IF v_batch.travels THEN
+        PERFORM weft._announce(v_new.pools, v_new.users, v_new.lanes);
     END IF;
     RETURN v_job;
 END $$;

@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from weft.core.why import (
     Cause,
@@ -26,6 +27,7 @@ from weft.core.why.facts import (
     GrowthFacts,
     JobName,
     StoppedWorker,
+    TravelFacts,
 )
 from weft.submission.translation.gates import SENTENCES
 
@@ -44,6 +46,11 @@ INCIDENT = ConditionFacts(
     3, "connection_failed", "tcp", {"port": "5432", "host": "db"}, NOW, NOW + timedelta(seconds=7),
     42, NOW - timedelta(seconds=3), False, "db:5432: Connection refused",  # noqa: FBT003
 )  # fmt: skip
+OFFERED = TravelFacts(
+    "rabbit", NOW - timedelta(minutes=3), confirmed=True, slots=4, busy=4, offered=6
+)
+SENT, SHOW = "was offered to the transport rabbit 3:00 ago", "`weft transport show rabbit`"
+FULL = f"slots of its consumers are busy; {SHOW}"
 
 
 def full(cause: Cause) -> str:
@@ -189,6 +196,22 @@ def test_gates(gate: GateFacts, expected: str) -> None:
          ["is tried again now: attempt 1 reported an external error; `weft status b7.j2`"]),
         ({"state": "blocked", "blocked": BlockedFacts(1, NOW, "blocked", condition=INCIDENT)},
          [f"waits with 41 others for {TESTED}; `weft condition test c3`"]),
+        ({"state": "queued", "travels": OFFERED}, [f"{SENT}: 4 of 4 {FULL}"]),
+        ({"state": "queued", "travels": replace(OFFERED, busy=9, foreign=True)},
+         [f"{SENT.replace('to', 'to foreign programs over', 1)}: 4 of 4 {FULL}"]),
+        ({"state": "queued", "travels": replace(OFFERED, confirmed=False)},
+         [f"{SENT}: it has not confirmed the message; {SHOW}"]),
+        ({"state": "queued", "travels": OFFERED, "held": ("/",)},
+         ["waits: b7 is held; `weft release b7`",
+          f"{SENT}: 4 of 4 {FULL}"]),
+        ({"state": "ready", "travels": replace(OFFERED, since=None, busy=3)},
+         [f"is offered to the transport rabbit soon: 6 jobs are before it, and 3 of 4 {FULL}"]),
+        ({"state": "ready", "travels": replace(OFFERED, since=None),
+          "gates": (GateFacts("max_running", "", 2, 2, holders=(HOLDER,)),)},
+         ["waits: b7 runs at most 2 at a time; `weft why b3.j1`"]),
+        ({"state": "queued", "travels": replace(OFFERED, away_since=NOW - timedelta(hours=1),
+          error="no route")},
+         [f"waits for the transport rabbit, which is away since 1:00:00: no route; {SHOW}"]),
         ({"state": "running", "pool": None}, []),
     ],
 )  # fmt: skip

@@ -215,7 +215,7 @@ def _travelling(way: TravelFacts, job: JobFacts, pool: PoolFacts, now: datetime)
         )
         return Cause("offered", f"{text}it, and {busy}", show)
     to = "foreign programs over " if way.foreign else ""
-    text = f"is offered to {to}the transport {way.transport} since {_ago(way.since, now)}: "
+    text = f"was offered to {to}the transport {way.transport} {_ago(way.since, now)} ago: "
     text += busy if way.confirmed else "it has not confirmed the message"
     return Cause("offered", text, show)
 

@@ -6,9 +6,10 @@ The node is a stand-in for a kubelet, which runs pods as processes and knows no 
 import asyncio
 import hashlib
 import json
-from collections.abc import Iterator
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
+from urllib.error import HTTPError
 
 import pytest
 
@@ -36,6 +37,8 @@ from weft.wire.spec import CONTAINER, SECRETS, JobSpec
 
 pytestmark = [pytest.mark.engine(name="kubernetes"), pytest.mark.timeout(300)]
 
+KINDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+METRICS = "/apis/metrics.k8s.io/v1beta1/namespaces/default/pods"
 SECRET_LIST = "/api/v1/namespaces/default/secrets"
 _DIES = """
 import asyncio, os, pathlib, signal, sys
@@ -229,6 +232,70 @@ class TestKubernetesRunner(RealEngineSuite, FollowedOutputSuite, EngineFaultsSui
             while (found := await _output(engine, one.key.name)) == "away":
                 pass
             assert found == []
+
+    async def test_node_is_avoided_until_it_is_tried_again(self) -> None:
+        """The end names it. What waits for others is given back once it may run there."""
+        first, second = assignment(1), assignment(2)
+        async with self.ended() as agent:
+            (engine,) = self.engines
+            assert isinstance(engine, KubernetesEngine)
+            await agent.runner.submit([first])
+            await agent.end_of(first)
+            assert (await engine.statuses([first.key.name]))[first.key.name].node == "n0"
+            assert isinstance(agent.runner, RemoteRunner)
+            agent.runner._nodes._until["n0"] = float("inf")
+            await agent.runner.submit([second])
+            why = "avoided, as attempts fail there at once: n0"
+            await agent.until(lambda told: any(why in one.message for one in told.entered))
+            engine.avoid([])
+            end = await agent.end_of(second)
+            assert (end.reason, end.started_ns) == (Reason.PREEMPTED, 0)
+
+    async def test_memory_of_what_ran_is_told_where_it_is_measured(self) -> None:
+        """By what stands in the API of metrics, which is a table of the test here."""
+        one = assignment(1, runs_s=3)
+        async with self.ended() as agent, self.metrics():
+            (engine,) = self.engines
+            labels = {"weft/tag": engine._tag, "weft/attempt": one.key.name}  # type: ignore[attr-defined]
+            used = [{"name": "job", "usage": {"cpu": "12345n", "memory": "70Mi"}}]
+            self.cluster.ask("POST", METRICS, {
+                "apiVersion": "metrics.k8s.io/v1beta1", "kind": "PodMetrics",
+                "metadata": {"name": "of-one", "labels": labels}, "containers": used,
+            })  # fmt: skip
+            await agent.runner.submit([one])
+            assert (await agent.end_of(one)).memory_peak_bytes == 70 << 20
+
+    @asynccontextmanager
+    async def metrics(self) -> AsyncIterator[None]:
+        """Let the cluster keep metrics of pods."""
+        name = "pods.metrics.k8s.io"
+        schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+        version = {
+            "name": "v1beta1", "served": True, "storage": True,
+            "schema": {"openAPIV3Schema": schema},
+        }  # fmt: skip
+        note = {"api-approved.kubernetes.io": "unapproved, for a test"}
+        self.cluster.ask("POST", KINDS, {
+            "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+            "metadata": {"name": name, "annotations": note},
+            "spec": {
+                "group": "metrics.k8s.io", "scope": "Namespaced", "versions": [version],
+                "names": {"plural": "pods", "singular": "pod", "kind": "PodMetrics"},
+            },
+        })  # fmt: skip
+        try:
+            async with asyncio.timeout(30):
+                while not self.has_metrics():
+                    await asyncio.sleep(0)
+            yield
+        finally:
+            self.cluster.ask("DELETE", f"{KINDS}/{name}")
+
+    def has_metrics(self) -> bool:
+        try:
+            return self.cluster.ask("GET", METRICS) is not None
+        except HTTPError:
+            return False  # it is being made
 
     def asking_secrets(self) -> Assignment:
         """Return an attempt that writes its secrets to a file."""

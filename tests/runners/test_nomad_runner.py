@@ -1,6 +1,7 @@
 """The runner `nomad` passes the suites of the port on a real Nomad."""
 
-from collections.abc import Iterator
+import asyncio
+from collections.abc import Callable, Iterator
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from urllib.parse import quote
@@ -19,7 +20,7 @@ from weft.plugins.runners.remote.calls import HttpCalls
 from weft.ports.runner import Assignment
 from weft.testing.engine_faults_suite import EngineFaultsSuite
 from weft.testing.followed_output_suite import FollowedOutputSuite
-from weft.testing.runner_suite import assignment, begun
+from weft.testing.runner_suite import RunnerWatch, assignment, begun
 from weft.wire.spec import JobSpec
 
 pytestmark = [pytest.mark.engine(name="nomad"), pytest.mark.timeout(300)]
@@ -52,8 +53,8 @@ class _Watched(Watched, NomadEngine):
     """An engine that is watched."""
 
 
-def engine_of(root: Path, address: str) -> _Watched:
-    settings = NomadSettings(nomad_address=address, nomad_look_s=0.2, nomad_answer_s=1.5)
+def engine_of(root: Path, address: str, *, look_s: float = 0.2) -> _Watched:
+    settings = NomadSettings(nomad_address=address, nomad_look_s=look_s, nomad_answer_s=1.5)
     engine = _Watched(
         NomadClient(settings), settings, limits_at(root), tag=root.name[-12:].strip("_-")
     )
@@ -183,6 +184,65 @@ class TestNomadRunner(RealEngineSuite, FollowedOutputSuite, EngineFaultsSuite):
         async with self.ended() as agent:
             await agent.runner.submit([one])
             await agent.until(lambda told: any("memory is ex" in e.message for e in told.entered))
+
+    async def test_node_is_avoided_until_it_is_tried_again(self) -> None:
+        """The end names it. What waits for others is given back once it may run there, and then
+        the job that avoids it goes.
+        """
+        first, second = assignment(1), assignment(2)
+        async with self.ended() as agent:
+            (engine,) = self.engines
+            assert isinstance(engine, NomadEngine)
+            await agent.runner.submit([first])
+            await agent.end_of(first)
+            node = (await engine.statuses([first.key.name]))[first.key.name].node
+            assert node
+            assert isinstance(agent.runner, RemoteRunner)
+            agent.runner._nodes._until[node] = float("inf")
+            await agent.runner.submit([second])
+            await agent.until(
+                lambda told: any(f"at once: {node}" in e.message for e in told.entered)
+            )
+            assert len(self._parents()) == 2
+            engine.avoid([])
+            end = await agent.end_of(second)
+            assert (end.reason, end.started_ns) == (Reason.PREEMPTED, 0)
+            agent.runner.acknowledge([second.key])
+            agent.runner._nodes._until.clear()
+            third = assignment(3)
+            await agent.runner.submit([third])
+            assert (await agent.end_of(third)).exit_code == 0
+            await self._until(lambda: len(self._parents()) == 1)
+
+    def _parents(self) -> list[str]:
+        return [one["ID"] for one in self.cluster.ask("GET", "jobs") if not one["ParentID"]]
+
+    async def _until(self, fact: Callable[[], bool]) -> None:
+        async with asyncio.timeout(60):
+            while not fact():
+                await asyncio.sleep(0)
+
+    async def test_end_is_told_by_the_stream(self) -> None:
+        """Although the next look is an hour away."""
+        engine = engine_of(self.root, self.cluster.address, look_s=3600)
+        self.engines.append(engine)
+        runner = runner_of(self.root, engine)
+        watch = RunnerWatch(runner, await runner.adopt())
+        following = asyncio.ensure_future(watch.follow())
+        some = [assignment(number, runs_s=1) for number in range(1, 4)]
+        await runner.submit(some)
+        for one in some:
+            assert (await watch.end_of(one)).exit_code == 0
+        following.cancel()
+        runner.leave()
+
+    async def test_memory_of_what_ran_is_told(self) -> None:
+        """Nomad measures while it runs."""
+        script = "x=$(head -c 50000000 /dev/zero | tr '\\0' a); sleep 6; echo ${#x}"
+        one = Assignment(AttemptKey(1, 9, 1), JobSpec(script=script), 100, 200, (1, 9))
+        async with self.ended() as agent:
+            await agent.runner.submit([one])
+            assert (await agent.end_of(one)).memory_peak_bytes > 50_000_000
 
     async def test_job_stopped_in_nomad_by_hand_ends(self) -> None:
         one = assignment(3, runs_s=60)

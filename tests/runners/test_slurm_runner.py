@@ -149,6 +149,21 @@ class TestSlurmRunner(RealEngineSuite, FollowedOutputSuite):
             assert end.reason == Reason.TIMEOUT
             assert 1.0 < (end.ended_ns - end.started_ns) / 1e9 < 20.0
 
+    async def test_what_it_used_is_told(self) -> None:
+        """Processors by the node's shell, memory by Slurm's accounting where there is one."""
+        script = (
+            "x=$(head -c 50000000 /dev/zero | tr '\\0' a); i=0\n"
+            "while [ $i -lt 2000000 ]; do i=$((i+1)); done; sleep 2; echo ${#x}"
+        )
+        one = Assignment(
+            AttemptKey(1, 9, 1), JobSpec(script=script, executor="slurm"), 100, 200, (1, 9)
+        )
+        async with self.ended() as agent:
+            await agent.runner.submit([one])
+            end = await agent.end_of(one)
+            assert 300 < end.cpu_ms < 60_000
+            assert end.memory_peak_bytes > 50_000_000
+
     async def test_program_that_is_missing_is_named_so(self) -> None:
         spec = JobSpec(command=("/nonexistent/program",), executor="slurm")
         one = Assignment(AttemptKey(1, 9, 1), spec, 100, 16, (1, 9))

@@ -66,6 +66,7 @@ class FakeStore:
         self.cancelled: set[int] = set()
         self.commands: list[Command] = []
         self.asks_again = False
+        self.allowed: dict[int, dict[str, list[str]]] = {}
         self.limits_ms: dict[tuple[int, int, int], int] = {}
         """Time limits that rules of `retry_with` lead to."""
         """Whether it wants to be asked for commands after claims."""
@@ -395,6 +396,12 @@ class FakeStore:
     ) -> Mapping[tuple[int, int, int], int]:
         self._check()
         return {one: self.limits_ms[one] for one in attempts if one in self.limits_ms}
+
+    async def list_choices(
+        self, batch_ids: Sequence[int]
+    ) -> Mapping[int, Mapping[str, Sequence[str]]]:
+        self._check()
+        return {one: self.allowed[one] for one in batch_ids if one in self.allowed}
 
     async def acknowledge_commands(
         self, incarnation_id: int, obeyed: Sequence[tuple[int, AttemptKey, str]]

@@ -7,6 +7,8 @@ import pytest
 from weft.core.states import Reason
 from weft.ports.function_signatures import Refused
 from weft.ports.store import Claimed
+from weft.wire.documents.containers import ContainerDocument
+from weft.wire.documents.engines import EngineOptions
 from weft.wire.sealed import SecretKeys
 from weft.wire.spec import FunctionSpec, JobSpec, encode_chunk
 from weft.worker.agent.signatures import Signatures
@@ -60,3 +62,31 @@ async def test_a_chunk_is_read_again_when_the_key_of_its_signature_has_come(
     assert isinstance(without, Refused)
     assert without.reason == Reason.SYSTEM
     assert (later, n_read) == ([spec, spec], 2)
+
+
+async def test_a_job_that_chooses_what_its_tenant_forbids_meanwhile_does_not_leave() -> None:
+    """Jobs that choose nothing cost no question."""
+    store, asked = FakeStore(), []
+    box = ContainerDocument(image="docker://b/tools:1")
+    engine = EngineOptions(partition="long", qos="high")
+    store.submit(JobSpec(), JobSpec(container=box), JobSpec(engine=engine))
+    list_choices = store.list_choices
+
+    async def counted(batches: Sequence[int]) -> Mapping[int, Mapping[str, Sequence[str]]]:
+        asked.append([*batches])
+        return await list_choices(batches)
+
+    store.list_choices = counted  # type: ignore[method-assign,assignment]
+    read = Specs(store, Signatures(store, SecretKeys)).read
+    everything = [claimed(number, 1) for number in (1, 2, 3)]
+    assert not any(isinstance(one, Refused) for one in await read(everything))
+    store.allowed[BATCH] = {"image": ["docker://a/*"], "partition": ["*"], "qos": []}
+    _, boxed, chosen = await read(everything)
+    await read(everything[:1])
+
+    assert isinstance(boxed, Refused)
+    assert isinstance(chosen, Refused)
+    assert (boxed.reason, chosen.reason) == (Reason.BAD_SPEC,) * 2
+    assert "does not allow its jobs the image docker://b/tools:1" in boxed.message
+    assert "the qos high; allowed: none" in chosen.message
+    assert asked == [[BATCH]] * 2

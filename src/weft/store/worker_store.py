@@ -87,6 +87,13 @@ class PostgresWorkerStore(OfferedJobs, TopicRuns, WorkerFiles):
         rows = await self._database.call("list_time_limits", **_attempts(attempts))
         return {(row["batch_id"], row["job_id"], row["attempt"]): row["limit_ms"] for row in rows}
 
+    async def list_choices(
+        self, batch_ids: Sequence[int]
+    ) -> Mapping[int, Mapping[str, Sequence[str]]]:
+        """Return what tenants let their jobs choose, by batch and kind."""
+        rows = await self._database.call("list_choices", batch_ids=batch_ids)
+        return {row["batch_id"]: row["allowed"] for row in rows}
+
     async def acknowledge_commands(
         self, incarnation_id: int, obeyed: Sequence[tuple[int, AttemptKey, str]]
     ) -> None:

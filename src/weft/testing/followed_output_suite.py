@@ -15,7 +15,7 @@ class FollowedOutputSuite(RemoteRunnerSuite):
 
     def talking(self) -> tuple[Assignment, bytes]:
         """Return an attempt that writes for some seconds, and what."""
-        script = "for i in $(seq 1 40); do echo $i; sleep 0.1; done"
+        script = "for i in $(seq 1 40); do echo $i; sleep 0.2; done"
         spec = JobSpec(command=("/bin/sh", "-c", script))
         text = b"".join(b"%d\n" % number for number in range(1, 41))
         return Assignment(AttemptKey(1, 3, 1), spec, 100, 16, (1, 3)), text

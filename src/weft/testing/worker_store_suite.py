@@ -137,6 +137,11 @@ class WorkerStoreSuite:
         store, _incarnation_id, (one,) = await self.claim(1)
         assert dict(await store.list_time_limits([key_of(one), (1 << 40, 1, 2)])) == {}
 
+    async def test_tenants_without_lists_let_jobs_choose_anything(self) -> None:
+        """Nor is there a list of a batch that is gone."""
+        store, _incarnation_id, (one,) = await self.claim(1)
+        assert dict(await store.list_choices([one.batch_id, 1 << 40])) == {}
+
     async def test_jobs_that_ended_or_are_gone_are_listed(self) -> None:
         """One that is tried again has not ended."""
         store, worker, (one, other) = await self.claim(2)

@@ -201,6 +201,9 @@ async def _ask_about(
     if call == "list_job_users":
         jobs = {(one.batch_id, one.job_id) for one in live}
         return await store.list_job_users(_only(given["jobs"], jobs))
+    if call == "list_choices":
+        batches = {one.batch_id for one in live}
+        return await store.list_choices([one for one in given["batch_ids"] if one in batches])
     assert call == "list_time_limits", f"the link does not know whose {call} may be asked"
     keys = {(one.batch_id, one.job_id, one.attempt) for one in live}
     return await store.list_time_limits(_only(given["attempts"], keys))

@@ -424,6 +424,13 @@ class WorkerStore(Protocol):
         says something about them; the others have that of their spec.
         """
 
+    async def list_choices(
+        self, batch_ids: Sequence[int]
+    ) -> Mapping[int, Mapping[str, Sequence[str]]]:
+        """Return what the tenants of these batches let their jobs choose now, by kind; tenants
+        without lists are left out.
+        """
+
     async def acknowledge_commands(
         self, incarnation_id: int, obeyed: Sequence[tuple[int, AttemptKey, str]]
     ) -> None:

@@ -1,10 +1,12 @@
 """What a job chooses of the engine that runs it, and what tenants let their jobs choose."""
 
+from collections.abc import Iterator
 from typing import Annotated
 
 from msgspec import Meta, Struct
 
 from weft.wire.description import says
+from weft.wire.documents.containers import ContainerDocument
 from weft.wire.patterns import END
 
 Choice = Annotated[
@@ -27,6 +29,16 @@ class EngineOptions(Struct, forbid_unknown_fields=True, omit_defaults=True, froz
         """Return what it chooses, by name."""
         values = ((name, getattr(self, name)) for name in self.__struct_fields__)
         return {name: value for name, value in values if value is not None}
+
+
+def choices_of(
+    container: ContainerDocument | None, engine: EngineOptions | None
+) -> Iterator[tuple[str, str, str]]:
+    """Yield where a job chooses something that its tenant may forbid, of which kind, and what."""
+    if container is not None:
+        yield "container/image", "image", container.image
+    for kind, value in ({} if engine is None else engine.given).items():
+        yield f"engine/{kind}", kind, value
 
 
 JobEngine = Annotated[

@@ -7,9 +7,11 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from weft.core.access.allowed import why_not_allowed
 from weft.core.states import Reason
 from weft.ports.function_signatures import ChunkKey, FunctionSignatures, Refused, SignedBy
 from weft.ports.store import Claimed, WorkerStore
+from weft.wire.documents.engines import choices_of
 from weft.wire.spec import JobSpec, decode_chunk
 
 _KEPT_BYTES_MAX = 16 << 20
@@ -49,14 +51,15 @@ class Specs:
         signed = self._signed(keys)
         self._drop(signed)
         specs = await self._with_limits(claimed, specs)
+        barred = await self._barred(claimed, specs)
         if not signed:
-            return [*specs]
+            return [barred.get(index, spec) for index, spec in enumerate(specs)]
         refused = await self._signatures.refused(signed)
         return [
             refused.get((one.batch_id, one.chunk_first), spec)
             if spec is not None and spec.function is not None
-            else spec
-            for one, spec in zip(claimed, specs, strict=True)
+            else barred.get(index, spec)
+            for index, (one, spec) in enumerate(zip(claimed, specs, strict=True))
         ]
 
     async def read_shared(self, keys: AbstractSet[ChunkKey]) -> dict[ChunkKey, JobSpec | Refused]:
@@ -93,6 +96,27 @@ class Specs:
                 assert spec is not None
                 specs[again[key]] = msgspec.structs.replace(spec, timeout_s=limit_ms / 1000)
         return specs
+
+    async def _barred(
+        self, claimed: Sequence[Claimed], specs: Sequence[JobSpec | None]
+    ) -> dict[int, Refused]:
+        """Return by index which jobs choose what their tenant does not allow any more."""
+        choosing = {
+            index: choices
+            for index, spec in enumerate(specs)
+            if spec is not None and (choices := [*choices_of(spec.container, spec.engine)])
+        }
+        if not choosing:
+            return {}
+        batches = sorted({claimed[index].batch_id for index in choosing})
+        allowed = await self._store.list_choices(batches)
+        found = {}
+        for index, choices in choosing.items():
+            own = allowed.get(claimed[index].batch_id, {})
+            whys = (why_not_allowed(own, kind, value) for _, kind, value in choices)
+            if why := next(filter(None, whys), None):
+                found[index] = Refused(Reason.BAD_SPEC, why)
+        return found
 
     async def _fetch(self, keys: AbstractSet[ChunkKey]) -> None:
         wanted = [key for key in keys if key not in self._chunks]

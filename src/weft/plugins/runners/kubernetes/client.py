@@ -93,6 +93,14 @@ class KubernetesClient:
         _check(status, found)
         return found["items"], str(found["metadata"]["resourceVersion"])
 
+    async def metrics(self, selector: str) -> list[Any] | None:
+        """Return what the pods of a selector use now; None: nobody measures it, or may say it."""
+        words = ("apis", "metrics.k8s.io", "v1beta1", "namespaces", self._namespace, "pods")
+        path = "/" + "/".join(quote(one, safe="") for one in words)
+        target = f"{path}?{urlencode({'labelSelector': selector})}"
+        status, text = await self._calls.call("GET", target, None, self._headers())
+        return _said(text).get("items") if status == _OK else None
+
     async def patch(self, name: str, change: object) -> None:
         """Change a pod; a missing one is ignored."""
         await self._change("PATCH", self._path(name), change, _MERGE)

@@ -34,9 +34,12 @@ from weft.plugins.runners.kubernetes.statuses import (
     NO_IMAGE,
     Seen,
     age_s,
+    avoided_by,
     deadline_of,
     has_begun,
+    is_only_barred,
     is_over,
+    memory_of,
     products_of,
     started_at,
     state_of,
@@ -60,6 +63,10 @@ _LIVE_MAX: Final = 4 << 20
 """Bytes of a log that are followed; nodes begin a new one after 10 MiB."""
 _READ_PER_S: Final = 1 << 18
 """Bytes of one log that are read each second, about."""
+_MEASURE_S: Final = 10.0
+"""How often pods are measured; clusters do it four times a minute."""
+_NO_METRICS_S: Final = 600.0
+"""For how long nobody is asked what pods use where nobody measures it."""
 _HELD_S: Final = 3600.0
 """For how long a name stays taken, against what may arrive late."""
 
@@ -94,6 +101,9 @@ class KubernetesEngine:
         self._no_log_since: dict[str, float] = {}
         self._log_at: dict[str, float] = {}
         """When the log of each attempt that runs may be read again."""
+        self._avoided: list[str] = []
+        self._measure_at = 0.0
+        """When to ask again what pods use."""
         self._version: str | None = None
         """The one up to which `_pods` is right; None: they must be listed."""
         self._generation = 0
@@ -110,8 +120,9 @@ class KubernetesEngine:
         for name, one in assignments.items():
             try:
                 pods[name] = pod_of(
-                    self._pod(name), one, self._settings, self._limits, tag=self._tag
-                )
+                    self._pod(name), one, self._settings, self._limits, tag=self._tag,
+                    avoided=self._avoided,
+                )  # fmt: skip
             except WeftError as error:
                 refused[name] = error
         answers = await asyncio.gather(
@@ -126,7 +137,8 @@ class KubernetesEngine:
         return refused
 
     def avoid(self, nodes: Collection[str]) -> None:
-        """Do nothing: it says no nodes."""
+        """Bar nodes to what is submitted from now on."""
+        self._avoided = sorted(nodes)
 
     async def settle(self, names: Sequence[str]) -> None:
         """Take the names of these pods, if they are still free, with pods that are never
@@ -142,6 +154,7 @@ class KubernetesEngine:
         self._news.clear()
         if self._version is None:
             await self._list()
+        await self._measure()
         now = time.time()
         self._look_s = _LOOK_S
         found = {}
@@ -296,12 +309,30 @@ class KubernetesEngine:
         if before is None and (_is_withdrawn(pod) or COLLECTED not in meta.get("finalizers", ())):
             return
         now = time.time()
-        run_at, end_at = (None, None) if before is None else (before.run_at, before.end_at)
+        _, run_at, end_at, peak = Seen(pod) if before is None else before
         if run_at is None and has_begun(pod):
             run_at = now
         if end_at is None and is_over(pod):
             end_at = now
-        self._pods[name] = Seen(pod, run_at, end_at)
+        self._pods[name] = Seen(pod, run_at, end_at, peak)
+
+    async def _measure(self) -> None:
+        """Note what running pods use, of all at once; nothing where nobody measures it."""
+        runs = any("running" in state_of(seen.pod) for seen in self._pods.values())
+        if not runs or time.monotonic() < self._measure_at:
+            return
+        self._measure_at = time.monotonic() + _MEASURE_S
+        try:
+            found = await self._client.metrics(f"{TAG}={self._tag}")
+        except Unavailable:
+            found = None
+        if found is None:
+            self._measure_at = time.monotonic() + _NO_METRICS_S
+        for one in found or ():
+            name = str((one["metadata"].get("labels") or {}).get(ATTEMPT, ""))
+            if (seen := self._pods.get(name)) is not None:
+                peak = max(seen.memory_peak_bytes, memory_of(one))
+                self._pods[name] = seen._replace(memory_peak_bytes=peak)
 
     async def _judge(self, name: str, seen: Seen, now: float) -> None:
         """End a pod that is over its time, or whose image cannot be pulled."""
@@ -329,6 +360,9 @@ class KubernetesEngine:
         """Return why a pod must end, or else in how many seconds to look again."""
         if is_gated(seen.pod) and name not in self._keyed:
             return Reason.PREEMPTED, 0.0  # its gateway died before it had its secrets
+        avoided = avoided_by(seen.pod)
+        if avoided and avoided.isdisjoint(self._avoided) and is_only_barred(seen.pod):
+            return Reason.PREEMPTED, 0.0  # it is given back, to be tried there again
         limit = (seen.pod["metadata"].get("annotations") or {}).get(LIMIT)
         if limit is not None and (started := started_at(seen)) is not None:
             left_s = started + int(limit) / 1000 - now

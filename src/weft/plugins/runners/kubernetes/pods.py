@@ -1,6 +1,7 @@
 """The pod of an attempt, and the one that takes the name of an attempt which is not wanted."""
 
 import math
+from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from typing import Any, Final
 
@@ -30,6 +31,8 @@ WITHDRAWN: Final = "withdrawn"
 LIMIT: Final = "weft/limit-ms"
 UNTIL_BEGUN_S: Final = 86_400
 """How long a pod with a time limit may need until it runs, as far as the cluster minds."""
+AVOIDED: Final = "weft/avoided"
+"""The annotation with the names of the nodes on which a pod must not run."""
 VERDICT: Final = "weft/verdict"
 """The annotation that says why the gateway ends a pod."""
 COLLECTED: Final = "weft/collected"
@@ -51,9 +54,12 @@ _PLACE: Final = "registry.k8s.io/pause"
 
 
 def pod_of(
-    name: str, one: Assignment, settings: KubernetesSettings, limits: ExecutorLimits, *, tag: str
-) -> dict[str, Any]:
-    """Return the pod of an attempt. Raise `Invalid` if there cannot be one."""
+    name: str, one: Assignment, settings: KubernetesSettings, limits: ExecutorLimits, *, tag: str,
+    avoided: Sequence[str] = (),
+) -> dict[str, Any]:  # fmt: skip
+    """Return the pod of an attempt, which runs on none of these nodes. Raise `Invalid` if there
+    cannot be one.
+    """
     spec = one.spec
     _check(spec)
     container: dict[str, Any] = {
@@ -85,6 +91,9 @@ def pod_of(
         # It counts from before the image is pulled, and can be lowered only: see `deadline_of`.
         pod_spec["activeDeadlineSeconds"] = seconds_of(limit_ms) + UNTIL_BEGUN_S
         annotations[LIMIT] = str(limit_ms)
+    if avoided:
+        pod_spec["affinity"] = _apart_from(avoided)
+        annotations[AVOIDED] = ",".join(avoided)
     pod = _head(name, one.key.name, GIVEN, tag)
     pod["metadata"] |= {"annotations": annotations, "finalizers": [COLLECTED]}
     pod["spec"] = pod_spec
@@ -103,6 +112,12 @@ def placeholder_of(name: str, attempt: str, *, tag: str) -> dict[str, Any]:
             "containers": [{"name": JOB, "image": _PLACE}],
         },
     }
+
+
+def _apart_from(nodes: Sequence[str]) -> dict[str, Any]:
+    fields = [{"key": "metadata.name", "operator": "NotIn", "values": [node]} for node in nodes]
+    terms = {"nodeSelectorTerms": [{"matchFields": fields}]}
+    return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
 
 
 def seconds_of(ms: float) -> int:

@@ -1,14 +1,24 @@
 """What Kubernetes says of the pod of an attempt."""
 
+import re
 import time
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
+from msgspec import structs
+
 from weft.core.files.products import WrongProducts
 from weft.core.states import Phase, Reason
-from weft.plugins.runners.kubernetes.pods import LIMIT, PRODUCT_BYTES, VERDICT, seconds_of
+from weft.plugins.runners.kubernetes.pods import (
+    AVOIDED,
+    LIMIT,
+    PRODUCT_BYTES,
+    VERDICT,
+    seconds_of,
+)
 from weft.plugins.runners.remote import Status
+from weft.plugins.runners.remote.black_nodes import told_avoided
 
 RUNS_S: Final = 10.0
 NO_IMAGE: Final = frozenset({"ErrImagePull", "ImagePullBackOff", "ErrImageNeverPull"})
@@ -30,6 +40,11 @@ _KILLED: Final = (137, 143)
 _SIGNALLED: Final = 128
 _LEAST_S: Final = 0.001
 _SAID_MAX: Final = 200
+_NO_ROOM: Final = "Insufficient"
+_QUANTITY: Final = re.compile(r"(\d+)([KMGT]i)?")
+_UNITS: Final[Mapping[str | None, int]] = {
+    None: 1, "Ki": 1 << 10, "Mi": 1 << 20, "Gi": 1 << 30, "Ti": 1 << 40,
+}  # fmt: skip
 
 
 class Seen(NamedTuple):
@@ -38,6 +53,14 @@ class Seen(NamedTuple):
     pod: Mapping[str, Any]
     run_at: float | None = None
     end_at: float | None = None
+    memory_peak_bytes: int = 0
+    """The most that its metrics showed; 0: the cluster has none."""
+
+
+def memory_of(metrics: Mapping[str, Any]) -> int:
+    """Return how many bytes a pod holds."""
+    used = (_QUANTITY.fullmatch(one["usage"]["memory"]) for one in metrics["containers"])
+    return sum(int(one[1]) * _UNITS[one[2]] for one in used if one is not None)
 
 
 def state_of(pod: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -50,6 +73,25 @@ def verdict_of(pod: Mapping[str, Any]) -> Reason | None:
     """Return why the gateway ends a pod."""
     word = (pod["metadata"].get("annotations") or {}).get(VERDICT, "")
     return next((one for one in Reason if one.word == word), None)
+
+
+def avoided_by(pod: Mapping[str, Any]) -> frozenset[str]:
+    """Return the nodes on which a pod must not run, as attempts failed there at once."""
+    text = (pod["metadata"].get("annotations") or {}).get(AVOIDED, "")
+    return frozenset(text.split(",") if text else ())
+
+
+def is_only_barred(pod: Mapping[str, Any]) -> bool:
+    """Say whether a pod waits for nodes that it may not use, not for room on others."""
+    said = [str(one.get("message", "")) for one in _unplaced(pod)]
+    return any("affinity" in one and _NO_ROOM not in one for one in said)
+
+
+def _unplaced(pod: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    conditions = pod["status"].get("conditions") or ()
+    return [
+        one for one in conditions if one["type"] == "PodScheduled" and one["status"] == "False"
+    ]
 
 
 def products_of(pod: Mapping[str, Any]) -> bytes:
@@ -97,11 +139,9 @@ def where_of(pod: Mapping[str, Any]) -> str:
     found = state.get("waiting") or state.get("terminated") or {}
     node = pod["spec"].get("nodeName")
     said = [f"pod {name} on {node}" if node else f"pod {name}"]
-    said += [
-        f"{one.get('reason', '')}: {one.get('message', '')}"
-        for one in status.get("conditions") or ()
-        if one["type"] == "PodScheduled" and one["status"] == "False"
-    ]
+    if unplaced := _unplaced(pod):
+        said[0] += told_avoided(avoided_by(pod))
+        said += [f"{one.get('reason', '')}: {one.get('message', '')}" for one in unplaced]
     said += [text for text in (status.get("reason"), status.get("message")) if text]
     message = "" if found.get("reason") in _BY_ITSELF else found.get("message")
     said += [text for text in (found.get("reason"), message) if text]
@@ -110,6 +150,12 @@ def where_of(pod: Mapping[str, Any]) -> str:
 
 def status_of(seen: Seen, now: float) -> Status:
     """Return the status of an attempt."""
+    status = _status_of(seen, now)
+    node = str(seen.pod["spec"].get("nodeName") or "")
+    return structs.replace(status, node=node, memory_peak_bytes=seen.memory_peak_bytes)
+
+
+def _status_of(seen: Seen, now: float) -> Status:
     pod = seen.pod
     started, where = started_at(seen), where_of(pod)
     started_ago = None if started is None else max(0.0, now - started)

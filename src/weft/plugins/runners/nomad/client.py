@@ -2,7 +2,9 @@
 
 import json
 import ssl
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from http.client import HTTPException
 from typing import Any, Final
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -11,6 +13,11 @@ from weft.plugins.runners.nomad.settings import NomadSettings
 from weft.plugins.runners.remote.calls import SAID_MAX, HttpCalls, LongText, Server
 
 _HINT: Final = "The gateway asks again by itself; look at the servers with `nomad server members`."
+_NEWS_S: Final = 60.0
+"""After which the stream of events is asked for again."""
+_BEAT_S: Final = 10.0
+"""How often Nomad says something there even if nothing happens."""
+_OK: Final = 200
 _NOT_FOUND: Final = 404
 _RIGHTS: Final = (401, 403)
 _BUSY: Final = 429
@@ -75,6 +82,25 @@ class NomadClient:
             return LongText(b"")
         self._check(status, found.head)
         return found
+
+    def news(self, prefix: str) -> Iterator[None]:
+        """Yield when something happens to an allocation of our jobs, for a while. Blocks. Raise
+        `Unavailable`.
+        """
+        target = self._target(["event", "stream"], {"topic": "Allocation"})
+        until = time.monotonic() + _NEWS_S
+        try:
+            with self._calls.open("GET", target, None, self._headers(), longer_s=_BEAT_S) as news:
+                if news.status != _OK:
+                    self._check(news.status, news.read())
+                yield
+                while time.monotonic() < until and (line := news.readline()):
+                    told = json.loads(line).get("Events") or ()
+                    jobs = [(one["Payload"].get("Allocation") or {}).get("JobID") for one in told]
+                    if any(str(one).startswith(prefix) for one in jobs):
+                        yield
+        except (OSError, HTTPException, ValueError, LookupError) as error:
+            raise Unavailable(f"Nomad is away: {error}"[:SAID_MAX], hint=_HINT) from error
 
     def close(self) -> None:
         """Take no more calls."""

@@ -5,12 +5,17 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
+from msgspec import structs
+
 from weft.core.ends.conditions import FILE_BYTES_MAX, Blocked
 from weft.core.errors import Unavailable, WeftError
+from weft.core.states import Reason
 from weft.plugins.runners.nomad.client import NomadClient, NomadRefused
 from weft.plugins.runners.nomad.jobs import (
     ASK,
     ATTEMPT,
+    AVOIDED,
+    FOR_A_TIME,
     LIMIT,
     PRODUCTS,
     STATE,
@@ -20,9 +25,18 @@ from weft.plugins.runners.nomad.jobs import (
     payload_of,
     size_of,
 )
+from weft.plugins.runners.nomad.news import NewsWatch
 from weft.plugins.runners.nomad.settings import NomadSettings
-from weft.plugins.runners.nomad.statuses import status_of, why_unplaced
+from weft.plugins.runners.nomad.statuses import (
+    first_of,
+    has_children,
+    is_only_barred,
+    peak_of,
+    status_of,
+    why_unplaced,
+)
 from weft.plugins.runners.remote import Left, Status
+from weft.plugins.runners.remote.black_nodes import told_avoided
 from weft.plugins.runners.remote.calls import LongText
 from weft.plugins.runners.remote.outputs import live_bytes, pieces_of, room_of
 from weft.ports.executor import ExecutorLimits
@@ -49,10 +63,18 @@ class NomadEngine:
         self._settings = settings
         self._limits = limits
         self._prefix = f"weft-{tag}-"
-        self._parents: set[str] = set()
-        """Parameterised jobs that Nomad has."""
-        self._asked: dict[str, tuple[str, str]] = {}
-        """Parent and payload of attempts of which Nomad has not said that it took them."""
+        self._parents: dict[str, tuple[str, ...]] = {}
+        """Parameterised jobs that Nomad has, and the nodes that each avoids."""
+        self._asked: dict[str, tuple[str, str, tuple[str, ...]]] = {}
+        """Parent, payload and avoided nodes of attempts that Nomad has not said to have taken."""
+        self._avoided: tuple[str, ...] = ()
+        self._returned: set[str] = set()
+        """Attempts that waited for nodes other than those which are avoided no more: they are
+        given back, to be submitted without that.
+        """
+        self._peaks: dict[str, int] = {}
+        """The most memory of each attempt that was seen."""
+        self._watch = NewsWatch(lambda: client.news(self._prefix))
         self._limit_s: dict[str, float | None] = {}
         self._allocations: dict[str, str] = {}
         """The allocation that runs each attempt, or ran it."""
@@ -68,10 +90,11 @@ class NomadEngine:
         for name, one in assignments.items():
             try:
                 payload = payload_of(one, self._limits)
-                self._asked[name] = (await self._parent(one), payload)
+                await self._ask(name, one, payload)
             except Unavailable:
                 raise
             except WeftError as error:
+                self._asked.pop(name, None)
                 refused[name] = error
             else:
                 self._limit_s[name] = one.spec.timeout_s
@@ -86,6 +109,10 @@ class NomadEngine:
 
     async def statuses(self, names: Sequence[str]) -> Mapping[str, Status]:
         """Ask for all jobs, for all allocations, and why some have none."""
+        with self._watch.looking():
+            return await self._statuses(names)
+
+    async def _statuses(self, names: Sequence[str]) -> Mapping[str, Status]:
         jobs = await self._read_jobs()
         wanted = {jobs[name]["ID"]: name for name in names if name in jobs}
         self._jobs |= {name: str(number) for number, name in wanted.items()}
@@ -99,17 +126,44 @@ class NomadEngine:
         for one in allocations or ():
             if one["JobID"] in wanted:
                 found[one["JobID"]].append(one)
-        reasons = await self._reasons() if wanted.keys() - found.keys() else {}
+        waits = await self._blocked() if wanted.keys() - found.keys() else {}
         statuses = {}
         for number, name in wanted.items():
-            own, why = found[number], reasons.get(number, "")
-            statuses[name] = status = status_of(jobs[name], own, self._limit_s.get(name), why)
+            own, evaluation = found[number], waits.get(number, {})
+            why = ""
+            if evaluation:
+                why = f"{why_unplaced(evaluation)}{told_avoided(_avoided_by(jobs[name]))}"
+            status = status_of(jobs[name], own, self._limit_s.get(name), why)
             if status.started_s_ago is not None and own:
-                self._allocations[name] = min(own, key=lambda one: one["CreateTime"])["ID"]
+                self._allocations[name] = first_of(own)["ID"]
+            if status.ended_s_ago is not None:
+                status = self._ended(name, status)
+            statuses[name] = status
+        barred = [
+            name
+            for number, name in wanted.items()
+            if not found[number] and self._is_barred(jobs[name], waits.get(number, {}))
+        ]
+        await self._give_back(barred)
         return statuses
 
+    def _ended(self, name: str, status: Status) -> Status:
+        if name in self._returned and status.started_s_ago is None:
+            status = structs.replace(status, reason=Reason.PREEMPTED)
+        return structs.replace(status, memory_peak_bytes=self._peaks.get(name, 0))
+
+    def _is_barred(self, job: Mapping[str, Any], evaluation: Mapping[str, Any]) -> bool:
+        avoided = _avoided_by(job)
+        return bool(avoided) and avoided.isdisjoint(self._avoided) and is_only_barred(evaluation)
+
+    async def _give_back(self, names: Sequence[str]) -> None:
+        """Stop what waits; the next look says whether it had begun meanwhile."""
+        self._returned.update(names)
+        await self._delete([self._jobs[name] for name in names], purge=False)
+
     def avoid(self, nodes: Collection[str]) -> None:
-        """Do nothing: it says no nodes."""
+        """Bar nodes to what is submitted from now on."""
+        self._avoided = tuple(sorted(nodes))
 
     async def settle(self, names: Sequence[str]) -> None:
         """Take the tokens of these dispatches, if they are still free, with jobs that do nothing:
@@ -117,8 +171,8 @@ class NomadEngine:
         """
         for name in names:
             if name in self._asked:
-                parent, _ = self._asked[name]
-                self._asked[name] = (parent, _NOTHING)
+                parent, _, avoided = self._asked[name]
+                self._asked[name] = (parent, _NOTHING, avoided)
                 await self._dispatch(name, _WITHDRAWN)
 
     async def stop(self, names: Sequence[str], *, grace_ms: int) -> None:  # noqa: ARG002 (Nomad knows one for the job)
@@ -142,12 +196,20 @@ class NomadEngine:
 
     async def _grown(self, name: str, stored: Stored) -> list[Piece]:
         pieces: list[Piece] = []
+        await self._weigh(name)
         for stream, word in _STREAMS:
             has = stored.of(stream)
             if more := live_bytes(has, self._limits):
                 text = await self._log(name, word, has, more, more)
                 pieces += pieces_of(stream, text.head)
         return pieces
+
+    async def _weigh(self, name: str) -> None:
+        """Note how much memory an attempt holds; Nomad forgets it with the end."""
+        if (allocation := self._allocations.get(name)) is not None:
+            told = await self._client.call("GET", ["client", "allocation", allocation, "stats"])
+            peak = peak_of(told or {})
+            self._peaks[name] = max(peak, self._peaks.get(name, 0))
 
     async def output(self, name: str, stored: Stored) -> Sequence[Piece]:
         """Return the rest of what the job wrote: the beginning and the end of what is too long."""
@@ -193,29 +255,33 @@ class NomadEngine:
         """Remove the jobs from Nomad."""
         await self._delete([self._jobs[one] for one in names if one in self._jobs], purge=True)
         for name in names:
-            for kept in (self._jobs, self._allocations, self._limit_s, self._asked):
+            self._returned.discard(name)
+            for kept in (
+                self._jobs, self._allocations, self._limit_s, self._asked, self._peaks,
+            ):  # fmt: skip
                 kept.pop(name, None)
 
     async def changed(self) -> None:
-        """Return after a while."""
-        await asyncio.sleep(self._settings.nomad_look_s)
+        """Return when Nomad tells of an attempt, and after a while."""
+        await self._watch.changed(self._settings.nomad_look_s, wanted=bool(self._jobs))
 
     async def names(self) -> list[str]:
         """Return the attempts that Nomad knows."""
         return sorted(await self._read_jobs())
 
-    async def _reasons(self) -> dict[str, str]:
-        """Return why no node takes jobs, by their ids in Nomad."""
+    async def _blocked(self) -> dict[str, Mapping[str, Any]]:
+        """Return the evaluations of jobs that no node takes, by their ids in Nomad."""
         told = await self._client.call(
             "GET", ["evaluations"],
             filter=f'Status == "blocked" and JobID contains "{self._prefix}"',
         )  # fmt: skip
-        return {str(one["JobID"]): why_unplaced(one) for one in told or ()}
+        return {str(one["JobID"]): one for one in told or ()}
 
     async def _read_jobs(self) -> dict[str, Mapping[str, Any]]:
         """Return our dispatched jobs by the names of attempts."""
         jobs = await self._client.call("GET", ["jobs"], prefix=self._prefix, meta="true")
         found = {}
+        await self._drop([one for one in jobs or () if not one.get("ParentID")])
         for one in jobs or ():
             meta = one.get("Meta") or {}
             if one.get("ParentID") and meta.get(STATE) != _WITHDRAWN and ATTEMPT in meta:
@@ -224,19 +290,35 @@ class NomadEngine:
                     self._limit_s[str(meta[ATTEMPT])] = float(limit)
         return found
 
-    async def _parent(self, one: Assignment) -> str:
-        """Return the parameterised job of an attempt's size; it is made if need be."""
-        document = job_of(size_of(one), self._settings, self._limits)
+    async def _drop(self, parents: Sequence[Mapping[str, Any]]) -> None:
+        """Remove what has avoided nodes for a time, and runs nothing any more."""
+        asked = {parent for parent, _, _ in self._asked.values()}
+        old = [
+            number
+            for one in parents
+            if (number := str(one["ID"])).startswith(self._prefix + FOR_A_TIME)
+            and number not in asked
+            and self._parents.get(number) != self._avoided
+            and not has_children(one)
+        ]
+        for number in old:
+            self._parents.pop(number, None)
+        await self._delete(old, purge=True)
+
+    async def _ask(self, name: str, one: Assignment, payload: str) -> None:
+        """Note what to dispatch; the parameterised job of its size is made if need be."""
+        avoided = self._avoided
+        document = job_of(size_of(one), self._settings, self._limits, avoided)
         parent = parent_of(self._prefix, document)
+        self._asked[name] = parent, payload, avoided
         if parent not in self._parents:
             job = {**document, "ID": parent, "Name": parent}
             await self._client.call("PUT", ["jobs"], {"Job": job})
-            self._parents.add(parent)
-        return parent
+            self._parents[parent] = avoided
 
     async def _dispatch(self, name: str, state: str = "") -> None:
-        parent, payload = self._asked[name]
-        meta = {ATTEMPT: name, STATE: state or "given"}
+        parent, payload, avoided = self._asked[name]
+        meta = {ATTEMPT: name, STATE: state or "given", AVOIDED: ",".join(avoided)}
         if (limit_s := self._limit_s.get(name)) is not None:
             meta[LIMIT] = str(limit_s)
         body = {"Payload": payload, "Meta": meta}
@@ -244,7 +326,7 @@ class NomadEngine:
             "POST", ["job", parent, "dispatch"], body, idempotency_token=self._prefix + name
         )
         if answer is None:  # somebody has removed the parameterised job
-            self._parents.discard(parent)
+            self._parents.pop(parent, None)
             raise Unavailable(f"Nomad has lost the job {parent}", hint="It is registered again.")
         self._asked.pop(name, None)
 
@@ -253,3 +335,8 @@ class NomadEngine:
         await asyncio.gather(
             *(self._client.call("DELETE", ["job", number], purge=words) for number in numbers)
         )
+
+
+def _avoided_by(job: Mapping[str, Any]) -> frozenset[str]:
+    text = str((job.get("Meta") or {}).get(AVOIDED) or "")
+    return frozenset(text.split(",") if text else ())

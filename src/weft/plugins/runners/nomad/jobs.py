@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import shlex
+from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 from weft.core.attempt_key import AttemptKey
@@ -28,6 +29,10 @@ STATE: Final = "weft_state"
 """`given`, or `withdrawn`: a job that does nothing and holds the token of an attempt."""
 LIMIT: Final = "weft_limit_s"
 """The attempt's own time limit; a gateway that adopts it knows by it why it ended."""
+AVOIDED: Final = "weft_avoided"
+"""Names of the nodes on which a job must not run, with commas between."""
+FOR_A_TIME: Final = "avoids-"
+"""Begins the names of parameterised jobs that avoid nodes; they go when nobody needs them."""
 TASK: Final = "job"
 PRODUCTS: Final = "products"
 ASK: Final = "ask"
@@ -36,6 +41,7 @@ _RUNS: Final = ("nomad", "process")
 """Executors of the specs that are understood: the second is a spec that names none."""
 _PAYLOAD_MAX: Final = 16 << 10
 """Nomad takes no more."""
+_NODE: Final = "${node.unique.name}"
 _START: Final = f'exec {SHELL} "$NOMAD_TASK_DIR/script"'
 _NS: Final = 1_000_000
 
@@ -55,12 +61,15 @@ def size_of(one: Assignment) -> Size:
 
 def parent_of(prefix: str, document: dict[str, Any]) -> str:
     """Return the id of a parameterised job: another definition is another job."""
-    return prefix + hashlib.sha256(repr(document).encode()).hexdigest()[:12]
+    kind = FOR_A_TIME if document["TaskGroups"][0]["Constraints"] else ""
+    return prefix + kind + hashlib.sha256(repr(document).encode()).hexdigest()[:12]
 
 
-def job_of(size: Size, settings: NomadSettings, limits: ExecutorLimits) -> dict[str, Any]:
-    """Return the definition of a parameterised job, without its id. Nomad tries nothing again:
-    weft decides.
+def job_of(
+    size: Size, settings: NomadSettings, limits: ExecutorLimits, avoided: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Return the definition of a parameterised job, without its id, that runs on none of these
+    nodes. Nomad tries nothing again: weft decides.
     """
     resources: dict[str, Any] = {
         "CPU": max(size.cpu_m * settings.nomad_core_mhz // 1000, 1),
@@ -75,12 +84,15 @@ def job_of(size: Size, settings: NomadSettings, limits: ExecutorLimits) -> dict[
         "ParameterizedJob": {
             "Payload": "required",
             "MetaRequired": [ATTEMPT, STATE],
-            "MetaOptional": [LIMIT],
+            "MetaOptional": [LIMIT, AVOIDED],
         },
         "TaskGroups": [
             {
                 "Name": TASK,
                 "Count": 1,
+                "Constraints": [
+                    {"LTarget": _NODE, "RTarget": node, "Operand": "!="} for node in avoided
+                ],
                 "RestartPolicy": {"Attempts": 0, "Mode": "fail"},
                 "ReschedulePolicy": {"Attempts": 0, "Unlimited": False},
                 "PreventRescheduleOnLost": True,

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from msgspec import structs
+
 from weft.core.states import Phase, Reason
 from weft.plugins.runners.nomad.jobs import TASK
 from weft.plugins.runners.remote import Status
@@ -27,6 +29,25 @@ def why_unplaced(evaluation: Mapping[str, Any]) -> str:
     return "; ".join(said)
 
 
+def peak_of(stats: Mapping[str, Any]) -> int:
+    """Return how many bytes an allocation holds, or held at most, by what its node measures."""
+    memory = (stats.get("ResourceUsage") or {}).get("MemoryStats") or {}
+    return max(int(memory.get(one) or 0) for one in ("MaxUsage", "Usage", "RSS"))
+
+
+def has_children(parent: Mapping[str, Any]) -> bool:
+    """Say whether something of a parameterised job waits or runs."""
+    count = (parent.get("JobSummary") or {}).get("Children") or {}
+    return bool(int(count.get("Pending") or 0) + int(count.get("Running") or 0))
+
+
+def is_only_barred(evaluation: Mapping[str, Any]) -> bool:
+    """Say whether a job waits for nodes that it may not use, not for room on others."""
+    told = [*(evaluation.get("FailedTGAllocs") or {}).values()]
+    is_barred = any(one.get("ConstraintFiltered") for one in told)
+    return is_barred and not any(one.get("DimensionExhausted") for one in told)
+
+
 def status_of(
     job: Mapping[str, Any],
     allocations: Sequence[Mapping[str, Any]],
@@ -34,14 +55,30 @@ def status_of(
     why: str = "",
 ) -> Status:
     """Return the status of an attempt. `limit_s`: its own time limit; `why`: `why_unplaced`."""
+    status = _status_of(job, allocations, limit_s, why)
+    if not allocations:
+        return status
+    return structs.replace(status, node=str(first_of(allocations).get("NodeName") or ""))
+
+
+def first_of(allocations: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """Return the one that ran: what Nomad may have started in its stead is stopped."""
+    return min(allocations, key=lambda found: found["CreateTime"])
+
+
+def _status_of(
+    job: Mapping[str, Any],
+    allocations: Sequence[Mapping[str, Any]],
+    limit_s: float | None,
+    why: str,
+) -> Status:
     name = str(job["ID"])
     if not allocations:
         if job["Status"] != "dead":
             waits = f"no node takes it: {why}" if why else "no node has it yet"
             return Status(Phase.QUEUED_REMOTE, message=f"Nomad job {name}: {waits}")
         return Status(Phase.COLLECTING, None, 0.0, message=f"not begun in Nomad: {name}")
-    # The first one: what Nomad may have started in its stead is stopped.
-    one = min(allocations, key=lambda found: found["CreateTime"])
+    one = first_of(allocations)
     task = (one.get("TaskStates") or {}).get(TASK) or {}
     state = str(one["ClientStatus"])
     where = f"Nomad allocation {one['ID'][:8]} on {one.get('NodeName') or 'a node'}: {state}"

@@ -18,7 +18,7 @@ from weft.core.scheduling.gateway_test import GATEWAY
 from weft.core.states import Phase, Reason
 from weft.plugins.runners.remote.black_nodes import BlackNodes
 from weft.plugins.runners.remote.careful import CarefulEngine
-from weft.plugins.runners.remote.ends import at_ns, reason_of
+from weft.plugins.runners.remote.ends import at_ns, ended_by
 from weft.plugins.runners.remote.engine import Engine, Left, Status
 from weft.plugins.runners.remote.forgetting import Forgetting
 from weft.plugins.runners.remote.handles import Handle, Handles
@@ -440,22 +440,10 @@ class RemoteRunner:
 
     async def _end_of(self, key: AttemptKey, status: Status) -> Ended:
         """Collect what is left of the output, and return the end."""
-        assert status.ended_s_ago is not None
         stored, location = await self._outputs.collect(key, status)
         handle = self._held.get(key)
-        said = Ended(
-            key,
-            0 if status.started_s_ago is None else at_ns(status.started_s_ago),
-            at_ns(status.ended_s_ago),
-            reason_of(status, None if handle is None else handle.stop_reason),
-            status.exit_code,
-            status.signal,
-            status.message,
-            stdout_bytes=stored.stdout.written,
-            stderr_bytes=stored.stderr.written,
-            truncated=stored.is_cut,
-            location=location,
-        )
+        stop_reason = None if handle is None else handle.stop_reason
+        said = ended_by(key, status, stop_reason, stored, location)
         ended = said if status.is_gone else await self._left.bring(self._engine, said)
         self._nodes.ended(status.node, ended)
         return ended

@@ -7,7 +7,7 @@ tried again.
 
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import UTC, datetime
 from typing import Final
 
@@ -30,6 +30,12 @@ _ENDS_MAX: Final = 1000
 _SAYS_NOTHING: Final = frozenset(
     {Reason.CANCELLED, Reason.PREEMPTED, Reason.LOST, Reason.DEADLINE, Reason.BLOCKED}
 )
+
+
+def told_avoided(nodes: Collection[str]) -> str:
+    """Return what to add to why an attempt waits; empty: no node is avoided."""
+    names = ", ".join(sorted(nodes))
+    return f"; avoided, as attempts fail there at once: {names}" if names else ""
 
 
 class BlackNodes:

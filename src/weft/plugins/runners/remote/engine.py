@@ -31,6 +31,10 @@ class Status(msgspec.Struct, frozen=True):
     """Where it ran, by a name with which the engine can avoid it; empty: it cannot."""
     is_gone: bool = False
     """Whether the engine has nothing of it any more, neither output nor files."""
+    cpu_ms: int = 0
+    """Time of processors that an ended attempt used; 0: the engine does not know it."""
+    memory_peak_bytes: int = 0
+    """The most memory that it held at a time; 0: the engine does not know it."""
 
 
 class Left(msgspec.Struct, frozen=True):

@@ -3,6 +3,7 @@
 A command that Slurm does not answer raises `Unavailable`; one that it refuses, `SlurmRefused`.
 """
 
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -36,6 +37,9 @@ a login shell of its account first, which takes seconds: Slurm 22.05 takes NIL f
 _NO_COMMAND: Final = 127
 _WORDS: Final = 6
 """What squeue is asked to say of a task."""
+_PEAK: Final = re.compile(r"^(\d+)_(\d+)\.\w+\|([\d.]+)([KMGT]?)$", re.MULTILINE)
+"""A step of a task, and its memory."""
+_UNITS: Final = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _CANCELLED_AT_ONCE: Final = 500
 """Ids on one command line."""
 
@@ -141,6 +145,19 @@ class SlurmCommands:
             array, _, index = number.partition("_")
             if index.isdigit():
                 found.append(Task(int(array), int(index), state.split(" ")[0], "", nodes))
+        return found
+
+    async def memory_peaks(self, tasks: Sequence[Task]) -> dict[tuple[int, int], int]:
+        """Return the bytes that ended tasks held at most, of those of which the accounting says
+        it.
+        """
+        text = await self.run(
+            "sacct", "-P", "-n", "-o", "JobID,MaxRSS", "-j", ",".join(task.name for task in tasks)
+        )
+        found: dict[tuple[int, int], int] = {}
+        for array, index, count, unit in _PEAK.findall(text):
+            task = int(array), int(index)
+            found[task] = max(found.get(task, 0), int(float(count) * _UNITS[unit]))
         return found
 
     async def cancel(self, names: Sequence[str], *words: str) -> None:

@@ -10,10 +10,13 @@ from fnmatch import fnmatchcase
 from signal import SIGTERM
 from typing import Final, NamedTuple
 
+from msgspec import structs
+
 from weft.core.ends.conditions import FILE_BYTES_MAX, Blocked
 from weft.core.errors import Invalid, Unavailable, WeftError
 from weft.core.states import Phase, Reason
 from weft.plugins.runners.remote import Left, Status
+from weft.plugins.runners.remote.black_nodes import told_avoided
 from weft.plugins.runners.slurm.commands import (
     FULL,
     SlurmArray,
@@ -53,6 +56,11 @@ _WAITS_FOR: Final[Mapping[str, str]] = {
 _SETTLE_S: Final = 5.0
 """How long a file may need to be seen after Slurm has said that a task is over."""
 _KILL_LOOK_S: Final = 0.2
+_WEIGHED_MAX: Final = 500
+"""Of how many ended attempts the accounting is asked in one look."""
+_ACCOUNTS_S: Final = 3.0
+_NO_ACCOUNTS_S: Final = 600.0
+"""For how long it is not asked for memory when it is not there, or slow."""
 
 _SIGNALLED: Final = 128
 """A shell adds it to the number of the signal that ended a program. A program may exit with such a
@@ -104,6 +112,8 @@ class SlurmEngine:
         """The most tasks of an array, as far as Slurm has taken it."""
         self._room = self._array_max
         """How many tasks it is asked to take at once, after it took no more."""
+        self._accounts_at = 0.0
+        """When the accounting may be asked for memory again."""
         self._is_read = False
         self._doing = asyncio.Lock()
         """Held by submissions and looks: an answer that was lost is cleared up between them."""
@@ -151,9 +161,36 @@ class SlurmEngine:
             begun = [one for one in unknown if not _is_waiting(tasks.get(self._given[one]))]
             marks = await self._files.marks(begun)
             found = self._statuses(unknown, tasks, marks)
+            await self._weigh([name for name in unknown if name in self._kept], marks, tasks)
             lost = [name for name in unknown if name not in found]
             found |= await self._judge(lost, tasks, marks)
             return found | {name: self._kept[name] for name in names if name in self._kept}
+
+    async def _weigh(
+        self, names: Sequence[str], marks: Mapping[str, Marks], tasks: _Tasks
+    ) -> None:
+        """Add to what has just ended the memory that it used, if the accounting knows that by now:
+        no end waits for it.
+        """
+        over = {
+            task: name
+            for name in names[:_WEIGHED_MAX]
+            if (task := marks[name].task) is not None
+            and task in tasks
+            and tasks[task].state != "RUNNING"
+        }
+        if not over or time.monotonic() < self._accounts_at:
+            return
+        try:
+            async with asyncio.timeout(_ACCOUNTS_S):
+                peaks = await self._commands.memory_peaks([tasks[task] for task in over])
+        except (WeftError, TimeoutError):
+            self._accounts_at = time.monotonic() + _NO_ACCOUNTS_S
+            return
+        for task, peak in peaks.items():
+            if (name := over.get(task)) is not None:
+                status = self._kept[name]
+                self._kept[name] = structs.replace(status, memory_peak_bytes=peak)
 
     async def stop(self, names: Sequence[str], *, grace_ms: int) -> None:
         """Take what no node has begun; signal the rest."""
@@ -410,9 +447,7 @@ def _waits(task: Task, avoided: Sequence[str]) -> str:
     meaning = _WAITS_FOR.get(task.reason.partition(",")[0])
     reason = f"{task.reason} ({meaning})" if meaning else task.reason
     text = f"Slurm job {task.name}: {task.state}, {reason}".removesuffix(", None")
-    if avoided:
-        text += f"; avoided, as attempts fail there at once: {', '.join(avoided)}"
-    return text
+    return text + told_avoided(avoided)
 
 
 def _where(marks: Marks, task: Task | None) -> str:
@@ -453,6 +488,7 @@ def _ended(marks: Marks, ended_s_ago: float, task: Task | None) -> Status:
         message=_where(marks, task),
         reason=reason,
         node=marks.node,
+        cpu_ms=marks.cpu_ms,
     )
 
 

@@ -3,6 +3,7 @@
     ROOT/weft-b1-j7-a1/  job, limit, script   what runs
                          run/                 who made it runs the attempt
                          run/started, ended   told by the node: its task, and the exit code
+                         run/used             what the shell says of time that its children used
                          run/products, ask    what the job left, if it did
                          out, err             output
     ROOT/arrays/ID       the names of an array's attempts, a line each
@@ -31,7 +32,7 @@ from weft.ports.log_store import Stored
 from weft.wire.log_format import STDERR, STDOUT, Piece
 
 ARRAYS: Final = "arrays"
-MARKS: Final = ("started", "ended", "late", "stopped", "missing", "nowhere")
+MARKS: Final = ("started", "ended", "used", "late", "stopped", "missing", "nowhere")
 """Files of the directory `run` that tell something by their age or text."""
 _BEGAN: Final = re.compile(r"(\d+) (\d+) ?(\S*)\s*", re.ASCII)
 _OVER: Final = re.compile(r"(\d{0,3})\s*", re.ASCII)
@@ -40,6 +41,7 @@ LEFT: Final = frozenset({PRODUCTS, ASK})
 STREAMS: Final[Mapping[str, int]] = {"out": STDOUT, "err": STDERR}
 MARK_BYTES_MAX: Final = 200
 """A mark that a node writes is shorter; jobs can write there, too."""
+_TIME: Final = re.compile(r"(\d{1,9})m(\d{1,9}(?:\.\d+)?)s", re.ASCII)
 _FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
@@ -63,6 +65,8 @@ class Marks:
     """Why it was not started: `missing` (program) or `nowhere` (directory); empty: it was."""
     left: frozenset[str] = frozenset()
     """Which of `LEFT` are there."""
+    cpu_ms: int = 0
+    """Time of processors that it used."""
 
 
 class SlurmFolder:
@@ -244,4 +248,11 @@ def marks_of(ages: Mapping[str, float], texts: Mapping[str, str]) -> Marks:
         is_stopped="stopped" in ages,
         trouble=next((one for one in ("missing", "nowhere") if one in ages), ""),
         left=LEFT.intersection(ages),
+        cpu_ms=_cpu_ms(texts.get("used", "")),
     )
+
+
+def _cpu_ms(times: str) -> int:
+    """Return what the children of a shell used, by the second line of its `times`."""
+    spent = _TIME.findall(times.partition("\n")[2])
+    return int(sum(60_000 * int(minutes) + 1000 * float(seconds) for minutes, seconds in spent))

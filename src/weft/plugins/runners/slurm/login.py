@@ -139,6 +139,7 @@ class Login:
                 return known, self._files
             if time.monotonic() < self._next_at:
                 raise self._away(self._why)
+            found = None
             try:
                 user, host, port = self._to
                 found = await self._ssh.connect(
@@ -152,6 +153,8 @@ class Login:
                 self._n_failed += 1
                 self._next_at = time.monotonic() + wait_s
                 self._why = _words(error)
+                if found is not None:
+                    found.abort()
                 raise
             self._n_failed = 0
             self._connection = found

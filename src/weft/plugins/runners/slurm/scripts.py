@@ -49,6 +49,7 @@ while kill -0 $job 2>/dev/null; do wait $job; code=$?; done
 kill -KILL -$job 2>/dev/null
 [ -n "$clock" ] && kill $clock 2>/dev/null
 echo $code >run/over
+times >run/used
 mv run/over run/ended
 exit $code
 """

@@ -26,9 +26,10 @@ class NomadCluster:
         self.directory = directory
         self.address = f"http://127.0.0.1:{PORT}"
 
-    def ask(self, method: str, path: str) -> Any:  # noqa: ANN401 (a document of Nomad's)
+    def ask(self, method: str, path: str, body: object = None) -> Any:  # noqa: ANN401 (a document of Nomad's)
         """Call Nomad's API."""
-        request = urllib.request.Request(f"{self.address}/v1/{path}", method=method)  # noqa: S310 (ours)
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(f"{self.address}/v1/{path}", method=method, data=data)  # noqa: S310 (ours)
         with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310 (ours)
             return json.load(answer)
 

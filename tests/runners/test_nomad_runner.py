@@ -244,6 +244,29 @@ class TestNomadRunner(RealEngineSuite, FollowedOutputSuite, EngineFaultsSuite):
             await agent.runner.submit([one])
             assert (await agent.end_of(one)).memory_peak_bytes > 50_000_000
 
+    async def test_job_of_a_drained_node_is_preempted_and_not_begun_again(self) -> None:
+        """Weft decides where it runs next; Nomad would do it by itself."""
+        evidence = self.root / "evidence"
+        spec = JobSpec(script=f"echo ran >>{evidence}; sleep 60")
+        one, other = Assignment(AttemptKey(1, 5, 1), spec, 100, 16, (1, 5)), assignment(6)
+        (node,) = self.cluster.ask("GET", "nodes")
+        drain = {"DrainSpec": {"Deadline": -1}, "MarkEligible": False}
+        async with self.ended() as agent:
+            await agent.runner.submit([one])
+            await agent.until(lambda told: len(told.started) == 1)
+            self.cluster.ask("PUT", f"node/{node['ID']}/drain", drain)
+            try:
+                end = await agent.end_of(one)
+            finally:
+                fit = {"Eligibility": "eligible"}
+                self.cluster.ask("PUT", f"node/{node['ID']}/eligibility", fit)
+            await agent.runner.submit([other])
+            assert (await agent.end_of(other)).exit_code == 0
+            assert (end.reason, end.exit_code, end.signal) == (Reason.PREEMPTED, None, None)
+            assert end.started_ns > 0
+
+        assert evidence.read_text() == "ran\n"
+
     async def test_job_stopped_in_nomad_by_hand_ends(self) -> None:
         one = assignment(3, runs_s=60)
         async with self.ended() as agent:

@@ -225,6 +225,7 @@ class TestSlurmLogin(RealEngineSuite, FollowedOutputSuite):
             assert path.stat().st_size == 1_000_000
             engine = engine_of(self.root, self.address)
             pieces = await engine.output(one.key.name, Stored())
+            engine.shell.close()
             kept = sum(len(piece.data) for piece in pieces if piece.kind == STDOUT)
             assert kept == STREAM_BYTES
 

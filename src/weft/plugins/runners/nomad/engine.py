@@ -2,14 +2,14 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from msgspec import structs
 
 from weft.core.ends.conditions import FILE_BYTES_MAX, Blocked
 from weft.core.errors import Unavailable, WeftError
-from weft.core.states import Reason
+from weft.core.states import Phase, Reason
 from weft.plugins.runners.nomad.client import NomadClient, NomadRefused
 from weft.plugins.runners.nomad.jobs import (
     ASK,
@@ -30,7 +30,9 @@ from weft.plugins.runners.nomad.settings import NomadSettings
 from weft.plugins.runners.nomad.statuses import (
     first_of,
     has_children,
+    has_successors,
     is_only_barred,
+    moves,
     peak_of,
     status_of,
     why_unplaced,
@@ -72,6 +74,8 @@ class NomadEngine:
         """Attempts that waited for nodes other than those which are avoided no more: they are
         given back, to be submitted without that.
         """
+        self._moved: set[str] = set()
+        """Attempts that Nomad takes from their node, and whose jobs were stopped."""
         self._peaks: dict[str, int] = {}
         """The most memory of each attempt that was seen."""
         self._watch = NewsWatch(lambda: client.news(self._prefix))
@@ -136,6 +140,8 @@ class NomadEngine:
             status = status_of(jobs[name], own, self._limit_s.get(name), why)
             if status.started_s_ago is not None and own:
                 self._allocations[name] = first_of(own)["ID"]
+            if own and has_successors(own):
+                status = structs.replace(status, phase=Phase.EXECUTING, ended_s_ago=None)
             if status.ended_s_ago is not None:
                 status = self._ended(name, status)
             statuses[name] = status
@@ -145,7 +151,16 @@ class NomadEngine:
             if not found[number] and self._is_barred(jobs[name], waits.get(number, {}))
         ]
         await self._give_back(barred)
+        await self._keep_from_moving(
+            name for number, name in wanted.items() if any(map(moves, found[number]))
+        )
         return statuses
+
+    async def _keep_from_moving(self, names: Iterable[str]) -> None:
+        """Stop the jobs of what Nomad takes from a node: it would run them again on another."""
+        new = {*names} - self._moved
+        await self._delete([self._jobs[name] for name in new], purge=False)
+        self._moved |= new
 
     def _ended(self, name: str, status: Status) -> Status:
         if name in self._returned and status.started_s_ago is None:
@@ -256,6 +271,7 @@ class NomadEngine:
         await self._delete([self._jobs[one] for one in names if one in self._jobs], purge=True)
         for name in names:
             self._returned.discard(name)
+            self._moved.discard(name)
             for kept in (
                 self._jobs, self._allocations, self._limit_s, self._asked, self._peaks,
             ):  # fmt: skip

@@ -13,6 +13,7 @@ from weft.plugins.runners.remote import Status
 _DONE: Final = frozenset({"complete", "failed", "lost"})
 _BY_TIMEOUT: Final = frozenset({124, 137, 143})
 """Exit codes of the program `timeout`, and of what it had to kill."""
+_KILLED: Final = frozenset({137, 143})
 _SIGNALLED: Final = 128
 _LATE_S: Final = 0.2
 
@@ -61,6 +62,19 @@ def status_of(
     return structs.replace(status, node=str(first_of(allocations).get("NodeName") or ""))
 
 
+def moves(allocation: Mapping[str, Any]) -> bool:
+    """Say whether Nomad takes an allocation from its node: for a drain, or for others."""
+    is_drained = (allocation.get("DesiredTransition") or {}).get("Migrate")
+    return bool(is_drained or allocation.get("PreemptedByAllocation"))
+
+
+def has_successors(allocations: Sequence[Mapping[str, Any]]) -> bool:
+    """Say whether Nomad has begun, or begins, an attempt once more, which weft does not want."""
+    first = first_of(allocations)
+    later = (one for one in allocations if one is not first)
+    return any(one["ClientStatus"] not in _DONE for one in later)
+
+
 def first_of(allocations: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
     """Return the one that ran: what Nomad may have started in its stead is stopped."""
     return min(allocations, key=lambda found: found["CreateTime"])
@@ -81,6 +95,7 @@ def _status_of(
     one = first_of(allocations)
     task = (one.get("TaskStates") or {}).get(TASK) or {}
     state = str(one["ClientStatus"])
+    is_moved = moves(one)
     where = f"Nomad allocation {one['ID'][:8]} on {one.get('NodeName') or 'a node'}: {state}"
     started = _age_s(task.get("StartedAt"))
     if state not in _DONE:
@@ -99,8 +114,12 @@ def _status_of(
         if job.get("Stop") and started is None:
             return Status(Phase.COLLECTING, None, ended, message=f"not begun in Nomad: {name}")
         message = f"{where} {why}".strip()
-        return Status(Phase.COLLECTING, None, ended, message=message, reason=Reason.SYSTEM)
-    return _terminated(last.get("Details") or {}, where, started, ended, limit_s)
+        reason = Reason.PREEMPTED if is_moved else Reason.SYSTEM
+        return Status(Phase.COLLECTING, None, ended, message=message, reason=reason)
+    status = _terminated(last.get("Details") or {}, where, started, ended, limit_s)
+    if is_moved and (status.signal or status.exit_code in _KILLED):
+        return structs.replace(status, exit_code=None, signal=None, reason=Reason.PREEMPTED)
+    return status
 
 
 def _terminated(

@@ -7,16 +7,14 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
-from signal import SIGTERM
 from typing import Final, NamedTuple
 
 from msgspec import structs
 
 from weft.core.ends.conditions import FILE_BYTES_MAX, Blocked
 from weft.core.errors import Invalid, Unavailable, WeftError
-from weft.core.states import Phase, Reason
+from weft.core.states import Phase
 from weft.plugins.runners.remote import Left, Status
-from weft.plugins.runners.remote.black_nodes import told_avoided
 from weft.plugins.runners.slurm.commands import (
     FULL,
     SlurmArray,
@@ -29,6 +27,7 @@ from weft.plugins.runners.slurm.files import Array, SlurmFiles
 from weft.plugins.runners.slurm.folder import Marks
 from weft.plugins.runners.slurm.scripts import ASK, PRODUCTS, job_script, limit_script
 from weft.plugins.runners.slurm.settings import SlurmSettings
+from weft.plugins.runners.slurm.statuses import ended, over, running, waits
 from weft.ports.executor import ExecutorLimits
 from weft.ports.log_store import Stored
 from weft.ports.runner import Assignment
@@ -39,20 +38,6 @@ _WAITS: Final = frozenset({"PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_HOLD",
 _RUNS: Final = frozenset(
     {"RUNNING", "COMPLETING", "SUSPENDED", "STOPPED", "SIGNALING", "STAGE_OUT"}
 )
-_REASONS: Final[Mapping[str, Reason]] = {
-    "NODE_FAIL": Reason.LOST, "BOOT_FAIL": Reason.LOST, "LAUNCH_FAILED": Reason.LOST,
-    "OUT_OF_MEMORY": Reason.OOM, "TIMEOUT": Reason.TIMEOUT, "PREEMPTED": Reason.PREEMPTED,
-    "DEADLINE": Reason.DEADLINE,
-}  # fmt: skip
-"""What Slurm's states mean for an attempt that could not say itself how it ended."""
-_WAITS_FOR: Final[Mapping[str, str]] = {
-    "Resources": "the partition is full", "Priority": "jobs of others come first",
-    "ReqNodeNotAvail": "its nodes are down or kept for others",
-    "PartitionDown": "the partition takes no jobs", "JobHeldUser": "somebody holds it",
-    "JobHeldAdmin": "an administrator holds it",
-    "PartitionTimeLimit": "its time limit is longer than the partition's",
-}  # fmt: skip
-"""What Slurm's reasons mean that do not say it themselves, as `QOSMaxJobsPerUserLimit` does."""
 _SETTLE_S: Final = 5.0
 """How long a file may need to be seen after Slurm has said that a task is over."""
 _KILL_LOOK_S: Final = 0.2
@@ -61,11 +46,6 @@ _WEIGHED_MAX: Final = 500
 _ACCOUNTS_S: Final = 3.0
 _NO_ACCOUNTS_S: Final = 600.0
 """For how long it is not asked for memory when it is not there, or slow."""
-
-_SIGNALLED: Final = 128
-"""A shell adds it to the number of the signal that ended a program. A program may exit with such a
-code itself, so only attempts that somebody stopped are read like this.
-"""
 
 
 _Tasks = Mapping[tuple[int, int], Task]
@@ -341,16 +321,16 @@ class SlurmEngine:
         for name in names:
             task = tasks.get(self._given[name])
             if task is not None and _is_waiting(task):
-                found[name] = Status(Phase.QUEUED_REMOTE, message=_waits(task, self._avoided))
+                found[name] = Status(Phase.QUEUED_REMOTE, message=waits(task, self._avoided))
                 continue
             marks = all_marks[name]
             own = tasks.get(marks.task) if marks.task else task
             if marks.ended_s_ago is not None:
-                found[name] = self._kept[name] = _ended(marks, marks.ended_s_ago, own)
+                found[name] = self._kept[name] = ended(marks, marks.ended_s_ago, own)
                 if marks.left:
                     self._left[name] = marks.left
             elif own is not None and own.state in _RUNS:
-                found[name] = _running(marks, own)
+                found[name] = running(marks, own)
         for name in found:
             self._missing.pop(name, None)
         return found
@@ -374,9 +354,9 @@ class SlurmEngine:
             task = known.get(marks.task or self._given[name])
             gone = now - self._missing[name] > self._settings.slurm_missing_s
             if name in late and marks.ended_s_ago is None and (task is not None or gone):
-                found[name] = self._kept[name] = _over(marks, task, now - self._missing[name])
+                found[name] = self._kept[name] = over(marks, task, now - self._missing[name])
             else:  # not decided yet: as it was
-                found[name] = _running(marks, task)
+                found[name] = running(marks, task)
         return found
 
     def _files_of(self, assignment: Assignment) -> dict[str, str]:
@@ -441,64 +421,3 @@ def _options_of(shape: _Shape) -> list[str]:
     if shape.minutes is not None:
         options.append(f"--time={shape.minutes}")
     return [*options, *(f"--{name}={value}" for name, value in shape.choices)]
-
-
-def _waits(task: Task, avoided: Sequence[str]) -> str:
-    meaning = _WAITS_FOR.get(task.reason.partition(",")[0])
-    reason = f"{task.reason} ({meaning})" if meaning else task.reason
-    text = f"Slurm job {task.name}: {task.state}, {reason}".removesuffix(", None")
-    return text + told_avoided(avoided)
-
-
-def _where(marks: Marks, task: Task | None) -> str:
-    number = f"{marks.task[0]}_{marks.task[1]}" if marks.task else task.name if task else "unknown"
-    node = marks.node or (task.nodes if task else "")
-    state = task.state if task else "not known"
-    return f"Slurm job {number}{f' on {node}' if node else ''}: {state}"
-
-
-def _running(marks: Marks, task: Task | None) -> Status:
-    if marks.began_s_ago is None:
-        return Status(Phase.QUEUED_REMOTE, message=_where(marks, task))
-    return Status(Phase.EXECUTING, marks.began_s_ago, message=_where(marks, task))
-
-
-def _ended(marks: Marks, ended_s_ago: float, task: Task | None) -> Status:
-    """Return the end that the node has written, or ours of an attempt that did not begin."""
-    if marks.task is None:
-        return Status(Phase.COLLECTING, None, ended_s_ago, message="not begun in Slurm")
-    state = "" if task is None else task.state
-    reason = _REASONS.get(state)
-    if marks.is_late:
-        reason = Reason.TIMEOUT
-    elif marks.trouble:
-        reason = Reason.NO_PROGRAM if marks.trouble == "missing" else Reason.BAD_SPEC
-    code, signal = marks.exit_code, None
-    if (marks.is_stopped or state == "CANCELLED") and (code or 0) > _SIGNALLED:
-        code, signal = None, (code or 0) - _SIGNALLED
-    elif state == "CANCELLED" and code == 0 and not marks.is_stopped:
-        # Slurm ended a child of its shell first, which then went on to a good end.
-        code, signal = None, SIGTERM
-    return Status(
-        Phase.COLLECTING,
-        marks.began_s_ago,
-        ended_s_ago,
-        exit_code=code,
-        signal=signal,
-        message=_where(marks, task),
-        reason=reason,
-        node=marks.node,
-        cpu_ms=marks.cpu_ms,
-    )
-
-
-def _over(marks: Marks, task: Task | None, gone_s: float) -> Status:
-    """Return the end of an attempt that only Slurm can tell of."""
-    reason = Reason.LOST if task is None else _REASONS.get(task.state, Reason.SYSTEM)
-    return Status(
-        Phase.COLLECTING,
-        marks.began_s_ago,
-        gone_s if marks.began_s_ago is None else min(gone_s, marks.began_s_ago),
-        message=_where(marks, task),
-        reason=reason,
-    )

@@ -28,6 +28,12 @@ def test_node_is_avoided_for_a_time_and_longer_the_next_time() -> None:
     assert site.nodes.avoided() == {}
     site.end("n1", reason=Reason.EXIT)
     assert site.nodes.avoided() == {"n1": FIRST_S}
+    news = site.nodes.news()
+    assert news is not None
+    assert news.avoided is not None
+    assert [(one.node, one.seconds) for one in news.avoided] == [("n1", FIRST_S)]
+    assert "failed at once here" in news.avoided[0].reason
+    assert site.nodes.news() is None
     site.now += FIRST_S
     assert site.nodes.avoided() == {}
     site.end("n2", reason=None)

@@ -6,6 +6,7 @@ import pytest
 
 from store.world import Worker, World
 from weft.core import errors
+from weft.core.scheduling.black_holes import AvoidedNode
 from weft.core.states import Reason
 
 GRACE_S = 30.0
@@ -60,6 +61,30 @@ async def test_gateway_is_not_cordoned_as_a_black_hole(world: World) -> None:
 
     rows = await world.driver.recent_ends(epoch, window_s=60, fast_s=5, limit_events=100)
     assert {row["worker_id"]: row["is_active"] for row in rows} == {ids[0]: True, ids[1]: False}
+
+
+async def test_nodes_that_a_gateway_avoids_are_shown_for_their_time(world: World) -> None:
+    """The newest word counts, and only of one that lives."""
+    worker = await world.worker()
+    name = worker.facts["name"]
+
+    async def shown() -> list[tuple[str, str]]:
+        found = await world.api.get_worker(world.caller, name, world.pool)
+        return [(one["node"], one["reason"]) for one in found["avoids"]]
+
+    assert await shown() == []
+    nodes = [AvoidedNode("n1", 60.0, "12 attempts"), AvoidedNode("n0", -1.0, "over")]
+    await worker.store.note_avoided(worker.id, nodes)
+    assert await shown() == [("n1", "12 attempts")]
+    many = [AvoidedNode(f"n{number:03}", 60.0, "x" * 1000) for number in range(200)]
+    await worker.store.note_avoided(worker.id, many)
+    assert len(await shown()) == 100
+    await worker.store.note_avoided(worker.id, [])
+    assert await shown() == []
+    await worker.store.note_avoided(worker.id, nodes)
+    await worker.store.leave(worker.id)
+    await worker.store.note_avoided(worker.id, nodes)
+    assert await shown() == []
 
 
 async def test_linked_worker_that_is_silent_reconnects(world: World) -> None:

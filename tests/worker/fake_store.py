@@ -13,6 +13,7 @@ from weft.core.attempt_key import AttemptKey
 from weft.core.command import Command
 from weft.core.ends.conditions import Ask
 from weft.core.errors import IncarnationEnded, Unavailable
+from weft.core.scheduling.black_holes import AvoidedNode
 from weft.core.scheduling.offers import Offer
 from weft.core.states import Reason
 from weft.ports.store import (
@@ -66,6 +67,7 @@ class FakeStore:
         self.cancelled: set[int] = set()
         self.commands: list[Command] = []
         self.asks_again = False
+        self.avoided: list[AvoidedNode] = []
         self.allowed: dict[int, dict[str, list[str]]] = {}
         self.limits_ms: dict[tuple[int, int, int], int] = {}
         """Time limits that rules of `retry_with` lead to."""
@@ -396,6 +398,12 @@ class FakeStore:
     ) -> Mapping[tuple[int, int, int], int]:
         self._check()
         return {one: self.limits_ms[one] for one in attempts if one in self.limits_ms}
+
+    async def note_avoided(self, incarnation_id: int, nodes: Sequence[AvoidedNode]) -> None:
+        del incarnation_id
+        self._check()
+        self.avoided = [*nodes]
+        self._changed.set()
 
     async def list_choices(
         self, batch_ids: Sequence[int]

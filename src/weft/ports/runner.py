@@ -24,6 +24,7 @@ from weft.core.command import Command
 from weft.core.ends.conditions import Ask, Blocked
 from weft.core.errors import WeftError
 from weft.core.files.log_location import LogLocation
+from weft.core.scheduling.black_holes import AvoidedNode
 from weft.core.states import Phase, Reason
 from weft.ports.executor import ExecutorLimits, JobExecutor, SectionOf
 from weft.ports.log_store import LogWriter
@@ -150,6 +151,8 @@ class Happened(msgspec.Struct, frozen=True):
     """Attempts that will not be started, as `withdraw` asked."""
     obeyed: Sequence[tuple[int, str]] = ()
     """Commands by number, and why they were not obeyed; empty: they were."""
+    avoided: Sequence[AvoidedNode] | None = None
+    """All nodes that are avoided now, when one more is; None: nothing new."""
 
 
 class Known(msgspec.Struct, frozen=True):

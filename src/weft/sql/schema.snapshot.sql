@@ -314,6 +314,8 @@ CREATE TABLE weft.worker_incarnation (
     trying boolean DEFAULT false NOT NULL,
     token_id bigint,
     outlives boolean DEFAULT false NOT NULL,
+    avoided jsonb,
+    CONSTRAINT worker_incarnation_avoided_check CHECK ((jsonb_array_length(avoided) <= 100)),
     CONSTRAINT worker_incarnation_cpu_m_check CHECK ((cpu_m > 0)),
     CONSTRAINT worker_incarnation_gpu_check CHECK ((gpu >= 0)),
     CONSTRAINT worker_incarnation_log_directory_check CHECK ((length(log_directory) <= 4096)),

@@ -14,6 +14,7 @@ from weft.core.command import Command
 from weft.core.ends.conditions import Ask
 from weft.core.ends.end_words import MESSAGE_CHARS_MAX
 from weft.core.ends.failure_causes import cause_text
+from weft.core.scheduling.black_holes import AvoidedNode
 from weft.core.scheduling.offers import Offer
 from weft.ports.store import (
     Claimed,
@@ -86,6 +87,16 @@ class PostgresWorkerStore(OfferedJobs, TopicRuns, WorkerFiles):
         """Return the time limits in ms that rules of `retry_with` lead to."""
         rows = await self._database.call("list_time_limits", **_attempts(attempts))
         return {(row["batch_id"], row["job_id"], row["attempt"]): row["limit_ms"] for row in rows}
+
+    async def note_avoided(self, incarnation_id: int, nodes: Sequence[AvoidedNode]) -> None:
+        """Record which nodes a gateway avoids."""
+        await self._database.call(
+            "note_avoided",
+            incarnation_id=incarnation_id,
+            nodes=[one.node[:100] for one in nodes],
+            seconds=[one.seconds for one in nodes],
+            reasons=[one.reason[:500] for one in nodes],
+        )
 
     async def list_choices(
         self, batch_ids: Sequence[int]

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.ends.conditions import Ask
+from weft.core.scheduling.black_holes import AvoidedNode
 from weft.core.states import Phase, Reason
 from weft.ports.store import (
     Claimed,
@@ -136,6 +137,13 @@ class WorkerStoreSuite:
         """So the store knows nothing about them, nor about jobs that are gone."""
         store, _incarnation_id, (one,) = await self.claim(1)
         assert dict(await store.list_time_limits([key_of(one), (1 << 40, 1, 2)])) == {}
+
+    async def test_nodes_that_are_avoided_may_be_told_again(self) -> None:
+        """Also none."""
+        store, worker, _ = await self.claim(1)
+        for nodes in ([AvoidedNode("n1", 60.0, "bad")], []):
+            for _ in range(2):
+                await store.note_avoided(worker, nodes)
 
     async def test_tenants_without_lists_let_jobs_choose_anything(self) -> None:
         """Nor is there a list of a batch that is gone."""

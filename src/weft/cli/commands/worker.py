@@ -1,7 +1,7 @@
 """`weft worker`: run a worker in the foreground; list, cordon and drain workers."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Annotated, Any
 
 from cyclopts import App, Parameter
@@ -247,6 +247,7 @@ def _print_facts(worker: Document) -> None:
             "Slots": worker["slots"],
             "Offers": one_line(_offers(worker["offers"]), width=1000) or None,
             "Kept for": _kept_for(worker["kept_for"]),
+            "Avoids": _avoids(worker.get("avoids") or ()),
             "Jobs": None if count is None else f"{count:,} running",
             "Version": worker["version"],
             "Link": "yes" if worker.get("linked") else None,
@@ -268,6 +269,12 @@ def _kept_for(kept: Document | None) -> str | None:
     until = kept["fill_until"]
     short = f", short jobs may run until {moment(until)}" if until else ""
     return f"{job} since {moment(kept['since'])}{short}"
+
+
+def _avoids(nodes: Sequence[Document]) -> str | None:
+    """Return the nodes that a gateway avoids: `n1 until 12:00:00 (12 attempts …)`."""
+    told = (f"{one['node']} until {moment(one['until'])} ({one['reason']})" for one in nodes)
+    return one_line("; ".join(told), width=1000) or None
 
 
 def _offers(offers: Mapping[str, Any]) -> str:

@@ -53,6 +53,15 @@ class BlackHole(msgspec.Struct, frozen=True):
         )
 
 
+class AvoidedNode(msgspec.Struct, frozen=True):
+    """A node of an engine on which a gateway begins nothing for now."""
+
+    node: str
+    seconds: float
+    """For how long from now."""
+    reason: str
+
+
 def find_black_holes(
     ends: Sequence[Ends], *, failures_min: int, batches_min: int
 ) -> list[BlackHole]:

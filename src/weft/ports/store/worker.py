@@ -10,6 +10,7 @@ from weft.core.attempt_key import AttemptKey
 from weft.core.command import Command
 from weft.core.ends.conditions import Ask
 from weft.core.files.log_location import LogLocation
+from weft.core.scheduling.black_holes import AvoidedNode
 from weft.core.scheduling.offers import Offer
 from weft.wire.sealed import SecretRow
 
@@ -423,6 +424,9 @@ class WorkerStore(Protocol):
         """Return the time limits in ms of those of these (batch, job, attempt) whose `retry_with`
         says something about them; the others have that of their spec.
         """
+
+    async def note_avoided(self, incarnation_id: int, nodes: Sequence[AvoidedNode]) -> None:
+        """Record which nodes a gateway avoids now, instead of earlier ones; the first hundred."""
 
     async def list_choices(
         self, batch_ids: Sequence[int]

@@ -109,7 +109,9 @@ CREATE TABLE weft.worker_incarnation (
     -- The token by which it is linked through the api (weft.token.token_id). NULL: it has a login of the database.
     token_id bigint,
     -- What it runs is elsewhere, in an engine, and outlives its host: its silence proves nothing, so that only a person gives it up.
-    outlives boolean NOT NULL DEFAULT false
+    outlives boolean NOT NULL DEFAULT false,
+    -- Nodes behind a gateway that it avoids, as attempts failed there at once: node, until, reason. NULL: none since it registered.
+    avoided jsonb CHECK (jsonb_array_length(avoided) <= 100)
 ) WITH (fillfactor = 50);
 CREATE INDEX worker_incarnation_alive_idx ON weft.worker_incarnation (pool_id) WHERE ended_at IS NULL;
 CREATE UNIQUE INDEX worker_incarnation_one_alive ON weft.worker_incarnation (worker_id)

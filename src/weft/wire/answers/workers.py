@@ -31,6 +31,14 @@ class KeptFor(Struct, kw_only=True):
     ]
 
 
+class AvoidedNode(Struct, kw_only=True):
+    """A node behind a gateway on which it begins nothing for now."""
+
+    node: str
+    until: datetime
+    reason: str
+
+
 class Worker(Struct, kw_only=True):
     """A worker."""
 
@@ -73,6 +81,10 @@ class Worker(Struct, kw_only=True):
     ]
     kept_for: Annotated[
         KeptFor | None, Meta(description="the large job that is to start there next; null: none")
+    ]
+    avoids: Annotated[
+        list[AvoidedNode],
+        Meta(description="nodes behind this gateway on which attempts failed at once"),
     ]
 
 

@@ -10,6 +10,7 @@ from weft.ports.runner import Happened, Known
 from weft.ports.store import Registered
 from weft.telemetry.log import get_logger
 from weft.worker.agent.attempts import Attempts
+from weft.worker.agent.avoided_nodes import AvoidedNodes
 from weft.worker.agent.claiming import Claiming
 from weft.worker.agent.commands import Commands
 from weft.worker.agent.consuming import Consuming
@@ -47,6 +48,7 @@ class Session:
         self._commands = Commands(
             site.store, self.incarnation_id, self.held, site.runner, incarnation.message_files
         )
+        self._avoided = AvoidedNodes(site.store, self.incarnation_id)
         self._reporting = Reporting(incarnation, self.attempts)
         self._keeping = Keeping(incarnation, self.attempts)
         handing_over = HandingOver(incarnation, self.attempts, self._commands)
@@ -123,6 +125,7 @@ class Session:
             self._contact.beat(self._site.heartbeat_s),
             self._contact.listen(),
             self._commands.run(),
+            self._avoided.run(),
             self._log_removal.run(),
             self._site.checkpoint_removal.run(),
             self._end_when_drained(),
@@ -134,6 +137,8 @@ class Session:
             self.attempts.take_in(happened)
             if happened.obeyed:
                 self._commands.on_obeyed(happened.obeyed)
+            if happened.avoided is not None:
+                self._avoided.note(happened.avoided)
 
     async def _end_when_drained(self) -> None:
         """Raise `Drained` when this worker drains and has nothing left."""

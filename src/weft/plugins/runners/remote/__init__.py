@@ -241,8 +241,9 @@ class RemoteRunner:
                 with suppress(TimeoutError):
                     await asyncio.wait_for(self._wake.wait(), _AWAY_S)
                 continue
-            if happened is not None:
-                yield happened
+            for news in (happened, self._nodes.news()):
+                if news is not None:
+                    yield news
             if not self._own:
                 await self._engine.changed_or(self._wake)
 

@@ -16,12 +16,13 @@ from weft.core.scheduling.black_holes import (
     FAILURES_MIN,
     FAST_S,
     FIRST_S,
+    AvoidedNode,
     Ends,
     find_black_holes,
     retry_s,
 )
 from weft.core.states import Reason
-from weft.ports.runner import Ended
+from weft.ports.runner import Ended, Happened
 from weft.telemetry.log import get_logger
 
 log = get_logger()
@@ -49,6 +50,8 @@ class BlackNodes:
         self._tries: dict[str, int] = {}
         """How often each node was avoided since its last success."""
         self._until: dict[str, float] = {}
+        self._why: dict[str, str] = {}
+        self._is_new = False
 
     def ended(self, node: str, ended: Ended) -> None:
         """Note how an attempt ended on a node."""
@@ -75,6 +78,18 @@ class BlackNodes:
         self._until = {node: until for node, until in self._until.items() if until > now}
         return {node: until - now for node, until in self._until.items()}
 
+    def news(self) -> Happened | None:
+        """Return what to tell of the nodes; None: nothing since the last call."""
+        if not self._is_new:
+            return None
+        self._is_new = False
+        return Happened(
+            avoided=[
+                AvoidedNode(node, seconds, self._why[node])
+                for node, seconds in self.avoided().items()
+            ]
+        )
+
     def _find(self) -> None:
         names = {number: node for node, number in self._numbers.items()}
         for one in find_black_holes(
@@ -84,6 +99,8 @@ class BlackNodes:
             wait_s = retry_s(self._tries.get(node, 0), first_s=FIRST_S)
             self._tries[node] = self._tries.get(node, 0) + 1
             self._until[node] = self._clock() + wait_s
+            self._why[node] = one.reason
+            self._is_new = True
             kept = [other for other in self._ends if other.worker_id != one.worker_id]
             self._ends = deque(kept, _ENDS_MAX)
             log.warning("worker.node_avoided", node=node, seconds=wait_s, why=one.reason)

@@ -27,7 +27,7 @@ from weft.plugins.runners.slurm.files import Array, SlurmFiles
 from weft.plugins.runners.slurm.folder import Marks
 from weft.plugins.runners.slurm.scripts import ASK, PRODUCTS, job_script, limit_script
 from weft.plugins.runners.slurm.settings import SlurmSettings
-from weft.plugins.runners.slurm.statuses import ended, over, running, waits
+from weft.plugins.runners.slurm.statuses import ended, is_undecided, over, running, waits
 from weft.ports.executor import ExecutorLimits
 from weft.ports.log_store import Stored
 from weft.ports.runner import Assignment
@@ -325,7 +325,9 @@ class SlurmEngine:
                 continue
             marks = all_marks[name]
             own = tasks.get(marks.task) if marks.task else task
-            if marks.ended_s_ago is not None:
+            if is_undecided(marks, own):
+                found[name] = running(marks, own)
+            elif marks.ended_s_ago is not None:
                 found[name] = self._kept[name] = ended(marks, marks.ended_s_ago, own)
                 if marks.left:
                     self._left[name] = marks.left

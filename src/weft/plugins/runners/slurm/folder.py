@@ -32,7 +32,9 @@ from weft.ports.log_store import Stored
 from weft.wire.log_format import STDERR, STDOUT, Piece
 
 ARRAYS: Final = "arrays"
-MARKS: Final = ("started", "ended", "used", "late", "stopped", "missing", "nowhere")
+MARKS: Final = (
+    "started", "ended", "used", "late", "stopped", "termed", "missing", "nowhere",
+)  # fmt: skip
 """Files of the directory `run` that tell something by their age or text."""
 _BEGAN: Final = re.compile(r"(\d+) (\d+) ?(\S*)\s*", re.ASCII)
 _OVER: Final = re.compile(r"(\d{0,3})\s*", re.ASCII)
@@ -61,6 +63,8 @@ class Marks:
     """It reached its time limit."""
     is_stopped: bool
     """The gateway asked it to end."""
+    is_termed: bool
+    """Somebody did: the gateway, Slurm or a person."""
     trouble: str
     """Why it was not started: `missing` (program) or `nowhere` (directory); empty: it was."""
     left: frozenset[str] = frozenset()
@@ -246,6 +250,7 @@ def marks_of(ages: Mapping[str, float], texts: Mapping[str, str]) -> Marks:
         exit_code=None if over is None or not over[1] else int(over[1]),
         is_late="late" in ages,
         is_stopped="stopped" in ages,
+        is_termed="termed" in ages,
         trouble=next((one for one in ("missing", "nowhere") if one in ages), ""),
         left=LEFT.intersection(ages),
         cpu_ms=_cpu_ms(texts.get("used", "")),

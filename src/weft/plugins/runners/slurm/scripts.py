@@ -40,7 +40,7 @@ printf '%s %s %s\\n' "$SLURM_ARRAY_JOB_ID" "$SLURM_ARRAY_TASK_ID" "$SLURMD_NODEN
 mv run/began run/started
 setsid ./job >out 2>err </dev/null &
 job=$!
-trap 'kill -TERM -$job 2>/dev/null' TERM
+trap ': >run/termed; kill -TERM -$job 2>/dev/null' TERM
 trap 'kill -KILL -$job 2>/dev/null' USR1
 . ./limit
 wait $job; code=$?

@@ -24,6 +24,7 @@ _WAITS_FOR: Final[Mapping[str, str]] = {
     "PartitionTimeLimit": "its time limit is longer than the partition's",
 }  # fmt: skip
 """What Slurm's reasons mean that do not say it themselves, as `QOSMaxJobsPerUserLimit` does."""
+_DECIDE_S: Final = 60.0
 _SIGNALLED: Final = 128
 """A shell adds it to the number of the signal that ended a program. A program may exit with such a
 code itself, so only attempts that somebody stopped are read like this.
@@ -36,6 +37,15 @@ def waits(task: Task, avoided: Sequence[str]) -> str:
     reason = f"{task.reason} ({meaning})" if meaning else task.reason
     text = f"Slurm job {task.name}: {task.state}, {reason}".removesuffix(", None")
     return text + told_avoided(avoided)
+
+
+def is_undecided(marks: Marks, task: Task | None) -> bool:
+    """Say whether Slurm, or somebody there, has ended an attempt, and why is not known yet: while
+    it cleans up, Slurm hides the state behind `COMPLETING`.
+    """
+    is_told_to_end = marks.is_termed and not marks.is_stopped
+    is_young = (marks.ended_s_ago or 0.0) < _DECIDE_S
+    return is_told_to_end and is_young and task is not None and task.state == "COMPLETING"
 
 
 def where_of(marks: Marks, task: Task | None) -> str:

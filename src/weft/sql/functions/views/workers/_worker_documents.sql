@@ -12,7 +12,9 @@ AS $$
         'offers', weft._offers(i) - 'executor' - 'slots' - 'pool', 'slots', i.offers -> 'slots',
         'cordoned_at', w.cordoned_at, 'cordoned_by', w.cordoned_by, 'cordon_reason', w.cordon_reason,
         'n_running', l.n_running, 'cpu_used', l.cpu_m / 1000.0, 'memory_used', l.memory_mib * 1048576, 'jobs', coalesce(l.jobs, '[]'),
-        'kept_for', k.document)
+        'kept_for', k.document, 'avoids', coalesce((
+            SELECT jsonb_agg(a.one) FROM jsonb_array_elements(i.avoided) a (one)
+            WHERE i.ended_at IS NULL AND (a.one ->> 'until')::timestamptz > clock_timestamp()), '[]'))
     FROM weft.worker_incarnation i JOIN weft.worker w USING (worker_id) JOIN weft.pool p ON p.pool_id = i.pool_id
     CROSS JOIN LATERAL (SELECT weft._worker_state(w, i) AS state) s
     LEFT JOIN LATERAL (

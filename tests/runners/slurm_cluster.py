@@ -57,7 +57,7 @@ class SlurmCluster:
 
     def _until_saved(self) -> None:
         """Wait until what the controller says of its jobs is on its disk."""
-        jobs = self.run("squeue", "-h", "-r", "-o", "%i").split()
+        jobs = self.run("squeue", "-h", "-r", "-t", "PD,R", "-o", "%i").split()
         if not jobs:
             return
         deadline, since, path = time.monotonic() + 60, time.time(), self._state / "job_state"

@@ -123,6 +123,16 @@ class TestDirectoryRunner(FollowedOutputSuite, EngineFaultsSuite):
         await runner.end()
         runner.leave()
 
+    async def test_what_the_engine_has_is_noted_by_the_agent_that_finds_it(self) -> None:
+        """The one that gave it may have died before; what is noted and not held goes."""
+        one, notes = assignment(1, runs_s=60), self.root / "state" / "given"
+        async with self.adopted() as first:
+            await first.runner.submit([one])
+            (note,) = notes.iterdir()
+        note.rename(notes / "weft-b1-j99-a1")
+        async with self.ended():
+            assert [path.name for path in notes.iterdir()] == [one.key.name]
+
     async def test_one_agent_holds_the_runner(self) -> None:
         async with self.ended():
             with pytest.raises(RunnerHeld):

@@ -112,6 +112,7 @@ class RemoteRunner:
             self._unsure.update(self._held)
             if stopped := [k for k, h in self._held.items() if h.stop_reason is not None]:
                 self._later(self._until_stopped(stopped, grace_ms=0))
+        self._missing.given(statuses)
         self._unsubmitted = {
             k: h for k, h in self._held.items() if k not in statuses and not self._missing.has(k)
         }

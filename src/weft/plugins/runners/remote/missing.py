@@ -28,7 +28,9 @@ class Missing:
 
     def adopt(self, held: Iterable[AttemptKey]) -> None:
         """Read what earlier agents noted of these."""
-        self._given = self._handles.given() & {*held}
+        noted = self._handles.given()
+        self._given = noted & {*held}
+        self._handles.drop_given(noted - self._given)
         self._begun_ns.clear()
         self._absent.clear()
 

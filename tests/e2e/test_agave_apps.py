@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from e2e.conftest import Weft
+from e2e.conftest import Weft, until
 from e2e.test_agave import ended, submitted
 
 WRITER = "printf one > one.txt; printf two > two.txt; printf three > three.dat\n"
@@ -155,3 +155,31 @@ def test_macros_of_archives_are_what_wrappers_are_told(
     told = output(http, job).split()
     assert told == [job["tenantId"], job["owner"]]
     assert job["archivePath"] == f"{told[0]}/a-namer/{told[1]}/1/{job['id']}"
+
+
+def test_blocked_job_is_reset(weft: Weft, http: httpx.Client, tmp_path: Path) -> None:
+    """It runs again at once, and everything that shows jobs says whose it is and what it ran."""
+    there = tmp_path / "there"
+    add_app(weft, tmp_path, "waiter", f'if [ -e "{there}" ]; then exit 0; fi; exit 75\n', {})
+    job = submitted(http, {"name": "waits", "appId": "waiter-1.0"})
+    path = f"/jobs/v2/{job['id']}"
+    until(lambda: http.get(f"{path}/status").json()["result"]["status"] == "BLOCKED")
+    blocked = http.get(path).json()["result"]
+    assert (blocked["blockedCount"], "run again" in blocked["lastStatusMessage"]) == (1, True)
+    there.touch()
+    reset = http.post(path, json={"action": "reset"})
+    assert reset.status_code == 200, reset.text
+    found = ended(http, job["id"])
+    assert found["status"] == "FINISHED"
+    history = [one["status"] for one in http.get(f"{path}/history").json()["result"]]
+    at = history.index("BLOCKED")
+    assert history[at : at + 3] == ["BLOCKED", "PENDING", "PROCESSING_INPUTS"]
+    assert http.post(path, json={"action": "reset"}).status_code == 409
+    batch = found["remoteJobId"].partition(".")[0]
+    for target in (batch, found["remoteJobId"]):
+        why = weft.run("why", target).stdout.decode()
+        assert f"came by aloe {job['id']}, runs application waiter-1.0" in " ".join(why.split())
+        told = json.loads(weft.run("why", target, "--json").stdout)
+        assert (told["door"], told["foreign_id"], told["app"]) == ("aloe", job["id"], "waiter-1.0")
+    until(lambda: 'weft_attempt_seconds_count{executor="app"' in http.get("/metrics").text)
+    assert 'weft_jobs_submitted_total{door="aloe"' in http.get("/metrics").text

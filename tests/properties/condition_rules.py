@@ -90,6 +90,20 @@ class ConditionRules(RecoveryRules):
         self._unblock(ask, release)
 
     @rule(ask=st.sampled_from(ASKS))
+    def unblock_job(self, ask: int) -> None:
+        """Let one job go on, whatever it waits for."""
+
+        async def unblock(one: dict[str, Any]) -> int:
+            caller, number = operator(self.world), one["condition_id"]
+            jobs = (await self.world.api.get_condition(caller, number, limit_jobs=1))["jobs"]
+            for job in jobs:
+                assert await self.world.api.unblock_job(caller, job["batch_id"], job["job_id"])
+            await self._sweep("release_blocked")
+            return len(jobs)
+
+        self._unblock(ask, unblock)
+
+    @rule(ask=st.sampled_from(ASKS))
     def fail_condition(self, ask: int) -> None:
         """Give up what jobs wait for."""
 

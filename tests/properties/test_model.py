@@ -40,8 +40,8 @@ WAITS = rules(
 ) | rules("fail_all", n=3)  # fmt: skip
 STOPPING = rules("come_to_deadlines", "look_at_deadlines", "preempt", "limit_project", "admit")
 RECOVERY = rules(
-    "release_blocked", "release_condition", "fail_condition", "cancel_group", "cancel_jobs",
-    "resubmit",
+    "release_blocked", "release_condition", "fail_condition", "unblock_job", "cancel_group",
+    "cancel_jobs", "resubmit",
 ) | rules("block", "test_condition", "retry", "fail_all", n=3)  # fmt: skip
 MONITORED = (
     rules("lose", "release_blocked", "cancel_group", "cancel_jobs", "sweep")

@@ -43,3 +43,11 @@ class Conditions:
             "fail_condition", caller=caller, of_condition_id=condition_id,
             actor=f"user {caller.user_name}",
         )  # fmt: skip
+
+    async def unblock_job(self, caller: Caller, batch_id: int, job_id: int) -> bool:
+        """Let the driver make a blocked job ready."""
+        return bool(
+            await self._database.value(
+                "unblock_job", caller=caller, batch_id=batch_id, job_id=job_id
+            )
+        )

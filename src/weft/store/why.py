@@ -46,6 +46,7 @@ class Why:
             **document,
             "name": group_of(batch_id, document["path"] or document["name"]),
             "n_failed": document["n_failed"] + document["n_errored"],
+            "came": found["came"],
             "held": found["held"],
             "limit": found["limit"],
             "ready": found["ready"],

@@ -45,7 +45,7 @@ from weft.submission.translation.groups import (
 from weft.submission.translation.jobs import Translated, translate
 from weft.submission.translation.ordinary import are_ordinary
 from weft.submission.translation.request_size import refuse_too_large_arrays, refuse_too_many
-from weft.telemetry.metrics import QUEUES_FULL, QUOTAS_EXCEEDED
+from weft.telemetry.metrics import JOBS_SUBMITTED, NO_DOOR, QUEUES_FULL, QUOTAS_EXCEEDED
 from weft.wire.documents.batches import (
     BatchDocument,
     GroupBunch,
@@ -227,6 +227,8 @@ async def add_jobs(
         )
     if is_new is None:
         await _refuse_other_jobs(services, caller, batch_id, update_id, rows)
+    if is_new:
+        JOBS_SUBMITTED.labels(origin.door or NO_DOOR).inc(rows.n_jobs)
     return {"n_jobs": rows.n_jobs}, bool(is_new)
 
 
@@ -309,6 +311,8 @@ async def _submit(
             digest=origin.digest,
             trace_id=origin.trace_id,
         )
+    if is_new:
+        JOBS_SUBMITTED.labels(origin.door or NO_DOOR).inc(reserved.n_jobs)
     answer = _update_answer(found_id, reserved)
     answer["id"] = found_id
     answer["trace_id"] = await _first_trace_id(services, caller, found_id, origin, is_new=is_new)

@@ -27,6 +27,8 @@ REGISTRY: Final = CollectorRegistry(auto_describe=True)
 COUNTS: Final = CollectorRegistry(auto_describe=True)
 """What a scrape sets for its caller, and shows to nobody else."""
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
+NO_DOOR: Final = "v1"
+"""The label of what came through no door."""
 _PARTITION: Final = ("group", "topic", "partition")
 _SECONDS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 
@@ -189,6 +191,14 @@ PROVIDER_FAILURES: Final = Counter(
 ATTEMPTS_ENDED: Final = Counter(
     "weft_attempts_ended", "attempts that ended on this worker", ["outcome"], registry=REGISTRY
 )
+ATTEMPT_SECONDS: Final = Histogram(
+    "weft_attempt_seconds", "how long attempts ran that ended on this worker", ["executor"],
+    buckets=(0.1, 1, 10, 60, 600, 3600, 36000, 86400), registry=REGISTRY,
+)  # fmt: skip
+JOBS_SUBMITTED: Final = Counter(
+    "weft_jobs_submitted", "jobs that were submitted, by the door through which they came",
+    ["door"], registry=REGISTRY,
+)  # fmt: skip
 GUARD_FAILURES: Final = Counter(
     "weft_guard_failures",
     "guards that could not be evaluated and counted as false",

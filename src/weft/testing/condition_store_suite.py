@@ -6,7 +6,7 @@ from uuid import uuid4
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.ends.conditions import Ask, Tested
-from weft.core.errors import ConditionNotFound
+from weft.core.errors import ConditionNotFound, JobNotFound
 from weft.core.states import Reason
 from weft.ports.store import DriverStore, DueCondition, Position, Row
 from weft.testing.recovery_store_suite import RecoveryTests
@@ -102,6 +102,19 @@ class ConditionTests(RecoveryTests):
         due = await self.site.driver.due_conditions(await self.site.lead(), [], limit=1000)
         (one,) = [one for one in due if one.condition_id == found["condition_id"]]
         return one
+
+    async def test_one_job_goes_on_whatever_it_waits_for(self) -> None:
+        """The others wait on; to say it twice changes nothing, nor does it of one that runs."""
+        api, caller, ask = self.site.api, self.site.caller, new_ask()
+        batch_id = await block(self.site, 3, ask)
+        assert await api.unblock_job(caller, batch_id, 2)
+        await self.site.drive()
+        assert (await api.get_job(caller, batch_id, 2))["state"] == "ready"
+        assert not await api.unblock_job(caller, batch_id, 2)
+        n_left = (await condition_of(self.site, ask))["n_jobs"]
+        assert (n_left, await n_ready(self.site, batch_id)) == (2, 1)
+        with refused(JobNotFound):
+            await api.unblock_job(caller, batch_id, 9)
 
     async def test_jobs_go_on_when_a_test_passes(self) -> None:
         """A few at first; one that is under way is not due again."""

@@ -38,7 +38,8 @@ async def why_job(services: Services, caller: Caller, batch_id: int, job_id: int
         state = facts.state
         facts = await _routed(services, caller, facts)
         causes = causes_of_wait(_for(facts, caller), SENTENCES, datetime.now(UTC))
-    return {"batch_id": batch_id, "job_id": job_id, "state": state, "causes": _shown(causes)}
+    said = {"state": state, "causes": _shown(causes)}
+    return {"batch_id": batch_id, "job_id": job_id, **facts.came, **said}
 
 
 async def why_group(services: Services, caller: Caller, batch_id: int, group: int | str) -> Answer:
@@ -48,7 +49,8 @@ async def why_group(services: Services, caller: Caller, batch_id: int, group: in
     facts = msgspec.structs.replace(facts, ready=ready)
     causes = causes_of_group(facts, SENTENCES, datetime.now(UTC))
     return {
-        "batch_id": batch_id, "name": facts.name, "state": facts.state, "causes": _shown(causes)
+        "batch_id": batch_id, "name": facts.name, **facts.came, "state": facts.state,
+        "causes": _shown(causes),
     }  # fmt: skip
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.targets import parse_target
+from weft.cli.terminal.names import came_by
 from weft.cli.terminal.plain import plain
 from weft.cli.terminal.screen import print_json
 from weft.cli.terminal.wrapped import wrapped
@@ -44,7 +45,19 @@ async def _why(text: str, shared: Shared) -> int:
         print_json(answer)
     else:
         print_causes(answer, name)
+        if came := _came_words(answer):
+            print(wrapped(plain(f"{name} {came}"), sys.stdout))
     return 0
+
+
+def _came_words(answer: Document) -> str:
+    """Return through which door it came, and what it runs; empty: there is nothing to say."""
+    said = []
+    if came := came_by(answer):
+        said.append(f"came by {came}")
+    if app := answer.get("app"):
+        said.append(f"runs application {app}")
+    return ", ".join(said)
 
 
 def print_causes(answer: Document, name: str) -> None:

@@ -173,6 +173,8 @@ class GroupFacts(msgspec.Struct, frozen=True, kw_only=True):
     """None: nothing that is said to run waits for room or in an engine."""
     failed: "EndFacts | None" = None
     """The first one that is found."""
+    came: dict[str, str] = {}
+    """As of a job."""
 
 
 class EndFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -291,3 +293,5 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     """None: it does not wait."""
     blocked: BlockedFacts | None = None
     """None: it is not blocked."""
+    came: dict[str, str] = {}
+    """Of its batch: `door`, `foreign_id` and `app`, as far as it has them."""

@@ -153,11 +153,20 @@ def _notifies(body: object) -> bool:
 
 
 async def _reset(request: AnyRequest, _: object = None) -> Response[bytes]:
+    """Let a blocked job go on now, whatever it waits for. Raise a 409 for one that runs or has
+    ended.
+    """
     caller, facts = await find(request)
     if not caller.may(Right.OPERATE):
         raise Refused(403, "only administrators reset jobs")
     status = story_of(facts).status
-    raise Refused(409, f"the job is {status}: weft tries again by itself what can be tried")
+    if status in ENDED:
+        raise Refused(409, f"the job is {status}: it has ended; resubmit it")
+    if status not in {"PENDING", "BLOCKED"}:
+        raise Refused(409, f"the job is {status}: if it is lost, weft runs it again by itself")
+    await services_of(request).store.unblock_job(caller, facts["batch_id"], 1)
+    _, facts = await find(request)
+    return answer(request, document_of(request, facts), message="The job is let go on.")
 
 
 async def _cancel(request: AnyRequest, facts: Mapping[str, Any]) -> None:

@@ -191,6 +191,8 @@ def _change(change: Mapping[str, Any]) -> Iterator[Entry]:
         yield Entry(status, at, by, _STOPPED if status == "STOPPED" else f"The job failed: {why}.")
     elif change["to"] == "blocked":
         yield Entry(_BLOCKED, at, by, f"The job waits: {change['message'] or change['kind']}.")
+    elif change["from"] == "blocked":
+        yield Entry(_PENDING, at, by, "The job waits for room again.")
     elif change["from"] in _ENDS:
         yield Entry(_PENDING, at, by, "The job is run again.")
 

@@ -49,3 +49,8 @@ class ConditionStore(Protocol):
 
     async def fail_condition(self, caller: Caller, condition_id: int) -> None:
         """Let the driver end its jobs as errors."""
+
+    async def unblock_job(self, caller: Caller, batch_id: int, job_id: int) -> bool:
+        """Let the driver make a blocked job ready now, whatever it waits for; return whether it
+        was blocked. Raise `JobNotFound`.
+        """

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from weft.wire.answers.batches import GroupStateWord, JobStateWord
 
@@ -24,7 +24,21 @@ class WaitCause(Struct, kw_only=True):
 _ORDER = Meta(description="what is first to change first; empty: it will start in a moment")
 
 
-class JobWhy(Struct, kw_only=True):
+class _Came(Struct, kw_only=True):
+    """Whose it is elsewhere, and what it runs."""
+
+    door: Annotated[
+        str | UnsetType, Meta(description="through which it came; missing if none")
+    ] = UNSET
+    foreign_id: Annotated[
+        str | UnsetType, Meta(description="by which the door's clients know it; missing if none")
+    ] = UNSET
+    app: Annotated[
+        str | UnsetType, Meta(description="the application that it runs; missing if none")
+    ] = UNSET
+
+
+class JobWhy(_Came, kw_only=True):
     """Why a job waits, what it does, or what became of it."""
 
     batch_id: int
@@ -33,7 +47,7 @@ class JobWhy(Struct, kw_only=True):
     causes: Annotated[list[WaitCause], _ORDER]
 
 
-class GroupWhy(Struct, kw_only=True):
+class GroupWhy(_Came, kw_only=True):
     """Why jobs of a batch or a group wait; a few of them stand for the others."""
 
     batch_id: int

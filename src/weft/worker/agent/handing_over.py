@@ -94,6 +94,7 @@ class HandingOver:
                     key, spec, one.cpu_m, one.memory_mib, definer, carrier, one.gpu,
                     passes=held.passes,
                 )  # fmt: skip
+                held.executor = spec.executor
                 if spec.secrets or self._accounts is not None:
                     secretive.append(assignment)
                 elif _waits_for_bytes(spec):

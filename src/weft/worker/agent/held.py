@@ -20,6 +20,7 @@ class Held:
         "claimed_ns",
         "cpu_m",
         "ended",
+        "executor",
         "is_sent",
         "key",
         "memory_mib",
@@ -33,6 +34,8 @@ class Held:
         self.cpu_m = cpu_m
         self.memory_mib = memory_mib
         self.claimed_ns = time.monotonic_ns()
+        self.executor = ""
+        """Empty: its spec was not read, or an earlier process of the agent has read it."""
         self.is_sent = False
         """Whether it was submitted to the runner."""
         self.phase: Phase | None = None

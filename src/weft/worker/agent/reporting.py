@@ -70,12 +70,25 @@ class Reporting:
     def recorded(self, ends: Sequence[Ended], verdicts: Sequence[str]) -> None:
         """Forget the ends that the store has recorded."""
         keys = [one.key for one in ends]
-        _count(ends)
+        self._count(ends)
         stale = [key for key, verdict in zip(keys, verdicts, strict=True) if verdict == "stale"]
         if stale:
             log.warning("attempt.ends_stale", count=len(stale), first=str(stale[0]))
         self._attempts.recorded(keys)
         self._outbox.settle()
+
+    def _count(self, ends: Sequence[Ended]) -> None:
+        held = self._attempts.held.by_key
+        n_good = sum(one.reason is None for one in ends)
+        for outcome, count in (("success", n_good), ("other", len(ends) - n_good)):
+            if count:
+                metrics.ATTEMPTS_ENDED.labels(outcome).inc(count)
+        for one in ends:
+            if one.started_ns and one.key in held:
+                seconds = (one.ended_ns - one.started_ns) / 1e9
+                metrics.ATTEMPT_SECONDS.labels(held[one.key].executor or "unknown").observe(
+                    seconds
+                )
 
     async def _report_starts(self, starts: Sequence[Started]) -> None:
         await until_answered(
@@ -104,15 +117,6 @@ class Reporting:
 
     async def _ask_block(self, key: AttemptKey, ask: Ask) -> bool:
         return await self._store.ask_block(self._incarnation_id, key, ask)
-
-
-def _count(ends: Sequence[Ended]) -> None:
-    by_outcome: dict[str, int] = {}
-    for one in ends:
-        outcome = "success" if one.reason is None else "other"
-        by_outcome[outcome] = by_outcome.get(outcome, 0) + 1
-    for outcome, count in by_outcome.items():
-        metrics.ATTEMPTS_ENDED.labels(outcome).inc(count)
 
 
 def end_report(ended: Ended, now_ns: int) -> EndReport:

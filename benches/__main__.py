@@ -46,7 +46,7 @@ BENCHES: Mapping[str, str] = {
     "events-out": "events after an outage to a topic of Kafka, beside the goal",
     "watermark": "records of a partition that are done in random order, per second",
     "simulations": "simulated jobs without a step, and 10,000 that sleep at once",
-    "doors": "jobs by the door of JobWeaver, one a request, beside `/v1`, and pages of 100",
+    "doors": "jobs by the doors of JobWeaver and Agave, one a request, beside `/v1`, and pages",
     "items": "items of a source that become jobs, in series, beside plain jobs, and known ones",
     "status": "changes of statuses by claims and ends, beside the core without them",
     "deliveries": "messages of a sink to a listener, beside their sender in a loop",

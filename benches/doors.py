@@ -1,66 +1,101 @@
-"""How many jobs per second come by the door of JobWeaver, one a request, beside `/v1`; and a page.
+"""How many jobs per second come by the doors of JobWeaver and Agave, one a request, beside `/v1`;
+and pages of 100.
 
-Both take the same simulated job, from as many clients at a time, in turns. Afterwards each side is
-asked for pages of 100 of its newest jobs.
+All take jobs that do nothing, from as many clients at a time, in turns. Then the jobs of Agave
+become many more, and each side is asked for pages of its newest jobs, Agave for searches, too.
 """
 
 import asyncio
 import json
 import time
 from collections.abc import Mapping
+from pathlib import Path
 from statistics import median
 from typing import Any, Final
 
+import asyncpg
 import httpx
 
+from benches.queries import query
 from weft.bench.conditions import conditions_of, load_average
 from weft.bench.figures import Headline, document_of, median_rate, ratio_of
 from weft.bench.plan import BenchPlan, BenchProgress
-from weft.bench.throwaway import running_weft, throwaway_home
+from weft.bench.throwaway import client_of, running_weft, throwaway_home
 from weft.run.home import Home
 
 JOBS: Final = 2_000
 ROUNDS: Final = 3
 CLIENTS: Final = 8
-PAGES: Final = 50
+PAGES: Final = 20
+ROWS: Final = 100
+STORED: Final = 1_000_000
+"""Jobs of Agave that are there when pages are asked for."""
 GOAL: Final = 0.3
+LOOK_S: Final = 0.1
+PAGE_GOAL: Final = 2.0
 _STEPS: Final[Mapping[str, Any]] = {"steps": []}
-DOOR: Final = "door"
+JOBWEAVER: Final = "jobweaver"
+AGAVE: Final = "agave"
 V1: Final = "v1"
+_APP: Final = {"name": "bench", "version": "1.0", "templatePath": "wrapper.sh"}
 _SUBMISSIONS: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
     V1: ("/v1/batches", {"jobs": [{"simulation": _STEPS}]}),
-    DOOR: ("/api/jobs", {"jobType": "SIMULATION", "payload": _STEPS, "maxRetryCount": 0}),
+    JOBWEAVER: ("/api/jobs", {"jobType": "SIMULATION", "payload": _STEPS, "maxRetryCount": 0}),
+    AGAVE: ("/jobs/v2", {"name": "bench", "appId": "bench-1.0", "archive": False}),
 }
-_LISTS: Final = {V1: "/v1/batches?limit=100", DOOR: "/api/jobs?page=0&size=100"}
+_PAGES: Final = {
+    V1: "/v1/batches?limit=100",
+    JOBWEAVER: "/api/jobs?page=0&size=100",
+    AGAVE: "/jobs/v2",
+    "agave_name": "/jobs/v2?name=name 77",
+    "agave_status": "/jobs/v2?status=FAILED",
+    "agave_app": "/jobs/v2?appId=rare-1.0",
+    "agave_times": "/jobs/v2?startTime.gt=2020-01-01&endTime.lt=now&archive=false",
+    "agave_nothing": "/jobs/v2?executionSystem=nowhere",
+    "agave_sorted": "/jobs/v2?sortBy=endTime&sort=desc",
+    "agave_sorted_names": "/jobs/v2?sortBy=name&sort=asc",
+}
+_ENDED: Final = "SELECT count(*) FROM weft.attempt WHERE ended_at IS NOT NULL"
+_PLAIN: Final = "SET session_replication_role = replica"
+"""No trigger counts what is made."""
+_NUMBERS: Final = """SELECT setval(pg_get_serial_sequence('weft.batch', 'batch_id'),
+    (SELECT max(batch_id) FROM weft.batch))"""
 
 
 async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
-    """Return submissions per second and the milliseconds of a page, of both sides."""
+    """Return submissions per second and the milliseconds of pages, of all sides."""
     load, count, rounds = load_average(), plan.jobs_of(JOBS), plan.rounds_of(ROUNDS)
-    rates: dict[str, list[float]] = {V1: [], DOOR: []}
-    pages: dict[str, list[float]] = {V1: [], DOOR: []}
-    progress.begin(2 * rounds + 1)
+    stored = round(STORED * plan.scale)
+    rates: dict[str, list[float]] = {side: [] for side in _SUBMISSIONS}
+    progress.begin(len(rates) * rounds + 2)
     with throwaway_home(plan.directory) as home:
         async with running_weft(home), _client_of(home) as client:
+            async with client_of(home) as own:
+                await own.add_app(_folder(home.path))
             for number in range(1, rounds + 1):
                 for side, found in rates.items():
                     progress.step(f"{side}, round {number}")
                     found.append(await _submit(client, side, count))
+            progress.step(f"make {stored:,} jobs")
+            await _grow(home.secrets()["admin"], len(rates) * rounds * count, stored)
+            await _submit(client, V1, 2 * ROWS)  # a page of them
             progress.step("pages")
-            for _ in range(PAGES):
-                for side, took in pages.items():
-                    begun = time.perf_counter()
-                    (await client.get(_LISTS[side])).raise_for_status()
-                    took.append((time.perf_counter() - begun) * 1000)
+            page_ms = {side: await _page_ms(client, path) for side, path in _PAGES.items()}
             conditions = await conditions_of(
                 home.secrets()["admin"], home.path, load_before=load,
-                sizes={"jobs": count, "rounds": rounds, "clients": CLIENTS},
+                sizes={"jobs": count, "rounds": rounds, "clients": CLIENTS, "stored": stored},
             )  # fmt: skip
-    door, plain = median_rate(rates[DOOR]), median_rate(rates[V1])
-    page_ms = {side: round(median(took), 1) for side, took in pages.items()}
+    done = {side: median_rate(one) for side, one in rates.items()}
     return document_of(
-        Headline("submissions/s", door, plain, ratio_of(door, plain)),
-        {"page_ms": page_ms, "page_ratio": ratio_of(page_ms[DOOR], page_ms[V1]), "goal": GOAL},
+        Headline("submissions/s", done[JOBWEAVER], done[V1], ratio_of(done[JOBWEAVER], done[V1])),
+        {
+            "agave": round(done[AGAVE]),
+            "agave_ratio": ratio_of(done[AGAVE], done[V1]),
+            "page_ms": page_ms,
+            "page_ratio": {side: ratio_of(ms, page_ms[V1]) for side, ms in page_ms.items()},
+            "goal": GOAL,
+            "page_goal": PAGE_GOAL,
+        },
         conditions,
     )
 
@@ -69,6 +104,15 @@ def _client_of(home: Home) -> httpx.AsyncClient:
     known = json.loads(home.client_file.read_bytes())
     headers = {"authorization": f"Bearer {known['token']}"}
     return httpx.AsyncClient(base_url=known["url"], headers=headers, timeout=60)
+
+
+def _folder(parent: Path) -> Path:
+    """Make the folder of an application that does nothing."""
+    folder = parent / "bench-app"
+    folder.mkdir()
+    (folder / "app.json").write_text(json.dumps(_APP))
+    (folder / "wrapper.sh").write_text("exit 0\n")
+    return folder
 
 
 async def _submit(client: httpx.AsyncClient, side: str, count: int) -> float:
@@ -83,3 +127,27 @@ async def _submit(client: httpx.AsyncClient, side: str, count: int) -> float:
     begun = time.perf_counter()
     await asyncio.gather(*(submit_some() for _ in range(CLIENTS)))
     return count / (time.perf_counter() - begun)
+
+
+async def _grow(admin: str, n_there: int, count: int) -> None:
+    """Wait until all has ended, and make this number of jobs like one of Agave."""
+    database = await asyncpg.connect(admin)
+    while True:
+        if await database.fetchval(_ENDED) >= n_there:
+            break
+        await asyncio.sleep(LOOK_S)
+    await database.execute(_PLAIN)
+    await database.execute(query("many_door_jobs"), count)
+    await database.execute(_NUMBERS)
+    await database.execute("VACUUM ANALYZE")
+    await database.close()
+
+
+async def _page_ms(client: httpx.AsyncClient, path: str) -> float:
+    """Return the median of some pages."""
+    took = []
+    for _ in range(PAGES):
+        begun = time.perf_counter()
+        (await client.get(path)).raise_for_status()
+        took.append((time.perf_counter() - begun) * 1000)
+    return round(median(took), 1)

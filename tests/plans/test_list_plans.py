@@ -299,7 +299,6 @@ ELSEWHERE = {
     "few rows of the tenant, for its operators": (
         "list_apps list_dead_messages list_parameters list_sources list_stores list_versions"
     ),
-    "own batches and granted ones of a door, by their indexes": "list_door_jobs",
     "rows that are named, by key": "list_allowed list_batch_keys",
     "all of one door, which are counted": "list_foreign_jobs",
     "rows of the caller, by key": (

@@ -1,16 +1,25 @@
 """The part of `ApiStore` for jobs that doors keep with documents of their own."""
 
+import asyncio
 from collections.abc import Sequence
 
-from weft.core.states import JobState
+import asyncpg
+
+from weft.core.query.tree import EVERYTHING
 from weft.ports.store import Caller, Row
-from weft.store.database import Database
+from weft.ports.store.door_jobs import DoorJobQuery
+from weft.store.database import Database, call_on, fetch_on
+from weft.store.queries import read_within
+from weft.store.query_sql import select_door_jobs
+from weft.store.turns import Turns, user_of
 
 
 class DoorJobs:
     """The api's calls about jobs of doors. The methods are documented at the port."""
 
     _database: Database
+    _querying: asyncio.Semaphore
+    _searches: Turns
 
     async def find_door_job(
         self, caller: Caller, door: str, foreign_id: str, *, hidden: bool
@@ -21,25 +30,25 @@ class DoorJobs:
         )
         return found
 
-    async def list_door_jobs(
-        self,
-        caller: Caller,
-        door: str,
-        *,
-        before: int,
-        states: Sequence[JobState] | None,
-        hidden: bool,
-        limit: int,
-    ) -> Sequence[Row]:
+    async def list_door_jobs(self, caller: Caller, wanted: DoorJobQuery) -> Sequence[Row]:
         """Return a page of jobs."""
-        rows = await self._database.call(
-            "list_door_jobs",
-            caller=caller,
-            door=door,
-            of_user_id=caller.user_id,
-            before=before,
-            states=None if states is None else list(states),
-            with_hidden=hidden,
-            limit_rows=limit,
-        )
-        return [row[0] for row in rows]
+
+        async def work(connection: asyncpg.Connection) -> Sequence[Row]:
+            begin = {"caller": caller, "timeout_ms": round(wanted.limits.timeout_s * 1000)}
+            if wanted.sort_key is None:
+                await call_on(connection, "begin_ordered_query", **begin)
+            else:
+                nothing = {"batch_id": None, "of_group": None, "of_path": None}
+                await call_on(connection, "begin_query", **begin, **nothing)
+            statement = select_door_jobs(wanted, of_user=caller.user_id)
+            rows = await fetch_on(connection, "query_door_jobs", statement.text, statement.values)
+            if not rows:
+                return []
+            ids = [row[0] for row in rows]
+            found = await call_on(connection, "get_door_jobs", caller=caller, batch_ids=ids)
+            return [row[0] for row in found]
+
+        if wanted.sort_key is None and wanted.query is EVERYTHING:
+            return await read_within(self._database, wanted.limits, work, caller)
+        async with self._searches.of(user_of(caller)), self._querying:
+            return await read_within(self._database, wanted.limits, work, caller)

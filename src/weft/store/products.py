@@ -5,8 +5,9 @@ from collections.abc import Sequence
 import asyncpg
 
 from weft.ports.store import Caller, ProductQuery, Row
+from weft.ports.store.queries import NEWEST
 from weft.store.database import call_on, fetch_on
-from weft.store.queries import NEWEST, Queries
+from weft.store.queries import Queries
 from weft.store.query_sql import select_products
 
 

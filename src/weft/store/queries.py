@@ -13,6 +13,7 @@ from weft.core.batch_order import BatchOrder, BatchPlace, BatchSort
 from weft.core.errors import QueryTooSlow
 from weft.core.query.reach import OfGroup, check_width, reach_of
 from weft.ports.store import BatchQuery, Caller, JobEntry, JobQuery, QueryLimits, Row
+from weft.ports.store.queries import NEWEST
 from weft.store.database import Database, call_on, fetch_on
 from weft.store.documents import batch_document, entry_of, with_words
 from weft.store.query_sql import Statement, select_batches, select_jobs, sort_batches
@@ -21,7 +22,6 @@ from weft.store.turns import Turns, user_of
 Result = TypeVar("Result")
 QUERIES_AT_ONCE: Final = 4
 """Per process: half of its connections stay free for quick calls."""
-NEWEST: Final = (1 << 63) - 1
 
 
 class Queries:

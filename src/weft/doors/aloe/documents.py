@@ -10,10 +10,6 @@ from weft.doors.aloe.words import QUEUE, STORE, app_uuid, instant, seconds_of, s
 _UNUSED: Final[Mapping[str, Any]] = {
     "remoteStatusChecks": 0, "failedStatusChecks": 0, "lastStatusCheck": None,
 }  # fmt: skip
-_SUMMARY: Final = (
-    "id", "name", "owner", "systemId", "executionSystem", "appId", "created", "status", "started",
-    "ended", "startTime", "endTime",
-)  # fmt: skip
 
 
 def job_document(
@@ -77,10 +73,25 @@ def job_document(
     }
 
 
-def summary_of(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what lists show of a document."""
-    shown_links = {name: document["_links"][name] for name in ("self", "archiveData")}
-    return {**{name: document[name] for name in _SUMMARY}, "_links": shown_links}
+def summary_document(facts: Mapping[str, Any], base: str) -> dict[str, Any]:
+    """Return what lists show of a job: some of its document, for a part of what that costs."""
+    story, kept, href = story_of(facts), facts["document"], job_href(facts, base)
+    started, ended = instant(story.started), instant(story.ended)
+    return {
+        "id": facts["foreign_id"],
+        "name": kept["name"],
+        "owner": facts["owner"],
+        "systemId": kept["systemId"],
+        "executionSystem": kept["systemId"],
+        "appId": kept["appId"],
+        "created": instant(story.entries[0].at),
+        "status": story.status,
+        "started": started,
+        "ended": ended,
+        "startTime": started,
+        "endTime": ended,
+        "_links": {"self": {"href": href}, "archiveData": {"href": f"{href}/outputs/listings"}},
+    }
 
 
 def status_document(facts: Mapping[str, Any], base: str) -> dict[str, Any]:

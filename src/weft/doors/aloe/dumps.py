@@ -114,6 +114,7 @@ def _job(job_id: str, document: Mapping[str, Any], history: Sequence[_Told]) -> 
     told = [one for one in told if created <= one[1] <= ended and one[0] not in ENDED]
     if not told or told[0][0] != "PENDING":
         told.insert(0, ("PENDING", created, owner, "The job was accepted."))
+    told[0] = (told[0][0], created, *told[0][2:])
     told = [*told[: _HISTORY_MAX - 1], (status, ended, owner, str(said)[:_SAID_MAX])]
     return {
         "id": job_id, "user": owner, "name": name, "created_at": created.isoformat(),

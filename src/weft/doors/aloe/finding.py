@@ -1,22 +1,24 @@
 """Find jobs for a request: one by its id, or those of a list."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.services import Services
+from weft.api.use_cases.read import limits_of
 from weft.core.access.permissions import Permission
 from weft.core.access.secret_variables import patterns_of
-from weft.doors.aloe.archives import own_name
+from weft.core.query.tree import EVERYTHING, all_of
 from weft.doors.aloe.documents import job_document
 from weft.doors.aloe.refused import bad_request, not_found
 from weft.doors.aloe.replies import base_of
-from weft.doors.aloe.searching import Term, sort_key, states_of
+from weft.doors.aloe.searching import Term, sort_key
+from weft.doors.aloe.sieve import archived_below, order_in_sql, sieve_of
 from weft.doors.aloe.words import ID_CHARS_MAX, NAME
 from weft.ports.store import Caller, Row
+from weft.ports.store.door_jobs import DoorJobQuery
 
-_NEWEST: Final = 2**62
 _STEP: Final = 500
 
 
@@ -39,11 +41,12 @@ async def find(
 
 
 async def archived_at(services: Services, caller: Caller, path: str) -> Row | None:
-    """Return the newest of the caller's last jobs whose archive in weft's own store has a path."""
-    newest = await services.store.list_door_jobs(
-        caller, NAME, before=_NEWEST, states=None, hidden=False, limit=_STEP
+    """Return the newest of the caller's jobs whose archive in weft's own store has a path."""
+    wanted = DoorJobQuery(
+        door=NAME, query=archived_below(path), limit=1, limits=limits_of(services.settings)
     )
-    return next((one for one in newest if own_name(one["document"], path) != path), None)
+    found = await services.store.list_door_jobs(caller, wanted)
+    return found[0] if found else None
 
 
 async def listed(
@@ -52,35 +55,55 @@ async def listed(
     order: tuple[str, bool] | None,
     limit: int,
     offset: int,
-) -> list[dict[str, Any]]:
-    """Return documents of the caller's jobs that meet the terms, a page of them in an order; None:
-    the newest first. Raise a 400 if too many jobs would be read for it.
+) -> Sequence[Row]:
+    """Return those of the caller's jobs that meet the terms, a page of them in an order; None: the
+    newest first. Raise a 400 if too many jobs would be read for it.
     """
     if not limit:
         return []
-    services, caller = services_of(request), caller_of(request)
-    most, wanted = services.settings.query_scan_jobs_max, offset + limit
-    states, before, n_read = states_of(terms), _NEWEST, 0
-    hidden = any(term.field == "visible" for term in terms)
-    found: list[dict[str, Any]] = []
-    while order is not None or len(found) < wanted:
-        step = _STEP if terms or order is not None else min(_STEP, wanted - len(found))
-        rows = await services.store.list_door_jobs(
-            caller, NAME, before=before, states=states, hidden=hidden, limit=step
-        )
-        documents = (document_of(request, one) for one in rows)
-        found += [one for one in documents if all(term.holds(one) for term in terms)]
-        if len(rows) < step:
+    services, sieve = services_of(request), sieve_of(terms)
+    key = None if order is None else order_in_sql(order[0])
+    wanted = DoorJobQuery(
+        door=NAME,
+        query=all_of(sieve.nodes) if sieve.nodes else EVERYTHING,
+        hidden=any(term.field == "visible" for term in terms),
+        limit=limit,
+        limits=limits_of(services.settings),
+    )
+    if sieve.rest or (order is not None and key is None):
+        return await _sifted(request, wanted, sieve.rest, order, slice(offset, offset + limit))
+    if order is not None:
+        wanted = replace(wanted, sort_key=key, is_descending=order[1])
+    return await services.store.list_door_jobs(caller_of(request), replace(wanted, offset=offset))
+
+
+async def _sifted(
+    request: AnyRequest,
+    wanted: DoorJobQuery,
+    terms: Sequence[Term],
+    order: tuple[str, bool] | None,
+    page: slice,
+) -> Sequence[Row]:
+    """Return a page of those whose documents meet the terms, of those that the query finds."""
+    store, most = services_of(request).store, wanted.limits.scan_jobs_max
+    wanted, n_read = replace(wanted, limit=_STEP), 0
+    found: list[tuple[Row, dict[str, Any]]] = []
+    while order is not None or len(found) < page.stop:
+        rows = await store.list_door_jobs(caller_of(request), wanted)
+        both = ((one, document_of(request, one)) for one in rows)
+        found += [one for one in both if all(term.holds(one[1]) for term in terms)]
+        if len(rows) < _STEP:
             break
-        before, n_read = int(rows[-1]["batch_id"]), n_read + len(rows)
+        wanted, n_read = replace(wanted, before=int(rows[-1]["batch_id"])), n_read + len(rows)
         if n_read >= most:
             raise bad_request(
-                f"more than {most} jobs would be read for this; search by status, or sort by "
-                "created"
+                f"more than {most} documents would be read for this; search by name, status, "
+                "appId or times, or sort by created"
             )
     if order is not None:
-        found.sort(key=sort_key(order[0]), reverse=order[1])
-    return found[offset:wanted]
+        key = sort_key(order[0])
+        found.sort(key=lambda one: key(one[1]), reverse=order[1])
+    return [one for one, _ in found[page]]
 
 
 def document_of(request: AnyRequest, facts: Mapping[str, Any]) -> dict[str, Any]:

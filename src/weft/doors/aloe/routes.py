@@ -10,7 +10,7 @@ from weft.api.web_tokens.wso2 import PREFIX
 from weft.core.access.permissions import Permission
 from weft.doors.aloe.actions import ACTIONS, hide, resubmit, stop, submitted, unhide
 from weft.doors.aloe.app_routes import APP_ROUTES
-from weft.doors.aloe.documents import history_entry, status_document, summary_of
+from weft.doors.aloe.documents import history_entry, status_document, summary_document
 from weft.doors.aloe.finding import document_of, find, listed
 from weft.doors.aloe.options import FULL, READ, WRITE, paths
 from weft.doors.aloe.output_routes import OUTPUT_ROUTES
@@ -50,9 +50,10 @@ async def _list(request: AnyRequest, pairs: list[tuple[str, str]]) -> Response[b
     query = query_of(request)
     limit, offset = page_of(query)
     found = await listed(request, terms_of([*pairs, *query]), order_of(query), limit, offset)
-    if not parameter(query, "filter"):
-        found = [summary_of(one) for one in found]
-    return answer(request, found)
+    if parameter(query, "filter"):
+        return answer(request, [document_of(request, one) for one in found])
+    base = base_of(request)
+    return answer(request, [summary_document(one, base) for one in found])
 
 
 async def _values(request: AnyRequest, field: str) -> Response[bytes]:
@@ -61,8 +62,8 @@ async def _values(request: AnyRequest, field: str) -> Response[bytes]:
         raise bad_request(f"{field[:80]!r} is not a field of jobs")
     limit, offset = page_of(query)
     found = await listed(request, terms_of(query), order_of(query), limit, offset)
-    name = name_of(field)
-    return answer(request, [{"id": one["id"], name: one.get(name)} for one in found])
+    documents, name = (document_of(request, one) for one in found), name_of(field)
+    return answer(request, [{"id": one["id"], name: one.get(name)} for one in documents])
 
 
 @post(paths(""), **{**WRITE, "status_code": 201})

@@ -9,7 +9,6 @@ from typing import Any, Final
 
 import msgspec
 
-from weft.core.states import JobState
 from weft.doors.aloe.refused import bad_request
 from weft.doors.aloe.replies import parameter
 from weft.doors.aloe.words import OLD_STATUSES, STATUSES, seconds_of
@@ -52,13 +51,6 @@ _EPOCH_MS: Final = 10**11
 """A larger number counts milliseconds."""
 _SIZE: Final = re.compile(r"(\d{1,12}(?:\.\d{1,9})?) ?(KB|MB|GB|TB)?", re.IGNORECASE)
 _GB: Final = {"KB": 1 / (1 << 20), "MB": 1 / (1 << 10), "GB": 1.0, "TB": 1024.0}
-_STATES: Final = {
-    "FINISHED": (JobState.SUCCESS,),
-    "FAILED": (JobState.FAILED, JobState.ERROR),
-    "STOPPED": (JobState.CANCELLED,),
-    "RUNNING": (JobState.RUNNING,),
-    "QUEUED": (JobState.RUNNING,),
-}
 
 
 @dataclass(frozen=True)
@@ -89,7 +81,7 @@ class Term:
                     return any(_is_same(value, one) for one in wanted)
                 return bool(value in wanted)
             case "on":
-                day = _day_of(wanted[0])
+                day = day_of(wanted[0])
                 return bool(day <= value < day + timedelta(days=1))
             case "between":
                 return bool(wanted[0] <= value <= wanted[1])
@@ -116,16 +108,6 @@ def terms_of(pairs: Sequence[tuple[str, str]]) -> list[Term]:
     if len(found) > _TERMS_MAX:
         raise bad_request(f"{len(found)} search terms, at most {_TERMS_MAX}")
     return found
-
-
-def states_of(terms: Sequence[Term]) -> list[JobState] | None:
-    """Return the states of weft in which jobs can meet the terms; None: any."""
-    for term in terms:
-        if term.field == "status" and term.operator in {"eq", "in"}:
-            known = [_STATES.get(one) for one in term.values]
-            if all(known):
-                return sorted({state for states in known for state in states or ()})
-    return None
 
 
 def order_of(pairs: Sequence[tuple[str, str]]) -> tuple[str, bool] | None:
@@ -289,5 +271,6 @@ def _is_same(one: datetime, other: datetime) -> bool:
     return one == other
 
 
-def _day_of(at: datetime) -> datetime:
+def day_of(at: datetime) -> datetime:
+    """Return the begin of its day."""
     return at.replace(hour=0, minute=0, second=0, microsecond=0)

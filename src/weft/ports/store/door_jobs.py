@@ -1,10 +1,31 @@
 """The calls of the api about jobs that doors keep with documents of their own."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
-from weft.core.states import JobState
+from weft.core.query.tree import EVERYTHING, Node
 from weft.ports.store.callers import Caller, Row
+from weft.ports.store.queries import NEWEST, QueryLimits
+
+
+@dataclass(frozen=True, kw_only=True)
+class DoorJobQuery:
+    """A page of jobs of a door."""
+
+    door: str
+    query: Node = EVERYTHING
+    """Of terms of the door alone."""
+    sort_key: str | None = None
+    """What they are sorted by, in SQL, as terms of the door; None: their age."""
+    is_descending: bool = True
+    before: int = NEWEST
+    """Numbers of their batches are below."""
+    hidden: bool = False
+    """Also those that are hidden."""
+    offset: int = 0
+    limit: int
+    limits: QueryLimits
 
 
 class DoorJobStore(Protocol):
@@ -20,16 +41,7 @@ class DoorJobStore(Protocol):
         were granted is not what the caller needs.
         """
 
-    async def list_door_jobs(
-        self,
-        caller: Caller,
-        door: str,
-        *,
-        before: int,
-        states: Sequence[JobState] | None,
-        hidden: bool,
-        limit: int,
-    ) -> Sequence[Row]:
-        """Return the caller's own jobs and those granted to them, the newest first, with numbers
-        of batches below one. `states`: None: any. `hidden`: also if lists leave them out.
+    async def list_door_jobs(self, caller: Caller, wanted: DoorJobQuery) -> Sequence[Row]:
+        """Return the caller's own jobs and those granted to them, as `find_door_job` does. Raise
+        `QueryTooSlow`.
         """

@@ -2,12 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
 from weft.core.batch_order import BatchOrder, BatchPlace
 from weft.core.query import EVERYTHING, Node
 from weft.ports.store.callers import Caller, Row
 from weft.ports.store.job_entries import JobEntry
+
+NEWEST: Final = (1 << 63) - 1
+"""No number of a batch is above it."""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 -- find_door_job: a job by the id that its door gave it, for its owner, those to whom it was granted, and whoever sees the tenant;
 --   members of its billing project are strangers to it here.
 -- Called by: Store.find_door_job (api).   Safe to repeat: yes, it only reads.   Plan: by index of ids.   Raises WF130.
--- with_hidden: also if lists leave it out.   Returns: as _door_job; NULL: there is none, or they do not see it.
+-- with_hidden: also if lists leave it out.   Returns: as _door_jobs; NULL: there is none, or they do not see it.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.find_door_job(tenant_id int, door text, foreign_id text, with_hidden boolean) RETURNS jsonb
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
@@ -18,5 +18,5 @@ BEGIN
         RETURN NULL;
     END IF;
     PERFORM weft._check_permission(v_batch, v_permission, 'the job');
-    RETURN weft._door_job(v_batch);
+    RETURN (SELECT d FROM weft._door_jobs(ARRAY[v_batch]) d);
 END $$;

@@ -3,7 +3,7 @@
 -- Locks: as _check_epoch.   Plan: events by key from the position on, as list_events; their batches and subscriptions by key.
 -- after_batch: NULL: by events. Else, where events were removed before they were looked at, by numbers of batches after this one.
 -- Returns: xid, event_id: the position after these; behind: whether there is more, now or when older writers have committed; removed: go
---   by numbers of batches first; jobs: [{door, told: _door_job, subscriptions: [{id, url, event, keys}]}] in order, keys: events that are
+--   by numbers of batches first; jobs: [{door, told: _door_jobs, subscriptions: [{id, url, event, keys}]}] in order, keys: events that are
 --   recorded. NULL: no subscription is open.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.list_notified(epoch bigint, after_batch bigint, limit_rows int) RETURNS jsonb
@@ -39,11 +39,11 @@ BEGIN
     RETURN jsonb_build_object('xid', coalesce(v_last_xid, v_xid)::text::bigint, 'event_id', coalesce(v_last_event, v_event),
         'behind', v_n = limit_rows OR EXISTS (SELECT FROM weft.event e WHERE e.xid >= v_horizon), 'removed', v_removed,
         'jobs', coalesce((
-            SELECT jsonb_agg(jsonb_build_object('door', b.door, 'told', weft._door_job(b.batch_id), 'subscriptions', (
+            SELECT jsonb_agg(jsonb_build_object('door', b.door, 'told', t.told, 'subscriptions', (
                 SELECT jsonb_agg(jsonb_build_object('id', s.subscription_id, 'url', s.url, 'event', s.event, 'keys', coalesce((
                     SELECT jsonb_agg(d.event_key) FROM weft.callback_delivery d WHERE d.subscription_id = s.subscription_id), '[]'))
                     ORDER BY s.subscription_id)
                 FROM weft.subscription s WHERE s.batch_id = b.batch_id AND s.ended_at IS NULL)) ORDER BY t.n)
-            FROM unnest(v_batches) WITH ORDINALITY t (batch_id, n)
-            JOIN weft.batch b ON b.batch_id = t.batch_id AND b.deleted_at IS NULL AND b.foreign_document IS NOT NULL), '[]'));
+            FROM weft._door_jobs(v_batches) WITH ORDINALITY t (told, n)
+            JOIN weft.batch b ON b.batch_id = (t.told ->> 'batch_id')::bigint AND b.deleted_at IS NULL AND b.foreign_document IS NOT NULL), '[]'));
 END $$;

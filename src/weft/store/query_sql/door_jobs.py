@@ -1,0 +1,57 @@
+"""The statement for jobs of a door that are a user's own or were granted to them: `b` is the batch
+of each, `j` its first job, if it has one.
+"""
+
+from typing import Final
+
+from weft.core.query.tree import Term
+from weft.ports.store.door_jobs import DoorJobQuery
+from weft.store.query_sql.fragments import Parameters, Statement, condition_of
+
+_SOME: Final = """SELECT b.batch_id, {key} AS sort_key FROM weft.batch b
+LEFT JOIN weft.job j ON j.batch_id = b.batch_id AND j.job_id = 1
+WHERE {whose} AND b.door = {door} AND b.foreign_id IS NOT NULL AND b.foreign_document IS NOT NULL
+  AND b.batch_id < {before}{shown} AND {condition}"""
+_BOTH: Final = """SELECT x.batch_id FROM (
+({own} ORDER BY {own_order} LIMIT {last})
+UNION ALL
+(SELECT p.* FROM weft.granted_batches() g (batch_id) CROSS JOIN LATERAL ({granted} OFFSET 0) p
+ ORDER BY {order} LIMIT {last})) x
+ORDER BY {order} OFFSET {offset} LIMIT {limit}"""
+
+
+def select_door_jobs(wanted: DoorJobQuery, *, of_user: int) -> Statement:
+    """Return the statement for the numbers of their batches in the order that is wanted; of those
+    that are alike the newest comes first.
+    """
+    parameters = Parameters()
+    way = "DESC NULLS LAST" if wanted.is_descending else "ASC NULLS FIRST"
+    user, door = parameters.integer(of_user), parameters.text(wanted.door)
+    before, row = parameters.integer(wanted.before), "(b.user_id, b.door, b.batch_id)"
+    own, own_order = f"b.user_id = {user}", f"sort_key {way}, batch_id DESC"
+    if wanted.sort_key is None:
+        # Comparing rows leaves the planner no other index to choose: along another one it would
+        # pass over the jobs of others.
+        own = f"{row} >= ({user}, {door}, 0) AND {row} < ({user}, {door}, {before})"
+        own_order = "b.user_id DESC, b.door DESC, b.batch_id DESC"
+    values = {
+        "key": wanted.sort_key or "b.batch_id",
+        "door": door,
+        "before": before,
+        "shown": "" if wanted.hidden else " AND NOT b.hidden",
+        "condition": condition_of(wanted.query, parameters, _no_term),
+    }
+    text = _BOTH.format(
+        own=_SOME.format(whose=own, **values),
+        granted=_SOME.format(whose=f"b.batch_id = g.batch_id AND b.user_id <> {user}", **values),
+        own_order=own_order,
+        order=f"sort_key {way}, batch_id DESC",
+        last=parameters.integer(wanted.offset + wanted.limit),
+        offset=parameters.integer(wanted.offset),
+        limit=parameters.integer(wanted.limit),
+    )
+    return Statement(text, tuple(parameters.values))
+
+
+def _no_term(term: Term, _: Parameters) -> str:
+    raise AssertionError(term)  # doors ask by conditions of their own

@@ -9,7 +9,7 @@ from weft.core.query.tree import EVERYTHING, all_of
 from weft.core.states import Reason
 from weft.doors.aloe.documents import job_document
 from weft.doors.aloe.searching import sort_key, terms_of
-from weft.doors.aloe.sieve import archived_below, order_in_sql, sieve_of
+from weft.doors.aloe.sieve import archived_below, have_all, order_in_sql, sieve_of
 from weft.doors.aloe.words import NAME
 from weft.ports.store import NewBatch, QueryLimits, Row
 from weft.ports.store.door_jobs import DoorJobQuery
@@ -61,7 +61,11 @@ async def jobs_in_all_states(site: PostgresSite) -> list[Row]:
         rows = job_rows(1)
         batches.append(
             await site.submit(
-                rows, door=NAME, foreign_id=f"i-{n}", foreign_document={**KEPT, **other}
+                rows,
+                name=other["name"],
+                door=NAME,
+                foreign_id=f"i-{n}",
+                foreign_document={**KEPT, **other},
             )
         )
     claimed = {one.batch_id: one for one in await site.claim(8)}
@@ -77,7 +81,7 @@ async def jobs_in_all_states(site: PostgresSite) -> list[Row]:
         for n, word in enumerate(("PENDING", "RUNNING", "FAILED"))
     ]
     old = NewBatch(
-        trace_id=TRACE_ID, door=NAME, foreign_id="old-007", created_at=at,
+        trace_id=TRACE_ID, name="old", door=NAME, foreign_id="old-007", created_at=at,
         foreign_document={**KEPT, "name": "old", "history": history},
     )  # fmt: skip
     await site.api.create_batch(site.caller, old, idempotency_key=None, digest=b"")
@@ -95,7 +99,8 @@ async def test_database_finds_what_the_documents_say(site: PostgresSite) -> None
         terms = terms_of([(name, value)])
         sieve = sieve_of(terms)
         query = all_of(sieve.nodes) if sieve.nodes else EVERYTHING
-        found = await site.api.list_door_jobs(site.caller, replace(JOBS, query=query))
+        wanted = replace(JOBS, query=query, name=sieve.name)
+        found = await site.api.list_door_jobs(site.caller, wanted)
         ids = {one["foreign_id"] for one in found}
         expected = {one["id"] for one in documents if terms[0].holds(one)}
         assert ids >= expected, text
@@ -108,14 +113,16 @@ async def test_database_finds_what_the_documents_say(site: PostgresSite) -> None
         for is_descending in (True, False):
             if key is None:
                 continue
-            wanted = replace(JOBS, sort_key=key, is_descending=is_descending, limit=3)
-            ids = []
+            has_all = have_all(field.lower())
+            wanted = replace(JOBS, sort_key=key, is_descending=is_descending, has_all=has_all)
+            wanted = replace(wanted, limit=3)
+            paged: list[str] = []
             while part := await site.api.list_door_jobs(
-                site.caller, replace(wanted, offset=len(ids))
+                site.caller, replace(wanted, offset=len(paged))
             ):
-                ids += [one["foreign_id"] for one in part]
+                paged += [one["foreign_id"] for one in part]
             ordered = sorted(documents, key=sort_key(field.lower()), reverse=is_descending)
-            assert ids == [one["id"] for one in ordered], field
+            assert paged == [one["id"] for one in ordered], field
 
 
 async def test_archives_are_found_by_their_paths(site: PostgresSite) -> None:

@@ -23,7 +23,7 @@ def job_document(
     remote_id = f"b{facts['batch_id']}.j1" if story.n_attempts and is_here else None
     return {
         "id": job_id,
-        "name": kept["name"],
+        "name": facts.get("name") or kept["name"],  # somebody may have changed it
         "owner": facts["owner"],
         "tenantId": facts["tenant"],
         "tenantQueue": f"weft.{facts['tenant']}.{QUEUE}",
@@ -79,7 +79,7 @@ def summary_document(facts: Mapping[str, Any], base: str) -> dict[str, Any]:
     started, ended = instant(story.started), instant(story.ended)
     return {
         "id": facts["foreign_id"],
-        "name": kept["name"],
+        "name": facts.get("name") or kept["name"],  # somebody may have changed it
         "owner": facts["owner"],
         "systemId": kept["systemId"],
         "executionSystem": kept["systemId"],

@@ -1,5 +1,6 @@
 """Find jobs for a request: one by its id, or those of a list."""
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -14,7 +15,7 @@ from weft.doors.aloe.documents import job_document
 from weft.doors.aloe.refused import bad_request, not_found
 from weft.doors.aloe.replies import base_of
 from weft.doors.aloe.searching import Term, sort_key
-from weft.doors.aloe.sieve import archived_below, order_in_sql, sieve_of
+from weft.doors.aloe.sieve import archived_below, have_all, order_in_sql, sieve_of
 from weft.doors.aloe.words import ID_CHARS_MAX, NAME
 from weft.ports.store import Caller, Row
 from weft.ports.store.door_jobs import DoorJobQuery
@@ -66,6 +67,7 @@ async def listed(
     wanted = DoorJobQuery(
         door=NAME,
         query=all_of(sieve.nodes) if sieve.nodes else EVERYTHING,
+        name=sieve.name,
         hidden=any(term.field == "visible" for term in terms),
         limit=limit,
         limits=limits_of(services.settings),
@@ -73,7 +75,7 @@ async def listed(
     if sieve.rest or (order is not None and key is None):
         return await _sifted(request, wanted, sieve.rest, order, slice(offset, offset + limit))
     if order is not None:
-        wanted = replace(wanted, sort_key=key, is_descending=order[1])
+        wanted = replace(wanted, sort_key=key, is_descending=order[1], has_all=have_all(order[0]))
     return await services.store.list_door_jobs(caller_of(request), replace(wanted, offset=offset))
 
 
@@ -88,6 +90,7 @@ async def _sifted(
     store, most = services_of(request).store, wanted.limits.scan_jobs_max
     wanted, n_read = replace(wanted, limit=_STEP), 0
     found: list[tuple[Row, dict[str, Any]]] = []
+    until = time.monotonic() + wanted.limits.timeout_s
     while order is not None or len(found) < page.stop:
         rows = await store.list_door_jobs(caller_of(request), wanted)
         both = ((one, document_of(request, one)) for one in rows)
@@ -95,10 +98,10 @@ async def _sifted(
         if len(rows) < _STEP:
             break
         wanted, n_read = replace(wanted, before=int(rows[-1]["batch_id"])), n_read + len(rows)
-        if n_read >= most:
+        if n_read >= most or time.monotonic() > until:
             raise bad_request(
-                f"more than {most} documents would be read for this; search by name, status, "
-                "appId or times, or sort by created"
+                f"this reads more than {n_read} documents; search by name, status, appId or "
+                "times, too, or sort by one of these"
             )
     if order is not None:
         key = sort_key(order[0])

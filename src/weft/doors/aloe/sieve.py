@@ -58,7 +58,7 @@ _WAITS: Final = frozenset({"ACCEPTED", "PENDING", "BLOCKED", "PAUSED"})
 _SECONDS: Final = "extract(epoch FROM {} - {})"
 _FIELDS: Final[Mapping[str, str]] = {
     "id": "b.foreign_id",
-    "name": _DOCUMENT.format("name"),
+    "name": "b.name",
     "owner": "(SELECT u.name FROM weft.tenant_user u WHERE u.user_id = b.user_id)",
     "appid": _DOCUMENT.format("appId"),
     "systemid": _DOCUMENT.format("systemId"),
@@ -81,6 +81,8 @@ _FIELDS: Final[Mapping[str, str]] = {
 _TEXTS: Final = frozenset(
     {"id", "name", "owner", "appid", "systemid", "batchqueue", "archivepath", "archivesystem"}
 )
+_NOT_YET: Final = frozenset({"submittime", "starttime", "endtime", "runtime", "walltime"})
+"""What jobs get by and by."""
 _SAME: Final = {
     "executionsystem": "systemid", "remotequeue": "batchqueue", "started": "starttime",
     "processorsoneachnode": "processorspernode", "remotestarted": "starttime",
@@ -98,6 +100,8 @@ class Sieve(NamedTuple):
 
     nodes: tuple[Node, ...]
     rest: Sequence[Term]
+    name: str | None = None
+    """The name that all of them have: there is an index for it."""
 
 
 def sieve_of(terms: Sequence[Term]) -> Sieve:
@@ -113,7 +117,8 @@ def sieve_of(terms: Sequence[Term]) -> Sieve:
             nodes.append(node)
         if node is None or not is_whole:
             rest.append(term)
-    return Sieve(tuple(nodes), rest)
+    names = [str(one.values[0]) for one in terms if (one.field, one.operator) == ("name", "eq")]
+    return Sieve(tuple(nodes), rest, names[0] if names else None)
 
 
 def order_in_sql(field: str) -> str | None:
@@ -121,6 +126,11 @@ def order_in_sql(field: str) -> str | None:
     field = _SAME.get(field, field)
     column = _FIELDS.get(field)
     return f'{column} COLLATE "C"' if column is not None and field in _TEXTS else column
+
+
+def have_all(field: str) -> bool:
+    """Say whether each job has a value of a field that is sorted by."""
+    return _SAME.get(field, field) not in _NOT_YET
 
 
 def archived_below(path: str) -> Node:

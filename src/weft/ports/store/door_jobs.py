@@ -16,8 +16,12 @@ class DoorJobQuery:
     door: str
     query: Node = EVERYTHING
     """Of terms of the door alone."""
+    name: str | None = None
+    """Only those whose batches have this name."""
     sort_key: str | None = None
     """What they are sorted by, in SQL, as terms of the door; None: their age."""
+    has_all: bool = False
+    """Each has a value by which it is sorted; else those without one are the smallest."""
     is_descending: bool = True
     before: int = NEWEST
     """Numbers of their batches are below."""

@@ -25,21 +25,30 @@ def select_door_jobs(wanted: DoorJobQuery, *, of_user: int) -> Statement:
     that are alike the newest comes first.
     """
     parameters = Parameters()
-    way = "DESC NULLS LAST" if wanted.is_descending else "ASC NULLS FIRST"
+    way = "DESC" if wanted.is_descending else "ASC"
+    if not wanted.has_all:
+        way += " NULLS LAST" if wanted.is_descending else " NULLS FIRST"
     user, door = parameters.integer(of_user), parameters.text(wanted.door)
-    before, row = parameters.integer(wanted.before), "(b.user_id, b.door, b.batch_id)"
+    before = parameters.integer(wanted.before)
     own, own_order = f"b.user_id = {user}", f"sort_key {way}, batch_id DESC"
     if wanted.sort_key is None:
         # Comparing rows leaves the planner no other index to choose: along another one it would
         # pass over the jobs of others.
-        own = f"{row} >= ({user}, {door}, 0) AND {row} < ({user}, {door}, {before})"
-        own_order = "b.user_id DESC, b.door DESC, b.batch_id DESC"
+        column, value = "b.door", door
+        if wanted.name is not None:
+            column, value = "b.name", parameters.text(wanted.name)
+        row = f"(b.user_id, {column}, b.batch_id)"
+        own = f"{row} >= ({user}, {value}, 0) AND {row} < ({user}, {value}, {before})"
+        own_order = f"b.user_id DESC, {column} DESC, b.batch_id DESC"
+    condition = condition_of(wanted.query, parameters, _no_term)
+    if wanted.name is not None:
+        condition = f"b.name = {parameters.text(wanted.name)} AND {condition}"
     values = {
         "key": wanted.sort_key or "b.batch_id",
         "door": door,
         "before": before,
         "shown": "" if wanted.hidden else " AND NOT b.hidden",
-        "condition": condition_of(wanted.query, parameters, _no_term),
+        "condition": condition,
     }
     text = _BOTH.format(
         own=_SOME.format(whose=own, **values),

@@ -5,7 +5,7 @@
 -- Owner: weft_tenant.  Granted to: weft_system.
 CREATE OR REPLACE FUNCTION weft._door_jobs(of_batch_ids bigint[]) RETURNS SETOF jsonb LANGUAGE sql STABLE PLAN_BY_KEY PLAN_ONCE
 AS $$
-    SELECT jsonb_build_object('batch_id', b.batch_id, 'foreign_id', b.foreign_id, 'document', b.foreign_document,
+    SELECT jsonb_build_object('batch_id', b.batch_id, 'foreign_id', b.foreign_id, 'document', b.foreign_document, 'name', b.name,
         'owner', (SELECT u.name FROM weft.tenant_user u WHERE u.user_id = b.user_id),
         'tenant', (SELECT t.name FROM weft.tenant t WHERE t.tenant_id = b.tenant_id),
         'created_at', b.created_at, 'hidden', b.hidden, 'state', (SELECT s.word FROM weft.job_state s WHERE s.state = j.state),

@@ -29,6 +29,8 @@ HRSI = (Path(__file__).parents[2] / "examples" / "lifecycles" / "hrsi.toml").rea
 async def ask_lines(ask: Ask) -> None:
     setup, lifecycle = "/v1/setups/{setup}", "/v1/lifecycles/{lifecycle}"
     await ask("PUT", setup, setup="hrsi", body=HRSI + SOURCE)
+    wanted = [{"from": "store://none/x"}, {"from": "weft://b1.j1/x", "optional": True}]
+    await ask("POST", "/v1/files/trial", body={"inputs": wanted, "stores": ["a"]})
     source = "/v1/sources/{source}"
     await ask("GET", "/v1/sources")
     await ask("GET", source, source="scenes")

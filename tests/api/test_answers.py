@@ -362,8 +362,8 @@ UNASKED = {
 UNCHANGED = {
     *UNRECORDED,  # their commit is
     "POST /v1/queue-test",
-    "POST /v1/stores/{store}/trial", "POST /v1/sources/{source}/trial",  # they leave nothing
-    "POST /v1/queue-reroute",  # here a dry run
+    "POST /v1/stores/{store}/trial", "POST /v1/sources/{source}/trial", "POST /v1/files/trial",
+    "POST /v1/queue-reroute",  # here a dry run; those above leave nothing
     "POST /v1/secret-rotation",  # here to the same key
 }  # fmt: skip
 """Requests that are not in the trail, though their methods may change something."""

@@ -92,6 +92,7 @@ from weft.api.web_tokens.providers import Providers
 from weft.api.worker_link import WorkerLink
 from weft.core.access.trusted_proxies import parse_networks
 from weft.core.errors import Internal
+from weft.ports.file_signing import UrlReader
 from weft.ports.file_store import FileStore
 from weft.ports.log_store import LogStore
 from weft.ports.lookup import AsksLookUps
@@ -241,6 +242,7 @@ def create_app(
     running: RunningFiles | None = None,
     look_ups: AsksLookUps | None = None,
     objects: ObjectStores | None = None,
+    web: UrlReader | None = None,
     source_trials: ReadsSources | None = None,
 ) -> Application:
     """Return the application. Call it inside the event loop that will serve it."""
@@ -256,6 +258,7 @@ def create_app(
         running=running,
         look_ups=look_ups,
         objects=objects,
+        web=web,
         source_trials=source_trials,
     )
     services.transports = known_transports(settings.transports_file)

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 from weft.api.feeds import Feeds
 from weft.api.web_tokens.providers import Providers
 from weft.api.worker_link import WorkerLink
+from weft.ports.file_signing import UrlReader
 from weft.ports.file_store import FileStore
 from weft.ports.log_store import LogStore
 from weft.ports.lookup import AsksLookUps
@@ -49,6 +50,8 @@ class Services(SubmissionServices):
     """The files of attempts that run on this host."""
     objects: ObjectStores | None = None
     """Opens stores of objects; None: nothing here does."""
+    web: UrlReader | None = None
+    """Looks for files at web servers that jobs will need; None: nothing here does."""
     link: WorkerLink | None = None
     """For workers outside; None: this application serves none."""
     source_trials: ReadsSources | None = None

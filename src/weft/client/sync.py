@@ -376,6 +376,7 @@ class Client(BuilderSource[BatchBuilder], Twin[aio.Client]):
     get_store = waits(aio.Client.get_store)
     add_store = waits(aio.Client.add_store)
     test_store = waits(aio.Client.test_store)
+    check_files = waits(aio.Client.check_files)
     remove_store = waits(aio.Client.remove_store)
     list_secrets = waits(aio.Client.list_secrets)
     set_secret = waits(aio.Client.set_secret)

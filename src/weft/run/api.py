@@ -21,7 +21,7 @@ from weft.run.api_url import api_url
 from weft.run.asked.look_ups import LookUps
 from weft.run.asked.source_reads import SourceTrials
 from weft.run.doors import api_doors
-from weft.run.files import kept_files, object_stores, running_files
+from weft.run.files import kept_files, object_stores, running_files, tried_web_files
 from weft.run.home import Home
 from weft.run.job_topics import intakes, opened_topics
 from weft.run.log_bucket import log_reader
@@ -117,7 +117,7 @@ async def _serve(settings: Settings, name: str) -> int:
                 callback_key=home.callback_key(), secret_keys=keys, doors=api_doors(), link=link,
                 files_=kept_files(home), running=running_files(settings, home),
                 look_ups=look_ups, source_trials=SourceTrials(settings, keys),
-                objects=object_stores(settings, keys),
+                objects=object_stores(settings, keys), web=tried_web_files(settings),
             )  # fmt: skip
             server = Server(
                 serving_config(app, None if certificate is None else certificate.context)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from weft.core.addresses import parse_allowed_hosts
@@ -59,6 +60,18 @@ class KeepsFilesToo:
             await self._files.remove(f"b{batch_id}")
 
 
+def web_files(settings: Settings) -> WebFiles:
+    """Return what reads web servers for jobs."""
+    allowed = parse_allowed_hosts(settings.input_private_hosts)
+    return WebFiles(HttpCarrier(allowed, setting="input_private_hosts"))
+
+
+def tried_web_files(settings: Settings) -> WebFiles:
+    """Return what only looks whether they have a file, and waits for less long."""
+    carrier = web_files(settings).carrier
+    return WebFiles(replace(carrier, timeout_s=TIMEOUT_S))
+
+
 def file_site_of(
     settings: Settings, home: Home, logs: Path, signer: UrlSigner, scratch: Path
 ) -> FileSite:
@@ -69,11 +82,7 @@ def file_site_of(
         host=HostFiles(parse_paths(settings.input_paths), readable_only=is_root),
         signer=signer,
         objects=ObjectHttpCarrier(parse_allowed_hosts(settings.store_private_hosts)),
-        web=WebFiles(
-            HttpCarrier(
-                parse_allowed_hosts(settings.input_private_hosts), setting="input_private_hosts"
-            )
-        ),
+        web=web_files(settings),
         single_bytes_max=settings.store_single_bytes_max,
         web_s_max=settings.input_url_s_max,
         parallel=settings.staging_files_max,

@@ -198,6 +198,7 @@ EVENTS = MappingProxyType(
         "licence.removed": "an operator removed a licence · licence, user",
         "app.saved": "an operator gave an application other content · app, revision, user",
         "app.removed": "an operator removed an application · app, user",
+        "files.tried": "somebody looked for files before jobs need them · user, files",
         "store.set": "an operator set a store of files · store, url, user",
         "store.removed": "an operator removed a store of files · store, user",
         "secret.set": "a user set a secret of theirs · secret (its name), user",

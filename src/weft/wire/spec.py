@@ -215,12 +215,13 @@ def spec_at(template: JobSpec, index: int, value: str | None = None) -> JobSpec:
         template,
         command=None if command is None else tuple(_filled(word, own) for word in command),
         env={**{name: _filled(text, own) for name, text in env.items()}, **own},
-        inputs=_filled_files(template.inputs, own),
-        outputs=_filled_files(template.outputs, own),
+        inputs=filled_files(template.inputs, own),
+        outputs=filled_files(template.outputs, own),
     )
 
 
-def _filled_files(files: _Files, own: Mapping[str, str]) -> _Files:
+def filled_files(files: _Files, own: Mapping[str, str]) -> _Files:
+    """Return files of an array as one of its jobs has them. `own`: its variables."""
     if files is None:
         return None
     return tuple(

@@ -229,6 +229,7 @@ RIGHTS: Final[Mapping[str, Right | None]] = {
     "DELETE /v1/apps/{app}": Right.OPERATE,
     "GET /v1/apps/{app}": Right.READ,
     "PUT /v1/apps/{app}": Right.OPERATE,
+    "POST /v1/files/trial": Right.WRITE,
     "GET /v1/stores": Right.READ,
     "DELETE /v1/stores/{store}": Right.OPERATE,
     "GET /v1/stores/{store}": Right.READ,

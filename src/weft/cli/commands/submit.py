@@ -25,7 +25,7 @@ from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json
 from weft.cli.terminal.waiting import wait_for_batch
 from weft.client.progress import is_bar_drawable
-from weft.core.errors import FieldError, Invalid, InvalidDocument, WrongType
+from weft.core.errors import FieldError, FilesNotReady, Invalid, InvalidDocument, WrongType
 from weft.core.ids import format_batch_id
 from weft.core.problems import Problems
 
@@ -40,6 +40,7 @@ def submit(
     name: str | None = None,
     wait: Annotated[bool, Parameter(negative="")] = False,
     dry_run: Annotated[bool, Parameter(negative="")] = False,
+    check: Annotated[bool, Parameter(negative="")] = False,
     options: LimitOptions = NO_LIMITS,
     of_batch: BatchOptions = NO_BATCH_OPTIONS,
     shared: Shared = SHARED,
@@ -54,6 +55,7 @@ def submit(
         name: Name of the batch, instead of the name in the file.
         wait: Wait until the batch is complete; exit code 1 if it did not succeed.
         dry_run: Only check the file and say what would be submitted; --json prints the document.
+        check: Look for inputs and stores first; submit nothing if one is missing.
         options: When jobs may run and are tried again that do not say it themselves.
         of_batch: Who pays, and attributes, instead of what the file says.
         shared: Options of every command.
@@ -70,6 +72,9 @@ def submit(
         if of_batch != NO_BATCH_OPTIONS:
             own = document.get("attributes")
             document.update(batch_fields(of_batch, own if isinstance(own, dict) else None))
+        if check:
+            _check_types(document)
+            asyncio.run(_check_files(document, shared))
         if dry_run:
             return _show(document, as_json=shared.json)
         return asyncio.run(_submit(document, shared, wait=wait))
@@ -108,11 +113,10 @@ def _parse(body: bytes, form: Format, name: str) -> dict[str, Any]:
         )
 
 
-def _show(document: dict[str, Any], *, as_json: bool) -> int:
-    """Check what can be checked without the server, and show what would be submitted."""
+def _check_types(document: dict[str, Any]) -> str | None:
+    """Return the name of the batch. Raise `InvalidDocument`."""
     import msgspec  # noqa: PLC0415
 
-    from weft.client.submission.document import plan_submission  # noqa: PLC0415
     from weft.wire.documents.batches import BatchDocument  # noqa: PLC0415
     from weft.wire.field_types import check_types  # noqa: PLC0415
     from weft.wire.mistakes import mistake_of  # noqa: PLC0415
@@ -124,12 +128,36 @@ def _show(document: dict[str, Any], *, as_json: bool) -> int:
         check_types(document, BatchDocument, "", problems)
         problems.raise_any()
         raise WrongType.of([FieldError(*mistake_of(str(error)))]) from error
+    return checked.name
+
+
+async def _check_files(document: dict[str, Any], shared: Shared) -> None:
+    """Look for the files of the jobs. Raise `FilesNotReady`."""
+    from weft.client.submission.wanted_files import look_for_files  # noqa: PLC0415 (5 ms)
+
+    async with shared.client() as client:
+        found = await look_for_files(client, document)
+    problems = Problems()
+    for one in found["problems"]:
+        problems.add(FilesNotReady, one["pointer"], f"{one['file']}: {one['problem']}")
+    problems.raise_any()
+    if not shared.json:
+        more = found["not_looked_at"]
+        rest = f"; {more:,} are not looked at: only workers see them" if more else ""
+        note(f"{found['looked_at']:,} files and stores are as they must be{rest}")
+
+
+def _show(document: dict[str, Any], *, as_json: bool) -> int:
+    """Check what can be checked without the server, and show what would be submitted."""
+    from weft.client.submission.document import plan_submission  # noqa: PLC0415
+
+    own_name = _check_types(document)
     check_values(document)
     plan = plan_submission({"jobs": [], **document})
     if as_json:
         print_json(document)
         return 0
-    name = "a batch without a name" if checked.name is None else f"the batch {checked.name!r}"
+    name = "a batch without a name" if own_name is None else f"the batch {own_name!r}"
     jobs = f"{plan.n_jobs:,} job{'s' * (plan.n_jobs != 1)}"
     groups = (
         f" in {len(plan.groups):,} group{'s' * (len(plan.groups) != 1)}" if plan.groups else ""

@@ -1,14 +1,14 @@
 """The routes about what jobs have left: files, and lines of their output; one method each."""
 
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import AsyncGenerator, Iterable, Sequence
 from typing import Literal
 
 from weft.client.http.calls import Requests
-from weft.client.http.listing import Listing
+from weft.client.http.listing import Document, Listing
 
 
 class FileRoutes(Requests):
-    """`/v1/batches/{b}/jobs/{j}/files` and `…/file`, `/v1/batches/{b}/logs`."""
+    """`/v1/batches/{b}/jobs/{j}/files` and `…/file`, `/v1/files/trial`, `/v1/batches/{b}/logs`."""
 
     def list_files(self, batch_id: int, job_id: int, *, attempt: int | None = None) -> Listing:
         """Return the files that an attempt has left (default: the last one that left any)."""
@@ -25,6 +25,13 @@ class FileRoutes(Requests):
         async with reply:
             async for chunk in reply.chunks():
                 yield chunk
+
+    async def try_files(self, inputs: Sequence[Document], stores: Sequence[str] = ()) -> Document:
+        """Look for files that jobs will need. Keys: `inputs`, `stores`, in this order, each with
+        `problem` and `is_looked_at`.
+        """
+        given = {"inputs": list(inputs), "stores": list(stores)}
+        return await self._post("/v1/files/trial", given)
 
     def find_lines(
         self,

@@ -46,6 +46,15 @@ class StoreCalls:
         """
         return await self.api.test_store(name)
 
+    async def check_files(self, document: Document) -> Document:
+        """Look for the files that the jobs of a batch document will need, as far as the server
+        sees them; nothing is submitted. Keys: `looked_at`, `not_looked_at`, `problems`, each with
+        `pointer`, `file` and `problem`. Raise `msgspec.ValidationError`.
+        """
+        from weft.client.submission.wanted_files import look_for_files  # noqa: PLC0415 (5 ms)
+
+        return await look_for_files(self.api, document)
+
     async def remove_store(self, name: str) -> None:
         """Forget a store; its objects stay. Only for operators. Raise `FileStoreNotFound`."""
         await self.api.remove_store(name)

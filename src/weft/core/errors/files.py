@@ -1,5 +1,6 @@
 """Errors about the files of jobs."""
 
+from weft.core.errors.documents import InvalidDocument
 from weft.core.errors.kinds import Conflict, NotFound
 
 
@@ -13,6 +14,14 @@ class FileElsewhere(Conflict):
     """The file is kept where the api cannot read it: on another host, or in a store."""
 
     code = "API.FILE_ELSEWHERE"
+
+
+class FilesNotReady(InvalidDocument):
+    """Files that jobs need are not there, or may not be had or left: `weft submit --check`."""
+
+    code = "API.FILES_NOT_READY"
+    fact = "files of jobs are not as they must be"
+    advice = "Nothing was submitted. Without `--check` the jobs run, and fail if it is so then."
 
 
 class FileStoreNotFound(NotFound):

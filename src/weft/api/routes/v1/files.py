@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from litestar import Response, get
+from litestar import Response, get, post
 from litestar.response import Stream
 
 from weft.api.http.paging import PAGE, cursor_text, kind_of, limit_of, page
@@ -10,12 +10,14 @@ from weft.api.http.parameters import Query, wrong_parameter
 from weft.api.http.path_ids import ATTEMPTS_MAX, batch_id_of, job_id_of
 from weft.api.http.ranges import span_of
 from weft.api.http.replies import reply
-from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.http.requests import AnyRequest, caller_of, read_document, services_of
 from weft.api.http.sse import stream_reply
+from weft.api.use_cases import file_trial
 from weft.api.use_cases.files import list_files as listed
 from weft.api.use_cases.files import open_file
 from weft.core.files.file_paths import WrongPath, in_store, parts_of, split_store
 from weft.wire.answers.files import JobFile
+from weft.wire.documents.file_trials import FilesToTry, FilesTried
 
 BYTES: Final = "application/octet-stream"
 
@@ -94,4 +96,14 @@ async def read_file(request: AnyRequest) -> Stream:
     return stream_reply(pieces, media=BYTES, status=206 if span else 200, headers=facts)
 
 
-ROUTES: Final = (list_files, read_file)
+@post("/v1/files/trial", status_code=200, opt={"answer": FilesTried, "body": FilesToTry})
+async def try_files(request: AnyRequest) -> Response[bytes]:
+    """Look for files that jobs will need, from the api's host: whether they are there and may be
+    had, and whether jobs may leave files in these stores. What does not work is in the answer.
+    """
+    Query(request, ())
+    document = await read_document(request, FilesToTry)
+    return reply(await file_trial.try_files(services_of(request), caller_of(request), document))
+
+
+ROUTES: Final = (list_files, read_file, try_files)

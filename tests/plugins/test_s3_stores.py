@@ -123,6 +123,8 @@ def test_a_job_names_what_it_may_ask_for() -> None:
     assert not may("in/a", is_read=False)
     assert not may("oneness", is_read=False)
     assert not may("in/a", is_read=True, store="t")
+    for odd in ("out/../../x", "out/./x", "out//x", "out/", "one/..", "out/a\0"):
+        assert not may(odd, is_read=False), odd
 
 
 @asynccontextmanager

@@ -10,10 +10,11 @@ from weft.core.attempt_key import AttemptKey
 from weft.core.errors import SpoolFull
 from weft.plugins.log_stores.files import FileLogStore
 from weft.plugins.log_stores.files.spool import FileSpool
+from weft.plugins.log_stores.s3.packs import records_of
 from weft.ports.checkpoints import CheckpointFound
 from weft.ports.log_store import AttemptLog, LogDirectory
 from weft.ports.spool import SpoolLimits
-from weft.wire.log_format import STDOUT, encode_piece, segment_location
+from weft.wire.log_format import RECORD, RECORD_MAGIC, STDOUT, encode_piece, segment_location
 from weft.worker.spawner.segments import Segments
 
 LIMITS = SpoolLimits(
@@ -127,11 +128,11 @@ def test_records_of_deleted_batches_are_erased_where_they_stand(tmp_path: Path) 
     spool, logs = spool_at(tmp_path / "logs"), FileLogStore(tmp_path / "logs")
     name = f"segments/{places[0][0]:08d}"
     spool.write(PLACE, name, 0, data)
-    assert {one.batch_id for one in spool.look()} == {1, 2}
+    assert {one.batch_id for one in spool.look()} == {0, 1, 2}
     assert spool.forget([1]) > 0
     file = tmp_path / "logs" / f"spool-{PLACE}" / name
     assert (file.read_bytes().count(b"hello"), file.stat().st_size) == (1, len(data))
-    assert {one.batch_id for one in spool.look()} == {2}
+    assert {one.batch_id for one in spool.look()} == {0, 2}
     spool.write(PLACE, name, 0, data)  # a repeat brings nothing back
     assert file.read_bytes().count(b"hello") == 1
     assert logs.why_gone(log_of(2, 1, places[1])) is None
@@ -143,7 +144,7 @@ def test_removed_output_says_why(tmp_path: Path) -> None:
     name = f"segments/{places[0][0]:08d}"
     spool.write(PLACE, name, 0, data)
     spool.write(PLACE, "attempts/b1/0/3.1", 0, encode_piece(STDOUT, 0, b"long"))
-    (found,) = spool.look()
+    (found,) = [one for one in spool.look() if one.batch_id]
     assert list(spool.jobs_of(found, before=None)) == [1, 2, 3]
     newest = (tmp_path / "logs" / f"spool-{PLACE}" / name).stat().st_mtime
     assert list(spool.jobs_of(found, before=newest - 1)) == []
@@ -181,7 +182,7 @@ def test_a_checkpoint_is_found_when_it_is_whole_and_replaces_the_older_one(tmp_p
     assert spool.find_checkpoint(1, 1) == checkpoint_of(b"new", 2)
     assert [one.parts[-5] for one in tmp_path.rglob("*.checkpoint")] == [f"spool-{other}"]
     assert [one.checkpoints for one in spool.look() if one.batch_id] == [(1,)]
-    assert spool.forget_checkpoints({(1, 1), (1, 2)}) == 3 + 32
+    assert spool.forget_checkpoints({(1, 1), (1, 2)}) == 3 + 40
     assert spool.find_checkpoint(1, 1) is None
 
 
@@ -199,3 +200,76 @@ def test_a_checkpoint_has_its_digest_its_bound_and_its_place(tmp_path: Path) -> 
     body = b"x" * 2000
     spool.write_checkpoint(PLACE, key, 0, body, checkpoint_of(body))
     assert spool.write(PLACE, OWN, 0, b"x" * 2000) == 2000, "its output has a bound of its own"
+
+
+def test_a_checkpoint_is_what_its_first_part_said(tmp_path: Path) -> None:
+    """Or a worker fills the disk: each later part names another size."""
+    spool, key = spool_at(tmp_path), AttemptKey(1, 1, 1)
+    said = CheckpointFound(1, 2, bytes(32))
+    assert spool.write_checkpoint(PLACE, key, 0, b"x", said) == 1
+    for other in (said._replace(n_bytes=1 << 50), said._replace(digest=b"y" * 32)):
+        with pytest.raises(ValueError, match="first part said another"):
+            spool.write_checkpoint(PLACE, key, 1, b"y", other)
+    assert sum(one.stat().st_size for one in tmp_path.rglob("*.arriving")) == 41
+
+
+def test_each_part_of_a_checkpoint_needs_room(tmp_path: Path) -> None:
+    spool, key = spool_at(tmp_path, worker_bytes_max=4096), AttemptKey(1, 1, 1)
+    body = b"x" * 3000
+    assert spool.write_checkpoint(PLACE, key, 0, body[:1000], checkpoint_of(body)) == 1000
+    spool.write(PLACE, "segments/00000001", 0, b"x" * 2000)
+    with pytest.raises(SpoolFull):
+        spool.write_checkpoint(PLACE, key, 1000, body[1000:], checkpoint_of(body))
+
+
+def test_a_checkpoint_that_begins_again_counts_once(tmp_path: Path) -> None:
+    spool, key = spool_at(tmp_path, worker_bytes_max=4096), AttemptKey(1, 1, 1)
+    body = b"x" * 3000
+    for _ in range(10):
+        assert spool.write_checkpoint(PLACE, key, 0, body[:2000], checkpoint_of(body)) == 2000
+    for _ in range(10):  # what has another digest is gone, too
+        with pytest.raises(ValueError, match="its digest"):
+            spool.write_checkpoint(PLACE, key, 0, body, CheckpointFound(1, 3000, bytes(32)))
+    assert spool.write_checkpoint(PLACE, key, 0, body, checkpoint_of(body)) == 3000
+    assert spool.write_checkpoint(PLACE, key, 0, b"y", checkpoint_of(b"y")) == 1
+    assert spool.write(PLACE, OWN, 0, b"x" * 4000) == 4000
+
+
+def test_an_attempt_does_not_replace_the_checkpoint_of_a_later_one(tmp_path: Path) -> None:
+    spool, old, new = spool_at(tmp_path), AttemptKey(1, 1, 1), AttemptKey(1, 1, 2)
+    spool.write_checkpoint(PLACE, old, 0, b"o", checkpoint_of(b"older"))
+    spool.write_checkpoint("1" * 32, new, 0, b"n", checkpoint_of(b"newer", 2))
+    with pytest.raises(ValueError, match="a later attempt"):  # while it arrives, too
+        spool.write_checkpoint(PLACE, old, 1, b"lder", checkpoint_of(b"older"))
+    spool.write_checkpoint("1" * 32, new, 1, b"ewer", checkpoint_of(b"newer", 2))
+    with pytest.raises(ValueError, match="a later attempt"):
+        spool.write_checkpoint(PLACE, old, 0, b"older", checkpoint_of(b"older"))
+    assert spool.read_checkpoint(1, 1, 0, 10) == b"newer"
+
+
+def test_folders_of_one_owner_have_one_bound(tmp_path: Path) -> None:
+    other, strange = "1" * 32, "2" * 32
+    spool = spool_at(tmp_path, worker_bytes_max=3000)
+    for folder, owner in ((PLACE, "a"), (other, "a"), (strange, "b")):
+        spool.begin(folder, owner)
+        spool.begin(folder, "c")  # the first one counts
+    spool.write(PLACE, OWN, 0, b"x" * 2000)
+    for one in (spool, spool_at(tmp_path, worker_bytes_max=3000)):
+        list(one.look())
+        with pytest.raises(SpoolFull):
+            one.write(other, OWN, 0, b"x" * 2000)
+    assert spool.write(strange, OWN, 0, b"x" * 2000) == 2000
+
+
+@pytest.mark.parametrize(("batch_id", "job_id"), [(1 << 63, 1), (0, 1), (1, 1 << 31), (1, 0)])
+def test_records_of_jobs_that_cannot_be_are_none(
+    tmp_path: Path, batch_id: int, job_id: int
+) -> None:
+    data, places = segment_with(tmp_path, AttemptKey(1, 1, 1))
+    forged = RECORD.pack(RECORD_MAGIC, batch_id, job_id, 1, 3) + b"abc"
+    spool = spool_at(tmp_path / "logs")
+    spool.write(PLACE, f"segments/{places[0][0]:08d}", 0, data + forged + data)
+    found = {one.batch_id: one.n_bytes for one in spool.look()}
+    assert found == {0: len(data) + len(forged), 1: len(data)}
+    shipped, end = records_of(data + forged, 0)
+    assert ([one.key for one in shipped], end) == ([AttemptKey(1, 1, 1)], len(data + forged))

@@ -76,7 +76,7 @@ async def test_database_is_told_without_a_look_at_jobs(own_world: World) -> None
     await other.execute("SELECT pg_current_xact_id()")
     connection = await world.connect("weft_api")
     begun = await other.fetchval("SELECT now()")
-    async with reads(world.admin, "job", "attempt", "batch", "worker_incarnation") as read:
+    async with reads(world.admin, "job", "attempt", "batch") as read:
         await world.admin.fetchval("SELECT weft.get_system(limit_rows => 100)")
     found = (await _system(world, 4))["database"]
     await transaction.rollback()

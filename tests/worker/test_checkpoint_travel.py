@@ -1,5 +1,6 @@
 """Checkpoints of workers outside: what is packed and unpacked, and which of two is the newer."""
 
+import hashlib
 import io
 import os
 import tarfile
@@ -104,6 +105,37 @@ async def test_what_is_too_large_or_damaged_stays_away(tmp_path: Path) -> None:
     carrier.kept[7, 1] = found, body[:-1]
     await there.travel.bring_here(TWO, None)
     assert not there.file.exists()
+
+
+class Replacing(Carrier):
+    """Another one takes the place of what is read, after its first piece, so often."""
+
+    def __init__(self, times: int) -> None:
+        super().__init__()
+        self.left = times
+
+    async def read(self, key: AttemptKey, offset: int) -> bytes:
+        data = await super().read(key, offset)
+        if self.left and offset == 0:
+            self.left -= 1
+            found, body = self.kept[key.batch_id, key.job_id]
+            body = body[:-1] + bytes([body[-1] ^ 1])
+            found = found._replace(digest=hashlib.sha256(body).digest())
+            self.kept[key.batch_id, key.job_id] = found, body
+        return data
+
+
+@pytest.mark.parametrize(("times", "comes"), [(2, True), (3, False)])
+async def test_what_is_replaced_while_it_comes_is_fetched_again(
+    tmp_path: Path, times: int, *, comes: bool
+) -> None:
+    carrier = Replacing(times)
+    here, there = Machine(tmp_path / "here", carrier), Machine(tmp_path / "there", carrier)
+    here.write(os.urandom(3000).hex())
+    await here.travel.take_away(ONE)
+    await there.travel.bring_here(TWO, None)
+    assert there.file.exists() == comes
+    assert carrier.left == 0
 
 
 @pytest.mark.parametrize(

@@ -29,8 +29,9 @@ class Spooled(NamedTuple):
 
     folder: str
     batch_id: int
+    """0: what belongs to no batch, and the folder itself."""
     job_id: int
-    """One of its jobs."""
+    """One of its jobs, if a worker is to be believed that has written this."""
     n_bytes: int
     oldest: float
     newest: float
@@ -42,8 +43,10 @@ class Spooled(NamedTuple):
 class Spool(Protocol):
     """Output of workers outside, as they wrote it."""
 
-    def begin(self, folder: str) -> None:
-        """Make a folder, so that readers find it before anything is written there."""
+    def begin(self, folder: str, owner: str) -> None:
+        """Make a folder, so that readers find it before anything is written there. Those of one
+        owner count together as one worker's.
+        """
 
     def write(self, folder: str, path: str, offset: int, data: bytes) -> int:
         """Do as `LinkCalls.write_log` says, below one folder. What is kept already is not changed.
@@ -58,6 +61,9 @@ class Spool(Protocol):
 
     def forget(self, batch_ids: Collection[int]) -> int:
         """Remove all output of these batches; return how many bytes that was."""
+
+    def remove_folder(self, folder: str) -> int:
+        """Remove a folder with all that it holds; return how many bytes that was."""
 
     def jobs_of(self, spooled: Spooled, *, before: float | None) -> Sequence[int]:
         """Return the jobs of which something was written before a moment (None: ever)."""

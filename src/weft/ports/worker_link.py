@@ -39,6 +39,18 @@ class LinkTerms(NamedTuple):
 
     pool_id: int
     log_place: str | None
+    worker: str = ""
+    """Its name."""
+
+
+class LinkFacts(NamedTuple):
+    """What a worker says of itself with each heartbeat, for the metrics of its api."""
+
+    delay_ms: float
+    """How long the heartbeat before took, there and back."""
+    unshipped_bytes: int
+    """Output that the api does not have yet."""
+    input_cache_bytes: int
 
 
 class Hello(msgspec.Struct, frozen=True):
@@ -144,6 +156,11 @@ class LinkedStore(WorkerStore, OfferedStore, Protocol):
     async def list_live(self, incarnation_id: int) -> Sequence[Claimed]:
         """Return the live attempts of an incarnation."""
 
+    async def list_run_at(
+        self, log_place: str, jobs: Sequence[tuple[int, int]]
+    ) -> Sequence[tuple[int, int]]:
+        """Return which of these jobs have an attempt of a worker whose output is there."""
+
     async def get_link(self, incarnation_id: int, by_token: int) -> LinkTerms | None:
         """Return what is known of an incarnation that this token has registered; None: it has
         not, or the token is not valid any more.
@@ -158,6 +175,8 @@ class Frame(msgspec.Struct, frozen=True, array_like=True):
     """Who asks; 0: it has not registered."""
     call: str
     arguments: msgspec.Raw
+    facts: LinkFacts | None = None
+    """Of heartbeats. An api of the release before does not read it."""
 
 
 @dataclass(frozen=True)

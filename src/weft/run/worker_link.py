@@ -16,7 +16,7 @@ from weft.plugins.log_stores.files.spool import FileSpool
 from weft.ports.patience import until_answered
 from weft.ports.spool import SpoolLimits
 from weft.ports.store import OfferedStore, WorkerStore
-from weft.ports.worker_link import Hello, LinkedStore
+from weft.ports.worker_link import Hello, LinkedStore, LinkFacts
 from weft.run.child import is_supervised
 from weft.run.home import Home
 from weft.run.log_bucket import SpoolShipping, log_bucket_of, shipped_directory
@@ -24,6 +24,7 @@ from weft.run.login import NoRoleDatabase, login_dsn
 from weft.run.secret_keys import read_secret_keys
 from weft.settings import Settings
 from weft.store import open_worker_store
+from weft.telemetry import metrics
 from weft.wire.link_seal import LinkKey
 from weft.worker.agent.signatures import Signatures
 from weft.worker.link.calls import LinkCaller
@@ -71,7 +72,10 @@ async def serving_link(settings: Settings, home: Home, copies: Path) -> AsyncIte
         try:
             signer = StoreSigner(lambda: store, keys, settings.store_buckets)
             to = partial(shipped_directory, settings)
-            handing = LinkedHandOver(keys, Signatures(store, keys), signer)
+            handing = LinkedHandOver(
+                keys, Signatures(store, keys), signer, settings.output_files_max,
+                settings.output_bytes_max,
+            )  # fmt: skip
             yield WorkerLink(lambda: store, spool, lost_after_s, handing, to)
         finally:
             for task in beside:
@@ -105,6 +109,9 @@ class Link:
         finder.locate()  # a wrong setting is told at once
         self.caller = LinkCaller(finder)
         self.shipper = Shipper(self.caller)
+        self.caller.facts = lambda delay_ms: LinkFacts(
+            delay_ms, self.shipper.unshipped_bytes, metrics.input_cache_bytes()
+        )
         self.key = LinkKey()
         linked = LinkedWorkerStore(self.caller, self.shipper, self.key)
         self.store = cast("WorkerStore", linked)

@@ -9,6 +9,7 @@ from datetime import datetime
 
 import asyncpg
 
+from weft import __version__
 from weft.core.errors import Conflict
 from weft.sql import program_schema, text_of
 from weft.store.installed_functions import drop_functions, obsolete_functions
@@ -43,6 +44,25 @@ class ProgramSession:
         )
 
 
+@dataclass(frozen=True)
+class OtherWorker:
+    """A worker of another release that is linked through an api."""
+
+    name: str
+    host: str
+    version: str
+
+    def __str__(self) -> str:
+        """Describe the worker in one line."""
+        return f"worker {self.name} on {self.host}, linked, release {self.version}"
+
+
+async def other_workers(connection: asyncpg.Connection) -> tuple[OtherWorker, ...]:
+    """Return the linked workers of other releases. The schema is that of this program."""
+    rows = await connection.fetch(text_of("catalog", "linked_workers"), __version__)
+    return tuple(OtherWorker(**row) for row in rows)
+
+
 async def older_sessions(connection: asyncpg.Connection) -> tuple[ProgramSession, ...]:
     """Return the connections of programs that are older than this one."""
     rows = await connection.fetch(text_of("catalog", "program_sessions"), program_schema())
@@ -51,10 +71,10 @@ async def older_sessions(connection: asyncpg.Connection) -> tuple[ProgramSession
 
 async def refuse_older_programs(connection: asyncpg.Connection) -> None:
     """Raise `OlderProgramsConnected` if there are any."""
-    found = await older_sessions(connection)
+    found = (*await older_sessions(connection), *await other_workers(connection))
     if found:
         raise OlderProgramsConnected(
-            f"{len(found)} connections of older programs use the database",
+            f"{len(found)} connections or linked workers are of older programs",
             detail="; ".join(str(one) for one in found[:_SHOWN]) + ".",
             hint="Replace these programs first; `weft db status` lists them. "
             "`weft db contract --force` continues, and their calls will fail.",

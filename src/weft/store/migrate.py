@@ -24,9 +24,11 @@ from weft.sql import (
     whole_schema,
 )
 from weft.store.contract import (
+    OtherWorker,
     ProgramSession,
     drop_obsolete_functions,
     older_sessions,
+    other_workers,
     refuse_older_programs,
     stop_serving_older_programs,
 )
@@ -85,8 +87,8 @@ class MigrationStatus:
     """The migrations that `migrate` would apply, besides the functions."""
     to_contract: tuple[str, ...]
     """The steps and drops that `contract` would do."""
-    older_programs: tuple[ProgramSession, ...]
-    """The sessions that keep `contract` from running."""
+    older_programs: tuple[ProgramSession | OtherWorker, ...]
+    """The sessions and linked workers that keep `contract` from running."""
     functions_current: bool
     server_version: str
     problem: str | None
@@ -101,13 +103,17 @@ async def migration_status(connection: asyncpg.Connection) -> MigrationStatus:
     missing = _missing(applied) if applied else ()
     obsolete = await obsolete_functions(connection) if applied and not problem else []
     pending = (file.name for file in missing if not is_post(file))
+    is_current = bool(applied) and await functions_current(connection)
     return MigrationStatus(
         version=max(applied, default=None),
         program_version=whole_schema().name,
         pending=tuple(pending) if applied else (whole_schema().name,),
         to_contract=(*(file.name for file in missing if is_post(file)), *obsolete),
-        older_programs=await older_sessions(connection),
-        functions_current=bool(applied) and await functions_current(connection),
+        older_programs=(
+            *await older_sessions(connection),
+            *(await other_workers(connection) if is_current else ()),
+        ),
+        functions_current=is_current,
         server_version=connection.get_settings().server_version,
         problem=problem,
     )

@@ -181,6 +181,18 @@ class PostgresWorkerStore(OfferedJobs, TopicRuns, WorkerFiles):
         rows = await self._database.call("list_live", incarnation_id=incarnation_id)
         return [claimed_of(row) for row in rows]
 
+    async def list_run_at(
+        self, log_place: str, jobs: Sequence[tuple[int, int]]
+    ) -> Sequence[tuple[int, int]]:
+        """Return jobs."""
+        rows = await self._database.call(
+            "list_run_at",
+            log_place=log_place,
+            batch_ids=[one for one, _ in jobs],
+            job_ids=[one for _, one in jobs],
+        )
+        return [(row[0], row[1]) for row in rows]
+
     async def get_link(self, incarnation_id: int, by_token: int) -> LinkTerms | None:
         """Return what a linked worker may be told of."""
         rows = await self._database.call(

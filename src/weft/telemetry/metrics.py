@@ -262,6 +262,18 @@ INPUTS: Final = Counter(
 INPUT_CACHE_BYTES: Final = Gauge(
     "weft_input_cache_bytes", "what the cache of inputs holds", registry=REGISTRY
 )
+LINK_DELAY_SECONDS: Final = Gauge(
+    "weft_link_delay_seconds", "time of a heartbeat of a worker outside, there and back",
+    ["worker"], registry=REGISTRY,
+)  # fmt: skip
+LINK_UNSHIPPED_BYTES: Final = Gauge(
+    "weft_link_unshipped_bytes", "output of a worker outside that has not come yet", ["worker"],
+    registry=REGISTRY,
+)  # fmt: skip
+LINK_INPUT_CACHE_BYTES: Final = Gauge(
+    "weft_link_input_cache_bytes", "what the cache of inputs of a worker outside holds",
+    ["worker"], registry=REGISTRY,
+)  # fmt: skip
 LOG_PACKS: Final = Counter(
     "weft_log_packs", "packs of output for the bucket, by outcome", ["outcome"], registry=REGISTRY
 )
@@ -333,6 +345,19 @@ ROLE_RESTARTS: Final = Counter(
 LOG_LINES_LOST: Final = Counter(
     "weft_log_lines_lost", "log lines that could not be written", registry=REGISTRY
 )
+
+
+def input_cache_bytes() -> int:
+    """Return what the cache of inputs of this process holds."""
+    return int(next(iter(INPUT_CACHE_BYTES.collect())).samples[0].value)
+
+
+def set_linked_workers(found: Mapping[str, tuple[float, int, int]]) -> None:
+    """Set what workers outside say: delay in seconds, bytes to ship, bytes of their caches."""
+    for n, gauge in enumerate((LINK_DELAY_SECONDS, LINK_UNSHIPPED_BYTES, LINK_INPUT_CACHE_BYTES)):
+        gauge.clear()
+        for worker, facts in found.items():
+            gauge.labels(worker).set(facts[n])
 
 
 def observe_call(function: str, seconds: float, failed: bool) -> None:  # noqa: FBT001 (the store's one caller)

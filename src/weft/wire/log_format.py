@@ -33,6 +33,10 @@ CUT_BODY = struct.Struct("!QQq")
 """The stream, how many bytes of it, and for how many pieces the cut stands: 0 if what it replaces
 is counted elsewhere, -1 if it splits one piece in two."""
 
+_KINDS = frozenset({STDOUT, STDERR, CUT, RESULT})
+_COUNT_MAX = 1 << 53
+"""No cut stands for more bytes or pieces."""
+
 _LOCATION = struct.Struct("!iq")
 _OF_ATTEMPT = re.compile(
     r"attempts/b([1-9][0-9]{0,17})/([0-9]{1,6})/"
@@ -73,7 +77,10 @@ def decode_pieces(data: bytes) -> Iterator[Piece]:
         end = position + PIECE.size + length
         if end > len(data):
             return
-        yield Piece(kind, at_ms, data[position + PIECE.size : end])
+        piece = Piece(kind, at_ms, data[position + PIECE.size : end])
+        if not is_sound(piece):
+            return
+        yield piece
         position = end
 
 
@@ -88,11 +95,29 @@ def read_pieces(file: BinaryIO) -> Iterator[Piece]:
             break
         kind, length, at_ms = PIECE.unpack(header)
         data = file.read(length)
-        if len(data) < length:
+        piece = Piece(kind, at_ms, data)
+        if len(data) < length or not is_sound(piece):
             break
         position += PIECE.size + length
-        yield Piece(kind, at_ms, data)
+        yield piece
     file.seek(position)
+
+
+def is_sound(piece: Piece) -> bool:
+    """Say whether the spawner may have written this. Files of workers outside may be a stranger's;
+    at a piece that is none they end, as at a torn one.
+    """
+    if piece.kind != CUT:
+        return piece.kind in _KINDS
+    if len(piece.data) != CUT_BODY.size:
+        return False
+    stream, n_bytes, n_pieces = CUT_BODY.unpack(piece.data)
+    return stream in {STDOUT, STDERR} and n_bytes < _COUNT_MAX and -1 <= n_pieces < _COUNT_MAX
+
+
+def names_job(batch_id: int, job_id: int) -> bool:
+    """Say whether there may be such a job."""
+    return 0 < batch_id < 1 << 63 and 0 < job_id < 1 << 31
 
 
 def cut_out(

@@ -55,6 +55,8 @@ async def show_metrics(request: AnyRequest) -> Response[bytes]:
     snapshots: Mapping[str, str] = {}
     if caller.visit is None and Right.ADMINISTER in RIGHTS_OF[caller.role]:
         registries.append(metrics.REGISTRY)
+        if services.link is not None:
+            services.link.show()
         snapshots = _snapshots(services)
     # Without an answer no counts are shown: the last ones may be those of another tenant.
     with contextlib.suppress(Unavailable):

@@ -7,20 +7,23 @@ import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hmac import compare_digest
+from typing import Final
 
 from weft.api.worker_link.refusals import wrong_frame
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import WeftError
-from weft.core.files.file_paths import StoreFile
+from weft.core.files.file_paths import StoreFile, WrongPath, parts_of, split_store
 from weft.core.states import Reason
 from weft.ports.file_signing import Signed, ToSign, UrlSigner
 from weft.ports.function_signatures import ChunkKey, FunctionSignatures, Refused, SignedBy
-from weft.ports.store import Claimed, StoredSecret
+from weft.ports.store import Claimed, KeptFile, StoredSecret
 from weft.ports.worker_link import LinkedStore
 from weft.wire.documents.files import names_object
 from weft.wire.link_seal import LinkSealer
 from weft.wire.sealed import OpensSecrets
-from weft.wire.spec import decode_chunk
+from weft.wire.spec import JobSpec, decode_chunk
+
+_DIGEST_BYTES: Final = 32
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,9 @@ class LinkedHandOver:
     """None: there is no store that could be asked."""
     signer: UrlSigner | None = None
     """What opens the stores of tenants."""
+    output_files_max: int = 10_000
+    """Of one attempt; of the settings."""
+    output_bytes_max: int = 1 << 40
 
     async def seal(
         self,
@@ -95,15 +101,9 @@ class LinkedHandOver:
         wanted: Sequence[ToSign],
     ) -> Sequence[Signed]:
         """Sign for what the job of a live attempt names, and for nothing else."""
-        live = await store.list_live(incarnation_id)
-        of_attempt = [
-            one for one in live if AttemptKey(one.batch_id, one.job_id, one.attempt) == key
-        ]
-        if not of_attempt or self.signer is None:
+        spec = await _spec_of(store, incarnation_id, key)
+        if spec is None or self.signer is None:
             return [Signed("", "this server signs nothing for that attempt") for _ in wanted]
-        chunk = (key.batch_id, of_attempt[0].chunk_first)
-        bodies = await _get_chunks(store, [chunk])
-        spec = decode_chunk(bodies[chunk])[key.job_id - chunk[1]]
         named = [
             names_object(
                 spec.inputs, spec.outputs, is_read=one.is_read,
@@ -115,6 +115,55 @@ class LinkedHandOver:
         signed = iter(await self.signer.sign(incarnation_id, key, good) if good else ())
         nothing = Signed("", "its job does not name this object")
         return [next(signed) if is_named else nothing for is_named in named]
+
+    async def check_files(
+        self,
+        store: LinkedStore,
+        incarnation_id: int,
+        key: AttemptKey,
+        files: Sequence[KeptFile],
+        **_: object,
+    ) -> None:
+        """Check what a worker says that an attempt has left: readers believe it. Raise
+        `LinkFrameRefused`.
+        """
+        spec = await _spec_of(store, incarnation_id, key)
+        if spec is None:
+            return  # the store tells
+        if len(files) > self.output_files_max:
+            raise wrong_frame(f"it has more than {self.output_files_max} files")
+        for one in files:
+            if len(one.digest) != _DIGEST_BYTES or one.n_bytes < 0 or not _is_left(spec, one):
+                raise wrong_frame(f"its job leaves no such file as {one.path[:80]!r}")
+        if sum(one.n_bytes for one in files) > self.output_bytes_max:
+            raise wrong_frame(f"it has more than {self.output_bytes_max} bytes of files")
+
+
+def _is_left(spec: JobSpec, one: KeptFile) -> bool:
+    try:
+        if one.address is None:
+            parts_of(one.path)
+            return True
+        file = StoreFile(*split_store(one.address))
+    except WrongPath:
+        return False
+    return one.path == one.address == file.address and names_object(
+        None, spec.outputs, is_read=False, file=file
+    )
+
+
+async def _spec_of(store: LinkedStore, incarnation_id: int, key: AttemptKey) -> JobSpec | None:
+    """Return the spec of a live attempt; None: the worker has it not."""
+    live = await store.list_live(incarnation_id)
+    firsts = [
+        one.chunk_first for one in live
+        if AttemptKey(one.batch_id, one.job_id, one.attempt) == key
+    ]  # fmt: skip
+    if not firsts:
+        return None
+    chunk = (key.batch_id, firsts[0])
+    bodies = await _get_chunks(store, [chunk])
+    return decode_chunk(bodies[chunk])[key.job_id - chunk[1]]
 
 
 async def _carriers(store: LinkedStore, live: Sequence[Claimed]) -> set[ChunkKey]:

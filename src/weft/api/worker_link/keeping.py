@@ -7,6 +7,7 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import Final, TypeVar
 
 from weft.core.errors import WeftError
@@ -18,6 +19,7 @@ from weft.telemetry.log import get_logger
 log = get_logger()
 AskedT = TypeVar("AskedT")
 FoundT = TypeVar("FoundT")
+_STRANGE_S: Final = 86_400.0
 _LEFT: Final = 0.9
 """How much of its bound a tenant has left, so that not every look finds something."""
 
@@ -54,6 +56,22 @@ class SpoolKeeping:
         if not found:
             return
         store = self._find_store()
+        known = await _really_theirs(store, found)
+        await self._remove_strange(found, known)
+        await self._remove_known(store, known)
+
+    async def _remove_strange(self, found: Sequence[Spooled], known: Sequence[Spooled]) -> None:
+        """Remove folders that nobody wrote to for long, if they hold nothing of any job."""
+        newest: defaultdict[str, float] = defaultdict(float)
+        for one in found:
+            newest[one.folder] = max(newest[one.folder], one.newest)
+        before = self._clock().timestamp() - _STRANGE_S
+        for folder in newest.keys() - {one.folder for one in known}:
+            if newest[folder] < before:
+                n_bytes = await asyncio.to_thread(self._spool.remove_folder, folder)
+                _note(n_bytes, "strange")
+
+    async def _remove_known(self, store: LinkedStore, found: Sequence[Spooled]) -> None:
         removed = await _asked(sorted({one.batch_id for one in found}), store.list_removed)
         if removed:
             n_bytes = await asyncio.to_thread(self._spool.forget, removed)
@@ -110,6 +128,27 @@ class SpoolKeeping:
         return await asyncio.to_thread(
             lambda: self._spool.drop(one, ended.__contains__, before=before, why=why)
         )
+
+
+async def _really_theirs(store: LinkedStore, found: Sequence[Spooled]) -> list[Spooled]:
+    """Return what is of batches of which the worker has had a job, or that are deleted. In its
+    segments a worker writes whatever it likes, and others shall not pay for that.
+    """
+    of_folder: defaultdict[str, list[Spooled]] = defaultdict(list)
+    for one in found:
+        if one.batch_id:
+            of_folder[one.folder].append(one)
+    known: list[Spooled] = []
+    for folder, some in of_folder.items():
+        jobs = [(one.batch_id, one.job_id) for one in some]
+        theirs = await _asked(jobs, partial(store.list_run_at, folder))
+        left = sorted({one for one, _ in set(jobs) - theirs})
+        gone = await _asked(left, store.list_removed)
+        known += [
+            one for one in some
+            if (one.batch_id, one.job_id) in theirs or one.batch_id in gone
+        ]  # fmt: skip
+    return known
 
 
 async def _asked(

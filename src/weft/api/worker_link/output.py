@@ -3,8 +3,10 @@ attempts read.
 """
 
 import asyncio
+import time
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from weft.api.worker_link.refusals import refused, wrong_frame
@@ -20,27 +22,62 @@ from weft.wire.log_format import attempt_of
 _REMEMBERED_MAX: Final = 10_000
 
 
+@dataclass
+class _Live:
+    """The live attempts of an incarnation."""
+
+    keys: set[AttemptKey]
+    sure_at: float = field(default_factory=time.monotonic)
+    """When the store last said that it lives."""
+
+
 class LinkedOutput:
     """The calls about files of output. Which attempts are live is remembered, because a running
-    one writes every second.
+    one writes every second; not for longer than an incarnation may be silent before it is lost,
+    and not by what removes or replaces something.
     """
 
-    def __init__(self, spool: Spool) -> None:
+    def __init__(self, spool: Spool, lost_after_s: float) -> None:
         self._spool = spool
-        self._live: OrderedDict[int, set[AttemptKey]] = OrderedDict()
+        self._sure_s = lost_after_s / 2
+        self._live: OrderedDict[int, _Live] = OrderedDict()
 
     def begin(self, incarnation_id: int, claimed: Iterable[Claimed]) -> None:
-        """Note attempts of an incarnation."""
-        known = self._live.pop(incarnation_id, set())
-        known.update(AttemptKey(one.batch_id, one.job_id, one.attempt) for one in claimed)
-        self._live[incarnation_id] = known
+        """Note attempts that an incarnation has just claimed."""
+        keys = {AttemptKey(one.batch_id, one.job_id, one.attempt) for one in claimed}
+        if incarnation_id in self._live:
+            self._live[incarnation_id].keys.update(keys)
+            return
+        self._live[incarnation_id] = _Live(keys)
         while len(self._live) > _REMEMBERED_MAX:
             self._live.popitem(last=False)
+
+    def heard(self, incarnation_id: int, *, is_alive: bool) -> None:
+        """Note what the store says of an incarnation."""
+        if not is_alive:
+            self._live.pop(incarnation_id, None)
+        elif (known := self._live.get(incarnation_id)) is not None:
+            known.sure_at = time.monotonic()
 
     def end(self, incarnation_id: int, reports: Iterable[EndReport]) -> None:
         """Forget attempts whose ends are recorded."""
         if known := self._live.get(incarnation_id):
-            known -= {AttemptKey(one.batch_id, one.job_id, one.attempt) for one in reports}
+            known.keys -= {AttemptKey(one.batch_id, one.job_id, one.attempt) for one in reports}
+
+    async def _keys(
+        self, store: LinkedStore, incarnation_id: int, wanted: Collection[AttemptKey],
+        *, ask: bool = False,
+    ) -> Collection[AttemptKey]:  # fmt: skip
+        """Return the live attempts, `wanted` among them if they are."""
+        known = self._live.pop(incarnation_id, None)
+        is_sure = known is not None and time.monotonic() - known.sure_at < self._sure_s
+        if known is None or ask or not is_sure or not known.keys.issuperset(wanted):
+            live = await store.list_live(incarnation_id)
+            known = _Live({AttemptKey(one.batch_id, one.job_id, one.attempt) for one in live})
+        self._live[incarnation_id] = known
+        while len(self._live) > _REMEMBERED_MAX:
+            self._live.popitem(last=False)
+        return known.keys
 
     async def write(
         self, store: LinkedStore, terms: LinkTerms, incarnation_id: int, given: Mapping[str, Any]
@@ -69,9 +106,7 @@ class LinkedOutput:
             raise wrong_frame(f"it has more than {LOG_BYTES_MAX} bytes or {LISTED_MAX} parts")
         root = _place(terms)
         keys = {one.path: key for one in parts if (key := attempt_of(one.path)) is not None}
-        if not self._live.get(incarnation_id, set()).issuperset(keys.values()):
-            self.begin(incarnation_id, await store.list_live(incarnation_id))
-        live = self._live.get(incarnation_id, set())
+        live = await self._keys(store, incarnation_id, set(keys.values()))
         others = {path for path, key in keys.items() if key not in live}
 
         def write(one: LogPart) -> int:
@@ -94,11 +129,14 @@ class LinkedOutput:
         """Forget files of live attempts, and batches that were deleted."""
         paths = given["paths"]
         batches: dict[int, str] = {}
+        keys: set[AttemptKey] = set()
         for path in paths:
             if (key := attempt_of(path)) is not None:
-                await self._check_live(store, incarnation_id, key)
+                keys.add(key)
             elif (number := path.removeprefix("attempts/b")).isdecimal():
                 batches[int(number)] = path
+        if keys:
+            await self._check_live(store, incarnation_id, *keys, ask=True)
         if batches:
             removed = set(await store.list_removed(sorted(batches)))
             paths = [path for path in paths if path not in batches.values()]
@@ -115,7 +153,7 @@ class LinkedOutput:
         if len(given["data"]) > LOG_BYTES_MAX:
             raise wrong_frame(f"it has more than {LOG_BYTES_MAX} bytes of a checkpoint")
         key: AttemptKey = given["key"]
-        await self._check_live(store, incarnation_id, key)
+        await self._check_live(store, incarnation_id, key, ask=True)
         found = given["found"]._replace(attempt=key.attempt)
         try:
             return await asyncio.to_thread(
@@ -144,11 +182,12 @@ class LinkedOutput:
             self._spool.read_checkpoint, key.batch_id, key.job_id, offset, LOG_BYTES_MAX
         )
 
-    async def _check_live(self, store: LinkedStore, incarnation_id: int, key: AttemptKey) -> None:
-        if key not in self._live.get(incarnation_id, ()):
-            self.begin(incarnation_id, await store.list_live(incarnation_id))
-            if key not in self._live[incarnation_id]:
-                raise refused("It is about the output of an attempt that this worker has not.")
+    async def _check_live(
+        self, store: LinkedStore, incarnation_id: int, *keys: AttemptKey, ask: bool = False
+    ) -> None:
+        live = await self._keys(store, incarnation_id, keys, ask=ask)
+        if not all(one in live for one in keys):
+            raise refused("It is about the output of an attempt that this worker has not.")
 
 
 def _place(terms: LinkTerms) -> str:

@@ -22,9 +22,11 @@ from weft.ports.worker_link import (
     Frame,
     Hello,
     LinkedStore,
+    LinkFacts,
     LinkTerms,
     call_forms,
 )
+from weft.telemetry import metrics
 
 _REMEMBERED_MAX: Final = 10_000
 _SECRETS: Final = frozenset({"get_secrets", "seal_secrets"})
@@ -45,9 +47,11 @@ class WorkerLink:
     """Says where the output in the spool is shipped to, by the database; None: nowhere."""
     _terms: dict[tuple[int, int], LinkTerms] = field(default_factory=dict)
     """Of incarnations, by token: they never change."""
+    _heard: dict[int, tuple[float, str, LinkFacts]] = field(default_factory=dict)
+    """What incarnations said of themselves, and when; the one that was silent longest first."""
 
     def __post_init__(self) -> None:
-        self._output = LinkedOutput(self.spool)
+        self._output = LinkedOutput(self.spool, self.lost_after_s)
         self._notices = LinkNotices(self.find_store)
 
     async def answer(self, caller: Caller, frame: Frame) -> bytes:
@@ -73,7 +77,8 @@ class WorkerLink:
             if shipped := self.shipped_to(await store.database_id()):
                 facts = {**facts, "log_directory": shipped}
             if facts["log_place"] is not None:  # who follows its first output finds it at once
-                await asyncio.to_thread(self.spool.begin, facts["log_place"])
+                owner = _hash_of(f"{caller.token_id}/{facts['name']}")
+                await asyncio.to_thread(self.spool.begin, facts["log_place"], owner)
             return await store.register_linked(caller.token_id, facts)
         if frame.call == "hello":
             known = await store.database_id()
@@ -110,16 +115,27 @@ class WorkerLink:
             return await _ask_about(store, frame.call, given, live)
         if frame.call == "claim_offered" and not await _consumes(store, **given):
             return [OfferAnswer("not_now", *one) for one in given["offers"]]
+        if frame.call == "record_files":
+            await self.handing_over.check_files(store, **given)
         _check_lengths(given if frame.call in _FREE else {})
         found = await getattr(store, frame.call)(**given)
-        self._note(frame, given, found)
+        self._note(frame, given, found, terms.worker)
         if frame.call == "get_secrets":  # of the previous release, which has no key for them
             return [one and replace(one, body=None) for one in found]
         if frame.call == "find_stores":
             return [one and replace(one, body=None, row=None) for one in found]
         return found
 
-    def _note(self, frame: Frame, given: Mapping[str, Any], found: Any) -> None:  # noqa: ANN401 (of the call)
+    def show(self) -> None:
+        """Set the metrics of the workers that were heard of."""
+        since = time.monotonic() - self.lost_after_s
+        metrics.set_linked_workers({
+            worker: (facts.delay_ms / 1000, facts.unshipped_bytes, facts.input_cache_bytes)
+            for at, worker, facts in self._heard.values()
+            if at > since
+        })  # fmt: skip
+
+    def _note(self, frame: Frame, given: Mapping[str, Any], found: Any, worker: str) -> None:  # noqa: ANN401 (of the call)
         """Note which attempts the worker has by now."""
         if frame.call == "claim_jobs":
             self._output.begin(frame.incarnation_id, found)
@@ -130,6 +146,13 @@ class WorkerLink:
             self._output.begin(
                 frame.incarnation_id, found[0 if frame.call == "claim_reserved" else 1]
             )
+        elif frame.call == "heartbeat":
+            self._output.heard(frame.incarnation_id, is_alive=found.alive)
+            self._heard.pop(frame.incarnation_id, None)
+            if found.alive and frame.facts is not None:
+                self._heard[frame.incarnation_id] = time.monotonic(), worker, frame.facts
+                while len(self._heard) > _REMEMBERED_MAX:
+                    del self._heard[next(iter(self._heard))]
         if "reports" in given and frame.call in {"complete_attempts", "complete_and_claim"}:
             self._output.end(frame.incarnation_id, given["reports"])
 
@@ -186,8 +209,12 @@ def _registration(caller: Caller, work: WorkTerms, given: Mapping[str, Any]) -> 
     folder = given["log_place"]
     if folder is not None:  # nobody names a directory of others
         text = f"{caller.token_id}/{given['name']}/{folder}"
-        folder = hashlib.sha256(text.encode()).hexdigest()[:32]
+        folder = _hash_of(text)
     return {**given, "log_place": folder}
+
+
+def _hash_of(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 async def _ask_about(

@@ -4,7 +4,14 @@ from typing import Annotated, Final, Literal
 
 from msgspec import Meta, Struct, field
 
-from weft.core.files.file_paths import StoreFile, WrongPath, in_store, parse_source, split_store
+from weft.core.files.file_paths import (
+    StoreFile,
+    WrongPath,
+    in_store,
+    parse_source,
+    parts_of,
+    split_store,
+)
 from weft.wire.description import says
 from weft.wire.documents.secrets import VariableName
 from weft.wire.patterns import END
@@ -124,6 +131,7 @@ def names_object(
 ) -> bool:
     """Say whether a job with these inputs and outputs is to read, or to write, this object."""
     try:
+        parts_of(file.path)
         if is_read:
             return any(
                 in_store(one.from_) and parse_source(one.from_) == file for one in inputs or ()

@@ -7,6 +7,7 @@ older one does not hide what another machine has brought since.
 """
 
 import asyncio
+import hashlib
 import os
 import tempfile
 from collections.abc import Mapping
@@ -104,9 +105,15 @@ class CheckpointTravel:
         assert self._site is not None
         carrier = self._site.carrier
         try:
-            found = await until_answered(lambda: carrier.find(key))
-            if found is not None and found.attempt > await asyncio.to_thread(self._here, key):
-                await self._fetch(key, found, account)
+            for left in reversed(range(_TRIES)):
+                found = await until_answered(lambda: carrier.find(key))
+                if found is None or found.attempt <= await asyncio.to_thread(self._here, key):
+                    return None
+                try:
+                    return await self._fetch(key, found, account)
+                except FileDiffers:  # another one took its place meanwhile
+                    if not left:
+                        raise
         except (WeftError, FileProblem) as error:  # an older api keeps none
             log.warning("checkpoints.not_brought", key=key, error=f"{error}")
 
@@ -119,12 +126,13 @@ class CheckpointTravel:
         await asyncio.to_thread(make_private, str(arriving))
         fresh = arriving / os.urandom(8).hex()
         with tempfile.TemporaryFile(dir=arriving) as archive:
-            at = 0
+            at, digest = 0, hashlib.sha256()
             while data := await until_answered(partial(site.carrier.read, key, at)):
                 at += await asyncio.to_thread(archive.write, data)
+                digest.update(data)
                 if at > found.n_bytes:
                     break
-            if at != found.n_bytes:
+            if at != found.n_bytes or digest.digest() != found.digest:
                 raise FileDiffers("it is not what was kept")
             archive.seek(0)
             try:

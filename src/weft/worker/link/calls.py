@@ -1,7 +1,8 @@
 """One call of the link is one request; the notices are one request that is answered for long."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+import time
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any, Final
 
@@ -11,7 +12,7 @@ from weft.client.http.connection import ConnectionLost
 from weft.client.http.session import Finder, HttpSession
 from weft.client.http.sse import EventParser
 from weft.core.errors import Unavailable
-from weft.ports.worker_link import FRAME_VERSION, Frame, call_forms
+from weft.ports.worker_link import FRAME_VERSION, Frame, LinkFacts, call_forms
 
 PATH: Final = "/v1/worker-link"
 REPLY_TIMEOUT_S: Final = 10.0
@@ -32,6 +33,9 @@ class LinkCaller:
         )
         self.incarnation_id = 0
         """Since the registration."""
+        self.facts: Callable[[float], LinkFacts | None] = lambda _delay_ms: None
+        """Says how the worker is, with the delay."""
+        self._delay_ms = 0.0
 
     async def call(self, name: str, /, *args: object, **given: object) -> Any:  # noqa: ANN401 (of the call's type)
         """Call the store; return its result. Raise its errors, and `Unavailable`."""
@@ -40,11 +44,15 @@ class LinkCaller:
     async def _send(self, name: str, args: Sequence[object], given: Mapping[str, object]) -> Any:  # noqa: ANN401
         form = call_forms()[name]
         arguments = msgspec.Raw(form.encode_arguments(args, given))
-        frame = Frame(FRAME_VERSION, self.incarnation_id, name, arguments)
+        facts = self.facts(self._delay_ms) if name == "heartbeat" else None
+        frame = Frame(FRAME_VERSION, self.incarnation_id, name, arguments, facts)
+        begun = time.monotonic()
         answer = await self._session.request(
             "POST", PATH, body=msgspec.msgpack.encode(frame),
             content_type="application/msgpack", is_repeatable=False,
         )  # fmt: skip
+        if name == "heartbeat":
+            self._delay_ms = (time.monotonic() - begun) * 1000
         try:
             return form.decode_result(answer)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:

@@ -45,6 +45,8 @@ class Shipper:
         self._cut: set[str] = set()
         """Files of which the api keeps no more."""
         self._shipping = asyncio.Lock()
+        self.unshipped_bytes = 0
+        """Of the attempts of the last look, until all of it has arrived."""
 
     def follow(self, keys: Iterable[AttemptKey]) -> None:
         """Ship what these attempts write from now on, until they are shipped as ended."""
@@ -105,6 +107,9 @@ class Shipper:
         async with self._shipping:
             found = await asyncio.to_thread(log_sizes, self.root, keys, segments)
             sizes = {path: size for path, size in found.items() if path not in self._cut}
+            self.unshipped_bytes = sum(
+                max(0, size - self._sent.get(path, 0)) for path, size in sizes.items()
+            )
             await self._ship_many(sizes)
             for path, size in sizes.items():
                 if self._sent.get(path) != size:
@@ -114,6 +119,7 @@ class Shipper:
                 await self._caller.call("remove_logs", self._caller.incarnation_id, gone)
                 for path in gone:
                     del self._sent[path]
+            self.unshipped_bytes = 0
 
     async def _ship_many(self, sizes: Mapping[str, int]) -> None:
         """Ship what many files have grown by a little in few calls. What is left is shipped file

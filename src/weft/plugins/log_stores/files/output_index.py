@@ -15,13 +15,14 @@ from weft.plugins.log_stores.files.parts import own_parts
 from weft.ports.log_store import Extent
 from weft.wire.log_format import (
     CUT,
-    CUT_BODY,
     PIECE,
     STDERR,
     STDOUT,
     Piece,
+    count_pieces,
     cut_out,
     encode_cut,
+    is_sound,
     part_path,
     read_pieces,
 )
@@ -68,7 +69,10 @@ class _Part:
             kind, length, _ = PIECE.unpack(header)
             if offset + PIECE.size + length > size:
                 break
-            self.n_pieces += CUT_BODY.unpack(file.read(length))[2] if kind == CUT else 1
+            piece = Piece(kind, 0, file.read(length) if kind == CUT else b"")
+            if not is_sound(piece):
+                break
+            self.n_pieces += count_pieces(piece)
             self.last = (offset, header)
             offset += PIECE.size + length
             stdout += length if kind == STDOUT else 0

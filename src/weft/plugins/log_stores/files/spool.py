@@ -35,15 +35,18 @@ _FOLDER = re.compile(r"[0-9a-f]{32}")
 _SIZES_KEPT = 10_000
 _FILE_BYTES = 512
 """A file counts as at least this: nobody makes millions of short ones."""
+_OWNER = "owner"
 _USAGE = usage_path("")
 
 
 class _Kept:
     """How much one folder holds."""
 
-    def __init__(self, n_bytes: int) -> None:
+    def __init__(self, n_bytes: int, owner: str) -> None:
         self.lock = threading.Lock()
         self.n_bytes = n_bytes
+        self.owner = owner
+        """What its folders have in common; empty: it is not known."""
         self.attempts: OrderedDict[str, int] = OrderedDict()
         """By the path of the first part; the most recently written."""
 
@@ -66,11 +69,15 @@ class FileSpool:
         self._kept: dict[str, _Kept] = {}
         self._refused: frozenset[int] = frozenset()
         self._segments = SegmentSums()
-        self._checkpoints = SpooledCheckpoints(root, self._charge)
+        self._checkpoints = SpooledCheckpoints(root, self)
 
-    def begin(self, folder: str) -> None:
+    def begin(self, folder: str, owner: str) -> None:
         """Make a folder; see the port."""
-        self._directory(folder)
+        name = self._directory(folder) / _OWNER
+        if not name.exists():
+            _write_anew(name, owner)
+            if (kept := self._kept.get(folder)) is not None:
+                kept.owner = owner
 
     def write(self, folder: str, path: str, offset: int, data: bytes) -> int:
         """Write a part of a file."""
@@ -132,11 +139,10 @@ class FileSpool:
             folder, n_bytes = directory.name.removeprefix(PREFIX), 0
             for batch_id, one in sums_of(directory, self._segments).items():
                 n_bytes += one.n_bytes
-                if batch_id:
-                    yield Spooled(
-                        folder, batch_id, one.job_id, one.n_bytes, one.oldest, one.newest,
-                        tuple(sorted(one.checkpoints)),
-                    )  # fmt: skip
+                yield Spooled(
+                    folder, batch_id, one.job_id, one.n_bytes, one.oldest, one.newest,
+                    tuple(sorted(one.checkpoints)),
+                )  # fmt: skip
             with self._kept_in(folder).lock:
                 self._kept_in(folder).n_bytes = n_bytes
 
@@ -146,6 +152,15 @@ class FileSpool:
         for directory in self._root.glob(f"{PREFIX}*/"):
             n_bytes += sum(_remove_batch(directory, one) for one in gone)
             n_bytes += erase_records(directory, None, lambda batch_id, _: batch_id in gone)
+        return n_bytes
+
+    def remove_folder(self, folder: str) -> int:
+        """Remove a folder."""
+        directory, kept = self._directory(folder), self._kept_in(folder)
+        with kept.lock:
+            n_bytes, kept.n_bytes = kept.n_bytes, 0
+            kept.attempts.clear()
+            shutil.rmtree(directory, ignore_errors=True)
         return n_bytes
 
     def jobs_of(self, spooled: Spooled, *, before: float | None) -> Sequence[int]:
@@ -191,12 +206,18 @@ class FileSpool:
         """Remove those of these jobs."""
         return self._checkpoints.forget(jobs)
 
-    def _charge(self, folder: str, batch_id: int, n_bytes: int) -> None:
-        """Count a checkpoint that begins, or (less than 0) one that is gone. Raise `SpoolFull`."""
+    def check(self, folder: str, batch_id: int, n_bytes: int, *, used: int = 0) -> None:
+        """See `Room`."""
+        kept = self._kept_in(folder)
+        with kept.lock:
+            self._check_room(kept, used, batch_id, n_bytes)
+
+    def charge(self, folder: str, batch_id: int, n_bytes: int, *, used: int = 0) -> None:
+        """See `Room`."""
         kept = self._kept_in(folder)
         with kept.lock:
             if n_bytes > 0:
-                self._check_room(kept, 0, batch_id, n_bytes)
+                self._check_room(kept, used, batch_id, n_bytes)
             kept.n_bytes += n_bytes
 
     def _check_room(self, kept: _Kept, used: int, batch_id: int | None, n_bytes: int) -> None:
@@ -204,7 +225,12 @@ class FileSpool:
         limits = self._limits
         if used + n_bytes > limits.attempt_bytes_max:
             raise _full(f"One attempt may have {limits.attempt_bytes_max} bytes there.")
-        if kept.n_bytes + n_bytes > limits.worker_bytes_max:
+        of_worker = kept.n_bytes
+        if kept.owner:
+            of_worker = sum(
+                one.n_bytes for one in list(self._kept.values()) if one.owner == kept.owner
+            )
+        if of_worker + n_bytes > limits.worker_bytes_max:
             raise _full(f"One worker may have {limits.worker_bytes_max} bytes there.")
         if batch_id in self._refused:
             raise _full(f"The jobs of one tenant may have {limits.tenant_bytes_max} bytes there.")
@@ -229,8 +255,12 @@ class FileSpool:
 
     def _kept_in(self, folder: str) -> _Kept:
         if folder not in self._kept:
-            sums = sums_of(self._directory(folder), self._segments)
-            self._kept.setdefault(folder, _Kept(sum(one.n_bytes for one in sums.values())))
+            directory, owner = self._directory(folder), ""
+            sums = sums_of(directory, self._segments)
+            with suppress(FileNotFoundError):
+                owner = (directory / _OWNER).read_text()
+            kept = _Kept(sum(one.n_bytes for one in sums.values()), owner)
+            self._kept.setdefault(folder, kept)
         return self._kept[folder]
 
     def _directory(self, folder: str) -> Path:
@@ -240,10 +270,14 @@ class FileSpool:
         name = directory / "place"
         if not name.exists():
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-            fresh = directory / f"place.{os.urandom(8).hex()}"
-            fresh.write_text(folder)
-            fresh.replace(name)
+            _write_anew(name, folder)
         return directory
+
+
+def _write_anew(file: Path, text: str) -> None:
+    fresh = file.with_name(f"{file.name}.{os.urandom(8).hex()}")
+    fresh.write_text(text)
+    fresh.replace(file)
 
 
 def _own(directory: Path, key: AttemptKey) -> Path:

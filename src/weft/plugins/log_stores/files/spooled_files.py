@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from weft.wire.log_format import RECORD, RECORD_MAGIC, attempt_of
+from weft.wire.log_format import RECORD, RECORD_MAGIC, attempt_of, names_job
 
 PREFIX = "spool-"
 """Of the names of such directories."""
@@ -84,7 +84,9 @@ class SegmentSums:
 
 def sums_of(directory: Path, segments: SegmentSums) -> dict[int, Sum]:
     """Return what there is of each batch; as batch 0, what is nobody's any more."""
-    found: dict[int, Sum] = {}
+    found: dict[int, Sum] = {0: Sum(0)}
+    with suppress(FileNotFoundError):
+        found[0].add(0, (directory / "place").stat().st_mtime)
     with suppress(FileNotFoundError):
         for entry in list(os.scandir(directory / "attempts")):
             if entry.name[1:].isdigit():
@@ -101,7 +103,7 @@ def sums_of(directory: Path, segments: SegmentSums) -> dict[int, Sum]:
             for batch_id, (job, n_bytes) in segments.of(segment).items():
                 found.setdefault(batch_id, Sum(job)).add(n_bytes, entry_of.st_mtime)
                 rest -= n_bytes
-            found.setdefault(0, Sum(0)).add(max(0, rest), entry_of.st_mtime)
+            found[0].add(max(0, rest), entry_of.st_mtime)
     return found
 
 
@@ -201,6 +203,8 @@ def _records(file: BinaryIO, size: int) -> Iterator[_Record]:
         magic, batch_id, job_id, _, n_bytes = RECORD.unpack(header)
         end = offset + RECORD.size + n_bytes
         if magic not in {RECORD_MAGIC, _GONE_MAGIC} or end > size:
+            return
+        if not names_job(batch_id, job_id):
             return
         yield _Record(offset, magic, batch_id, job_id, n_bytes)
         offset = end

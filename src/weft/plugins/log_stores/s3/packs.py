@@ -13,7 +13,7 @@ from typing import Final, NamedTuple, Self
 import msgspec
 
 from weft.core.attempt_key import AttemptKey
-from weft.wire.log_format import RECORD, RECORD_MAGIC, attempt_of
+from weft.wire.log_format import RECORD, RECORD_MAGIC, attempt_of, names_job
 from weft.wire.usage_format import usage_path
 
 GONE: Final = -1
@@ -145,7 +145,7 @@ def records_of(data: bytes, offset: int) -> tuple[list[Record], int]:
         end = at + RECORD.size + length
         if end > len(data):
             break
-        if magic == RECORD_MAGIC:
+        if magic == RECORD_MAGIC and names_job(batch_id, job_id):
             key = AttemptKey(batch_id, job_id, attempt)
             found.append(Record(key, offset + at, RECORD.size + length))
         at = end

@@ -1,6 +1,8 @@
 -- _programs: the processes of weft that are connected to this database: how many by role and version, and some of them, drivers and apis
 --   first. Each names itself in application_name; other sessions of its logins, such as those of psql, count as one for each role.
--- Called by: get_system.   Safe to repeat: yes, it only reads.   Locks: none.   Plan: sessions of the server, at most max_connections.
+--   Workers that are linked through an api have no session, and are counted by what they have registered.
+-- Called by: get_system.   Safe to repeat: yes, it only reads.   Locks: none.   Plan: sessions of the server, at most
+--   max_connections; live incarnations by index.
 -- Returns: `heard_at`: when one of its sessions began or ended a statement; `since`, `heard_at`: NULL where their times are hidden.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._programs(limit_rows int) RETURNS jsonb LANGUAGE sql STABLE
@@ -22,5 +24,8 @@ AS $$
         'processes', (SELECT coalesce(jsonb_agg(to_jsonb(p)), '[]') FROM (
             SELECT x.* FROM process x ORDER BY x.role = 'worker', x.role, NOT x.leads, x.host, x.pid LIMIT limit_rows) p),
         'programs', (SELECT coalesce(jsonb_agg(to_jsonb(r)), '[]') FROM (
-            SELECT x.role, x.version, count(*) AS n FROM process x GROUP BY 1, 2 ORDER BY x.role, x.version LIMIT limit_rows) r))
+            SELECT x.role, x.version, count(*) AS n FROM (
+                SELECT p.role, p.version FROM process p
+                UNION ALL SELECT 'worker', i.version FROM weft.worker_incarnation i WHERE i.ended_at IS NULL AND i.token_id IS NOT NULL) x
+            GROUP BY 1, 2 ORDER BY x.role, x.version LIMIT limit_rows) r))
 $$;

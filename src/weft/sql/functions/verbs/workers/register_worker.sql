@@ -9,7 +9,7 @@
 -- outlives: what it runs is in an engine; another incarnation of its name then needs a proof, however long it is silent.
 -- A cordon is the worker's: it stays when its processes are started again.
 -- Returns: the worker's and the incarnation's numbers.  Raises WF301 if a worker of this name has reported within grace_s, unless
---   it is proved to be gone: by a worker of the same host and the same log_place, that is of the same home.
+--   it is proved to be gone: by a worker of the same host, the same log_place and the same token, that is of the same home.
 -- Raises WF302, WF303; for a new incarnation WF310 if its size is impossible, WF308 if it names a queue that does not exist.
 -- Owner: weft_system.  Granted to: weft_worker.
 CREATE OR REPLACE FUNCTION weft.register_worker(
@@ -47,7 +47,10 @@ BEGIN
         IF (v_old.outlives OR v_old.heartbeat_at > register_worker.at - register_worker.grace_s * interval '1 second')
            -- The proof is about one home. Hosts may have the same name, and a host may have several homes.
            AND NOT (register_worker.proved_gone AND v_worker.host = register_worker.host
-                    AND coalesce(v_old.log_place = register_worker.log_place, true)) THEN
+                    AND v_old.log_place IS NOT DISTINCT FROM register_worker.log_place
+                    -- Who is linked says so itself: it is believed about its own home, which only its token can name.
+                    AND v_old.token_id IS NOT DISTINCT FROM register_worker.by_token
+                    AND (register_worker.by_token IS NULL OR register_worker.log_place IS NOT NULL)) THEN
             PERFORM weft._fail('WF301', format('worker "%s" is already running', register_worker.name),
                 format('Its last heartbeat was %s s ago, on host %s%s.',
                     round(date_part('epoch', register_worker.at - v_old.heartbeat_at)), v_worker.host,
@@ -69,7 +72,9 @@ BEGIN
         register_worker.log_directory, register_worker.at, register_worker.at, v_worker.cordoned_at IS NOT NULL,
         register_worker.by_token, register_worker.outlives)
     ON CONFLICT (name) DO UPDATE SET heartbeat_at = register_worker.at, draining = false, waiting = false, version = excluded.version,
-        offers = coalesce(i.offers, excluded.offers), log_place = coalesce(excluded.log_place, i.log_place),
+        offers = coalesce(i.offers, excluded.offers),
+        -- What has a token keeps its place: the api remembers it.
+        log_place = CASE WHEN i.token_id IS NULL THEN coalesce(excluded.log_place, i.log_place) ELSE i.log_place END,
         log_directory = coalesce(excluded.log_directory, i.log_directory)
         WHERE i.ended_at IS NULL AND i.worker_id = v_worker.worker_id AND i.token_id IS NOT DISTINCT FROM register_worker.by_token
     RETURNING i.incarnation_id INTO v_id;

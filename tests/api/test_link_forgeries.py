@@ -1,0 +1,214 @@
+"""What a worker outside may tell lies about, and what comes of it: nothing for others.
+
+FAULTS.md, row 39 (forged facts) and row 58 (an attempt of others).
+"""
+
+# ruff: noqa: F811 (`site` is a fixture)
+
+import hashlib
+import os
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import asyncpg
+import msgspec
+import pytest
+
+from api.test_spool_keeping import Site, site  # noqa: F401 (a fixture)
+from api.test_worker_link import facts
+from weft.core.attempt_key import AttemptKey
+from weft.core.errors import LinkFrameRefused, LinkRefused, WeftError
+from weft.ports.checkpoints import CheckpointFound
+from weft.ports.store import KeptFile, WorkerStore
+from weft.store import open_worker_store
+from weft.testing.worker_store_suite import key_of
+from weft.testing.worker_store_suite import request as claim_of
+from weft.wire.log_format import (
+    CUT,
+    CUT_BODY,
+    RECORD,
+    RECORD_MAGIC,
+    STDOUT,
+    encode_piece,
+    own_path,
+)
+from weft.worker.link.calls import LinkCaller
+
+SEGMENT = "segments/00000001"
+KEEPS_LITTLE = 1 << 20
+
+
+async def of_others(site: Site) -> tuple[LinkCaller, WorkerStore, int]:
+    """Return a second worker with a token of its own, and its incarnation."""
+    caller = site.caller(await site.token())
+    store = site.store(caller)
+    found = await store.register_worker(**facts(name="node2", incarnation="second"))
+    return caller, store, found.incarnation_id
+
+
+def found_as(attempt: int, data: bytes) -> CheckpointFound:
+    return CheckpointFound(attempt, len(data), hashlib.sha256(data).digest())
+
+
+@pytest.mark.parametrize("place", ["here", None])
+@pytest.mark.parametrize("old", ["of another token", "with a login"])
+async def test_nobody_proves_that_the_worker_of_another_token_is_gone(
+    site: Site,
+    database: dict[str, str],
+    old: str,
+    place: str | None,
+) -> None:
+    """Row 38: a cloned machine, or one whose token has a pattern, while the first lives."""
+    async with open_worker_store(database["weft_worker"]) as direct:
+        if old == "with a login":
+            await direct.register_worker(**facts(name="node5", incarnation="x", log_place=place))
+        name = "node5" if old == "with a login" else "node1"
+        thief = site.store(site.caller(await site.token(workers="node*")))
+        with pytest.raises(WeftError, match="is already running"):
+            await thief.register_worker(
+                **facts(name=name, incarnation="t", same_host_proved_gone=True, log_place=place)
+            )
+    keys = [key_of(one) for one in (site.one, site.other)]
+    assert (await site.worker.heartbeat(site.incarnation, keys, draining=False)).alive
+
+
+async def test_a_worker_proves_that_its_own_former_processes_are_gone(site: Site) -> None:
+    again = facts(incarnation="t", same_host_proved_gone=True)
+    with pytest.raises(WeftError, match="is already running"):
+        await site.worker.register_worker(**{**again, "log_place": None})
+    assert (await site.worker.register_worker(**again)).incarnation_id != site.incarnation
+
+
+async def test_what_a_worker_writes_about_others_is_not_counted_there(site: Site) -> None:
+    """A segment that names jobs of others: their tenant keeps its output, and all of it comes."""
+    site.write(site.one, b"honest")
+    await site.end(site.one, 6)
+    caller, _, incarnation = await of_others(site)
+    body = os.urandom(KEEPS_LITTLE)
+    forged = RECORD.pack(RECORD_MAGIC, site.batch_id, site.other.job_id, 1, len(body)) + body
+    at = 0
+    while at < len(forged):
+        at = await caller.call("write_log", incarnation, SEGMENT, at, forged[at : at + (1 << 19)])
+    keeping = site.keeping(tenant_bytes_max=KEEPS_LITTLE)
+    await keeping.look()
+    assert await site.log(site.one) == (200, b"honest", "false")
+    path = str(own_path(Path(), site.batch_id, site.other.job_id, 1))
+    text = encode_piece(STDOUT, 0, b"more")
+    assert await site.link.call("write_log", site.incarnation, path, 0, text) == len(text)
+
+
+async def test_folders_of_nobody_go_after_a_day(site: Site) -> None:
+    caller, _, incarnation = await of_others(site)
+    await caller.call("write_log", incarnation, SEGMENT, 0, b"garbage" * 100)
+    site.write(site.one, b"kept")
+    await site.end(site.one, 4)
+    now = datetime.now(UTC)
+    await site.keeping(now + timedelta(hours=23)).look()
+    assert len(list(site.path.glob("logs/spool-*"))) == 2
+    await site.keeping(now + timedelta(hours=25)).look()
+    assert len(list(site.path.glob("logs/spool-*"))) == 1
+    assert await site.log(site.one) == (200, b"kept", "false")
+    assert await caller.call("write_log", incarnation, SEGMENT, 700, b"x") == 0, "send it again"
+
+
+async def test_one_record_does_not_end_the_looks(site: Site) -> None:
+    for number, (batch_id, job_id) in enumerate([(2**63, 1), (site.batch_id, 2**31)], start=1):
+        forged = RECORD.pack(RECORD_MAGIC, batch_id, job_id, 1, 3) + b"abc"
+        path = f"segments/{number:08d}"
+        await site.link.call("write_log", site.incarnation, path, 0, forged)
+    site.write(site.one, b"old")
+    await site.end(site.one, 3)
+    await site.keeping(datetime.now(UTC) + timedelta(days=2), keep_s=86_400.0).look()
+    assert (await site.log(site.one))[0] == 410
+
+
+async def test_a_lost_worker_changes_nothing_any_more(
+    site: Site,
+    database: dict[str, str],
+) -> None:
+    """Rows 10 and 28: it was asleep in the middle of an upload, and its job runs elsewhere."""
+    own = str(own_path(Path(), site.batch_id, site.one.job_id, 1))
+    early = encode_piece(STDOUT, 0, b"early")
+    await site.link.call("write_log", site.incarnation, own, 0, early)
+    old = AttemptKey(site.batch_id, site.one.job_id, 1)
+    await site.link.call("write_checkpoint", site.incarnation, old, 0, b"o", found_as(1, b"older"))
+    admin = await asyncpg.connect(database["admin"])
+    try:
+        lose = "SELECT weft._lose_incarnation($1, clock_timestamp())"
+        await admin.execute(lose, site.incarnation)
+    finally:
+        await admin.close()
+    caller, store, incarnation = await of_others(site)
+    claimed = await store.claim_jobs(incarnation, claim_of(2))
+    (new,) = [AttemptKey(*key_of(one)) for one in claimed if one.job_id == site.one.job_id]
+    written = ("write_checkpoint", incarnation, new, 0, b"newer", found_as(2, b"newer"))
+    assert await caller.call(*written) == 5
+
+    with pytest.raises(LinkRefused):
+        await site.link.call(
+            "write_checkpoint", site.incarnation, old, 1, b"lder", found_as(1, b"older")
+        )
+    with pytest.raises(LinkRefused):
+        await site.link.call("remove_logs", site.incarnation, [own])
+    assert not (
+        await site.worker.heartbeat(site.incarnation, [key_of(site.one)], draining=False)
+    ).alive
+    with pytest.raises(LinkRefused):
+        await site.link.call("write_log", site.incarnation, own, len(early), early)
+    assert await caller.call("read_checkpoint", incarnation, new, 0) == b"newer"
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        encode_piece(CUT, 0, b"z"), encode_piece(CUT, 0, CUT_BODY.pack(1, 1, -(2**63))),
+        encode_piece(CUT, 0, CUT_BODY.pack(1, 2**63, 1)), encode_piece(9, 0, b"z"),
+    ],
+    ids=["short", "less than nothing", "too much", "of no kind"],
+)  # fmt: skip
+async def test_output_ends_at_what_no_spawner_writes(site: Site, forged: bytes) -> None:
+    own = str(own_path(Path(), site.batch_id, site.one.job_id, 1))
+    data = encode_piece(STDOUT, 0, b"good") + forged + encode_piece(STDOUT, 0, b"behind")
+    await site.link.call("write_log", site.incarnation, own, 0, data)
+    await site.end(site.one, 10)
+    assert (await site.log(site.one))[:2] == (200, b"good")
+    base = f"/v1/batches/b{site.batch_id}"
+    for path in (
+        f"{base}/jobs/{site.one.job_id}/log?tail_lines=1", f"{base}/logs?find=good",
+        f"/ui/batches/b{site.batch_id}/jobs/{site.one.job_id}/log",
+    ):  # fmt: skip
+        answer = await site.http.get(path, headers={"accept": "*/*"})
+        assert answer.status_code < 500, (path, answer.text)
+
+
+async def test_a_worker_names_only_files_that_its_job_leaves(site: Site) -> None:
+    outputs = [{"from": "x", "to": "store://results/run/"}]
+    store = {"url": "s3://bucket/a", "access": "write", "credentials": "env"}
+    for name in ("results", "other"):
+        assert (await site.http.put(f"/v1/stores/{name}", json=store)).status_code == 200
+    await site.submit(1, outputs=outputs)
+    (one,) = await site.worker.claim_jobs(site.incarnation, claim_of(1))
+    key, good = AttemptKey(*key_of(one)), KeptFile("out/x", 3, bytes(32))
+
+    async def record(*files: KeptFile) -> bool:
+        return await site.worker.record_files(
+            site.incarnation, key, files, staging_ms=0, storing_ms=0
+        )
+
+    def at(address: str, path: str | None = None) -> KeptFile:
+        return KeptFile(address if path is None else path, 3, bytes(32), address)
+
+    for wrong in (
+        at("nonsense"), at("store://other/x"), at("store://results/elsewhere/x"),
+        at("store://results/run/../x"), at("store://results/run/x", "name"),
+        msgspec.structs.replace(good, path="../x"), msgspec.structs.replace(good, path="/x"),
+        msgspec.structs.replace(good, digest=b"short"),
+        msgspec.structs.replace(good, n_bytes=-1), msgspec.structs.replace(good, n_bytes=1 << 62),
+    ):  # fmt: skip
+        with pytest.raises(LinkFrameRefused):
+            await record(good, wrong)
+    assert await record(good, at("store://results/run/x"))
+    stranger = AttemptKey(site.batch_id, 7, 1)
+    assert not await site.worker.record_files(
+        site.incarnation, stranger, [at("nonsense")], staging_ms=0, storing_ms=0
+    )

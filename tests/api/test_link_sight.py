@@ -1,0 +1,56 @@
+"""What is seen of workers outside, which have no session of the database."""
+
+import asyncpg
+import pytest
+
+from api.test_worker_link import Outside, facts, outside  # noqa: F401 (a fixture)
+from weft import __version__
+from weft.core.system_health import judge
+from weft.ports.worker_link import LinkFacts
+from weft.store import open_admin
+from weft.store.contract import OlderProgramsConnected
+
+# ruff: noqa: F811 (`outside` is a fixture)
+
+
+async def test_metrics_show_what_a_linked_worker_says(outside: Outside) -> None:
+    caller = outside.caller(await outside.token())
+    caller.facts = lambda delay_ms: LinkFacts(delay_ms, 7, 9)
+    worker = outside.store(caller)
+    known = await worker.register_worker(**facts())
+    for _ in range(2):
+        assert (await worker.heartbeat(known.incarnation_id, [], draining=False)).alive
+
+    page = (await outside.http.get("/metrics")).text
+
+    assert 'weft_link_unshipped_bytes{role="api",worker="node1"} 7.0' in page
+    assert 'weft_link_input_cache_bytes{role="api",worker="node1"} 9.0' in page
+    (delay,) = [one for one in page.splitlines() if one.startswith("weft_link_delay_seconds{")]
+    assert 0 < float(delay.rpartition(" ")[2]) < 60
+    caller.facts = lambda _: None  # one of the release before
+    await worker.heartbeat(known.incarnation_id, [], draining=False)
+    assert "node1" not in (await outside.http.get("/metrics")).text
+
+
+async def test_linked_workers_count_for_the_site_and_for_the_contract(
+    outside: Outside, database: dict[str, str]
+) -> None:
+    worker = outside.store(outside.caller(await outside.token()))
+    await worker.register_worker(**facts(version="0.0.9"))
+    async with open_admin(database["admin"]) as admin:
+        found = (await outside.http.get("/v1/system")).json()
+        assert {"role": "worker", "version": "0.0.9", "n": 1} in found["programs"]
+        assert "0.0.9" in {one.check: one.found for one in judge(found)}["versions"]
+        status = await admin.status()
+        assert [str(one) for one in status.older_programs] == [
+            "worker node1 on far, linked, release 0.0.9"
+        ]
+        with pytest.raises(OlderProgramsConnected, match="linked workers"):
+            await admin.contract()
+        owner = await asyncpg.connect(database["admin"])
+        try:
+            await owner.execute("UPDATE weft.worker_incarnation SET version = $1", __version__)
+        finally:
+            await owner.close()
+        assert not (await admin.status()).older_programs
+        assert await admin.contract() == []

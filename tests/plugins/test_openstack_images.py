@@ -1,9 +1,10 @@
 """Images of a template are made once, and again when they cannot become ready, on a stub."""
 
-import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from threading import Barrier, BrokenBarrierError
 from types import SimpleNamespace
 
 import pytest
@@ -22,11 +23,14 @@ def image(status: str, *, hours: float = 0.0, image_id: str = "made") -> SimpleN
 
 
 class _Stub:
-    """The part of a cloud with images: it takes a moment to say which there are."""
+    """The part of a cloud with images: whoever asks which there are waits a moment for another one
+    who asks at the same time.
+    """
 
     def __init__(self, images: Sequence[SimpleNamespace] = ()) -> None:
         self.all = list(images)
         self.n_made = 0
+        self.two_ask = Barrier(2)
         self.image = self.compute = self
 
     def find_server(self, _name: str) -> SimpleNamespace:
@@ -35,7 +39,8 @@ class _Stub:
     def images(self, name: str) -> Sequence[SimpleNamespace]:
         assert name == f"worker-{SERVER[:8]}"
         found = list(self.all)
-        time.sleep(0.02)
+        with suppress(BrokenBarrierError):
+            self.two_ask.wait(timeout=0.02)
         return found
 
     def create_server_image(self, _server: str, _name: str) -> None:

@@ -29,7 +29,7 @@ sbatch: error: Batch job submission failed: Invalid partition name specified
 
 
 class _Slurm:
-    """Answers sbatch: with words that refuse an array of so many tasks, or with a number."""
+    """Answers sbatch: with words that refuse an array of this size, or with a number."""
 
     def __init__(self, refuses: Callable[[int], str]) -> None:
         self.refuses = refuses
@@ -106,7 +106,7 @@ async def test_what_slurm_never_takes_is_refused_by_a_single_one(tmp_path: Path)
 
 
 async def test_refusal_of_many_does_not_end_them(tmp_path: Path) -> None:
-    """Something else may be wrong with so many."""
+    """Something else may be wrong with an array of this size."""
     slurm = _Slurm(lambda count: "sbatch: error: too many\n" if count > 10 else "")
     assert await engine_of(tmp_path, slurm).submit(some(20)) == {}
     assert sum(slurm.taken) == 20

@@ -111,19 +111,6 @@ async def test_job_that_waits_for_too_long_goes_round_and_ends(world: World) -> 
     assert await both(world, batch) == ("internal_error", "error")
 
 
-async def test_a_path_that_is_not_allowed_ends_the_job(world: World) -> None:
-    """Else it would be looked at for ever: nothing is written, so no round is counted."""
-    text = HRSI.replace('queued = "60m"', 'ready = "60m"').replace(
-        'path = ["internal_error", "error_checked", "ready"], subtype = "time limit"',
-        'path = ["configured", "ready"], subtype = "time limit"',
-    )
-    await world.api.save_setup(world.caller, "hrsi", text, parse_setup(text))
-    shape = Shape(words=(("pool", world.pool),))
-    batch = await world.submit(job_rows(1, shapes=[shape]), lifecycle="hrsi")
-    assert await limited(world, batch, 61) == 1
-    assert await both(world, batch) == ("internal_error", "error")
-
-
 async def test_rounds_begin_again_when_a_person_sets_the_status(world: World) -> None:
     text = HRSI.replace('queued = "60m"', 'ready = "60m"').replace("rounds = 3", "rounds = 1")
     await world.api.save_setup(world.caller, "hrsi", text, parse_setup(text))

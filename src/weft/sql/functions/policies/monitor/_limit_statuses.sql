@@ -1,6 +1,6 @@
 -- _limit_statuses: lead those of these jobs of a batch that wait, and have had their status for longer than their lifecycle allows, along
 --   its path; after as many rounds as it allows they end as errors. Those that run are watched by their phases (_watch_attempts).
---   Rounds count since a person last set the status. A path whose first step its lifecycle does not allow is no way out: that ends it, too.
+--   Rounds count since a person last set the status.
 -- Called by: patrol.   Safe to repeat: yes.
 -- Locks: job (SKIP LOCKED, in key order); as _add_status_rows; as _count_errors; as _end_waiting_as_errors; as _announce.
 -- Plan: nothing if the batch has no lifecycle with limits; jobs and their statuses by key, and of each that is late its history by key.
@@ -18,8 +18,8 @@ BEGIN
         RETURN;
     END IF;
     FOR v_one IN
-        SELECT x.job, s.status, array_position(l.statuses, l.limits #>> '{on_limit,path,0}') AS first, l.limits,
-            format('it was %s for longer than %s s', l.statuses[s.status], trim_scale((l.limits -> 'statuses' ->> s.status::text)::numeric)) AS why
+        SELECT x.job, l.limits, format('it was %s for longer than %s s', l.statuses[s.status],
+            trim_scale((l.limits -> 'statuses' ->> s.status::text)::numeric)) AS why
         FROM weft.job j
         JOIN weft.lifecycle l ON l.lifecycle_id = j.lifecycle_id AND l.limits IS NOT NULL
         JOIN weft.job_status s ON s.batch_id = j.batch_id AND s.job_id = j.job_id
@@ -35,9 +35,7 @@ BEGIN
                 SELECT count(*) FROM weft.job_status_change c WHERE c.batch_id = of_batch_id AND c.job_id = (v_one.job).job_id
                     AND c.actor = 'weft' AND c.subtype = v_one.limits #>> '{on_limit,subtype}'
                     AND c.n > coalesce((SELECT max(p.n) FROM weft.job_status_change p WHERE p.batch_id = c.batch_id AND p.job_id = c.job_id
-                        AND p.actor <> 'weft' AND p.actor NOT LIKE 'worker %'), 0))
-                AND EXISTS (SELECT FROM weft.lifecycle_edge e WHERE e.lifecycle_id = (v_one.job).lifecycle_id
-                    AND e.from_status = v_one.status AND e.to_status = v_one.first) THEN
+                        AND p.actor <> 'weft' AND p.actor NOT LIKE 'worker %'), 0)) THEN
             PERFORM weft._walk_path(v_one.job, ARRAY(SELECT jsonb_array_elements_text(v_one.limits #> '{on_limit,path}')),
                 v_one.limits #>> '{on_limit,subtype}', v_one.why);
         ELSE

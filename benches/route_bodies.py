@@ -37,6 +37,7 @@ JSON: Final[Mapping[str, Any]] = {
     "POST /jobs/v2/{aloe_id}/pems/{user}": {"permission": "READ"},
     "POST /jobs/{aloe_id}/pems/{user}": {"permission": "READ"},
     "POST /v1/batches/{b}/failures/acknowledge": {"note": "seen"},
+    "POST /v1/dead-messages/{dead}/acknowledge": {"note": "seen"},
     "POST /v1/batches/{b}/groups": {"name": "s"},
     "POST /v1/batches/{b}/groups/{g}/members": {"jobs": [1]},
     "POST /v1/batches/{b}/jobs/{j}/extend": {"by_s": 60},

@@ -31,7 +31,31 @@ async def ask_dead_messages(ask: Any, database: dict[str, str]) -> None:  # noqa
     await ask("GET", PATH + "/{dead}", dead=sound["dead_id"])
     for one in (sound, final):
         await ask("POST", PATH + "/{dead}/resend", dead=one["dead_id"], body={})
+    note = {"note": "seen"}
+    await ask("POST", PATH + "/{dead}/acknowledge", dead=sound["dead_id"], body=note)
+    await ask("GET", PATH, query="?acknowledged=true")
     await ask("DELETE", PATH + "/{dead}", dead=final["dead_id"], body={})
+
+
+async def test_one_that_was_acknowledged_leaves_the_list_with_a_note(
+    http: httpx.AsyncClient, database: dict[str, str]
+) -> None:
+    await keep(database, "q", "q")
+    path = f"{PATH}/{(await http.get(PATH)).json()['items'][0]['dead_id']}"
+    wrong = await http.post(f"{path}/acknowledge", json={"note": ""})
+    seen = await http.post(f"{path}/acknowledge", json={"note": "its program was too old"})
+    again = await http.post(f"{path}/acknowledge", json={"note": "another one"})
+    left = (await http.get(PATH)).json()["items"]
+    listed = (await http.get(PATH, params={"acknowledged": "true"})).json()["items"]
+    none = await http.post(f"{PATH}/999/acknowledge", json={"note": "seen"})
+
+    assert wrong.status_code == 400
+    assert seen.json()["acknowledged"]["note"] == "its program was too old"
+    assert seen.json()["acknowledged"]["by"] == "user tester"
+    assert again.json() == seen.json()
+    assert listed == [seen.json()]
+    assert [one["acknowledged"] for one in left] == [None]
+    assert (none.status_code, none.json()["code"]) == (404, "WORKER.DEAD_MESSAGE_NOT_FOUND")
 
 
 async def test_what_was_sent_again_or_removed_is_gone(

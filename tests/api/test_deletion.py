@@ -21,6 +21,7 @@ BODIES: dict[str, Any] = {
     "/v1/batches/{b}/jobs/{j}/permissions/{user}": {"permission": "read"},
     "/v1/batches/{b}/groups/{g}/members": {"jobs": [1]},
     "/v1/batches/{b}/failures/acknowledge": {"note": "seen"},
+    "/v1/dead-messages/{dead}/acknowledge": {"note": "seen"},
     "/v1/batches/{b}/jobs/{j}/signal": {"signal": "USR1"},
     "/v1/batches/{b}/jobs/{j}/extend": {"by_s": 60},
     "/v1/batches/{b}/jobs/{j}/message": {"text": "x"},

@@ -78,6 +78,7 @@ NOT_BY_METHOD = {
     "DELETE /v1/dead-messages/{dead}": UserRole.OPERATOR,
     "GET /v1/dead-messages": UserRole.OPERATOR,
     "GET /v1/dead-messages/{dead}": UserRole.OPERATOR,
+    "POST /v1/dead-messages/{dead}/acknowledge": UserRole.OPERATOR,
     "POST /v1/dead-messages/{dead}/resend": UserRole.OPERATOR,
     "PUT /v1/stores/{store}": UserRole.OPERATOR,
     "POST /v1/stores/{store}/trial": UserRole.OPERATOR,

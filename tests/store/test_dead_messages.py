@@ -30,7 +30,9 @@ class Dead:
     async def shown(self) -> list[Any]:
         """Return what the api lists."""
         return list(
-            await self.world.api.list_dead_messages(self.world.caller, before=None, limit=9)
+            await self.world.api.list_dead_messages(
+                self.world.caller, before=None, acknowledged=False, limit=9
+            )
         )
 
     async def wanted(self, keep_s: float = 3600) -> list[tuple[str, bytes]]:
@@ -100,7 +102,7 @@ async def test_dead_messages_are_of_their_tenant_alone(dead: Dead) -> None:
     api = dead.world.api
     stranger = replace(dead.world.caller, tenant_id=0)
 
-    assert not await api.list_dead_messages(stranger, before=None, limit=9)
+    assert not await api.list_dead_messages(stranger, before=None, acknowledged=False, limit=9)
     assert await api.get_dead_message(stranger, mine["dead_id"]) is None
     assert await api.resend_dead_message(stranger, mine["dead_id"]) is None
     assert not await api.remove_dead_message(stranger, mine["dead_id"])

@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from e2e.conftest import until
 from up.weft_up import Up, run_weft, temporary_home, up
@@ -44,6 +44,12 @@ class Site:
         """Run a command."""
         return run_weft(words[0], "--home", str(self.home), *words[1:])
 
+    def ask(self, *words: str) -> Any:  # noqa: ANN401 (any document)
+        """Run a command that answers with a document; return it."""
+        found = run_weft(*words, "--home", str(self.home), "--json")
+        assert found.returncode == 0, found.stderr
+        return json.loads(found.stdout)
+
     def apply(self, transport: str) -> "subprocess.CompletedProcess[str]":
         """Let the queue travel."""
         (self.directory / "queues.toml").write_text(QUEUE.format(transport=transport))
@@ -64,6 +70,11 @@ class Site:
         """Kill a role; its supervisor starts it again."""
         pid = json.loads((self.home / "run" / f"{role}.ready").read_text())["pid"]
         os.kill(pid, signal.SIGKILL)
+
+    def transport(self, name: str) -> dict[str, Any]:
+        """Return what is known of a transport."""
+        found: dict[str, Any] = self.ask("transport", "show", name)
+        return found
 
     def status(self, batch: str) -> str:
         """Return the state of a batch."""

@@ -48,8 +48,14 @@ async def test_a_topic_of_another_type_is_refused(kafka: KafkaBroker) -> None:
     try:
         with pytest.raises(TransportError, match=r"(?i)invalid record|validat"):
             await transport.publish([(route, b"1")])
+        found = [
+            one for one in await transport.check([route, a_route()]) if route.name in one.found
+        ]
     finally:
         await transport.close()
+
+    assert [one.verdict for one in found] == ["wrong"]
+    assert "is compacted" in found[0].found
 
 
 async def test_a_message_that_the_cluster_takes_not_harms_no_other(kafka: KafkaBroker) -> None:

@@ -77,9 +77,13 @@ async def test_a_queue_of_another_type_is_refused_by_name(rabbit: RabbitBroker) 
             with pytest.raises(TransportError, match=f"inequivalent arg.*{route.name}"):
                 async with transport.consume(route, limit=1) as deliveries:
                     await following(deliveries)
+            wrong = [one for one in await transport.check([route]) if one.verdict != "ok"]
         finally:
             await transport.close()
             await (await other.channel()).queue_delete(route.name)
+
+    assert [one.verdict for one in wrong] == ["wrong"]
+    assert f"queue {route.name} is none that weft would make" in wrong[0].found
 
 
 @pytest.mark.parametrize("held", ["out", "in"])

@@ -32,11 +32,11 @@ def test_a_message_says_the_command_and_nothing_else_of_the_spec() -> None:
         command=("sort", "x"), cwd="/home/ann", inherit_env={"TOKEN": "s3cret"}, timeout_s=9.0
     )
     until = datetime(2030, 1, 1, tzinfo=UTC)
-    body = foreign_job("home", 5, 3, (12, FENCE), until, spec)
+    body = foreign_job("home", 5, 3, (12, FENCE), until, spec, "t1")
 
     assert json.loads(body) == {
         "tenant": "home", "batch": "b5", "job": 3, "offer": OFFER, "command": ["sort", "x"],
-        "until": int(until.timestamp()), "timeout_s": 9.0,
+        "until": int(until.timestamp()), "timeout_s": 9.0, "trace": "t1",
     }  # fmt: skip
 
 

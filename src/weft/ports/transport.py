@@ -129,6 +129,8 @@ class Message(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     batch: int
     job: int
     offer: int
+    trace: str = ""
+    """The trace id of the batch, for the tools of brokers."""
 
 
 class Delivery(Protocol):
@@ -191,9 +193,10 @@ class Transport(Protocol):
         `TransportError`, also without routes if it cannot be reached.
         """
 
-    async def check(self) -> Sequence[Finding]:
-        """Return what is to be said of the connection: its version, rights and what they lack.
-        It leaves nothing behind. Raise `TransportError` if it cannot be reached.
+    async def check(self, routes: Sequence[Route] = ()) -> Sequence[Finding]:
+        """Return what is to be said of the connection: its version, rights and what they lack;
+        and of these routes, which of those that are there are none that weft could have made. It
+        leaves nothing behind. Raise `TransportError` if it cannot be reached.
         """
 
     async def close(self) -> None:

@@ -4,10 +4,22 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 
+from weft.client.api import Api
+from weft.client.http.address import NotRunning
+from weft.client.http.session import NotReachable
 from weft.core.errors import TransportNotFound, WeftError
 from weft.core.findings import Finding
 from weft.ports.topics import EVENT_SINK_PLUGINS, EventSink
-from weft.ports.transport import TRANSPORT_PLUGINS, Connection, Transport, TransportError
+from weft.ports.transport import (
+    DEAD,
+    OUTCOMES,
+    SUBMISSIONS,
+    TRANSPORT_PLUGINS,
+    Connection,
+    Route,
+    Transport,
+    TransportError,
+)
 from weft.settings import Settings
 from weft.settings.transports_file import read_transports
 
@@ -57,16 +69,42 @@ def check_transports(settings: Settings, name: str | None = None) -> Sequence[Fi
             detail=f"There are: {', '.join(one.name for one in known) or 'none'}.",
             hint="The setting transports_file names a file with the connections.",
         )
-    return [finding for one in wanted for finding in asyncio.run(_check(one))]
+    queues = asyncio.run(_travelling(settings)) if wanted else {}
+    return [
+        finding for one in wanted
+        for finding in asyncio.run(_check(one, [*_routes_of(one), *queues.get(one.name, ())]))
+    ]  # fmt: skip
 
 
-async def _check(connection: Connection) -> Sequence[Finding]:
+def _routes_of(connection: Connection) -> Sequence[Route]:
+    """Return the routes that the tenants of a connection may have."""
+    return [Route(tenant, queue) for tenant in connection.tenants
+            for queue in (OUTCOMES, SUBMISSIONS, DEAD)]  # fmt: skip
+
+
+async def _travelling(settings: Settings) -> Mapping[str, Sequence[Route]]:
+    """Return the queues that travel, by transport, as the server of this home says to who asks;
+    none if it does not answer.
+    """
+    try:
+        async with Api(
+            settings.url, settings.token, home=settings.home, visit="", patience_s=1
+        ) as api:
+            tenant = (await api.whoami())["tenant"]
+            found = await api.list_transports()
+    except (WeftError, NotRunning, NotReachable):
+        return {}
+    return {one["transport"]: [Route(tenant, queue["queue"]) for queue in one["queues"]]
+            for one in found}  # fmt: skip
+
+
+async def _check(connection: Connection, routes: Sequence[Route]) -> Sequence[Finding]:
     try:
         transport = TRANSPORT_PLUGINS.load(connection.kind)(connection)
     except WeftError as error:
         return [Finding(connection.name, "wrong", f"{error.message}: {error.detail}", error.hint)]
     try:
-        return await transport.check()
+        return await transport.check(routes)
     except TransportError as error:
         advice = "Look at its address, user and password in transports_file, and at the broker."
         return [Finding(connection.name, "wrong", f"it cannot be reached: {error}", advice)]

@@ -344,6 +344,7 @@ CREATE TABLE weft.condition (
     rising boolean DEFAULT false NOT NULL,
     found_out_ms integer DEFAULT 0 NOT NULL,
     failed_by text,
+    transport text,
     CONSTRAINT condition_allowance_check CHECK ((allowance > 0)),
     CONSTRAINT condition_kind_check CHECK (((length(kind) >= 1) AND (length(kind) <= 64))),
     CONSTRAINT condition_n_going_check CHECK ((n_going >= 0)),
@@ -432,6 +433,7 @@ CREATE TABLE weft.dead_message (
     body bytea NOT NULL,
     n_bytes bigint NOT NULL,
     resend_at timestamp with time zone,
+    acknowledged jsonb,
     CONSTRAINT dead_message_body_check CHECK ((octet_length(body) <= 65536)),
     CONSTRAINT dead_message_check CHECK ((n_bytes >= octet_length(body))),
     CONSTRAINT dead_message_error_check CHECK ((length(error) <= 4000)),
@@ -1056,7 +1058,8 @@ CREATE TABLE weft.condition_batch (
     condition_id bigint NOT NULL,
     tenant_id integer NOT NULL,
     owner_id integer NOT NULL,
-    project_id integer NOT NULL
+    project_id integer NOT NULL,
+    n_waiting integer DEFAULT 0 NOT NULL
 );
 ALTER TABLE weft.condition_batch OWNER TO postgres;
 

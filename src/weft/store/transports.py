@@ -19,12 +19,13 @@ class Transports:
         return [row[0] for row in rows]
 
     async def list_dead_messages(
-        self, caller: Caller, *, before: int | None, limit: int
+        self, caller: Caller, *, before: int | None, acknowledged: bool, limit: int
     ) -> Sequence[Row]:
         """Return the newest first."""
         rows = await self._database.call(
-            "list_dead_messages", tenant_id=caller.tenant_id, before=before, limit_rows=limit
-        )
+            "list_dead_messages", tenant_id=caller.tenant_id, before=before,
+            of_acknowledged=acknowledged, limit_rows=limit,
+        )  # fmt: skip
         return [row[0] for row in rows]
 
     async def get_dead_message(self, caller: Caller, dead_id: int) -> Row | None:
@@ -41,6 +42,16 @@ class Transports:
                 "remove_dead_message", tenant_id=caller.tenant_id, of_dead_id=dead_id
             )
         )
+
+    async def acknowledge_dead_message(
+        self, caller: Caller, dead_id: int, note: str
+    ) -> Row | None:
+        """Note that somebody has seen to one."""
+        found: Row | None = await self._database.value(
+            "acknowledge_dead_message", tenant_id=caller.tenant_id, of_dead_id=dead_id, note=note,
+            actor=f"user {caller.user_name}",
+        )  # fmt: skip
+        return found
 
     async def resend_dead_message(self, caller: Caller, dead_id: int) -> Row | None:
         """Let one be sent again."""

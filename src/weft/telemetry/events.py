@@ -96,6 +96,7 @@ EVENTS = MappingProxyType(
         "transport.offers_lost": "nobody answered: jobs are ready again · transport, queue, jobs",
         "transport.dead_message": "a message that nobody wants is kept · transport, source, "
         "reason, bytes",
+        "transport.letter_acknowledged": "a person has seen to a dead message · letter, user",
         "transport.mail_failed": "a letter about dead messages was not taken · error",
         "transport.stuck": "a record of a partition holds up very many that are done · group, "
         "topic, partition, offset, behind",

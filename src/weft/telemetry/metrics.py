@@ -99,6 +99,16 @@ TRANSPORT_MESSAGES: Final = Counter(
     "weft_transport_messages", "messages of offers that were sent",
     ["transport", "outcome"], registry=REGISTRY,
 )  # fmt: skip
+TRANSPORT_UNACKNOWLEDGED: Final = Gauge(
+    "weft_transport_unacknowledged",
+    "messages of a queue of RabbitMQ that this process has got and not acknowledged", ["queue"],
+    registry=REGISTRY,
+)  # fmt: skip
+TRANSPORT_REDELIVERED: Final = Counter(
+    "weft_transport_redelivered",
+    "messages of a queue of RabbitMQ that came here and had come to somebody before", ["queue"],
+    registry=REGISTRY,
+)  # fmt: skip
 TRANSPORT_REFUSED: Final = Counter(
     "weft_transport_refused", "messages of transports that are none of weft's", ["transport"],
     registry=REGISTRY,

@@ -19,7 +19,12 @@ class TransportStoreSuite(StoreTests):
     async def test_a_dead_message_that_there_is_not_is_none(self) -> None:
         """None is listed before the first number."""
         api, caller = self.site.api, self.site.caller
-        assert list(await api.list_dead_messages(caller, before=0, limit=9)) == []
+        for acknowledged in (False, True):
+            found = await api.list_dead_messages(
+                caller, before=0, acknowledged=acknowledged, limit=9
+            )
+            assert list(found) == []
+        assert await api.acknowledge_dead_message(caller, 0, "seen") is None
         assert await api.get_dead_message(caller, 0) is None
         assert await api.resend_dead_message(caller, 0) is None
         assert not await api.remove_dead_message(caller, 0)

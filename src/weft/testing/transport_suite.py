@@ -114,7 +114,7 @@ class TransportSuite:
         try:
             await transport.publish([(route, b"1"), (route, b"2")])
             found = await transport.depths([route, other])
-            checked = await transport.check()
+            checked = await transport.check([route, a_route()])
         finally:
             await transport.close()
 

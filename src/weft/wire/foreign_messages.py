@@ -42,6 +42,8 @@ class ForeignJob(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     command: tuple[str, ...]
     until: int
     """Seconds since 1970: who has not begun it by then leaves it."""
+    trace: str
+    """The trace id of the batch."""
     timeout_s: float | None = None
 
 
@@ -85,6 +87,7 @@ def foreign_job(
     offer: tuple[int, UUID],
     until: datetime,
     spec: JobSpec,
+    trace_id: str = "",
 ) -> bytes:
     """Return the message of a job of which `beyond_command` says nothing."""
     assert spec.command is not None
@@ -96,6 +99,7 @@ def foreign_job(
             offer=f"{offer[0]}.{offer[1]}",
             command=spec.command,
             until=int(until.timestamp()),
+            trace=trace_id,
             timeout_s=spec.timeout_s,
         )
     )

@@ -209,6 +209,7 @@ RIGHTS: Final[Mapping[str, Right | None]] = {
     "GET /v1/dead-messages": Right.OPERATE,
     "DELETE /v1/dead-messages/{dead}": Right.OPERATE,
     "GET /v1/dead-messages/{dead}": Right.OPERATE,
+    "POST /v1/dead-messages/{dead}/acknowledge": Right.OPERATE,
     "POST /v1/dead-messages/{dead}/resend": Right.OPERATE,
     "PUT /v1/queues": Right.MANAGE,
     "GET /v1/queues/{q}": Right.READ,

@@ -6,6 +6,10 @@ from weft.api.services import Services
 from weft.core.errors import DeadMessageFinal, DeadMessageNotFound
 from weft.ports.store import Caller, Row
 from weft.submission.services import Answer
+from weft.telemetry.log import get_logger
+from weft.wire.documents.failures import NoteDocument
+
+log = get_logger()
 
 
 async def list_transports(services: Services, caller: Caller) -> Sequence[Row]:
@@ -46,6 +50,17 @@ async def resend_dead_message(services: Services, caller: Caller, dead_id: int) 
             detail="Only a part of it was kept, or no queue of weft was meant.",
             hint=f"Look at it with `weft transport letters show {dead_id}`.",
         )
+    return dict(found)
+
+
+async def acknowledge_dead_message(
+    services: Services, caller: Caller, dead_id: int, document: NoteDocument
+) -> Answer:
+    """Note that the caller has seen to a dead message. Raise `DeadMessageNotFound`."""
+    found = await services.store.acknowledge_dead_message(caller, dead_id, document.note)
+    if found is None:
+        raise _not_found(dead_id)
+    log.info("transport.letter_acknowledged", letter=dead_id, user=caller.user_name)
     return dict(found)
 
 

@@ -16,7 +16,7 @@ from weft.cli.terminal.plain import one_line, plain
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import STATE_STYLES, print_json
 from weft.cli.top.cells import BATCH_HEADER, RIGHT, WORKER_HEADER, batch_cells, worker_cells
-from weft.cli.top.lists import BATCHES_MAX, COUNTS, first
+from weft.cli.top.lists import BATCHES_MAX, COUNTS, first, transport_fact
 from weft.client.api import Api
 from weft.core.ids import format_job_ref
 
@@ -59,13 +59,18 @@ async def _top(shared: Shared, *, once: bool) -> int:
         note("this terminal (TERM) has no full screen: workers and batches are printed once")
     async with shared.client(patience_s=PATIENCE_S) as client:
         overview, batches, incidents = await _look(client, BATCHES_MAX)
+        transports = await client.list_transports()
     if shared.json:
-        print_json({**overview, "batches": batches, "conditions": incidents})
+        shown = {**overview, "batches": batches, "conditions": incidents}
+        print_json(shown | ({"transports": transports} if transports else {}))
     else:
         from rich.console import Console  # noqa: PLC0415
 
         console = Console(width=None if sys.stdout.isatty() else PRINTED_WIDTH)
-        console.print(_render(client.url, overview, batches, incidents, width=console.width))
+        page = _render(
+            client.url, overview, batches, incidents, transports=transports, width=console.width
+        )
+        console.print(page)
     return 0
 
 
@@ -88,7 +93,7 @@ async def _look(client: Api, count: int) -> tuple[Document, list[Document], list
     overview = await client.overview()
     n_rows = min(count, BATCHES_MAX)
     batches = await first(client.list_batches(page_rows=n_rows), n_rows)
-    if not overview.get("blocked"):
+    if not overview.get("conditions"):
         return overview, batches, []
     return overview, batches, await first(client.list_conditions(), n_rows)
 
@@ -99,6 +104,7 @@ def _render(
     batches: Sequence[Document],
     incidents: Sequence[Document] = (),
     *,
+    transports: Sequence[Document] = (),
     width: int,
 ) -> "RenderableType":
     from rich.console import Group  # noqa: PLC0415
@@ -108,7 +114,8 @@ def _render(
     head = Text.assemble(
         ("weft ", "bold"), plain(url), "   jobs: ", (counts or "none", "bold cyan")
     )
-    top: list[RenderableType] = [head, Text()]
+    ways = [Text(transport_fact(one)) for one in transports]
+    top: list[RenderableType] = [head, *ways, Text()]
     if incidents:
         shown = [incident_row(one) for one in incidents[:INCIDENTS_SHOWN]]
         top += [_table(INCIDENT_HEADER, shown, width), Text()]

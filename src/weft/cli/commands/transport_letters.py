@@ -3,40 +3,43 @@
 import asyncio
 from base64 import b64decode
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
-from cyclopts import App
+from cyclopts import App, Parameter
 
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.plain import one_line
-from weft.cli.terminal.report import note
+from weft.cli.terminal.report import note as print_note
 from weft.cli.terminal.screen import print_facts, print_json, print_table
 
 app = App(
     name="letters",
-    help="Show, send again and remove messages that nobody wanted.\n\n"
+    help="Show, send again, acknowledge and remove messages that nobody wanted.\n\n"
     "    weft transport letters ls",
 )
 HEADER = ("Letter", "Transport", "Source", "Reason", "Bytes", "Kept at", "Error")
 
 
 @app.command(name="ls")
-def list_letters(*, shared: Shared = SHARED) -> int:
+def list_letters(
+    *, acknowledged: Annotated[bool, Parameter(negative="")] = False, shared: Shared = SHARED
+) -> int:
     """List the messages of transports that nobody wanted, the newest first. Only for
     operators.
 
         weft transport letters ls
 
     Args:
+        acknowledged: Those that are acknowledged, instead of the others.
         shared: Options of every command.
     """
-    return asyncio.run(_list(shared))
+    return asyncio.run(_list(shared, acknowledged=acknowledged))
 
 
-async def _list(shared: Shared) -> int:
+async def _list(shared: Shared, *, acknowledged: bool) -> int:
     async with shared.client() as client:
-        found = [one async for one in client.list_dead_messages()]
+        found = [one async for one in client.list_dead_messages(acknowledged=acknowledged)]
     if shared.json:
         print_json(found)
     elif found:
@@ -44,13 +47,13 @@ async def _list(shared: Shared) -> int:
             (
                 one["dead_id"], one["transport"], one_line(one["source"], width=60),
                 _reason(one), one["n_bytes"], moment(one["kept_at"]),
-                one_line(one["error"] or "", width=80),
+                one_line(_said(one), width=80),
             )
             for one in found
         ]  # fmt: skip
         print_table(HEADER, rows, right=("Letter", "Bytes"), spare=("Error",))
     else:
-        note("there is no message that nobody wanted")
+        print_note("there is no message that nobody wanted")
     return 0
 
 
@@ -76,6 +79,8 @@ def show(letter: int, /, *, shared: Shared = SHARED) -> int:
     }
     if found["error"]:
         facts["error"] = one_line(found["error"], width=4000)
+    if seen := found["acknowledged"]:
+        facts["acknowledged"] = one_line(f"by {seen['by']}: {seen['note']}", width=2000)
     facts |= {"kept at": moment(found["kept_at"]), "bytes": f"{found['n_bytes']:,}"}
     body = b64decode(found["body"])
     facts["body"] = one_line(body.decode(errors="backslashreplace"), width=4000)
@@ -118,6 +123,31 @@ def remove(letter: int, /, *, shared: Shared = SHARED) -> int:
     else:
         print(f"letter {letter} is forgotten")
     return 0
+
+
+@app.command(name="ack")
+def acknowledge(letter: int, /, *, note: str, shared: Shared = SHARED) -> int:
+    """Acknowledge a message that nobody wanted: it leaves the list, with a note. Only for
+    operators.
+
+        weft transport letters ack 3 --note "its program was too old"
+
+    Args:
+        letter: Its number.
+        note: What to say of it.
+        shared: Options of every command.
+    """
+    found = shared.ask(lambda client: client.acknowledge_dead_message(letter, note))
+    if shared.json:
+        print_json(found)
+    else:
+        print(f"letter {letter} acknowledged")
+    return 0
+
+
+def _said(one: Mapping[str, Any]) -> str:
+    """Return what a person has said of it, else weft."""
+    return str(one["acknowledged"]["note"] if one["acknowledged"] else one["error"] or "")
 
 
 def _reason(one: Mapping[str, Any]) -> str:

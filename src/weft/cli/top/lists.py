@@ -103,12 +103,23 @@ async def load(client: Api, view: View) -> None:
     await _LOADERS[view.kind](client, view)
 
 
-def facts_of(overview: Document) -> str:
-    """Return the numbers of jobs and workers in one line."""
+def facts_of(overview: Document, transports: Sequence[Document] = ()) -> str:
+    """Return the numbers of jobs and workers in one line, and how transports are."""
     counts = "   ".join(f"{overview[name]:,} {name}" for name in COUNTS if overview.get(name))
     n_incidents = overview.get("conditions", 0)
     parts = [f"jobs: {counts or 'none'}", f"workers: {len(overview['workers']):,}"]
-    return "   ".join(parts + ([f"incidents: {n_incidents:,}"] if n_incidents else []))
+    parts += [f"incidents: {n_incidents:,}"] if n_incidents else []
+    return "   ".join(parts + [transport_fact(one) for one in transports])
+
+
+def transport_fact(one: Document) -> str:
+    """Return in a few words how a transport is."""
+    if one["away_since"] is not None:
+        return f"{one['transport']}: away"
+    offered, in_flight = (
+        sum(queue[name] for queue in one["queues"]) for name in ("offered", "in_flight")
+    )
+    return f"{one['transport']}: {offered:,} offered, {in_flight:,} in flight"
 
 
 async def first(rows: AsyncIterator[Document], count: int) -> list[Document]:
@@ -126,7 +137,7 @@ async def _batches(client: Api, view: View) -> None:
     found = await first(
         client.list_batches(view.query or None, page_rows=BATCHES_MAX), BATCHES_MAX
     )
-    view.facts = facts_of(overview)
+    view.facts = facts_of(overview, await client.list_transports())
     view.show([Row(format_batch_id(one["id"]), batch_cells(one), one) for one in found])
 
 

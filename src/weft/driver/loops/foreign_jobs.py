@@ -49,8 +49,9 @@ async def bodies_of(
         beyond = "command" if spec is None else beyond_command(spec)
         if spec is not None and beyond is None:
             found[one.offer_id] = foreign_job(
-                one.tenant, one.batch_id, one.job_id, (one.offer_id, one.fence), one.until, spec
-            )
+                one.tenant, one.batch_id, one.job_id, (one.offer_id, one.fence), one.until, spec,
+                one.trace_id,
+            )  # fmt: skip
             continue
         message = f"foreign programs get a command and nothing else: this job has {beyond}"
         if beyond == "command":

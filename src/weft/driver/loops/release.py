@@ -209,7 +209,9 @@ async def _send(
         (
             Route(one.tenant, one.queue),
             bodies.get(one.offer_id)
-            or msgspec.json.encode(Message(one.tenant, one.batch_id, one.job_id, one.offer_id)),
+            or msgspec.json.encode(
+                Message(one.tenant, one.batch_id, one.job_id, one.offer_id, one.trace_id)
+            ),
         )
         for one in offers
     ]

@@ -25,6 +25,8 @@ class DueOffer(NamedTuple):
     """A foreign program leaves it from then on."""
     spec_first: int | None = None
     """The first job of the chunk with its spec, for a foreign program."""
+    trace_id: str = ""
+    """Of its batch."""
 
 
 class Offered(NamedTuple):

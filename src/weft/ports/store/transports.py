@@ -16,15 +16,22 @@ class TransportStore(Protocol):
         """
 
     async def list_dead_messages(
-        self, caller: Caller, *, before: int | None, limit: int
+        self, caller: Caller, *, before: int | None, acknowledged: bool, limit: int
     ) -> Sequence[Row]:
-        """Return messages that nobody wants, the newest first, from before a number on."""
+        """Return messages that nobody wants and that a person has acknowledged, or the others, the
+        newest first, from before a number on.
+        """
 
     async def get_dead_message(self, caller: Caller, dead_id: int) -> Row | None:
         """Return one with its `body` in base64; None: there is none."""
 
     async def remove_dead_message(self, caller: Caller, dead_id: int) -> bool:
         """Forget one; return whether there was one."""
+
+    async def acknowledge_dead_message(
+        self, caller: Caller, dead_id: int, note: str
+    ) -> Row | None:
+        """Note that somebody has seen to one, the first time; return it. None: there is none."""
 
     async def resend_dead_message(self, caller: Caller, dead_id: int) -> Row | None:
         """Let one be sent again, unless not `can_resend`; return it. None: there is none."""

@@ -85,7 +85,8 @@ CREATE TABLE weft.dead_message (
     kept_at timestamptz NOT NULL,
     body bytea NOT NULL CHECK (octet_length(body) <= 65536),
     n_bytes bigint NOT NULL CHECK (n_bytes >= octet_length(body)),  -- that it had
-    resend_at timestamptz  -- when somebody asked for it to be sent again
+    resend_at timestamptz,  -- when somebody asked for it to be sent again
+    acknowledged jsonb  -- by whom, when and with which note; NULL: it is still to be seen to
 );
 CREATE INDEX dead_message_tenant_idx ON weft.dead_message (tenant_id, dead_id);
 CREATE INDEX dead_message_kept_idx ON weft.dead_message (kept_at);

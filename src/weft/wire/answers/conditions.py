@@ -1,7 +1,7 @@
 """What the api answers about conditions that blocked jobs wait for together."""
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
@@ -13,7 +13,13 @@ class Condition(Struct, kw_only=True):
     """What blocked jobs wait for together: one incident, tested once for all of them."""
 
     condition_id: int
-    condition: Kind
+    condition: Annotated[
+        Kind | Literal["transport_unavailable"],
+        Meta(
+            description="transport_unavailable: no job is blocked on it; ready jobs wait for the "
+            "transport, and nobody but the driver tests it"
+        ),
+    ]
     tester: str
     parameters: dict[str, str]
     since: datetime
@@ -21,7 +27,7 @@ class Condition(Struct, kw_only=True):
         Count,
         Meta(
             description="that wait for it now; of a user who does not see the tenant: of the jobs "
-            "that they see, 10,000 at most"
+            "that they see, 10,000 at most; of a transport 1,000 at most of each batch"
         ),
     ]
     n_next: Annotated[int, Meta(description="how many go on after the next test that passes")]

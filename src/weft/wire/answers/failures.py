@@ -48,7 +48,7 @@ class Failures(Struct, kw_only=True):
 
 
 class Acknowledgement(Struct, kw_only=True):
-    """A note that somebody has seen to a failed job."""
+    """A note that somebody has seen to a failed job or a dead message."""
 
     at: datetime
     by: str

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from weft.wire.answers.batches import Count
+from weft.wire.answers.failures import Acknowledgement
 
 
 class TransportQueue(Struct, kw_only=True):
@@ -34,7 +35,7 @@ class Transport(Struct, kw_only=True):
     looked_at: Annotated[datetime | None, Meta(description="null: the driver has not looked yet")]
     away_since: Annotated[datetime | None, Meta(description="null: it answered")]
     error: str | None
-    dead_messages: Annotated[Count, Meta(description="that nobody wanted and that are there")]
+    dead_messages: Annotated[Count, Meta(description="that nobody wanted, and acknowledged")]
     queues: list[TransportQueue]
 
 
@@ -56,6 +57,9 @@ class DeadMessage(Struct, kw_only=True):
     can_resend: Annotated[bool, Meta(description="it is whole, and a queue of weft was meant")]
     resend_at: Annotated[
         datetime | None, Meta(description="when it was asked for; once it is sent it is gone")
+    ]
+    acknowledged: Annotated[
+        Acknowledgement | None, Meta(description="null: it is still to be seen to")
     ]
 
 

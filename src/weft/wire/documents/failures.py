@@ -1,4 +1,4 @@
-"""The document with which a person acknowledges failed jobs."""
+"""The documents with which a person acknowledges failed jobs and dead messages."""
 
 from typing import Annotated
 
@@ -14,14 +14,19 @@ ACKNOWLEDGED_MAX = 5_000
 CAUSE_PATTERN = "^[0-9a-f]{12}" + END
 
 
-class AcknowledgeDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """`POST …/failures/acknowledge`: all failed jobs of a batch, those of a cause, or some."""
+class NoteDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """`POST /v1/dead-messages/{dead}/acknowledge`."""
 
     note: Annotated[
         str,
         Meta(min_length=1, max_length=NOTE_CHARS_MAX, pattern=r"^[^\x00]+$"),
         says("What a person says of it; it stays in the history.", "the disk was full"),
     ]
+
+
+class AcknowledgeDocument(NoteDocument):
+    """`POST …/failures/acknowledge`: all failed jobs of a batch, those of a cause, or some."""
+
     cause: Annotated[
         Annotated[str, Meta(pattern=CAUSE_PATTERN)] | None,
         says("Only jobs that failed for this cause.", "0f3a9c41d27e"),

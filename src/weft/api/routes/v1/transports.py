@@ -4,7 +4,7 @@ wanted there.
 
 from litestar import Response, delete, get, post
 
-from weft.api.http.paging import PAGE, cursor_of, limit_of, page
+from weft.api.http.paging import PAGE, cursor_of, kind_of, limit_of, page
 from weft.api.http.parameters import Query
 from weft.api.http.path_ids import dead_message_of
 from weft.api.http.replies import reply
@@ -17,6 +17,9 @@ from weft.wire.answers.transports import (
     WholeDeadMessage,
 )
 from weft.wire.documents.batches import Empty
+from weft.wire.documents.failures import NoteDocument
+
+_LETTERS = ("acknowledged", *PAGE)
 
 
 @get("/v1/transports", opt={"page": Transport})
@@ -27,16 +30,19 @@ async def list_transports(request: AnyRequest) -> Response[bytes]:
     return reply({"items": rows, "cursor": None})
 
 
-@get("/v1/dead-messages", opt={"page": DeadMessage, "query": PAGE})
+@get("/v1/dead-messages", opt={"page": DeadMessage, "query": _LETTERS})
 async def list_dead_messages(request: AnyRequest) -> Response[bytes]:
-    """List the messages of transports that nobody wants, the newest first."""
-    query = Query(request, PAGE)
+    """List the messages of transports that nobody wants, the newest first. `acknowledged=true`:
+    those that a person has acknowledged, instead of the others.
+    """
+    query = Query(request, _LETTERS)
     services = services_of(request)
-    limit = limit_of(query, services.settings)
+    limit, kind = limit_of(query, services.settings), kind_of("dm", query.text("acknowledged"))
     rows = await services.store.list_dead_messages(
-        caller_of(request), before=cursor_of(query, "dm"), limit=limit
-    )
-    return reply(page(rows, limit, "dm", "dead_id"))
+        caller_of(request), before=cursor_of(query, kind),
+        acknowledged=query.flag("acknowledged"), limit=limit,
+    )  # fmt: skip
+    return reply(page(rows, limit, kind, "dead_id"))
 
 
 @get("/v1/dead-messages/{dead:str}", opt={"answer": WholeDeadMessage})
@@ -78,11 +84,28 @@ async def resend_dead_message(request: AnyRequest) -> Response[bytes]:
     )
 
 
+@post(
+    "/v1/dead-messages/{dead:str}/acknowledge",
+    opt={"answer": DeadMessage, "body": NoteDocument},
+)
+async def acknowledge_dead_message(request: AnyRequest) -> Response[bytes]:
+    """Acknowledge a dead message: it leaves the list, with a note."""
+    Query(request, ())
+    dead_id = dead_message_of(request)
+    document = await read_document(request, NoteDocument)
+    return reply(
+        await transports.acknowledge_dead_message(
+            services_of(request), caller_of(request), dead_id, document
+        )
+    )
+
+
 ROUTES = (
     list_transports,
     list_dead_messages,
     get_dead_message,
     remove_dead_message,
     resend_dead_message,
+    acknowledge_dead_message,
 )
 """The routes of transports."""

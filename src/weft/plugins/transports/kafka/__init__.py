@@ -110,10 +110,13 @@ class KafkaTransport:
         await self._make_topics(set(topics))
         return await asyncio.to_thread(self._look, lambda admin: looks.depths(admin, topics))
 
-    async def check(self) -> Sequence[Finding]:
-        """Ask for the cluster, and whether a topic could be made."""
+    async def check(self, routes: Sequence[Route] = ()) -> Sequence[Finding]:
+        """Ask for the cluster, whether a topic could be made, and what those are that are
+        there.
+        """
+        topics = [route.name for route in routes]
         return await asyncio.to_thread(
-            self._look, lambda admin: looks.check(admin, self._to.name, self._to.user)
+            self._look, lambda admin: looks.check(admin, self._to.name, self._to.user, topics)
         )
 
     def _look(self, ask: Callable[[AdminClient], Found]) -> Found:

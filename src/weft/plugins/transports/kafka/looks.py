@@ -1,11 +1,13 @@
 """What the cluster says of topics, groups and rights. Nothing here changes it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient
+from confluent_kafka.admin._config import ConfigResource
 from confluent_kafka.admin._listoffsets import OffsetSpec
+from confluent_kafka.admin._resource import ResourceType
 from confluent_kafka.cimpl import NewTopic as Topic
 
 from weft.core.findings import Finding
@@ -43,10 +45,13 @@ def _offsets(
     return {one.partition: future.result(_CALL_S + 1).offset for one, future in asked.items()}
 
 
-def check(admin: AdminClient, name: str, user: str) -> Sequence[Finding]:
-    """Say what the cluster is, and whether this user could make a topic there."""
-    brokers = admin.list_topics(timeout=_CALL_S).brokers
-    found = [Finding(name, "ok", f"Kafka with {len(brokers)} broker{'s' * (len(brokers) != 1)}")]
+def check(admin: AdminClient, name: str, user: str, topics: Sequence[str]) -> Sequence[Finding]:
+    """Say what the cluster is, whether this user could make a topic there, and what these are."""
+    cluster = admin.list_topics(timeout=_CALL_S)
+    n_brokers = len(cluster.brokers)
+    found = [Finding(name, "ok", f"Kafka with {n_brokers} broker{'s' * (n_brokers != 1)}")]
+    there = {one: len(cluster.topics[one].partitions) for one in topics if one in cluster.topics}
+    found += _topics(admin, name, there)
     asked = admin.create_topics(
         [Topic("weft.check", num_partitions=1)], request_timeout=_CALL_S, validate_only=True
     )
@@ -56,3 +61,19 @@ def check(admin: AdminClient, name: str, user: str) -> Sequence[Finding]:
         advice = f"Let user {user} create, describe, write and read topics named `weft.*`."
         return [*found, Finding(name, "wrong", error.args[0].str()[:500], advice)]
     return [*found, Finding(name, "ok", "topics named weft.* can be made")]
+
+
+def _topics(admin: AdminClient, name: str, topics: Mapping[str, int]) -> Iterator[Finding]:
+    """Say of topics, by their numbers of partitions, what they are."""
+    if not topics:
+        return
+    asked = {ConfigResource(ResourceType.TOPIC, topic): topic for topic in topics}
+    for resource, future in admin.describe_configs(list(asked), request_timeout=_CALL_S).items():
+        topic = asked[resource]
+        policy = str(future.result(_CALL_S + 1)["cleanup.policy"].value)
+        what = f"topic {topic}: {topics[topic]} partition{'s' * (topics[topic] != 1)}"
+        if "compact" in policy:
+            what = f"topic {topic} is compacted: it takes no records without keys"
+            yield Finding(name, "wrong", what, "Give it cleanup.policy=delete, or delete it.")
+        else:
+            yield Finding(name, "ok", what)

@@ -6,7 +6,7 @@ acknowledged. It must not know what messages say.
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from secrets import token_hex
 from typing import Any, Final
 
@@ -24,6 +24,7 @@ from weft.ports.transport import (
 try:
     import aio_pika
     from aio_pika.abc import AbstractChannel
+    from aio_pika.exceptions import ChannelNotFoundEntity, ChannelPreconditionFailed
 
     from weft.plugins.transports.rabbitmq.consumer import RabbitDeliveries
     from weft.plugins.transports.rabbitmq.link import (
@@ -108,10 +109,13 @@ class RabbitTransport:
             raise TransportError(reason(error)) from error
         return [Depth(one.message_count or 0, one.consumer_count or 0) for one in found]
 
-    async def check(self) -> Sequence[Finding]:
-        """Make a queue, send and get a message, and remove the queue."""
+    async def check(self, routes: Sequence[Route] = ()) -> Sequence[Finding]:
+        """Make a queue, send and get a message, and remove the queue; look at those that are
+        there.
+        """
         route = Route(f"check-{token_hex(8)}", "q")
         found = [_version(await self._version(), self._to.name)]
+        found += [wrong for one in routes if (wrong := await self._mistake(one)) is not None]
         try:
             channel = await self._publishing()
             queue = await self._declare(channel, route)
@@ -132,6 +136,28 @@ class RabbitTransport:
             return [*found, Finding(self._to.name, "ok", what)]
         what = "a message was not confirmed, or did not come back"
         return [*found, Finding(self._to.name, "wrong", what, "Look into the log of the broker.")]
+
+    async def _mistake(self, route: Route) -> Finding | None:
+        """Say what is wrong with a queue that is there; None: nothing, or it is not there."""
+        try:
+            if not self._link.is_open:
+                await self.close()
+            _ = await self._link.publishing()
+            assert self._link.connection is not None
+            # What is refused closes its channel.
+            channel = await self._link.connection.channel()
+            with suppress(ChannelNotFoundEntity):
+                await channel.declare_queue(route.name, passive=True, timeout=CALL_S)
+                await _queue(channel, route.name, _arguments(route))
+                await channel.close()
+        except ChannelPreconditionFailed as error:
+            what = f"queue {route.name} is none that weft would make: {reason(error)}"
+            advice = "Delete it at the broker when it is empty; weft makes it again."
+            return Finding(self._to.name, "wrong", what, advice)
+        except FAILURES as error:
+            await self.close()
+            raise TransportError(reason(error)) from error
+        return None
 
     async def _version(self) -> str:
         try:
@@ -160,14 +186,9 @@ class RabbitTransport:
         if channel is self._link.channel and route.tenant not in self._tenants:
             await self._declare_tenant(channel, route.tenant)
             self._tenants.add(route.tenant)
-        dead = Route(route.tenant, DEAD).name
+        queue = await _queue(channel, route.name, _arguments(route))
         if route.queue == DEAD:
-            return await _queue(channel, dead, _QUORUM)
-        ends = {
-            "x-dead-letter-exchange": dead,
-            "x-dead-letter-strategy": "at-least-once", "x-overflow": "reject-publish",
-        }  # fmt: skip
-        queue = await _queue(channel, route.name, {**_QUORUM, **ends})
+            return queue
         await queue.bind(f"weft.{route.tenant}", route.name, timeout=CALL_S)
         return queue
 
@@ -197,6 +218,15 @@ class RabbitTransport:
         except FAILURES:
             return False
         return True
+
+
+def _arguments(route: Route) -> Mapping[str, Any]:
+    if route.queue == DEAD:
+        return _QUORUM
+    return {
+        **_QUORUM, "x-dead-letter-exchange": Route(route.tenant, DEAD).name,
+        "x-dead-letter-strategy": "at-least-once", "x-overflow": "reject-publish",
+    }  # fmt: skip
 
 
 async def _queue(channel: AbstractChannel, name: str, arguments: Mapping[str, Any]) -> Any:  # noqa: ANN401 (AbstractQueue)

@@ -11,6 +11,7 @@ from aiormq.abc import DeliveredMessage
 from weft.core.watermark import Watermark
 from weft.plugins.transports.rabbitmq.link import CALL_S, FAILURES, lasting, reason
 from weft.ports.transport import DEAD, Death, Route, TransportError, read_refusal, refusal_of
+from weft.telemetry import metrics
 
 _REASONS: Final = {
     "rejected": "rejected", "expired": "expired", "maxlen": "full",
@@ -67,6 +68,9 @@ class RabbitDeliveries:
             raise TransportError("the broker has ended the connection or the consumer")
         assert message.delivery_tag is not None
         self._unsettled.deliver(message.delivery_tag)
+        metrics.TRANSPORT_UNACKNOWLEDGED.labels(self.route.name).inc()
+        if message.redelivered:
+            metrics.TRANSPORT_REDELIVERED.labels(self.route.name).inc()
         return RabbitMessage(message, self)
 
     def settle(self, tag: int) -> None:
@@ -78,11 +82,13 @@ class RabbitDeliveries:
     def drop(self, tag: int) -> None:
         """Note that a message is nothing of ours any more."""
         self._unsettled.finish(tag)
+        metrics.TRANSPORT_UNACKNOWLEDGED.labels(self.route.name).dec()
 
     async def end(self) -> None:
-        """Tell the broker of all that is settled."""
+        """Tell the broker of all that is settled; what is not is another's."""
         if self._telling is not None:
             await self._telling
+        metrics.TRANSPORT_UNACKNOWLEDGED.labels(self.route.name).dec(len(self._unsettled))
 
     async def _tell_settled(self) -> None:
         """Acknowledge at once what lies before the first message that is open, the rest alone."""
@@ -90,7 +96,7 @@ class RabbitDeliveries:
             while settled := self._settled:
                 self._settled = []
                 for tag in settled:
-                    self._unsettled.finish(tag)
+                    self.drop(tag)
                 smallest = self._unsettled.smallest
                 before = [tag for tag in settled if smallest is None or tag < smallest]
                 last = max(before, default=0)

@@ -5,5 +5,6 @@
 CREATE OR REPLACE FUNCTION weft._sees_condition(of_condition_id bigint) RETURNS boolean LANGUAGE plpgsql STABLE
 AS $$
 BEGIN
-    RETURN weft._caller_id() IS NULL OR EXISTS (SELECT FROM weft._shown_waiting(of_condition_id, 1));
+    RETURN weft._caller_id() IS NULL OR EXISTS (SELECT FROM weft._shown_waiting(of_condition_id, 1))
+        OR weft._shown_queued(of_condition_id) > 0;
 END $$;

@@ -4,6 +4,11 @@
 CREATE OR REPLACE FUNCTION weft._no_condition(of_condition_id bigint) RETURNS void LANGUAGE plpgsql
 AS $$
 BEGIN
+    IF EXISTS (SELECT FROM weft.condition c WHERE c.condition_id = of_condition_id AND c.transport IS NOT NULL
+        AND weft._sees_condition(c.condition_id)) THEN
+        PERFORM weft._fail('WF116', format('condition %s is not one that jobs are blocked on', of_condition_id),
+            'A transport is away. Its jobs wait in their queues, and go on when it is back.', 'Look at it with `weft transport ls`.');
+    END IF;
     PERFORM weft._fail('WF116', format('condition %s does not exist', of_condition_id),
         'It is over, none of the jobs that you see waits for it, or there never was one.',
         'List what jobs wait for with `weft condition ls`.');

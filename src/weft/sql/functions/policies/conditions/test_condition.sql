@@ -8,7 +8,7 @@ AS $$
 BEGIN
     PERFORM weft._as_tenant(test_condition.tenant_id);
     UPDATE weft.condition c SET next_test_at = test_condition.at
-    WHERE c.condition_id = of_condition_id AND weft._sees_condition(c.condition_id);
+    WHERE c.condition_id = of_condition_id AND c.transport IS NULL AND weft._sees_condition(c.condition_id);
     IF NOT FOUND THEN
         PERFORM weft._no_condition(of_condition_id);
     END IF;

@@ -8,7 +8,8 @@ CREATE OR REPLACE FUNCTION weft.list_transports(of_tenant_id int, names text[]) 
 SET search_path = pg_catalog, pg_temp
 AS $$
     SELECT jsonb_build_object('transport', n.name, 'looked_at', s.looked_at, 'away_since', s.away_since, 'error', s.error,
-        'dead_messages', (SELECT count(*) FROM weft.dead_message x WHERE x.tenant_id = of_tenant_id AND x.transport = n.name),
+        'dead_messages', (SELECT count(*) FROM weft.dead_message x WHERE x.tenant_id = of_tenant_id AND x.transport = n.name
+            AND x.acknowledged IS NULL),
         'queues', coalesce((
         SELECT jsonb_agg(jsonb_build_object('queue', q.name, 'workers', c.workers, 'slots', c.slots, 'offered', o.offered,
             'unconfirmed', o.unconfirmed, 'sent_again', o.sent_again, 'in_flight', o.in_flight, 'oldest_at', o.oldest_at,

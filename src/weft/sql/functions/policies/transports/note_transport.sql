@@ -1,6 +1,6 @@
 -- note_transport: what the driver saw of a transport just now: that it answered, and what it holds of each queue, or why it did not.
 -- Called by: DriverStore.note_transport.   Safe to repeat: yes.   Plan: by key; depths of the transport, which are few.
--- Locks: as _check_epoch; transport_state.
+-- Locks: as _check_epoch; transport_state; as _note_away.
 -- error: NULL: it answered. tenants, queues, messages, consumers: side by side; an away transport keeps what it had.
 -- Returns: whether it has gone or come back since the last look.
 -- Owner: weft_system.  Granted to: weft_driver.
@@ -24,5 +24,6 @@ BEGIN
         FROM unnest(tenants, queues, messages, consumers) x (tenant, queue, messages, consumers) JOIN weft.tenant t ON t.name = x.tenant
         ON CONFLICT DO NOTHING;
     END IF;
+    PERFORM weft._note_away(note_transport.transport, note_transport.error, v_at);
     RETURN (v_before IS NULL) <> (note_transport.error IS NULL);
 END $$;

@@ -92,7 +92,7 @@ async def _share(request: AnyRequest, in_path: str | None) -> Response[bytes]:
         raise bad_request("username: it is another one than in the path")
     if word is _MISSING:
         raise bad_request("permission: it is required")
-    name = "NONE" if word in {None, ""} else word.upper() if isinstance(word, str) else ""
+    name = "NONE" if word in (None, "") else word.upper() if isinstance(word, str) else ""
     if name not in _GIVEN:
         raise bad_request(f"permission: expected one of {', '.join(_GIVEN)}")
     if user.casefold() != facts["owner"].casefold():

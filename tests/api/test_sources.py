@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from api.live import LiveApi
+from api.test_users import add
 from weft.core.errors import Internal
 from weft.sql import text_of
 from weft.store import open_driver_store
@@ -294,6 +295,20 @@ async def test_nobody_lets_others_run_programs(
         assert (await http.get("/v1/sources/scenes")).json()["user"] == me
         await apply(other, SETUP.replace("init", "nominal"))
     assert (await http.get("/v1/sources/scenes")).json()["user"] == "ops"
+
+
+async def test_setup_is_seen_by_who_sees_its_sources(
+    api: LiveApi, http: httpx.AsyncClient
+) -> None:
+    """Its file says where they read and what they run."""
+    await apply(http)
+    una = await add(http, "una")
+    assert (await http.get("/v1/setups/snow", headers=una)).status_code == 200
+    answer = await http.request("DELETE", "/v1/billing-projects/default/members/una")
+    assert answer.status_code == 200, answer.text
+    assert (await http.get("/v1/sources/scenes", headers=una)).status_code == 404
+    answer = await http.get("/v1/setups/snow", headers=una)
+    assert (answer.status_code, answer.json()["code"]) == (404, "API.SETUP_NOT_FOUND")
 
 
 async def test_wrong_requests_are_refused(api: LiveApi, http: httpx.AsyncClient) -> None:

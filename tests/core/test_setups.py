@@ -84,6 +84,13 @@ def test_wrong_setup_is_refused_with_its_line(old: str, new: str, line: int, wha
         ('url = "https://x.example/"\nheaders = { Host = "y" }', "no header that may be given"),
         ('url = "https://x.example/"\nheaders = { A = "${env.B}" }', "only ${secret.NAME}"),
         ('url = "https://x.example/"\nheaders = { A = 1 }', "A: it should be a text"),
+        ('url = "https://x.example/?token=a&token=${secret.K}"', "token is a credential: write"),
+        ('url = "https://x.example/"\nquery = { api_key = "a" }', "api_key is a credential"),
+        ('url = "https://x.example/"\nheaders = { X-Auth-Token = "a" }', "is a credential"),
+        (
+            'url = "https://x.example/"\nheaders = { Authorization = "Bearer a" }',
+            "Authorization is a credential: write ${secret.NAME}, a secret of the owner",
+        ),
     ],
 )
 def test_secrets_stand_where_nobody_sees_them(line: str, what: str) -> None:
@@ -98,6 +105,12 @@ command = ["true"]
     with pytest.raises(InvalidSetup) as failure:
         parse_setup(text)
     assert what in str(failure.value)
+
+
+def test_credentials_of_sinks_are_not_written_out() -> None:
+    sink = '[sink.s]\nkind = "http"\nmessage = "1"\nurl = "https://x.example/?sig=abc"'
+    with pytest.raises(InvalidSetup, match="line 4: sig is a credential"):
+        parse_setup(sink)
 
 
 @pytest.mark.parametrize("field", ['message = "${secret.K}"', 'order = "${secret.K}"'])

@@ -227,6 +227,14 @@ async def test_messages_of_one_order_wait_for_each_other(world: World) -> None:
     assert [one.job_id for one in await due(world)] == [2]
 
 
+async def test_address_is_shown_without_its_login(world: World) -> None:
+    await apply(world, SINK.replace("//endpoint", "//ann:${secret.K}@endpoint"))
+    await scene(world)
+    await end(await world.worker(), 0)
+    (shown,) = await world.api.list_messages(world.caller, "wekeo", after=0, limit=9)
+    assert shown["url"] == "https://endpoint.example/products"
+
+
 async def test_new_address_is_that_of_what_is_still_to_be_sent(world: World) -> None:
     await apply(world)
     await scene(world)

@@ -1,9 +1,11 @@
 """Credentials of sources and sinks: `${secret.NAME}`, of who owns them, in `url` and `headers`."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
+from urllib.parse import parse_qsl, urlsplit
 
+from weft.core.access.secret_variables import USUAL, matches, patterns_of
 from weft.core.deliveries.callback_url import parse_callback_url, without_login
 
 SECRET: Final = re.compile(r"\$\{secret\.([A-Za-z][\w.-]{0,62})\}")
@@ -14,6 +16,8 @@ _LOGIN: Final = re.compile(rf"(?:[^:$]*:)?{SECRET.pattern}|{SECRET.pattern}:{SEC
 HEADERS_MAX: Final = 50
 _HEADER_CHARS_MAX: Final = 2000
 _HEADER: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
+_CREDENTIALS: Final = (*patterns_of(USUAL), "*AUTHORIZATION", "*SIGNATURE*", "SIG")
+"""Names of headers and of fields of a query whose values are secret, with _ for -."""
 _OUR_HEADERS: Final = frozenset({"connection", "content-length", "host", "transfer-encoding"})
 
 
@@ -34,6 +38,16 @@ def wrong_url(given: object) -> str:
         parse_callback_url(without_login(plain)[0])
     except ValueError as error:
         return str(error)
+    return wrong_credential(parse_qsl(urlsplit(url).query))
+
+
+def wrong_credential(given: Iterable[tuple[str, object]]) -> str:
+    """Say which header or field of a query is a credential that is written out; empty: none is.
+    Whoever sees the setup would see it.
+    """
+    for name, value in given:
+        if matches(name.replace("-", "_"), _CREDENTIALS) and not SECRET.search(str(value)):
+            return f"{name} is a credential: write ${{secret.NAME}}, a secret of the owner"
     return ""
 
 
@@ -50,4 +64,4 @@ def wrong_headers(given: object) -> str:
             return f"{name}: it should be a text of printable characters of ASCII"
         if "${" in SECRET.sub("", value):
             return f"{name}: only ${{secret.NAME}} is filled into it"
-    return ""
+    return wrong_credential(given.items())

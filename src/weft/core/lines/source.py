@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Final
 
-from weft.core.lines.credentials import wrong_headers, wrong_url
+from weft.core.lines.credentials import wrong_credential, wrong_headers, wrong_url
 from weft.core.lines.durations import duration_of
 from weft.core.lines.lifecycle import Say
 from weft.core.schedules import WrongCron, WrongZone, check_cron, zone_of
@@ -56,10 +56,12 @@ def _is_content(given: object) -> str:
 
 
 def _is_query(given: object) -> str:
-    is_table = isinstance(given, Mapping) and len(given) <= _FIELDS_MAX
-    values = given.values() if isinstance(given, Mapping) else ()
-    if is_table and all(isinstance(one, str | int | float) for one in values):
-        return ""
+    if (
+        isinstance(given, Mapping)
+        and len(given) <= _FIELDS_MAX
+        and all(isinstance(one, str | int | float) for one in given.values())
+    ):
+        return wrong_credential(given.items())
     return f"it should be a table of at most {_FIELDS_MAX} texts and numbers"
 
 

@@ -5,7 +5,8 @@ CREATE OR REPLACE FUNCTION weft._message_document(delivery weft.callback_deliver
 AS $$
     SELECT jsonb_build_object(
         'delivery_id', delivery.delivery_id, 'delivery', delivery.name, 'sink', sink, 'batch_id', delivery.batch_id,
-        'job_id', delivery.job_id, 'file', nullif(delivery.file, ''), 'url', delivery.url, 'order', delivery.order_key,
+        'job_id', delivery.job_id, 'file', nullif(delivery.file, ''),
+        'url', regexp_replace(delivery.url, '://[^/?#@]*@', '://'), 'order', delivery.order_key,
         'state', CASE WHEN delivery.delivered_at IS NOT NULL THEN 'delivered' WHEN delivery.held = 'dropped' THEN 'dropped'
             WHEN delivery.next_at IS NOT NULL THEN 'pending' WHEN delivery.held = 'held' THEN 'held' ELSE 'failed' END,
         'n_attempts', delivery.n_attempts, 'last_status', delivery.last_status, 'last_error', delivery.last_error,

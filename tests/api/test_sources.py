@@ -311,6 +311,31 @@ async def test_setup_is_seen_by_who_sees_its_sources(
     assert (answer.status_code, answer.json()["code"]) == (404, "API.SETUP_NOT_FOUND")
 
 
+async def test_nobody_chooses_by_parameters_what_others_run(
+    api: LiveApi, http: httpx.AsyncClient
+) -> None:
+    """Where a parameter stands in an image, its owner or an administrator sets it."""
+    line = SETUP.replace('command = ["true"]', 'image = "docker://r.example/snow:${param.tag}"')
+    line += '\n[parameters]\ntag = "1"\nclouds = 50\n'
+    await apply(http, line)
+    me = (await http.get("/v1/whoami")).json()["user"]
+    made = await http.post("/v1/users", json={"name": "ops", "role": "operator"})
+    async with api.client(authorization=f"Bearer {made.json()['token']}") as other:
+        assert (await other.put("/v1/parameters/clouds", json={"value": 9})).status_code == 200
+        refused = await other.put("/v1/parameters/tag", json={"value": "2"})
+        filed = await other.put(
+            "/v1/setups/snow", content=line.replace('"1"', '"2"'), headers=TOML
+        )
+        for answer in (refused, filed):
+            assert (answer.status_code, answer.json()["code"]) == (403, "API.RIGHT_MISSING")
+            told = f'parameter "tag" chooses what source "scenes" runs as {me}'
+            assert answer.json()["title"] == told, answer.text
+        assert (await http.get("/v1/parameters/tag")).json()["value"] == "1"
+        assert (await http.put("/v1/parameters/tag", json={"value": "3"})).status_code == 200
+        await apply(other, line.replace("snow:", "rain:"))
+        assert (await other.put("/v1/parameters/tag", json={"value": "4"})).status_code == 200
+
+
 async def test_wrong_requests_are_refused(api: LiveApi, http: httpx.AsyncClient) -> None:
     await apply(http)
     answer = await http.get("/v1/sources/gone/items")

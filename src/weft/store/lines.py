@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from weft.core.access.rights import Right
 from weft.core.lines.exits import ExitRule
 from weft.core.lines.lifecycle import PHASES, Lifecycle
 from weft.core.lines.limits import Path
@@ -40,6 +41,7 @@ class Lines:
             },
             user_id=caller.user_id,
             actor=f"user {caller.user_name}",
+            by_user=None if caller.may(Right.MANAGE) else caller.user_id,
         )
         return saved
 

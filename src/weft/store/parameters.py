@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
+from weft.core.access.rights import Right
 from weft.ports.store import Caller, Row
 from weft.store.database import Database
 
@@ -28,6 +29,7 @@ class Parameters:
             value=value,
             of_type=of_type,
             actor=f"user {caller.user_name}",
+            by_user=None if caller.may(Right.MANAGE) else caller.user_id,
         )
         return row
 

@@ -20,7 +20,7 @@ class ParameterStore(Protocol):
         of_type: str | None,
     ) -> Row:
         """Give it a value from now on; return it. The same value again is no new version. Raise
-        `ParameterOfOtherType`.
+        `ParameterOfOtherType`, and `RightMissing` if it chooses what a source of others runs.
         """
 
     async def list_parameters(

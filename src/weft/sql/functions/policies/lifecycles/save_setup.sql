@@ -3,14 +3,15 @@
 -- Called by: Store.save_setup (api).   Safe to repeat: yes.
 -- Locks: setups; as _save_sources; as _save_sinks.   Plan: by key.
 -- parts: sources (as _save_sources), sinks (as _save_sinks), parameters (as _save_parameters). user_id: who saves it.
+-- by_user: as _add_version.
 -- lifecycles: each name, statuses, document, limits (as in the table), edges [[from, to]], cores [[state, status]],
 --   moves [[state, phase, from, way]],--   exits [[first, last, status, subtype, tries, products]].
 -- Returns: the names of those that are new or changed, of parts with what they are.
 -- Raises WF241 (another setup has the name), and what _save_sources, _save_sinks and _save_parameters raise.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.save_setup(tenant_id int, name text, document text, lifecycles jsonb, parts jsonb,
-    user_id int, actor text, at timestamptz DEFAULT clock_timestamp()) RETURNS text[] LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
+    user_id int, actor text, at timestamptz DEFAULT clock_timestamp(), by_user int DEFAULT NULL) RETURNS text[]
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -55,5 +56,5 @@ BEGIN
         coalesce(parts -> 'sources', '[]'), save_setup.at)) x) || ARRAY(SELECT 'sink ' || x FROM unnest(weft._save_sinks(
         save_setup.tenant_id, save_setup.name, save_setup.user_id, coalesce(parts -> 'sinks', '[]'), save_setup.actor, save_setup.at)) x)
         || ARRAY(SELECT 'parameter ' || x FROM unnest(weft._save_parameters(save_setup.tenant_id, save_setup.name, 
-            coalesce(parts -> 'parameters', '[]'), save_setup.actor, save_setup.at)) x);
+            coalesce(parts -> 'parameters', '[]'), save_setup.actor, save_setup.at, by_user)) x);
 END $$;

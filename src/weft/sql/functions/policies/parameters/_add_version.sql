@@ -2,14 +2,16 @@
 -- Called by: set_parameter, _save_parameters, which have locked setups.   Safe to repeat: yes.
 -- Locks: setups (by the caller).   Plan: by key, from the end.
 -- of_type: NULL: as it is, or, if it is new, as the value is.   of_setup NULL: a person sets it.
--- Returns: whether there is a new version.   Raises WF246 (it has another type).
+-- by_user: who sets it, without the right to manage: a parameter that stands in an image, a command or files of a source chooses what
+--   runs as its owner, so only the owner sets it. NULL: who may manage the tenant does.
+-- Returns: whether there is a new version.   Raises WF121, WF246 (it has another type).
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._add_version(of_tenant_id int, of_name text, value jsonb, of_type text, actor text, of_setup text,
-    at timestamptz) RETURNS boolean LANGUAGE plpgsql
+    at timestamptz, by_user int) RETURNS boolean LANGUAGE plpgsql
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_old weft.parameter_version; v_type text; v_value jsonb := _add_version.value;
+    v_old weft.parameter_version; v_type text; v_value jsonb := _add_version.value; v_source text; v_owner text;
 BEGIN
     SELECT p.* INTO v_old FROM weft.parameter_version p
     WHERE p.tenant_id = of_tenant_id AND p.name = of_name ORDER BY p.version DESC LIMIT 1;
@@ -22,6 +24,15 @@ BEGIN
     END IF;
     IF v_old.value = v_value THEN
         RETURN false;
+    END IF;
+    SELECT s.name, u.name INTO v_source, v_owner FROM weft.source s JOIN weft.tenant_user u USING (user_id)
+    WHERE s.tenant_id = of_tenant_id AND s.ended_at IS NULL AND s.user_id <> by_user
+        AND concat(s.template -> 'job', s.options -> 'command') ~ format('\$\{param\.%s[:}]', of_name)
+    ORDER BY s.name LIMIT 1;
+    IF v_source IS NOT NULL THEN
+        PERFORM weft._fail('WF121', format('parameter "%s" chooses what source "%s" runs as %s', of_name, v_source, v_owner),
+            'It stands in the image, the command or the files of that source.',
+            format('Ask %s, or an administrator of the tenant, to set it.', v_owner));
     END IF;
     INSERT INTO weft.parameter_version (tenant_id, name, version, type, value, set_at, set_by, setup)
     VALUES (of_tenant_id, of_name, coalesce(v_old.version, 0) + 1, v_type, v_value, _add_version.at, _add_version.actor, of_setup);

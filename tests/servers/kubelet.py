@@ -240,6 +240,8 @@ class Kubelet:
         container = {"name": one["name"], "image": one["image"], "imageID": "", "ready": False,
                      "restartCount": 0, "state": state}  # fmt: skip
         status = {"phase": phase, "containerStatuses": [container], "reason": reason}
+        if "running" in state:
+            status["startTime"] = state["running"]["startedAt"]
         self._api.ask("PATCH", self._path(pod) + "/status", {"status": status})
 
     def _remove(self, pod: Doc) -> None:

@@ -17,8 +17,9 @@ from weft.plugins.runners.slurm.engine import SlurmEngine
 from weft.plugins.runners.slurm.files import SharedFiles
 from weft.plugins.runners.slurm.folder import SlurmFolder
 from weft.plugins.runners.slurm.settings import SlurmSettings
-from weft.plugins.runners.slurm.shell import LocalShell
+from weft.plugins.runners.slurm.shell import Answer, LocalShell
 from weft.ports.runner import Assignment, Happened
+from weft.testing.engine_faults_suite import EngineFaultsSuite
 from weft.testing.followed_output_suite import FollowedOutputSuite
 from weft.testing.runner_suite import assignment
 from weft.wire.documents.engines import EngineOptions
@@ -79,7 +80,10 @@ def cluster() -> Iterator[SlurmCluster]:
         yield found
 
 
-class TestSlurmRunner(RealEngineSuite, FollowedOutputSuite):
+class TestSlurmRunner(RealEngineSuite, FollowedOutputSuite, EngineFaultsSuite):
+    odd = (LocalShell, "run", Answer(0, "Welcome to the cluster!\n", ""))
+    lost_as = (Reason.LOST, Reason.SYSTEM)
+    keeps_start = False  # it was in the folder
     dies = _DIES
     dies_at = "submit"
 
@@ -100,6 +104,10 @@ class TestSlurmRunner(RealEngineSuite, FollowedOutputSuite):
         folder = SlurmFolder(self.root / "shared" / TAG)
         folder.prepare()
         return folder.names()
+
+    async def remove_by_hand(self, name: str) -> None:
+        self.cluster.run("scancel", "-Q", "--user=root")
+        SlurmFolder(self.root / "shared" / TAG).forget(name)
 
     @property
     def address(self) -> str:

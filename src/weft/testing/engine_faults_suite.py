@@ -17,7 +17,7 @@ from weft.testing.runner_suite import (
 class EngineFaultsSuite(RemoteRunnerSuite):
     """Tests of engines that answer garbage, and forget jobs."""
 
-    lost_as = (Reason.LOST,)
+    lost_as: tuple[Reason, ...] = (Reason.LOST,)
     """Why an attempt ends that was removed by hand."""
 
     keeps_start = True

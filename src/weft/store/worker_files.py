@@ -10,9 +10,27 @@ from weft.wire.sealed import SecretRow
 
 
 class WorkerFiles:
-    """A worker's calls about files. The methods are documented at the port."""
+    """A worker's calls about files, applications and payloads, documented at the port."""
 
     _database: Database
+
+    async def get_app_part(
+        self, batch_id: int, digest: bytes, part: int
+    ) -> tuple[int, bytes] | None:
+        """Return a part of the folder of an application."""
+        rows = await self._database.call(
+            "get_app_part", of_batch_id=batch_id, of_digest=digest, of_part=part
+        )
+        return (rows[0]["n_bytes"], rows[0]["body"]) if rows else None
+
+    async def get_payload_part(
+        self, batch_id: int, digest: bytes, part: int
+    ) -> tuple[int, bytes] | None:
+        """Return a part of a payload."""
+        rows = await self._database.call(
+            "get_payload_part", of_batch_id=batch_id, of_digest=digest, of_part=part
+        )
+        return (rows[0]["n_bytes"], rows[0]["body"]) if rows else None
 
     async def find_files(
         self, incarnation_id: int, key: AttemptKey, wanted: Sequence[FileWanted]

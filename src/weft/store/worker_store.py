@@ -248,24 +248,6 @@ class PostgresWorkerStore(OfferedJobs, TopicRuns, WorkerFiles):
             for name, row in zip(names, rows, strict=True)
         ]
 
-    async def get_app_part(
-        self, batch_id: int, digest: bytes, part: int
-    ) -> tuple[int, bytes] | None:
-        """Return a part of the folder of an application."""
-        rows = await self._database.call(
-            "get_app_part", of_batch_id=batch_id, of_digest=digest, of_part=part
-        )
-        return (rows[0]["n_bytes"], rows[0]["body"]) if rows else None
-
-    async def get_payload_part(
-        self, batch_id: int, digest: bytes, part: int
-    ) -> tuple[int, bytes] | None:
-        """Return a part of a payload."""
-        rows = await self._database.call(
-            "get_payload_part", of_batch_id=batch_id, of_digest=digest, of_part=part
-        )
-        return (rows[0]["n_bytes"], rows[0]["body"]) if rows else None
-
     async def wait_for_work(self, incarnation_id: int) -> bool:
         """Say that this worker waits."""
         return bool(await self._database.value("wait_for_work", incarnation_id=incarnation_id))

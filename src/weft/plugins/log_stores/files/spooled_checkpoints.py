@@ -25,7 +25,7 @@ _HEAD: Final = struct.Struct(f"!{_DIGEST_BYTES}sQ")
 
 
 class Room(Protocol):
-    """Who counts what a folder holds."""
+    """Counts what a folder holds."""
 
     def check(self, folder: str, batch_id: int, n_bytes: int, *, used: int = 0) -> None:
         """Raise `SpoolFull` if there is no room for these bytes of an attempt that has `used`."""

@@ -1,5 +1,5 @@
--- get_door_jobs: jobs that came through a door, by the numbers of their batches and in their order; those that the caller does not see there
---   are left out (_own_permission).
+-- get_door_jobs: jobs that came through a door, by the numbers of their batches and in their order; those that the caller does not see
+--   there are left out (_own_permission).
 -- Called by: Store.list_door_jobs (api), after the statement of weft.store.query_sql.   Safe to repeat: yes, it only reads.
 -- Plan: by key.   Returns: as _door_jobs.
 -- Owner: weft_tenant.  Granted to: weft_api.

@@ -45,5 +45,6 @@ BEGIN
                     ORDER BY s.subscription_id)
                 FROM weft.subscription s WHERE s.batch_id = b.batch_id AND s.ended_at IS NULL)) ORDER BY t.n)
             FROM weft._door_jobs(v_batches) WITH ORDINALITY t (told, n)
-            JOIN weft.batch b ON b.batch_id = (t.told ->> 'batch_id')::bigint AND b.deleted_at IS NULL AND b.foreign_document IS NOT NULL), '[]'));
+            JOIN weft.batch b ON b.batch_id = (t.told ->> 'batch_id')::bigint AND b.deleted_at IS NULL
+                AND b.foreign_document IS NOT NULL), '[]'));
 END $$;

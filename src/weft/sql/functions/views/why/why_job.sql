@@ -8,5 +8,6 @@ AS $$
 BEGIN
     PERFORM weft._as_tenant(why_job.tenant_id);
     PERFORM weft._check_job(why_job.batch_id, why_job.job_id);
-    RETURN (SELECT w.facts || jsonb_build_object('came', weft._came_by(why_job.batch_id)) FROM weft._why_facts(why_job.batch_id, ARRAY[why_job.job_id]) w);
+    RETURN (SELECT w.facts || jsonb_build_object('came', weft._came_by(why_job.batch_id))
+        FROM weft._why_facts(why_job.batch_id, ARRAY[why_job.job_id]) w);
 END $$;

@@ -1,7 +1,7 @@
 -- remove_user: take a user out of a tenant: every api refuses their tokens at once, their schedules pause, their secrets and
 --   saved queries are gone. What they submitted goes on, until the caller ends it.
 -- Called by: Store.remove_user (api).   Safe to repeat: yes.
--- Locks: as _lock_users; as _user_to_change; user; token; secret; saved_query; member; grant; schedule; schedule_run.
+-- Locks: as _lock_users; as _user_to_change; user; token; saved_query; member; grant; schedule; schedule_run; secret.
 -- Plan: tenant by key; users of the tenant, the rest of the user by index.
 -- by_user_id, by_role: the caller.   may_give: as in _user_to_change.   Returns: the user's document, with what
 --   becomes of their batches where the tenant says it (on_user_removal).  Raises WF118, WF120, WF121.
@@ -27,7 +27,6 @@ BEGIN
     UPDATE weft.tenant_user u SET removed_at = remove_user.at WHERE u.user_id = v_user.user_id;
     PERFORM weft._tell_callers(v_user.user_id);
     DELETE FROM weft.token t WHERE t.user_id = v_user.user_id;
-    DELETE FROM weft.secret s WHERE s.user_id = v_user.user_id;
     DELETE FROM weft.saved_query s WHERE s.user_id = v_user.user_id;
     DELETE FROM weft.billing_member m WHERE m.user_id = v_user.user_id;
     DELETE FROM weft.batch_grant g WHERE g.user_id = v_user.user_id;
@@ -35,6 +34,7 @@ BEGIN
     WHERE s.user_id = v_user.user_id AND s.paused_at IS NULL;
     DELETE FROM weft.schedule_run r USING weft.schedule s
     WHERE s.user_id = v_user.user_id AND r.schedule_id = s.schedule_id AND r.ended_at IS NULL;
+    DELETE FROM weft.secret s WHERE s.user_id = v_user.user_id;
     PERFORM pg_notify('driver', 'schedules');
     RETURN v_document;
 END $$;

@@ -157,6 +157,7 @@ async def test_description_tells_what_creates_and_which_headers_count(
     }
     assert takes_key == {
         *creates, "/v1/batch-actions", "/v1/batches/{b}/retry", "/v1/batches/{b}/resubmit",
+        "/v1/sources/{source}/rerun",
     }  # fmt: skip
     assert _headers_of(paths["/v1/events"], "get") == {"Last-Event-ID", "X-Weft-Visit"}
 

@@ -46,6 +46,7 @@ WORDS: dict[tuple[str, ...], list[str]] = {
     ("files", "ls"): ["b1.j1"], ("files", "cat"): ["b1.j1", "x"], ("files", "get"): ["b1.j1", "x"],
     ("products", "rm"): ["1"],
     ("licence", "set"): ["spice", "5"],
+    ("transport", "letters", "ack"): ["1", "--note", "seen"],
     **{("transport", "letters", name): ["1"] for name in ("show", "resend", "rm")},
     **{("db", "views", name): ["grafana"] for name in ("add", "rm")},
     ("store", "add"): ["a", "s3://bucket", "--access", "read", "--env"],

@@ -101,7 +101,7 @@ OTHERS: Final = frozenset(
     *(f"licence {one}" for one in ("rm", "set")),
     *(f"limit {one}" for one in ("set",)),
     *(f"line {one}" for one in ("apply", "decide", "redeliver", "rm", "set")),
-    *(f"transport letters {one}" for one in ("resend", "rm", "show")),
+    *(f"transport letters {one}" for one in ("ack", "resend", "rm", "show")),
     *(f"store {one}" for one in ("add", "rm", "show", "test")),
     "series rerun",
     *(f"source {one}" for one in ("pause", "replay", "resume", "test", "why")),

@@ -16,6 +16,7 @@ from weft.api.worker_link.notices import told_of
 from weft.core.access.rights import Right, UserRole, require
 from weft.core.errors import (
     Forbidden,
+    ImpossibleCapacity,
     LinkFrameRefused,
     LinkRefused,
     RightMissing,
@@ -257,6 +258,34 @@ async def test_questions_are_bounded(outside: Outside) -> None:
     await outside.store(caller).register_worker(**facts())
     with pytest.raises(LinkFrameRefused):
         await caller.call("list_removed", list(range(1, LISTED_MAX + 2)))
+    many = [(1, job, 1) for job in range(1, 50_002)]
+    for call in (("heartbeat", caller.incarnation_id, many), ("list_time_limits", many)):
+        more = {"draining": False} if call[0] == "heartbeat" else {}
+        with pytest.raises(LinkFrameRefused, match="not one that this server reads"):
+            await caller.call(*call, **more)
+
+
+async def test_a_frame_of_a_gigabyte_is_refused_before_it_has_come(outside: Outside) -> None:
+    token = (await outside.token()).read_text()
+    url = httpx.URL(outside.api.url)
+    reader, writer = await asyncio.open_connection(url.host, url.port)
+    head = f"POST /v1/worker-link HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n"
+    writer.write(f"{head}Content-Length: {1 << 30}\r\n\r\n".encode() + b"x")
+    try:
+        async with asyncio.timeout(30):
+            assert b" 413 " in await reader.readline()
+    finally:
+        writer.close()
+
+
+@pytest.mark.parametrize(
+    "forged", [{"cpu_m": 1_000_000_000}, {"memory_mib": -1}, {"gpu": -1}, {"cpu_m": 0}]
+)
+async def test_forged_capacity_is_refused(outside: Outside, forged: dict[str, int]) -> None:
+    store = outside.store(outside.caller(await outside.token()))
+    with pytest.raises(ImpossibleCapacity):
+        await store.register_worker(**facts(**forged))
+    assert (await store.register_worker(**facts())).incarnation_id
 
 
 @pytest.mark.parametrize(

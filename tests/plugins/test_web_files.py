@@ -103,6 +103,19 @@ async def test_private_addresses_need_the_setting() -> None:
             await fetched(f"{url}/a", AllowedHosts())
 
 
+@pytest.mark.parametrize(
+    "to",
+    [
+        "169.254.169.254/latest/meta-data", "[::ffff:169.254.169.254]/x", "2852039166/x",
+        "[fd00:ec2::254]/x", "127.0.0.2/x", "0/x",
+    ],
+)  # fmt: skip
+async def test_no_redirection_leads_to_what_only_the_host_may_ask(to: str) -> None:
+    async with serving(lambda _: said("302 Found", b"", f"Location: http://{to}")) as url:
+        with pytest.raises(FileRefused):
+            await fetched(f"{url}/a", parse_allowed_hosts("127.0.0.1"))
+
+
 def test_address_names_the_file() -> None:
     url = "https://data.example.org/sets/a%20b.txt?version=2"
     assert parse_source(url) == UrlFile(url, "a b.txt")

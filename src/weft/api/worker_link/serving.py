@@ -29,6 +29,8 @@ from weft.ports.worker_link import (
 from weft.telemetry import metrics
 
 _REMEMBERED_MAX: Final = 10_000
+_ENTRIES_MAX: Final = 50_000
+"""In one list of a call: more than a worker has attempts."""
 _SECRETS: Final = frozenset({"get_secrets", "seal_secrets"})
 _FREE: Final = frozenset({"hello", "home_tenant", "list_ended_jobs", "list_removed"})
 """What they tell is no secret: who registered may ask, in bounded sets."""
@@ -88,6 +90,7 @@ class WorkerLink:
                 return [None] * len(given["wanted"])
             raise refused("The call is about another incarnation than the frame.")
         terms = await self.terms_of(caller, frame.incarnation_id)
+        _check_lengths(given, LISTED_MAX if frame.call in _FREE else _ENTRIES_MAX)
         if frame.call == "write_log":
             return await self._output.write(store, terms, frame.incarnation_id, given)
         if frame.call == "write_logs":
@@ -117,7 +120,6 @@ class WorkerLink:
             return [OfferAnswer("not_now", *one) for one in given["offers"]]
         if frame.call == "record_files":
             await self.handing_over.check_files(store, **given)
-        _check_lengths(given if frame.call in _FREE else {})
         found = await getattr(store, frame.call)(**given)
         self._note(frame, given, found, terms.worker)
         if frame.call == "get_secrets":  # of the previous release, which has no key for them
@@ -249,7 +251,7 @@ async def _consumes(
     are any.
     """
     del request
-    _check_lengths({"offers": offers})
+    _check_lengths({"offers": offers}, LISTED_MAX)
     known = await store.list_consumed(incarnation_id, [transport])
     return (transport, tenant, queue) in known
 
@@ -258,10 +260,10 @@ def _only(asked: Sequence[Any], known: Collection[Any]) -> list[Any]:
     return [one for one in asked if one in known]
 
 
-def _check_lengths(given: Mapping[str, Any]) -> None:
+def _check_lengths(given: Mapping[str, Any], most: int) -> None:
     for name, value in given.items():
-        if len(value) > LISTED_MAX:
-            raise wrong_frame(f"{name} has {len(value)} entries, more than {LISTED_MAX}")
+        if isinstance(value, list | tuple) and len(value) > most:
+            raise wrong_frame(f"{name} has {len(value)} entries, more than {most}")
 
 
 def _work_of(caller: Caller) -> WorkTerms:

@@ -1,0 +1,100 @@
+"""Which tests show what the rows of the list of faults expect of workers on other machines, of
+their output and of files: each row is found here by its number.
+"""
+
+import re
+from typing import Final
+
+import pytest
+
+from tidy.source_files import ROOT
+
+ROWS: Final = {
+    6: (  # an agent is killed at each phase
+        "faults/test_kills.py::test_killed",
+        "e2e/test_workers_outside.py::test_nothing_is_lost_or_lives_twice_when_each_part_is_killed",
+        "worker/test_job_files.py::test_next_agent_keeps_what_a_job_leaves",
+        "worker/test_input_cache.py::test_killed_agent_leaves_no_half_file",
+        "e2e/test_s3_stores.py::test_an_upload_goes_on_with_the_part_that_is_missing",
+    ),
+    10: (  # an agent sleeps beyond its grace
+        "faults/test_two_workers.py::test_agent_that_is_stopped_leaves_no_job_to_run_twice",
+        "api/test_link_forgeries.py::test_a_lost_worker_changes_nothing_any_more",
+    ),
+    28: (  # the link is cut
+        "api/test_link_faults.py::test_a_short_cut_changes_nothing",
+        "worker/test_fence.py::test_jobs_that_are_not_renewed_are_killed",
+        "api/test_link_forgeries.py::test_a_lost_worker_changes_nothing_any_more",
+    ),
+    29: (  # one direction is lost
+        "api/test_link_faults.py::test_a_connection_that_is_dead_without_a_word_is_given_up",
+        "worker/test_fence.py::test_nothing_is_started_until_the_next_renewal",
+    ),
+    30: (  # delay, loss, repeats, truncation
+        "api/test_link_faults.py::test_delay_changes_nothing",
+        "api/test_link_faults.py::test_an_answer_that_breaks_off_is_none",
+        "api/test_link_faults.py::test_a_claim_whose_answer_is_lost_is_not_lost",
+        "api/test_link_faults.py::test_an_end_that_is_told_twice_is_one",
+    ),
+    38: (  # the same name, or a cloned machine
+        "api/test_link_forgeries.py::test_nobody_proves_that_the_worker_of_another_token_is_gone",
+    ),
+    39: (  # an old version, or a forged capacity
+        "release/test_side_by_side.py",
+        "store/test_capacity.py::test_a_forged_worker_changes_nothing_for_others",
+        "api/test_worker_link.py::test_forged_capacity_is_refused",
+    ),
+    40: (  # a full disk
+        "faults/test_disk.py::test_full_disk_of_the_logs",
+        "worker/test_job_files.py::test_job_that_would_fill_the_disk_waits_and_says_so",
+        "plugins/test_spool.py::test_nothing_is_taken_while_the_disk_is_nearly_full",
+    ),
+    41: (  # a disk that is read only, or lost
+        "up/test_disk.py::test_read_only_disk_is_said",
+        "worker/test_spawner_output.py::test_full_disk_ends_the_job_not_the_spawner",
+    ),
+    42: ("driver/test_black_holes.py::test_black_hole_is_cordoned",),  # a host that fails softly
+    43: (  # output without end, or of any kind
+        "worker/test_spawner_output.py::test_one_gigabyte_takes_little_memory_and_disk",
+        "worker/test_spawner_output.py::test_long_stream_keeps_head_and_tail",
+        "api/test_link_forgeries.py::test_output_ends_at_what_no_spawner_writes",
+    ),
+    48: (  # bombs, and archives that lead elsewhere
+        "worker/test_stager.py::test_archives_that_are_refused",
+        "api/test_bad_input.py::test_media_that_are_not_read",
+    ),
+    55: (  # paths and links that lead elsewhere
+        "worker/test_stager.py::test_what_is_swapped_after_it_was_found",
+        "plugins/test_spool.py::test_spool_keeps_files_of_output_only",
+        "plugins/test_s3_stores.py::test_a_job_names_what_it_may_ask_for",
+    ),
+    58: (  # a role does what it may not
+        "api/test_worker_link.py::test_token_of_a_worker_does_nothing_else",
+        "api/test_worker_link.py::test_incarnation_belongs_to_its_token",
+        "api/test_worker_link.py::test_link_tells_of_live_attempts_only",
+        "api/test_link_forgeries.py::test_a_worker_names_only_files_that_its_job_leaves",
+    ),
+    59: (  # requests into the site's network
+        "plugins/test_web_files.py::test_private_addresses_need_the_setting",
+        "plugins/test_web_files.py::test_no_redirection_leads_to_what_only_the_host_may_ask",
+        "plugins/test_s3_stores.py::test_private_addresses_are_refused_and_silence_is_away",
+    ),
+    64: (  # a canary
+        "e2e/test_secrets.py::test_no_value_is_found_anywhere",
+        "e2e/test_secrets_outside.py::test_a_proxy_that_ends_tls_sees_no_secret",
+        "e2e/test_s3_stores.py::test_files_travel_between_two_stores_and_no_job_sees_what_opens_them",
+    ),
+    66: (  # pickles of others
+        "worker/test_signatures.py::test_signed_function_is_unpickled_and_no_other",
+        "api/test_link_keys.py::test_functions_are_checked_where_the_keys_are",
+        "tidy/test_pickles.py::test_nobody_else_unpickles",
+    ),
+}
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_row_has_tests(row: int) -> None:
+    for one in ROWS[row]:
+        path, _, name = one.partition("::")
+        text = (ROOT / "tests" / path).read_text()
+        assert re.search(rf"def {name or 'test_'}", text), one

@@ -9,7 +9,7 @@ Nothing else brings files to a job, so there is no port of its own that could ra
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Protocol, TypeVar, runtime_checkable
 
@@ -80,6 +80,15 @@ class ExecutorLimits:
     """Says which files no sandbox shows; asked when attempts are sent."""
     cgroup: CgroupTerms | None = None
     """None: attempts get no cgroups."""
+
+
+def limits_of_job(limits: ExecutorLimits, spec: JobSpec) -> ExecutorLimits:
+    """Return the limits of an attempt of this job, which may keep less of its output."""
+    if spec.log is None or spec.log.max_bytes is None:
+        return limits
+    kept = min(limits.stream_bytes_max, spec.log.max_bytes)
+    head = min(limits.stream_head_bytes, (kept + 1) // 2)
+    return replace(limits, stream_bytes_max=kept, stream_head_bytes=head)
 
 
 @dataclass(frozen=True, kw_only=True)

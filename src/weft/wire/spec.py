@@ -15,6 +15,7 @@ import msgspec
 from weft.wire.documents.containers import ContainerDocument
 from weft.wire.documents.engines import EngineOptions
 from weft.wire.documents.files import FileInput, FileOutput
+from weft.wire.documents.job_logs import LogDocument
 from weft.wire.documents.secrets import SecretUse
 from weft.wire.documents.simulations import SimulationDocument
 
@@ -80,6 +81,7 @@ class JobSpec(msgspec.Struct, frozen=True, omit_defaults=True, array_like=False)
     """What it gets when it starts."""
     network: bool | None = None
     """False: it gets none."""
+    log: LogDocument | None = None
     simulation: SimulationDocument | None = None
     container: ContainerDocument | None = None
     engine: EngineOptions | None = None

@@ -50,7 +50,11 @@ def limits_elsewhere(limits: ExecutorLimits) -> ExecutorLimits:
 
 def variables_of(key: AttemptKey, spec: JobSpec, limits: ExecutorLimits) -> dict[str, str]:
     """Return the variables that tell an attempt who it is and what it may do."""
+    level = (
+        {} if spec.log is None or spec.log.level is None else {spec.log.level_env: spec.log.level}
+    )
     variables = {
+        **level,
         "WEFT_BATCH": f"b{key.batch_id}",
         "WEFT_JOB": f"b{key.batch_id}.j{key.job_id}",
         "WEFT_ATTEMPT_NO": str(key.attempt),

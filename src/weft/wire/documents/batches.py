@@ -16,6 +16,7 @@ from weft.wire.documents.apps import JobApp, JobParameters
 from weft.wire.documents.containers import JobContainer
 from weft.wire.documents.engines import JobEngine
 from weft.wire.documents.files import JobInputs, JobOutputs
+from weft.wire.documents.job_logs import JobLog
 from weft.wire.documents.networks import JobNetwork
 from weft.wire.documents.retries import (
     ExitCodes,
@@ -310,6 +311,7 @@ class JobDocument(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=Fal
     retry_with: RetryWith = None
     secrets: JobSecrets = None
     network: JobNetwork = None
+    log: JobLog = None
     simulation: JobSimulation = None
     container: JobContainer = None
     engine: JobEngine = None

@@ -11,7 +11,13 @@ from weft.core.errors import WeftError
 from weft.core.files.products import PRODUCTS_VARIABLE
 from weft.plugins.runners.spawner.no_network import find_no_network
 from weft.plugins.runners.spawner.own_paths import find_own_root
-from weft.ports.executor import CgroupTerms, ExecutorLimits, Reservation, SpawnerExecutor
+from weft.ports.executor import (
+    CgroupTerms,
+    ExecutorLimits,
+    Reservation,
+    SpawnerExecutor,
+    limits_of_job,
+)
 from weft.ports.runner import Assignment, GivenSecret, check_requirements
 from weft.wire.spawner import Account, Cgroup, Start, StartProcess
 from weft.wire.spec import REQUIREMENTS, JobSpec
@@ -44,7 +50,7 @@ class Outgoing:
         process = executor.start_of(
             one.key,
             spec,
-            self._limits,
+            limits_of_job(self._limits, spec),
             reserved=Reservation(cpu_m=one.cpu_m, memory_mib=one.memory_mib, gpu=one.gpu),
             environment=self._environment(executor.environment_of(spec)),
             definition=self._definition(executor, one),

@@ -1,0 +1,37 @@
+"""What a job says about its output."""
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from weft.wire.description import says
+from weft.wire.documents.secrets import VariableName
+
+_LEVEL = Meta(pattern=r"^[A-Za-z0-9_]{1,32}\Z")
+
+
+class LogDocument(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """How much of a job's output is kept, and how much it is to say."""
+
+    max_bytes: Annotated[
+        Annotated[int, Meta(ge=1, le=1 << 40)] | None,
+        says(
+            "Of each stream: the first and the last half of it are kept, and what is left out is "
+            "said there. At most what the worker keeps (`stream_bytes_max`).",
+            1_000_000,
+            unit="bytes",
+        ),
+    ] = None
+    level: Annotated[
+        Annotated[str, _LEVEL] | None, says("The job finds it in a variable.", "debug")
+    ] = None
+    level_env: Annotated[VariableName, says("The variable that holds the level.")] = "LOG_LEVEL"
+
+
+JobLog = Annotated[
+    LogDocument | None,
+    says(
+        "How much of its output is kept, where a worker runs it itself, and how much it says.",
+        {"max_bytes": 1_000_000, "level": "debug"},
+    ),
+]

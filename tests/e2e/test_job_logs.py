@@ -1,0 +1,55 @@
+"""A job that says how much of its output is kept, and how much it is to say."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from e2e.conftest import Weft
+
+pytestmark = pytest.mark.slow
+JOBS = """
+jobs:
+- {name: much, script: "seq 1000000; seq 1000 >&2", log: {max_bytes: 1000}}
+- {name: too much, script: "echo all of it", log: {max_bytes: 1000000000000}}
+- {name: level, script: 'echo "$LOG_LEVEL $WEFT_JOB"', log: {level: debug}}
+- {name: other, script: 'echo "$LEVEL-$LOG_LEVEL"', log: {level: info, level_env: LEVEL}}
+"""
+
+
+def test_a_job_keeps_as_much_of_its_output_as_it_says(weft: Weft, tmp_path: Path) -> None:
+    (tmp_path / "jobs.yaml").write_text(JOBS)
+    done = weft.run("submit", str(tmp_path / "jobs.yaml"), "--wait", "--json")
+    assert done.returncode == 0, done.stderr.decode()
+    batch = f"b{json.loads(done.stdout)['id']}"
+
+    much = weft.run("logs", f"{batch}.j1", "--stream", "stdout")
+    errors = weft.run("logs", f"{batch}.j1", "--stream", "stderr")
+    (_, whole, level, other) = (
+        weft.run("logs", f"{batch}.j{n}").stdout.decode() for n in range(1, 5)
+    )
+
+    text = "".join(f"{n}\n" for n in range(1, 1_000_001)).encode()
+    few = "".join(f"{n}\n" for n in range(1, 1001)).encode()
+    assert much.stdout == text[:500] + text[-500:]
+    assert errors.stderr.startswith(few[:500])  # with a note where the middle was
+    assert few[-500:] in errors.stderr
+    assert len(errors.stderr) < 1500
+    assert b"of stdout were left out" in much.stderr
+    assert (whole, level, other) == ("all of it\n", f"debug {batch}.j3\n", "info-\n")
+
+
+@pytest.mark.parametrize(
+    ("log", "where"),
+    [
+        ("{max_bytes: 0}", "log.max_bytes"), ("{max_bytes: all}", "log.max_bytes"),
+        ("{level: 'a b'}", "log.level"), ("{level_env: 'A=B'}", "log.level_env"),
+        ("{keep: 3}", "log.keep"),
+    ],
+)  # fmt: skip
+def test_what_makes_no_sense_is_refused(weft: Weft, tmp_path: Path, log: str, where: str) -> None:
+    file = tmp_path / "jobs.yaml"
+    file.write_text(f"jobs:\n- {{script: 'true', log: {log}}}\n")
+    done = weft.run("submit", str(file))
+    assert done.returncode == 2
+    assert where in done.stderr.decode()

@@ -1,10 +1,12 @@
 """What a gateway costs that watches 10,000 attempts: commands a second, memory, delay.
 
-Slurm is a stub that counts commands; handles, files and engine are real. All attempts run; then
-one ends, as its node would let it, and the time is taken until the gateway tells its end.
+Slurm is a stub that counts commands; handles, files and engine are real. All attempts run, and
+each second a thousand of them write a line; then one ends, as its node would let it, and the time
+is taken until the gateway tells its end.
 """
 
 import asyncio
+import itertools
 import os
 import resource
 import subprocess
@@ -34,6 +36,9 @@ from weft.wire.spec import JobSpec
 
 ATTEMPTS: Final = 10_000
 WATCHED_S: Final = 20.0
+TALKING: Final = 1000
+"""How many attempts write each second: as many as a gateway reads of."""
+LINE: Final = b"x" * 99 + b"\n"
 CALLS_GOAL: Final = 2.0
 MEMORY_GOAL: Final = 200 << 20
 
@@ -64,6 +69,19 @@ class _Stub:
 
     def close(self) -> None:
         """Do nothing."""
+
+    async def talk(self) -> None:
+        """Let attempts write, in turn, for ever."""
+        outs = [
+            path.parents[1] / name / "out"
+            for _, _, script in self.arrays
+            for path in [Path(script)]
+            for name in path.with_suffix("").read_text().splitlines()
+        ]
+        for turn in itertools.count():
+            first = turn * TALKING % len(outs)
+            await asyncio.to_thread(_append, outs[first : first + TALKING])
+            await asyncio.sleep(1)
 
     def begin(self, number: int, index: int, *, is_over: bool = False) -> None:
         """Be the node of a task: leave the marks of its beginning, and let it run if wanted."""
@@ -117,7 +135,7 @@ async def _watch(path: Path, attempts: int, progress: BenchProgress) -> Mapping[
                 stub.begin(number, index)
     progress.step("watched")
     ended = asyncio.Event()
-    following = asyncio.ensure_future(_follow(runner, ended))
+    following = asyncio.gather(_follow(runner, ended), stub.talk())
     await asyncio.sleep(WATCHED_S)  # a rate needs time; no fact ends it
     calls, cpu = stub.calls, time.process_time()
     await asyncio.sleep(WATCHED_S)
@@ -136,7 +154,14 @@ async def _watch(path: Path, attempts: int, progress: BenchProgress) -> Mapping[
         "calls_per_s": round(calls_per_s, 2), "end_seen_s": round(seen_s, 2),
         "look_s": settings.slurm_look_s, "memory_bytes": peak, "cores": round(cores, 2),
         "given_s": round(given_s, 1), "submissions": len(stub.arrays),
+        "stored_bytes": sum(file.stat().st_size for file in (path / "logs").rglob("*.*")),
     }  # fmt: skip
+
+
+def _append(files: Sequence[Path]) -> None:
+    for path in files:
+        with path.open("ab") as file:
+            file.write(LINE)
 
 
 async def _follow(runner: RemoteRunner, ended: asyncio.Event) -> None:

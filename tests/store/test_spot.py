@@ -126,3 +126,30 @@ async def test_the_pool_then_makes_a_machine_that_stays(world: World) -> None:
 
     assert (before, after) == (["spot"], ["stays"])
     assert why.stays
+
+
+async def test_half_of_the_workers_are_taken_back_at_once_and_new_ones_come_late(
+    world: World,
+) -> None:
+    """No job is lost, and what ran in vain stays with its times (row 74 of the faults)."""
+    batch = await world.submit(40)
+    workers = [await world.worker(f"w{number}") for number in range(4)]
+    claimed = [await worker.claim(10) for worker in workers]
+    for worker, some in zip(workers, claimed, strict=True):
+        await worker.start(*some)
+    for worker, some in zip(workers[:2], claimed[:2], strict=True):
+        await worker.end(*some, reason=Reason.PREEMPTED)
+        await worker.store.leave(worker.id)
+    waiting = await world.states(batch)
+    for worker, some in zip(workers[2:], claimed[2:], strict=True):
+        await worker.end(*some)
+    late = await world.worker("late")
+    again = await late.claim(40)
+    await late.start(*again)
+    await late.end(*again)
+    tries = [await world.attempts(batch, job) for job in range(1, 41)]
+    in_vain = [one for rows in tries for one in rows if one["reason"] == Reason.PREEMPTED]
+
+    assert waiting.count("r") == len(again) == len(in_vain) == 20
+    assert await world.states(batch) == "s" * 40
+    assert all(one["started_at"] < one["ended_at"] for one in in_vain)

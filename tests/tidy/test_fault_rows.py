@@ -1,5 +1,5 @@
 """Which tests show what the rows of the list of faults expect of workers on other machines, of
-their output and of files: each row is found here by its number.
+their output, of files and of engines: each row is found here by its number.
 """
 
 import re
@@ -17,9 +17,29 @@ ROWS: Final = {
         "worker/test_input_cache.py::test_killed_agent_leaves_no_half_file",
         "e2e/test_s3_stores.py::test_an_upload_goes_on_with_the_part_that_is_missing",
     ),
+    7: (  # an agent dies, what it started lives
+        "faults/test_adoption.py::test_agent_killed_adopts_what_runs",
+        "worker/test_spawner_kills.py::test_next_agent_kills_what_a_dead_spawner_left",
+        "e2e/test_containers.py::test_container_is_killed_and_adopted_as_any_job",
+    ),
+    8: (  # a job that does not listen, forks and flees
+        "worker/test_spawner_kills.py::test_time_limit_kills_one_that_does_not_listen",
+        "worker/test_spawner_kills.py::test_kill_reaches_children_that_fled",
+        "worker/test_cgroups.py::test_nothing_outlives_an_attempt_beside_another_one",
+    ),
+    9: (  # memory runs out
+        "worker/test_oom.py::test_process_that_takes_too_much_memory_ends_as_oom",
+        "store/test_retry_with.py::test_a_retry_after_oom_asks_for_more_memory",
+    ),
     10: (  # an agent sleeps beyond its grace
         "faults/test_two_workers.py::test_agent_that_is_stopped_leaves_no_job_to_run_twice",
         "api/test_link_forgeries.py::test_a_lost_worker_changes_nothing_any_more",
+    ),
+    12: (  # everything dies at once
+        "faults/test_kills.py::test_everything_killed",
+    ),
+    13: (  # a driver is killed between a machine and its record
+        "faults/test_autoscaler.py::test_a_driver_that_is_killed_in_a_round_leaks_no_machine",
     ),
     28: (  # the link is cut
         "api/test_link_faults.py::test_a_short_cut_changes_nothing",
@@ -35,6 +55,7 @@ ROWS: Final = {
         "api/test_link_faults.py::test_an_answer_that_breaks_off_is_none",
         "api/test_link_faults.py::test_a_claim_whose_answer_is_lost_is_not_lost",
         "api/test_link_faults.py::test_an_end_that_is_told_twice_is_one",
+        "e2e/test_link_faults.py::test_nothing_is_lost_or_lives_twice_on_a_bad_network",
     ),
     38: (  # the same name, or a cloned machine
         "api/test_link_forgeries.py::test_nobody_proves_that_the_worker_of_another_token_is_gone",
@@ -53,7 +74,9 @@ ROWS: Final = {
         "up/test_disk.py::test_read_only_disk_is_said",
         "worker/test_spawner_output.py::test_full_disk_ends_the_job_not_the_spawner",
     ),
-    42: ("driver/test_black_holes.py::test_black_hole_is_cordoned",),  # a host that fails softly
+    42: (  # a host that fails softly
+        "driver/test_black_holes.py::test_black_hole_is_cordoned",
+    ),
     43: (  # output without end, or of any kind
         "worker/test_spawner_output.py::test_one_gigabyte_takes_little_memory_and_disk",
         "worker/test_spawner_output.py::test_long_stream_keeps_head_and_tail",
@@ -62,6 +85,11 @@ ROWS: Final = {
     48: (  # bombs, and archives that lead elsewhere
         "worker/test_stager.py::test_archives_that_are_refused",
         "api/test_bad_input.py::test_media_that_are_not_read",
+    ),
+    54: (  # commands in arguments, images and options
+        "worker/test_posix_spawn.py::test_words_of_a_command_are_read_by_no_shell",
+        "runners/test_slurm_runner.py::test_job_chooses_what_the_gateway_allows",
+        "worker/test_specs.py::test_a_job_that_chooses_what_its_tenant_forbids_meanwhile_does_not_leave",
     ),
     55: (  # paths and links that lead elsewhere
         "worker/test_stager.py::test_what_is_swapped_after_it_was_found",
@@ -83,11 +111,18 @@ ROWS: Final = {
         "e2e/test_secrets.py::test_no_value_is_found_anywhere",
         "e2e/test_secrets_outside.py::test_a_proxy_that_ends_tls_sees_no_secret",
         "e2e/test_s3_stores.py::test_files_travel_between_two_stores_and_no_job_sees_what_opens_them",
+        "runners/test_kubernetes_runner.py::test_secrets_reach_the_pod_and_nothing_else",
     ),
     66: (  # pickles of others
         "worker/test_signatures.py::test_signed_function_is_unpickled_and_no_other",
         "api/test_link_keys.py::test_functions_are_checked_where_the_keys_are",
         "tidy/test_pickles.py::test_nobody_else_unpickles",
+    ),
+    70: (  # the tag of an image moves
+        "e2e/test_containers.py::test_tag_that_moves_gives_the_new_image_and_what_runs_keeps_the_old",
+    ),
+    74: (  # half of the workers are taken back at once
+        "store/test_spot.py::test_half_of_the_workers_are_taken_back_at_once_and_new_ones_come_late",
     ),
 }
 

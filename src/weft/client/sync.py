@@ -418,6 +418,7 @@ class Client(BuilderSource[BatchBuilder], Twin[aio.Client]):
     get_dead_message = waits(aio.Client.get_dead_message)
     remove_dead_message = waits(aio.Client.remove_dead_message)
     resend_dead_message = waits(aio.Client.resend_dead_message)
+    acknowledge_dead_message = waits(aio.Client.acknowledge_dead_message)
     list_licences = waits(aio.Client.list_licences)
     set_licence = waits(aio.Client.set_licence)
     remove_licence = waits(aio.Client.remove_licence)

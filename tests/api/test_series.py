@@ -10,6 +10,7 @@ import pytest
 from api.live import LiveApi, LiveWorker
 from api.test_sources import apply, audit, items, on
 from weft.client import aio
+from weft.core.attempt_key import AttemptKey
 from weft.sql import text_of
 from weft.store import open_driver_store
 from weft.telemetry.metrics import REGISTRY
@@ -280,6 +281,28 @@ async def test_repeat_with_its_key_lets_nothing_run_again(
     answer = await ask(other, "k")
     assert (answer.status_code, answer.json()["code"]) == (409, "API.IDEMPOTENCY_CONFLICT")
     assert await items(http) == {"a": "b1.j5", "b": "b1.j6"}
+
+
+async def test_products_of_the_one_before_are_at_hand(
+    api: LiveApi, http: httpx.AsyncClient, database: dict[str, str], worker: LiveWorker
+) -> None:
+    """Of its last attempt, in their order; one that made none has an empty list."""
+    said = """series.previous == null ? 'first' : size(series.previous.products) == 0 ? 'empty'
+        : series.previous.products.filter(p, p.type == 'L2A')[0].url"""
+    before = """series.previous != null ? series.previous.out : 'none'"""
+    await apply(http, SERIES.replace(before, " ".join(said.split())))
+    await find(database, a="2027-04-01", b="2027-04-02", c="2027-04-03")
+    for products in ([{"type": "FSC"}, {"type": "L2A", "url": "s3://a"}], [], []):
+        await look(api, database)
+        (one,) = await worker.claim()
+        key = AttemptKey(one.batch_id, one.job_id, one.attempt)
+        if products:
+            await worker.store.record_products(worker.incarnation_id, key, products, inputs=None)
+        await worker.start([one])
+        await worker.end([one])
+    assert await befores(http) == {
+        "a": "b1.j1 after first", "b": "b1.j2 after s3://a", "c": "b1.j3 after empty",
+    }  # fmt: skip
 
 
 async def test_outputs_of_the_one_before_are_inputs(

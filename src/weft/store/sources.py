@@ -144,6 +144,7 @@ class Sources:
             skip=[*rule.skip],
             until=rule.until,
             within_s=rule.within_s,
+            products=rule.products,
         )
         if found is None:
             return None

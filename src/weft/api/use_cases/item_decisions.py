@@ -21,6 +21,7 @@ from weft.core.lines.configuration import (
     Standing,
     configure,
     parameters_of,
+    reads_products,
     standing_of,
 )
 from weft.core.lines.filling import (
@@ -95,7 +96,7 @@ async def decide(
     if SERIES not in rules:
         return await _decided_all(taken, [(one, None) for one in items], known, look_ups)
     early, stands = await asyncio.to_thread(_standings, rules, items, known)
-    rule = rule_of(rules[SERIES])
+    rule = rule_of(rules[SERIES], products=reads_products(rules))
     found = await store.order_items(taken, stands, rule)
     if found is None:
         # Others of the source are new: what is before an item is known when all of them stand.

@@ -39,6 +39,7 @@ SERIES: Final = "series"
 NOW: Final = "now"
 LET: Final = "let"
 ANSWER: Final = "answer"
+_PRODUCTS: Final = "series.previous.products"
 ELEMENTS_MAX: Final = 1000
 """Of a list or map of an item, where an expression has a loop."""
 EXPRESSIONS_MAX: Final = 50
@@ -238,6 +239,11 @@ def parameters_of(document: Mapping[str, Any]) -> set[str]:
         with suppress(WrongGuard):
             found |= _compiled(str(text), lets).parameters
     return found
+
+
+def reads_products(document: Mapping[str, Any]) -> bool:
+    """Say whether expressions read the products of the job before."""
+    return any(_PRODUCTS in str(text) for _, _, text in expressions_of(document))
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,8 @@ class SeriesRule:
     """How far back it may be; None: any."""
     late: LateWord = "ignore"
     """What becomes of those after an item that comes late, which were decided before it."""
+    products: bool = False
+    """Expressions read what the job before has made."""
 
 
 def check_series(given: object, wrong: Wrong, check: Callable[..., None]) -> None:
@@ -53,14 +55,15 @@ def check_series(given: object, wrong: Wrong, check: Callable[..., None]) -> Non
         wrong(("series", "late"), f"it should be one of {', '.join(get_args(LateWord))}")
 
 
-def rule_of(given: Mapping[str, Any]) -> SeriesRule:
-    """Return the rule of a checked table."""
+def rule_of(given: Mapping[str, Any], *, products: bool = False) -> SeriesRule:
+    """Return the rule of a checked table. `products`: as the rule has it."""
     within = duration_of(given.get("within"))
     return SeriesRule(
         tuple(given.get("skip", SKIP)),
         given.get("until"),
         None if within is None else within.total_seconds(),
         given.get("late", "ignore"),
+        products,
     )
 
 

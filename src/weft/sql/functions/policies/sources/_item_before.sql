@@ -1,14 +1,18 @@
 -- _item_before: the item before a point of a series, and whether its job has got so far that the next one need not wait.
 -- Called by: order_items.   Safe to repeat: yes, it only reads.
--- Plan: by source_item_series_idx, from the end; its job, status and label by key.   Parameters: as order_items.
--- Returns: name (of its job, or its key), reached, previous (fields and attributes). No row: there is none.
+-- Plan: by source_item_series_idx, from the end; its job, status, label and products by key.   Parameters: as order_items.
+-- Returns: name (of its job, or its key), reached, previous (fields and attributes; if asked for, the first 100 products). No row:
+--   there is none.
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._item_before(of_source_id int, of_series text, before numeric, skip text[], until text,
-    within_s double precision) RETURNS TABLE (name text, reached boolean, previous jsonb) LANGUAGE sql STABLE
+    within_s double precision, products boolean) RETURNS TABLE (name text, reached boolean, previous jsonb) LANGUAGE sql STABLE
 AS $$
     SELECT CASE WHEN p.state = 'job' THEN format('b%s.j%s', p.batch_id, p.job_id) ELSE p.key END, p.reached,
         p.fields || coalesce(l.attributes, r.attributes, '{}') || jsonb_build_object('key', p.key, 'job',
-            format('b%s.j%s', p.batch_id, p.job_id))
+            format('b%s.j%s', p.batch_id, p.job_id)) || CASE WHEN products THEN jsonb_build_object('products', (
+            SELECT coalesce(jsonb_agg(d.document ORDER BY d.line), '[]') FROM (
+                SELECT x.document, x.line FROM weft.product x
+                WHERE x.batch_id = p.batch_id AND x.job_id = p.job_id AND x.kept_at IS NOT NULL ORDER BY x.line LIMIT 100) d)) ELSE '{}' END
     FROM (
         SELECT i.*, j.spec_first, CASE WHEN i.state <> 'job' THEN false WHEN until IS NULL OR array_position(k.statuses, until) IS NULL
                 THEN j.state = STATE_SUCCESS  -- also of a job whose lifecycle has no such status: it is never reached

@@ -2,13 +2,14 @@
 -- Called by: Store.order_items (api).   Safe to repeat: yes.
 -- One that runs again also waits until the job that it had before has ended.
 -- Locks: source; source_item.   Plan: by key; the item before by source_item_series_idx, from the end; its job, status and label by key.
+-- products: whether those of the job before are wanted, too.
 -- items: [{n, series, series_at}].   skip: statuses or states of jobs that are passed over.   until: the status that the job before must
 --   have had since it last became ready; NULL: it must have ended well.   within_s: how far back it may be; NULL: any.
 -- Returns: [{n, waits, previous}]: why the item must wait (NULL: it need not), and the fields and attributes of the one before (NULL:
 --   there is none). NULL: the source was taken again; or it has new items whose series is not known yet.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.order_items(tenant_id int, of_source_id int, taking bigint, items jsonb, skip text[], until text,
-    within_s double precision) RETURNS jsonb LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+    within_s double precision, products boolean) RETURNS jsonb LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 BEGIN
@@ -34,5 +35,5 @@ BEGIN
         FROM jsonb_to_recordset(items) x (n bigint, series text, series_at numeric)
         JOIN weft.source_item i ON i.source_id = of_source_id AND i.n = x.n
         LEFT JOIN weft.job j ON j.batch_id = i.batch_id AND j.job_id = i.job_id AND j.state < STATE_SUCCESS
-        LEFT JOIN LATERAL weft._item_before(of_source_id, x.series, x.series_at, skip, until, within_s) p ON true);
+        LEFT JOIN LATERAL weft._item_before(of_source_id, x.series, x.series_at, skip, until, within_s, products) p ON true);
 END $$;

@@ -32,6 +32,8 @@ def test_source_is_taken_as_written() -> None:
         ('path = "/data/in"', 'path = "in"', 3, "absolute path"),
         ('path = "/data/in"', "", 1, "kind directory needs it"),
         ('path = "/data/in"', 'path = "/data/in"\nurl = "x"', 4, "no such field"),
+        ('kind = "directory"', 'kind = "amqp"', 1, "kind amqp needs it"),
+        ('kind = "directory"', 'kind = "kafka"\nfirst = 3', 3, '"earliest" or "latest"'),
         ('job = "snow"', 'job = "ice"', 4, "there is no [job.ice]"),
         ('job = "snow"', "", 1, "a source needs it"),
         ('every = "10s"', 'every = "10"', 5, 'from "1s" to "1d"'),

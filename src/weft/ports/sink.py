@@ -8,18 +8,14 @@ first needs it.
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from typing import Any, Final, NamedTuple, Protocol
 
 from weft.core.addresses import AllowedHosts
 from weft.ports.callback_sender import Answered
 from weft.ports.plugins import PluginGroup
 from weft.ports.store.worker import StoredFileStore
-from weft.ports.transport import Connection
+from weft.ports.transport import Connection, TransportError, allowed_connection
 from weft.wire.sealed import SecretKeys
-
-OWN_PREFIX: Final = "weft."
-"""Names of exchanges and topics that begin so are weft's: no pattern stands for them."""
 
 
 class SinkProblem(Exception):
@@ -68,15 +64,10 @@ class SinkSite:
     def connection(self, message: SinkMessage, kind: str, to: str) -> Connection:
         """Return the connection of a message to an exchange or a topic. Raise `SinkProblem`."""
         name = message.target["transport"]
-        found = next((one for one in self.connections if one.name == name), None)
-        if found is None or message.tenant not in found.tenants:
-            raise SinkProblem(f"there is no transport {name!r} for this tenant")
-        if found.kind != kind:
-            raise SinkProblem(f"transport {name!r} is of kind {found.kind}, not {kind}")
-        own = to.startswith(OWN_PREFIX)
-        if not any(to == one or (not own and fnmatchcase(to, one)) for one in found.sinks):
-            raise SinkProblem(f"`sinks` of transport {name!r} does not allow {to!r}")
-        return found
+        try:
+            return allowed_connection(self.connections, name, message.tenant, kind, "sinks", to)
+        except TransportError as error:
+            raise SinkProblem(str(error)) from error
 
 
 SinkFactory = Callable[[SinkSite], Sink]

@@ -2,7 +2,8 @@
 
 Each source is read in a process of its own, which has no secrets in its environment and is killed
 if a reading does not end in time; so a source may block, hang or crash, and harms no other. Built
-in: `command`, `directory`, `http`, `s3`, `schedule`. Loaded by the entry points `weft.sources`.
+in: `amqp`, `command`, `directory`, `http`, `kafka`, `s3`, `schedule`. Loaded by the entry points
+`weft.sources`.
 """
 
 from collections.abc import Callable, Mapping, Sequence

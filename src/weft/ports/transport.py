@@ -9,6 +9,7 @@ reorder messages, and a forged one starts nothing. Built in: `rabbitmq` and
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Final, NamedTuple, Protocol
 
@@ -18,6 +19,8 @@ from weft.core.findings import Finding
 from weft.ports.plugins import PluginGroup
 
 ASSIGNOR: Final = "range"
+OWN_PREFIX: Final = "weft."
+"""Names of exchanges, queues and topics that begin so are weft's: no pattern stands for them."""
 
 
 class TransportError(Exception):
@@ -41,6 +44,26 @@ class Connection:
     """How the members of a group share partitions, where a transport has such."""
     sinks: tuple[str, ...] = ()
     """Exchanges or topics to which sinks of its tenants may write; `*` stands for any text."""
+    sources: tuple[str, ...] = ()
+    """Queues or topics that sources of its tenants may read, likewise."""
+
+
+def allowed_connection(
+    connections: Sequence[Connection], name: str, tenant: str, kind: str, field: str, to: str
+) -> Connection:
+    """Return the connection of a tenant to an exchange, a queue or a topic that `field` of its
+    entry allows, `sinks` or `sources`. Raise `TransportError`.
+    """
+    found = next((one for one in connections if one.name == name), None)
+    if found is None or tenant not in found.tenants:
+        raise TransportError(f"there is no transport {name!r} for this tenant")
+    if found.kind != kind:
+        raise TransportError(f"transport {name!r} is of kind {found.kind}, not {kind}")
+    own = to.startswith(OWN_PREFIX)
+    named: tuple[str, ...] = getattr(found, field)
+    if not any(to == one or (not own and fnmatchcase(to, one)) for one in named):
+        raise TransportError(f"`{field}` of transport {name!r} does not allow {to!r}")
+    return found
 
 
 class Route(NamedTuple):

@@ -80,6 +80,8 @@ class TransportDocument(Struct, forbid_unknown_fields=True, kw_only=True):
     """How the members of groups of Kafka share partitions."""
     sinks: tuple[Text, ...] = ()
     """Exchanges or topics to which sinks of these tenants may write; `*` stands for any text."""
+    sources: tuple[Text, ...] = ()
+    """Queues or topics that sources of these tenants may read, likewise."""
     jobs: tuple[JobTopicsDocument, ...] = ()
     events: tuple[EventsDocument, ...] = ()
     submissions: tuple[SubmissionsDocument, ...] = ()
@@ -110,6 +112,7 @@ def read_transports(path: Path | None) -> Sequence[Connection]:
             ca_file=None if one.ca_file is None else folder.parent / one.ca_file,
             assignor=one.assignor,
             sinks=one.sinks,
+            sources=one.sources,
         )
         for one in known_transports(path)
         if (folder := path) is not None

@@ -121,6 +121,18 @@ class SourceReadingSuite(StoreTests):
                       caller.user_id, body],
         }  # fmt: skip
 
+    async def test_source_of_a_broker_comes_with_its_tenant(self) -> None:
+        """For which the operator has named connections."""
+        api, caller, name = self.site.api, self.site.caller, await self.source()
+        text = SOURCE.replace("NAME", name).replace('kind = "directory"', 'kind = "amqp"')
+        text = text.replace('path = "/data/in"', 'transport = "t"\nqueue = "q"')
+        await api.save_setup(caller, name, text, parse_setup(text))
+        due, tried = await self.due_source(name), await api.try_source(caller, name, [])
+        assert due is not None
+        assert due.sealed == tried["sealed"]
+        assert due.sealed is not None
+        assert isinstance(due.sealed["tenant"], str)
+
     async def test_source_comes_with_the_secrets_that_it_names(self) -> None:
         """Those of its owner, encrypted; one that names none comes without."""
         api, caller, name = self.site.api, self.site.caller, await self.source()

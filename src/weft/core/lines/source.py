@@ -20,6 +20,10 @@ EVERY_MOST: Final = timedelta(days=1)
 _EVERY: Final = "5s"
 S3: Final = "s3"
 """The kind that reads a store of the tenant."""
+BROKERS: Final[Mapping[str, tuple[str, str]]] = {
+    "amqp": ("rabbitmq", "queue"), "kafka": ("kafka", "topic"),
+}  # fmt: skip
+"""The kinds that read from a broker: the kind of their transport, and what they name there."""
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,62}")
 _COMMON: Final = ("kind", "every", "owner", "billing_project", "lifecycle", "job", "sink",
                          "target", "expected")  # fmt: skip
@@ -53,6 +57,10 @@ def _is_time(given: object) -> str:
 
 def _is_content(given: object) -> str:
     return "" if given in {"json", "none"} else 'it should be "json" or "none"'
+
+
+def _is_begin(given: object) -> str:
+    return "" if given in {"earliest", "latest"} else 'it should be "earliest" or "latest"'
 
 
 def _is_query(given: object) -> str:
@@ -158,6 +166,17 @@ OPTIONS: Final[Mapping[str, Mapping[str, _Option]]] = {
         "pattern": _Option(_is_text),
         "versions": _Option(_is_flag),
         "overlap": _Option(_is_time),
+    },
+    "amqp": {
+        "transport": _Option(_is_text, needed=True),
+        "queue": _Option(_is_text, needed=True),
+        "dedupe": _Option(_is_text),
+    },
+    "kafka": {
+        "transport": _Option(_is_text, needed=True),
+        "topic": _Option(_is_text, needed=True),
+        "first": _Option(_is_begin),
+        "dedupe": _Option(_is_text),
     },
 }
 """By kind. Those that are not here come with packages, and have any."""

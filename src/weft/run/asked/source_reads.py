@@ -14,13 +14,16 @@ from typing import Any, Final
 
 from weft.core.errors import SecretKeyMissing
 from weft.core.files.file_stores import parse_bucket
-from weft.core.lines.source import S3
+from weft.core.lines.source import BROKERS, S3
 from weft.plugins.file_stores.s3.signing import NotSigned, ObjectUrls
 from weft.ports.source import READING_BYTES_MAX
 from weft.ports.source_reads import SourceRead
 from weft.ports.store.sources import DueSource
+from weft.ports.transport import TransportError, allowed_connection
 from weft.run.host.process_group import kill_group
 from weft.settings import Settings
+from weft.settings.declare import InvalidSetting
+from weft.settings.transports_file import read_transports
 from weft.store.worker_files import store_of
 from weft.wire.sealed import Opened, OpensSecrets, folded, opened, opened_link
 
@@ -49,6 +52,7 @@ class SourceReads:
         }
         self._within_s = settings.source_timeout_s
         self._items_max = settings.source_items_max
+        self._transports_file = settings.transports_file
         self._urls = ObjectUrls(keys, settings.store_buckets)
         self._processes: dict[int, tuple[str, asyncio.subprocess.Process]] = {}
         """By source, with its kind."""
@@ -59,13 +63,13 @@ class SourceReads:
         given = {"options": {**source.options}, "cursor": source.cursor}
         try:
             asked = Opened(given, {})
-            if source.kind == S3:
-                options = self._of_store(source)
-                asked = Opened({"options": options, "cursor": source.cursor}, {})
+            if source.kind == S3 or source.kind in BROKERS:
+                find = self._of_store if source.kind == S3 else self._of_broker
+                asked = Opened({"options": find(source), "cursor": source.cursor}, {})
             elif source.sealed is not None:
                 options, values = opened(source.options, source.sealed, self._keys())
                 asked = Opened({"options": options, "cursor": _unfolded(source, values)}, values)
-        except (SecretKeyMissing, NotSigned, ValueError) as error:
+        except (SecretKeyMissing, NotSigned, TransportError, InvalidSetting, ValueError) as error:
             return SourceRead(error=str(error))
         number = source.source_id
         idle = self._idle.pop(number, None)
@@ -103,6 +107,22 @@ class SourceReads:
         prefix = str(options.get("prefix", ""))
         url = self._urls.list_url(store, prefix, after, min(self._items_max, _PAGE))
         return {**options, "url": url, "below": parse_bucket(store.url).prefix}
+
+    def _of_broker(self, source: DueSource) -> Mapping[str, Any]:
+        """Return the options with the connection that they name. Raise `TransportError`,
+        `InvalidSetting`.
+        """
+        kind, what = BROKERS[source.kind]
+        options, tenant = source.options, str((source.sealed or {}).get("tenant"))
+        to = allowed_connection(
+            read_transports(self._transports_file), str(options["transport"]), tenant, kind,
+            "sources", str(options[what]),
+        )  # fmt: skip
+        return {**options, "connection": {
+            "name": to.name, "kind": kind, "address": to.address, "tenants": to.tenants,
+            "virtual_host": to.virtual_host, "user": to.user, "password": to.password,
+            "ca_file": None if to.ca_file is None else str(to.ca_file),
+        }}  # fmt: skip
 
     async def close(self) -> None:
         """End all processes."""

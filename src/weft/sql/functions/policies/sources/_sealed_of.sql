@@ -1,4 +1,5 @@
--- _sealed_of: what is encrypted that a reading of a source needs: secrets that its options name, and of kind `s3` the store.
+-- _sealed_of: what is encrypted that a reading of a source needs: secrets that its options name, and of kind `s3` the store;
+--   and of `amqp` and `kafka` the tenant, which is not encrypted.
 -- Called by: due_sources, try_source.   Safe to repeat: yes, it only reads.   Plan: by key.
 -- Returns: as _secrets_of; `store`: as find_store, its body in base64 (null: there is no such store). NULL: it needs nothing.
 -- Owner: weft_system.  Granted to: weft_tenant.
@@ -8,7 +9,9 @@ AS $$
 DECLARE
     v_secrets jsonb := weft._secrets_of(of_source.tenant_id, of_source.user_id, of_source.options::text);
 BEGIN
-    IF of_source.kind <> 's3' THEN
+    IF of_source.kind IN ('amqp', 'kafka') THEN  -- transports are named for tenants
+        RETURN jsonb_build_object('tenant', (SELECT t.name FROM weft.tenant t WHERE t.tenant_id = of_source.tenant_id));
+    ELSIF of_source.kind <> 's3' THEN
         RETURN v_secrets;
     END IF;
     RETURN coalesce(v_secrets, '{}') || jsonb_build_object('store', (

@@ -27,6 +27,7 @@ def test_scene_with_an_external_error_has_the_history_of_the_reference(
     batch = tmp_path / "batch.json"
     batch.write_text(json.dumps({"lifecycle": "hrsi", "jobs": [{
         "command": ["sh", "-c", SCENE],
+        "outputs": [{"from": "products/*.json", "optional": True}],
         "retry": {"policy": "constant", "wait_s": 0.01},
     }]}))  # fmt: skip
     made = weft.run("submit", str(batch), "--wait", "--json")

@@ -2,6 +2,9 @@
 
 import asyncio
 from pathlib import Path
+from typing import Literal
+
+import pytest
 
 from weft.core.states import Phase, Reason
 from weft.ports.runner import Ended, Entered, Started
@@ -24,6 +27,31 @@ class SlowStore(OrderedStore):
     async def record_files(self, *_: object, **__: object) -> bool:
         self.asked.set()
         return await asyncio.Event().wait()
+
+
+@pytest.mark.parametrize(
+    ("reason", "when", "collects"),
+    [(None, "success", True), (Reason.EXIT, "success", False), (Reason.EXIT, "failure", True)],
+)
+async def test_attempt_that_leaves_nothing_collects_nothing(
+    tmp_path: Path, reason: Reason | None, when: Literal["success", "failure"], *, collects: bool
+) -> None:
+    """A status of that phase would say that a failed job had gone so far."""
+    store = SlowStore()
+    incarnation = incarnation_of(site_of(store, tmp_path), REGISTERED)
+    outbox = incarnation.outbox
+    directories = JobDirectories(tmp_path / "files")
+    directories.make(key(1))
+    directories.keep_plan(key(1), Plan(outputs=(FileOutput(from_="**", when=when),), kept=()))
+    incarnation.files.adopt([key(1)])
+    incarnation.held.add(key(1), cpu_m=1000, memory_mib=1).is_sent = True
+    incarnation.files.take(Ended(key(1), 10, 100, reason=reason), anyway=False)
+    running = asyncio.create_task(Keeping(incarnation, Attempts(incarnation)).run())
+    async with asyncio.timeout(60):
+        await store.asked.wait()
+    running.cancel()
+    entered = [one.phase for one in outbox.take_phases()]
+    assert entered == ([Phase.COLLECTING] if collects else [])
 
 
 async def test_attempt_is_stopped_while_its_outputs_are_copied(tmp_path: Path) -> None:

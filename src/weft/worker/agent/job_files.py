@@ -139,6 +139,11 @@ class JobFiles:
         )
         return f"its outputs are copied to {targets[0]}" if targets else ""
 
+    def keeps(self, ended: Ended) -> bool:
+        """Say whether any outputs of an attempt that has ended are wanted."""
+        plan = self._directories.plan_of(ended.key)
+        return plan is not None and any(_is_wanted(one, ended) for one in plan.outputs)
+
     async def keep(self, ended: Ended) -> Ended:
         """Keep the outputs of an attempt that has ended; return how its end is to be reported."""
         key, begun = ended.key, time.monotonic_ns()

@@ -51,7 +51,9 @@ class Keeping:
         copies = self._files.said_of_copies(ended)
         if copies:
             self._attempts.start_late(ended)
-        self._attempts.enter(ended.key, Phase.COLLECTING, copies)
+        if ended.reason is None or self._files.keeps(ended):
+            # Of one that failed and leaves nothing, a status would say that it had gone so far.
+            self._attempts.enter(ended.key, Phase.COLLECTING, copies)
         if self._checkpoints.wants(ended):
             await self._checkpoints.take_away(ended.key)
         ended = await self._files.keep(ended)

@@ -421,6 +421,7 @@ def calls_on_batch(
     return [
         *(call for group in (0, 1) for call in _calls_on_group(api, caller, batch, group)),
         partial(api.move_jobs, *one, [1], queue="default", pool=None),
+        partial(api.unblock_job, *one, 1),
         partial(api.why_job, *one, 1),
         partial(api.why_jobs, *one, [1]),
         partial(api.get_group, *one, "/a"),

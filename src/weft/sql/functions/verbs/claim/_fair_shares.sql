@@ -23,13 +23,18 @@ AS $$
         FROM (
             (SELECT s.user_id, s.weight, s.load, s.n_ready, s.ready_m FROM weft.user_share s
              WHERE s.pool_id = of_pool_id AND s.active AND s.n_ready > 0 AND NOT s.user_id = ANY (ARRAY(SELECT r.user_id FROM recent r))
-               AND (lanes IS NULL OR weft._has_work_in(of_pool_id, s, lanes, of_tenant_id))
+               AND lanes IS NULL ORDER BY s.load, s.user_id LIMIT users_max)
+            UNION ALL  -- apart, because claims walk along an index that has all columns they need
+            (SELECT s.user_id, s.weight, s.load, s.n_ready, s.ready_m FROM weft.user_share s
+             WHERE s.pool_id = of_pool_id AND s.active AND s.n_ready > 0 AND NOT s.user_id = ANY (ARRAY(SELECT r.user_id FROM recent r))
+               AND lanes IS NOT NULL AND weft._has_work_in(of_pool_id, s.user_id, s.tenant_id, lanes, of_tenant_id)
              ORDER BY s.load, s.user_id LIMIT users_max)
             UNION ALL
             SELECT s.user_id, s.weight, greatest(0, s.running_m + r.running_m) / s.weight::double precision, s.n_ready + r.n_ready,
                    s.ready_m + r.ready_m
-            FROM recent r JOIN weft.user_share s ON s.pool_id = of_pool_id AND s.user_id = r.user_id AND s.active
-            WHERE s.n_ready + r.n_ready > 0 AND (lanes IS NULL OR weft._has_work_in(of_pool_id, s, lanes, of_tenant_id))) x
+            FROM recent r
+            CROSS JOIN LATERAL (SELECT y.* FROM weft.user_share y WHERE y.pool_id = of_pool_id AND y.user_id = r.user_id OFFSET 0) s
+            WHERE s.active AND s.n_ready + r.n_ready > 0 AND (lanes IS NULL OR weft._has_work_in(of_pool_id, s.user_id, s.tenant_id, lanes, of_tenant_id))) x
         ORDER BY x.load, x.user_id LIMIT users_max),
     -- While the level rises, a user takes part from its own load on until all its jobs run.
     step AS (

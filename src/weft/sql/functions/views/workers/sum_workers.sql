@@ -19,15 +19,17 @@ BEGIN
                 SELECT y.running_m FROM weft.pool_load y WHERE y.pool_id = p.pool_id OFFSET 0) l) u),
         'set_aside', (SELECT coalesce(jsonb_agg(to_jsonb(a)), '[]') FROM (
             SELECT o.* FROM (
-                (SELECT w.name AS worker, p.name AS pool, weft._worker_state(w, i) AS state, w.cordoned_at, w.cordon_reason
-                 FROM weft.worker w JOIN weft.worker_incarnation i ON i.worker_id = w.worker_id AND i.ended_at IS NULL
+                (SELECT w.name AS worker, p.name AS pool, weft._worker_state(w, l.i) AS state, w.cordoned_at, w.cordon_reason
+                 FROM weft.worker w CROSS JOIN LATERAL (
+                     SELECT y AS i FROM weft.worker_incarnation y WHERE y.worker_id = w.worker_id AND y.ended_at IS NULL OFFSET 0) l
                  JOIN weft.pool p ON p.pool_id = w.pool_id
                  WHERE v_tenant IS NULL AND w.cordon_reason IS NOT NULL AND w.deleted_at IS NULL
                  ORDER BY w.name, w.worker_id LIMIT limit_rows)
                 UNION ALL
                 SELECT w.* FROM weft._pools_serving(v_tenant) p CROSS JOIN LATERAL (
-                    SELECT x.name AS worker, p.name AS pool, weft._worker_state(x, i) AS state, x.cordoned_at, x.cordon_reason
-                    FROM weft.worker x JOIN weft.worker_incarnation i ON i.worker_id = x.worker_id AND i.ended_at IS NULL
+                    SELECT x.name AS worker, p.name AS pool, weft._worker_state(x, l.i) AS state, x.cordoned_at, x.cordon_reason
+                    FROM weft.worker x CROSS JOIN LATERAL (
+                        SELECT y AS i FROM weft.worker_incarnation y WHERE y.worker_id = x.worker_id AND y.ended_at IS NULL OFFSET 0) l
                     WHERE x.pool_id = p.pool_id AND x.cordon_reason IS NOT NULL AND x.deleted_at IS NULL
                     ORDER BY x.pool_id, x.name LIMIT limit_rows) w) o
             ORDER BY o.worker, o.pool LIMIT limit_rows) a))

@@ -124,7 +124,6 @@ async def test_claim_looks_at_few_of_many_users(own_world: World) -> None:
             budget_memory_mib=10**9, limit_jobs=1000,
         )  # fmt: skip
 
-    print("SHARE", found)
     assert len(claimed) == 4
     assert (found["user_share"].scans, found["user_share"].rows_by_index < 200) == (0, True)
     await world.admin.execute("DELETE FROM weft.user_share WHERE load = 1000 AND n_ready = 1")

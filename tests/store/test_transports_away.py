@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from store.test_condition_sight import leave
 from store.test_conditions import operator
 from store.test_transports import Rabbit, messages_of, rabbit
 from store.world import World
@@ -32,7 +33,7 @@ async def test_it_is_one_for_those_whose_jobs_wait_until_it_is_back(rabbit: Rabb
     start = await world.api.events_now()
     batch = await rabbit.submit(5)
     await rabbit.take(worker, messages_of(await rabbit.round())[:1])
-    stranger = await world.user("eve")
+    stranger = await leave(world, await world.user("eve"))
     assert await incidents(world, world.caller) == []
     await look(rabbit, "no route")
     (mine,) = await incidents(world, world.caller)

@@ -52,6 +52,7 @@ def rows_of(
 ORDINARY = {
     "command", "script", "name", "env", "cwd", "stdin", "resources", "timeout_s", "always_run",
     "parents", "group", "groups", "priority", "attributes", "max_attempts", "index_from", "umask",
+    "log",
 }  # fmt: skip
 """Fields for which every document is looked at."""
 

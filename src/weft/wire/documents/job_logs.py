@@ -6,8 +6,9 @@ from msgspec import Meta, Struct
 
 from weft.wire.description import says
 from weft.wire.documents.secrets import VariableName
+from weft.wire.patterns import END
 
-_LEVEL = Meta(pattern=r"^[A-Za-z0-9_]{1,32}\Z")
+_LEVEL = Meta(pattern=r"^[A-Za-z0-9_]{1,32}" + END)
 
 
 class LogDocument(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

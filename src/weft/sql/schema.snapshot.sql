@@ -517,20 +517,6 @@ CREATE TABLE weft.transport_offer (
 );
 ALTER TABLE weft.transport_offer OWNER TO postgres;
 
-CREATE TABLE weft.user_share (
-    pool_id integer NOT NULL,
-    user_id integer NOT NULL,
-    tenant_id integer NOT NULL,
-    active boolean NOT NULL,
-    weight double precision NOT NULL,
-    running_m bigint DEFAULT 0 NOT NULL,
-    n_ready bigint DEFAULT 0 NOT NULL,
-    load double precision DEFAULT 0 NOT NULL,
-    ready_m bigint DEFAULT 0 NOT NULL
-)
-WITH (fillfactor='50');
-ALTER TABLE weft.user_share OWNER TO postgres;
-
 CREATE TABLE weft.machine (
     machine_id integer NOT NULL,
     pool_id integer NOT NULL,
@@ -2432,6 +2418,20 @@ CREATE TABLE weft.user_minute (
 )
 WITH (fillfactor='50');
 ALTER TABLE weft.user_minute OWNER TO postgres;
+
+CREATE TABLE weft.user_share (
+    pool_id integer NOT NULL,
+    user_id integer NOT NULL,
+    tenant_id integer NOT NULL,
+    active boolean NOT NULL,
+    weight double precision NOT NULL,
+    running_m bigint DEFAULT 0 NOT NULL,
+    n_ready bigint DEFAULT 0 NOT NULL,
+    load double precision DEFAULT 0 NOT NULL,
+    ready_m bigint DEFAULT 0 NOT NULL
+)
+WITH (fillfactor='50');
+ALTER TABLE weft.user_share OWNER TO postgres;
 
 CREATE TABLE weft.user_storage (
     tenant_id integer NOT NULL,
@@ -4560,9 +4560,6 @@ GRANT SELECT ON TABLE weft.pool TO weft_driver;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.transport_offer TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.transport_offer TO weft_system;
 
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.user_share TO weft_tenant;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.user_share TO weft_system;
-
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.machine TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.machine TO weft_system;
 
@@ -5112,6 +5109,9 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.user_count TO weft_system;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.user_minute TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.user_minute TO weft_system;
 GRANT SELECT ON TABLE weft.user_minute TO weft_views;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.user_share TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.user_share TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.user_storage TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.user_storage TO weft_system;

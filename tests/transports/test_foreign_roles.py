@@ -4,7 +4,6 @@ the broker, and for jobs over HTTP url and token.
 
 import json
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -86,7 +85,7 @@ class Worker:
         """Take the steps, and say how they ended: of which run JobWeaver's do not say."""
         topic, outcome = "job-completed", {"jobId": run["jobId"]}
         for step in run["instruction"]["steps"]:
-            time.sleep(step.get("durationMs", 0) / 1000)  # the step itself
+            threading.Event().wait(step.get("durationMs", 0) / 1000)  # the step itself
             if step["action"] == "FAIL":
                 topic, outcome = "job-failed", {**outcome, "errorMessage": step.get("message")}
                 break

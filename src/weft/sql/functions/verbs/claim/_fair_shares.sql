@@ -34,7 +34,8 @@ AS $$
                    s.ready_m + r.ready_m
             FROM recent r
             CROSS JOIN LATERAL (SELECT y.* FROM weft.user_share y WHERE y.pool_id = of_pool_id AND y.user_id = r.user_id OFFSET 0) s
-            WHERE s.active AND s.n_ready + r.n_ready > 0 AND (lanes IS NULL OR weft._has_work_in(of_pool_id, s.user_id, s.tenant_id, lanes, of_tenant_id))) x
+            WHERE s.active AND s.n_ready + r.n_ready > 0
+                AND (lanes IS NULL OR weft._has_work_in(of_pool_id, s.user_id, s.tenant_id, lanes, of_tenant_id))) x
         ORDER BY x.load, x.user_id LIMIT users_max),
     -- While the level rises, a user takes part from its own load on until all its jobs run.
     step AS (

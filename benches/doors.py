@@ -6,22 +6,20 @@ become many more, and each side is asked for pages of its newest jobs, Agave for
 """
 
 import asyncio
-import json
 import time
 from collections.abc import Mapping
-from pathlib import Path
 from statistics import median
 from typing import Any, Final
 
 import asyncpg
 import httpx
 
+from benches.agave_app import app_folder, http_client
 from benches.queries import query
 from weft.bench.conditions import conditions_of, load_average
 from weft.bench.figures import Headline, document_of, median_rate, ratio_of
 from weft.bench.plan import BenchPlan, BenchProgress
 from weft.bench.throwaway import client_of, running_weft, throwaway_home
-from weft.run.home import Home
 
 JOBS: Final = 2_000
 ROUNDS: Final = 3
@@ -37,7 +35,6 @@ _STEPS: Final[Mapping[str, Any]] = {"steps": []}
 JOBWEAVER: Final = "jobweaver"
 AGAVE: Final = "agave"
 V1: Final = "v1"
-_APP: Final = {"name": "bench", "version": "1.0", "templatePath": "wrapper.sh"}
 _SUBMISSIONS: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
     V1: ("/v1/batches", {"jobs": [{"simulation": _STEPS}]}),
     JOBWEAVER: ("/api/jobs", {"jobType": "SIMULATION", "payload": _STEPS, "maxRetryCount": 0}),
@@ -69,9 +66,9 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
     rates: dict[str, list[float]] = {side: [] for side in _SUBMISSIONS}
     progress.begin(len(rates) * rounds + 2)
     with throwaway_home(plan.directory) as home:
-        async with running_weft(home), _client_of(home) as client:
+        async with running_weft(home), http_client(home) as client:
             async with client_of(home) as own:
-                await own.add_app(_folder(home.path))
+                await own.add_app(app_folder(home.path))
             for number in range(1, rounds + 1):
                 for side, found in rates.items():
                     progress.step(f"{side}, round {number}")
@@ -98,21 +95,6 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
         },
         conditions,
     )
-
-
-def _client_of(home: Home) -> httpx.AsyncClient:
-    known = json.loads(home.client_file.read_bytes())
-    headers = {"authorization": f"Bearer {known['token']}"}
-    return httpx.AsyncClient(base_url=known["url"], headers=headers, timeout=60)
-
-
-def _folder(parent: Path) -> Path:
-    """Make the folder of an application that does nothing."""
-    folder = parent / "bench-app"
-    folder.mkdir()
-    (folder / "app.json").write_text(json.dumps(_APP))
-    (folder / "wrapper.sh").write_text("exit 0\n")
-    return folder
 
 
 async def _submit(client: httpx.AsyncClient, side: str, count: int) -> float:

@@ -5,31 +5,25 @@ process takes what the subscriptions are told; the next round waits until it has
 """
 
 import asyncio
-import json
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any, Final
 
 import asyncpg
 import httpx
 
+from benches.agave_app import app_folder, http_client
 from weft.bench.conditions import conditions_of, load_average
 from weft.bench.figures import Headline, document_of, median_rate, ratio_of
 from weft.bench.plan import BenchPlan, BenchProgress
 from weft.bench.throwaway import client_of, running_weft, throwaway_home
-from weft.run.home import Home
 
 JOBS: Final = 20_000
 ROUNDS: Final = 3
 CLIENTS: Final = 8
 GOAL: Final = 0.95
 LOOK_S: Final = 0.1
-_APP: Final = {
-    "name": "bench", "version": "1.0", "templatePath": "wrapper.sh", "deploymentPath": ".",
-    "executionSystem": "local", "inputs": [], "parameters": [],
-}  # fmt: skip
 _EVENTS: Final = ("RUNNING", "FINISHED", "*")
 _ENDED: Final = "SELECT count(*) FROM weft.attempt WHERE ended_at IS NOT NULL"
 
@@ -75,9 +69,9 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
     progress.begin(2 * rounds)
     with throwaway_home(plan.directory) as home:
         (home.path / "weft.toml").write_text('callback_private_hosts = "127.0.0.1"\n')
-        async with running_weft(home), listening() as listener, _http(home) as http:
+        async with running_weft(home), listening() as listener, http_client(home) as http:
             async with client_of(home) as client:
-                await client.add_app(_folder(home.path))
+                await client.add_app(app_folder(home.path))
             database = await asyncpg.connect(home.secrets()["admin"])
             for number in range(1, rounds + 1):
                 for n_told, found in rates.items():
@@ -96,21 +90,6 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
         {"told_s": round(max(told_s), 2), "goal": GOAL},
         conditions,
     )
-
-
-def _http(home: Home) -> httpx.AsyncClient:
-    known = json.loads(home.client_file.read_bytes())
-    headers = {"authorization": f"Bearer {known['token']}"}
-    return httpx.AsyncClient(base_url=known["url"], headers=headers, timeout=60)
-
-
-def _folder(parent: Path) -> Path:
-    """Make the folder of an application that does nothing."""
-    folder = parent / "bench-app"
-    folder.mkdir()
-    (folder / "app.json").write_text(json.dumps(_APP))
-    (folder / "wrapper.sh").write_text("exit 0\n")
-    return folder
 
 
 async def _run(

@@ -10,7 +10,9 @@ from store.test_transports import Rabbit, messages_of, words
 from store.world import World
 from weft.core.queues import Queue
 from weft.core.states import Reason
+from weft.driver.loops.foreign_jobs import record
 from weft.ports.store import DueOffer, Listening, OfferEnd, Shape
+from weft.wire.foreign_messages import Answer
 
 QUEUED_S = 60
 
@@ -124,6 +126,22 @@ async def test_a_foreign_program_runs_a_job(foreign: Foreign) -> None:
         (1, "foreign")
     ]
     assert await foreign.offers(batch) == 0
+    assert await world.findings() == {}
+
+
+async def test_start_and_end_of_a_short_job_count_when_they_come_together(
+    foreign: Foreign,
+) -> None:
+    world = foreign.world
+    batch, (offer,) = await run(foreign, 1)
+    start = Answer(*key(offer), is_ended=False, reason=None, exit_code=None, message=None)
+    end = start._replace(is_ended=True, exit_code=0)
+    forged = end._replace(fence=uuid4())
+    answers = [forged, start, end, end]
+    told = await record(world.driver, foreign.epoch, foreign.names[0], world.pool, answers)
+
+    assert told == ["settled", "runs", "ended", "settled"]
+    assert await world.states(batch) == "s"
     assert await world.findings() == {}
 
 

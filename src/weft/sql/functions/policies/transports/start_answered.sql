@@ -4,8 +4,8 @@
 -- Locks: as _check_epoch; as _foreign_worker; incarnation (shared, tried); batch (shared, tried); as _claim_queued;
 --   as start_attempts (the same rows); transport_offer (SKIP LOCKED). It waits for no job.
 -- Plan: as _answered; as _claim_queued.
--- Returns: a word per offer, in order. `runs`: it became an attempt. `not_now`: it is offered still. `settled`: there is no such offer
---   (any more), or it stands there twice.
+-- Returns: a word per offer, in order, the same for one that stands there twice: of a short job, start and end come together. `runs`: it
+--   became an attempt. `not_now`: it is offered still. `settled`: there is no such offer (any more).
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.start_answered(epoch bigint, transport text, tenant text, offer_ids bigint[], fences uuid[],
     at timestamptz DEFAULT clock_timestamp()) RETURNS text[] LANGUAGE plpgsql SECURITY DEFINER
@@ -42,5 +42,7 @@ BEGIN
     END LOOP;
     UPDATE weft.transport_offer o SET answered_at = start_answered.at WHERE o.offer_id IN (
         SELECT x.offer_id FROM weft.transport_offer x WHERE x.offer_id = ANY (v_heard) ORDER BY x.offer_id FOR UPDATE SKIP LOCKED);
-    RETURN v_words;
+    RETURN ARRAY(
+        SELECT v_words[min(u.n) OVER (PARTITION BY u.o, u.f)]
+        FROM unnest(start_answered.offer_ids, start_answered.fences) WITH ORDINALITY u (o, f, n) ORDER BY u.n);
 END $$;

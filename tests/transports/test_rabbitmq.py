@@ -1,6 +1,7 @@
 """The transport `rabbitmq` on a real broker, and a whole weft beside it."""
 
-from collections.abc import Iterator
+import asyncio
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from e2e.test_workers_outside import Outside, submit
 from transports.rabbit_broker import RabbitBroker
 from transports.site import Site, check_that_a_kill_harms_nothing, weft_beside
 from weft.plugins.transports.rabbitmq import RabbitTransport
-from weft.ports.transport import Connection, Route, TransportError
+from weft.ports.transport import Connection, Depth, Route, TransportError
 from weft.testing.transport_suite import TransportSuite
 
 pytestmark = [pytest.mark.engine(name="rabbitmq"), pytest.mark.timeout(300)]
@@ -31,6 +32,22 @@ def connection(broker: RabbitBroker, *, password: str = "guest") -> Connection: 
         name="rabbit", kind="rabbitmq", address=broker.address, tenants=("home",),
         password=password,
     )  # fmt: skip
+
+
+def until_consumed(broker: RabbitBroker, route: Route) -> None:
+    """Wait until somebody consumes from a queue of a site; it is made if it is not there."""
+    asyncio.run(until_depth(broker, route, lambda found: found.consumers > 0))
+
+
+async def until_depth(broker: RabbitBroker, route: Route, is_so: Callable[[Depth], bool]) -> None:
+    """Wait until the broker holds so much of a queue."""
+    transport = RabbitTransport(connection(broker))
+    try:
+        async with asyncio.timeout(120):
+            while not is_so((await transport.depths([route]))[0]):
+                pass
+    finally:
+        await transport.close()
 
 
 class TestRabbitTransport(TransportSuite):

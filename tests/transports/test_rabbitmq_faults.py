@@ -16,10 +16,10 @@ from faults.test_leaders import END_LOCK_HOLDER
 from transports.proxy import Proxy, proxy_before
 from transports.rabbit_broker import RabbitBroker
 from transports.site import Site, weft_beside
-from transports.test_rabbitmq import CONNECTION, connection
+from transports.test_rabbitmq import CONNECTION, connection, until_consumed, until_depth
 from transports.test_rabbitmq_dead import QUEUE, WITH_GUEST, letters, publish
 from weft.plugins.transports.rabbitmq import RabbitTransport
-from weft.ports.transport import Route, TransportError
+from weft.ports.transport import DEAD, Route, TransportError
 from weft.testing.transport_suite import a_route, following
 
 pytest.importorskip("aio_pika", reason="the extra `rabbitmq` is not installed")
@@ -185,7 +185,7 @@ def test_a_kill_at_each_step_loses_and_doubles_nothing(
     proxy.cut()
     until(lambda: site.status(batch) in ENDED)
     check(site, batch, 6)
-    asyncio.run(emptied(rabbit))
+    until_emptied(rabbit)
 
 
 def test_two_drivers_of_which_one_slept_send_and_release_nothing_twice(
@@ -211,23 +211,18 @@ def test_two_drivers_of_which_one_slept_send_and_release_nothing_twice(
         site.weft.until("driver.lead_lost", role=leader)
         until(lambda: site.status(batch) in ENDED)
         check(site, batch, 60)
-        asyncio.run(emptied(rabbit))
+        until_emptied(rabbit)
 
 
-async def emptied(rabbit: RabbitBroker) -> None:
+def until_emptied(rabbit: RabbitBroker) -> None:
     """Wait until the queue of the site has no message."""
-    transport = RabbitTransport(connection(rabbit))
-    try:
-        async with asyncio.timeout(120):
-            while (await transport.depths([Route("default", "q")]))[0].messages:
-                pass
-    finally:
-        await transport.close()
+    asyncio.run(until_depth(rabbit, Route("default", "q"), lambda found: not found.messages))
 
 
 def test_a_kill_between_storing_a_dead_message_and_its_end_keeps_it(
-    site: Site, proxy: Proxy
+    site: Site, rabbit: RabbitBroker, proxy: Proxy
 ) -> None:
+    until_consumed(rabbit, Route("default", DEAD))
     proxy.hold("out")
     publish("weft.default", "weft.default.submit.typo", b'{"a": 1}')
     until(lambda: len(letters(site)) == 1)

@@ -13,7 +13,7 @@ from weft.store import (
     open_driver_store,
 )
 from weft.store.notices import PostgresNotices
-from weft.testing.store_site import StoreSite
+from weft.testing.store.store_site import StoreSite
 
 _NOWHERE = "postgresql://weft_api@127.0.0.1:1/weft"
 _NEW_TOKEN = (

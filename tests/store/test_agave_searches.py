@@ -14,7 +14,7 @@ from weft.doors.aloe.words import NAME
 from weft.ports.store import NewBatch, QueryLimits, Row
 from weft.ports.store.door_jobs import DoorJobQuery
 from weft.testing.builders import job_rows
-from weft.testing.store_site import TRACE_ID
+from weft.testing.store.store_site import TRACE_ID
 
 JOBS = DoorJobQuery(door=NAME, limit=100, hidden=True, limits=QueryLimits(30, 1000))
 KEPT: Final[dict[str, Any]] = {

@@ -5,7 +5,7 @@ import pytest
 from store.postgres_site import PostgresSite
 from weft.ports.store import ApiStore, Caller
 from weft.store import PostgresApiStore
-from weft.testing.api_store_suite import ApiStoreSuite, calls_on_batch
+from weft.testing.store.api_store_suite import ApiStoreSuite, calls_on_batch
 
 
 class TestPostgresApiStore(ApiStoreSuite):

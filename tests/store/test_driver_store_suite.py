@@ -3,7 +3,7 @@
 import pytest
 
 from store.postgres_site import PostgresSite
-from weft.testing.driver_store_suite import DriverStoreSuite
+from weft.testing.store.driver_store_suite import DriverStoreSuite
 
 
 class TestPostgresDriverStore(DriverStoreSuite):

@@ -11,7 +11,7 @@ from weft.core.lines.setup import parse_setup
 from weft.core.states import Reason
 from weft.ports.store import Claimed, ProductQuery
 from weft.testing.builders import job_rows
-from weft.testing.product_store_suite import LIMITS
+from weft.testing.store.product_store_suite import LIMITS
 
 FSC = {"type": "FSC", "tile": "32TLR"}
 

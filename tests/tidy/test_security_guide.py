@@ -46,7 +46,7 @@ def test_tests_are_in_the_files_that_the_threat_model_names() -> None:
     wrong = []
     for _, cell in rows():
         for file, tests in PLACED.findall(cell):
-            places = [ROOT / file] if "/" in file else list(PLACES[1].glob(file))
+            places = [ROOT / file] if "/" in file else list(PLACES[1].rglob(file))
             code = "".join(one.read_text() for one in places if one.exists())
             names = re.findall(r"test_\w+", tests)
             if "def test_" not in code or any(f"def {one}(" not in code for one in names):

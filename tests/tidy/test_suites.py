@@ -16,17 +16,17 @@ from weft.ports.sink import Sink
 from weft.ports.store import ApiStore, DriverStore, WorkerStore
 from weft.ports.topics import EventSink
 from weft.ports.transport import Transport
-from weft.testing.api_store_suite import ApiStoreSuite
 from weft.testing.callback_sender_suite import CallbackSenderSuite
-from weft.testing.driver_store_suite import DriverStoreSuite
 from weft.testing.event_sink_suite import EventSinkSuite
 from weft.testing.file_store_suite import FileStoreSuite
 from weft.testing.log_store_suite import LogStoreSuite
 from weft.testing.provider_suite import ProviderSuite
 from weft.testing.runner_suite import RunnerSuite
 from weft.testing.sink_suite import SinkSuite
+from weft.testing.store.api_store_suite import ApiStoreSuite
+from weft.testing.store.driver_store_suite import DriverStoreSuite
+from weft.testing.store.worker_store_suite import WorkerStoreSuite
 from weft.testing.transport_suite import TransportSuite
-from weft.testing.worker_store_suite import WorkerStoreSuite
 
 SUITES = {
     ApiStore: ApiStoreSuite,

@@ -40,7 +40,7 @@ def until_consumed(broker: RabbitBroker, route: Route) -> None:
 
 
 async def until_depth(broker: RabbitBroker, route: Route, is_so: Callable[[Depth], bool]) -> None:
-    """Wait until the broker holds so much of a queue."""
+    """Wait until the broker holds this number of messages of a queue."""
     transport = RabbitTransport(connection(broker))
     try:
         async with asyncio.timeout(120):

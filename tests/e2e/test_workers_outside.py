@@ -108,6 +108,32 @@ def test_output_of_a_worker_outside_is_read_while_it_runs_and_later(
     assert weft.run("logs", f"{batch}.j1").stdout == b"short\n"
 
 
+def test_what_a_running_job_has_outside_is_listed_and_read(
+    weft: Weft, outside: Outside, tmp_path: Path
+) -> None:
+    with outside.running():
+        script = (
+            "echo one > b.txt; mkdir d; head -c 1500000 /dev/zero > d/a; ln -s /etc/passwd d/l; "
+            f"until [ -e {tmp_path}/go ]; do sleep 0.1; done"
+        )
+        given: dict[str, object] = {"script": script, "outputs": [{"from": "b.txt"}]}
+        job = submit(weft, tmp_path, [given]) + ".j1"
+
+        def seen() -> dict[str, int]:
+            found = json.loads(weft.run("files", "ls", job, "--json").stdout)
+            return {one["path"]: one["bytes"] for one in found}
+
+        until(lambda: seen() == {"b.txt": 4, "d/a": 1_500_000})
+        assert weft.run("files", "cat", job, "b.txt").stdout == b"one\n"
+        got = weft.run("files", "get", job, "d/a", "--to", str(tmp_path))
+        assert got.returncode == 0, got.stderr.decode()
+        assert (tmp_path / "d" / "a").read_bytes() == bytes(1_500_000)
+        for path in ("go", "d", "d/l"):
+            assert b"has no file" in weft.run("files", "cat", job, path).stderr, path
+        (tmp_path / "go").touch()
+        assert weft.run("wait", job.partition(".")[0]).returncode == 0
+
+
 @pytest.mark.heavy
 def test_nothing_is_lost_or_lives_twice_when_each_part_is_killed(
     weft: Weft, outside: Outside, tmp_path: Path

@@ -15,14 +15,23 @@ class RunningFile(NamedTuple):
     """Seconds since 1970."""
 
 
-class RunningFiles(Protocol):
-    """Whatever of it this host can see; of attempts elsewhere there is nothing."""
+class RunningAttempt(NamedTuple):
+    """An attempt that runs, and the name of its worker."""
 
-    async def listed(self, key: AttemptKey) -> Sequence[RunningFile]:
+    key: AttemptKey
+    worker: str
+
+
+class RunningFiles(Protocol):
+    """Whatever of it can be seen from here; of other attempts there is nothing. What asks a worker
+    may raise `FileElsewhere`.
+    """
+
+    async def listed(self, of: RunningAttempt) -> Sequence[RunningFile]:
         """Return the files by path, without those of its application that are as they were."""
 
-    async def find(self, key: AttemptKey, path: str) -> RunningFile | None:
+    async def find(self, of: RunningAttempt, path: str) -> RunningFile | None:
         """Return one of them; None: there is none."""
 
-    def read(self, key: AttemptKey, path: str, start: int, stop: int) -> AsyncIterator[bytes]:
+    def read(self, of: RunningAttempt, path: str, start: int, stop: int) -> AsyncIterator[bytes]:
         """Yield its bytes from `start` to `stop`, or fewer if it is shorter meanwhile."""

@@ -17,6 +17,7 @@ from weft.core.attempt_key import AttemptKey
 from weft.ports.checkpoints import CheckpointFound
 from weft.ports.file_signing import Signed, ToSign
 from weft.ports.function_signatures import ChunkKey, Refused
+from weft.ports.running_files import RunningFile
 from weft.ports.store.notices import Notices
 from weft.ports.store.worker import (
     Claimed,
@@ -30,6 +31,8 @@ FRAME_VERSION: Final = 1
 FRAME_BYTES_MAX: Final = 16 << 20
 LOG_BYTES_MAX: Final = 1 << 20
 """Bytes of output in one frame."""
+LOOKED_MAX: Final = 10_000
+"""Files in one answer: at their longest paths they fit into a frame."""
 LISTED_MAX: Final = 1000
 """Batches or jobs in one question that is not about attempts of the worker."""
 
@@ -65,6 +68,25 @@ class Hello(msgspec.Struct, frozen=True):
     """Their names, as a pattern."""
     now: float | None = None
     """The wall clock of the api, which decides nothing."""
+
+
+class Look(msgspec.Struct, frozen=True):
+    """A question about the directory of a running attempt: a notice on the channel `look`."""
+
+    number: str
+    key: AttemptKey
+    path: str | None = None
+    """None: which files there are."""
+    start: int = 0
+    n_bytes: int = 0
+    """Of this file, at most `LOG_BYTES_MAX`; 0: how long it is."""
+
+
+class Seen(NamedTuple):
+    """What is there: the files by path, or this one, or none; and bytes of it."""
+
+    files: Sequence[RunningFile] = ()
+    data: bytes = b""
 
 
 class LogPart(NamedTuple):
@@ -115,6 +137,9 @@ class LinkCalls(WorkerStore, OfferedStore, Protocol):
 
     async def remove_logs(self, incarnation_id: int, paths: Sequence[str]) -> None:
         """Forget these files, or these batches (`attempts/b7`). Repeats are harmless."""
+
+    async def answer_look(self, incarnation_id: int, number: str, seen: Seen) -> None:
+        """Answer a question; see `Look`. An answer that comes too late is worth nothing."""
 
     async def write_checkpoint(
         self,

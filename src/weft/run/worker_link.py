@@ -29,6 +29,7 @@ from weft.wire.link_seal import LinkKey
 from weft.worker.agent.signatures import Signatures
 from weft.worker.link.calls import LinkCaller
 from weft.worker.link.finder import LinkFinder
+from weft.worker.link.looking import Looking
 from weft.worker.link.shipping import Shipper
 from weft.worker.link.store import LinkedWorkerStore, LinkNotices
 
@@ -116,7 +117,8 @@ class Link:
         linked = LinkedWorkerStore(self.caller, self.shipper, self.key)
         self.store = cast("WorkerStore", linked)
         self.offered = cast("OfferedStore", linked)
-        self.notices = LinkNotices(self.caller)
+        self.looking = Looking(self.caller)
+        self.notices = LinkNotices(self.caller, self.looking)
 
     async def hello(self) -> Hello:
         """Ask until the api answers. Raise what it refuses."""

@@ -17,6 +17,7 @@ from weft.ports.function_signatures import FunctionSignatures
 from weft.ports.log_store import LogKeeper
 from weft.ports.store import Notices, OfferedStore, WorkerStore
 from weft.ports.topics import RunLedger
+from weft.run.files import running_files
 from weft.run.home import Home
 from weft.run.host.local_database import local_socket
 from weft.run.host.worker_name import file_name_of
@@ -106,6 +107,7 @@ async def direct_source(settings: Settings, home: Home) -> AsyncIterator[WorkerS
 async def linked_source(settings: Settings, home: Home) -> AsyncIterator[WorkerSource]:
     """Open the link to an api."""
     link = Link(settings)
+    link.looking.running = running_files(settings, home)
 
     async def find_logs() -> Path:
         hello = await link.hello()
@@ -127,7 +129,7 @@ async def linked_source(settings: Settings, home: Home) -> AsyncIterator[WorkerS
         signatures=LinkedSignatures(link.caller, required=not settings.unsigned_functions),
         signer=LinkedSigner(link.caller),
         find_logs=find_logs,
-        run_beside=lambda _logs: [link.shipper.run()],
+        run_beside=lambda _logs: [link.shipper.run(), link.looking.run()],
         lost_after_s=settings.lost_after_s,
         keeper_with=partial(LinkedKeeper, link.caller),
         checkpoints=LinkedCheckpoints(link.caller),

@@ -149,6 +149,7 @@ EVENTS = MappingProxyType(
         "bucket.removed": "output of deleted batches was removed from the bucket · bytes",
         "bucket.not_looked_at": "the api could not look for what to remove in the bucket · error",
         "spool.removed": "output of workers outside was removed by the api · bytes, why",
+        "link.not_answered": "the api was not told of the files of a running job · error",
         "spool.not_looked_at": "the api could not look at output of workers outside · error",
         "logs.not_removed": "the output of deleted batches could not be removed · error",
         "checkpoints.removed": "what jobs that have ended had kept was removed · count, first",

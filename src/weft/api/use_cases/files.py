@@ -11,7 +11,7 @@ from weft.core.errors import FileElsewhere, FileNotFound, OutputGone
 from weft.core.files.file_paths import split_store
 from weft.core.ids import format_job_ref
 from weft.ports.file_store import FileProblem, FileReader
-from weft.ports.running_files import RunningFile
+from weft.ports.running_files import RunningAttempt, RunningFile, RunningFiles
 from weft.ports.store import Caller, Row
 
 
@@ -46,7 +46,7 @@ async def open_file(
             raise FileNotFound(
                 f"{job} has no file {path[:200]!r}",
                 detail="Files are kept when the attempt that left them has ended; before, they "
-                "are seen if its worker and this server have one home.",
+                "are seen if its worker has this server's home, or is linked to this server.",
                 hint=f"`weft files ls {job}` lists them.",
             )
         return seen
@@ -95,16 +95,17 @@ async def _open_now(
     path: str,
     attempt: int | None,
 ) -> OpenFile | None:
-    if (running := services.running) is None:
+    seers = _seers(services)
+    if not seers:
         return None
     attempts = await services.store.list_attempts(caller, batch_id, job_id)
-    key = live_key(attempts, batch_id, job_id)
-    if key is None or attempt not in {None, key.attempt}:
+    of = live_attempt(attempts, batch_id, job_id)
+    if of is None or attempt not in {None, of.key.attempt}:
         return None
-    seen = await running.find(key, path)
-    if seen is None:
-        return None
-    return OpenFile(seen.n_bytes, key.attempt, None, partial(running.read, key, path))
+    for one in seers:
+        if (seen := await one.find(of, path)) is not None:
+            return OpenFile(seen.n_bytes, of.key.attempt, None, partial(one.read, of, path))
+    return None
 
 
 async def _read_kept(store: FileReader, path: str, start: int, stop: int) -> AsyncIterator[bytes]:
@@ -129,25 +130,25 @@ async def list_files(
     limit: int,
 ) -> Sequence[Row]:
     """Return what an attempt has left, by path; while the job runs and nothing is kept, what its
-    directory has at the moment. Raise `JobNotFound`.
+    directory has at the moment. Raise `JobNotFound`, `FileElsewhere`.
     """
     store = services.store
     rows = await store.list_files(
         caller, batch_id, job_id, attempt=attempt, after=after, limit=limit
     )
-    if rows or services.running is None:
+    if rows or not _seers(services):
         return rows
-    key = live_key(await store.list_attempts(caller, batch_id, job_id), batch_id, job_id)
-    if key is None or attempt not in {None, key.attempt}:
+    of = live_attempt(await store.list_attempts(caller, batch_id, job_id), batch_id, job_id)
+    if of is None or attempt not in {None, of.key.attempt}:
         return rows
     if after is not None and await store.list_files(
         caller, batch_id, job_id, attempt=attempt, after=None, limit=1
     ):
         return rows  # it was the end of what is kept
-    seen = [one for one in await files_now(services, key) if after is None or one.path > after]
+    seen = [one for one in await files_now(services, of) if after is None or one.path > after]
     return [
         {
-            "path": one.path, "attempt": key.attempt, "bytes": one.n_bytes, "sha256": None,
+            "path": one.path, "attempt": of.key.attempt, "bytes": one.n_bytes, "sha256": None,
             "address": None, "kept_at": None,
             "changed_at": datetime.fromtimestamp(one.changed_s, UTC),
         }
@@ -155,18 +156,29 @@ async def list_files(
     ]  # fmt: skip
 
 
-def live_key(
+def live_attempt(
     attempts: Sequence[Mapping[str, Any]], batch_id: int, job_id: int
-) -> AttemptKey | None:
+) -> RunningAttempt | None:
     """Return which of a job's attempts runs; None: none does."""
     last = attempts[-1] if attempts else None
     if last is None or last.get("ended_at") is not None or last.get("started_at") is None:
         return None
-    return AttemptKey(batch_id, job_id, last["attempt"])
+    return RunningAttempt(AttemptKey(batch_id, job_id, last["attempt"]), last.get("worker") or "")
 
 
-async def files_now(services: Services, key: AttemptKey | None) -> Sequence[RunningFile]:
-    """Return the files of an attempt that runs, as far as this host sees them."""
-    if services.running is None or key is None:
+async def files_now(services: Services, of: RunningAttempt | None) -> Sequence[RunningFile]:
+    """Return the files of an attempt that runs, as far as they are seen from here. Raise
+    `FileElsewhere`.
+    """
+    if of is None:
         return ()
-    return sorted(await services.running.listed(key))
+    for one in _seers(services):
+        if seen := await one.listed(of):
+            return sorted(seen)
+    return ()
+
+
+def _seers(services: Services) -> Sequence[RunningFiles]:
+    """Return what sees running attempts: on this host, and of the workers outside."""
+    linked = None if services.link is None else services.link.running
+    return [one for one in (services.running, linked) if one is not None]

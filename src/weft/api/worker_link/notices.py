@@ -1,7 +1,7 @@
 """What workers outside must look at: one connection of the database tells it to all of an api."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Final, NamedTuple
 
@@ -21,6 +21,7 @@ class Listener(NamedTuple):
     caller: Caller
     incarnation_id: int
     pool_id: int
+    worker: str = ""
 
 
 class NoticeStream:
@@ -82,6 +83,19 @@ class LinkNotices:
         for stream, listener in list(self._streams.items()):
             if told is None or listener.caller.is_meant(told):
                 stream.end()
+
+    def heard_as(self, worker: str) -> Sequence[int]:
+        """Return the incarnations of this name that are told, the newest first."""
+        return sorted(
+            {one.incarnation_id for one in self._streams.values() if one.worker == worker},
+            reverse=True,
+        )
+
+    def tell(self, incarnation_id: int, notice: Notice) -> None:
+        """Tell one worker something that is not in the database."""
+        for stream, listener in self._streams.items():
+            if listener.incarnation_id == incarnation_id:
+                stream.put(notice)
 
     async def _listen(self) -> None:
         """Tell all of them; when the connection is lost, end their streams: they listen again."""

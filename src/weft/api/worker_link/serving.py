@@ -11,6 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from weft.api.worker_link.handing_over import LinkedHandOver
+from weft.api.worker_link.looking import LinkedRunningFiles
 from weft.api.worker_link.notices import LinkNotices, Listener, Notice
 from weft.api.worker_link.output import LinkedOutput
 from weft.api.worker_link.refusals import refused, wrong_frame
@@ -55,6 +56,7 @@ class WorkerLink:
     def __post_init__(self) -> None:
         self._output = LinkedOutput(self.spool, self.lost_after_s)
         self._notices = LinkNotices(self.find_store)
+        self.running = LinkedRunningFiles(self.find_store, self._notices)
 
     async def answer(self, caller: Caller, frame: Frame) -> bytes:
         """Do what a frame says; return the result. Raise `LinkRefused`, `LinkFrameRefused`, and
@@ -91,6 +93,9 @@ class WorkerLink:
             raise refused("The call is about another incarnation than the frame.")
         terms = await self.terms_of(caller, frame.incarnation_id)
         _check_lengths(given, LISTED_MAX if frame.call in _FREE else _ENTRIES_MAX)
+        if frame.call == "answer_look":
+            self.running.take(**given)
+            return None
         if frame.call == "write_log":
             return await self._output.write(store, terms, frame.incarnation_id, given)
         if frame.call == "write_logs":
@@ -184,7 +189,8 @@ class WorkerLink:
         token is valid. Nothing is told of others: not even which batch was cancelled.
         """
         terms, store = await self.terms_of(caller, incarnation_id), self.find_store()
-        with self._notices.opened(Listener(caller, incarnation_id, terms.pool_id)) as stream:
+        listener = Listener(caller, incarnation_id, terms.pool_id, terms.worker)
+        with self._notices.opened(listener) as stream:
             # Whoever revoked the token before the line above has told nobody of this stream.
             if await store.get_link(incarnation_id, caller.token_id) is None:
                 return

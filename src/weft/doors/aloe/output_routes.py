@@ -12,7 +12,7 @@ from litestar.response import Stream
 from weft.api.http.ranges import span_of
 from weft.api.http.requests import AnyRequest, services_of
 from weft.api.http.sse import stream_reply
-from weft.api.use_cases.files import files_now, live_key, open_file
+from weft.api.use_cases.files import files_now, live_attempt, open_file
 from weft.api.use_cases.output import Outputs, missing_output
 from weft.core.errors import FileNotFound
 from weft.core.files.file_paths import WrongPath, parts_of
@@ -141,7 +141,7 @@ async def _files(
         if len(rows) < _PAGE:
             break
         after = rows[-1]["path"]
-    running = live_key(facts["attempts"], facts["batch_id"], 1)
+    running = live_attempt(facts["attempts"], facts["batch_id"], 1)
     for seen in await files_now(services_of(request), running):
         when = datetime.fromtimestamp(seen.changed_s, UTC)
         found.setdefault(seen.path, (seen.n_bytes, when))

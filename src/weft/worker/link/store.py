@@ -1,6 +1,7 @@
 """`WorkerStore` by the link; what was reported as ended has its output in the api."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import aclosing
 from functools import partial
 from typing import Any
 
@@ -18,6 +19,7 @@ from weft.ports.store import (
 from weft.ports.worker_link import call_forms
 from weft.wire.link_seal import LinkKey
 from weft.worker.link.calls import LinkCaller
+from weft.worker.link.looking import Looking
 from weft.worker.link.shipping import Shipper
 
 
@@ -107,12 +109,18 @@ class LinkedWorkerStore:
 class LinkNotices:
     """Notices by the link; see the port."""
 
-    def __init__(self, caller: LinkCaller) -> None:
+    def __init__(self, caller: LinkCaller, looking: Looking | None = None) -> None:
         self._caller = caller
+        self._looking = looking
 
-    def listen(self, *channels: str) -> AsyncIterator[tuple[str, str]]:
+    async def listen(self, *channels: str) -> AsyncIterator[tuple[str, str]]:
         """Yield (channel, payload)."""
-        return self._caller.listen(*channels)
+        async with aclosing(self._caller.listen(*channels, "look")) as notices:  # type: ignore[type-var]  # it is a generator
+            async for channel, payload in notices:
+                if channel == "look" and self._looking is not None:
+                    self._looking.ask(payload)
+                elif channel != "look":
+                    yield channel, payload
 
 
 class LinkedKeeper:

@@ -13,7 +13,7 @@ from typing import Final
 from weft.core.attempt_key import AttemptKey
 from weft.core.files.file_paths import WrongPath
 from weft.ports.file_store import FileProblem
-from weft.ports.running_files import RunningFile
+from weft.ports.running_files import RunningAttempt, RunningFile
 from weft.wire.documents.files import FileOutput
 from weft.worker.stager.directories import Plan, read_plan
 from weft.worker.stager.finding import find_outputs, opened_output
@@ -30,21 +30,21 @@ class RunningDirectories:
         self._scratch = scratch
         self._files_max = files_max
 
-    async def listed(self, key: AttemptKey) -> Sequence[RunningFile]:
+    async def listed(self, of: RunningAttempt) -> Sequence[RunningFile]:
         """Return the files of an attempt."""
-        return await asyncio.to_thread(self._list, key)
+        return await asyncio.to_thread(self._list, of.key)
 
-    async def find(self, key: AttemptKey, path: str) -> RunningFile | None:
+    async def find(self, of: RunningAttempt, path: str) -> RunningFile | None:
         """Return one of them."""
-        return await asyncio.to_thread(self._find, key, path)
+        return await asyncio.to_thread(self._find, of.key, path)
 
     async def read(
-        self, key: AttemptKey, path: str, start: int, stop: int
+        self, of: RunningAttempt, path: str, start: int, stop: int
     ) -> AsyncIterator[bytes]:
         """Yield bytes of one of them."""
         while start < stop:
             n_bytes = min(_PIECE_BYTES, stop - start)
-            piece = await asyncio.to_thread(self._piece, key, path, start, n_bytes)
+            piece = await asyncio.to_thread(self._piece, of.key, path, start, n_bytes)
             if not piece:
                 return
             yield piece

@@ -24,7 +24,7 @@ BYTES: Final = "application/octet-stream"
 
 @get(
     "/v1/batches/{b:str}/jobs/{j:str}/files",
-    opt={"page": JobFile, "query": ("attempt", *PAGE)},
+    opt={"page": JobFile, "refuses": (409,), "query": ("attempt", *PAGE)},
 )
 async def list_files(request: AnyRequest) -> Response[bytes]:
     """List the files that an attempt of a job has left, by path; without `attempt`, those of the

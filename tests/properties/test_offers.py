@@ -41,7 +41,7 @@ JOB, OWNER = st.integers(1, N_JOBS), st.integers(0, 1)
 READY, QUEUED, RUNNING, OVER = "r", "q", "R", "sfc"
 _OFFERED = "SELECT job_id FROM weft.ready_job WHERE batch_id = $1 AND gate_set_id = 0"
 RULES: Mapping[str, Mapping[str, st.SearchStrategy[Any]]] = {
-    "round": {},
+    "round": {"stock": st.sampled_from([None, None, 0, 2, N_JOBS])},
     "deliver": {"choices": st.lists(st.integers(0, 99), min_size=1, max_size=4), "owner": OWNER},
     "claim": {},
     "end": {"choice": st.integers(0, 99), "fails": st.booleans()},
@@ -110,6 +110,11 @@ class Offers(RuleBasedStateMachine):
         """Let a queued job be ready again."""
         self.jobs[number].state, self.jobs[number].offer = READY, None
 
+    def offer_of(self, number: int) -> int:
+        offer = self.jobs[number].offer
+        assert offer is not None
+        return offer
+
     def of_state(self, state: str) -> list[int]:
         return [number for number, job in self.jobs.items() if job.state == state]
 
@@ -121,8 +126,10 @@ class Offers(RuleBasedStateMachine):
         drawn = {key: data.draw(what, label=key) for key, what in RULES[name].items()}
         getattr(self, name)(**drawn)
 
-    def round(self) -> None:
-        """Withdraw what is held and offer what may start, as much as there is room for."""
+    def round(self, stock: int | None = None) -> None:
+        """Withdraw what is held, and offer what may start, as much as there is room for; or
+        withdraw the last offers for which there is none any more.
+        """
         for number in self.of_state(QUEUED):
             if not self.may_start(self.jobs[number]):
                 self.withdraw(number)
@@ -133,11 +140,14 @@ class Offers(RuleBasedStateMachine):
             if (job := self.jobs[row["job_id"]]).travels and self.may_start(job)
         ]
         # What the look made ready again stands in the list only after it.
-        found = {one.job_id: one.offer_id for one in self.run(self.rabbit.round())}
+        found = {one.job_id: one.offer_id for one in self.run(self.rabbit.round(stock=stock))}
         busy = sum(1 for n in self.live if self.jobs[n].travels)
         slots = SLOTS * len(self.workers)
-        room = max(slots - busy, 0) - len(self.of_state(QUEUED)) + slots
-        assert len(found) == min(max(room, 0), len(able))
+        free, waiting = max(slots - busy, 0), sorted(self.of_state(QUEUED), key=self.offer_of)
+        room = free + (max(slots, len(waiting) - free) if stock is None else stock)
+        for number in waiting[room:]:
+            self.withdraw(number)
+        assert len(found) == min(max(room - len(waiting), 0), len(able))
         assert found.keys() <= set(able)
         assert (
             sorted(self.jobs[n].priority for n in found)
@@ -259,7 +269,7 @@ class Offers(RuleBasedStateMachine):
         self.limit = limit
         self.run(change_limit(self.world.admin, self.batch, limit))
         self.run(visit(self.world))
-        queued = sorted(self.of_state(QUEUED), key=lambda n: self.jobs[n].offer or 0)
+        queued = sorted(self.of_state(QUEUED), key=self.offer_of)
         for number in queued[max(limit - len(self.live), 0) :]:
             self.withdraw(number)
 

@@ -27,6 +27,14 @@ class Foreign(Rabbit):
         words = tuple(sorted((*found.words, ("foreign", "yes"))))
         return Shape(cpu_m=64_000, memory_mib=512, words=words)
 
+    async def save(self, *, slots: int) -> None:
+        """Save the queue."""
+        queue = Queue(
+            name="q", priority=1, pools=(self.world.pool,), transport=self.names[0],
+            consumers="foreign", slots=slots, queued_s=QUEUED_S,
+        )  # fmt: skip
+        await self.world.api.save_queues(self.world.caller, [queue])
+
     async def tend(self, *, heard_s: float = 0.0) -> list[tuple[int, int]]:
         """Tend as the driver does that has heard answers for so long."""
         driver, listening = self.world.driver, [self.listening(heard_s)]
@@ -91,11 +99,7 @@ def key(offer: DueOffer) -> tuple[int, UUID]:
 async def foreign(world: World) -> Foreign:
     """Give a world with a queue that foreign programs consume."""
     found = Foreign(world, await world.lead())
-    queue = Queue(
-        name="q", priority=1, pools=(world.pool,), transport=found.names[0], consumers="foreign",
-        slots=2, queued_s=QUEUED_S,
-    )  # fmt: skip
-    await world.api.save_queues(world.caller, [queue])
+    await found.save(slots=2)
     await found.tend()
     return found
 
@@ -169,6 +173,22 @@ async def test_no_more_are_with_foreign_programs_than_they_have_slots(foreign: F
 
     assert len(await foreign.round()) == 1
     assert await foreign.world.states(batch) == "sRqrr"
+
+
+async def test_fewer_slots_withdraw_the_last_offers(foreign: Foreign) -> None:
+    world = foreign.world
+    await foreign.save(slots=4)
+    batch, offers = await run(foreign, 5)
+    assert await foreign.started(offers[0]) == ["runs"]
+    await foreign.save(slots=2)
+    await foreign.round()
+    assert await world.states(batch) == "Rqrrr"
+    assert await foreign.started(*offers[1:]) == ["runs", "settled", "settled"]
+    await foreign.save(slots=1)
+    assert await foreign.round() == []
+
+    assert await world.states(batch) == "RRrrr"
+    assert await world.findings() == {}
 
 
 async def test_forged_and_strange_answers_change_nothing(foreign: Foreign) -> None:

@@ -60,11 +60,18 @@ class Rabbit:
         """Register a worker that consumes."""
         return await self.world.worker(name, cpu_m=cpu_m, consumes=self.names)
 
-    async def round(self) -> list[DueOffer]:
-        """Withdraw, offer and send as the driver does; return what was sent."""
-        driver = self.world.driver
+    async def round(self, *, stock: int | None = None) -> list[DueOffer]:
+        """Withdraw, offer and send as the driver does; return what was sent. `stock`: that of the
+        queue; None: of a driver that has just begun.
+        """
+        driver, stocks = self.world.driver, {}
+        if stock is not None:
+            pool = await self.world.admin.fetchval(
+                "SELECT pool_id FROM weft.pool WHERE name = $1", self.pool
+            )
+            stocks = {f"{pool} {self.names[0]} q": stock}
         await driver.withdraw_offers(self.epoch, self.names)
-        await driver.offer_jobs(self.epoch, self.names, limit_jobs=1000)
+        await driver.offer_jobs(self.epoch, self.names, limit_jobs=1000, stocks=stocks)
         due = list(await driver.take_offers(self.epoch, self.names, again_s=5, limit_offers=1000))
         self.sent += due
         return due

@@ -114,6 +114,43 @@ async def test_a_priority_withdraws_and_orders_anew(rabbit: Rabbit) -> None:
     assert [one.job_id for one in await rabbit.round()] == [1, 2, 3]
 
 
+async def test_the_history_of_a_queued_job_says_that_a_priority_withdraws_its_offer(
+    rabbit: Rabbit,
+) -> None:
+    world = rabbit.world
+    batch = await rabbit.submit(1)
+    await rabbit.consumer()
+    await rabbit.round()
+    patch = {"name": "new", "priority": -5}
+    assert await world.api.edit_job(world.caller, batch, 1, patch=patch, limits=LIMITS)
+    history = await world.api.job_history(world.caller, batch, 1)
+
+    assert [(one["subtype"], one["from"], one["to"]) for one in history[1:]] == [
+        ("edited", "queued", "queued"), ("prioritized", "queued", "ready"),
+    ]  # fmt: skip
+
+
+async def test_a_lower_stock_and_fewer_consumers_withdraw_the_last_offers(
+    rabbit: Rabbit,
+) -> None:
+    """Who leads anew and knows of no stock yet withdraws nothing."""
+    world = rabbit.world
+    worker, other = await rabbit.consumer(cpu_m=2000), await rabbit.consumer("other", cpu_m=2000)
+    batch = await rabbit.submit(9)
+    messages = messages_of(await rabbit.round())
+    assert await world.states(batch) == "qqqqqqqqr"
+    await rabbit.take(worker, messages[:1])
+    await rabbit.round(stock=4)
+    assert await world.states(batch) == "Rqqqqqqqr"
+    await other.beat(draining=True)
+    assert await rabbit.round() == []
+    assert await world.states(batch) == "Rqqqqqqqr"
+    assert await rabbit.round(stock=2) == []
+    await is_as_ready(rabbit, worker, batch, "Rqqqrrrrr")
+
+    assert [one.job_id for one in await rabbit.round(stock=3)] == [5]
+
+
 async def test_a_name_withdraws_nothing(rabbit: Rabbit) -> None:
     """Messages do not tell it."""
     world = rabbit.world

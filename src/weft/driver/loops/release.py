@@ -96,7 +96,10 @@ class Release:
         )  # fmt: skip
         limit = self._context.settings.offers_ahead_max
         queues = [one for one in found if one.key]
-        self._stocks = {one.key: self._stocks.get(one.key) or Stock(one.slots) for one in queues}
+        self._stocks = {
+            one.key: self._stocks.get(one.key) or Stock(max(one.slots, one.waiting))
+            for one in queues
+        }
         for key, slots, waiting, n_new in queues:
             self._stocks[key].plan(
                 slots=slots, waiting=waiting, n_new=n_new, limit=limit, now_s=time.monotonic()

@@ -18,13 +18,14 @@ AS $$
         WHERE x.pool_id = q.pool_id AND x.queue = q.queue AND x.transport = q.transport) o
     WHERE c.slots > 0
     UNION ALL
-    SELECT l.pool_id, q.tenant_id, q.name, q.transport, array_agg(l.lane_id), q.slots, 0, (
-            SELECT count(*) FROM weft.transport_offer o
-            WHERE o.tenant_id = q.tenant_id AND o.queue = q.name AND o.transport = q.transport)::int,
+    SELECT l.pool_id, q.tenant_id, q.name, q.transport, array_agg(l.lane_id), q.slots, o.busy, o.waiting,
         max(i.cpu_m), max(i.memory_mib)
     FROM weft.queue q JOIN weft.lane l ON l.asks @> jsonb_build_object('queue', q.name, 'transport', q.transport, 'foreign', 'yes')
     JOIN weft.worker_incarnation i ON i.pool_id = l.pool_id AND i.ended_at IS NULL AND i.offers ? 'foreign' AND NOT i.cordoned
         AND NOT i.draining
+    CROSS JOIN LATERAL (
+        SELECT count(x.attempt)::int AS busy, (count(*) - count(x.attempt))::int AS waiting FROM weft.transport_offer x
+        WHERE x.tenant_id = q.tenant_id AND x.queue = q.name AND x.transport = q.transport) o
     WHERE q.consumers = 'foreign' AND q.transport = ANY (_consumed_lanes.transports)
-    GROUP BY l.pool_id, q.tenant_id, q.name, q.transport, q.slots
+    GROUP BY l.pool_id, q.tenant_id, q.name, q.transport, q.slots, o.busy, o.waiting
 $$;

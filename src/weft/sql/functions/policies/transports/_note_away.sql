@@ -2,8 +2,7 @@
 --   answers, the end of these conditions.
 -- Called by: note_transport.   Safe to repeat: yes.
 -- Locks: condition (in the order of what they test); condition_batch (each batch has one condition of a transport); as _announce.
--- Plan: lanes of the transport, which are few; ready rows, listed and in ranges, and offers; of each batch, at most 1,000 of a tenant, up
---   to 1,000 jobs. Only while a transport is away.
+-- Plan: as _waiting_for, only while a transport is away; batches and conditions by key.
 -- error: NULL: it answers. Then, and for a tenant none of whose jobs waits, due_conditions forgets the condition; so it does if nobody
 --   looks for a minute.
 -- Owner: weft_system.
@@ -11,23 +10,12 @@ CREATE OR REPLACE FUNCTION weft._note_away(of_transport text, error text, at tim
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_tenants int[]; v_lanes int[]; v_opened boolean;
+    v_tenants int[]; v_opened boolean;
 BEGIN
     IF _note_away.error IS NOT NULL THEN
-        v_lanes := ARRAY(SELECT l.lane_id FROM weft.lane l WHERE l.asks ->> 'transport' = of_transport);
         WITH waiting AS MATERIALIZED (
-            SELECT w.tenant_id, w.batch_id, b.user_id, b.project_id, (
-                SELECT count(*)::int FROM (
-                    SELECT FROM weft.job j WHERE j.batch_id = w.batch_id AND j.state IN (STATE_READY, STATE_QUEUED)
-                        AND j.lane_id = ANY (v_lanes) LIMIT 1000) x) AS n
-            FROM (
-                SELECT y.*, row_number() OVER (PARTITION BY y.tenant_id ORDER BY y.batch_id) AS nth FROM (
-                    SELECT r.tenant_id, r.batch_id FROM weft.runnable r WHERE r.lane_id = ANY (v_lanes)
-                    UNION SELECT q.tenant_id, q.batch_id FROM weft.ready_job q WHERE q.lane_id = ANY (v_lanes)
-                    UNION SELECT o.tenant_id, o.batch_id FROM weft.transport_offer o
-                    WHERE o.transport = of_transport AND o.attempt IS NULL) y) w
-            CROSS JOIN LATERAL (SELECT x.* FROM weft.batch x WHERE x.batch_id = w.batch_id AND x.deleted_at IS NULL OFFSET 0) b
-            WHERE w.nth <= 1000),
+            SELECT w.tenant_id, w.batch_id, b.user_id, b.project_id, w.n FROM weft._waiting_for(of_transport) w
+            CROSS JOIN LATERAL (SELECT x.* FROM weft.batch x WHERE x.batch_id = w.batch_id AND x.deleted_at IS NULL OFFSET 0) b),
         new AS (
             INSERT INTO weft.condition AS c (tenant_id, kind, tester, parameters, digest, since, next_test_at, tested_at, passed, message,
                 transport)

@@ -37,8 +37,11 @@ BEGIN
     IF v_kind = '{}' THEN
         RETURN false;
     END IF;
+    -- A new priority withdraws the offer of a queued job.
     INSERT INTO weft.job_change (batch_id, job_id, tenant_id, at, from_state, to_state, actor, subtype, message)
-    SELECT edit_job.batch_id, edit_job.job_id, edit_job.tenant_id, edit_job.at, v_job.state, v_job.state, edit_job.actor, k,
+    SELECT edit_job.batch_id, edit_job.job_id, edit_job.tenant_id, edit_job.at, v_job.state, CASE k WHEN 'edited' THEN v_job.state
+           ELSE (SELECT j.state FROM weft.job j WHERE j.batch_id = edit_job.batch_id AND j.job_id = edit_job.job_id) END,
+           edit_job.actor, k,
            weft._patched(CASE k WHEN 'edited' THEN patch - 'priority' ELSE jsonb_build_object('priority', patch -> 'priority') END)
     FROM unnest(v_kind) k;
     INSERT INTO weft.event (at, tenant_id, batch_id, kind, jobs)

@@ -133,7 +133,7 @@ async def test_the_history_of_a_queued_job_says_that_a_priority_withdraws_its_of
 async def test_a_lower_stock_and_fewer_consumers_withdraw_the_last_offers(
     rabbit: Rabbit,
 ) -> None:
-    """Who leads anew and knows of no stock yet withdraws nothing."""
+    """A driver that leads anew and knows of no stock yet withdraws nothing."""
     world = rabbit.world
     worker, other = await rabbit.consumer(cpu_m=2000), await rabbit.consumer("other", cpu_m=2000)
     batch = await rabbit.submit(9)

@@ -1,4 +1,4 @@
--- _withdraw_excess: the youngest offers of a queue beyond so many that wait are withdrawn, because its consumers or its stock are fewer now.
+-- _withdraw_excess: the youngest offers of a queue beyond so many that wait are withdrawn: its consumers or its stock are fewer now.
 --   Their jobs are ready again, and their messages worthless from now on.
 -- Called by: offer_jobs, whose settings it has.   Safe to repeat: yes.
 -- Locks: job (SKIP LOCKED, in key order); as _unqueue_jobs; as _announce.   Plan: the offers, which are few; jobs by key.

@@ -156,8 +156,10 @@ class Noting(FileLogWriter):
 
     site: Site
 
-    async def append(self, key: AttemptKey, pieces: Sequence[Piece], *, after: int) -> None:
-        await super().append(key, pieces, after=after)
+    async def append(
+        self, key: AttemptKey, pieces: Sequence[Piece], *, after: int, anew: bool = False
+    ) -> None:
+        await super().append(key, pieces, after=after, anew=anew)
         self.site.shipper.changes.wrote(str(own_of(Path(), key)))
 
     async def keep_samples(self, key: AttemptKey, samples: Sequence[UsageSample]) -> None:

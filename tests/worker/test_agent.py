@@ -359,6 +359,24 @@ async def test_agent_of_an_incarnation_that_was_declared_lost_begins_anew(worker
     await worker.store.until_started(2)
 
 
+async def test_an_attempt_that_a_restored_database_gives_again_is_not_the_old_one(
+    worker: Worker,
+) -> None:
+    """Whatever runs is ended, and the job begins in another incarnation."""
+    worker.store.submit(sh("sleep 4008"))
+    await worker.store.until_started(1)
+    left = marked("4008")
+    job = worker.store.jobs[0]
+    job.attempt, job.owner, job.spec = 0, None, sh("echo new")
+    worker.store.notify("work", "")
+    (report,) = await worker.store.until(1)
+
+    await asyncio.to_thread(until_gone, *left)
+    assert (report.reason, report.attempt) == (None, 2)
+    assert worker.output(report) == b"new\n"
+    assert len(worker.store.incarnations) == 2
+
+
 async def test_worker_without_contact_kills_its_jobs_in_time(worker: Worker) -> None:
     """Before the database gives them to another worker, and even if the agent is dead."""
     await worker.stop()

@@ -179,9 +179,12 @@ class LogWriter(Protocol):
     The spawner writes for itself, in the form of the log store `files`.
     """
 
-    async def append(self, key: AttemptKey, pieces: Sequence[Piece], *, after: int) -> None:
+    async def append(
+        self, key: AttemptKey, pieces: Sequence[Piece], *, after: int, anew: bool = False
+    ) -> None:
         """Add pieces; the first has the number `after`. Pieces that are stored already are
-        skipped, so a runner that was killed may collect the same pieces again.
+        skipped, so a runner that was killed may collect the same pieces again. `anew`: what is
+        stored goes; it is of an attempt that a database had before it was restored.
         """
 
     async def stored(self, key: AttemptKey) -> Stored:

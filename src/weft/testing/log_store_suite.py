@@ -96,6 +96,14 @@ class LogStoreSuite:
         await again.append(KEY, PIECES[1:], after=1)
         assert await self.all_of(log_of(await again.finish(KEY))) == list(PIECES)
 
+    async def test_what_another_attempt_of_the_name_wrote_goes(self) -> None:
+        """A database that was restored gives numbers again."""
+        await self.writer().append(KEY, PIECES[1:], after=0)
+        again = self.writer()
+        await again.append(KEY, PIECES[:1], after=0, anew=True)
+        await again.append(KEY, PIECES[1:], after=1)
+        assert await self.all_of(log_of(await again.finish(KEY))) == list(PIECES)
+
     async def test_writer_says_how_much_is_stored(self) -> None:
         """Also of another writer; what was left out counts as written."""
         writer, cut = self.writer(), encode_cut(STDOUT, 0, 100, 1)

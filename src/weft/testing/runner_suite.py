@@ -443,6 +443,29 @@ class RemoteRunnerSuite(RunnerSuite):
             assert third.known.incarnation == second.known.incarnation
             assert third.known.older_are_gone
 
+    async def test_what_was_to_end_ends_before_the_next_agent_takes_anything(self) -> None:
+        """The engine was away then, and an attempt of the same name may be another one later: it
+        is neither taken for the old one nor told of it.
+        """
+        old = assignment(1, runs_s=60)
+        async with self.adopted() as first:
+            await first.runner.submit([old])
+            await first.until(lambda told: old.key in begun(told))
+            async with self.away():
+                await first.runner.end()
+        async with self.ended() as second:
+            assert second.known.incarnation != first.known.incarnation
+            assert second.known.older_are_gone
+            assert (second.known.waiting, second.known.live, second.known.ended) == ([], [], [])
+            assert self.submitted() == []
+            new = assignment(1, exit_code=self.exit_code)
+            await second.runner.submit([new])
+            end = await second.end_of(new)
+            assert end.exit_code == self.exit_code
+            (pieces,) = await self.log_store().read_all([log_of(end)])
+            written = sum(len(one.data) for one in pieces if one.kind == STDOUT)
+            assert written == end.stdout_bytes
+
     async def test_name_is_the_attempt(self) -> None:
         """So that a second submission is the same one."""
         one = assignment(7, runs_s=60)

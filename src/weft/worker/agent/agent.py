@@ -10,6 +10,7 @@ from weft.ports.store import Registered
 from weft.telemetry.log import get_logger
 from weft.worker import boottime
 from weft.worker.agent.contact import DeclaredLost
+from weft.worker.agent.held import DatabaseWentBack
 from weft.worker.agent.session import Drained, Session
 from weft.worker.agent.site import AgentSite
 
@@ -49,6 +50,9 @@ class Agent:
                 return
             except (DeclaredLost, IncarnationEnded):
                 log.warning("worker.declared_lost")
+                await self._runner.end()
+            except DatabaseWentBack as error:
+                log.warning("worker.database_went_back", why=str(error))
                 await self._runner.end()
             finally:
                 self._session = None

@@ -51,7 +51,7 @@ class HandingOver:
         that the next heartbeat lists them.
         """
         for one in claimed:
-            held = self._held.add(key_of(one), cpu_m=one.cpu_m, memory_mib=one.memory_mib)
+            held = self._held.add_claimed(key_of(one), cpu_m=one.cpu_m, memory_mib=one.memory_mib)
             held.passes = passes
 
     async def hand_over(self, claimed: Sequence[Claimed]) -> None:

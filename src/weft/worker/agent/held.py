@@ -1,5 +1,6 @@
 """The attempts that this worker owns, as the agent knows them."""
 
+import asyncio
 import time
 from collections import deque
 from itertools import takewhile
@@ -11,6 +12,10 @@ from weft.ports.runner import Ended
 
 _NS = 1_000_000_000
 _LATELY_MAX = 4096
+
+
+class DatabaseWentBack(Exception):
+    """The database gives an attempt that this worker has already: it was restored from a copy."""
 
 
 class Held:
@@ -63,6 +68,10 @@ class HeldAttempts:
         self.pace = Pace()
         self.oldest: Held | None = None
         """The lease that waited longest when leases were looked at, if that was long."""
+        self.strangers: set[AttemptKey] = set()
+        """Those that the runner had and the database did not list, until they are gone."""
+        self.went_back = asyncio.Event()
+        """Set when the database gives an attempt that is here already."""
         self.live_count = 0
         self._cpu_m_live = 0
         self._memory_mib_live = 0
@@ -76,6 +85,15 @@ class HeldAttempts:
         self._cpu_m_live += cpu_m
         self._memory_mib_live += memory_mib
         return held
+
+    def add_claimed(self, key: AttemptKey, *, cpu_m: int, memory_mib: int) -> Held:
+        """Add an attempt of a claim's reply. Raise `DatabaseWentBack` if one of its name is here:
+        its end would be taken for this one's.
+        """
+        if key in self.by_key or key in self.strangers:
+            self.went_back.set()
+            raise DatabaseWentBack(key.name)
+        return self.add(key, cpu_m=cpu_m, memory_mib=memory_mib)
 
     def start(self, key: AttemptKey, started_ns: int) -> bool:
         """Note that an attempt runs; return False if it is not held."""
@@ -116,6 +134,7 @@ class HeldAttempts:
         """Drop an attempt whose end is recorded."""
         self.end(key)
         self.by_key.pop(key, None)
+        self.strangers.discard(key)
 
     @property
     def running_count(self) -> int:

@@ -17,6 +17,7 @@ from weft.worker.agent.consuming import Consuming
 from weft.worker.agent.contact import Contact
 from weft.worker.agent.fence import Fence
 from weft.worker.agent.handing_over import HandingOver
+from weft.worker.agent.held import DatabaseWentBack
 from weft.worker.agent.incarnation import incarnation_of
 from weft.worker.agent.keeping import Keeping
 from weft.worker.agent.log_removal import LogRemoval
@@ -87,6 +88,7 @@ class Session:
         ended_keys = {one.key for one in known.ended}
         has = {*known.waiting, *(one.key for one in known.live), *ended_keys}
         strangers = has - owned.keys() - ended_keys
+        self.held.strangers |= has - owned.keys()
         if strangers:
             self._site.runner.stop(sorted(strangers), reason=Reason.LOST, grace_ms=0)
         for key in owned.keys() - has:
@@ -129,6 +131,7 @@ class Session:
             self._log_removal.run(),
             self._site.checkpoint_removal.run(),
             self._end_when_drained(),
+            self._end_when_database_went_back(),
             *([] if self._consuming is None else [self._consuming.run()]),
         ]
 
@@ -154,6 +157,11 @@ class Session:
                 if await until_answered(lambda: store.finish_drain(self.incarnation_id)):
                     raise Drained
             contact.drains.clear()  # the next heartbeat tells
+
+    async def _end_when_database_went_back(self) -> None:
+        """Raise `DatabaseWentBack`, whoever was told so."""
+        await self.held.went_back.wait()
+        raise DatabaseWentBack
 
     async def drain(self, *, grace_ms: int) -> None:
         """Claim nothing more, end the running jobs, and wait until their ends are recorded."""

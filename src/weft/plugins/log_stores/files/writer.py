@@ -14,6 +14,8 @@ from weft.wire.plain_files import open_plain
 from weft.wire.usage_format import UsageSample, encode_sample, usage_path
 
 _ENDS_MAX: Final = 4096
+_ANEW: Final = 0, 0
+"""Pieces and size of a file of which nothing stays."""
 
 
 class FileLogWriter:
@@ -24,9 +26,13 @@ class FileLogWriter:
         self._ends: dict[AttemptKey, tuple[int, int]] = {}
         """Pieces and size of the files that grew last: they need not be read again."""
 
-    async def append(self, key: AttemptKey, pieces: Sequence[Piece], *, after: int) -> None:
+    async def append(
+        self, key: AttemptKey, pieces: Sequence[Piece], *, after: int, anew: bool = False
+    ) -> None:
         """Append the pieces that are not stored yet."""
         end = self._ends.pop(key, None)
+        if anew:
+            end = _ANEW
         self._ends[key] = await asyncio.to_thread(self._append, key, pieces, after, end)
         if len(self._ends) > _ENDS_MAX:
             del self._ends[next(iter(self._ends))]
@@ -50,6 +56,8 @@ class FileLogWriter:
         path = own_path(self._root, key.batch_id, key.job_id, key.attempt)
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with open(path, "a+b", opener=open_plain) as file:
+            if end == _ANEW:
+                file.truncate(0)
             if end is None or end[1] != os.fstat(file.fileno()).st_size:
                 file.seek(0)
                 stored = sum(map(count_pieces, read_pieces(file)))

@@ -92,11 +92,14 @@ class RemoteRunner:
 
     async def adopt(self) -> Known:
         """Ask the engine about every attempt with a handle. While it is away all of them wait: the
-        worker is there all the same, and what they are is told later.
+        worker is there all the same, and what they are is told later. But what an earlier agent
+        was to end is ended first, whatever became of it.
         """
         self._handles.hold()
         self._held = {one.assignment.key: one for one in self._handles.all()}
         self._missing.adopt(self._held)
+        if self._handles.is_ending:
+            await self._end_all()
         self._told.clear()
         self._notes.clear()
         self._outputs.clear()
@@ -249,18 +252,31 @@ class RemoteRunner:
                 await self._engine.changed_or(self._wake)
 
     async def end(self) -> None:
-        """Stop everything, wait until the engine confirms that, then take a new name."""
+        """Stop everything, wait until the engine confirms that, then take a new name. Without its
+        answer the next `adopt` goes on: no attempt of this name becomes another one's.
+        """
         self._give_nothing_more()
+        self._handles.note_ending()
+        with suppress(Unavailable):
+            await self._end_all()
+
+    async def _end_all(self) -> None:
         keys = list(self._held)
+        unsure = [key.name for key in keys if not self._missing.has(key)]
         try:
             async with asyncio.timeout(_END_S):
+                if unsure:
+                    await self._engine.settle(unsure)
                 if keys:
                     await self._engine.stop([key.name for key in keys], grace_ms=0)
                 await self._until_all_ended(keys)
                 self._held.clear()
                 await self._forgetting.forget(keys)
-        except (TimeoutError, Unavailable):
-            return  # not proved: the next `adopt` finds this incarnation, and its handles
+        except TimeoutError as error:
+            raise Unavailable(
+                "the engine has not ended what it was to end", detail=f"{len(keys)} attempts",
+                hint="The gateway asks again by itself.",
+            ) from error  # fmt: skip
         self._handles.begin_incarnation()
 
     def leave(self) -> None:

@@ -43,6 +43,7 @@ class Handles:
         self._directory = state / "handles"
         self._given = state / "given"
         """A file for each attempt that the engine has said it has."""
+        self._ending = state / "ending"
         self._lock = -1
 
     def hold(self) -> None:
@@ -81,6 +82,16 @@ class Handles:
         name = secrets.token_hex(16).encode()
         self._write(self._state / "proved", name)
         self._write(self._state / "incarnation", name)
+        self._ending.unlink(missing_ok=True)
+
+    def note_ending(self) -> None:
+        """Note that all attempts of this incarnation are to be stopped."""
+        self._write(self._ending, b"")
+
+    @property
+    def is_ending(self) -> bool:
+        """Return whether they are, and are not proved to be gone yet."""
+        return self._ending.exists()
 
     def older_are_gone(self) -> bool:
         """Return whether this incarnation began with a proof that the one before it was over.

@@ -71,6 +71,8 @@ class _Output:
     def __init__(self, stored: Stored | None) -> None:
         self.stored = stored
         """None: the log store is to be asked."""
+        self.is_new = stored is not None
+        """Whether nothing was stored of it: what the log store has of this name is another's."""
         self.started_ns = 0
         self.lock = asyncio.Lock()
         """Held while pieces are added."""
@@ -165,7 +167,8 @@ class Outputs:
         self, key: AttemptKey, output: _Output, stored: Stored, pieces: Sequence[Piece], at_ms: int
     ) -> Stored:
         output.stored = None  # until it is known to be stored
+        anew, output.is_new = output.is_new, False
         dated = [piece._replace(at_ms=max(0, at_ms)) for piece in pieces]
-        await self._logs.append(key, dated, after=stored.n_pieces)
+        await self._logs.append(key, dated, after=stored.n_pieces, anew=anew)
         output.stored = stored.plus(dated)
         return output.stored

@@ -32,6 +32,7 @@ async def ask_lines(ask: Ask) -> None:
     wanted = [{"from": "store://none/x"}, {"from": "weft://b1.j1/x", "optional": True}]
     await ask("POST", "/v1/files/trial", body={"inputs": wanted, "stores": ["a"]})
     source = "/v1/sources/{source}"
+    await ask("GET", "/v1/lines")
     await ask("GET", "/v1/sources")
     await ask("GET", source, source="scenes")
     await ask("GET", f"{source}/items", source="scenes")

@@ -35,6 +35,7 @@ READING: Final[Mapping[str, str]] = {
     "lifecycle show": "snow",
     "limit ls": "",
     "line deliveries": "snow",
+    "line ls": "",
     "line show": "snow",
     "logs": "{job}",
     "ls": "",

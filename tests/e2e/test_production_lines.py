@@ -35,7 +35,7 @@ def test_commands_of_the_guide(guided: Weft, tmp_path: Path) -> None:
     page = GUIDE.read_text().replace("weft up", "weft up --port 0")
     blocks = re.findall(r"^```console\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     # Sinks need somebody who listens: tests/e2e/test_lines.py. Crates: tests/e2e/test_crate.py.
-    first, apply, look, refused, parameters, change, products = [
+    first, apply, look, refused, lines, parameters, change, products = [
         one for one in blocks if "deliver" not in one and "export crate" not in one
     ]
     setting = {
@@ -64,6 +64,8 @@ def test_commands_of_the_guide(guided: Weft, tmp_path: Path) -> None:
     assert "it is not JSON" in typed(refused)
     (tmp_path / "incoming" / "bad.json").write_text("{}")
     until(lambda: items(guided).get("bad") == "b1.j2")
+
+    assert re.search(r"^scenes\tdirectory\tactive\t", typed(lines), re.MULTILINE)
 
     said = typed(parameters)
     shown = re.findall(r"^clouds_max\t50\t1\tinteger\t", said, re.MULTILINE)

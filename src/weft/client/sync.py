@@ -363,6 +363,7 @@ class Client(BuilderSource[BatchBuilder], Twin[aio.Client]):
     list_products = lists(aio.Client.list_products)
     list_source_items = lists(aio.Client.list_source_items)
     rerun_series = waits(aio.Client.rerun_series)
+    line_overview = waits(aio.Client.line_overview)
     get_product = waits(aio.Client.get_product)
     remove_product = waits(aio.Client.remove_product)
     export_crate = waits(aio.Client.export_crate)

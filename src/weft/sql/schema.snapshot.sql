@@ -555,6 +555,37 @@ CREATE TABLE weft.machine (
 );
 ALTER TABLE weft.machine OWNER TO postgres;
 
+CREATE TABLE weft.source_item (
+    source_id integer NOT NULL,
+    n bigint NOT NULL,
+    tenant_id integer NOT NULL,
+    key text NOT NULL,
+    fields jsonb,
+    found_at timestamp with time zone NOT NULL,
+    state text NOT NULL,
+    due_at timestamp with time zone,
+    reason text,
+    document jsonb,
+    parameters jsonb,
+    batch_id bigint,
+    job_id integer,
+    series text,
+    series_at numeric,
+    series_from numeric,
+    late boolean DEFAULT false NOT NULL,
+    CONSTRAINT source_item_has_document CHECK (((document IS NOT NULL) = (state = 'ready'::text))),
+    CONSTRAINT source_item_has_job CHECK (((state <> 'job'::text) OR ((batch_id IS NOT NULL) AND (job_id IS NOT NULL)))),
+    CONSTRAINT source_item_is_due_while_it_waits CHECK (((due_at IS NOT NULL) = (state = ANY (ARRAY['new'::text, 'waiting'::text])))),
+    CONSTRAINT source_item_key_check CHECK (((length(key) >= 1) AND (length(key) <= 256))),
+    CONSTRAINT source_item_reason_check CHECK ((length(reason) <= 1024)),
+    CONSTRAINT source_item_says_why CHECK (((state <> ALL (ARRAY['waiting'::text, 'cancelled'::text, 'refused'::text])) OR (reason IS NOT NULL))),
+    CONSTRAINT source_item_series_check CHECK ((length(series) <= 256)),
+    CONSTRAINT source_item_stands_in_its_series CHECK ((num_nulls(series, series_at, series_from) = ANY (ARRAY[0, 3]))),
+    CONSTRAINT source_item_state_check CHECK ((state = ANY (ARRAY['new'::text, 'waiting'::text, 'ready'::text, 'job'::text, 'cancelled'::text, 'refused'::text])))
+)
+WITH (fillfactor='70');
+ALTER TABLE weft.source_item OWNER TO postgres;
+
 CREATE TABLE weft.gate (
     gate_id integer NOT NULL,
     kind text NOT NULL,
@@ -2186,37 +2217,6 @@ ALTER TABLE weft.sink ALTER COLUMN sink_id ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 
-CREATE TABLE weft.source_item (
-    source_id integer NOT NULL,
-    n bigint NOT NULL,
-    tenant_id integer NOT NULL,
-    key text NOT NULL,
-    fields jsonb,
-    found_at timestamp with time zone NOT NULL,
-    state text NOT NULL,
-    due_at timestamp with time zone,
-    reason text,
-    document jsonb,
-    parameters jsonb,
-    batch_id bigint,
-    job_id integer,
-    series text,
-    series_at numeric,
-    series_from numeric,
-    late boolean DEFAULT false NOT NULL,
-    CONSTRAINT source_item_has_document CHECK (((document IS NOT NULL) = (state = 'ready'::text))),
-    CONSTRAINT source_item_has_job CHECK (((state <> 'job'::text) OR ((batch_id IS NOT NULL) AND (job_id IS NOT NULL)))),
-    CONSTRAINT source_item_is_due_while_it_waits CHECK (((due_at IS NOT NULL) = (state = ANY (ARRAY['new'::text, 'waiting'::text])))),
-    CONSTRAINT source_item_key_check CHECK (((length(key) >= 1) AND (length(key) <= 256))),
-    CONSTRAINT source_item_reason_check CHECK ((length(reason) <= 1024)),
-    CONSTRAINT source_item_says_why CHECK (((state <> ALL (ARRAY['waiting'::text, 'cancelled'::text, 'refused'::text])) OR (reason IS NOT NULL))),
-    CONSTRAINT source_item_series_check CHECK ((length(series) <= 256)),
-    CONSTRAINT source_item_stands_in_its_series CHECK ((num_nulls(series, series_at, series_from) = ANY (ARRAY[0, 3]))),
-    CONSTRAINT source_item_state_check CHECK ((state = ANY (ARRAY['new'::text, 'waiting'::text, 'ready'::text, 'job'::text, 'cancelled'::text, 'refused'::text])))
-)
-WITH (fillfactor='70');
-ALTER TABLE weft.source_item OWNER TO postgres;
-
 ALTER TABLE weft.source ALTER COLUMN source_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME weft.source_source_id_seq
     START WITH 1
@@ -3046,6 +3046,8 @@ CREATE INDEX batch_grant_job_idx ON weft.batch_grant USING btree (user_id, batch
 CREATE INDEX batch_grant_user_idx ON weft.batch_grant USING btree (user_id, batch_id) WHERE (job_id = 0);
 
 CREATE UNIQUE INDEX batch_idempotency_key_idx ON weft.batch USING btree (user_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
+
+CREATE INDEX batch_lifecycle_idx ON weft.batch USING btree (tenant_id, batch_id) WHERE (lifecycle_id IS NOT NULL);
 
 CREATE INDEX batch_name_idx ON weft.batch USING btree (tenant_id, name, batch_id) WHERE (name IS NOT NULL);
 
@@ -4563,6 +4565,10 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.transport_offer TO weft_system;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.machine TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.machine TO weft_system;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.source_item TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.source_item TO weft_system;
+GRANT SELECT ON TABLE weft.source_item TO weft_views;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.gate TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.gate TO weft_system;
 
@@ -5051,10 +5057,6 @@ GRANT SELECT ON TABLE weft.sink TO weft_views;
 
 GRANT USAGE ON SEQUENCE weft.sink_sink_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.sink_sink_id_seq TO weft_system;
-
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.source_item TO weft_tenant;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.source_item TO weft_system;
-GRANT SELECT ON TABLE weft.source_item TO weft_views;
 
 GRANT USAGE ON SEQUENCE weft.source_source_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.source_source_id_seq TO weft_system;

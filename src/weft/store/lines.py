@@ -54,6 +54,11 @@ class Lines:
         """Forget a setup."""
         await self._database.call("remove_setup", caller=caller, of_name=name)
 
+    async def line_overview(self, caller: Caller, *, limit: int) -> Row:
+        """Return how production lines are."""
+        row: Row = await self._database.value("line_overview", caller=caller, limit_rows=limit)
+        return row
+
     async def get_lifecycle(self, caller: Caller, name: str) -> Row:
         """Return a lifecycle."""
         row: Row = await self._database.value("get_lifecycle", caller=caller, of_name=name)

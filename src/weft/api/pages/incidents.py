@@ -1,4 +1,6 @@
-"""`/ui/incidents`: what jobs wait for together, and jobs that failed for good."""
+"""`/ui/incidents`: what jobs wait for together, sources that fail, and jobs that failed for
+good.
+"""
 
 from collections.abc import Sequence
 from itertools import groupby
@@ -12,7 +14,7 @@ from weft.api.http.parameters import Query, checked_cause
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.pages.view import changeable, link, show
 from weft.api.services import Services
-from weft.api.use_cases import failures
+from weft.api.use_cases import failures, sources
 from weft.ports.store import Caller, Row
 
 PLACE: Final = "/ui/incidents"
@@ -27,8 +29,8 @@ _FIRST: Final = 3
 
 @get(PLACE, include_in_schema=False)
 async def show_incidents(request: AnyRequest) -> Response[bytes]:
-    """Show the oldest conditions, and failed jobs that nobody has acknowledged, by cause; or with
-    `batch` and `cause` the jobs of that cause.
+    """Show the oldest conditions, sources that fail, and failed jobs that nobody has acknowledged,
+    by cause; or with `batch` and `cause` the jobs of that cause.
     """
     query = Query(request, ("cursor", "batch", "cause"))
     services, caller, after = services_of(request), caller_of(request), after_of(query, KIND)
@@ -43,6 +45,7 @@ async def show_incidents(request: AnyRequest) -> Response[bytes]:
         here=PLACE,
         conditions=await services.store.list_conditions(caller, after_id=0, limit=CONDITIONS),
         conditions_max=CONDITIONS,
+        failing=(await sources.failing_sources(services, caller))[:CONDITIONS],
         alike=alike,
         changeable=await changeable(request, (some[0]["batch_id"] for some in alike)),
         cursor=after,

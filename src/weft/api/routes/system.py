@@ -17,13 +17,13 @@ from weft.api.use_cases import transports
 from weft.core.access.rights import RIGHTS_OF, Right
 from weft.core.errors import Unavailable
 from weft.ports.store import Row
-from weft.telemetry import metrics
+from weft.telemetry import line_metrics, metrics
 from weft.wire.answers.batches import Health
 
 _COUNTED: Final = ("pending", "ready", "running", "blocked")
 _LIVE: Final = ("active", "silent", "cordoned", "draining")
 _LABELS_MAX: Final = 1000
-"""Queues and licences that are counted each by itself, at most."""
+"""Queues, licences, sources and sinks that are counted each by itself, at most."""
 _SNAPSHOT_AGE_MIN_S: Final = 30.0
 """A role may be this late with its metrics on a busy host."""
 
@@ -64,9 +64,11 @@ async def show_metrics(request: AnyRequest) -> Response[bytes]:
         queues = await services.store.list_queues(caller)
         licences = await services.store.list_licences(caller)
         travelling = await transports.list_transports(services, caller)
+        lines = await services.store.line_overview(caller, limit=_LABELS_MAX)
         # Nothing is awaited from here on: another scrape may be of another tenant.
         _set_counts(found, queues, licences)
         metrics.set_transport_counts(travelling[:_LABELS_MAX], datetime.now(UTC))
+        line_metrics.set_line_counts(lines, datetime.now(UTC))
         # They count the submissions of everybody.
         metrics.show_guard_failures(caller.tenant_id if caller.sees_tenant else None)
         registries.append(metrics.COUNTS)

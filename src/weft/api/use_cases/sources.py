@@ -1,5 +1,8 @@
 """Sources: list, show, pause, resume, replay; run their series again."""
 
+from collections.abc import Sequence
+from typing import Final
+
 from msgspec import UNSET
 
 from weft.api.services import Services
@@ -13,12 +16,23 @@ from weft.wire.documents.sources import SeriesRerun, SourceEdit
 
 log = get_logger()
 
+LINES_MAX: Final = 1000
+"""Sources, and sinks, that are looked at together, by name."""
+
 
 async def get_source(services: Services, caller: Caller, name: str) -> Answer:
     """Return a source."""
     found = {**await services.store.get_source(caller, name)}
     found.pop("user_id")
     return found
+
+
+async def failing_sources(services: Services, caller: Caller) -> Sequence[Row]:
+    """Return the sources that cannot be read, or whose items get no jobs: each is an incident
+    until that works again.
+    """
+    found = await services.store.list_sources(caller, after="", limit=LINES_MAX)
+    return [one for one in found if one["error"] is not None and one["paused_at"] is None]
 
 
 async def change_source(

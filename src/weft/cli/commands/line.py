@@ -10,6 +10,14 @@ from cyclopts import App, Parameter
 from weft.cli.input.line_texts import with_texts
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.terminal.deliveries import DELIVERY, delivery_cells
+from weft.cli.terminal.production_lines import (
+    SINK_HEADER,
+    SOURCE_HEADER,
+    STATUS_HEADER,
+    sink_row,
+    source_row,
+    status_row,
+)
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json, print_table
 from weft.core.errors import InvalidSetup
@@ -20,7 +28,8 @@ NUMBERS = ("Delivery", "Attempts")
 
 app = App(
     name="line",
-    help="Apply the file of a production line, and set statuses.\n\n    weft line apply hrsi.toml",
+    help="Apply files of production lines, see how they are, and set statuses.\n\n"
+    "    weft line apply hrsi.toml",
 )
 
 
@@ -57,6 +66,32 @@ def apply(
         note(f"setup {setup}: changed: {', '.join(found['changed'])}")
     else:
         note(f"setup {setup}: nothing changed")
+    return 0
+
+
+@app.command(name="ls")
+def list_lines(*, shared: Shared = SHARED) -> int:
+    """List how production lines are: sources with what they found last, sinks with
+    messages that have not arrived, and how many jobs have each status.
+
+        weft line ls
+
+    Args:
+        shared: Options of every command.
+    """
+    found = shared.ask(lambda client: client.line_overview())
+    if shared.json:
+        print_json(found)
+        return 0
+    for header, rows, right in (
+        (SOURCE_HEADER, [source_row(one) for one in found["sources"]], ("Waiting",)),
+        (SINK_HEADER, [sink_row(one) for one in found["sinks"]], ("Open", "Failed", "Held")),
+        (STATUS_HEADER, [status_row(one) for one in found["statuses"]], ("Jobs",)),
+    ):
+        if rows:
+            print_table(header, rows, right=right, spare=("Kind", "Oldest open"))
+    if not any(found.values()):
+        note("no lines that you see: `weft line apply FILE` brings one")
     return 0
 
 

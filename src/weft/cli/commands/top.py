@@ -1,4 +1,4 @@
-"""`weft top`: batches, jobs, workers and incidents, live; or printed once."""
+"""`weft top`: batches, jobs, workers, incidents and sources, live; or printed once."""
 
 import asyncio
 import os
@@ -13,6 +13,7 @@ from weft.cli.terminal.columns import fit_columns
 from weft.cli.terminal.incidents import INCIDENT_HEADER, incident_row
 from weft.cli.terminal.names import job_name
 from weft.cli.terminal.plain import one_line, plain
+from weft.cli.terminal.production_lines import failing_facts, line_facts
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import STATE_STYLES, print_json
 from weft.cli.top.cells import BATCH_HEADER, RIGHT, WORKER_HEADER, batch_cells, worker_cells
@@ -36,8 +37,8 @@ PRINTED_WIDTH = 160
 
 
 def top(*, once: Annotated[bool, Parameter(negative="")] = False, shared: Shared = SHARED) -> int:
-    """Show batches, their jobs and outputs, workers and incidents, live. Without a terminal, print
-    workers and batches once.
+    """Show batches, their jobs and outputs, workers, incidents and sources, live. Without a
+    terminal, print workers and batches once.
 
         weft top
 
@@ -60,15 +61,22 @@ async def _top(shared: Shared, *, once: bool) -> int:
     async with shared.client(patience_s=PATIENCE_S) as client:
         overview, batches, incidents = await _look(client, BATCHES_MAX)
         transports = await client.list_transports()
+        lines = await client.line_overview()
     if shared.json:
         shown = {**overview, "batches": batches, "conditions": incidents}
-        print_json(shown | ({"transports": transports} if transports else {}))
+        parts = {"transports": transports, **lines}
+        print_json(shown | {name: one for name, one in parts.items() if one})
     else:
         from rich.console import Console  # noqa: PLC0415
 
         console = Console(width=None if sys.stdout.isatty() else PRINTED_WIDTH)
         page = _render(
-            client.url, overview, batches, incidents, transports=transports, width=console.width
+            client.url,
+            overview,
+            batches,
+            incidents,
+            ways=_ways(transports, lines),
+            width=console.width,
         )
         console.print(page)
     return 0
@@ -104,7 +112,7 @@ def _render(
     batches: Sequence[Document],
     incidents: Sequence[Document] = (),
     *,
-    transports: Sequence[Document] = (),
+    ways: Sequence[str] = (),
     width: int,
 ) -> "RenderableType":
     from rich.console import Group  # noqa: PLC0415
@@ -114,8 +122,7 @@ def _render(
     head = Text.assemble(
         ("weft ", "bold"), plain(url), "   jobs: ", (counts or "none", "bold cyan")
     )
-    ways = [Text(transport_fact(one)) for one in transports]
-    top: list[RenderableType] = [head, *ways, Text()]
+    top: list[RenderableType] = [head, *map(Text, ways), Text()]
     if incidents:
         shown = [incident_row(one) for one in incidents[:INCIDENTS_SHOWN]]
         top += [_table(INCIDENT_HEADER, shown, width), Text()]
@@ -130,6 +137,12 @@ def _render(
     more = overview["running"] - len(running[:JOBS_SHOWN])
     rest = Text(f"… and {more:,} more") if more > 0 else Text()
     return Group(*top, workers, Text(), jobs, rest, rows)
+
+
+def _ways(transports: Sequence[Document], lines: Document) -> list[str]:
+    """Return how transports and production lines are, a line each."""
+    told = (failing_facts(lines["sources"]), line_facts(lines))
+    return [*map(transport_fact, transports), *filter(None, told)]
 
 
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> "Table":

@@ -11,7 +11,7 @@ from weft.core.text.amounts import duration, money, size
 Document = Mapping[str, Any]
 WORKER_HEADER = ("Worker", "Pool", "Host", "CPU", "Memory", "State")
 BATCH_HEADER = ("Batch", "Name", "User", "State", "Progress", "Running", "Failed", "Cost", "Took")
-RIGHT = frozenset({"CPU", "Memory", "Running", "Failed", "Cost", "Took"})
+RIGHT = frozenset({"Waiting", "CPU", "Memory", "Running", "Failed", "Cost", "Took"})
 
 
 def worker_cells(worker: Document) -> tuple[str, ...]:

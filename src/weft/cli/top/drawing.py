@@ -40,6 +40,9 @@ HINTS: Mapping[str, tuple[str, ...]] = {
     "jobs": ("enter opens", "w why", ACTIONS, "/ filter", "s sort", "f states"),
     "workers": ("enter its jobs", ACTIONS, "/ filter", "s sort"),
     "incidents": ("enter its jobs", ACTIONS, "/ filter", "s sort"),
+    "sources": ("enter its items", "/ filter", "s sort"),
+    "items": ("enter opens", "/ filter"),
+    "item": ("esc back",),
     "running": ("enter opens", "w why", ACTIONS, "/ filter"),
     "blocked": ("enter opens", "w why", ACTIONS, "/ filter"),
     "log": ("/ search", "n N next", "f follow", "w why", ACTIONS, "esc back"),
@@ -49,8 +52,8 @@ HINTS: Mapping[str, tuple[str, ...]] = {
 """What the last line offers, the most useful first; in place of `ACTIONS` what the user may do."""
 LAST_HINTS = ("? help", "q quit")
 HELP = (
-    ("1 2 3", "batches, workers, incidents"),
-    ("enter", "jobs of a batch, worker or incident; output of a job"),
+    ("1 2 3 4", "batches, workers, incidents, sources"),
+    ("enter", "jobs of a batch, worker or incident; items of a source; output of a job"),
     ("esc", "back"),
     ("j k ↑ ↓", "one line down or up"),
     ("space, PgUp", "one page down, up"),
@@ -185,6 +188,7 @@ def _said_of_nothing(view: View) -> str:
         "batches": "no batches yet; `weft run -- date` creates one",
         "workers": "no workers; `weft worker` starts one",
         "incidents": "no incidents: no job waits for something that is broken",
+        "sources": "no sources; `weft line apply` brings one",
         "log": "no output yet",
     }.get(view.kind, "nothing here")
 

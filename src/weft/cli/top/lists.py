@@ -7,11 +7,24 @@ from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.incidents import INCIDENT_HEADER, incident_row
 from weft.cli.terminal.names import came_by, job_name, shown_phase, state_words
 from weft.cli.terminal.plain import one_line, plain
+from weft.cli.terminal.production_lines import (
+    ITEM_HEADER,
+    SOURCE_HEADER,
+    failing_facts,
+    item_row,
+    line_facts,
+    source_row,
+)
 from weft.cli.top.cells import BATCH_HEADER, WORKER_HEADER, batch_cells, worker_cells
 from weft.cli.top.state import Columns, Document, Row, View
 from weft.client.api import Api
 from weft.core.ends.end_words import explain_end
-from weft.core.ids import format_batch_id, format_condition_id, format_job_ref
+from weft.core.ids import (
+    format_batch_id,
+    format_condition_id,
+    format_job_ref,
+    parse_job_ref,
+)
 from weft.core.states import ENDED_WORDS
 from weft.core.text.amounts import duration, money
 
@@ -67,31 +80,41 @@ WORKERS = Columns(
 INCIDENTS = Columns(
     INCIDENT_HEADER, ("Last test", "Condition"), {"jobs": lambda one: one["n_jobs"]}
 )
+SOURCES = Columns(
+    SOURCE_HEADER,
+    ("Kind", "Last item", "Read"),
+    {"waiting": lambda one: one["n_waiting"], "state": lambda one: one["state"]},
+)
+ITEMS = Columns(ITEM_HEADER, ("Series", "Found"))
 RUNNING = Columns(("Job", "Name", "By"))
 BLOCKED = Columns(("Job", "Waits since", "Next try"))
 ROOTS: Mapping[str, tuple[str, Columns]] = {
     "1": ("batches", BATCHES),
     "2": ("workers", WORKERS),
     "3": ("incidents", INCIDENTS),
+    "4": ("sources", SOURCES),
 }
 
 
 def root(key: str) -> View:
-    """Return one of the three lists to begin with."""
+    """Return one of the lists to begin with."""
     title, columns = ROOTS[key]
     return View(kind=title, title=title, columns=columns)
 
 
 def opened(view: View, row: Row) -> View:
-    """Return what Enter shows of a row: the jobs of a batch, a worker or an incident, the output
-    of a job.
+    """Return what Enter shows of a row: the jobs of a batch, a worker or an incident, the items of
+    a source, the output of a job.
     """
     one = row.document
     if "job_id" in one:
         return View(kind="log", title=f"output of {row.name}", target=one, is_at_end=True)
+    if view.kind == "items":
+        return View(kind="item", title=f"item {row.name}", target=one)
     kinds = {
         "batches": ("jobs", f"jobs of {row.name}", JOBS),
         "workers": ("running", f"jobs on {one_line(one.get('worker', ''), width=30)}", RUNNING),
+        "sources": ("items", f"items of {row.name}", ITEMS),
         "incidents": ("blocked", f"jobs that wait for {row.name}", BLOCKED),
     }
     kind, title, columns = kinds[view.kind]
@@ -168,8 +191,37 @@ async def _incidents(client: Api, view: View) -> None:
     overview = await client.overview()
     found = await first(client.list_conditions(), BATCHES_MAX)
     rows = [Row(format_condition_id(one["condition_id"]), incident_row(one), one) for one in found]
-    view.facts = facts_of(overview)
+    failing = failing_facts(await first(client.list_sources(), BATCHES_MAX))
+    view.facts = "   ".join(filter(None, (facts_of(overview), failing)))
     view.show(_matching(rows, view.query))
+
+
+async def _sources(client: Api, view: View) -> None:
+    lines = await client.line_overview()
+    view.facts = line_facts(lines)
+    rows = [Row(one["source"], source_row(one), one) for one in lines["sources"]]
+    view.show(_matching(rows, view.query))
+
+
+async def _items(client: Api, view: View) -> None:
+    source = view.target
+    view.facts = one_line(source["error"] or source["state"], width=100)
+    found = await first(client.list_source_items(source["source"]), BATCHES_MAX)
+    rows = [Row(one_line(one["key"], width=40), item_row(one), _with_job(one)) for one in found]
+    view.show(_matching(rows, view.query))
+
+
+def _with_job(item: Document) -> Document:
+    """Return an item; of one that has a job also the number of that, so that it opens as one."""
+    if item["job"] is None:
+        return item
+    batch_id, job_id = parse_job_ref(item["job"])
+    return {**item, "batch_id": batch_id, "job_id": job_id}
+
+
+async def _item(client: Api, view: View) -> None:  # noqa: ARG001 (as the others)
+    one = view.target
+    view.show_text([f"{one['state']}: {plain(one['reason'] or 'its job is being made')}"])
 
 
 async def _running(client: Api, view: View) -> None:
@@ -228,6 +280,7 @@ async def _nothing(client: Api, view: View) -> None:
 
 _LOADERS: Mapping[str, Callable[[Api, View], Awaitable[None]]] = {
     "batches": _batches, "jobs": _jobs, "workers": _workers, "incidents": _incidents,
+    "sources": _sources, "items": _items, "item": _item,
     "running": _running, "blocked": _blocked, "log": _log, "why": _why, "help": _nothing,
 }  # fmt: skip
 

@@ -32,6 +32,10 @@ class LineRoutes(Requests):
         """Forget the file of a production line. Only for operators."""
         return await self._delete(f"/v1/setups/{quote(name, safe='')}")
 
+    async def line_overview(self) -> Document:
+        """Return how production lines are."""
+        return await self._get("/v1/lines")
+
     async def get_lifecycle(self, name: str) -> Document:
         """Return a lifecycle."""
         return await self._get(f"/v1/lifecycles/{quote(name, safe='')}")

@@ -1,4 +1,4 @@
-"""The part of a client for what sources of production lines have found."""
+"""The part of a client for production lines, and for what their sources have found."""
 
 from typing import TYPE_CHECKING
 
@@ -7,10 +7,16 @@ from weft.client.http.listing import Document, Listing
 
 
 class SourceCalls:
-    """Items of sources, and their series."""
+    """Production lines, items of their sources, and their series."""
 
     if TYPE_CHECKING:
         api: Api
+
+    async def line_overview(self) -> Document:
+        """Return how production lines are: `sources` with what they found last, `sinks` with what
+        has not arrived, and how many jobs have each of the `statuses`.
+        """
+        return await self.api.line_overview()
 
     def list_source_items(self, source: str, *, series: str | None = None) -> Listing:
         """Yield what a source has found, newest first; or a series. Raise `SourceNotFound`."""

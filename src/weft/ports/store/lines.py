@@ -29,6 +29,11 @@ class LineStore(Protocol):
     async def get_lifecycle(self, caller: Caller, name: str) -> Row:
         """Return the lifecycle that new batches get by this name. Raise `LifecycleNotFound`."""
 
+    async def line_overview(self, caller: Caller, *, limit: int) -> Row:
+        """Return how production lines are, as far as the caller sees them: `sources`, `sinks` and
+        `statuses`; of the first two at most `limit`.
+        """
+
     async def list_messages(
         self, caller: Caller, sink: str, *, after: int, limit: int
     ) -> Sequence[Row]:

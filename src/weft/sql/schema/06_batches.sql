@@ -66,6 +66,7 @@ CREATE INDEX batch_foreign_idx ON weft.batch (tenant_id, door, foreign_id) WHERE
 -- Lists of the jobs of a door, the newest first, as those of batches below.
 CREATE INDEX batch_door_idx ON weft.batch (tenant_id, door, batch_id) WHERE foreign_id IS NOT NULL;
 CREATE INDEX batch_user_door_idx ON weft.batch (user_id, door, batch_id) WHERE foreign_id IS NOT NULL;
+CREATE INDEX batch_lifecycle_idx ON weft.batch (tenant_id, batch_id) WHERE lifecycle_id IS NOT NULL;
 CREATE INDEX batch_sink_idx ON weft.batch (sink_id) WHERE sink_id IS NOT NULL;
 CREATE INDEX batch_tenant_idx ON weft.batch (tenant_id, batch_id);
 CREATE INDEX batch_name_idx ON weft.batch (tenant_id, name, batch_id) WHERE name IS NOT NULL;

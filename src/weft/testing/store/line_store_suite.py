@@ -75,6 +75,10 @@ class LineStoreSuite(StoreTests):
             await self.site.driver.record_deliveries(await self.site.lead(), [report])
             (found,) = await api.list_messages(caller, name, after=0, limit=9)
             assert found["state"] == state
+            sinks = {
+                one["sink"]: one for one in (await api.line_overview(caller, limit=999))["sinks"]
+            }
+            assert sinks[name]["n_failed"] == (not delivered)
             if not delivered:
                 again = await api.redeliver_message(caller, name, row["delivery_id"])
                 assert again["state"] == "pending"

@@ -1,11 +1,12 @@
 """The documents about setups, lifecycles and statuses that the API replies with."""
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from weft.wire.answers.batches import Count, JobNumber, JobStateWord
+from weft.wire.answers.sources import Source, SourceItem
 
 Words = list[str]
 
@@ -107,3 +108,49 @@ class Message(Struct, kw_only=True):
     tried_at: datetime | None
     next_at: datetime | None
     delivered_at: datetime | None
+
+
+class LineSource(Source, kw_only=True):
+    """A source, how far it is, and what it found last."""
+
+    cursor: Annotated[dict[str, Any] | None, Meta(description="where the next reading begins")]
+    n_waiting: Annotated[
+        int, Meta(ge=0, le=10_000, description="items without a job; 10000: more")
+    ]
+    last_items: Annotated[list[SourceItem], Meta(description="the newest three")]
+
+
+class LineSink(Struct, kw_only=True):
+    """A sink, and what of its newest 10,000 messages has not arrived."""
+
+    sink: str
+    setup: Annotated[str, Meta(description="the setup that has it")]
+    n_open: Annotated[Count, Meta(description="messages that are still to be sent")]
+    n_failed: Annotated[Count, Meta(description="that were given up")]
+    n_held: Annotated[Count, Meta(description="that a check stopped, until somebody decides")]
+    oldest_at: Annotated[
+        datetime | None, Meta(description="the date of the oldest that is still to be sent")
+    ]
+    last_error: Annotated[str | None, Meta(description="of what has not arrived, the last one")]
+
+
+class StatusCount(Struct, kw_only=True):
+    """How many jobs have a status."""
+
+    lifecycle: str
+    status: str
+    n_jobs: Count
+
+
+class Lines(Struct, kw_only=True):
+    """How production lines are."""
+
+    sources: Annotated[list[LineSource], Meta(description="at most 1000, by name")]
+    sinks: Annotated[
+        list[LineSink],
+        Meta(description="the same; those of others only for who sees the whole tenant"),
+    ]
+    statuses: Annotated[
+        list[StatusCount],
+        Meta(description="of up to 50,000 jobs of the newest 1,000 batches with a lifecycle"),
+    ]

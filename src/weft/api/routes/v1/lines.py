@@ -1,4 +1,4 @@
-"""`/v1/setups` and `/v1/lifecycles`: production lines; `…/jobs/{j}/status`."""
+"""`/v1/setups`, `/v1/lifecycles`, `/v1/lines`: production lines; `…/jobs/{j}/status`."""
 
 from typing import Final
 
@@ -10,11 +10,22 @@ from weft.api.http.path_ids import batch_id_of, job_id_of, lifecycle_of, setup_o
 from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, read_document, read_text, services_of
 from weft.api.use_cases import lines
-from weft.wire.answers.lines import JobStatus, Lifecycle, Setup, SetupRemoved, SetupSaved
+from weft.api.use_cases.sources import LINES_MAX
+from weft.wire.answers.lines import JobStatus, Lifecycle, Lines, Setup, SetupRemoved, SetupSaved
 from weft.wire.documents.batches import BatchDocument, Empty
 from weft.wire.documents.lines import StatusDocument
 
 TOML: Final = "application/toml"
+
+
+@get("/v1/lines", opt={"answer": Lines})
+async def get_lines(request: AnyRequest) -> Response[bytes]:
+    """Get how production lines are: sources with what they found last, sinks with what has not
+    arrived, and how many jobs have each status.
+    """
+    Query(request, ())
+    store = services_of(request).store
+    return reply({**await store.line_overview(caller_of(request), limit=LINES_MAX)})
 
 
 @get("/v1/setups/{setup:str}", opt={"answer": Setup})
@@ -77,5 +88,5 @@ async def change_status(request: AnyRequest) -> Response[bytes]:
     )
 
 
-ROUTES = (get_setup, save_setup, remove_setup, get_lifecycle, change_status)
+ROUTES = (get_lines, get_setup, save_setup, remove_setup, get_lifecycle, change_status)
 """The routes of production lines."""

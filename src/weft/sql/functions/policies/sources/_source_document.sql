@@ -1,5 +1,5 @@
 -- _source_document: what readers see of a source.
--- Called by: list_sources, get_source.   Safe to repeat: yes, it only reads.   Plan: user by key.
+-- Called by: list_sources, get_source, line_overview.   Safe to repeat: yes, it only reads.   Plan: user by key.
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._source_document(of_source weft.source) RETURNS jsonb LANGUAGE sql STABLE
 AS $$

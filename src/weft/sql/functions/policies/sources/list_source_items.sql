@@ -14,10 +14,7 @@ DECLARE
 BEGIN
     PERFORM weft._as_tenant(list_source_items.tenant_id);
     v_source := weft._seen_source(list_source_items.tenant_id, of_name);
-    RETURN QUERY SELECT jsonb_build_object('n', i.n, 'key', i.key, 'state', i.state, 'found_at', i.found_at, 'reason', i.reason,
-        'parameters', coalesce(i.parameters, '{}'), 'series', i.series,
-        'series_at', i.series_at::double precision, 'late', i.late,
-        'job', CASE WHEN i.state = 'job' THEN format('b%s.j%s', i.batch_id, i.job_id) END)
+    RETURN QUERY SELECT weft._item_document(i)
     FROM weft.source_item i
     WHERE i.source_id = v_source.source_id AND i.n < coalesce(list_source_items.before, 9223372036854775807)
         AND (of_state IS NULL OR i.state = of_state) AND (of_series IS NULL OR i.series = of_series)

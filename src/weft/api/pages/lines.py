@@ -1,0 +1,63 @@
+"""`/ui/lines` and `/ui/lines/{source}`: how production lines are, and what a source has found."""
+
+from typing import Final, get_args
+from urllib.parse import quote
+
+from litestar import Response, get
+
+from weft.api.http.paging import cursor_of, page
+from weft.api.http.parameters import Query
+from weft.api.http.path_ids import source_of
+from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.pages.view import link, show
+from weft.api.use_cases import sources
+from weft.api.use_cases.sources import LINES_MAX
+from weft.wire.answers.sources import ItemStateWord
+
+PLACE: Final = "/ui/lines"
+ITEMS: Final = 50
+_ONLY: Final = ("state", "series", "key")
+
+
+@get(PLACE, include_in_schema=False)
+async def show_lines(request: AnyRequest) -> Response[bytes]:
+    """Show sources with what they found last, sinks with what has not arrived, and how many jobs
+    have each status.
+    """
+    Query(request, ())
+    services, caller = services_of(request), caller_of(request)
+    found = await services.store.line_overview(caller, limit=LINES_MAX)
+    return show(request, "lines.html", here=PLACE, lines=found)
+
+
+@get(PLACE + "/{source:str}", include_in_schema=False)
+async def show_source(request: AnyRequest) -> Response[bytes]:
+    """Show a source and its items, the newest first; or only those in one state, of one series, or
+    the one of a key.
+    """
+    query = Query(request, ("cursor", *_ONLY))
+    services, caller, name = services_of(request), caller_of(request), source_of(request)
+    state = None if query.text("state") is None else query.choice("state", get_args(ItemStateWord))
+    given = {"state": state, "series": query.text("series"), "key": query.text("key")}
+    only = {word: value for word, value in given.items() if value is not None}
+    before = cursor_of(query, "item")
+    rows = await services.store.list_source_items(
+        caller, name, before=before, limit=ITEMS, **given
+    )
+    cursor = page(rows, ITEMS, "item", "n")["cursor"]
+    path = f"{PLACE}/{quote(name, safe='')}"
+    return show(
+        request,
+        "line_source.html",
+        here=PLACE,
+        one=await sources.get_source(services, caller, name),
+        path=path,
+        rows=rows,
+        only=", ".join(f"{word} {value}" for word, value in only.items()),
+        cursor=before,
+        next=cursor and link(path, {**only, "cursor": cursor}),
+    )
+
+
+ROUTES = (show_lines, show_source)
+"""The routes of production lines."""

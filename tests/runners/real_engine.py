@@ -13,6 +13,7 @@ from pathlib import Path
 import msgspec
 
 from weft.core.attempt_key import AttemptKey
+from weft.core.command import Command
 from weft.core.ends.conditions import Ask, Blocked
 from weft.core.errors import WeftError
 from weft.plugins.log_stores.files import FileLogStore
@@ -163,6 +164,33 @@ class RealEngineSuite(RemoteRunnerSuite):
             assert (asks / some[1].key.name).read_text() == '{"condition": "full"}\n'
         else:
             assert not asks.exists()
+
+    sends_signals = True
+    """Whether it has a way to send them."""
+
+    async def test_signal_reaches_the_first_process(self, tmp_path: Path) -> None:
+        """Or the engine says that it cannot send any, and the job goes on."""
+        ready = tmp_path / "ready"
+        one = Assignment(
+            AttemptKey(1, 4, 1),
+            JobSpec(script=f"trap 'exit 7' USR1; while :; do touch {ready}; sleep 0.1; done"),
+            100, 16, (1, 4),
+        )  # fmt: skip
+        async with self.ended() as agent:
+            await agent.runner.submit([one])
+            await agent.until(lambda told: len(told.started) == 1)
+            if self.sends_signals:
+                async with asyncio.timeout(60):
+                    while not ready.exists():
+                        await asyncio.sleep(0)
+            agent.runner.command([Command(1, one.key, signal.SIGUSR1)])
+            ((_, refusal),) = (await agent.until(lambda told: bool(told.obeyed))).obeyed
+            if self.sends_signals:
+                assert refusal == ""
+                assert (await agent.end_of(one)).exit_code == 7
+            else:
+                assert "sends no signals" in refusal
+                assert not agent.told.ended
 
     async def die_before_submit(self, one: Assignment) -> None:
         await self.die_at(self.dies_at, one)

@@ -91,6 +91,7 @@ class TestKubernetesRunner(RealEngineSuite, FollowedOutputSuite, EngineFaultsSui
     odd = (HttpCalls, "call", (200, b"<html>a proxy</html>"))
     dies_at = "asked"
     brings_asks = False
+    sends_signals = False
 
     @pytest.fixture(autouse=True)
     def _at(self, tmp_path: Path, cluster: KubernetesCluster) -> Iterator[None]:

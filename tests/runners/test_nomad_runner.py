@@ -1,6 +1,7 @@
 """The runner `nomad` passes the suites of the port on a real Nomad."""
 
 import asyncio
+import signal
 from collections.abc import Callable, Iterator
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from runners.nomad_cluster import NomadCluster, nomad_cluster
 from runners.real_engine import LIMITS, RealEngineSuite, Watched, limits_at, runner_of
 from weft.core.attempt_key import AttemptKey
+from weft.core.command import Command
 from weft.core.states import Reason
 from weft.plugins.runners.nomad.client import NomadClient, NomadRefused
 from weft.plugins.runners.nomad.engine import NomadEngine
@@ -153,6 +155,23 @@ class TestNomadRunner(RealEngineSuite, FollowedOutputSuite, EngineFaultsSuite):
             end = await agent.end_of(one)
             assert end.reason == Reason.TIMEOUT
             assert 1.0 < (end.ended_ns - end.started_ns) / 1e9 < 20.0
+
+    async def test_limit_does_not_move_and_stands_before_signals(self) -> None:
+        """Both are said."""
+        spec = JobSpec(script="sleep 60", timeout_s=600)
+        one = Assignment(AttemptKey(1, 12, 1), spec, 100, 16, (1, 12))
+        async with self.ended() as agent:
+            await agent.runner.submit([one])
+            await agent.until(lambda told: len(told.started) == 1)
+            agent.runner.command(
+                [Command(1, one.key, extra_ms=1000), Command(2, one.key, signal.SIGUSR1)]
+            )
+            told = dict((await agent.until(lambda told: len(told.obeyed) == 2)).obeyed)
+            assert "does not move" in told[1]
+            assert told[2] == "jobs with a time limit can get HUP, INT, QUIT, TERM in Nomad"
+            agent.runner.command([Command(3, one.key, signal.SIGTERM)])
+            assert (await agent.end_of(one)).reason is not None
+        assert dict(agent.told.obeyed)[3] == ""
 
     async def test_what_runs_is_as_it_was_submitted(self) -> None:
         """Its variables, its text to read, its script; and the node is told."""

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from weft.core.attempt_key import AttemptKey
+from weft.core.command import Command
 from weft.core.errors import Unavailable
 from weft.plugins.runners.slurm.commands import SlurmCommands
 from weft.plugins.runners.slurm.engine import SlurmEngine
@@ -16,12 +18,14 @@ from weft.plugins.runners.slurm.shell import Answer
 from weft.ports.executor import ExecutorLimits
 from weft.ports.runner import Assignment
 from weft.testing.runner_suite import assignment
+from weft.wire.spec import JobSpec
 
 LIMITS = ExecutorLimits(grace_ms=1000, stream_bytes_max=1 << 20, stream_head_bytes=1 << 10)
 FULL = """sbatch: error: {}
 sbatch: error: Batch job submission failed: Job violates accounting/QOS policy (job submit limit, \
 user's size and/or time limits)
 """
+DENIED = "slurm_update error: Access/permission denied\n"
 ARRAY = "sbatch: error: Batch job submission failed: Invalid job array specification\n"
 PARTITION = """sbatch: error: invalid partition specified: nowhere
 sbatch: error: Batch job submission failed: Invalid partition name specified
@@ -38,6 +42,10 @@ class _Slurm:
 
     async def run(self, words: Sequence[str], said: str = "") -> Answer:
         del said
+        if words[0] == "squeue":
+            return Answer(0, "", "")
+        if words[0] == "scontrol":
+            return Answer(1, "", DENIED)
         (count,) = (int(found[1]) + 1 for w in words if (found := re.match("--array=0-(.+)", w)))
         self.asked.append(count)
         if words := self.refuses(count):
@@ -110,3 +118,17 @@ async def test_refusal_of_many_does_not_end_them(tmp_path: Path) -> None:
     slurm = _Slurm(lambda count: "sbatch: error: too many\n" if count > 10 else "")
     assert await engine_of(tmp_path, slurm).submit(some(20)) == {}
     assert sum(slurm.taken) == 20
+
+
+async def test_site_that_moves_no_limits_is_quoted(tmp_path: Path) -> None:
+    """And the clock of the node stays, too."""
+    engine = engine_of(tmp_path, _Slurm(lambda _count: ""))
+    spec = JobSpec(script="true", timeout_s=60)
+    one = Assignment(AttemptKey(1, 1, 1), spec, 100, 16, (1, 1))
+    assert await engine.submit({one.key.name: one}) == {}
+    assert await engine.tell(one, Command(1, one.key, extra_ms=30_000)) == ""
+    longer = tmp_path / one.key.name / "longer"
+    assert longer.read_text() == "30"
+    refusal = await engine.tell(one, Command(2, one.key, extra_ms=90_000))
+    assert "Access/permission denied" in refusal
+    assert longer.read_text() == "30"

@@ -1,6 +1,7 @@
 """The runner `slurm` passes the suites of the port on a real cluster."""
 
 import asyncio
+import signal
 from collections.abc import Iterator
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from runners.real_engine import LIMITS, RealEngineSuite, Watched, limits_at, runner_of
 from runners.slurm_cluster import SlurmCluster, slurm_cluster
 from weft.core.attempt_key import AttemptKey
+from weft.core.command import Command
 from weft.core.states import Phase, Reason
 from weft.plugins.runners.remote import RemoteRunner
 from weft.plugins.runners.slurm.commands import SlurmCommands, SlurmRefused
@@ -156,6 +158,22 @@ class TestSlurmRunner(RealEngineSuite, FollowedOutputSuite, EngineFaultsSuite):
             end = await agent.end_of(one)
             assert end.reason == Reason.TIMEOUT
             assert 1.0 < (end.ended_ns - end.started_ns) / 1e9 < 20.0
+
+    async def test_limit_moves_and_so_does_slurms(self) -> None:
+        """And signals are named that shells beside a job let through."""
+        spec = JobSpec(script="sleep 8", executor="slurm", timeout_s=4)
+        one = Assignment(AttemptKey(1, 12, 1), spec, 100, 16, (1, 12))
+        async with self.ended() as agent:
+            await agent.runner.submit([one])
+            await agent.until(lambda told: len(told.started) == 1)
+            agent.runner.command(
+                [Command(1, one.key, extra_ms=120_000), Command(2, one.key, signal.SIGINT)]
+            )
+            told = await agent.until(lambda told: len(told.obeyed) == 2)
+            limit = self.cluster.run("squeue", "-h", "-t", "R", "-o", "%l").strip()
+            assert (await agent.end_of(one)).exit_code == 0
+        assert dict(told.obeyed) == {1: "", 2: "jobs in Slurm can get HUP, TERM, USR1, USR2"}
+        assert limit == "4:00"
 
     async def test_what_it_used_is_told(self) -> None:
         """Processors by the node's shell, memory by Slurm's accounting where there is one."""

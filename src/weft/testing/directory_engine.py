@@ -22,6 +22,7 @@ from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
+from weft.core.command import Command
 from weft.core.ends.conditions import Blocked
 from weft.core.errors import Unavailable, WeftError
 from weft.core.states import Phase
@@ -148,6 +149,12 @@ class DirectoryEngine:
         del grace_ms
         for name in {*names} & {*self.names()}:
             self._write(name, {"stopped_at": time.time(), **self._read(name)})
+
+    async def tell(self, one: Assignment, command: Command) -> str:
+        """Refuse signals; let a job run longer that has a limit, which is none here."""
+        self._answer("tell")
+        del one
+        return "this engine knows no signals" if command.signal is not None else ""
 
     async def grown(self, stored: Mapping[str, Stored]) -> Mapping[str, Sequence[Piece]]:
         """Return what is new of each."""

@@ -7,6 +7,7 @@ from contextlib import suppress
 from threading import Thread
 from typing import Any, Final
 
+from weft.core.command import Command
 from weft.core.ends.conditions import Blocked
 from weft.core.errors import Unavailable, WeftError
 from weft.core.states import Reason
@@ -170,6 +171,11 @@ class KubernetesEngine:
         await asyncio.gather(
             *(self._client.delete(self._pod(name), grace_s=grace_s) for name in names)
         )
+
+    async def tell(self, one: Assignment, command: Command) -> str:  # noqa: ARG002 (for all alike)
+        """Refuse: there is no call for it."""
+        what = "moves no time limit" if command.signal is None else "sends no signals"
+        return f"Kubernetes {what}"
 
     async def grown(self, stored: Mapping[str, Stored]) -> Mapping[str, Sequence[Piece]]:
         """Ask nodes for what is new. They know no offsets, so each log is read from its start: the

@@ -3,12 +3,15 @@
 import asyncio
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from signal import Signals
 from typing import Any, Final
 
 from msgspec import structs
 
+from weft.core.command import Command
 from weft.core.ends.conditions import FILE_BYTES_MAX, Blocked
 from weft.core.errors import Unavailable, WeftError
+from weft.core.signals import word_of
 from weft.core.states import Phase, Reason
 from weft.plugins.runners.nomad.client import NomadClient, NomadRefused
 from weft.plugins.runners.nomad.jobs import (
@@ -49,6 +52,8 @@ from weft.wire.log_format import STDERR, STDOUT, Piece
 _NOTHING: Final = "ZXhpdCAwCg=="
 """A script that does nothing."""
 _WITHDRAWN: Final = "withdrawn"
+FORWARDED: Final = (Signals.SIGHUP, Signals.SIGINT, Signals.SIGQUIT, Signals.SIGTERM)
+"""What the program `timeout`, which keeps limits, passes on to the job."""
 _STREAMS: Final = ((STDOUT, "stdout"), (STDERR, "stderr"))
 
 
@@ -195,6 +200,22 @@ class NomadEngine:
         jobs = await self._read_jobs() if any(one not in self._jobs for one in names) else {}
         numbers = [self._jobs.get(one) or jobs.get(one, {}).get("ID") for one in names]
         await self._delete([str(one) for one in numbers if one], purge=False)
+
+    async def tell(self, one: Assignment, command: Command) -> str:
+        """Send a signal; a limit is kept on the node, and does not move."""
+        if command.signal is None:
+            return "the node keeps the time limit of a job in Nomad, and it does not move"
+        if one.spec.timeout_s is not None and command.signal not in FORWARDED:
+            words = ", ".join(map(word_of, FORWARDED))
+            return f"jobs with a time limit can get {words} in Nomad"
+        if (allocation := self._allocations.get(one.key.name)) is None:
+            return "it does not run yet"
+        body = {"Signal": Signals(command.signal).name, "Task": TASK}
+        try:
+            await self._client.call("POST", ["client", "allocation", allocation, "signal"], body)
+        except NomadRefused as error:
+            return error.message
+        return ""
 
     async def grown(self, stored: Mapping[str, Stored]) -> Mapping[str, Sequence[Piece]]:
         """Ask the nodes for what is new."""

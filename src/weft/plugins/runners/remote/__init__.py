@@ -199,10 +199,26 @@ class RemoteRunner:
             self._later(self._until_stopped(theirs, grace_ms=grace_ms))
 
     def command(self, commands: Sequence[Command]) -> None:
-        """Refuse: engines elsewhere are not told yet."""
-        why = "its worker's runner cannot pass it on"
-        self._own.append(Happened(obeyed=[(one.number, why) for one in commands]))
-        self._wake.set()
+        """Tell the engine, once: a signal that comes later means something else."""
+        self._later(self._tell(commands))
+
+    async def _tell(self, commands: Sequence[Command]) -> None:
+        """Say of each what came of it."""
+        for one in commands:
+            handle, phase = self._held.get(one.key), self._told.get(one.key)
+            if handle is None or phase is None:
+                why = "it does not run any more"
+            elif one.signal is None and handle.assignment.spec.timeout_s is None:
+                why = "it has no time limit"
+            elif one.signal is not None and phase < Phase.EXECUTING:
+                why = "it waits in the engine"
+            else:
+                try:
+                    why = await self._engine.tell(handle.assignment, one)
+                except Unavailable as error:
+                    why = error.message
+            self._own.append(Happened(obeyed=[(one.number, why)]))
+            self._wake.set()
 
     def acknowledge(self, keys: Sequence[AttemptKey]) -> None:
         """Remove the handles, and the engine's data."""

@@ -10,6 +10,7 @@ from pathlib import Path
 from traceback import extract_tb
 from typing import Final
 
+from weft.core.command import Command
 from weft.core.ends.conditions import Blocked
 from weft.core.errors import Unavailable, WeftError
 from weft.core.files.products import WrongProducts
@@ -66,6 +67,11 @@ class CarefulEngine:
         """Stop."""
         with self._asked("stop"):
             await self._engine.stop(names, grace_ms=grace_ms)
+
+    async def tell(self, one: Assignment, command: Command) -> str:
+        """Tell an attempt something."""
+        with self._asked("tell"):
+            return await self._engine.tell(one, command)
 
     async def grown(self, stored: Mapping[str, Stored]) -> Mapping[str, Sequence[Piece]]:
         """Ask for output of what runs."""

@@ -5,6 +5,7 @@ from typing import Protocol
 
 import msgspec
 
+from weft.core.command import Command
 from weft.core.ends.conditions import Blocked
 from weft.core.errors import WeftError
 from weft.core.states import Phase, Reason
@@ -80,6 +81,11 @@ class Engine(Protocol):
 
     async def stop(self, names: Sequence[str], *, grace_ms: int) -> None:
         """End attempts, at once if they have not begun; unknown names are ignored."""
+
+    async def tell(self, one: Assignment, command: Command) -> str:
+        """Tell an attempt that runs something: a signal for its first process, or how much longer
+        than its limit it may run. Return why that cannot be; empty: it is told.
+        """
 
     async def grown(self, stored: Mapping[str, Stored]) -> Mapping[str, Sequence[Piece]]:
         """Return what attempts that run have written beyond what is stored of them, a bounded

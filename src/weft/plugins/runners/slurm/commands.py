@@ -166,6 +166,12 @@ class SlurmCommands:
             with suppress(SlurmRefused):
                 await self.run("scancel", "-Q", *words, *names[at : at + _CANCELLED_AT_ONCE])
 
+    async def extend(self, task: str, minutes: int) -> None:
+        """Give a task this limit, in all. Raise `SlurmRefused`: many sites let only their
+        administrators do that.
+        """
+        await self.run("scontrol", "update", f"JobId={task}", f"TimeLimit={minutes}")
+
     async def sbatch(self, *words: str) -> str:
         """Submit, without our environment; return what sbatch answers."""
         return await self.run(*_SBATCH, *words, name="sbatch")

@@ -7,12 +7,15 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
+from signal import Signals
 from typing import Final, NamedTuple
 
 from msgspec import structs
 
+from weft.core.command import Command
 from weft.core.ends.conditions import FILE_BYTES_MAX, Blocked
 from weft.core.errors import Invalid, Unavailable, WeftError
+from weft.core.signals import word_of
 from weft.core.states import Phase
 from weft.plugins.runners.remote import Left, Status
 from weft.plugins.runners.slurm.commands import (
@@ -25,7 +28,15 @@ from weft.plugins.runners.slurm.commands import (
 )
 from weft.plugins.runners.slurm.files import Array, SlurmFiles
 from weft.plugins.runners.slurm.folder import Marks
-from weft.plugins.runners.slurm.scripts import ASK, PRODUCTS, job_script, limit_script
+from weft.plugins.runners.slurm.scripts import (
+    ASK,
+    LONGER,
+    PASSED_ON,
+    PRODUCTS,
+    job_script,
+    limit_script,
+    minutes_of,
+)
 from weft.plugins.runners.slurm.settings import SlurmSettings
 from weft.plugins.runners.slurm.statuses import ended, is_undecided, over, running, waits
 from weft.ports.executor import ExecutorLimits
@@ -189,6 +200,33 @@ class SlurmEngine:
         if running:
             await asyncio.sleep(grace_ms / 1000)
             await self._kill(begun)
+
+    async def tell(self, one: Assignment, command: Command) -> str:
+        """Send a signal to the node's script, which passes it on; move its clock, and Slurm's."""
+        name = one.key.name
+        async with self._doing:
+            await self._read()
+            if name not in self._given or name in self._kept:
+                return "it does not run any more"
+            marks = (await self._files.marks([name]))[name]
+            task = self._task_name(name, marks.task)
+            if command.signal is not None:
+                return await self._signal(task, command.signal)
+            limit_s = one.spec.timeout_s or 0.0
+            longer = minutes_of(limit_s, command.extra_ms)
+            if longer > minutes_of(limit_s):
+                try:
+                    await self._commands.extend(task, longer)
+                except SlurmRefused as error:
+                    return error.message
+            await self._files.put({name: {LONGER: str(-(-command.extra_ms // 1000))}})
+            return ""
+
+    async def _signal(self, task: str, number: int) -> str:
+        if number not in PASSED_ON:
+            return f"jobs in Slurm can get {', '.join(map(word_of, PASSED_ON))}"
+        await self._commands.cancel([task], f"--signal={word_of(Signals(number))}", "--batch")
+        return ""
 
     async def grown(self, stored: Mapping[str, Stored]) -> Mapping[str, Sequence[Piece]]:
         """Read what files have more."""
@@ -411,7 +449,7 @@ def _shape_of(one: Assignment) -> _Shape:
         cpus=max(1, -(-one.cpu_m // 1000)),
         memory_mib=max(1, one.memory_mib),
         gpu=one.gpu,
-        minutes=None if limit_s is None else int(limit_s // 60) + 2,
+        minutes=None if limit_s is None else minutes_of(limit_s),
         choices=() if one.spec.engine is None else tuple(one.spec.engine.given.items()),
     )
 

@@ -6,6 +6,7 @@ shared file system is the fence, not Slurm's answer, which may have been lost.
 """
 
 import shlex
+from signal import Signals
 from typing import Final
 
 from weft.core.attempt_key import AttemptKey
@@ -26,6 +27,11 @@ from weft.wire.spec import JobSpec
 
 RUNS: Final = ("slurm", "process")
 """Executors of the specs that are understood: the second is a spec that names none."""
+LONGER: Final = "longer"
+"""The file that says by how many seconds a limit was extended, in all."""
+PASSED_ON: Final = (Signals.SIGHUP, Signals.SIGTERM, Signals.SIGUSR1, Signals.SIGUSR2)
+"""What the script of an array passes on. Shells start what runs beside them deaf to INT and QUIT.
+"""
 PRODUCTS: Final = "products"
 ASK: Final = "ask"
 """Files in the directory `run` in which a job says something; the gateway brings them back."""
@@ -41,7 +47,9 @@ mv run/began run/started
 setsid ./job >out 2>err </dev/null &
 job=$!
 trap ': >run/termed; kill -TERM -$job 2>/dev/null' TERM
-trap 'kill -KILL -$job 2>/dev/null' USR1
+trap '[ -e run/stopped ] && kill -KILL -$job 2>/dev/null || kill -USR1 $job 2>/dev/null' USR1
+trap 'kill -USR2 $job 2>/dev/null' USR2
+trap 'kill -HUP $job 2>/dev/null' HUP
 . ./limit
 wait $job; code=$?
 # A trap ends a wait before the job has ended.
@@ -53,8 +61,9 @@ times >run/used
 mv run/over run/ended
 exit $code
 """
-_LIMIT = """(sleep {seconds}; : >run/late; kill -TERM -$job; sleep {grace}; kill -KILL -$job) \
->/dev/null 2>&1 & clock=$!
+_LIMIT = """(sleep {seconds}; had=0
+while more=$(cat {longer}); [ "${{more:-0}}" -gt $had ]; do sleep $((more - had)); had=$more; done
+: >run/late; kill -TERM -$job; sleep {grace}; kill -KILL -$job) >/dev/null 2>&1 & clock=$!
 """
 
 
@@ -68,7 +77,12 @@ def limit_script(spec: JobSpec, limits: ExecutorLimits) -> str:
     limit_ms = timeout_ms_of(spec)
     if limit_ms is None:
         return "clock=\n"
-    return _LIMIT.format(seconds=limit_ms / 1000, grace=limits.grace_ms / 1000)
+    return _LIMIT.format(seconds=limit_ms / 1000, grace=limits.grace_ms / 1000, longer=LONGER)
+
+
+def minutes_of(limit_s: float, extra_ms: int = 0) -> int:
+    """Return Slurm's own limit, which comes after the one that the script keeps."""
+    return int((limit_s + extra_ms / 1000) // 60) + 2
 
 
 def job_script(key: AttemptKey, spec: JobSpec, limits: ExecutorLimits) -> str:

@@ -1,8 +1,9 @@
 """How many jobs per second come by the doors of JobWeaver and Agave, one a request, beside `/v1`;
 and pages of 100.
 
-All take jobs that do nothing, from as many clients at a time, in turns. Then the jobs of Agave
-become many more, and each side is asked for pages of its newest jobs, Agave for searches, too.
+All take jobs that do nothing, from as many clients at a time, in turns. Then the jobs of both
+doors become many more, and each side is asked for pages of its newest jobs, the doors for searches
+and orders, too.
 """
 
 import asyncio
@@ -27,7 +28,7 @@ CLIENTS: Final = 8
 PAGES: Final = 20
 ROWS: Final = 100
 STORED: Final = 1_000_000
-"""Jobs of Agave that are there when pages are asked for."""
+"""Jobs of each door that are there when pages are asked for."""
 GOAL: Final = 0.3
 LOOK_S: Final = 0.1
 PAGE_GOAL: Final = 2.0
@@ -47,6 +48,12 @@ _PAGES: Final = {
     "agave_name": "/jobs/v2?name=name 77",
     "agave_status": "/jobs/v2?status=FAILED",
     "agave_app": "/jobs/v2?appId=rare-1.0",
+    "agave_no_app": "/jobs/v2?appId=none-1.0",
+    "agave_no_end": "/jobs/v2?endTime.lt=2020-01-01",
+    "jobweaver_failed": "/internal/jobs?status=FAILED&size=100",
+    "jobweaver_completed": "/internal/jobs?status=COMPLETED&size=100",
+    "jobweaver_running": "/internal/jobs?status=RUNNING&size=100",
+    "jobweaver_changed_first": "/internal/jobs?sort=updatedAt,asc&size=100",
     "agave_times": "/jobs/v2?startTime.gt=2020-01-01&endTime.lt=now&archive=false",
     "agave_nothing": "/jobs/v2?executionSystem=nowhere",
     "agave_sorted": "/jobs/v2?sortBy=endTime&sort=desc",
@@ -119,7 +126,8 @@ async def _grow(admin: str, n_there: int, count: int) -> None:
             break
         await asyncio.sleep(LOOK_S)
     await database.execute(_PLAIN)
-    await database.execute(query("many_door_jobs"), count)
+    for door in ("aloe", "jobweaver"):
+        await database.execute(query("many_door_jobs"), count, door)
     await database.execute(_NUMBERS)
     await database.execute("VACUUM ANALYZE")
     await database.close()

@@ -105,6 +105,8 @@ async def test_nothing_is_imported_if_a_job_is_wrong(http: httpx.AsyncClient) ->
     for wrong, at in (
         ({"user": "nobody"}, "/jobs/1/user"), ({"id": job["id"]}, "/jobs/1/id"),
         ({"created_at": "2999-01-01T00:00:00Z"}, "/jobs/1/created_at"),
+        ({"ended_at": AT.format(0).replace("2024", "2023")}, "/jobs/1/ended_at"),
+        ({"ended_at": "2999-01-01T00:00:00Z"}, "/jobs/1/ended_at"),
     ):  # fmt: skip
         answer = await imported(http, job, {**job, "id": "c-007", **wrong})
         assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (400, at)

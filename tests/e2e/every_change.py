@@ -57,7 +57,8 @@ def body_for(route: str, batch: int, value: str) -> tuple[bytes, str]:
         },
         "POST /v1/imports": {
             "door": "aloe", "check": True, "jobs": [{"id": "1", "user": "nobody", "document": {},
-                                                     "created_at": "2024-05-01T10:00:00Z"}],
+                                                     "created_at": "2024-05-01T10:00:00Z",
+                                                     "ended_at": "2024-05-01T10:00:00Z"}],
         },
         "POST /v1/batch-actions": {"action": "hold", "batches": [batch]},
         "POST /v1/batches": {"jobs": [JOB]},

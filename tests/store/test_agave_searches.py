@@ -42,7 +42,10 @@ TEXTS = (
     "visible=false", "visible=true", "status=FINISHED", "status=failed", "status.neq=FINISHED",
     "status.in=FINISHED,FAILED", "status.nin=STOPPED,PENDING", "status=PENDING",
     "status=RUNNING", "status.in=RUNNING,STOPPED", "status=BLOCKED", "status=KILLED",
-    "status.like=F*", "endTime.gt=2020", "endTime.lt=2025-01-01", "startTime.gt=2020-01-01",
+    "status.like=F*", "endTime.gt=2020", "endTime.lt=2025-01-01", "endTime=2024-05-01T12:00:00",
+    "endTime.on=2024-05-01", "endTime.neq=2024-05-01T12:00:00", "endTime.gt=tomorrow",
+    "ended.between=2024-05-01,2024-05-02", "endTime.in=2020-01-01,2024-05-01T12:00:00",
+    "startTime.gt=2020-01-01",
     "submitTime.gt=2020-01-01", "submitTime.neq=2020-01-01", "created.on=2024-05-01",
     "created=2024-05-01T10:00:00", "created.between=2024-01-01,2024-12-31", "ended.gte=yesterday",
     "started.before=now", "runtime.gte=0", "runtime.gt=1000", "walltime=7200", "walltime.neq=7200",
@@ -66,6 +69,7 @@ async def jobs_in_all_states(site: PostgresSite) -> list[Row]:
                 door=NAME,
                 foreign_id=f"i-{n}",
                 foreign_document={**KEPT, **other},
+                foreign_kind={**KEPT, **other}["appId"],
             )
         )
     claimed = {one.batch_id: one for one in await site.claim(8)}
@@ -82,6 +86,7 @@ async def jobs_in_all_states(site: PostgresSite) -> list[Row]:
     ]
     old = NewBatch(
         trace_id=TRACE_ID, name="old", door=NAME, foreign_id="old-007", created_at=at,
+        ended_at=at + timedelta(hours=2), foreign_kind=KEPT["appId"],
         foreign_document={**KEPT, "name": "old", "history": history},
     )  # fmt: skip
     await site.api.create_batch(site.caller, old, idempotency_key=None, digest=b"")
@@ -99,7 +104,7 @@ async def test_database_finds_what_the_documents_say(site: PostgresSite) -> None
         terms = terms_of([(name, value)])
         sieve = sieve_of(terms)
         query = all_of(sieve.nodes) if sieve.nodes else EVERYTHING
-        wanted = replace(JOBS, query=query, name=sieve.name)
+        wanted = replace(JOBS, query=query, name=sieve.name, kind=sieve.app, ended=sieve.ended)
         found = await site.api.list_door_jobs(site.caller, wanted)
         ids = {one["foreign_id"] for one in found}
         expected = {one["id"] for one in documents if terms[0].holds(one)}

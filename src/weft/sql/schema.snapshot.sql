@@ -382,6 +382,7 @@ CREATE TABLE weft.batch (
     foreign_trace text,
     foreign_id text,
     foreign_document jsonb,
+    foreign_kind text,
     lifecycle_id integer,
     sink_id integer,
     has_products boolean DEFAULT false NOT NULL,
@@ -389,6 +390,7 @@ CREATE TABLE weft.batch (
     CONSTRAINT batch_door_check CHECK ((length(door) <= 32)),
     CONSTRAINT batch_foreign_document_check CHECK ((length((foreign_document)::text) <= 262144)),
     CONSTRAINT batch_foreign_id_check CHECK ((length(foreign_id) <= 64)),
+    CONSTRAINT batch_foreign_kind_check CHECK ((length(foreign_kind) <= 1024)),
     CONSTRAINT batch_foreign_trace_check CHECK ((length(foreign_trace) <= 100)),
     CONSTRAINT batch_max_running_check CHECK ((max_running > 0)),
     CONSTRAINT batch_name_check CHECK ((length(name) <= 1024))
@@ -600,6 +602,17 @@ CREATE TABLE weft.gate (
 )
 WITH (fillfactor='50');
 ALTER TABLE weft.gate OWNER TO postgres;
+
+CREATE TABLE weft.group_completion (
+    batch_id bigint NOT NULL,
+    group_id integer NOT NULL,
+    completion integer NOT NULL,
+    tenant_id integer NOT NULL,
+    completed_at timestamp with time zone NOT NULL,
+    owner_id integer,
+    project_id integer
+);
+ALTER TABLE weft.group_completion OWNER TO postgres;
 
 CREATE TABLE weft.attempt_watch (
     batch_id bigint NOT NULL,
@@ -1263,6 +1276,16 @@ CREATE TABLE weft.foreign_count (
 );
 ALTER TABLE weft.foreign_count OWNER TO postgres;
 
+CREATE TABLE weft.foreign_end (
+    batch_id bigint NOT NULL,
+    tenant_id integer NOT NULL,
+    user_id integer NOT NULL,
+    door text NOT NULL,
+    state smallint NOT NULL,
+    ended_at timestamp with time zone NOT NULL
+);
+ALTER TABLE weft.foreign_end OWNER TO postgres;
+
 ALTER TABLE weft.gate ALTER COLUMN gate_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME weft.gate_gate_id_seq
     START WITH 1
@@ -1380,17 +1403,6 @@ ALTER TABLE weft.group_change ALTER COLUMN change_id ADD GENERATED ALWAYS AS IDE
     NO MAXVALUE
     CACHE 1
 );
-
-CREATE TABLE weft.group_completion (
-    batch_id bigint NOT NULL,
-    group_id integer NOT NULL,
-    completion integer NOT NULL,
-    tenant_id integer NOT NULL,
-    completed_at timestamp with time zone NOT NULL,
-    owner_id integer,
-    project_id integer
-);
-ALTER TABLE weft.group_completion OWNER TO postgres;
 
 CREATE TABLE weft.group_count (
     batch_id bigint NOT NULL,
@@ -2650,6 +2662,9 @@ ALTER TABLE ONLY weft.file_store
 ALTER TABLE ONLY weft.fold
     ADD CONSTRAINT fold_pkey PRIMARY KEY (one_row);
 
+ALTER TABLE ONLY weft.foreign_end
+    ADD CONSTRAINT foreign_end_pkey PRIMARY KEY (batch_id);
+
 ALTER TABLE ONLY weft.gate
     ADD CONSTRAINT gate_kind_key_key UNIQUE (kind, key);
 
@@ -3041,6 +3056,10 @@ CREATE INDEX batch_door_idx ON weft.batch USING btree (tenant_id, door, batch_id
 
 CREATE INDEX batch_foreign_idx ON weft.batch USING btree (tenant_id, door, foreign_id) WHERE (foreign_id IS NOT NULL);
 
+CREATE INDEX batch_foreign_kind_idx ON weft.batch USING btree (user_id, foreign_kind, batch_id) WHERE (foreign_kind IS NOT NULL);
+
+CREATE INDEX batch_foreign_unlisted_idx ON weft.batch USING btree (tenant_id, door, user_id) WHERE ((foreign_id IS NOT NULL) AND (hidden OR (deleted_at IS NOT NULL)));
+
 CREATE INDEX batch_grant_job_idx ON weft.batch_grant USING btree (user_id, batch_id, job_id) WHERE (job_id > 0);
 
 CREATE INDEX batch_grant_user_idx ON weft.batch_grant USING btree (user_id, batch_id) WHERE (job_id = 0);
@@ -3158,6 +3177,10 @@ CREATE INDEX failure_cause_seen_idx ON weft.failure_cause USING btree (tenant_id
 CREATE INDEX failure_delta_batch_id_idx ON weft.failure_delta USING btree (batch_id);
 
 CREATE INDEX foreign_count_door_idx ON weft.foreign_count USING btree (tenant_id, door);
+
+CREATE INDEX foreign_end_door_idx ON weft.foreign_end USING btree (tenant_id, door, state, ended_at, batch_id);
+
+CREATE INDEX foreign_end_user_idx ON weft.foreign_end USING btree (tenant_id, user_id, door, state, ended_at, batch_id);
 
 CREATE INDEX gate_batch_id_idx ON weft.gate USING btree (batch_id) WHERE (batch_id IS NOT NULL);
 
@@ -3375,7 +3398,7 @@ CREATE INDEX worker_sum_pool_idx ON weft.worker_sum USING btree (pool_id);
 
 CREATE INDEX worker_there_idx ON weft.worker USING btree (name, worker_id) WHERE (deleted_at IS NULL);
 
-CREATE TRIGGER batch_completes BEFORE INSERT ON weft.group_completion FOR EACH ROW WHEN ((new.group_id = 0)) EXECUTE FUNCTION weft._note_owner();
+CREATE TRIGGER batch_completes BEFORE INSERT ON weft.group_completion FOR EACH ROW WHEN ((new.group_id = 0)) EXECUTE FUNCTION weft._note_completion();
 
 CREATE TRIGGER cause_begins BEFORE INSERT ON weft.failure_cause FOR EACH ROW EXECUTE FUNCTION weft._note_owner();
 
@@ -3735,6 +3758,8 @@ ALTER TABLE weft.file_store ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.foreign_count ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE weft.foreign_end ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE weft.gate ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.gate_member ENABLE ROW LEVEL SECURITY;
@@ -3991,6 +4016,8 @@ CREATE POLICY system_rows ON weft.file_store TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.foreign_count TO weft_system USING (true);
 
+CREATE POLICY system_rows ON weft.foreign_end TO weft_system USING (true);
+
 CREATE POLICY system_rows ON weft.gate TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.gate_member TO weft_system USING (true);
@@ -4238,6 +4265,8 @@ CREATE POLICY tenant_rows ON weft.failure_delta TO weft_tenant USING ((tenant_id
 CREATE POLICY tenant_rows ON weft.file_store TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.foreign_count TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.foreign_end TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.group_ancestor TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
@@ -4572,6 +4601,11 @@ GRANT SELECT ON TABLE weft.source_item TO weft_views;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.gate TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.gate TO weft_system;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.group_completion TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.group_completion TO weft_system;
+GRANT SELECT ON TABLE weft.group_completion TO weft_api;
+GRANT SELECT ON TABLE weft.group_completion TO weft_driver;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt_watch TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt_watch TO weft_system;
 
@@ -4746,6 +4780,9 @@ GRANT SELECT ON TABLE weft.fold TO weft_driver;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.foreign_count TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.foreign_count TO weft_system;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.foreign_end TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.foreign_end TO weft_system;
+
 GRANT USAGE ON SEQUENCE weft.gate_gate_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.gate_gate_id_seq TO weft_system;
 
@@ -4788,11 +4825,6 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.group_change TO weft_system;
 
 GRANT USAGE ON SEQUENCE weft.group_change_change_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.group_change_change_id_seq TO weft_system;
-
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.group_completion TO weft_tenant;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.group_completion TO weft_system;
-GRANT SELECT ON TABLE weft.group_completion TO weft_api;
-GRANT SELECT ON TABLE weft.group_completion TO weft_driver;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.group_count TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.group_count TO weft_system;

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from typing import Final
 
 import asyncpg
 
@@ -12,6 +13,9 @@ from weft.store.database import Database, call_on, fetch_on
 from weft.store.queries import read_within
 from weft.store.query_sql import select_door_jobs
 from weft.store.turns import Turns, user_of
+
+_ENDED_MAX: Final = 5000
+"""Batches that are looked at one by one; of more, a page is found in the order of a list."""
 
 
 class DoorJobs:
@@ -34,17 +38,9 @@ class DoorJobs:
         """Return a page of jobs."""
 
         async def work(connection: asyncpg.Connection) -> Sequence[Row]:
-            begin = {"caller": caller, "timeout_ms": round(wanted.limits.timeout_s * 1000)}
-            if wanted.sort_key is None:
-                await call_on(connection, "begin_ordered_query", **begin)
-            else:
-                nothing = {"batch_id": None, "of_group": None, "of_path": None}
-                await call_on(connection, "begin_query", **begin, **nothing)
-            statement = select_door_jobs(wanted, of_user=caller.user_id)
-            rows = await fetch_on(connection, "query_door_jobs", statement.text, statement.values)
-            if not rows:
+            ids = await ids_of_door_jobs(connection, caller, wanted)
+            if not ids:
                 return []
-            ids = [row[0] for row in rows]
             found = await call_on(connection, "get_door_jobs", caller=caller, batch_ids=ids)
             return [row[0] for row in found]
 
@@ -52,3 +48,36 @@ class DoorJobs:
             return await read_within(self._database, wanted.limits, work, caller)
         async with self._searches.of(user_of(caller)), self._querying:
             return await read_within(self._database, wanted.limits, work, caller)
+
+
+async def ids_of_door_jobs(
+    connection: asyncpg.Connection, caller: Caller, wanted: DoorJobQuery
+) -> list[int]:
+    """Return the numbers of the batches of a page. The transaction belongs to this query."""
+    begin = {"caller": caller, "timeout_ms": round(wanted.limits.timeout_s * 1000)}
+    among = await _ended_then(connection, caller, wanted)
+    if wanted.sort_key is None and among is None:
+        await call_on(connection, "begin_ordered_query", **begin)
+    else:
+        nothing = {"batch_id": None, "of_group": None, "of_path": None}
+        await call_on(connection, "begin_query", **begin, **nothing)
+    statement = select_door_jobs(wanted, of_user=caller.user_id, among=among)
+    rows = await fetch_on(connection, "query_door_jobs", statement.text, statement.values)
+    return [row[0] for row in rows]
+
+
+async def _ended_then(
+    connection: asyncpg.Connection, caller: Caller, wanted: DoorJobQuery
+) -> Sequence[int] | None:
+    """Return all batches of own jobs that may have ended when it is wanted; None: they are many,
+    or it does not matter.
+    """
+    if wanted.ended is None:
+        return None
+    since, until = wanted.ended
+    (row,) = await call_on(
+        connection, "list_ended_door_jobs", caller=caller, door=wanted.door,
+        of_user_id=caller.user_id, since=since, until=until, limit_rows=_ENDED_MAX,
+    )  # fmt: skip
+    found: Sequence[int] | None = row[0]
+    return found

@@ -240,11 +240,13 @@ def _batch(new: NewBatch) -> dict[str, Any]:
         "foreign_trace": new.foreign_trace,
         "foreign_id": new.foreign_id,
         "foreign_document": new.foreign_document,
+        "foreign_kind": new.foreign_kind,
         "lifecycle": new.lifecycle,
         "sink": new.sink,
         "subscriptions": new.subscriptions,
         "output_keep_s": new.output_keep_s,
         "created_at": new.created_at and new.created_at.isoformat(),
+        "ended_at": new.ended_at and new.ended_at.isoformat(),
     }
 
 

@@ -40,12 +40,16 @@ class Origin:
     """The id of a batch that the door's clients know; None: its number."""
     foreign_document: Mapping[str, Any] | None = None
     """What the door wants to read again of a batch of one job; None: nothing."""
+    foreign_kind: str | None = None
+    """What its clients search that job by (`NewBatch.foreign_kind`)."""
     subscriptions: Sequence[Mapping[str, Any]] = ()
     """Who is told of what happens to that job (`NewBatch.subscriptions`)."""
     output_keep_s: int | None = None
     """For how long what that job leaves is kept; None: as its tenant says."""
     created_at: datetime | None = None
     """When that job was made in another system (`NewBatch.created_at`); None: now."""
+    ended_at: datetime | None = None
+    """When it ended there; None: it is none of another system."""
 
 
 @dataclass(kw_only=True)

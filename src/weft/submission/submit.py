@@ -105,10 +105,8 @@ async def check_batch(
 def _new_batch(
     document: BatchDocument, settings: Settings, origin: Origin, problems: Problems
 ) -> NewBatch:
-    check_name(document.name, settings, problems, "/name")
-    check_name(document.billing_project, settings, problems, "/billing_project")
-    check_name(document.lifecycle, settings, problems, "/lifecycle")
-    check_name(document.sink, settings, problems, "/sink")
+    for field in ("name", "billing_project", "lifecycle", "sink"):
+        check_name(getattr(document, field), settings, problems, f"/{field}")
     rate_key = document.rate.key if document.rate else None
     check_name(rate_key, settings, problems, "/rate/key")
     check_attributes(document.attributes, settings, problems, "/attributes")
@@ -125,9 +123,11 @@ def _new_batch(
         foreign_trace=origin.foreign_trace,
         foreign_id=origin.foreign_id,
         foreign_document=origin.foreign_document,
+        foreign_kind=origin.foreign_kind,
         subscriptions=origin.subscriptions,
         output_keep_s=origin.output_keep_s,
         created_at=origin.created_at,
+        ended_at=origin.ended_at,
         lifecycle=document.lifecycle,
         sink=document.sink,
     )

@@ -51,6 +51,9 @@ def _wrong(document: ImportDocument, users: dict[str, int]) -> "list[FieldError]
             errors.append(FieldError(f"/jobs/{n}/id", "it is there twice, or cannot be shown"))
         if job.created_at > datetime.now(UTC):
             errors.append(FieldError(f"/jobs/{n}/created_at", "it is in the future"))
+        elif not job.created_at <= job.ended_at <= datetime.now(UTC):
+            message = "it is before created_at, or in the future"
+            errors.append(FieldError(f"/jobs/{n}/ended_at", message))
         known.add(job.id)
     return errors
 
@@ -71,8 +74,8 @@ async def _import(
     origin = Origin(
         digest=hashlib.sha256(msgspec.json.encode(job, order="deterministic")).digest(),
         trace_id=trace_id, key=f"import/{door}/{job.id}", door=door, foreign_id=job.id,
-        foreign_document=job.document,
-        created_at=job.created_at,
+        foreign_document=job.document, foreign_kind=job.kind,
+        created_at=job.created_at, ended_at=job.ended_at,
     )  # fmt: skip
     _, is_new = await create_batch(services, owner, BatchDocument(name=job.name), origin)
     return is_new

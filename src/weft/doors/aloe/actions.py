@@ -85,6 +85,7 @@ async def _submit(request: AnyRequest, asked: Asked) -> Row:
     origin = replace(
         origin,
         foreign_document=kept,
+        foreign_kind=kept["appId"],
         subscriptions=subscriptions_of(notifications),
         output_keep_s=None if kept["archive"] else settings.unarchived_keep_s,
     )

@@ -118,6 +118,7 @@ def _job(job_id: str, document: Mapping[str, Any], history: Sequence[_Told]) -> 
     told = [*told[: _HISTORY_MAX - 1], (status, ended, owner, str(said)[:_SAID_MAX])]
     return {
         "id": job_id, "user": owner, "name": name, "created_at": created.isoformat(),
+        "ended_at": ended.isoformat(), "kind": _text(document, "appId", _TEXT),
         "document": {
             **_kept(document, name),
             "history": [(word, at.isoformat(), by, text) for word, at, by, text in told],

@@ -68,6 +68,8 @@ async def listed(
         door=NAME,
         query=all_of(sieve.nodes) if sieve.nodes else EVERYTHING,
         name=sieve.name,
+        kind=sieve.app,
+        ended=sieve.ended,
         hidden=any(term.field == "visible" for term in terms),
         limit=limit,
         limits=limits_of(services.settings),

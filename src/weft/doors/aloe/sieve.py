@@ -5,13 +5,14 @@ answer, or a sieve: all jobs that meet it pass, and their documents decide.
 """
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NamedTuple
 
 from weft.core.query.tree import DoorTerm, Node, Not, Or
 from weft.core.states import JobState
 from weft.doors.aloe.searching import Term, day_of
 from weft.doors.aloe.words import ENDED, STORE
+from weft.ports.store.door_jobs import Span
 
 _DOCUMENT: Final = "(b.foreign_document ->> '{}')"
 _HISTORY: Final = (
@@ -43,8 +44,8 @@ _COMPLETED: Final = (
 )
 _ENDED_AT: Final = (
     "(CASE WHEN j.job_id IS NULL THEN (b.foreign_document -> 'history' -> -1 ->> 1)::timestamptz"
-    f" WHEN j.state >= {JobState.SUCCESS:d} THEN coalesce({_ATTEMPT.format('ended_at')},"
-    f" j.cancelled_at, {_COMPLETED}) END)"
+    f" WHEN j.state >= {JobState.SUCCESS:d} THEN"
+    f" coalesce(greatest({_ATTEMPT.format('ended_at')}, j.cancelled_at), {_COMPLETED}) END)"
 )
 _END: Final = (
     "(CASE WHEN j.job_id IS NULL THEN b.foreign_document -> 'history' -> -1 ->> 0"
@@ -92,6 +93,8 @@ _SIGNS: Final = {
     "eq": "=", "neq": "=", "in": "=", "nin": "=", "lt": "<", "before": "<", "lte": "<=",
     "gt": ">", "after": ">", "gte": ">=",
 }  # fmt: skip
+_BEFORE: Final = frozenset({"lt", "lte", "before"})
+_AFTER: Final = frozenset({"gt", "gte", "after"})
 _NEGATIVE: Final = frozenset({"neq", "nin", "nlike"})
 
 
@@ -102,6 +105,10 @@ class Sieve(NamedTuple):
     rest: Sequence[Term]
     name: str | None = None
     """The name that all of them have: there is an index for it."""
+    app: str | None = None
+    """The application that all of them run: there is an index for it."""
+    ended: Span | None = None
+    """When all of them ended: there is an index for it."""
 
 
 def sieve_of(terms: Sequence[Term]) -> Sieve:
@@ -117,8 +124,9 @@ def sieve_of(terms: Sequence[Term]) -> Sieve:
             nodes.append(node)
         if node is None or not is_whole:
             rest.append(term)
-    names = [str(one.values[0]) for one in terms if (one.field, one.operator) == ("name", "eq")]
-    return Sieve(tuple(nodes), rest, names[0] if names else None)
+    return Sieve(
+        tuple(nodes), rest, _only(terms, "name"), _only(terms, "appid"), _ended_within(terms)
+    )
 
 
 def order_in_sql(field: str) -> str | None:
@@ -137,6 +145,32 @@ def archived_below(path: str) -> Node:
     """Return what finds the jobs whose archive in weft's own store has a path."""
     own = f"{_FIELDS['archive']} AND {_FIELDS['archivesystem']} = '{STORE}'"
     return DoorTerm(f"{own} AND starts_with({{0}}, {_FIELDS['archivepath']} || '/')", (path,))
+
+
+def _only(terms: Sequence[Term], field: str) -> str | None:
+    """Return the value that a field must have."""
+    is_it = (field, "eq")
+    return next((str(one.values[0]) for one in terms if (one.field, one.operator) == is_it), None)
+
+
+def _ended_within(terms: Sequence[Term]) -> Span | None:
+    """Return a time within which all that meet the terms have ended; None: they say nothing."""
+    first, last = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
+    since, until = first, last
+    for term in terms:
+        if _SAME.get(term.field, term.field) != "endtime" or term.operator in _NEGATIVE:
+            continue
+        begin, end = min(term.values), max(term.values)
+        if term.operator == "on":
+            begin = day_of(begin)
+            end = begin + timedelta(days=1)
+        elif term.operator in {"eq", "in"}:
+            end += timedelta(seconds=1)
+        since = max(since, first if term.operator in _BEFORE else begin)
+        until = min(until, last if term.operator in _AFTER else end)
+    if (since, until) == (first, last):
+        return None
+    return Span(None if since == first else since, None if until == last else until)
 
 
 def _node(term: Term) -> Node | None:

@@ -2,11 +2,21 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from datetime import datetime
+from typing import NamedTuple, Protocol
 
 from weft.core.query.tree import EVERYTHING, Node
 from weft.ports.store.callers import Caller, Row
 from weft.ports.store.queries import NEWEST, QueryLimits
+
+
+class Span(NamedTuple):
+    """A time, both ends included."""
+
+    since: datetime | None
+    """None: it has no begin."""
+    until: datetime | None
+    """None: it has no end."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,6 +28,10 @@ class DoorJobQuery:
     """Of terms of the door alone."""
     name: str | None = None
     """Only those whose batches have this name."""
+    kind: str | None = None
+    """Only those that were submitted as of this kind (`NewBatch.foreign_kind`)."""
+    ended: Span | None = None
+    """What they meet only if they ended then: where few did, no others are looked at."""
     sort_key: str | None = None
     """What they are sorted by, in SQL, as terms of the door; None: their age."""
     has_all: bool = False

@@ -41,6 +41,8 @@ class NewBatch(msgspec.Struct, frozen=True, kw_only=True):
     """The id that the door's clients know; None: the batch's number."""
     foreign_document: Mapping[str, Any] | None = None
     """Its first job in the words of the door; None: the door keeps nothing."""
+    foreign_kind: str | None = None
+    """What the door's clients search for beside names, exactly; None: nothing."""
     lifecycle: str | None = None
     """The name of the lifecycle of its jobs; None: they have no statuses."""
     sink: str | None = None
@@ -53,6 +55,8 @@ class NewBatch(msgspec.Struct, frozen=True, kw_only=True):
     """For how long its output and files are kept after its end; None: as its tenant says."""
     created_at: datetime | None = None
     """When it was made in another system, of which it is a record without jobs; None: now."""
+    ended_at: datetime | None = None
+    """When that ended; None: it is no record."""
 
 
 @dataclass(frozen=True)

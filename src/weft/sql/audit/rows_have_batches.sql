@@ -4,6 +4,8 @@ SELECT x.batch_id, x.kind FROM (
     UNION ALL
     SELECT DISTINCT t.batch_id, 'edge' AS kind FROM weft.edge t
     UNION ALL
+    SELECT DISTINCT t.batch_id, 'foreign_end' AS kind FROM weft.foreign_end t
+    UNION ALL
     SELECT DISTINCT t.batch_id, 'admission' AS kind FROM weft.admission t
     UNION ALL
     SELECT DISTINCT t.batch_id, 'job_label' AS kind FROM weft.job_label t

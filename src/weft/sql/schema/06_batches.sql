@@ -56,6 +56,8 @@ CREATE TABLE weft.batch (
     foreign_id text CHECK (length(foreign_id) <= 64),
     -- what its first job is in the words of the door, which the door reads again; NULL: the door keeps nothing
     foreign_document jsonb CHECK (length(foreign_document::text) <= 262144),
+    -- what the door's clients search its jobs by, beside names: exactly this; NULL: nothing
+    foreign_kind text CHECK (length(foreign_kind) <= 1024),
     lifecycle_id int,  -- its jobs have statuses; NULL: none
     sink_id int,  -- told of each job that ends well; NULL: nobody is
     has_products boolean NOT NULL DEFAULT false  -- an attempt of it named products; else ends need not look for them
@@ -67,6 +69,10 @@ CREATE INDEX batch_foreign_idx ON weft.batch (tenant_id, door, foreign_id) WHERE
 CREATE INDEX batch_door_idx ON weft.batch (tenant_id, door, batch_id) WHERE foreign_id IS NOT NULL;
 CREATE INDEX batch_user_door_idx ON weft.batch (user_id, door, batch_id) WHERE foreign_id IS NOT NULL;
 CREATE INDEX batch_lifecycle_idx ON weft.batch (tenant_id, batch_id) WHERE lifecycle_id IS NOT NULL;
+CREATE INDEX batch_foreign_kind_idx ON weft.batch (user_id, foreign_kind, batch_id) WHERE foreign_kind IS NOT NULL;
+-- Those that lists leave out, which are few: they are taken from what is counted with them.
+CREATE INDEX batch_foreign_unlisted_idx ON weft.batch (tenant_id, door, user_id)
+    WHERE foreign_id IS NOT NULL AND (hidden OR deleted_at IS NOT NULL);
 CREATE INDEX batch_sink_idx ON weft.batch (sink_id) WHERE sink_id IS NOT NULL;
 CREATE INDEX batch_tenant_idx ON weft.batch (tenant_id, batch_id);
 CREATE INDEX batch_name_idx ON weft.batch (tenant_id, name, batch_id) WHERE name IS NOT NULL;

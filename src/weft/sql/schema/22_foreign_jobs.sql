@@ -1,4 +1,4 @@
--- Jobs that came through a door with ids of its own: how many there are.
+-- Jobs that came through a door with ids of its own: how many there are, and how they ended.
 
 -- The number of those that lists show is the sum of these rows, at any moment: each that comes, goes or is
 -- hidden adds a row, and now and then one that comes makes one of many (_count_foreign).
@@ -26,3 +26,21 @@ CREATE TRIGGER foreign_job_is_shown AFTER UPDATE OF deleted_at, hidden ON weft.b
     WHEN (new.foreign_id IS NOT NULL
         AND (old.deleted_at IS NULL AND NOT old.hidden) <> (new.deleted_at IS NULL AND NOT new.hidden))
     EXECUTE FUNCTION weft._note_foreign();
+
+-- Those whose batches are complete, as of the last completion: one that was retried since is open as well. Of the
+-- batches of /v1 there are none.
+CREATE TABLE weft.foreign_end (
+    batch_id bigint PRIMARY KEY,
+    tenant_id int NOT NULL,
+    user_id int NOT NULL,  -- of the batch
+    door text NOT NULL,
+    state smallint NOT NULL,  -- of its job; 0: it has none, another system has run it
+    ended_at timestamptz NOT NULL
+);
+-- With the tenant, so that its wall needs no row.
+CREATE INDEX foreign_end_door_idx ON weft.foreign_end (tenant_id, door, state, ended_at, batch_id);
+CREATE INDEX foreign_end_user_idx ON weft.foreign_end (tenant_id, user_id, door, state, ended_at, batch_id);
+ALTER TABLE weft.foreign_end ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenant_rows ON weft.foreign_end TO weft_tenant
+    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
+CREATE POLICY system_rows ON weft.foreign_end TO weft_system USING (true);

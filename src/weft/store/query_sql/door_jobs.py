@@ -2,6 +2,7 @@
 of each, `j` its first job, if it has one.
 """
 
+from collections.abc import Sequence
 from typing import Final
 
 from weft.core.query.tree import Term
@@ -10,7 +11,7 @@ from weft.store.query_sql.fragments import Parameters, Statement, condition_of
 
 _SOME: Final = """SELECT b.batch_id, {key} AS sort_key FROM weft.batch b
 LEFT JOIN weft.job j ON j.batch_id = b.batch_id AND j.job_id = 1
-WHERE {whose} AND b.door = {door} AND b.foreign_id IS NOT NULL AND b.foreign_document IS NOT NULL
+WHERE {which} AND b.foreign_id IS NOT NULL AND b.foreign_document IS NOT NULL
   AND b.batch_id < {before}{shown} AND {condition}"""
 _BOTH: Final = """SELECT x.batch_id FROM (
 ({own} ORDER BY {own_order} LIMIT {last})
@@ -20,39 +21,47 @@ UNION ALL
 ORDER BY {order} OFFSET {offset} LIMIT {limit}"""
 
 
-def select_door_jobs(wanted: DoorJobQuery, *, of_user: int) -> Statement:
+def select_door_jobs(
+    wanted: DoorJobQuery, *, of_user: int, among: Sequence[int] | None = None
+) -> Statement:
     """Return the statement for the numbers of their batches in the order that is wanted; of those
-    that are alike the newest comes first.
+    that are alike the newest comes first. `among`: own ones are of these batches.
     """
     parameters = Parameters()
     way = "DESC" if wanted.is_descending else "ASC"
     if not wanted.has_all:
         way += " NULLS LAST" if wanted.is_descending else " NULLS FIRST"
-    user, door = parameters.integer(of_user), parameters.text(wanted.door)
+    user = parameters.integer(of_user)
     before = parameters.integer(wanted.before)
-    own, own_order = f"b.user_id = {user}", f"sort_key {way}, batch_id DESC"
-    if wanted.sort_key is None:
+    exact = {"b.foreign_kind": wanted.kind, "b.name": wanted.name, "b.door": wanted.door}
+    equal = {column: parameters.text(one) for column, one in exact.items() if one is not None}
+    all_equal = [f"{column} = {value}" for column, value in equal.items()]
+    own = [f"b.user_id = {user}", *all_equal]
+    own_order = f"sort_key {way}, batch_id DESC"
+    if among is not None:
+        own.append(f"b.batch_id = ANY ({parameters.integers(among)})")
+    elif wanted.sort_key is None:
         # Comparing rows leaves the planner no other index to choose: along another one it would
-        # pass over the jobs of others.
-        column, value = "b.door", door
-        if wanted.name is not None:
-            column, value = "b.name", parameters.text(wanted.name)
+        # pass over the jobs of others. Said to be equal, the column would order nothing.
+        (column, value), *_ = equal.items()
         row = f"(b.user_id, {column}, b.batch_id)"
-        own = f"{row} >= ({user}, {value}, 0) AND {row} < ({user}, {value}, {before})"
+        own = [
+            f"{row} >= ({user}, {value}, 0) AND {row} < ({user}, {value}, {before})",
+            f"{column} IS NOT NULL",
+            *all_equal[1:],
+        ]
         own_order = f"b.user_id DESC, {column} DESC, b.batch_id DESC"
+    granted = ["b.batch_id = g.batch_id", f"b.user_id <> {user}", *all_equal]
     condition = condition_of(wanted.query, parameters, _no_term)
-    if wanted.name is not None:
-        condition = f"b.name = {parameters.text(wanted.name)} AND {condition}"
     values = {
         "key": wanted.sort_key or "b.batch_id",
-        "door": door,
         "before": before,
         "shown": "" if wanted.hidden else " AND NOT b.hidden",
         "condition": condition,
     }
     text = _BOTH.format(
-        own=_SOME.format(whose=own, **values),
-        granted=_SOME.format(whose=f"b.batch_id = g.batch_id AND b.user_id <> {user}", **values),
+        own=_SOME.format(which=" AND ".join(own), **values),
+        granted=_SOME.format(which=" AND ".join(granted), **values),
         own_order=own_order,
         order=f"sort_key {way}, batch_id DESC",
         last=parameters.integer(wanted.offset + wanted.limit),

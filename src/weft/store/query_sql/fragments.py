@@ -4,7 +4,7 @@ A term about something that has no value is NULL, which `and` and `or` treat as 
 so (IS NOT TRUE). So a term and its `not` share out all there is.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
@@ -78,6 +78,10 @@ class Parameters:
     def integer(self, value: int) -> str:
         """Bind a whole number; comparisons with smaller types use their indexes all the same."""
         return self.bind(value, "bigint")
+
+    def integers(self, values: Sequence[int]) -> str:
+        """Bind whole numbers."""
+        return self.bind(values, "bigint[]")
 
     def text(self, value: str) -> str:
         """Bind a text."""

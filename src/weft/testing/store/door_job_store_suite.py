@@ -1,15 +1,17 @@
 """What every adapter of the port `DoorJobStore` must do: a part of the api's suite."""
 
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
 from uuid import uuid4
 
 from weft.core.access.permissions import Permission
 from weft.core.access.rights import UserRole
 from weft.core.errors import PermissionMissing
 from weft.core.query.tree import DoorTerm
-from weft.core.states import Phase
+from weft.core.states import JobState, Phase
 from weft.ports.store import Caller, PhaseReport, QueryLimits
-from weft.ports.store.door_jobs import DoorJobQuery
+from weft.ports.store.door_jobs import DoorJobQuery, Span
 from weft.testing.builders import end_report
 from weft.testing.store.store_site import StoreTests, refused
 
@@ -78,6 +80,34 @@ class DoorJobStoreSuite(StoreTests):
                 await found(user, by_name) == ["1", "3", "0", *everything[1:2]][: len(everything)]
             )
             assert await found(user, replace(by_name, offset=1, limit=2)) == ["3", "0"]
+
+    async def test_jobs_of_a_door_are_found_by_their_kind_and_their_end(self) -> None:
+        """Which is noted by the driver: those whose end it has not seen are looked at, too."""
+        api, caller = self.site.api, self.site.caller
+        for n, kind in enumerate(("x", "y", "x")):
+            await self.site.submit(
+                1, door="e", foreign_id=str(n), foreign_document={"n": n}, foreign_kind=kind
+            )
+        wanted = DoorJobQuery(door="e", limit=9, limits=QueryLimits(10, 1000))
+
+        async def found(**more: Any) -> list[str]:  # noqa: ANN401 (fields of a query)
+            rows = await api.list_door_jobs(caller, replace(wanted, **more))
+            return [one["foreign_id"] for one in rows]
+
+        assert await found(kind="x") == ["2", "0"]
+        assert await found(kind="z") == []
+        await self.site.run(2)
+        for _ in range(2):
+            ended = await found(query=DoorTerm("j.state = {0}", (int(JobState.SUCCESS),)))
+            now = datetime.now(UTC)
+            for span, ids in (
+                (Span(now - timedelta(days=1), None), ended),
+                (Span(now - timedelta(days=1), now + timedelta(days=1)), ended),
+            ):
+                assert set(await found(ended=span)) >= set(ids)
+            await self.site.drive()
+        assert await found(ended=Span(None, now - timedelta(days=1))) == []
+        assert await found(ended=Span(now + timedelta(days=1), None)) == []
 
     async def test_job_of_a_door_says_when_its_outputs_began_to_be_copied(self) -> None:
         """While they are, and afterwards."""

@@ -5,7 +5,7 @@ from uuid import uuid4
 
 from weft.core.access.permissions import Permission
 from weft.core.access.rights import UserRole
-from weft.core.states import JobState
+from weft.core.states import JobState, Reason
 from weft.ports.store import ForeignJobs, ForeignOrder
 from weft.testing.store.store_site import UNKEYED, StoreTests
 
@@ -67,3 +67,46 @@ class ForeignJobSuite(StoreTests):
             shown = await api.list_foreign_jobs(caller, replace(whole, order=order))
             names = {job["foreign_id"] for job in shown["jobs"]}
             assert (shown["total"], names) == (2, {"a", "c"})
+
+    async def test_jobs_in_some_states_are_counted_however_they_came_there(self) -> None:
+        """Before the driver has noted their ends and afterwards, and when they run once more;
+        hidden ones are left out.
+        """
+        api, caller = self.site.api, self.site.caller
+        for name in "abcd":
+            await self.site.submit(1, door="d", foreign_id=name)
+        claimed = sorted(await self.site.claim(3), key=lambda one: one.batch_id)
+        await self.site.end(claimed[0])
+        await self.site.end(*claimed[1:], reason=Reason.EXIT)
+
+        async def shown(*states: JobState) -> str:
+            pages = [
+                await api.list_foreign_jobs(
+                    caller, ForeignJobs(door="d", states=states, order=order, limit=9)
+                )
+                for order in (ForeignOrder.CHANGED_FIRST, ForeignOrder.CHANGED_LAST)
+            ]
+            first, last = ([job["foreign_id"] for job in page["jobs"]] for page in pages)
+            assert sorted(first) == sorted(last)
+            assert [page["total"] for page in pages] == [len(first)] * 2
+            return "".join(sorted(first))
+
+        for _ in range(2):
+            assert await shown(JobState.SUCCESS) == "a"
+            assert await shown(JobState.FAILED, JobState.CANCELLED) == "bc"
+            assert await shown(JobState.READY) == "d"
+            await self.site.drive()
+        again = await api.retry_jobs(
+            caller, claimed[1].batch_id, job_ids=[1], query=None, within_group=None, **UNKEYED
+        )
+        await self.site.ended(again)
+        assert await shown(JobState.FAILED) == "c"
+        assert await shown(JobState.READY) == "bd"
+        await self.site.run(1)
+        for _ in range(2):
+            assert await shown(JobState.SUCCESS, JobState.FAILED) in {"abc", "acd"}
+            await self.site.drive()
+        await api.hide_batch(caller, claimed[0].batch_id, hidden=True)
+        await api.hide_batch(caller, claimed[2].batch_id, hidden=True)
+        assert await shown(JobState.FAILED) == ""
+        assert await shown(JobState.SUCCESS) in {"b", "d"}

@@ -26,6 +26,11 @@ class ImportedJob(Struct, forbid_unknown_fields=True, kw_only=True):
     created_at: Annotated[
         datetime, Meta(tz=True), says("When it was submitted.", "2024-05-01T10:00:00Z")
     ]
+    ended_at: Annotated[datetime, Meta(tz=True), says("When it ended.", "2024-05-01T10:05:00Z")]
+    kind: Annotated[
+        Annotated[str, Meta(max_length=1024)] | None,
+        says("What its door's clients search for beside names, exactly.", "count-1.0"),
+    ] = None
     document: Annotated[dict[str, Any], says("What its door shows of it.", {"name": "count"})]
 
 

@@ -3,8 +3,8 @@
 --   batch.
 -- Locks: batch_row (new).   Plan: project, queue and key by index.
 -- batch: name, billing_project, attributes, callback, cancel_after_n_failures, gates (as _intern_gates), door, foreign_trace, foreign_id,
---   foreign_document, lifecycle, sink, subscriptions (name, url, event, persistent, policy), output_keep_s (NULL: as its tenant says),
---   created_at (in another system; NULL: now).
+--   foreign_document, foreign_kind, lifecycle, sink, subscriptions (name, url, event, persistent, policy), output_keep_s (NULL: as its
+--   tenant says), created_at and ended_at (in another system, of which it is a record; NULL: now, and not yet).
 -- Returns: its number and whether it is new.
 -- Raises WF105 and WF125 (project), WF141 (lifecycle), WF151 (sink), WF201 (key used with another body).
 -- Owner: weft_tenant.
@@ -19,7 +19,7 @@ BEGIN
     SELECT r.* INTO v_new FROM jsonb_to_record(_create_batch.batch)
         r (name text, billing_project text, attributes jsonb, callback text, cancel_after_n_failures int, gates jsonb, door text,
             foreign_trace text, foreign_id text, foreign_document jsonb, lifecycle text, sink text,
-            subscriptions jsonb, output_keep_s bigint, created_at timestamptz);
+            foreign_kind text, subscriptions jsonb, output_keep_s bigint, created_at timestamptz, ended_at timestamptz);
     at := coalesce(v_new.created_at, _create_batch.at);
     v_project := weft._project_of(_create_batch.tenant_id, _create_batch.user_id, v_new.billing_project);
     IF v_new.lifecycle IS NOT NULL THEN
@@ -30,11 +30,11 @@ BEGIN
     END IF;
     INSERT INTO weft.batch (tenant_id, user_id, project_id, queue_id, name, attributes, callback, cancel_after_n_failures, trace_id,
                             idempotency_key, digest, created_at, bytes_counted, door, foreign_trace,
-                            foreign_id, foreign_document, lifecycle_id, sink_id)
+                            foreign_id, foreign_document, foreign_kind, lifecycle_id, sink_id)
     SELECT _create_batch.tenant_id, _create_batch.user_id, v_project, q.queue_id, v_new.name, v_new.attributes, v_new.callback,
            v_new.cancel_after_n_failures, _create_batch.trace_id, _create_batch.idempotency_key, _create_batch.digest,
            _create_batch.at, true, v_new.door, v_new.foreign_trace, v_new.foreign_id, v_new.foreign_document,
-           v_lifecycle, v_sink
+           v_new.foreign_kind, v_lifecycle, v_sink
     FROM weft.queue q WHERE q.tenant_id = _create_batch.tenant_id AND q.name = 'default'
     ON CONFLICT (user_id, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING
     RETURNING batch.batch_id INTO v_batch;
@@ -56,6 +56,10 @@ BEGIN
     IF v_new.cancel_after_n_failures IS NOT NULL THEN
         INSERT INTO weft.failure_count (batch_id, group_id, tenant_id, n_failures_max)
         VALUES (v_batch, 0, _create_batch.tenant_id, v_new.cancel_after_n_failures);
+    END IF;
+    IF v_new.ended_at IS NOT NULL THEN
+        INSERT INTO weft.foreign_end (batch_id, tenant_id, user_id, door, state, ended_at)
+        VALUES (v_batch, _create_batch.tenant_id, _create_batch.user_id, v_new.door, 0, v_new.ended_at);
     END IF;
     IF v_new.subscriptions <> '[]' THEN
         INSERT INTO weft.subscription (batch_id, tenant_id, name, url, event, persistent, policy)

@@ -1,8 +1,8 @@
 -- list_foreign_jobs: the jobs that came through a door with ids of its own: how many there are, and a page. Each is seen as
 --   _own_permission says it: members of its billing project are strangers to it here.
 -- Called by: Store.list_foreign_jobs (api).   Safe to repeat: yes, it only reads.   Locks: none.
--- Plan: one by its id; the newest as _newest_foreign and counted as _foreign_total; by their changes, and those in some states, as
---   _changed_foreign; for the number of those in some states the job of each is looked at. The rest is read for the page only.
+-- Plan: one by its id; the newest as _newest_foreign, by their changes, and those in some states, as _changed_foreign; counted as
+--   _foreign_total. The rest is read for the page only.
 -- foreign_id: NULL: all.  states: NULL: all.  ordering: created (those that came last are first), changed_last, changed_first.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_foreign_jobs(
@@ -23,13 +23,8 @@ BEGIN
                     WHERE j.batch_id = b.batch_id AND j.job_id = 1 AND j.state = ANY (states)))
             ORDER BY b.batch_id DESC LIMIT limit_rows);
         v_total := cardinality(v_ids);
-    ELSIF list_foreign_jobs.states IS NULL THEN
-        v_total := weft._foreign_total(list_foreign_jobs.tenant_id, list_foreign_jobs.door);
     ELSE
-        v_total := (SELECT count(*) FROM weft.batch b JOIN weft.job j ON j.batch_id = b.batch_id AND j.job_id = 1
-            WHERE b.tenant_id = list_foreign_jobs.tenant_id AND b.door = list_foreign_jobs.door AND b.foreign_id IS NOT NULL
-                AND b.deleted_at IS NULL AND NOT b.hidden AND j.state = ANY (states)
-                AND (weft._caller_id() IS NULL OR weft._own_permission(b.batch_id, b.user_id) > 0));
+        v_total := weft._foreign_total(list_foreign_jobs.tenant_id, list_foreign_jobs.door, list_foreign_jobs.states);
     END IF;
     IF v_ids IS NULL AND first_row < v_total AND ordering = 'created' AND states IS NULL THEN
         v_ids := ARRAY(SELECT n.id FROM weft._newest_foreign(list_foreign_jobs.tenant_id, list_foreign_jobs.door,
@@ -37,7 +32,8 @@ BEGIN
     ELSIF v_ids IS NULL AND first_row < v_total THEN
         v_ids := ARRAY(SELECT c.batch_id FROM weft._changed_foreign(list_foreign_jobs.tenant_id, list_foreign_jobs.door, states,
                 ordering <> 'changed_first', least(first_row + limit_rows, v_total)::int) c
-            ORDER BY CASE WHEN ordering = 'changed_first' THEN c.changed_at END, c.changed_at DESC, c.batch_id DESC
+            ORDER BY CASE WHEN ordering = 'changed_first' THEN c.changed_at END,
+                CASE WHEN ordering = 'changed_first' THEN c.batch_id END, c.changed_at DESC, c.batch_id DESC
             OFFSET first_row LIMIT limit_rows);
     END IF;
     RETURN jsonb_build_object('total', v_total, 'jobs', coalesce((

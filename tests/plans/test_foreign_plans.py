@@ -1,0 +1,136 @@
+"""Lists of the jobs of a door read about what they show, however many jobs have come by doors: by
+an application or an end that none has, in some states, and in the order of their changes.
+"""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from plans.test_plans import Reads, reads
+from store.world import World
+from weft.core.access.rights import UserRole
+from weft.core.query.tree import DoorTerm
+from weft.core.states import JobState, Reason
+from weft.ports.store import Caller, ForeignJobs, ForeignOrder, QueryLimits
+from weft.ports.store.door_jobs import DoorJobQuery, Span
+from weft.store.database import call_on
+from weft.store.door_jobs import ids_of_door_jobs
+
+pytestmark = pytest.mark.slow
+N = 5000
+PAGE = 20
+MADE = {
+    "batch": {"batch_id": "x.batch_id + n", "foreign_id": "'f' || n", "foreign_kind": "'often'"},
+    "job": {"batch_id": "x.batch_id + n"},
+    "group_count": {"batch_id": "x.batch_id + n"},
+    "group_completion": {
+        "batch_id": "x.batch_id + n",
+        "completed_at": "x.completed_at + n * interval '1 s'",
+    },
+}
+TABLES = (*MADE, "foreign_end")
+LIMITS = QueryLimits(timeout_s=60, scan_jobs_max=10)
+
+
+async def fill(world: World) -> None:
+    """Add jobs of a door like one that has ended well; the first has failed."""
+    world.has_made_up, batch = True, 0
+    for table in TABLES:
+        await world.admin.execute(f"ALTER TABLE weft.{table} SET (autovacuum_enabled = false)")
+    for name in ("bad", "good"):
+        batch = await world.submit(
+            1, door="d", foreign_id=name, foreign_kind=name, foreign_document={"name": name}
+        )
+        worker = await world.worker(name)
+        await worker.run(1, reason=Reason.EXIT if name == "bad" else None)
+        await world.fold()
+    for table, made in MADE.items():
+        columns = await world.admin.fetch(
+            "SELECT attname FROM pg_attribute WHERE attnum > 0 AND NOT attisdropped "
+            "AND attrelid = $1::text::regclass", f"weft.{table}",
+        )  # fmt: skip
+        names = [row[0] for row in columns]
+        values = ", ".join(made.get(name, f"x.{name}") for name in names)
+        await world.admin.execute(
+            f"INSERT INTO weft.{table} ({', '.join(names)}) "  # noqa: S608 (names of the catalog)
+            f"OVERRIDING SYSTEM VALUE SELECT {values} "
+            f"FROM weft.{table} x, generate_series(1, {N}) n WHERE x.batch_id = $1",
+            batch,
+        )
+
+
+SEARCH = DoorJobQuery(door="d", limit=PAGE, limits=LIMITS)
+BEFORE, AFTER = datetime(2020, 1, 1, tzinfo=UTC), datetime.now(UTC) + timedelta(days=9)
+ENDED = (
+    "(SELECT e.ended_at FROM weft.attempt e WHERE e.batch_id = b.batch_id) {} {{0}}::timestamptz"
+)
+SEARCHES = {
+    "an application that none runs": replace(SEARCH, kind="rare"),
+    "an application that one runs": replace(SEARCH, kind="bad"),
+    "an application that nearly all run": replace(SEARCH, kind="often"),
+    "an application and a name": replace(SEARCH, kind="bad", name="x"),
+    "before all have ended": replace(
+        SEARCH, ended=Span(None, BEFORE), query=DoorTerm(ENDED.format("<"), (BEFORE.isoformat(),))
+    ),
+    "after all have ended": replace(
+        SEARCH, ended=Span(AFTER, None), query=DoorTerm(ENDED.format(">"), (AFTER.isoformat(),))
+    ),
+}
+FAILED, ENDS = [JobState.FAILED], [JobState.SUCCESS]
+LISTS = {
+    "the newest": ForeignJobs(door="d", limit=PAGE),
+    "changed last": ForeignJobs(door="d", limit=PAGE, order=ForeignOrder.CHANGED_LAST),
+    "changed first": ForeignJobs(door="d", limit=PAGE, order=ForeignOrder.CHANGED_FIRST),
+    "waiting": ForeignJobs(door="d", limit=PAGE, states=[JobState.READY]),
+    "failed": ForeignJobs(door="d", limit=PAGE, states=FAILED, order=ForeignOrder.CHANGED_LAST),
+    "ended well": ForeignJobs(door="d", limit=PAGE, states=ENDS, order=ForeignOrder.CHANGED_FIRST),
+    "of another door": ForeignJobs(door="e", limit=PAGE, order=ForeignOrder.CHANGED_FIRST),
+}
+FOUND = {"an application that one runs": 1, "an application that nearly all run": PAGE}
+TOTALS = {"waiting": 0, "failed": 1, "ended well": N + 1, "of another door": 0}
+
+
+def too_many(found: dict[str, Reads], most: int) -> dict[str, Reads]:
+    """Return the tables of which more was read, or all."""
+    return {table: one for table, one in found.items() if one.scans or one.rows_by_index > most}
+
+
+@pytest.mark.parametrize("analysed", [False, True], ids=["never analysed", "analysed"])
+async def test_searches_and_lists_of_a_door_read_few_jobs(
+    own_world: World, analysed: bool  # noqa: FBT001 (a parameter)
+) -> None:  # fmt: skip
+    """For an operator, who sees all of the tenant, and for a user. Those that ended well are
+    counted along an index, which is not a look at each.
+    """
+    world = own_world
+    await fill(world)
+    if analysed:
+        await world.admin.execute("VACUUM ANALYZE")
+    else:
+        await world.admin.execute("VACUUM")
+    wrong: dict[str, dict[str, Reads]] = {}
+    found = {}
+    for name, wanted in SEARCHES.items():
+        connection = await world.connect("weft_api")
+        async with reads(connection, *TABLES) as read:
+            ids = await ids_of_door_jobs(connection, world.caller, wanted)
+        found[name] = len(ids)
+        wrong[name] = too_many(read, 3 * PAGE)
+    callers: list[Caller] = [world.caller, replace(world.caller, role=UserRole.OPERATOR)]
+    for caller in callers:
+        for name, listed in LISTS.items():
+            connection = await world.connect("weft_api")
+            async with reads(connection, *TABLES) as read:
+                (row,) = await call_on(
+                    connection, "list_foreign_jobs", caller=caller, door=listed.door,
+                    foreign_id=None, states=listed.states, ordering=listed.order.value,
+                    first_row=0, limit_rows=PAGE,
+                )  # fmt: skip
+            total, jobs = row[0]["total"], row[0]["jobs"]
+            assert total == TOTALS.get(name, N + 2), name
+            assert len(jobs) == min(PAGE, total), name
+            wrong[f"{name}, {caller.role}"] = too_many(read, 8 * PAGE)
+
+    assert found == {name: FOUND.get(name, 0) for name in SEARCHES}
+    assert {name: read for name, read in wrong.items() if read} == {}

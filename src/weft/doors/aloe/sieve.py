@@ -161,11 +161,9 @@ def _ended_within(terms: Sequence[Term]) -> Span | None:
         if _SAME.get(term.field, term.field) != "endtime" or term.operator in _NEGATIVE:
             continue
         begin, end = min(term.values), max(term.values)
-        if term.operator == "on":
-            begin = day_of(begin)
-            end = begin + timedelta(days=1)
-        elif term.operator in {"eq", "in"}:
-            end += timedelta(seconds=1)
+        if term.operator in {"eq", "in", "on"}:
+            begin = day_of(begin) if term.operator == "on" else begin
+            end += min(timedelta(days=1), last - end)
         since = max(since, first if term.operator in _BEFORE else begin)
         until = min(until, last if term.operator in _AFTER else end)
     if (since, until) == (first, last):

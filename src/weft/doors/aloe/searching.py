@@ -82,7 +82,7 @@ class Term:
                 return bool(value in wanted)
             case "on":
                 day = day_of(wanted[0])
-                return bool(day <= value < day + timedelta(days=1))
+                return bool(day <= value < day_after(day))
             case "between":
                 return bool(wanted[0] <= value <= wanted[1])
         return bool(_COMPARISONS[self.operator](value, wanted[0]))
@@ -274,3 +274,8 @@ def _is_same(one: datetime, other: datetime) -> bool:
 def day_of(at: datetime) -> datetime:
     """Return the begin of its day."""
     return at.replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+def day_after(day: datetime) -> datetime:
+    """Return the begin of the next day, or the end of time."""
+    return day + min(timedelta(days=1), datetime.max.replace(tzinfo=UTC) - day)

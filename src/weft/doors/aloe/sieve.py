@@ -5,12 +5,12 @@ answer, or a sieve: all jobs that meet it pass, and their documents decide.
 """
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple
 
 from weft.core.query.tree import DoorTerm, Node, Not, Or
 from weft.core.states import JobState
-from weft.doors.aloe.searching import Term, day_of
+from weft.doors.aloe.searching import Term, day_after, day_of
 from weft.doors.aloe.words import ENDED, STORE
 from weft.ports.store.door_jobs import Span
 
@@ -163,7 +163,7 @@ def _ended_within(terms: Sequence[Term]) -> Span | None:
         begin, end = min(term.values), max(term.values)
         if term.operator in {"eq", "in", "on"}:
             begin = day_of(begin) if term.operator == "on" else begin
-            end += min(timedelta(days=1), last - end)
+            end = day_after(end)
         since = max(since, first if term.operator in _BEFORE else begin)
         until = min(until, last if term.operator in _AFTER else end)
     if (since, until) == (first, last):
@@ -181,7 +181,7 @@ def _node(term: Term) -> Node | None:
             node: Node = DoorTerm(f"{column} LIKE {{0}}", (_pattern(term.values[0]),))
         case "on":
             day = day_of(term.values[0])
-            node = _between(column, ">=", day, "<", day + timedelta(days=1))
+            node = _between(column, ">=", day, "<", day_after(day))
         case "between":
             node = _between(column, ">=", term.values[0], "<=", term.values[1])
         case _:

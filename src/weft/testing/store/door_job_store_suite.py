@@ -97,9 +97,9 @@ class DoorJobStoreSuite(StoreTests):
         assert await found(kind="x") == ["2", "0"]
         assert await found(kind="z") == []
         await self.site.run(2)
+        now = datetime.now(UTC)
         for _ in range(2):
             ended = await found(query=DoorTerm("j.state = {0}", (int(JobState.SUCCESS),)))
-            now = datetime.now(UTC)
             for span, ids in (
                 (Span(now - timedelta(days=1), None), ended),
                 (Span(now - timedelta(days=1), now + timedelta(days=1)), ended),

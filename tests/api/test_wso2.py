@@ -89,12 +89,12 @@ async def test_algorithm_may_have_the_name_that_the_gateway_gives_it(tmp_path: P
 
 
 REFUSED: dict[str, tuple[Callable[[], str], str]] = {
-    "no user": (lambda: assertion(None), "names no user"),
+    "no user": (lambda: assertion(None), "claims/enduser` names no user"),
     "user as number": (lambda: assertion(7), "names no user"),
     "only a store": (lambda: assertion("PRIMARY/"), "names no user"),
-    "no subscriber": (lambda: assertion(subscriber=None), "names no user"),
+    "no subscriber": (lambda: assertion(subscriber=None), "claims/subscriber` names nobody"),
     "of the usual claims": (lambda: assertion(None) and token_of(
-        RSA, "RS256", iss=ISSUER, aud=None, sub="ada"), "names no user"),
+        RSA, "RS256", iss=ISSUER, aud=None, sub="ada"), "names nobody"),
     "expired": (lambda: token_of(RSA, "RS256", **claims(), exp=1), "expired"),
     "no exp": (lambda: token_of(RSA, "RS256", **claims(), exp=None), "no claim `exp`"),
     "other issuer": (

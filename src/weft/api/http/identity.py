@@ -155,7 +155,11 @@ class Identities:
             bearer.tenant, bearer.user_name, bearer.role, may_create=bearer.may_create
         )
         if found is None:
-            raise _unknown("token", LoginAttempt(tenant=bearer.tenant, user=bearer.user_name))
+            raise _refused(
+                f"The tenant {bearer.tenant} has no user {bearer.user_name!r}, whom the JSON web "
+                "token names; `weft user add` adds one.",
+                LoginAttempt(tenant=bearer.tenant, user=bearer.user_name),
+            )
         return replace(found, expires_at=bearer.expires_at)
 
 

@@ -62,7 +62,7 @@ class WebTokens:
         issuer, keys = self._issuer_of(claims, header)
         await _check_signature(token, head, issuer, keys, self._signatures.is_signed)
         if issuer.form == "wso2":
-            claims = wso2.translated(claims, str(issuer.header))
+            claims = wso2.translated(claims, issuer)
         return self._bearer(claims, issuer)
 
     async def verify_login(self, token: str, issuer: IssuerDocument, nonce: str | None) -> Bearer:

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
+from weft.api.web_tokens.bearers import TokenRefused
 from weft.api.web_tokens.issuer_document import IssuerDocument
 from weft.core.access.rights import UserRole
 
@@ -17,6 +18,7 @@ PREFIX: Final = "x-jwt-assertion"
 ALGORITHM: Final = "SHA256withRSA"
 """What these gateways call RS256."""
 _CLAIMS: Final = "http://wso2.org/claims/"
+_SUBSCRIBER: Final = f"{_CLAIMS}subscriber"
 _SUPER_TENANT: Final = "@carbon.super"
 _ROLE: Final = "role"
 _ROLES: Final = {"admin": UserRole.TENANT_ADMIN, "user": UserRole.USER}
@@ -38,8 +40,9 @@ def mistake_of(one: IssuerDocument) -> str | None:
 def completed(one: IssuerDocument) -> IssuerDocument:
     """Return an entry with what its form decides."""
     return msgspec.structs.replace(
-        one, algorithms=("RS256",), role_claim=_ROLE, roles=_ROLES, header=canonical(one.header)
-    )
+        one, algorithms=("RS256",), user_claim=f"{_CLAIMS}enduser", role_claim=_ROLE,
+        roles=_ROLES, header=canonical(one.header),
+    )  # fmt: skip
 
 
 def canonical(header: str | None) -> str:
@@ -47,14 +50,17 @@ def canonical(header: str | None) -> str:
     return (header or "").lower().replace("_", "-").replace(".", "-")
 
 
-def translated(claims: Mapping[str, Any], header: str) -> Mapping[str, Any]:
-    """Return the claims with those of RFC 7519 besides; without `sub` if they name nobody."""
-    tenant = _tenant_in(header)
+def translated(claims: Mapping[str, Any], one: IssuerDocument) -> Mapping[str, Any]:
+    """Return the claims with the user's bare name and one role. Raise `TokenRefused`."""
+    subscriber = claims.get(_SUBSCRIBER)
+    if not isinstance(subscriber, str) or not subscriber.strip():
+        refused = TokenRefused(f"Its claim `{_SUBSCRIBER}` names nobody.")
+        refused.tenant = one.tenant
+        raise refused
+    tenant = _tenant_in(one.header or "")
     found: dict[str, Any] = {**claims, _ROLE: "user"}
-    found.pop("sub", None)
-    user, subscriber = (claims.get(f"{_CLAIMS}{name}") for name in ("enduser", "subscriber"))
-    if isinstance(user, str) and isinstance(subscriber, str) and subscriber.strip():
-        found["sub"] = _without_store(user, tenant)
+    if isinstance(user := claims.get(one.user_claim), str):
+        found[one.user_claim] = _without_store(user, tenant)
     roles = claims.get(f"{_CLAIMS}role")
     given = roles.split(",") if isinstance(roles, str) else []
     if any(_is_of_administrators(one.strip(), tenant) for one in given):

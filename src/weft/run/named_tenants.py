@@ -1,7 +1,7 @@
-"""Tenants that settings name and nobody has made: a mistyped name, or one of another installation.
+"""Tenants and users that settings name and nobody has made: mistyped, or of another installation.
 
-Nothing is refused for it, because a tenant may be made later; but until then an issuer lets nobody
-in, and an account is that of no user.
+Nothing is refused for it, because they may be made later; but until then an issuer lets nobody in,
+an account is that of no user, what a broker brings is refused, and events go nowhere.
 """
 
 from collections.abc import Sequence
@@ -11,28 +11,40 @@ from weft.api.web_tokens.issuers import read_issuers
 from weft.core.access.run_as import HOME, parse_accounts
 from weft.settings import Settings
 from weft.settings.declare import InvalidSetting
+from weft.settings.transports_file import named_users
 from weft.store import open_admin
 from weft.telemetry.log import get_logger
 
 log = get_logger()
 
 
-async def warn_of_missing_tenants(admin_dsn: str, settings: Settings) -> None:
-    """Log each tenant that is named and does not exist."""
-    named = _named_tenants(settings)
+async def warn_of_missing_names(admin_dsn: str, settings: Settings) -> None:
+    """Log each tenant and user that is named and does not exist."""
+    users = _named_users(settings)
+    named = _named_tenants(settings) | {("transports_file", tenant) for tenant, _ in users}
     if not named:
         return
     async with open_admin(admin_dsn) as admin:
-        missing = await admin.missing_tenants(sorted({tenant for _, tenant in named}))
-    for setting, tenant in named:
+        missing = set(await admin.missing_tenants(sorted({tenant for _, tenant in named})))
+        strangers = [
+            (tenant, user)
+            for tenant, user in users
+            if tenant not in missing and not await admin.has_user(tenant, user)
+        ]
+    for setting, tenant in sorted(named):
         if tenant in missing:
             log.warning(
                 "up.tenant_missing", setting=setting, tenant=tenant,
                 hint="`weft tenant ls` lists those that exist, `weft tenant create` makes one.",
             )  # fmt: skip
+    for tenant, user in strangers:
+        log.warning(
+            "up.user_missing", setting="transports_file", tenant=tenant, user=user,
+            hint="`weft user ls` lists those that exist, `weft user add` adds one.",
+        )  # fmt: skip
 
 
-def _named_tenants(settings: Settings) -> Sequence[tuple[str, str]]:
+def _named_tenants(settings: Settings) -> set[tuple[str, str]]:
     """Return each setting with a tenant that it names."""
     accounts = parse_accounts(settings.run_as_accounts) if settings.run_as == "user" else {}
     found = {("run_as_accounts", tenant) for tenant, _ in accounts if tenant != HOME}
@@ -40,4 +52,11 @@ def _named_tenants(settings: Settings) -> Sequence[tuple[str, str]]:
         with suppress(InvalidSetting):  # the api says why
             issuers = read_issuers(settings.issuers_file)
             found |= {("issuers_file", one.document.tenant) for one in issuers}
-    return sorted(found)
+    return found
+
+
+def _named_users(settings: Settings) -> Sequence[tuple[str, str]]:
+    """Return the users, with their tenants, as whom brokers are served."""
+    with suppress(InvalidSetting):  # the roles say why
+        return named_users(settings.transports_file)
+    return []

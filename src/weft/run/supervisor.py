@@ -27,7 +27,7 @@ from weft.run.host.sleepers import end_sleepers
 from weft.run.host.user_name import user_name
 from weft.run.host.worker_name import file_name_of
 from weft.run.log_rotation import keep_small
-from weft.run.named_tenants import warn_of_missing_tenants
+from weft.run.named_tenants import warn_of_missing_names
 from weft.run.role_environment import role_environment
 from weft.run.role_process import RoleProcess, describe_end, until_exit
 from weft.run.secret_keys import ensure_secret_keys
@@ -102,7 +102,7 @@ class Supervisor:
             logins["admin"], logins, user=user_name(), token=self._token,
             only_ours=self._database is not None,
         )  # fmt: skip
-        await warn_of_missing_tenants(logins["admin"], self.settings)
+        await warn_of_missing_names(logins["admin"], self.settings)
         # Not before they have worked: until then the former database stays the one in use.
         self.home.write_secrets(logins, database)
 

@@ -162,6 +162,15 @@ def named_sets(path: Path | None, table: str) -> Sequence[tuple[Connection, Any]
     ]
 
 
+def named_users(path: Path | None) -> Sequence[tuple[str, str]]:
+    """Return the tenants and users that tables of the file name, each pair once. Raise
+    `InvalidSetting`.
+    """
+    known = known_transports(path)
+    tables = [one for entry in known for name in _TABLES for one in getattr(entry, name)]
+    return sorted({(one.tenant, one.user) for one in tables})
+
+
 def password_files(path: Path | None) -> Sequence[Path]:
     """Return the files with passwords that the file names; none if it cannot be read, of which
     the driver tells.

@@ -148,6 +148,14 @@ class Admin:
         rows = await call_on(self._connection, "missing_tenants", names=names)
         return [name for (name,) in rows]
 
+    async def has_user(self, tenant: str, user: str) -> bool:
+        """Say whether this tenant has this user."""
+        rows = await call_on(
+            self._connection, "admit_user",
+            of_tenant=tenant, of_name=user, of_role=None, may_create=False,
+        )  # fmt: skip
+        return bool(rows)
+
     async def add_rates(self, prices: Mapping[str, str], valid_from: datetime | None) -> int:
         """Set prices per unit and hour by resource, from a moment on; return their version.
 

@@ -28,6 +28,7 @@ EVENTS = MappingProxyType(
         "up.database_failed": "the embedded database does not start · error, detail, hint",
         "up.migrated": "the schema was brought to this program's version · migrations, last",
         "up.tenant_missing": "a setting names a tenant that is not there · setting, tenant, hint",
+        "up.user_missing": "a setting names a user who is not there · setting, tenant, user, hint",
         "up.role_started": "a role's process was started · started, started_pid",
         "up.role_ready": "a role is ready · started, ms",
         "up.role_ended": "a process ended by itself; restarting it · started, started_pid, "

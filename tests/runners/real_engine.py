@@ -22,7 +22,7 @@ from weft.plugins.runners.remote import Engine, RemoteRunner
 from weft.plugins.runners.remote.handles import Handles
 from weft.ports.executor import ExecutorLimits
 from weft.ports.runner import Assignment
-from weft.testing.runner_suite import RemoteRunnerSuite
+from weft.testing.remote_runner_suite import RemoteRunnerSuite
 from weft.wire.spec import JobSpec
 
 GATEWAY = "hpc"

@@ -5,9 +5,9 @@ from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 
 from weft.core.states import Reason
+from weft.testing.remote_runner_suite import RemoteRunnerSuite
 from weft.testing.runner_suite import (
     WITHIN_S,
-    RemoteRunnerSuite,
     RunnerWatch,
     assignment,
     begun,

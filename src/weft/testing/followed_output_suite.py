@@ -5,7 +5,8 @@ import asyncio
 from weft.core.attempt_key import AttemptKey
 from weft.ports.log_store import AttemptLog
 from weft.ports.runner import Assignment
-from weft.testing.runner_suite import WITHIN_S, RemoteRunnerSuite, log_of
+from weft.testing.remote_runner_suite import RemoteRunnerSuite
+from weft.testing.runner_suite import WITHIN_S, log_of
 from weft.wire.log_format import STDOUT
 from weft.wire.spec import JobSpec
 

@@ -1,6 +1,7 @@
 """The transport `kafka` on a real broker, and a whole weft beside it."""
 
 import asyncio
+import re
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
@@ -12,7 +13,7 @@ from typing import cast
 import pytest
 from structlog.testing import capture_logs
 
-from transports.kafka_broker import KafkaBroker
+from transports.kafka_broker import SCRIPT, KafkaBroker
 from transports.site import Site, check_that_a_kill_harms_nothing, weft_beside
 from weft.ports.topics import Arrival, Positions, Record
 from weft.ports.transport import Connection, Delivery, Route, TransportError
@@ -78,6 +79,19 @@ async def test_a_password_opens_and_a_wrong_one_is_refused(kafka: KafkaBroker) -
     finally:
         await good.close()
         await wrong.close()
+
+
+@pytest.mark.parametrize("needs_password", [False, True])
+async def test_a_check_tells_the_release_of_the_broker(
+    kafka: KafkaBroker, *, needs_password: bool
+) -> None:
+    address = kafka.password_address if needs_password else kafka.address
+    transport = KafkaTransport(connection(address, password="weft" * needs_password))
+    installed = re.search(r"^VERSION=(\d+\.\d+)", SCRIPT.read_text(), re.MULTILINE)
+    first, *_ = await transport.check()
+
+    assert installed is not None
+    assert first.found == f"Kafka {installed[1]} with 1 broker"
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1:9092", "amqp://127.0.0.1:9092", "kafka://"])

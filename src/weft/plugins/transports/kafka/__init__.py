@@ -116,7 +116,7 @@ class KafkaTransport:
         """
         topics = [route.name for route in routes]
         return await asyncio.to_thread(
-            self._look, lambda admin: looks.check(admin, self._to.name, self._to.user, topics)
+            self._look, lambda admin: looks.check(admin, self._to, topics)
         )
 
     def _look(self, ask: Callable[[AdminClient], Found]) -> Found:

@@ -11,7 +11,8 @@ from confluent_kafka.admin._resource import ResourceType
 from confluent_kafka.cimpl import NewTopic as Topic
 
 from weft.core.findings import Finding
-from weft.ports.transport import Depth
+from weft.plugins.transports.kafka.version import release_of
+from weft.ports.transport import Connection, Depth
 
 _CALL_S: Final = 10.0
 
@@ -45,11 +46,15 @@ def _offsets(
     return {one.partition: future.result(_CALL_S + 1).offset for one, future in asked.items()}
 
 
-def check(admin: AdminClient, name: str, user: str, topics: Sequence[str]) -> Sequence[Finding]:
-    """Say what the cluster is, whether this user could make a topic there, and what these are."""
-    cluster = admin.list_topics(timeout=_CALL_S)
-    n_brokers = len(cluster.brokers)
-    found = [Finding(name, "ok", f"Kafka with {n_brokers} broker{'s' * (n_brokers != 1)}")]
+def check(admin: AdminClient, to: Connection, topics: Sequence[str]) -> Sequence[Finding]:
+    """Say what the cluster is, whether its user could make a topic there, and what these are."""
+    name, cluster = to.name, admin.list_topics(timeout=_CALL_S)
+    n_brokers, release = (
+        len(cluster.brokers),
+        release_of(to) or "of a version that it does not tell",
+    )
+    what = f"Kafka {release} with {n_brokers} broker{'s' * (n_brokers != 1)}"
+    found = [Finding(name, "ok", what)]
     there = {one: len(cluster.topics[one].partitions) for one in topics if one in cluster.topics}
     found += _topics(admin, name, there)
     asked = admin.create_topics(
@@ -58,7 +63,7 @@ def check(admin: AdminClient, name: str, user: str, topics: Sequence[str]) -> Se
     try:
         asked["weft.check"].result(_CALL_S + 1)
     except KafkaException as error:
-        advice = f"Let user {user} create, describe, write and read topics named `weft.*`."
+        advice = f"Let user {to.user} create, describe, write and read topics named `weft.*`."
         return [*found, Finding(name, "wrong", error.args[0].str()[:500], advice)]
     return [*found, Finding(name, "ok", "topics named weft.* can be made")]
 

@@ -126,3 +126,53 @@ async def test_exchange_of_another_type_is_refused_and_a_deleted_one_made_again(
             await events.close()
             for name in ("weft.wrong.events", "weft.other.events"):
                 await channel.exchange_delete(name)
+
+
+async def test_none_of_a_job_passes_one_that_a_full_queue_refuses(rabbit: RabbitBroker) -> None:
+    """Records go out again from the first one that was refused, while somebody takes from the
+    queue. Repeats aside, those of a job come in order; one without jobs comes after all before it.
+    """
+    events, topic = RabbitEvents(connection(rabbit)), "weft.full.events"
+    records = [
+        Record(
+            topic, "b1", b"", {"id": str(n), "kind": "x"}, parts=() if n % 50 == 49 else (n % 3,)
+        )
+        for n in range(300)
+    ]
+    arguments: dict[str, Any] = {"x-max-length": 5, "x-overflow": "reject-publish"}
+    heard: list[int] = []
+    n_refused = 0
+    async with await aio_pika.connect(WITH_GUEST) as other:
+        channel = await other.channel()
+        await events.make({topic: 1})
+        queue = await channel.declare_queue("full", durable=True, arguments=arguments)
+        await queue.bind(topic, "#")
+
+        async def take() -> None:
+            while 299 not in heard:
+                if (message := await queue.get(fail=False)) is not None:
+                    await message.ack()
+                    heard.append(int(str(message.headers["id"])))
+
+        taking = asyncio.create_task(take())
+        try:
+            async with asyncio.timeout(120):
+                left = records
+                while left:
+                    kept = list(await events.publish(left))
+                    assert len(kept) == len(left)
+                    n_refused += not all(kept)
+                    left = left[[*kept, False].index(False) :]
+                await taking
+        finally:
+            taking.cancel()
+            await events.close()
+            await queue.delete(if_unused=False, if_empty=False)
+            await channel.exchange_delete(topic)
+    first = list(dict.fromkeys(heard))
+
+    assert n_refused > 0
+    assert sorted(first) == list(range(300))
+    for part in range(3):
+        of_part = [n for n in first if n % 50 == 49 or n % 3 == part]
+        assert of_part == sorted(of_part)

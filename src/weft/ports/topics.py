@@ -17,7 +17,9 @@ from weft.wire.documents.simulations import SimulationDocument
 
 
 class Record(NamedTuple):
-    """A record to write; those of one key stay in order."""
+    """A record to write; those of one key stay in order. Where those before it can be refused and
+    it is not, that holds of each part of the key.
+    """
 
     topic: str
     key: str
@@ -25,6 +27,8 @@ class Record(NamedTuple):
     headers: Mapping[str, str]
     needs_reader: bool = False
     """It is not confirmed if nobody reads; where records stay for later readers, that is never."""
+    parts: Sequence[int] = ()
+    """Of which parts of what the key names it tells, as of jobs of a batch; none: of all."""
 
 
 class RecordAt(NamedTuple):

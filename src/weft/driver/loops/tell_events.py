@@ -1,13 +1,15 @@
 """The loop that writes the events of a tenant to a topic or exchange, as one user sees them.
 
 It goes on from a stored position, which moves when the records are confirmed: each event is told
-at least once, those of a batch in order, also after a day without broker. What retention has
-removed meanwhile is said by one record. Without such a topic the loop waits for ever.
+at least once, those of a job in order, also after a day without broker, or when a full queue has
+refused one. What retention has removed meanwhile is said by one record. Without such a topic the
+loop waits for ever.
 """
 
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Final, NamedTuple
 
 import msgspec
@@ -58,9 +60,10 @@ async def _run(context: LoopContext) -> None:
 
 
 class _Page(NamedTuple):
-    """Events in order, as records, and the position behind them."""
+    """Events in order, as records, with the position behind each and behind all."""
 
     records: Sequence[Record]
+    positions: Sequence[tuple[int, int]]
     after: tuple[int, int]
 
 
@@ -92,22 +95,28 @@ async def _read(
     begun = await out.store.begin_reader(context.epoch, _reader(out), out.tenant, out.user)
     if begun is None:
         return None
-    records = []
+    records, positions = [], []
     if begun.removed and (after is None or after < begun.after):
-        records, after = [_removed(out.topic, begun.after)], begun.after
+        records, positions, after = [_removed(out.topic, begun.after)], [begun.after], begun.after
     rows, after = await out.store.list_events(
         begun.caller, after=after or begun.after, batch_id=None, limit=EVENTS_MAX
     )
     records += [_record(out.topic, row) for row in rows]
-    return _Page(records, after) if records else None
+    positions += [(int(row["xid"]), row["event_id"]) for row in rows]
+    return _Page(records, positions, after) if records else None
 
 
 async def _write(context: LoopContext, out: EventsOut, page: _Page) -> None:
-    """Write events, and move the position behind them."""
-    if not all(await out.topics.publish(page.records)):
+    """Write events, and move the position behind them, or before the first that is refused."""
+    kept = await out.topics.publish(page.records)
+    n_kept = len(list(takewhile(bool, kept)))
+    metrics.TOPIC_ANNOUNCED.labels(out.topic).inc(n_kept)
+    is_all = n_kept == len(page.records)
+    if n_kept:
+        after = page.after if is_all else page.positions[n_kept - 1]
+        await out.store.keep_position(context.epoch, _reader(out), *after)
+    if not is_all:
         raise TransportError("not all records were confirmed")
-    metrics.TOPIC_ANNOUNCED.labels(out.topic).inc(len(page.records))
-    await out.store.keep_position(context.epoch, _reader(out), *page.after)
 
 
 def _reader(out: EventsOut) -> str:
@@ -118,7 +127,10 @@ def _record(topic: str, row: Row) -> Record:
     document = event_document(row)
     headers = {"id": document["id"], "kind": document["kind"]}
     # One batch has one partition: so the events of a job stay in order.
-    return Record(topic, format_batch_id(row["batch_id"]), msgspec.json.encode(document), headers)
+    return Record(
+        topic, format_batch_id(row["batch_id"]), msgspec.json.encode(document), headers,
+        parts=row["jobs"] or (),
+    )  # fmt: skip
 
 
 def _removed(topic: str, after: tuple[int, int]) -> Record:

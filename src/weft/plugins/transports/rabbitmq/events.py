@@ -4,6 +4,7 @@ of their jobs (ADR 132). It must not know what they say.
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 import aio_pika
 from aio_pika.abc import AbstractExchange
@@ -12,6 +13,9 @@ from aio_pika.exceptions import PublishError
 from weft.plugins.transports.rabbitmq.link import CALL_S, FAILURES, Link, lasting, reason
 from weft.ports.topics import Record
 from weft.ports.transport import Connection, TransportError
+
+_ALL: Final = -1
+"""The last record that tells of all parts of its key."""
 
 
 class RabbitEvents:
@@ -40,14 +44,34 @@ class RabbitEvents:
             raise TransportError(reason(error)) from error
 
     async def publish(self, records: Sequence[Record]) -> Sequence[bool]:
-        """Send durable messages in order, and wait for the confirms."""
+        """Send durable messages in order, and wait for the confirms. One that follows another of
+        the same part of a key waits for its confirm; once one is refused, no more are sent.
+        """
         await self.make(dict.fromkeys({one.topic for one in records}, 1))
-        kept = await asyncio.gather(*(self._send(one) for one in records))
+        sent: list[asyncio.Task[bool]] = []
+        last: dict[tuple[str, str], dict[int, asyncio.Task[bool]]] = {}
+        try:
+            for one in records:
+                before = last.setdefault((one.topic, one.key), {})
+                parts = (_ALL, *one.parts) if one.parts else before.keys()
+                known = {before[part] for part in parts if part in before}
+                if waits := {task for task in known if not task.done()}:
+                    await asyncio.wait(waits)
+                sent.append(asyncio.create_task(self._send(one)))
+                if not one.parts:
+                    before.clear()
+                before.update(dict.fromkeys(one.parts or (_ALL,), sent[-1]))
+            kept = await asyncio.gather(*sent)
+        finally:
+            for task in sent:
+                task.cancel()
         if self._is_broken:
             await self.close()  # so that an exchange which somebody has deleted is declared again
         return kept
 
     async def _send(self, record: Record) -> bool:
+        if self._is_broken:
+            return False
         key = ".".join(filter(None, (record.headers["kind"], record.key)))
         message = lasting(record.value, dict(record.headers))
         message.message_id = record.headers["id"]

@@ -1,5 +1,5 @@
 """Which tests show what the rows of the list of faults expect of workers on other machines, of
-their output, of files and of engines: each row is found here by its number.
+their output, of files, of engines and of brokers: each row is found here by its number.
 """
 
 import re
@@ -10,6 +10,12 @@ import pytest
 from tidy.source_files import ROOT
 
 ROWS: Final = {
+    3: (  # a driver is killed before or after a claim, or an offer
+        "faults/test_kills.py::test_killed",
+        "transports/test_rabbitmq_faults.py::test_a_kill_at_each_step_loses_and_doubles_nothing",
+        "transports/test_rabbitmq_faults.py::test_two_drivers_of_which_one_slept",
+        "transports/test_kafka.py::test_a_kill_in_between_loses_and_doubles_nothing",
+    ),
     6: (  # an agent is killed at each phase
         "faults/test_kills.py::test_killed",
         "e2e/test_workers_outside.py::test_nothing_is_lost_or_lives_twice_when_each_part_is_killed",
@@ -56,6 +62,20 @@ ROWS: Final = {
         "api/test_link_faults.py::test_a_claim_whose_answer_is_lost_is_not_lost",
         "api/test_link_faults.py::test_an_end_that_is_told_twice_is_one",
         "e2e/test_link_faults.py::test_nothing_is_lost_or_lives_twice_on_a_bad_network",
+    ),
+    32: (  # a broker repeats, reorders, plays a day again, or brings poison
+        "store/test_transports.py::test_repeated_shuffled_and_forged_messages",
+        "transports/test_rabbitmq_steps.py::test_a_days_messages_replayed_and_shuffled",
+        "transports/test_kafka_faults.py::test_a_days_messages_replayed_and_shuffled",
+        "transports/test_rabbitmq_dead.py::test_what_nobody_wants_is_kept_and_sent_again",
+        "transports/test_job_topics.py::test_poison_goes_by_and_positions_pass_it",
+    ),
+    33: (  # a broker is down, full or slow
+        "transports/test_away.py::test_one_incident_is_there_while_the_broker_is_away",
+        "transports/test_rabbitmq_faults.py::test_a_disk_alarm_stops_what_goes_out",
+        "transports/test_rabbitmq_steps.py::test_flow_control_delays_offers_and_loses_none",
+        "transports/test_rabbitmq_events.py::test_none_of_a_job_passes_one_that_a_full_queue",
+        "transports/test_kafka_order.py::test_what_is_refused_for_a_moment_stays_in_front",
     ),
     38: (  # the same name, or a cloned machine
         "api/test_link_forgeries.py::test_nobody_proves_that_the_worker_of_another_token_is_gone",

@@ -19,6 +19,8 @@ class Proxy:
         self.port: int = self._listener.getsockname()[1]
         self._passes = {"out": threading.Event(), "in": threading.Event()}
         self._sockets: list[socket.socket] = []
+        self.sent: list[bytearray] = []
+        """What was sent to the target, by connection."""
         self.release()
         threading.Thread(target=self._accept, daemon=True).start()
 
@@ -62,8 +64,13 @@ class Proxy:
                     ).start()
 
     def _forward(self, direction: str, one: socket.socket, other: socket.socket) -> None:
+        sent = bytearray()
+        if direction == "out":
+            self.sent.append(sent)
         with suppress(OSError):
             while data := one.recv(65_536):
+                if direction == "out":
+                    sent += data
                 self._passes[direction].wait()
                 other.sendall(data)
         for each in (one, other):

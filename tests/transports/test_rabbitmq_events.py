@@ -31,6 +31,7 @@ user = "{user}"
 """
 WITH_GUEST = RabbitBroker.address.replace("://", "://guest:guest@")
 QUORUM: dict[str, Any] = {"x-queue-type": "quorum"}
+N_EVENTS = 150
 
 
 @pytest.fixture
@@ -137,7 +138,7 @@ async def test_none_of_a_job_passes_one_that_a_full_queue_refuses(rabbit: Rabbit
         Record(
             topic, "b1", b"", {"id": str(n), "kind": "x"}, parts=() if n % 50 == 49 else (n % 3,)
         )
-        for n in range(300)
+        for n in range(N_EVENTS)
     ]
     arguments: dict[str, Any] = {"x-max-length": 5, "x-overflow": "reject-publish"}
     heard: list[int] = []
@@ -149,7 +150,7 @@ async def test_none_of_a_job_passes_one_that_a_full_queue_refuses(rabbit: Rabbit
         await queue.bind(topic, "#")
 
         async def take() -> None:
-            while 299 not in heard:
+            while N_EVENTS - 1 not in heard:
                 if (message := await queue.get(fail=False)) is not None:
                     await message.ack()
                     heard.append(int(str(message.headers["id"])))
@@ -172,7 +173,7 @@ async def test_none_of_a_job_passes_one_that_a_full_queue_refuses(rabbit: Rabbit
     first = list(dict.fromkeys(heard))
 
     assert n_refused > 0
-    assert sorted(first) == list(range(300))
+    assert sorted(first) == list(range(N_EVENTS))
     for part in range(3):
         of_part = [n for n in first if n % 50 == 49 or n % 3 == part]
         assert of_part == sorted(of_part)

@@ -35,13 +35,13 @@ FREE: Mapping[str, str] = {
         --max-running-per-application --max-running-per-user --memory --number --port --priority
         --retries --rounds --scale --seed --slots --soft --storage --worker-cpu --worker-memory
         billing-project-limit-1 condition-release-1 licence-set-1 limit-set-0 quota-set--jobs
-        tenant-set--output-keep-bytes
+        tenant-set--output-keep-bytes --log-max
         line-redeliver-1 line-decide-1 products-rm-0 db-views-add--connections
         transport-letters-show-0 transport-letters-resend-0 transport-letters-rm-0
         transport-letters-ack-0
         each--jobs bench--jobs billing-set-rates--machine -L -N -P -j -n -s""",
     "a time, a date or a duration": """
-        param-diff-0 param-diff-1
+        param-diff-0 param-diff-1 --log-keep
         --boot --deadline --delay --expires --from --not-before --retry-wait --since --timeout
         --until extend--by tenant-set--output-keep schedule-add-0 db-views-add--timeout-s""",
     "a text, a pattern or a query that a person writes": """

@@ -26,6 +26,8 @@ from weft.cli.input.values import WrongOption
         ("cpu", "0", "no cores"),
         ("cpu", "two", "such as 2, 0.25 or 250m"),
         ("timeout", "0", "no time"),
+        ("log_max", "much", "not a size"),
+        ("log_keep", "0", "no time"),
         ("timeout", "soon", "such as 90, 10m"),
         ("retry_wait", "0", "neither a time such as 30s"),
         ("retry_wait", "linear", "nor exponential, nor stepwise"),
@@ -53,6 +55,13 @@ def test_disk_and_gpus_are_asked_for() -> None:
     fields = option_fields(JobOptions(storage="10Gi", gpu=2))
 
     assert fields == {"resources": {"storage": "10Gi", "gpu": 2}}
+
+
+def test_output_is_kept_as_long_and_as_much_as_options_say() -> None:
+    fields = option_fields(JobOptions(log_max="1M", log_keep="1d"))
+
+    assert fields == {"log": {"max_bytes": 1_000_000, "keep_s": 86_400}}
+    assert option_of("/jobs/0/log/keep_s", "run") == "--log-keep"
 
 
 def test_a_batch_has_a_payer_and_attributes_beside_its_own() -> None:

@@ -44,7 +44,8 @@ def test_a_job_keeps_as_much_of_its_output_as_it_says(weft: Weft, tmp_path: Path
     [
         ("{max_bytes: 0}", "log.max_bytes"), ("{max_bytes: all}", "log.max_bytes"),
         ("{level: 'a b'}", "log.level"), ("{level_env: 'A=B'}", "log.level_env"),
-        ("{keep: 3}", "log.keep"),
+        ("{keep: 3}", "log.keep"), ("{keep_s: 0}", "log.keep_s"),
+        ("{keep_s: 1d}", "log.keep_s"),
     ],
 )  # fmt: skip
 def test_what_makes_no_sense_is_refused(weft: Weft, tmp_path: Path, log: str, where: str) -> None:

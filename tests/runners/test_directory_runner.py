@@ -24,6 +24,7 @@ from weft.testing.directory_engine import DirectoryEngine, moments
 from weft.testing.engine_faults_suite import EngineFaultsSuite
 from weft.testing.followed_output_suite import FollowedOutputSuite
 from weft.testing.runner_suite import WITHIN_S, RunnerWatch, assignment
+from weft.wire.documents.job_logs import LogDocument
 from weft.wire.documents.secrets import SecretUse
 from weft.wire.spec import JobSpec
 
@@ -82,6 +83,12 @@ class TestDirectoryRunner(FollowedOutputSuite, EngineFaultsSuite):
 
     def talking(self) -> tuple[Assignment, bytes]:
         return assignment(3, runs_s=4), moments(4)
+
+    def printing(self) -> tuple[Assignment, bytes]:
+        one = assignment(4, runs_s=3)
+        spec = msgspec.structs.replace(one.spec, log=LogDocument(max_bytes=20))
+        text = moments(3)
+        return msgspec.structs.replace(one, spec=spec), text[:10] + text[-10:]
 
     def blocked(self) -> tuple[Assignment, Ask]:
         one = Assignment(AttemptKey(1, 2, 1), JobSpec(executor="blocked"), 100, 16, (1, 2))

@@ -1,5 +1,6 @@
 """Output and files of batches are removed by age and size, and their readers are told why."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -113,6 +114,36 @@ async def test_oldest_output_goes_if_there_is_too_much(world: World) -> None:
 async def test_batch_may_say_for_how_long(world: World, keep_s: int, *, is_gone: bool) -> None:
     worker = await world.worker()
     batch = await ended(world, worker, 100, 1, output_keep_s=keep_s)
+
+    assert await remove(world) == is_gone
+    assert (await why(world, batch) is not None) == is_gone
+    await put_back(world)
+
+
+@pytest.mark.parametrize(
+    ("terms", "is_gone"),
+    [
+        ([3600], True), ([90_000], False), ([3600, 90_000], False), ([3600, 3700], True),
+        ([3600, None], False), ([None, 3600], False),
+    ],
+)  # fmt: skip
+async def test_all_jobs_of_a_batch_may_say_for_how_long(
+    world: World, terms: list[int | None], *, is_gone: bool
+) -> None:
+    """The longest counts, of the jobs that are added later too; one that says nothing keeps all
+    as the tenant does.
+    """
+    worker, batch = await world.worker(), 0
+    for term in terms:
+        rows = replace(job_rows(1), output_keep_s=term)
+        new = batch or NewBatch(trace_id=TRACE_ID)
+        batch, *_ = await world.api.submit(world.caller, new, (), rows, **UNKEYED)
+        await again(world, worker, 100)
+    await world.admin.execute(
+        "UPDATE weft.group_completion SET completed_at = completed_at - interval '1 day' "
+        "WHERE batch_id = $1",
+        batch,
+    )
 
     assert await remove(world) == is_gone
     assert (await why(world, batch) is not None) == is_gone

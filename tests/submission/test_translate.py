@@ -52,7 +52,6 @@ def rows_of(
 ORDINARY = {
     "command", "script", "name", "env", "cwd", "stdin", "resources", "timeout_s", "always_run",
     "parents", "group", "groups", "priority", "attributes", "max_attempts", "index_from", "umask",
-    "log",
 }  # fmt: skip
 """Fields for which every document is looked at."""
 
@@ -288,3 +287,17 @@ def test_time_limits_of_one_class_grow_each_by_itself() -> None:
     ]  # fmt: skip
     assert rules[0]["values"] == ["900-1800", "1800-3600", "3600-3600"]
     assert {dict(shape.words)["timeout_s"] for shape in rows.shapes} == {*rules[0]["values"]}
+
+
+@pytest.mark.parametrize(
+    ("logs", "keep_s"),
+    [
+        ([{"keep_s": 9}], 9), ([{"keep_s": 9}, {"keep_s": 99}], 99), ([{"keep_s": 9}, None], None),
+        ([{"keep_s": 9}, {"max_bytes": 1}], None), ([None], None),
+    ],
+)  # fmt: skip
+def test_longest_time_counts_if_all_jobs_say_how_long_output_is_kept(
+    logs: list[dict[str, int] | None], keep_s: int | None
+) -> None:
+    jobs = [{"command": ["true"], **({} if log is None else {"log": log})} for log in logs]
+    assert rows_of(jobs).output_keep_s == keep_s

@@ -86,9 +86,18 @@ def limits_of_job(limits: ExecutorLimits, spec: JobSpec) -> ExecutorLimits:
     """Return the limits of an attempt of this job, which may keep less of its output."""
     if spec.log is None or spec.log.max_bytes is None:
         return limits
-    kept = min(limits.stream_bytes_max, spec.log.max_bytes)
-    head = min(limits.stream_head_bytes, (kept + 1) // 2)
+    kept, head = kept_of(limits, spec.log.max_bytes)
     return replace(limits, stream_bytes_max=kept, stream_head_bytes=head)
+
+
+def kept_of(limits: ExecutorLimits, kept_max: int | None) -> tuple[int, int]:
+    """Return how much of a stream is kept, and how much of that is its beginning, of a job that
+    lets this much be kept.
+    """
+    if kept_max is None:
+        return limits.stream_bytes_max, limits.stream_head_bytes
+    kept = min(limits.stream_bytes_max, kept_max)
+    return kept, min(limits.stream_head_bytes, (kept + 1) // 2)
 
 
 @dataclass(frozen=True, kw_only=True)

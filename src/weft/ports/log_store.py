@@ -77,6 +77,8 @@ class StoredStream(NamedTuple):
     written: int = 0
     """The offset of the next byte: the stored ones, and those that were left out."""
     kept: int = 0
+    kept_max: int | None = None
+    """How much its job lets be kept; None: it does not say."""
 
 
 class Stored(NamedTuple):
@@ -95,6 +97,11 @@ class Stored(NamedTuple):
         """Return one stream."""
         return self.stdout if stream == STDOUT else self.stderr
 
+    def at_most(self, kept_max: int) -> "Stored":
+        """Return the same of a job that lets this much of each stream be kept."""
+        streams = (one._replace(kept_max=kept_max) for one in (self.stdout, self.stderr))
+        return Stored(self.n_pieces, *streams)
+
     def plus(self, pieces: Iterable[Piece]) -> "Stored":
         """Return how much it is with these pieces behind the others."""
         n_pieces, streams = self.n_pieces, {STDOUT: self.stdout, STDERR: self.stderr}
@@ -102,12 +109,13 @@ class Stored(NamedTuple):
             n_pieces += count_pieces(piece)
             if piece.kind == CUT:
                 stream, n_bytes, _ = CUT_BODY.unpack(piece.data)
-                written, kept = streams[stream]
-                streams[stream] = StoredStream(written + n_bytes, kept)
+                has = streams[stream]
+                streams[stream] = has._replace(written=has.written + n_bytes)
             elif piece.kind in streams:
-                written, kept = streams[piece.kind]
-                size = len(piece.data)
-                streams[piece.kind] = StoredStream(written + size, kept + size)
+                has, size = streams[piece.kind], len(piece.data)
+                streams[piece.kind] = has._replace(
+                    written=has.written + size, kept=has.kept + size
+                )
         return Stored(n_pieces, streams[STDOUT], streams[STDERR])
 
 

@@ -56,7 +56,8 @@ CREATE TYPE weft.job_columns AS (
 	rare_fields jsonb[],
 	chunk_firsts integer[],
 	chunk_ns integer[],
-	chunk_bodies bytea[]
+	chunk_bodies bytea[],
+	output_keep_s bigint
 );
 ALTER TYPE weft.job_columns OWNER TO postgres;
 
@@ -1842,6 +1843,7 @@ CREATE TABLE weft.output_term (
     batch_id bigint NOT NULL,
     tenant_id integer NOT NULL,
     keep_s bigint,
+    n_jobs bigint,
     removed_at timestamp with time zone,
     why text,
     n_bytes bigint DEFAULT 0 NOT NULL,

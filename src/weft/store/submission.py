@@ -308,4 +308,5 @@ def job_columns(jobs: JobRows) -> dict[str, Any]:
         "chunk_firsts": jobs.chunk_first,
         "chunk_ns": jobs.chunk_n,
         "chunk_bodies": jobs.chunk_body,
+        "output_keep_s": jobs.output_keep_s,
     }

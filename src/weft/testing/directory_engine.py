@@ -28,11 +28,14 @@ from weft.core.errors import Unavailable, WeftError
 from weft.core.states import Phase
 from weft.plugins.runners.remote import Left, RemoteRunner, Status
 from weft.plugins.runners.remote.handles import Handles
+from weft.plugins.runners.remote.outputs import live_bytes, pieces_of, rest_of
+from weft.ports.executor import ExecutorLimits
 from weft.ports.log_store import Stored
 from weft.ports.runner import Assignment, RunnerSite
 from weft.wire.log_format import STDERR, STDOUT, Piece
 
 _COMMAND = re.compile(r"sleep ([0-9.]+); exit ([0-9]+)")
+_LIMITS = ExecutorLimits(grace_ms=0, stream_bytes_max=1 << 20, stream_head_bytes=1 << 20)
 _LOOK_S = 0.01
 _MOMENT_S = 0.05
 
@@ -159,12 +162,29 @@ class DirectoryEngine:
     async def grown(self, stored: Mapping[str, Stored]) -> Mapping[str, Sequence[Piece]]:
         """Return what is new of each."""
         self._answer("grown")
-        return {name: self._output(name, has) for name, has in stored.items()}
+        found = {name: self._new(name, has) for name, has in stored.items()}
+        return {
+            name: [
+                Piece(stream, 0, some)
+                for stream, text in new.items()
+                if (some := text[: live_bytes(stored[name].of(stream), _LIMITS)])
+            ]
+            for name, new in found.items()
+        }
 
     async def output(self, name: str, stored: Stored) -> Sequence[Piece]:
         """Return a line on one stream, and one for each moment on the other."""
         self._answer("output")
-        return self._output(name, stored)
+        pieces: list[Piece] = []
+        for stream, text in self._new(name, stored).items():
+            has = stored.of(stream)
+            rest = rest_of(has.written + len(text), has, _LIMITS)
+            head, tail = (
+                text[start - has.written : stop - has.written]
+                for start, stop in (rest.head, rest.tail)
+            )
+            pieces += pieces_of(stream, head, rest.cut, tail)
+        return pieces
 
     async def left(self, name: str) -> Left:  # noqa: ARG002 (they write nothing)
         """Return nothing."""
@@ -180,12 +200,11 @@ class DirectoryEngine:
         """Wait a moment: nothing reports changes of a fake."""
         await asyncio.sleep(_LOOK_S)
 
-    def _output(self, name: str, stored: Stored) -> list[Piece]:
+    def _new(self, name: str, stored: Stored) -> Mapping[int, bytes]:
         status = self._status(self._read(name))
         ran_s = (status.started_s_ago or 0.0) - (status.ended_s_ago or 0.0)
         written = {STDOUT: moments(ran_s), STDERR: b"ran\n"}
-        new = {stream: text[stored.of(stream).written :] for stream, text in written.items()}
-        return [Piece(stream, 0, data) for stream, data in new.items() if data]
+        return {stream: text[stored.of(stream).written :] for stream, text in written.items()}
 
     def _status(self, job: Mapping[str, Any]) -> Status:
         now = time.time()

@@ -7,6 +7,7 @@ from weft.ports.log_store import AttemptLog
 from weft.ports.runner import Assignment
 from weft.testing.remote_runner_suite import RemoteRunnerSuite
 from weft.testing.runner_suite import WITHIN_S, log_of
+from weft.wire.documents.job_logs import LogDocument
 from weft.wire.log_format import STDOUT
 from weft.wire.spec import JobSpec
 
@@ -49,3 +50,24 @@ class FollowedOutputSuite(RemoteRunnerSuite):
             assert b"".join(piece.data for piece in pieces if piece.kind == STDOUT) == text
             assert end.stdout_bytes == len(text)
             assert [piece.at_ms for piece in pieces] == sorted(piece.at_ms for piece in pieces)
+
+    def printing(self) -> tuple[Assignment, bytes]:
+        """Return an attempt that writes more than its job lets be kept, and what is kept."""
+        spec = JobSpec(
+            command=("/bin/sh", "-c", "seq 1 20000; sleep 3; seq 20001 40000"),
+            log=LogDocument(max_bytes=1000),
+        )
+        text = b"".join(b"%d\n" % number for number in range(1, 40001))
+        return Assignment(AttemptKey(1, 4, 1), spec, 100, 16, (1, 4)), text[:500] + text[-500:]
+
+    async def test_job_may_keep_less_of_its_output(self) -> None:
+        """Half of it the beginning, also when the next agent collects it."""
+        one, kept = self.printing()
+        async with self.adopted() as first:
+            await first.runner.submit([one])
+            await self.written(one, 0)
+        async with self.ended() as second:
+            end = await second.end_of(one)
+            (pieces,) = await self.log_store().read_all([log_of(end)])
+            assert b"".join(piece.data for piece in pieces if piece.kind == STDOUT) == kept
+            assert end.truncated

@@ -1,5 +1,6 @@
 """Options that say when a job may run and is tried again, for commands that make jobs."""
 
+import math
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
@@ -11,6 +12,7 @@ from weft.cli.input.bounds import bounded
 from weft.cli.input.retry_texts import parse_exit_codes, parse_retry_with, parse_words
 from weft.cli.input.text import check_text
 from weft.cli.input.values import read_option
+from weft.core.billing.resources import parse_bytes
 from weft.core.text.durations import parse_seconds
 
 _CHARS_MAX = 40
@@ -61,6 +63,12 @@ class LimitOptions:
     exit_codes: Annotated[tuple[str, ...], Parameter(group="Job", negative="")] = ()
     """What exit codes mean, as "200-207=success: no product"; may be repeated."""
 
+    log_max: Annotated[str | None, Parameter(group="Job")] = None
+    """Keep at most this much of each stream of its output, such as 1M; its middle goes."""
+
+    log_keep: Annotated[str | None, Parameter(group="Job")] = None
+    """Keep output this long after the end, if all jobs of the batch say it: 12h, 30d."""
+
 
 NO_LIMITS = LimitOptions()
 
@@ -87,7 +95,12 @@ def limit_fields(options: LimitOptions) -> dict[str, Any]:
         fields["max_attempts"] = options.retries + 1
     if options.retry_wait is not None:
         fields["retry"] = read_option("--retry-wait", options.retry_wait, parse_retry_wait)
-    return fields | _retry_fields(options)
+    log: dict[str, Any] = {}
+    if options.log_max is not None:
+        log["max_bytes"] = read_option("--log-max", options.log_max, parse_bytes)
+    if options.log_keep is not None:
+        log["keep_s"] = math.ceil(read_option("--log-keep", options.log_keep, parse_seconds))
+    return fields | ({"log": log} if log else {}) | _retry_fields(options)
 
 
 def _retry_fields(options: LimitOptions) -> dict[str, Any]:

@@ -18,6 +18,7 @@ _OPTIONS: Final[Mapping[str, str]] = MappingProxyType({
     "/command": "the command", "/stdin": "standard input",
     "/inherit_env": "the environment", "/name": "--name", "/max_running": "--jobs",
     "/priority": "--priority", "/network": "--no-network",
+    "/log/max_bytes": "--log-max", "/log/keep_s": "--log-keep",
     "/amount_max": "the amount", "/cost_max": "the amount",
     "/amount_soft_max": "--soft", "/cost_soft_max": "--soft",
 })  # fmt: skip

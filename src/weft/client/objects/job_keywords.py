@@ -71,7 +71,9 @@ class JobKeywords(RetryKeywords, total=False):
     network: bool | None
     """False: it runs without network, or not at all; default: as its worker lets it."""
     log: Mapping[str, Any] | None
-    """`{"max_bytes": 1_000_000, "level": "debug"}`: how much of its output is kept, and said."""
+    """`{"max_bytes": 1_000_000, "keep_s": 86_400, "level": "debug"}`: how much of its output is
+    kept, for how long, and said.
+    """
     container: Mapping[str, Any] | None
     """`{"image": "docker://registry.example/bwa:0.7.18"}`: runs it in a container."""
     engine: Mapping[str, str] | None

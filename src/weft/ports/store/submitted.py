@@ -155,6 +155,10 @@ class JobRows:
     edge_parent_n: list[int] = field(default_factory=list)
     """Only if there are arrays: how many jobs from `edge_parent` on are parents."""
     arrays: list[ArrayRow] = field(default_factory=list)
+    output_keep_s: int | None = None
+    """How long after the end of the batch output is kept, the longest of these jobs; None: not
+    all say it.
+    """
 
 
 class NewSet(msgspec.Struct, frozen=True, kw_only=True):

@@ -16,7 +16,8 @@ CREATE TYPE weft.job_columns AS (
     combo_numbers int[], combo_sets int[], entry_ns int[], array_firsts int[], array_ns int[],
     array_indexes int[], array_names text[], array_attributes jsonb[],
     label_jobs int[], label_names text[], label_attributes jsonb[], rare_jobs int[], rare_fields jsonb[],
-    chunk_firsts int[], chunk_ns int[], chunk_bodies bytea[]
+    chunk_firsts int[], chunk_ns int[], chunk_bodies bytea[],
+    output_keep_s bigint  -- how long all of these jobs let output be kept, the longest; NULL: not all say it
 );
 
 CREATE TABLE weft.batch (

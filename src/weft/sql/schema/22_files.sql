@@ -40,6 +40,7 @@ CREATE TABLE weft.output_term (
     batch_id bigint PRIMARY KEY,
     tenant_id int NOT NULL,
     keep_s bigint CHECK (keep_s > 0),  -- after its end; NULL: as its tenant says
+    n_jobs bigint,  -- that say so: it holds if all of the batch do; NULL: it is said of the batch
     removed_at timestamptz,  -- what was kept before is gone; NULL: nothing was removed
     why text CHECK (length(why) <= 200),
     n_bytes bigint NOT NULL DEFAULT 0  -- of what was removed, which counts no more

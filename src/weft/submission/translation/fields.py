@@ -103,6 +103,7 @@ _LISTED: Final = (
     JobField("values"),
     JobField("function"),
     JobField("executor", (check_executor, check_simulated, check_contained)),
+    JobField("log"),
     JobField("simulation", (check_simulation,), spec=as_simulation),
     JobField("container", (check_container,), spec=in_container),
     JobField("engine", spec=with_choices),

@@ -88,6 +88,7 @@ def translate(
     rows = _rows(jobs, positions, columns, asks.shapes, combos)
     if columns.licences or fields:
         fill_rare_fields(rows, jobs, positions, fields, columns, context.apps)
+        rows.output_keep_s = _longest_keep_s(jobs)
     fill_chunks(rows, jobs, positions, fields, columns.carriers, context)
     return Translated(rows, numbers)
 
@@ -157,6 +158,11 @@ def _rows(
         fill_edges(rows, columns.parents, positions)
     fill_labels(rows, jobs, positions)
     return rows
+
+
+def _longest_keep_s(jobs: Sequence[JobDocument]) -> int | None:
+    found = [job.log.keep_s for job in jobs if job.log is not None and job.log.keep_s is not None]
+    return max(found) if len(found) == len(jobs) else None
 
 
 def _one_if_same(column: Sequence[Value]) -> list[Value]:

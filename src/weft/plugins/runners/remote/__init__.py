@@ -65,7 +65,7 @@ class RemoteRunner:
         self._handles = handles
         self._left = LeftFiles(limits)
         self._forgetting = Forgetting(self._engine, handles, lambda key: key in self._held)
-        self._outputs = Outputs(self._engine, logs)
+        self._outputs = Outputs(self._engine, logs, self._kept_max)
         self._held: dict[AttemptKey, Handle] = {}
         self._unsubmitted: dict[AttemptKey, Handle] = {}
         """Attempts with a handle that were not submitted yet."""
@@ -135,6 +135,13 @@ class RemoteRunner:
         name = self._handles.incarnation()
         return Known(name, self._handles.older_are_gone(), waiting, live, ended)
 
+    def _kept_max(self, key: AttemptKey) -> int | None:
+        """Return how much of each stream of an attempt its job lets be kept."""
+        held = self._held.get(key)
+        return None if held is None or held.assignment.spec.log is None else (
+            held.assignment.spec.log.max_bytes
+        )  # fmt: skip
+
     async def submit(self, assignments: Sequence[Assignment]) -> None:
         """Write a handle for each attempt, then give them to the engine together. Return when it
         has answered or not: what got no answer is submitted again beside this.
@@ -145,9 +152,9 @@ class RemoteRunner:
         keys = [handle.assignment.key for handle in new]
         self._missing.again(keys)
         self._handles.put(new)
-        self._outputs.begin(keys)
         for key, handle in zip(keys, new, strict=True):
             self._held[key] = self._unsubmitted[key] = handle
+        self._outputs.begin(keys)
         tried = asyncio.Event()
         giving = asyncio.ensure_future(self._give(keys, tried))
         self._giving.add(giving)

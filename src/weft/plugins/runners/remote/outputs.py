@@ -6,7 +6,7 @@ and by the next one: nothing is stored twice, and nothing is left out.
 
 import asyncio
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final, NamedTuple
 
 from weft.core.attempt_key import AttemptKey
@@ -14,7 +14,7 @@ from weft.core.errors import Unavailable
 from weft.core.files.log_location import LogLocation
 from weft.plugins.runners.remote.ends import at_ns
 from weft.plugins.runners.remote.engine import Engine, Status
-from weft.ports.executor import ExecutorLimits
+from weft.ports.executor import ExecutorLimits, kept_of
 from weft.ports.log_store import LogWriter, Stored, StoredStream
 from weft.wire.log_format import Piece, encode_cut
 
@@ -47,15 +47,17 @@ def room_of(has: StoredStream, limits: ExecutorLimits) -> tuple[int, int]:
     """Return how many bytes of a stream may still be kept, and how many of them are its
     beginning, if it has more.
     """
-    room = max(0, limits.stream_bytes_max - has.kept)
-    return room, min(room, max(0, limits.stream_head_bytes - has.kept))
+    kept_max, head_bytes = kept_of(limits, has.kept_max)
+    room = max(0, kept_max - has.kept)
+    return room, min(room, max(0, head_bytes - has.kept))
 
 
 def live_bytes(has: StoredStream, limits: ExecutorLimits) -> int:
     """Return how many bytes of a stream may be read while it grows. Half of what is kept is for
     its end, unless more of it is the beginning.
     """
-    live_max = max(limits.stream_bytes_max // 2, limits.stream_head_bytes)
+    kept_max, head_bytes = kept_of(limits, has.kept_max)
+    live_max = max(kept_max // 2, head_bytes)
     return min(_LIVE_MAX, max(0, live_max - has.kept))
 
 
@@ -81,9 +83,14 @@ class _Output:
 class Outputs:
     """Brings the output of one gateway's attempts into its log store."""
 
-    def __init__(self, engine: Engine, logs: LogWriter) -> None:
+    def __init__(
+        self, engine: Engine, logs: LogWriter,
+        kept_max: Callable[[AttemptKey], int | None] = lambda _key: None,
+    ) -> None:  # fmt: skip
+        """`kept_max(key)`: how much of each stream its job lets be kept."""
         self._engine = engine
         self._logs = logs
+        self._kept_max = kept_max
         self._known: dict[AttemptKey, _Output] = {}
         self._followed: dict[AttemptKey, None] = {}
         """In the order in which they are looked at."""
@@ -99,7 +106,7 @@ class Outputs:
 
     def begin(self, keys: Iterable[AttemptKey]) -> None:
         """Note attempts of which nothing is stored."""
-        self._known.update((key, _Output(Stored())) for key in keys)
+        self._known.update((key, _Output(self._limited(key, Stored()))) for key in keys)
 
     def forget(self, keys: Iterable[AttemptKey]) -> None:
         """Drop what is known of attempts."""
@@ -160,8 +167,12 @@ class Outputs:
 
     async def _stored(self, key: AttemptKey, output: _Output) -> Stored:
         if output.stored is None:
-            output.stored = await self._logs.stored(key)
+            output.stored = self._limited(key, await self._logs.stored(key))
         return output.stored
+
+    def _limited(self, key: AttemptKey, stored: Stored) -> Stored:
+        kept_max = self._kept_max(key)
+        return stored if kept_max is None else stored.at_most(kept_max)
 
     async def _add(
         self, key: AttemptKey, output: _Output, stored: Stored, pieces: Sequence[Piece], at_ms: int

@@ -1,5 +1,5 @@
--- remove_outputs: remove the output and files of complete batches that are older than their tenant or they themselves say, and of the
---   oldest ones of a tenant that stores more than it says.
+-- remove_outputs: remove the output and files of complete batches that are older than their tenant, they themselves or all of their
+--   jobs say, and of the oldest ones of a tenant that stores more than it says.
 -- Called by: DriverStore.remove_outputs.   Safe to repeat: yes.   Locks: as _check_epoch; tenant; as _remove_output (nobody else).
 -- Plan: tenants with a limit, which are few; completions of each in their order, from where the last call ended; terms by their index; as
 --   _stored_bytes.
@@ -15,7 +15,10 @@ BEGIN
     PERFORM weft._check_epoch(remove_outputs.epoch);
     FOR v_batch IN
         SELECT t.batch_id, t.keep_s FROM weft.output_term t
-        WHERE t.keep_s IS NOT NULL AND t.removed_at IS NULL AND (
+        WHERE t.keep_s IS NOT NULL AND t.removed_at IS NULL
+            AND (t.n_jobs IS NULL OR t.n_jobs >= (SELECT sum(u.n_jobs) FROM weft.batch_update u
+                WHERE u.batch_id = t.batch_id AND u.committed_at IS NOT NULL))
+            AND (
             SELECT max(c.completed_at) FROM weft.group_completion c WHERE c.batch_id = t.batch_id AND c.group_id = 0)
             < remove_outputs.at - t.keep_s * interval '1 second'
         ORDER BY t.batch_id LIMIT limit_batches

@@ -1,6 +1,6 @@
 -- _add_bunch: add the jobs of a bunch, with all that belongs to them.
 -- Called by: add_jobs, submit. The update is the caller's own, or it holds the update's lock.   Safe to repeat: no.
--- Locks: update (by the caller); as _shape_ids; as _lock_parents; membership (new); as _job_gate_sets; as _limit_gate_sets.
+-- Locks: update (by the caller); as _shape_ids; as _lock_parents; membership (new); as _job_gate_sets; as _limit_gate_sets; output_term.
 -- Plan: inserts; parents by key.
 -- limits: as from _before_submit.
 -- Raises WF103 (group), WF205 (parent does not exist), WF134 (as _limit_gate_sets).
@@ -42,4 +42,10 @@ BEGIN
         PERFORM weft._add_rows(bunch, v_base, jobs, v_shapes, v_lanes, v_gate_sets);
     END IF;
     PERFORM weft._add_details(bunch, v_base, jobs);
+    IF jobs.output_keep_s IS NOT NULL THEN
+        INSERT INTO weft.output_term AS t (batch_id, tenant_id, keep_s, n_jobs)
+        VALUES (bunch.batch_id, bunch.tenant_id, jobs.output_keep_s, bunch.n_jobs)
+        ON CONFLICT (batch_id) DO UPDATE SET keep_s = greatest(t.keep_s, excluded.keep_s), n_jobs = t.n_jobs + excluded.n_jobs
+        WHERE t.n_jobs IS NOT NULL;
+    END IF;
 END $$;

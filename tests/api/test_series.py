@@ -352,3 +352,39 @@ async def test_wrong_inputs_of_a_series_are_refused(
     )
     assert answer.status_code == 400
     assert what in answer.text
+
+
+async def remove_days(http: httpx.AsyncClient, database: dict[str, str], batch: int) -> None:
+    """Delete a batch, and let a driver remove what is left of it."""
+    operation = (await http.delete(f"/v1/batches/{batch}")).json()["id"]
+    async with open_driver_store(database["weft_driver"]) as store:
+        epoch = await store.try_lead()
+        assert epoch is not None
+        for _ in range(100):
+            answer = (await http.get(f"/v1/operations/{operation}")).json()
+            if answer["state"] != "running":
+                return
+            await store.fold_deltas(epoch)
+            await store.sweep("sweep_cancelled", epoch, limit_jobs=1000)
+            await store.step("remove_batch", epoch, operation, limit=1000)
+    raise AssertionError(operation)
+
+
+async def test_deleted_days_leave_what_comes_after_them_its_attributes(
+    api: LiveApi, http: httpx.AsyncClient, database: dict[str, str], worker: LiveWorker
+) -> None:
+    await apply(http, SERIES)
+    await find(database, a="2027-04-01", b="2027-04-02")
+    await look(api, database)
+    for exit_code in (0, 1):  # b fails, and leaves nothing
+        claimed = await worker.claim()
+        await worker.start(claimed)
+        await worker.end(claimed, exit_code=exit_code)
+        await look(api, database)
+    await remove_days(http, database, 1)
+
+    await find(database, c="2027-04-03")
+    await look(api, database)
+    job = (await http.get("/v1/batches/2/jobs/1")).json()
+    assert job["spec"]["env"]["BEFORE"] == "L2A/a"
+    assert await in_order(database) == []

@@ -88,6 +88,10 @@ BREACHES = {
         "messages_are_recorded",
         "UPDATE weft.callback_delivery SET job_id = 2 WHERE batch_id = $1",
     ),
+    "a message behind none": (
+        "followers_wait_for_one",
+        "UPDATE weft.callback_delivery SET behind = true WHERE batch_id = $1",
+    ),
     # Series are in order.
     "a later item whose job came first": (
         "series_are_in_order",

@@ -242,6 +242,7 @@ CREATE TABLE weft.source (
     last_n bigint DEFAULT 0 NOT NULL,
     work_at timestamp with time zone,
     taken_until timestamp with time zone,
+    taken_at timestamp with time zone,
     n_taken bigint DEFAULT 0 NOT NULL,
     work_error text,
     bunch integer DEFAULT 0 NOT NULL,
@@ -469,6 +470,7 @@ CREATE TABLE weft.callback_delivery (
     delivered_at timestamp with time zone,
     last_status integer,
     last_error text,
+    behind boolean DEFAULT false NOT NULL,
     held text,
     CONSTRAINT callback_delivery_check CHECK ((((kind = 'callback'::text) = (group_id IS NOT NULL)) AND ((group_id IS NULL) = (completion IS NULL)))),
     CONSTRAINT callback_delivery_check1 CHECK ((((kind = 'message'::text) = (job_id IS NOT NULL)) AND ((job_id IS NULL) = (sink_id IS NULL)))),
@@ -575,6 +577,7 @@ CREATE TABLE weft.source_item (
     series text,
     series_at numeric,
     series_from numeric,
+    left_over jsonb,
     late boolean DEFAULT false NOT NULL,
     CONSTRAINT source_item_has_document CHECK (((document IS NOT NULL) = (state = 'ready'::text))),
     CONSTRAINT source_item_has_job CHECK (((state <> 'job'::text) OR ((batch_id IS NOT NULL) AND (job_id IS NOT NULL)))),
@@ -3114,11 +3117,11 @@ CREATE UNIQUE INDEX bunch_idempotency_key_idx ON weft.bunch USING btree (batch_i
 
 CREATE INDEX callback_delivery_batch_idx ON weft.callback_delivery USING btree (batch_id, delivery_id);
 
-CREATE INDEX callback_delivery_due_idx ON weft.callback_delivery USING btree (next_at) WHERE (next_at IS NOT NULL);
+CREATE INDEX callback_delivery_due_idx ON weft.callback_delivery USING btree (next_at) WHERE ((next_at IS NOT NULL) AND (NOT behind));
 
 CREATE UNIQUE INDEX callback_delivery_event_idx ON weft.callback_delivery USING btree (subscription_id, event_key) WHERE (subscription_id IS NOT NULL);
 
-CREATE INDEX callback_delivery_host_idx ON weft.callback_delivery USING btree (tenant_id, host, next_at) WHERE (next_at IS NOT NULL);
+CREATE INDEX callback_delivery_host_idx ON weft.callback_delivery USING btree (tenant_id, host, next_at) WHERE ((next_at IS NOT NULL) AND (NOT behind));
 
 CREATE UNIQUE INDEX callback_delivery_job_idx ON weft.callback_delivery USING btree (batch_id, job_id, file) WHERE (job_id IS NOT NULL);
 
@@ -3310,6 +3313,8 @@ CREATE INDEX schedule_user_idx ON weft.schedule USING btree (user_id, schedule_i
 
 CREATE UNIQUE INDEX sink_name_idx ON weft.sink USING btree (tenant_id, name) WHERE (ended_at IS NULL);
 
+CREATE INDEX source_item_before_idx ON weft.source_item USING btree (source_id, series, series_at, n) WHERE ((series IS NOT NULL) AND (state <> ALL (ARRAY['cancelled'::text, 'refused'::text])) AND ((state <> 'job'::text) OR (left_over IS DISTINCT FROM '{}'::jsonb)));
+
 CREATE INDEX source_item_decided_idx ON weft.source_item USING btree (source_id, series, series_at, n) WHERE ((series IS NOT NULL) AND (state = ANY (ARRAY['job'::text, 'cancelled'::text, 'refused'::text])));
 
 CREATE INDEX source_item_due_idx ON weft.source_item USING btree (source_id, due_at, n) WHERE (due_at IS NOT NULL);
@@ -3319,6 +3324,8 @@ CREATE INDEX source_item_ready_idx ON weft.source_item USING btree (source_id, n
 CREATE INDEX source_item_series_idx ON weft.source_item USING btree (source_id, series, series_at, n) WHERE (series IS NOT NULL);
 
 CREATE INDEX source_next_at_idx ON weft.source USING btree (next_at) WHERE (next_at IS NOT NULL);
+
+CREATE INDEX source_taken_at_idx ON weft.source USING btree (tenant_id, taken_at);
 
 CREATE INDEX source_work_at_idx ON weft.source USING btree (work_at) WHERE (work_at IS NOT NULL);
 
@@ -3403,6 +3410,10 @@ CREATE INDEX worker_there_idx ON weft.worker USING btree (name, worker_id) WHERE
 CREATE TRIGGER batch_completes BEFORE INSERT ON weft.group_completion FOR EACH ROW WHEN ((new.group_id = 0)) EXECUTE FUNCTION weft._note_completion();
 
 CREATE TRIGGER cause_begins BEFORE INSERT ON weft.failure_cause FOR EACH ROW EXECUTE FUNCTION weft._note_owner();
+
+CREATE TRIGGER deliveries_go AFTER DELETE ON weft.callback_delivery REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION weft._leave_orders();
+
+CREATE TRIGGER delivery_leaves_its_order AFTER UPDATE OF next_at ON weft.callback_delivery FOR EACH ROW WHEN (((old.order_key IS NOT NULL) AND (old.sink_id IS NOT NULL) AND (old.next_at IS NOT NULL) AND (new.next_at IS NULL))) EXECUTE FUNCTION weft._leave_order();
 
 CREATE TRIGGER foreign_job_comes AFTER INSERT ON weft.batch FOR EACH ROW WHEN (((new.foreign_id IS NOT NULL) AND (new.deleted_at IS NULL) AND (NOT new.hidden))) EXECUTE FUNCTION weft._note_foreign();
 

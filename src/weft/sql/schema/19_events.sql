@@ -63,6 +63,8 @@ CREATE TABLE weft.callback_delivery (
     delivered_at timestamptz,  -- NULL: not yet, or given up
     last_status int,  -- NULL: the last attempt had no answer, or there was none
     last_error text CHECK (length(last_error) <= 1024),  -- NULL: it had one
+    -- a message of its order is before it and still to be sent: it is not looked at, until that is over
+    behind boolean NOT NULL DEFAULT false,
     held text CHECK (held IN ('held', 'passed', 'dropped')),  -- a check stopped it, and what a person decided; NULL: none did
     UNIQUE (batch_id, group_id, completion),
     CHECK ((kind = 'callback') = (group_id IS NOT NULL) AND (group_id IS NULL) = (completion IS NULL)),
@@ -78,9 +80,28 @@ CREATE INDEX callback_delivery_turn_idx ON weft.callback_delivery (subscription_
     WHERE next_at IS NOT NULL AND subscription_id IS NOT NULL;
 CREATE INDEX callback_delivery_batch_idx ON weft.callback_delivery (batch_id, delivery_id);
 CREATE INDEX callback_delivery_host_idx ON weft.callback_delivery (tenant_id, host, next_at)
-    WHERE next_at IS NOT NULL;
-CREATE INDEX callback_delivery_due_idx ON weft.callback_delivery (next_at) WHERE next_at IS NOT NULL;
+    WHERE next_at IS NOT NULL AND NOT behind;
+CREATE INDEX callback_delivery_due_idx ON weft.callback_delivery (next_at) WHERE next_at IS NOT NULL AND NOT behind;
 ALTER TABLE weft.callback_delivery ENABLE ROW LEVEL SECURITY;
 CREATE POLICY tenant_rows ON weft.callback_delivery TO weft_tenant
     USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
 CREATE POLICY system_rows ON weft.callback_delivery TO weft_system USING (true);
+
+-- Whatever ends a message of an order, or removes it, brings the next one back among what is due. Others cost one comparison.
+CREATE FUNCTION weft._leave_order() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM weft._bring_next(ARRAY[OLD.sink_id], ARRAY[OLD.order_key]);
+    RETURN NULL;
+END $$;
+CREATE TRIGGER delivery_leaves_its_order AFTER UPDATE OF next_at ON weft.callback_delivery FOR EACH ROW
+    WHEN (old.order_key IS NOT NULL AND old.sink_id IS NOT NULL AND old.next_at IS NOT NULL AND new.next_at IS NULL)
+    EXECUTE FUNCTION weft._leave_order();
+CREATE FUNCTION weft._leave_orders() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM weft._bring_next(array_agg(o.sink_id), array_agg(o.order_key)) FROM (
+        SELECT DISTINCT g.sink_id, g.order_key FROM gone g WHERE g.order_key IS NOT NULL AND g.sink_id IS NOT NULL) o
+    HAVING count(*) > 0;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER deliveries_go AFTER DELETE ON weft.callback_delivery REFERENCING OLD TABLE AS gone
+    FOR EACH STATEMENT EXECUTE FUNCTION weft._leave_orders();

@@ -25,6 +25,7 @@ CREATE TABLE weft.source (
     last_n bigint NOT NULL DEFAULT 0,  -- the number of its newest item
     work_at timestamptz,  -- when an api may make jobs of items; NULL: there is nothing to do
     taken_until timestamptz,  -- an api does so; NULL: none does
+    taken_at timestamptz,  -- when one last did; NULL: none has
     n_taken bigint NOT NULL DEFAULT 0,  -- the last taking: what an earlier one says is void
     work_error text,  -- why no jobs could be made; NULL: they could
     bunch int NOT NULL DEFAULT 0,  -- the last set of items that was submitted, or is being
@@ -36,6 +37,7 @@ CREATE TABLE weft.source (
     CONSTRAINT source_failure_has_date CHECK ((failed_since IS NULL) = (error IS NULL))
 ) WITH (fillfactor = 70);
 CREATE INDEX source_next_at_idx ON weft.source (next_at) WHERE next_at IS NOT NULL;
+CREATE INDEX source_taken_at_idx ON weft.source (tenant_id, taken_at);
 CREATE INDEX source_work_at_idx ON weft.source (work_at) WHERE work_at IS NOT NULL;
 ALTER TABLE weft.source ENABLE ROW LEVEL SECURITY;
 CREATE POLICY tenant_rows ON weft.source TO weft_tenant
@@ -59,6 +61,9 @@ CREATE TABLE weft.source_item (
     series text CHECK (length(series) <= 256),  -- in which it stands; NULL: in none, or not known yet
     series_at numeric,  -- where: a number, or seconds since 1970
     series_from numeric,  -- how far back the item may stand that it comes after
+    -- what the next item of the series goes on from, when its job is removed: state, status, statuses, attributes; {}: nothing, and it is
+    -- passed over; NULL: its job is there
+    left_over jsonb,
     late boolean NOT NULL DEFAULT false,  -- what comes after it had been decided before it, and was not run again
     PRIMARY KEY (source_id, n),
     UNIQUE (source_id, key),
@@ -70,6 +75,9 @@ CREATE TABLE weft.source_item (
 ) WITH (fillfactor = 70);
 CREATE INDEX source_item_due_idx ON weft.source_item (source_id, due_at, n) WHERE due_at IS NOT NULL;
 CREATE INDEX source_item_series_idx ON weft.source_item (source_id, series, series_at, n) WHERE series IS NOT NULL;
+-- What may be before a point of a series: however many there are that can not, the next one is a step away.
+CREATE INDEX source_item_before_idx ON weft.source_item (source_id, series, series_at, n)
+    WHERE series IS NOT NULL AND state NOT IN ('cancelled', 'refused') AND (state <> 'job' OR left_over IS DISTINCT FROM '{}');
 -- What was decided after a point of a series: items that come late ask.
 CREATE INDEX source_item_decided_idx ON weft.source_item (source_id, series, series_at, n)
     WHERE series IS NOT NULL AND state IN ('job', 'cancelled', 'refused');

@@ -1,8 +1,9 @@
 -- due_callbacks: the callbacks to send now, besides those being sent (`busy`).
--- Called by: DriverStore.due_callbacks.   Safe to repeat: yes, it only reads: a driver that dies while sending leaves the delivery due.
--- Locks: as _check_epoch.
+-- Called by: DriverStore.due_callbacks.   Safe to repeat: yes: a driver that dies while sending leaves the delivery due.
+-- Locks: as _check_epoch; as _put_behind.
 -- Plan: from one (tenant, host) to the next by index, the first few of each, so that neither a host that hangs nor a tenant with
---   many such hosts blocks the others. Hosts and tenants have at most their limit being sent.
+--   many such hosts blocks the others. Hosts and tenants have at most their limit being sent. A message that waits for one before it
+--   is met once, however long it waits: then it is behind.
 -- Returns: deliveries, tenants in turn, the longest due first; door, key: through which their batch came, and its idempotency key
 --   then; job_id, sink: of a message, with the name of the tenant and `sealed` as _secrets_of; subscription: of a notice, name and
 --   policy. One with an order waits for those before it.
@@ -15,33 +16,27 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 PLAN_BY_KEY
 AS $$
 #variable_conflict use_column
+DECLARE
+    v_limit int := limit_host; v_heads bigint[]; v_waiting bigint[];
 BEGIN
     PERFORM weft._check_epoch(due_callbacks.epoch);
+    LOOP
+        SELECT array_agg(h.delivery_id) FILTER (WHERE NOT h.waits), array_agg(h.delivery_id) FILTER (WHERE h.waits)
+        INTO v_heads, v_waiting FROM weft._heads_of_hosts(due_callbacks.busy, v_limit, due_callbacks.at) h;
+        EXIT WHEN v_waiting IS NULL OR weft._put_behind(v_waiting) = 0;
+        v_limit := 10000;  -- there may be many more behind them
+    END LOOP;
     RETURN QUERY
-    WITH RECURSIVE place AS (
-        (SELECT d.tenant_id, d.host FROM weft.callback_delivery d WHERE d.next_at IS NOT NULL ORDER BY d.tenant_id, d.host LIMIT 1)
-        UNION ALL
-        SELECT n.tenant_id, n.host FROM place p CROSS JOIN LATERAL (
-            SELECT d.tenant_id, d.host FROM weft.callback_delivery d
-            WHERE d.next_at IS NOT NULL AND (d.tenant_id, d.host) > (p.tenant_id, p.host) ORDER BY d.tenant_id, d.host LIMIT 1) n),
-    sending AS MATERIALIZED (
+    WITH sending AS MATERIALIZED (
         SELECT d.tenant_id, d.host FROM unnest(due_callbacks.busy) x JOIN weft.callback_delivery d ON d.delivery_id = x),
     head AS (
-        SELECT d.delivery_id, d.tenant_id, d.next_at FROM place p CROSS JOIN LATERAL (
-            SELECT y.delivery_id, y.tenant_id, y.next_at FROM weft.callback_delivery y
-            WHERE y.tenant_id = p.tenant_id AND y.host = p.host AND y.next_at <= due_callbacks.at
-                AND y.delivery_id <> ALL (due_callbacks.busy)
-                AND (y.order_key IS NULL OR NOT EXISTS (SELECT FROM weft.callback_delivery o WHERE o.sink_id = y.sink_id
-                    AND o.order_key = y.order_key AND o.delivery_id < y.delivery_id AND o.next_at IS NOT NULL))
-                AND (y.subscription_id IS NULL OR NOT EXISTS (SELECT FROM weft.callback_delivery o
-                    WHERE o.subscription_id = y.subscription_id AND o.delivery_id < y.delivery_id AND o.next_at IS NOT NULL
-                        AND (o.n_attempts = 0 OR y.order_key IS NOT NULL)))
-            ORDER BY y.next_at
-            LIMIT greatest(0, due_callbacks.limit_host - (SELECT count(*) FROM sending s WHERE s.tenant_id = p.tenant_id
-                AND s.host = p.host))) d),
+        SELECT d.delivery_id, d.tenant_id, d.next_at, row_number() OVER (PARTITION BY d.tenant_id, d.host ORDER BY d.next_at)
+                    + (SELECT count(*) FROM sending s WHERE s.tenant_id = d.tenant_id AND s.host = d.host) AS n
+        FROM unnest(v_heads) x JOIN weft.callback_delivery d ON d.delivery_id = x),
     turn AS (
-        SELECT h.*, row_number() OVER (PARTITION BY h.tenant_id ORDER BY h.next_at, h.delivery_id)
-                    + (SELECT count(*) FROM sending s WHERE s.tenant_id = h.tenant_id) AS n FROM head h),
+        SELECT h.delivery_id, h.tenant_id, h.next_at, row_number() OVER (PARTITION BY h.tenant_id ORDER BY h.next_at, h.delivery_id)
+                    + (SELECT count(*) FROM sending s WHERE s.tenant_id = h.tenant_id) AS n
+        FROM head h WHERE h.n <= due_callbacks.limit_host),
     chosen AS (
         SELECT t.* FROM turn t WHERE t.n <= due_callbacks.limit_tenant ORDER BY t.n, t.next_at, t.delivery_id
         LIMIT greatest(0, due_callbacks.limit_all - cardinality(due_callbacks.busy)))

@@ -7,5 +7,5 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enab
 AS $$
 BEGIN
     PERFORM weft._check_epoch(next_callback.epoch);
-    RETURN (SELECT min(d.next_at) - next_callback.at FROM weft.callback_delivery d WHERE d.next_at > next_callback.at);
+    RETURN (SELECT min(d.next_at) - next_callback.at FROM weft.callback_delivery d WHERE d.next_at > next_callback.at AND NOT d.behind);
 END $$;

@@ -17,7 +17,8 @@ BEGIN
     IF v_update.committed_at IS NULL THEN
         RETURN;
     END IF;
-    UPDATE weft.source_item i SET state = 'job', document = NULL, reason = NULL, batch_id = v_update.batch_id, job_id = l.job_id
+    UPDATE weft.source_item i SET state = 'job', document = NULL, reason = NULL, left_over = NULL,
+        batch_id = v_update.batch_id, job_id = l.job_id
     FROM weft.job_label l
     WHERE l.batch_id = v_update.batch_id AND l.job_id BETWEEN v_update.first_job AND v_update.first_job + v_update.n_jobs - 1
         AND i.source_id = of_source.source_id AND i.state = 'ready' AND i.key = l.name;

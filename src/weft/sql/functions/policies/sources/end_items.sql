@@ -13,7 +13,8 @@ BEGIN
     IF (weft._taken_source(of_source_id, taking)).source_id IS NULL THEN
         RETURN;
     END IF;
-    UPDATE weft.source_item i SET state = 'job', document = NULL, reason = NULL, batch_id = end_items.batch_id, job_id = job_ids[r.place]
+    UPDATE weft.source_item i SET state = 'job', document = NULL, reason = NULL, left_over = NULL,
+        batch_id = end_items.batch_id, job_id = job_ids[r.place]
     FROM (SELECT x.n, row_number() OVER (ORDER BY x.n) AS place FROM weft.source_item x
         WHERE x.source_id = of_source_id AND x.state = 'ready') r
     WHERE i.source_id = of_source_id AND i.n = r.n;

@@ -1,7 +1,7 @@
 -- order_items: tell in which series items are that an api has taken, and what is before each of them there.
 -- Called by: Store.order_items (api).   Safe to repeat: yes.
 -- One that runs again also waits until the job that it had before has ended.
--- Locks: source; source_item.   Plan: by key; the item before by source_item_series_idx, from the end; its job, status and label by key.
+-- Locks: source; source_item.   Plan: by key; the item before by source_item_before_idx, from the end; its job, status and label by key.
 -- products: whether those of the job before are wanted, too.
 -- items: [{n, series, series_at}].   skip: statuses or states of jobs that are passed over.   until: the status that the job before must
 --   have had since it last became ready; NULL: it must have ended well.   within_s: how far back it may be; NULL: any.

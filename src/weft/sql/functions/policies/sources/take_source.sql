@@ -1,6 +1,9 @@
 -- take_source: a source of which this api makes jobs, before any other api tries: the set that is being submitted, or items to decide.
 -- Called by: Store.take_source (api).   Safe to repeat: yes; what a lost reply took comes again when its time is over.
--- Locks: source (SKIP LOCKED).   Plan: by source_work_at_idx; items by source_item_ready_idx and source_item_due_idx.
+-- Locks: source (SKIP LOCKED).
+-- Tenants in turn: that of which none was taken for the longest time, and of its sources the one that waits longest.
+-- Plan: by source_work_at_idx; the last taking of each tenant by source_taken_at_idx;
+--   items by source_item_ready_idx and source_item_due_idx.
 -- Returns: no row: none waits. items: [{n, key, fields, document, found_at}], the oldest first; those with a document are submitted
 --   as they are, to the batch batch_id, or to a new one, under the number of the set.
 -- Owner: weft_system.  Granted to: weft_api.
@@ -13,11 +16,13 @@ AS $$
 DECLARE
     v_source weft.source; v_items jsonb;
 BEGIN
-    UPDATE weft.source s SET n_taken = s.n_taken + 1, taken_until = take_source.at + take_source.lease_s * interval '1 second'
+    UPDATE weft.source s SET n_taken = s.n_taken + 1, taken_at = take_source.at,
+        taken_until = take_source.at + take_source.lease_s * interval '1 second'
     WHERE s.source_id = (
         SELECT x.source_id FROM weft.source x
         WHERE x.work_at <= take_source.at AND (x.taken_until IS NULL OR x.taken_until <= take_source.at)
-        ORDER BY x.work_at LIMIT 1 FOR UPDATE SKIP LOCKED)
+        ORDER BY (SELECT max(y.taken_at) FROM weft.source y WHERE y.tenant_id = x.tenant_id) NULLS FIRST, x.work_at
+        LIMIT 1 FOR UPDATE SKIP LOCKED)
     RETURNING s.* INTO v_source;
     IF v_source.source_id IS NULL THEN
         RETURN;

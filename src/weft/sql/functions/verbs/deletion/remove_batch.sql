@@ -2,7 +2,9 @@
 -- Called by: DriverStore.step.   Safe to repeat: yes; the driver may die between any two steps.
 -- Steps: note the transactions open when the batch was deleted; wait until they have ended and all jobs have ended and been billed
 --   (_stop_batch); remove up to limit_rows rows at a time (_remove_rows).
--- Locks: as _check_epoch; operation; as _stop_batch; as _remove_rows. Nobody else changes rows of the batch now.   Plan: by key.
+-- Locks: as _check_epoch; operation; as _before_removal; as _stop_batch; as _remove_rows.
+--   Nobody else changes rows of the batch now.
+-- Plan: by key.
 -- Returns: moved; waits: jobs have not ended yet, look again later.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.remove_batch(epoch bigint, of_operation_id bigint, limit_rows int, at timestamptz DEFAULT clock_timestamp())
@@ -26,6 +28,8 @@ BEGIN
     IF NOT (SELECT b.removing FROM weft.batch b WHERE b.batch_id = v_operation.batch_id) THEN
         RETURN CASE WHEN weft._stop_batch(v_operation, limit_rows, remove_batch.at) THEN 'moved' ELSE 'waits' END;
     END IF;
+    -- Of at most the jobs of which this step removes rows.
+    PERFORM weft._before_removal(v_operation.batch_id, v_operation.position::int, v_operation.position::int + limit_rows);
     PERFORM weft._remove_rows(v_operation, limit_rows, remove_batch.at);
     RETURN 'moved';
 END $$;

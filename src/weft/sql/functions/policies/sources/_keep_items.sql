@@ -1,0 +1,34 @@
+-- _keep_items: keep of jobs that are removed next what the item after theirs in a series goes on from: attributes, state and statuses.
+-- Called by: _before_removal.   Safe to repeat: yes; what was kept before stays.
+-- Locks: source; source_item.   Plan: the batch by key, its source by name; its jobs by their numbers, their items by key.
+-- A job that neither succeeded nor had a status since it last became ready leaves nothing ({}): its item is passed over.
+-- Owner: weft_system.
+CREATE OR REPLACE FUNCTION weft._keep_items(of_batch_id bigint, after_job int, last_job int) RETURNS void LANGUAGE plpgsql
+AS $$
+#variable_conflict use_column
+DECLARE
+    v_source int;
+BEGIN
+    SELECT s.source_id INTO v_source FROM weft.batch b
+    JOIN weft.source s ON s.tenant_id = b.tenant_id AND s.name = b.attributes ->> 'source'
+    WHERE b.batch_id = of_batch_id AND s.template -> 'configure' ? 'series' FOR UPDATE OF s;
+    IF v_source IS NULL THEN
+        RETURN;
+    END IF;
+    UPDATE weft.source_item i SET left_over = CASE WHEN j.state = STATE_SUCCESS OR r.statuses IS NOT NULL
+        THEN jsonb_build_object('state', w.word, 'statuses', coalesce(r.statuses, '[]'), 'attributes', l.attributes)
+            || CASE WHEN r.statuses IS NULL THEN '{}' ELSE jsonb_build_object('status', k.statuses[s.status]) END
+        ELSE '{}' END
+    FROM weft.job_label l JOIN weft.job j ON j.batch_id = l.batch_id AND j.job_id = l.job_id
+    JOIN weft.job_state w ON w.state = j.state
+    LEFT JOIN weft.lifecycle k ON k.lifecycle_id = j.lifecycle_id
+    LEFT JOIN weft.job_status s ON s.batch_id = j.batch_id AND s.job_id = j.job_id
+    CROSS JOIN LATERAL (
+        SELECT jsonb_agg(DISTINCT k.statuses[c.status]) AS statuses FROM weft.job_status_change c
+        WHERE c.batch_id = j.batch_id AND c.job_id = j.job_id AND c.status > 0 AND c.n > coalesce((
+            SELECT max(e.n) FROM weft.job_status_change e WHERE e.batch_id = j.batch_id AND e.job_id = j.job_id
+                AND e.state IN (STATE_PENDING, STATE_READY)), 0)) r
+    WHERE l.batch_id = of_batch_id AND l.job_id > after_job AND l.job_id <= last_job
+        AND i.source_id = v_source AND i.key = l.name AND i.batch_id = l.batch_id AND i.job_id = l.job_id
+        AND i.state = 'job' AND i.left_over IS NULL;
+END $$;

@@ -10,13 +10,14 @@ import os
 import time
 import uuid
 from collections.abc import AsyncIterator, Mapping, Sequence
+from functools import partial
 from typing import Protocol, cast
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.command import Command
 from weft.core.ends.conditions import Blocked
 from weft.core.errors import WeftError
-from weft.core.states import Reason
+from weft.core.states import Phase, Reason
 from weft.plugins.runners.simulation.exchange import Exchange, travel_of
 from weft.plugins.runners.simulation.steps import Adder, Output, StepFailed, take
 from weft.ports.executor import JobExecutor
@@ -24,6 +25,7 @@ from weft.ports.log_store import LogWriter
 from weft.ports.runner import (
     Assignment,
     Ended,
+    Entered,
     Happened,
     Known,
     RunnerSite,
@@ -62,6 +64,7 @@ class _Untold:
 
     def __init__(self) -> None:
         self.started: list[Started] = []
+        self.entered: list[Entered] = []
         self.ended: list[Ended] = []
         self.obeyed: list[tuple[int, str]] = []
 
@@ -171,7 +174,7 @@ class SimulationRunner:
             await self._wake.wait()
             self._wake.clear()
             told, self._untold = self._untold, _Untold()
-            yield Happened(told.started, (), told.ended, (), told.obeyed)
+            yield Happened(told.started, told.entered, told.ended, (), told.obeyed)
 
     async def end(self) -> None:
         """Forget everything, and begin another incarnation with the next `adopt`."""
@@ -222,7 +225,9 @@ class SimulationRunner:
                 travel = travel_of(spec)
                 exchange = None if travel is None else self._exchanges.get(travel.topics)
                 if travel is not None and exchange is not None:
-                    one.cpu_ms = await exchange.send(travel, steps, one.output, one.key.attempt)
+                    one.cpu_ms = await exchange.send(
+                        travel, steps, one.output, one.key.attempt, partial(self._say, one.key)
+                    )
                 else:
                     for step in steps:
                         one.cpu_ms += await take(step, one.output, self._adder)
@@ -270,6 +275,11 @@ class SimulationRunner:
         self._ended[ended.key] = ended
         self._untold.ended.append(ended)
         self._wake.set()
+
+    def _say(self, key: AttemptKey, message: str) -> None:
+        if key in self._attempts:
+            self._untold.entered.append(Entered(key, Phase.EXECUTING, message))
+            self._wake.set()
 
     def _tell_starts(self, keys: Sequence[AttemptKey]) -> None:
         some = [one for key in keys if (one := self._attempts.get(key)) is not None]

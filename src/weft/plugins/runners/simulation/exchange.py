@@ -11,8 +11,8 @@ whatever dies in between, the outcome is published by the next one who gets the 
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 from uuid import UUID, uuid5
@@ -86,6 +86,9 @@ class _Sent:
 class Exchange:
     """One incarnation's part in the topics."""
 
+    say_after_s = 10.0
+    """When people are told that a run cannot be asked for."""
+
     def __init__(self, site: JobTopics, owner: str, adder: Adder) -> None:
         self._site = site
         self._owner = owner
@@ -109,10 +112,15 @@ class Exchange:
         self._is_ending = True
 
     async def send(
-        self, travel: Travel, steps: Sequence[Step], output: Output, attempt: int
+        self,
+        travel: Travel,
+        steps: Sequence[Step],
+        output: Output,
+        attempt: int,
+        say: Callable[[str], None],
     ) -> int:
         """Have an attempt run by whoever gets its record; return the milliseconds of CPU that it
-        took here. Raise `StepFailed` as its outcome says.
+        took here. Raise `StepFailed` as its outcome says. `say` tells people why it waits.
 
         While nobody answers it is asked for again, under the same id: so a record that somebody
         has taken and forgotten is run after all, and one that runs is not run twice.
@@ -121,12 +129,14 @@ class Exchange:
         sent = _Sent(travel, output, asyncio.get_running_loop().create_future())
         self._sent[event_id] = sent
         try:
-            await self._follows.wait()
             value = {wire.JOB: travel.job_id, "instruction": {"steps": steps}}
             headers = wire.headers_of(travel.trace_id, event_id)
-            patience_s = self._site.answer_s
+            patience_s, n_asked = self._site.answer_s, 0
             while not sent.outcome.done():
-                await self._publish(wire.RUN, travel.job_id, value, headers)
+                with self._saying(say, n_asked):
+                    await self._follows.wait()
+                    await self._publish(wire.RUN, travel.job_id, value, headers)
+                n_asked += 1
                 await asyncio.wait({sent.outcome}, timeout=_waits_s(steps) + patience_s)
                 patience_s = min(2 * patience_s, _PATIENCE_MAX_S)
             outcome = sent.outcome.result()
@@ -139,6 +149,20 @@ class Exchange:
         if outcome.is_failed:
             raise StepFailed(outcome.error)
         return sent.cpu_ms
+
+    @contextmanager
+    def _saying(self, say: Callable[[str], None], n_asked: int) -> Iterator[None]:
+        """Say that a run cannot be asked for, if that takes long, and what became of it; an answer
+        that comes soon says nothing.
+        """
+        name, loop = self._site.name, asyncio.get_running_loop()
+        late = loop.call_later(self.say_after_s, say, f"the topics of {name} do not take its run")
+        try:
+            yield
+        finally:
+            late.cancel()
+        if n_asked or loop.time() >= late.when():
+            say(f"nobody has answered its run over {name} yet; asked {n_asked + 1} times")
 
     async def _always(self, serve: Callable[[], Awaitable[None]]) -> None:
         failures = 0

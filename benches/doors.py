@@ -59,7 +59,7 @@ _PAGES: Final = {
     "agave_sorted": "/jobs/v2?sortBy=endTime&sort=desc",
     "agave_sorted_names": "/jobs/v2?sortBy=name&sort=asc",
 }
-_ENDED: Final = "SELECT count(*) FROM weft.attempt WHERE ended_at IS NOT NULL"
+_ENDED: Final = "SELECT count(*) FROM weft.group_completion"
 _PLAIN: Final = "SET session_replication_role = replica"
 """No trigger counts what is made."""
 _NUMBERS: Final = """SELECT setval(pg_get_serial_sequence('weft.batch', 'batch_id'),

@@ -1,7 +1,7 @@
 -- many_door_jobs: make $1 jobs like the newest one that came through the door $2 and has ended: one of 50 failed, one of 1000 runs
 --   another application, and there are 1000 names.
 WITH x AS MATERIALIZED (
-    SELECT b.* FROM weft.batch b JOIN weft.job j ON j.batch_id = b.batch_id AND j.state = 6
+    SELECT b.* FROM weft.batch b JOIN weft.foreign_end e ON e.batch_id = b.batch_id AND e.state = 6
     WHERE b.door = $2 ORDER BY b.batch_id DESC LIMIT 1),
 made AS (
     SELECT n, t.id + n AS batch_id, n * interval '1 ms' AS later, CASE WHEN n % 50 = 0 THEN 7 ELSE 6 END AS state

@@ -191,14 +191,19 @@ class LiveWorker:
 
 @contextlib.asynccontextmanager
 async def open_worker(
-    dsn: str, logs: Path, *, name: str = "w1", memory_mib: int = 4096
+    dsn: str,
+    logs: Path,
+    *,
+    name: str = "w1",
+    memory_mib: int = 4096,
+    executors: Sequence[str] = ("process", "function", "simulation", "app", "container"),
 ) -> AsyncIterator[LiveWorker]:
     """Register a worker of two cores."""
     async with open_worker_store(dsn) as store:
         registered = await store.register_worker(
             name=name, host="here", pool="default", incarnation=f"first-{name}", cpu_m=2000,
             memory_mib=memory_mib, storage_mib=10_000, gpu=0, version="test",
-            offers={"executor": ["process", "function", "simulation"]},
+            offers={"executor": [*executors]},
             same_host_proved_gone=True,
         )  # fmt: skip
         yield LiveWorker(store, registered.incarnation_id, logs)

@@ -88,6 +88,11 @@ def stopped(*names: str, state: str = "cordoned") -> tuple[StoppedWorker, ...]:
          "`weft worker --pool default --worker-name default-3 --label 'rack=1 2'`")),
         ({"serving": 0, "large": 0, "active": 0}, {"asks": {"gpu": 2}},
          "waits for a worker that offers gpu 2: none does"),
+        ({"serving": 0, "large": 0, "active": 0}, {"asks": {"executor": "app"}},
+         ("waits for a worker that offers executor app: none does; "
+         "`weft worker --pool default --worker-name default-3`")),
+        ({"serving": 0, "large": 0, "active": 0}, {"asks": {"executor": "slurm", "gpu": 2}},
+         "waits for a worker that offers executor slurm, gpu 2: none does"),
         ({"serving": 0, "large": 0, "active": 0}, {"stays": True},
          ("waits for a worker on a machine that stays: none is there, and on others it was lost "
          "too often; `weft worker --pool default --worker-name default-3`")),

@@ -258,7 +258,7 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     cpu: float = 1
     memory: int = 0
     asks: dict[str, int | float | str | list[str]] = {}
-    """What it asks beside cpu, memory, queue and executor."""
+    """What it asks beside cpu, memory and queue."""
     stopped: tuple[dict[str, Any], ...] = ()
     """Of one that ended well: its messages that checks have stopped: `sink`, `delivery_id`,
     `error`.

@@ -262,13 +262,14 @@ def _not_offered(job: JobFacts, pool: PoolFacts, of_pool: str) -> Cause:
         )
     asked = ", ".join(f"{name} {_shown(value)}" for name, value in sorted(job.asks.items()))
     labels = [
-        word for name, value in sorted(job.asks.items()) if isinstance(value, str)
+        word for name, value in sorted(job.asks.items())
+        if isinstance(value, str) and name != "executor"
         for word in ("--label", f"{name}={value}")
     ]  # fmt: skip
     return Cause(
         "not_offered",
         f"{WORKER}{of_pool} that offers {asked}: none does",
-        _new_worker(pool, *labels) if labels else None,
+        _new_worker(pool, *labels) if labels or set(job.asks) == {"executor"} else None,
     )
 
 

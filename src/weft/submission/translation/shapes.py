@@ -24,6 +24,7 @@ from weft.core.scheduling.time_limits import ASK as TIME_LIMIT
 from weft.core.scheduling.time_limits import ends_within, limit_class, longest_limit
 from weft.ports.store import Row, Shape
 from weft.submission.translation.executors import (
+    APP,
     SIMULATION,
     USUAL,
     executor_of,
@@ -255,6 +256,8 @@ class ShapeBook:
                     words = [value] if isinstance(value, str) else value
                     shown = " or ".join(repr(word[:64]) for word in words)
                     message = f"no worker offers {field} {shown}; known: {_words(offers)}"
+                    if (field, value) == ("executor", APP):
+                        message += "; gateways to engines run no applications"
                     wrong.add(NoWorkerFits, pointer, message)
             elif value > (largest := max(offer for offer in offers if isinstance(offer, int))):
                 shown, has = _shown(field, value), _shown(field, largest)
@@ -346,14 +349,22 @@ def _words_asked(name: str, value: object, wrong: Problems) -> _Words:
 
 def _executors(jobs: Sequence[JobDocument]) -> Iterable[str]:
     """Return the executor of each job, for ever the usual one if no job names another."""
-    if not any(
-        job.function is not None or job.executor is not None or job.simulation is not None
-        for job in jobs
-    ):
+    if not any(_says_executor(job) for job in jobs):
         return repeat(USUAL)
     known = installed_executors()
     # Names of others are told of already.
     return [found if (found := executor_of(job)) in known else USUAL for job in jobs]
+
+
+def _says_executor(job: JobDocument) -> bool:
+    """Say whether a job names its executor, or has what only another one runs."""
+    return (
+        job.executor is not None
+        or job.function is not None
+        or job.simulation is not None
+        or job.app is not None
+        or job.container is not None
+    )
 
 
 def _limit_classes(jobs: Sequence[JobDocument]) -> Iterable[str | None]:

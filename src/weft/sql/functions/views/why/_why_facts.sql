@@ -29,7 +29,7 @@ AS $$
     SELECT o.job_id, jsonb_build_object(
         'batch_id', o.batch_id, 'job_id', o.job_id, 'state', o.word, 'queue', o.queue, 'user', u.name,
         'cpu', o.cpu_m / 1000.0, 'memory', o.memory_mib * 1048576::bigint,
-        'asks', coalesce((SELECT l.asks - '{executor,queue,pool,preemptible,timeout_s,transport}'::text[]
+        'asks', coalesce((SELECT l.asks - '{queue,pool,preemptible,timeout_s,transport}'::text[]
             FROM weft.lane l WHERE l.lane_id = o.lane_id), '{}'),
         'held', weft._holds_of(o.batch_id, o.group_id, o.job_id), 'limit', weft._limit_of(o.batch_id, o.group_id, o.job_id),
         'n_parents', o.n_unfinished, 'parents', weft._open_parents(o.batch_id, o.job_id),

@@ -1,0 +1,44 @@
+"""Applications run on weft's own workers: a gateway to an engine hands programs over, not folders.
+
+Their jobs are refused where no other worker is, and one that waits all the same is told why.
+"""
+
+import json
+from pathlib import Path
+
+import httpx
+import pytest
+
+from api.live import TOKEN, LiveApi, open_worker
+from weft.client.aio import Client
+
+
+@pytest.fixture
+async def app(api: LiveApi, tmp_path: Path) -> str:
+    """Give the name of an application."""
+    described = {"name": "sayer", "version": "1.0", "templatePath": "wrapper.sh"}
+    (tmp_path / "app.json").write_text(json.dumps(described))
+    (tmp_path / "wrapper.sh").write_text("exit 0\n")
+    async with Client(api.url, TOKEN) as client:
+        await client.add_app(tmp_path)
+    return "sayer-1.0"
+
+
+async def test_application_is_refused_or_explained_where_gateways_are_alone(
+    http: httpx.AsyncClient, database: dict[str, str], tmp_path: Path, app: str
+) -> None:
+    """Before any worker is there a job is taken, as its worker may come."""
+    job = {"jobs": [{"app": app}]}
+    early = await http.post("/v1/batches", json=job)
+    async with open_worker(database["weft_worker"], tmp_path / "logs", executors=["slurm"]):
+        refused = await http.post("/v1/batches", json=job)
+        why = (await http.get(f"/v1/batches/{early.json()['id']}/jobs/1/why")).json()
+
+        assert (refused.status_code, refused.json()["code"]) == (400, "API.NO_WORKER_FITS")
+        (problem,) = refused.json()["errors"]
+        assert problem["message"] == (
+            "no worker offers executor 'app'; known: slurm; "
+            "gateways to engines run no applications"
+        )
+        (cause,) = why["causes"]
+        assert cause["text"] == "waits for a worker that offers executor app: none does"

@@ -75,8 +75,8 @@ async def test_cancels_holds_and_silence_are_told_and_ends_are_not(foreign: Fore
     ]
     await told(foreign, *found)
     assert await wanted(foreign) == []
-    silent, (offer,) = await run(foreign, 1)
-    await foreign.age(silent, by_s=61)
+    _, (offer,) = await run(foreign, 1)
+    await foreign.let_age(61)
     await foreign.expire(heard_s=100)
 
     assert [one.offer_id for one in await wanted(foreign)] == [offer.offer_id]

@@ -70,14 +70,6 @@ class Foreign(Rabbit):
         )
         return list(found)
 
-    async def age(self, batch: int, *, by_s: int) -> None:
-        """Let it be so long ago that offers were made and answered."""
-        await self.world.admin.execute(
-            "UPDATE weft.transport_offer SET offered_at = offered_at - $2 * interval '1 second', "
-            "answered_at = answered_at - $2 * interval '1 second' WHERE batch_id = $1",
-            batch, by_s,
-        )  # fmt: skip
-
     async def attempts(self, batch: int) -> list[Any]:
         """Return what is recorded of the attempts that have ended."""
         found: list[Any] = await self.world.admin.fetch(
@@ -182,6 +174,9 @@ async def test_fewer_slots_withdraw_the_last_offers(foreign: Foreign) -> None:
     assert await foreign.started(offers[0]) == ["runs"]
     await foreign.save(slots=2)
     await foreign.round()
+    assert await world.states(batch) == "Rqqqr"  # they are young, and may be taken soon
+    await foreign.let_age(2)
+    await foreign.round()
     assert await world.states(batch) == "Rqrrr"
     assert await foreign.started(*offers[1:]) == ["runs", "settled", "settled"]
     await foreign.save(slots=1)
@@ -233,7 +228,7 @@ async def test_what_nobody_answers_is_ready_again(foreign: Foreign) -> None:
     world = foreign.world
     batch, (offer,) = await run(foreign, 1)
     assert await foreign.expire(heard_s=10_000) == []
-    await foreign.age(batch, by_s=QUEUED_S + 1)
+    await foreign.let_age(QUEUED_S + 1)
     assert await foreign.expire(heard_s=QUEUED_S - 1) == []  # the answer may wait to be heard
     assert await foreign.expire(heard_s=QUEUED_S + 1) == [(foreign.names[0], "q", 1)]
     assert await world.states(batch) == "r"
@@ -251,11 +246,11 @@ async def test_what_is_told_of_no_more_is_lost_and_offered_anew(foreign: Foreign
     world = foreign.world
     batch, (offer,) = await run(foreign, 1)
     await foreign.started(offer)
-    await foreign.age(batch, by_s=QUEUED_S + 1)
+    await foreign.let_age(QUEUED_S + 1)
     assert await foreign.tend(heard_s=1) == []
     await foreign.started(offer)  # a repeat says that it still runs
     assert await foreign.tend(heard_s=10_000) == []
-    await foreign.age(batch, by_s=QUEUED_S + 1)
+    await foreign.let_age(QUEUED_S + 1)
     assert await foreign.tend(heard_s=10_000) == [(batch, 1)]
     assert await world.states(batch) == "r"
     (lost,) = await foreign.attempts(batch)

@@ -62,7 +62,7 @@ class Rabbit:
 
     async def round(self, *, stock: int | None = None) -> list[DueOffer]:
         """Withdraw, offer and send as the driver does; return what was sent. `stock`: that of the
-        queue; None: of a driver that has just begun.
+        queue, whose offers are no more young; None: of a driver that has just begun.
         """
         driver, stocks = self.world.driver, {}
         if stock is not None:
@@ -70,11 +70,20 @@ class Rabbit:
                 "SELECT pool_id FROM weft.pool WHERE name = $1", self.pool
             )
             stocks = {f"{pool} {self.names[0]} q": stock}
+            await self.let_age(2)
         await driver.withdraw_offers(self.epoch, self.names)
         await driver.offer_jobs(self.epoch, self.names, limit_jobs=1000, stocks=stocks)
         due = list(await driver.take_offers(self.epoch, self.names, again_s=5, limit_offers=1000))
         self.sent += due
         return due
+
+    async def let_age(self, by_s: int) -> None:
+        """Let it be so long ago that offers were made and answered."""
+        await self.world.admin.execute(
+            "UPDATE weft.transport_offer SET offered_at = offered_at - $2 * interval '1 second', "
+            "answered_at = answered_at - $2 * interval '1 second' WHERE transport = $1",
+            self.names[0], by_s,
+        )  # fmt: skip
 
     async def take(
         self, worker: Worker, messages: Sequence[MESSAGE], *, tenant: str | None = None

@@ -1,5 +1,5 @@
 -- _withdraw_excess: the youngest offers of a queue beyond so many that wait are withdrawn: its consumers or its stock are fewer now.
---   Their jobs are ready again, and their messages worthless from now on.
+--   Their jobs are ready again, and their messages worthless from now on. What is younger than a second may be taken soon and stays.
 -- Called by: offer_jobs, whose settings it has.   Safe to repeat: yes.
 -- Locks: job (SKIP LOCKED, in key order); as _unqueue_jobs; as _announce.   Plan: the offers, which are few; jobs by key.
 -- of_pool_id, of_tenant_id: whose; NULL: of all.
@@ -13,10 +13,11 @@ BEGIN
     SELECT array_agg(x.batch_id), array_agg(x.job_id) INTO v_batch, v_job FROM (
         SELECT l.batch_id, l.job_id FROM (
             SELECT y.batch_id, y.job_id FROM (
-                SELECT o.batch_id, o.job_id FROM weft.transport_offer o
+                SELECT o.batch_id, o.job_id, o.offered_at FROM weft.transport_offer o
                 WHERE o.queue = of_queue AND o.transport = of_transport AND o.attempt IS NULL
                     AND CASE WHEN of_tenant_id IS NULL THEN o.pool_id = of_pool_id ELSE o.tenant_id = of_tenant_id END
                 ORDER BY o.offer_id OFFSET keep LIMIT 1000) y
+            WHERE y.offered_at < clock_timestamp() - interval '1 second'
             ORDER BY y.batch_id, y.job_id) t
         CROSS JOIN LATERAL (
             SELECT j.batch_id, j.job_id FROM weft.job j

@@ -27,6 +27,19 @@ async def test_metrics_show_what_a_linked_worker_says(outside: Outside) -> None:
     assert 'weft_link_input_cache_bytes{role="api",worker="node1"} 9.0' in page
     (delay,) = [one for one in page.splitlines() if one.startswith("weft_link_delay_seconds{")]
     assert 0 < float(delay.rpartition(" ")[2]) < 60
+    seen = [
+        *(await outside.http.get("/v1/workers")).json()["items"],
+        *(await outside.http.get("/v1/overview")).json()["workers"],
+        (await outside.http.get("/v1/workers/node1")).json(),
+    ]
+    for one in seen:
+        assert (one["link"]["unshipped_bytes"], one["link"]["input_cache_bytes"]) == (7, 9)
+        assert one["link"]["delay_ms"] > 0
+    for wrong in (LinkFacts(float("nan"), 7, 9), LinkFacts(-1.0, 7, 9), LinkFacts(1.0, -7, 9)):
+        caller.facts = lambda _, wrong=wrong: wrong  # type: ignore[misc]
+        await worker.heartbeat(known.incarnation_id, [], draining=False)
+        assert "node1" not in (await outside.http.get("/metrics")).text
+        assert (await outside.http.get("/v1/workers/node1")).json()["link"] is None
     caller.facts = lambda _: None  # one of the release before
     await worker.heartbeat(known.incarnation_id, [], draining=False)
     assert "node1" not in (await outside.http.get("/metrics")).text

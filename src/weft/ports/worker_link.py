@@ -28,6 +28,8 @@ from weft.ports.store.worker import (
 )
 
 FRAME_VERSION: Final = 1
+FRAME_VERSIONS: Final = (FRAME_VERSION,)
+"""Those that an api reads: its own, and that of the release before where it is another."""
 FRAME_BYTES_MAX: Final = 16 << 20
 LOG_BYTES_MAX: Final = 1 << 20
 """Bytes of output in one frame."""
@@ -46,8 +48,10 @@ class LinkTerms(NamedTuple):
     """Its name."""
 
 
-class LinkFacts(NamedTuple):
-    """What a worker says of itself with each heartbeat, for the metrics of its api."""
+class LinkFacts(msgspec.Struct, frozen=True, array_like=True):
+    """What a worker says of itself with each heartbeat, for those who look at its api. Later
+    releases may say more: nobody minds what comes behind.
+    """
 
     delay_ms: float
     """How long the heartbeat before took, there and back."""

@@ -7,6 +7,7 @@ from litestar import Response, get
 from weft.api.http.parameters import Query
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.pages.view import link, show
+from weft.api.use_cases.workers import list_workers
 
 PLACE: Final = "/ui/workers"
 ROWS: Final = 100
@@ -17,7 +18,8 @@ async def show_workers(request: AnyRequest) -> Response[bytes]:
     """Show the workers by name; `after` and `pool`: those after this one."""
     query = Query(request, ("after", "pool"))
     name = query.text("after")
-    rows = await services_of(request).store.list_workers(
+    rows = await list_workers(
+        services_of(request),
         caller_of(request),
         with_deleted=False,
         limit=ROWS,

@@ -1,7 +1,11 @@
 """Show workers, and let them take no new jobs."""
 
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
 from weft.api.services import Services
-from weft.ports.store import Caller
+from weft.ports.store import Caller, Row
 from weft.submission.services import Answer
 
 
@@ -35,8 +39,46 @@ async def lose_worker(services: Services, caller: Caller, name: str, pool: str |
     return await _changed(services, caller, name, pool, changed=changed)
 
 
+def with_link(services: Services, rows: Iterable[Row]) -> list[Row]:
+    """Return documents of workers with what those outside have said last."""
+    return [{**one, "link": _link_of(services, one)} for one in rows]
+
+
+def _link_of(services: Services, worker: Row) -> Answer | None:
+    if services.link is None or not worker["linked"] or worker["ended_at"] is not None:
+        return None
+    said = services.link.told_by(worker["pool"], worker["worker"])
+    return None if said is None else msgspec.structs.asdict(said)
+
+
+async def get_worker(services: Services, caller: Caller, name: str, pool: str | None) -> Row:
+    """Return a worker, with who changed its state."""
+    return with_link(services, [await services.store.get_worker(caller, name, pool)])[0]
+
+
+async def list_workers(
+    services: Services,
+    caller: Caller,
+    *,
+    with_deleted: bool,
+    limit: int,
+    after: tuple[str, str] | None = None,
+) -> Sequence[Row]:
+    """Return workers by name."""
+    rows = await services.store.list_workers(
+        caller, with_deleted=with_deleted, limit=limit, after=after
+    )
+    return with_link(services, rows)
+
+
+async def overview(services: Services, caller: Caller) -> Answer:
+    """Return the workers and how many jobs wait and run."""
+    found = await services.store.overview(caller)
+    return {**found, "workers": with_link(services, found["workers"])}
+
+
 async def _changed(
     services: Services, caller: Caller, name: str, pool: str | None, *, changed: bool
 ) -> Answer:
-    found = await services.store.get_worker(caller, name, pool)
+    found = await get_worker(services, caller, name, pool)
     return {**found, "changed": changed}

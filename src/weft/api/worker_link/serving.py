@@ -18,7 +18,7 @@ from weft.api.worker_link.refusals import refused, wrong_frame
 from weft.ports.spool import Spool
 from weft.ports.store import Caller, Claimed, ClaimRequest, OfferAnswer, WorkTerms
 from weft.ports.worker_link import (
-    FRAME_VERSION,
+    FRAME_VERSIONS,
     LISTED_MAX,
     Frame,
     Hello,
@@ -32,6 +32,7 @@ from weft.telemetry import metrics
 _REMEMBERED_MAX: Final = 10_000
 _ENTRIES_MAX: Final = 50_000
 """In one list of a call: more than a worker has attempts."""
+_DELAY_MS_MAX: Final = 1e9
 _SECRETS: Final = frozenset({"get_secrets", "seal_secrets"})
 _FREE: Final = frozenset({"hello", "home_tenant", "list_ended_jobs", "list_removed"})
 """What they tell is no secret: who registered may ask, in bounded sets."""
@@ -50,8 +51,10 @@ class WorkerLink:
     """Says where the output in the spool is shipped to, by the database; None: nowhere."""
     _terms: dict[tuple[int, int], LinkTerms] = field(default_factory=dict)
     """Of incarnations, by token: they never change."""
-    _heard: dict[int, tuple[float, str, LinkFacts]] = field(default_factory=dict)
-    """What incarnations said of themselves, and when; the one that was silent longest first."""
+    _heard: dict[int, tuple[float, tuple[str, str], LinkFacts]] = field(default_factory=dict)
+    """What incarnations said of themselves, when, and their pools and names; the one that was
+    silent longest first.
+    """
 
     def __post_init__(self) -> None:
         self._output = LinkedOutput(self.spool, self.lost_after_s)
@@ -64,8 +67,12 @@ class WorkerLink:
         """
         work = _work_of(caller)
         form = call_forms().get(frame.call)
-        if frame.version != FRAME_VERSION or form is None:
-            raise wrong_frame(f"it is {frame.call[:40]!r} of version {frame.version}")
+        if frame.version not in FRAME_VERSIONS or form is None:
+            versions = " and ".join(map(str, FRAME_VERSIONS))
+            raise wrong_frame(
+                f"it is {frame.call[:40]!r} of version {frame.version}; this server reads "
+                f"version {versions}"
+            )
         try:
             given = form.decode_arguments(frame.arguments)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -126,7 +133,7 @@ class WorkerLink:
         if frame.call == "record_files":
             await self.handing_over.check_files(store, **given)
         found = await getattr(store, frame.call)(**given)
-        self._note(frame, given, found, terms.worker)
+        self._note(frame, given, found, (work.pool, terms.worker))
         if frame.call == "get_secrets":  # of the previous release, which has no key for them
             return [one and replace(one, body=None) for one in found]
         if frame.call == "find_stores":
@@ -138,11 +145,27 @@ class WorkerLink:
         since = time.monotonic() - self.lost_after_s
         metrics.set_linked_workers({
             worker: (facts.delay_ms / 1000, facts.unshipped_bytes, facts.input_cache_bytes)
-            for at, worker, facts in self._heard.values()
+            for at, (_, worker), facts in self._heard.values()
             if at > since
         })  # fmt: skip
 
-    def _note(self, frame: Frame, given: Mapping[str, Any], found: Any, worker: str) -> None:  # noqa: ANN401 (of the call)
+    def told_by(self, pool: str, worker: str) -> LinkFacts | None:
+        """Return what a worker has said last; None: nothing for long, or not to this api."""
+        since = time.monotonic() - self.lost_after_s
+        said = (
+            facts
+            for at, name, facts in self._heard.values()
+            if at > since and name == (pool, worker)
+        )
+        return next(said, None)
+
+    def _note(
+        self,
+        frame: Frame,
+        given: Mapping[str, Any],
+        found: Any,  # noqa: ANN401 (of the call)
+        worker: tuple[str, str],
+    ) -> None:
         """Note which attempts the worker has by now."""
         if frame.call == "claim_jobs":
             self._output.begin(frame.incarnation_id, found)
@@ -156,7 +179,7 @@ class WorkerLink:
         elif frame.call == "heartbeat":
             self._output.heard(frame.incarnation_id, is_alive=found.alive)
             self._heard.pop(frame.incarnation_id, None)
-            if found.alive and frame.facts is not None:
+            if found.alive and frame.facts is not None and _is_sound(frame.facts):
                 self._heard[frame.incarnation_id] = time.monotonic(), worker, frame.facts
                 while len(self._heard) > _REMEMBERED_MAX:
                     del self._heard[next(iter(self._heard))]
@@ -206,6 +229,12 @@ class WorkerLink:
                 if notice is None:
                     return
                 yield notice
+
+
+def _is_sound(facts: LinkFacts) -> bool:
+    """Say whether it may be: a worker says whatever it likes."""
+    counts = facts.unshipped_bytes, facts.input_cache_bytes
+    return 0 <= facts.delay_ms < _DELAY_MS_MAX and all(0 <= one < 2**63 for one in counts)
 
 
 def _registration(caller: Caller, work: WorkTerms, given: Mapping[str, Any]) -> Mapping[str, Any]:

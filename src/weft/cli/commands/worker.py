@@ -250,11 +250,21 @@ def _print_facts(worker: Document) -> None:
             "Avoids": _avoids(worker.get("avoids") or ()),
             "Jobs": None if count is None else f"{count:,} running",
             "Version": worker["version"],
-            "Link": "yes" if worker.get("linked") else None,
+            "Link": _link(worker),
             "Registered": moment(worker["registered_at"]),
             "Last heard of": moment(worker["heartbeat_at"]),
             "Ended": moment(worker["ended_at"]) or None,
         }
+    )
+
+
+def _link(worker: Document) -> str | None:
+    """Return how a worker outside is: `12 ms away, 3 MiB to ship, 40 MiB of inputs kept`."""
+    if (said := worker.get("link")) is None:
+        return "yes" if worker.get("linked") else None
+    return (
+        f"{round(said['delay_ms'])} ms away, {size(said['unshipped_bytes'])} to ship, "
+        f"{size(said['input_cache_bytes'])} of inputs kept"
     )
 
 

@@ -56,7 +56,11 @@ def worker_state(worker: Document) -> str:
 
 def worker_host(worker: Document) -> str:
     """Return the host of a worker, and whether it is outside; an older server does not say so."""
-    return f"{worker['host']} (link)" if worker.get("linked") else str(worker["host"])
+    if not worker.get("linked"):
+        return str(worker["host"])
+    said = worker.get("link")
+    away = f" {round(said['delay_ms'])} ms" if said else ""
+    return f"{worker['host']} (link{away})"
 
 
 def number_ranges(numbers: Iterable[int], prefix: str = "j") -> str:

@@ -39,6 +39,14 @@ class AvoidedNode(Struct, kw_only=True):
     reason: str
 
 
+class LinkState(Struct, kw_only=True):
+    """What a worker outside has said last."""
+
+    delay_ms: Annotated[float, Meta(ge=0, description="of its last heartbeat, there and back")]
+    unshipped_bytes: Annotated[int, Meta(ge=0, description="of output that the api does not have")]
+    input_cache_bytes: Annotated[int, Meta(ge=0, description="of inputs that it keeps for jobs")]
+
+
 class Worker(Struct, kw_only=True):
     """A worker."""
 
@@ -56,6 +64,9 @@ class Worker(Struct, kw_only=True):
     version: Annotated[str, Meta(description="its release")]
     linked: Annotated[
         bool, Meta(description="it reaches the database by the link of the api, with a token")
+    ]
+    link: Annotated[
+        LinkState | None, Meta(description="null: it is not linked, or to another api")
     ]
     offers: Annotated[
         dict[str, int | str | list[str]],

@@ -20,7 +20,7 @@ ALL = ("all",)
 async def overview(request: AnyRequest) -> Response[bytes]:
     """Get the workers and how many jobs wait and run."""
     Query(request, ())
-    return reply(await services_of(request).store.overview(caller_of(request)))
+    return reply(await workers.overview(services_of(request), caller_of(request)))
 
 
 @get("/v1/overview/minutes", opt={"answer": Minutes})
@@ -37,8 +37,8 @@ async def overview_minutes(request: AnyRequest) -> Response[bytes]:
 async def list_workers(request: AnyRequest) -> Response[bytes]:
     """List the workers by name; `all`: also those that have ended in order."""
     with_deleted = Query(request, ALL).flag("all")
-    found = await services_of(request).store.list_workers(
-        caller_of(request), with_deleted=with_deleted, limit=WORKERS_MAX
+    found = await workers.list_workers(
+        services_of(request), caller_of(request), with_deleted=with_deleted, limit=WORKERS_MAX
     )
     return reply({"items": found, "cursor": None})
 
@@ -47,7 +47,7 @@ async def list_workers(request: AnyRequest) -> Response[bytes]:
 async def get_worker(request: AnyRequest) -> Response[bytes]:
     """Get a worker, with who changed its state, when and why."""
     pool, name = Query(request, POOL).text("pool"), worker_of(request)
-    return reply(await services_of(request).store.get_worker(caller_of(request), name, pool))
+    return reply(await workers.get_worker(services_of(request), caller_of(request), name, pool))
 
 
 @post("/v1/workers/{w:str}/cordon", opt={"answer": ChangedWorker, "body": Cordon, "query": POOL})

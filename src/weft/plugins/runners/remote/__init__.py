@@ -65,7 +65,7 @@ class RemoteRunner:
         self._handles = handles
         self._left = LeftFiles(limits)
         self._forgetting = Forgetting(self._engine, handles, lambda key: key in self._held)
-        self._outputs = Outputs(self._engine, logs, self._kept_max)
+        self._outputs = Outputs(self._engine, logs, lambda key: self._held.get(key))  # noqa: PLW0108 (`adopt` replaces it)
         self._held: dict[AttemptKey, Handle] = {}
         self._unsubmitted: dict[AttemptKey, Handle] = {}
         """Attempts with a handle that were not submitted yet."""
@@ -134,13 +134,6 @@ class RemoteRunner:
         waiting = [key for key in self._held if key not in known]
         name = self._handles.incarnation()
         return Known(name, self._handles.older_are_gone(), waiting, live, ended)
-
-    def _kept_max(self, key: AttemptKey) -> int | None:
-        """Return how much of each stream of an attempt its job lets be kept."""
-        held = self._held.get(key)
-        return None if held is None or held.assignment.spec.log is None else (
-            held.assignment.spec.log.max_bytes
-        )  # fmt: skip
 
     async def submit(self, assignments: Sequence[Assignment]) -> None:
         """Write a handle for each attempt, then give them to the engine together. Return when it

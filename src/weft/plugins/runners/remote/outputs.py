@@ -14,6 +14,7 @@ from weft.core.errors import Unavailable
 from weft.core.files.log_location import LogLocation
 from weft.plugins.runners.remote.ends import at_ns
 from weft.plugins.runners.remote.engine import Engine, Status
+from weft.plugins.runners.remote.handles import Handle
 from weft.ports.executor import ExecutorLimits, kept_of
 from weft.ports.log_store import LogWriter, Stored, StoredStream
 from weft.wire.log_format import Piece, encode_cut
@@ -85,12 +86,12 @@ class Outputs:
 
     def __init__(
         self, engine: Engine, logs: LogWriter,
-        kept_max: Callable[[AttemptKey], int | None] = lambda _key: None,
+        held: Callable[[AttemptKey], Handle | None] = lambda _key: None,
     ) -> None:  # fmt: skip
-        """`kept_max(key)`: how much of each stream its job lets be kept."""
+        """`held(key)`: what is to be run."""
         self._engine = engine
         self._logs = logs
-        self._kept_max = kept_max
+        self._held = held
         self._known: dict[AttemptKey, _Output] = {}
         self._followed: dict[AttemptKey, None] = {}
         """In the order in which they are looked at."""
@@ -171,8 +172,10 @@ class Outputs:
         return output.stored
 
     def _limited(self, key: AttemptKey, stored: Stored) -> Stored:
-        kept_max = self._kept_max(key)
-        return stored if kept_max is None else stored.at_most(kept_max)
+        """Return it with how much of each stream the job lets be kept."""
+        held = self._held(key)
+        said = None if held is None else held.assignment.spec.log
+        return stored if said is None or said.max_bytes is None else stored.at_most(said.max_bytes)
 
     async def _add(
         self, key: AttemptKey, output: _Output, stored: Stored, pieces: Sequence[Piece], at_ms: int

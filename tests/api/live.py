@@ -82,7 +82,7 @@ class LiveApi:
             handing_over = LinkedHandOver(keys, Signatures(linked, keys))
             link = WorkerLink(lambda: linked, self.spool(), 30.0, handing_over)
         logs = FileLogStore(self.settings.home / "logs")
-        look_ups = LookUps(self.settings)
+        look_ups = LookUps(self.settings, lambda: SecretKeys(self.secret_keys))
         self._stack.push_async_callback(look_ups.close)
         self.app = app = create_app(
             self.store, self.store.notices, logs, self.settings, doors=self._doors,

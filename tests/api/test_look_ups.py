@@ -13,6 +13,7 @@ from api.live import LiveApi
 from api.test_sources import TOML, audit, find, on
 from weft.run.asked.look_ups import LookUps
 from weft.settings import Settings
+from weft.wire.sealed import SecretKeys
 
 SETUP = """
 [lifecycle.short]
@@ -52,10 +53,12 @@ class Hub:
         self.known: dict[str, Any] = {}
         self.status = 200
         self.asked: list[str] = []
+        self.logins: list[str | None] = []
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
+                outer.logins.append(self.headers["Authorization"])
                 outer.asked.append(self.path)
                 found = outer.known.get(self.path.removeprefix("/of/"))
                 status = 404 if outer.status == 200 and found is None else outer.status
@@ -90,7 +93,9 @@ Serve = Callable[[], Any]
 @pytest.fixture
 async def asking(api: LiveApi) -> AsyncIterator[LiveApi]:
     """Give an api that may ask servers of this host."""
-    look_ups = LookUps(Settings(source_private_hosts="127.0.0.1"))
+    look_ups = LookUps(
+        Settings(source_private_hosts="127.0.0.1"), lambda: SecretKeys(api.secret_keys)
+    )
     api.app.services.look_ups = look_ups
     yield api
     await look_ups.close()
@@ -222,3 +227,48 @@ async def test_unknown_kinds_are_refused_with_the_known_ones(
     (one,) = answer.json()["errors"]
     assert one["pointer"] == pointer
     assert "http" in one["message"]
+
+
+BEARER = ', headers = {Authorization = "Bearer ${secret.hub}"}'
+
+
+async def test_look_up_is_told_secrets_of_the_owner_and_shows_none(
+    asking: LiveApi, http: httpx.AsyncClient, database: dict[str, str], hub: Hub
+) -> None:
+    assert (await apply(http, hub.url, BEARER)).status_code == 200
+    hub.known = {"T": {"published": "the canary-77 sings"}}
+    await find(database, "T", measured=MEASURED, cloud=1)
+    await go_on(asking, database)
+    waits = "let.esa has no answer: its owner has no secret hub"
+    assert await shown(http) == {"T": ("waiting", waits)}
+
+    await http.put("/v1/secrets/hub", json={"value": "canary-77"})
+    await go_on(asking, database)
+    assert hub.logins == ["Bearer canary-77"]
+    state, reason = (await shown(http))["T"]
+    assert state == "refused"  # that is no date
+    told = [
+        reason,
+        (await http.get("/v1/sources/scenes")).text,
+        (await http.get("/v1/lines")).text,
+    ]
+    assert "canary-77" not in " ".join(told)
+
+
+@pytest.mark.parametrize(
+    ("url", "more", "why"),
+    [
+        ("https://hub.example", ', query = {api_key = "literal"}', "api_key is a credential"),
+        ("https://hub.example", ', headers = {Authorization = "x"}', "Authorization is a credent"),
+        ("https://${{param.host}}", BEARER, "write out its host"),
+        ("https://hub.example${{param.end}}", BEARER, "write out its host"),
+        ("https://ann:literal@hub.example", "", "write its password as"),
+        ("https://ann:x${{secret.a}}@hub.example", "", "write all of the password"),
+    ],
+)
+async def test_look_up_with_a_credential_in_the_open_is_refused(
+    http: httpx.AsyncClient, url: str, more: str, why: str
+) -> None:
+    answer = await apply(http, url.replace("{{", "{").replace("}}", "}"), more)
+    assert answer.status_code == 400
+    assert why in answer.text

@@ -36,9 +36,14 @@ class AsksLookUps(Protocol):
     """Asks plug-ins, away from this process."""
 
     async def ask(
-        self, tenant_id: int, questions: Sequence[Question]
+        self,
+        tenant_id: int,
+        questions: Sequence[Question],
+        sealed: Mapping[str, Any] | None = None,
     ) -> Mapping[Question, Answered]:
-        """Return an answer to each question. Once a look-up is away, it is not asked again."""
+        """Return an answer to each question. Once a look-up is away, it is not asked again.
+        `sealed`: the secrets that they name, as of `DueSource`.
+        """
 
     async def close(self) -> None:
         """End all processes."""

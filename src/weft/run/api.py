@@ -110,8 +110,8 @@ async def _serve(settings: Settings, name: str) -> int:
             opened_submissions(settings) as submissions,
         ):
             schema_check = await begin_schema_check(store)
-            look_ups = LookUps(settings)
             keys = partial(read_secret_keys, settings, home)
+            look_ups = LookUps(settings, keys)
             app = create_app(
                 store, store.notices, log_reader(settings, home, copies), settings,
                 callback_key=home.callback_key(), secret_keys=keys, doors=api_doors(), link=link,

@@ -120,6 +120,7 @@ class Sources:
                     UserRole(row["role"]),
                     in_turn=False,
                 ),
+                sealed=row["sealed"],
             )
         return None
 

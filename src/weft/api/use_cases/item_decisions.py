@@ -155,7 +155,7 @@ async def _decided_all(
         questions = [one for _, _, asked in asking for one in asked.values()]
         found: Mapping[Question, Answered] = {}
         if questions and look_ups is not None:
-            found = await look_ups.ask(taken.owner.tenant_id, questions)
+            found = await look_ups.ask(taken.owner.tenant_id, questions, taken.sealed)
         for item, _, asked in asking:
             answers.setdefault(item.n, {}).update(
                 {name: found.get(one, _NO_LOOK_UPS) for name, one in asked.items()}

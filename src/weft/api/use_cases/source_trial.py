@@ -82,6 +82,7 @@ def _taken(
             caller.tenant_id, known["user_id"], owner["name"], UserRole(owner["role"]),
             in_turn=False,
         ),
+        sealed=known["look_ups_sealed"],
     )  # fmt: skip
 
 

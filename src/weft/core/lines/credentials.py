@@ -1,4 +1,6 @@
-"""Credentials of sources and sinks: `${secret.NAME}`, of who owns them, in `url` and `headers`."""
+"""Credentials of sources, look-ups and sinks: `${secret.NAME}`, of who owns them, in `url`,
+`query` and `headers`.
+"""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -27,18 +29,26 @@ def wrong_url(given: object) -> str:
     plain = SECRET.sub("x", url)
     if "${" in plain:
         return "only ${secret.NAME} is filled into it"
-    if (found := AUTHORITY.match(url)) is not None and "${" in found[2]:
+    if what := wrong_authority(url):
+        return what
+    try:
+        parse_callback_url(without_login(plain)[0])
+    except ValueError as error:
+        return str(error)
+    return wrong_credential(parse_qsl(urlsplit(url).query))
+
+
+def wrong_authority(url: str) -> str:
+    """Say what is wrong with login and host where secrets may stand; empty: nothing."""
+    found = AUTHORITY.match(url)
+    if found is not None and "${" in found[2]:
         return "its host is no secret: addresses are checked"
     login = None if found is None else found[1]
     if login == "":
         return "its login is empty"
     if login is not None and "${" in login and not _LOGIN.fullmatch(login):
         return "write all of the password as one ${secret.NAME}"
-    try:
-        parse_callback_url(without_login(plain)[0])
-    except ValueError as error:
-        return str(error)
-    return wrong_credential(parse_qsl(urlsplit(url).query))
+    return ""
 
 
 def wrong_credential(given: Iterable[tuple[str, object]]) -> str:

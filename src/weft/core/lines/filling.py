@@ -16,6 +16,8 @@ _ADDRESS: Final = re.compile(r"([a-z0-9]+://[^/$]+/|file:///|[^:/$]+/)")
 """What stands before the first word of an item."""
 _PARAM: Final = re.compile(r"\$\{param\.[^}]*\}")
 SERIES: Final = "series"
+_SEALED: Final = ("secret",)
+"""Opened where it is sent, and nowhere before."""
 _BEFORE: Final = "previous"
 JOB_BEFORE: Final = "${series.previous.job}"
 """Its job, as b1.j7: who finds it is weft, so it may be the host of an address."""
@@ -51,6 +53,8 @@ def filled(text: str, value_of: ValueOf, quote: Callable[[str, str], str] | None
     """
 
     def one_of(one: re.Match[str]) -> str:
+        if one[1] in _SEALED:
+            return one[0]
         value = _written(value_of(one[1], one[2]), one)
         return value if quote is None else quote(value, one[1])
 

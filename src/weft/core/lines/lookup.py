@@ -1,7 +1,8 @@
 """Look-ups of a configuration, `let.NAME`: what is asked elsewhere about an item, and what becomes
 of the item if that knows nothing.
 
-What an item says is quoted in an address, and never chooses its host.
+What an item says is quoted in an address, and never chooses its host. Secrets are opened when a
+question is asked.
 """
 
 import json
@@ -11,9 +12,16 @@ from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from typing import Any, Final, Literal, NamedTuple
-from urllib.parse import quote
+from urllib.parse import parse_qsl, quote, urlsplit
 
-from weft.core.deliveries.callback_url import parse_callback_url
+from weft.core.deliveries.callback_url import parse_callback_url, without_login
+from weft.core.lines.credentials import (
+    AUTHORITY,
+    SECRET,
+    wrong_authority,
+    wrong_credential,
+    wrong_headers,
+)
 from weft.core.lines.durations import duration_of
 from weft.core.lines.filling import FIELD, ValueOf, filled, wrong_text
 
@@ -23,7 +31,7 @@ HTTP: Final = "http"
 ROOTS: Final = ("item", "param")
 _NAME: Final = re.compile(r"[a-z][A-Za-z0-9_]{0,62}")
 _OWN: Final = ("plugin", "value", "cache", "on_missing")
-_OF_HTTP: Final = ("url", "query")
+_OF_HTTP: Final = ("url", "query", "headers")
 _OPTIONS_MAX: Final = 50
 _CHARS_MAX: Final = 2000
 _SAFE: Final[Mapping[str, str]] = {"item": "/", "param": ":/?&=%#@,+"}
@@ -103,22 +111,44 @@ def _check(one: Mapping[str, Any], wrong: Wrong) -> None:
             wrong((field,), "it should be a table of texts and numbers")
         for text in _texts(value):
             is_url = plugin == HTTP and field == "url"
-            if what := wrong_text(text, roots=ROOTS, is_address=is_url):
+            if what := wrong_text(SECRET.sub("x", text), roots=ROOTS, is_address=is_url):
                 wrong((field,), what)
-    if plugin == HTTP and (what := _wrong_url(options.get("url"))):
+    told = any(SECRET.search(text) for text in _texts(options))
+    if plugin == HTTP:
+        _check_http(options, wrong, told=told)
+    elif told and names_of(one, "param"):
+        wrong((), "it names a secret, so it reads no parameters: others set them")
+
+
+def _check_http(options: Mapping[str, Any], wrong: Wrong, *, told: bool) -> None:
+    """Check what goes by HTTP. `told`: it names secrets."""
+    if what := _wrong_url(options.get("url"), told=told):
         wrong(("url",), what)
+    query = options.get("query")
+    if isinstance(query, Mapping) and (what := wrong_credential(query.items())):
+        wrong(("query",), what)
+    if "headers" in options and (what := wrong_headers(options["headers"])):
+        wrong(("headers",), what)
 
 
-def _wrong_url(given: object) -> str:
+def _wrong_url(given: object, *, told: bool) -> str:
     if not isinstance(given, str) or not 1 <= len(given) <= _CHARS_MAX:
         return f"a look-up by http needs an address of at most {_CHARS_MAX} characters"
+    found = AUTHORITY.match(given)
+    if told and (found is None or "${" in found[2]):
+        return "it is told a secret: write out its host"
     if _VERBATIM.match(given):
         return ""
+    login = None if found is None else found[1]
+    if login is not None and (what := wrong_authority(given)):
+        return what
+    if login and "${" not in login:
+        return "write its password as ${secret.NAME}, a secret of the owner of the source"
     try:
-        parse_callback_url(FIELD.sub("x", given))
+        parse_callback_url(without_login(FIELD.sub("x", given))[0])
     except ValueError as error:
         return str(error)
-    return ""
+    return wrong_credential(parse_qsl(urlsplit(given).query))
 
 
 def _texts(value: object) -> Iterator[str]:

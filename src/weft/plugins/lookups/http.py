@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any, Final
 
+from weft.core.deliveries.callback_url import without_login
 from weft.plugins.sources.http import address_of, asked
 from weft.ports.lookup import ANSWER_BYTES_MAX, LookUpAway
 from weft.ports.source import SourceFailed, SourceSite
@@ -18,7 +19,11 @@ class HttpLookUp:
     def look_up(self, options: Mapping[str, Any], site: SourceSite) -> object:
         """Ask once."""
         try:
-            return asked(address_of(options, None, None), site, bytes_max=ANSWER_BYTES_MAX)
+            url, login = without_login(str(options["url"]))
+            return asked(
+                address_of({**options, "url": url}, None, None), site,
+                headers={**login, **options.get("headers", {})}, bytes_max=ANSWER_BYTES_MAX,
+            )  # fmt: skip
         except SourceFailed as error:
             if error.status in _UNKNOWN:
                 return None

@@ -63,6 +63,8 @@ class TakenSource:
     items: Sequence[TakenItem]
     """The oldest first."""
     owner: Caller
+    sealed: Document | None = None
+    """The secrets that its look-ups name, as of `DueSource`."""
 
 
 class Decision(NamedTuple):

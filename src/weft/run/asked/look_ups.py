@@ -8,14 +8,17 @@ import asyncio
 import json
 import time
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Final
+from typing import Any, Final
 
+from weft.core.errors import SecretKeyMissing
+from weft.core.lines.credentials import SECRET
 from weft.core.lines.lookup import Answered, Question
 from weft.ports.lookup import ANSWER_BYTES_MAX, LOOKUP_PLUGINS
 from weft.run.asked.asked_process import START_S, AskedProcess, start
 from weft.settings import Settings
+from weft.wire.sealed import OpensSecrets, SecretKeys, folded, opened
 
 AT_ONCE: Final = 8
 """Questions of one set."""
@@ -25,23 +28,29 @@ SET_S: Final = 30.0
 """For all questions of a set; then the rest has to wait, as an api has a source for a minute."""
 CACHE_BYTES_MAX: Final = 16 << 20
 _LATER: Final = Answered(away="there are many questions; it is asked soon", alone=True)
+_Key = tuple[int, int, Question]
+"""Of a tenant and, if secrets are named, their owner."""
 
 
 class LookUps:
     """Asks plug-ins."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, keys: Callable[[], OpensSecrets] = SecretKeys) -> None:
+        self._keys = keys
         self._site = {"private_hosts": settings.source_private_hosts, "timeout_s": ANSWER_S}
         self._answer_s = ANSWER_S + MARGIN_S
         self._starting: dict[str, asyncio.Lock] = {}
         self._processes: dict[str, AskedProcess] = {}
         self._all: set[AskedProcess] = set()
-        self._known: OrderedDict[tuple[int, Question], tuple[float, int, Answered]] = OrderedDict()
+        self._known: OrderedDict[_Key, tuple[float, int, Answered]] = OrderedDict()
         """Until when, how large and what."""
         self._bytes = 0
 
     async def ask(
-        self, tenant_id: int, questions: Sequence[Question]
+        self,
+        tenant_id: int,
+        questions: Sequence[Question],
+        sealed: Mapping[str, Any] | None = None,
     ) -> Mapping[Question, Answered]:
         """Ask each once."""
         found: dict[Question, Answered] = {}
@@ -49,13 +58,14 @@ class LookUps:
         room = asyncio.Semaphore(AT_ONCE)
 
         async def one(question: Question) -> None:
-            known = self._remembered((tenant_id, question))
+            key = (tenant_id, sealed["user_id"] if sealed else 0, question)
+            known = self._remembered(key)
             if known is None:
                 async with room:
-                    known = away.get(question.name) or await self._ask(question)
+                    known = away.get(question.name) or await self._ask(question, sealed)
                 if known.away is not None and not known.alone:
                     away[question.name] = known
-                self._remember((tenant_id, question), known)
+                self._remember(key, known)
             found[question] = known
 
         different = [*dict.fromkeys(questions)]
@@ -70,15 +80,21 @@ class LookUps:
         for one in [*self._all]:
             await one.end()
 
-    async def _ask(self, question: Question) -> Answered:
-        process = None
+    async def _ask(self, question: Question, sealed: Mapping[str, Any] | None) -> Answered:
+        process, options = None, json.loads(question.options)
+        values: Mapping[str, str] = {}
+        try:
+            if SECRET.search(question.options):
+                options, values = opened(options, sealed or {"bodies": {}}, self._keys())
+        except (SecretKeyMissing, ValueError) as error:
+            return Answered(away=str(error))
         try:
             async with asyncio.timeout(START_S):
                 process = await self._process(question.plugin)
             if process is None:
                 return Answered(away=f"there is no look-up {question.plugin!r} here")
             async with asyncio.timeout(self._answer_s):
-                answer = await process.ask(json.loads(question.options))
+                answer = folded(await process.ask(options), values)
         except (TimeoutError, OSError, EOFError):
             if process is not None:
                 process.retire()
@@ -98,12 +114,12 @@ class LookUps:
                 found.ended.add_done_callback(lambda _: self._all.discard(found))
             return found
 
-    def _remembered(self, key: tuple[int, Question]) -> Answered | None:
+    def _remembered(self, key: _Key) -> Answered | None:
         known = self._known.get(key)
         return known[2] if known is not None and known[0] > time.monotonic() else None
 
-    def _remember(self, key: tuple[int, Question], answered: Answered) -> None:
-        question = key[1]
+    def _remember(self, key: _Key, answered: Answered) -> None:
+        question = key[2]
         if question.cache_s == 0 or answered.away is not None or answered.value is None:
             return
         if before := self._known.pop(key, None):

@@ -2,8 +2,9 @@
 -- Called by: set_parameter, _save_parameters, which have locked setups.   Safe to repeat: yes.
 -- Locks: setups (by the caller).   Plan: by key, from the end.
 -- of_type: NULL: as it is, or, if it is new, as the value is.   of_setup NULL: a person sets it.
--- by_user: who sets it, without the right to manage: a parameter that stands in an image, a command or files of a source chooses what
---   runs as its owner, so only the owner sets it. NULL: who may manage the tenant does.
+-- by_user: who sets it, without the right to manage: a parameter that stands in an image, a command or files of a source, or in
+--   expressions for its environment, attributes or look-ups, chooses what runs as its owner, so only the owner sets it.
+--   NULL: who may manage the tenant does.
 -- Returns: whether there is a new version.   Raises WF121, WF246 (it has another type).
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._add_version(of_tenant_id int, of_name text, value jsonb, of_type text, actor text, of_setup text,
@@ -27,11 +28,13 @@ BEGIN
     END IF;
     SELECT s.name, u.name INTO v_source, v_owner FROM weft.source s JOIN weft.tenant_user u USING (user_id)
     WHERE s.tenant_id = of_tenant_id AND s.ended_at IS NULL AND s.user_id <> by_user
-        AND concat(s.template -> 'job', s.options -> 'command') ~ format('\$\{param\.%s[:}]', of_name)
+        AND (concat(s.template -> 'job', s.options -> 'command', s.template #> '{configure,let}') ~ format('\$\{param\.%s[:}]', of_name)
+            OR concat(s.template #> '{configure,env}', s.template #> '{configure,attributes}', s.template #> '{configure,let}')
+                ~ format('\mparam\s*\.\s*%s\M', of_name))
     ORDER BY s.name LIMIT 1;
     IF v_source IS NOT NULL THEN
         PERFORM weft._fail('WF121', format('parameter "%s" chooses what source "%s" runs as %s', of_name, v_source, v_owner),
-            'It stands in the image, the command or the files of that source.',
+            'It stands in the image, the command, the files, the environment, the attributes or a look-up of that source.',
             format('Ask %s, or an administrator of the tenant, to set it.', v_owner));
     END IF;
     INSERT INTO weft.parameter_version (tenant_id, name, version, type, value, set_at, set_by, setup)

@@ -5,11 +5,11 @@
 -- Plan: by source_work_at_idx; the last taking of each tenant by source_taken_at_idx;
 --   items by source_item_ready_idx and source_item_due_idx.
 -- Returns: no row: none waits. items: [{n, key, fields, document, found_at}], the oldest first; those with a document are submitted
---   as they are, to the batch batch_id, or to a new one, under the number of the set.
+--   as they are, to the batch batch_id, or to a new one, under the number of the set. sealed: as _secrets_of, for look-ups.
 -- Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.take_source(limit_rows int, lease_s double precision, at timestamptz DEFAULT clock_timestamp())
 RETURNS TABLE (source_id int, name text, lifecycle text, billing_project text, template jsonb, taking bigint, bunch int, batch_id bigint,
-    batch_day date, items jsonb, tenant_id int, user_id int, user_name text, role text)
+    batch_day date, items jsonb, tenant_id int, user_id int, user_name text, role text, sealed jsonb)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
@@ -37,6 +37,7 @@ BEGIN
     END IF;
     RETURN QUERY SELECT v_source.source_id, v_source.name, v_source.lifecycle, v_source.billing_project, v_source.template,
         v_source.n_taken, v_source.bunch, v_source.batch_id, v_source.batch_day, coalesce(v_items, '[]'), v_source.tenant_id,
-        v_source.user_id, u.name, u.role
+        v_source.user_id, u.name, u.role, weft._secrets_of(v_source.tenant_id, v_source.user_id,
+            coalesce(v_source.template #>> '{configure,let}', ''))
     FROM weft.tenant_user u WHERE u.user_id = v_source.user_id;
 END $$;

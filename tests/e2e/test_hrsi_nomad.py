@@ -1,0 +1,64 @@
+"""The exit codes of HR-S&I on a real Nomad, by the files of `examples` (row 47)."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from e2e.conftest import Weft
+from e2e.test_engines_together import gateway, told
+from runners.nomad_cluster import nomad_cluster
+
+pytestmark = [pytest.mark.engine(name="nomad"), pytest.mark.timeout(900)]
+EXAMPLES = Path(__file__).parents[2] / "examples"
+WITHIN_S = 300.0
+FAILED = ["internal_error", "error_checked"]
+ERRORS = ("internal_error", "external_error", "error_checked")
+
+
+@pytest.fixture
+def weft(tmp_path: Path) -> Iterator[Weft]:
+    found = Weft(tmp_path / "home")
+    up = found.run("up", "--port", "0", "--detach", timeout_s=300)
+    assert up.returncode == 0, up.stderr.decode()
+    yield found
+    found.run("down", timeout_s=120)
+
+
+def test_codes_mean_what_they_do_there(weft: Weft, tmp_path: Path) -> None:
+    for words in (
+        ("line", "apply", str(EXAMPLES / "lifecycles" / "hrsi.toml")),
+        ("queue", "apply", str(EXAMPLES / "nomad" / "queues.toml"), "--yes"),
+    ):
+        done = weft.run(*words)
+        assert done.returncode == 0, done.stderr.decode()
+    with nomad_cluster() as nomad:
+        settings = {"WEFT_NOMAD_ADDRESS": nomad.address}
+        with gateway(weft, "nomad", tmp_path / "gateway.log", settings):
+            made = weft.run("submit", str(EXAMPLES / "nomad" / "hrsi.yaml"))
+            assert made.returncode == 0, made.stderr.decode()
+            batch = made.stdout.decode().strip()
+            deadline = time.monotonic() + WITHIN_S
+            while not (status := told(weft, "status", batch))["complete"]:
+                assert time.monotonic() < deadline, status
+            jobs = [told(weft, "status", f"{batch}.j{number}") for number in range(1, 5)]
+    ends = {
+        job["exit_code"]: (
+            job["status"],
+            [(one["worker"], one["exit_code"]) for one in job["attempts"]],
+            [one["status"] for one in job["history"] if one.get("status") in ERRORS],
+        )
+        for job in jobs
+    }
+    assert ends == {
+        0: ("done", [("nomad", 0)], []),
+        2: ("internal_error", [("nomad", 2)] * 3, [*(FAILED * 2), "internal_error"]),
+        130: (
+            "internal_error", [("nomad", 130)] * 3, [*["external_error"] * 2, "internal_error"],
+        ),
+        200: ("done", [("nomad", 200)], []),
+    }  # fmt: skip
+    assert "no product" in [one["subtype"] for one in jobs[3]["history"]]
+    audit = weft.run("audit", timeout_s=120)
+    assert audit.returncode == 0, audit.stdout.decode()

@@ -45,6 +45,28 @@ async def test_what_an_engine_runs_is_lost_by_no_silence(world: World) -> None:
     assert shown["history"][0]["actor"] == f"user {world.caller.user_name}"
 
 
+async def test_copy_of_a_state_directory_is_refused(world: World) -> None:
+    """While the original is heard of: both would have the same attempts. One that moved is not."""
+    other = await world.worker()
+    gateway = {
+        **other.facts, "name": "g3", "incarnation": "of a copied one", "outlives": True,
+        "log_directory": "/srv/weft/logs",
+    }  # fmt: skip
+    first = await other.store.register_worker(**gateway)
+    again = await other.store.register_worker(**gateway)
+    for change in ({"log_directory": "/copy/logs"}, {"host": "another"}):
+        with pytest.raises(errors.WorkerAlive, match="already running") as refused:
+            await other.store.register_worker(**{**gateway, **change})
+        assert "/srv/weft/logs: the state directory here is a copy" in refused.value.detail
+    await world.admin.execute(
+        "UPDATE weft.worker_incarnation SET heartbeat_at = heartbeat_at - interval '1 minute' "
+        "WHERE incarnation_id = $1",
+        first.incarnation_id,
+    )
+    moved = await other.store.register_worker(**{**gateway, "host": "another"})
+    assert {one.incarnation_id for one in (first, again, moved)} == {first.incarnation_id}
+
+
 async def test_gateway_is_not_cordoned_as_a_black_hole(world: World) -> None:
     """It avoids single nodes of its engine; a worker that ends so may be cordoned."""
     await world.submit(2)

@@ -8,6 +8,7 @@
 -- by_token: of a worker that is linked through the api; an incarnation stays with the token that made it.
 -- outlives: what it runs is in an engine; another incarnation of its name then needs a proof, however long it is silent.
 -- A cordon is the worker's: it stays when its processes are started again.
+-- An incarnation that outlives its host is in files, which can be copied: while it is heard of, it stays on its host, in its directory.
 -- Returns: the worker's and the incarnation's numbers.  Raises WF301 if a worker of this name has reported within grace_s, unless
 --   it is proved to be gone: by a worker of the same host, the same log_place and the same token, that is of the same home.
 -- Raises WF302, WF303; for a new incarnation WF310 if its size is impossible, WF308 if it names a queue that does not exist.
@@ -60,7 +61,11 @@ BEGIN
                     ELSE 'Give this worker another name, or wait until the other one is declared lost.' END);
         END IF;
         PERFORM weft._lose_incarnation(v_old.incarnation_id, register_worker.at);
-        v_old := NULL;
+    ELSIF v_old.outlives AND v_old.heartbeat_at > register_worker.at - register_worker.grace_s * interval '1 second'
+          AND (v_worker.host <> register_worker.host OR v_old.log_directory <> register_worker.log_directory) THEN
+        PERFORM weft._fail('WF301', format('worker "%s" is already running', register_worker.name),
+            format('It has been heard of on host %s%s: the state directory here is a copy.', v_worker.host, ' in ' || v_old.log_directory),
+            'Give this worker another name and a home of its own. If the other one has moved here, wait until it is silent.');
     END IF;
     UPDATE weft.worker w SET host = register_worker.host, deleted_at = NULL
     WHERE w.worker_id = v_worker.worker_id AND (w.host <> register_worker.host OR w.deleted_at IS NOT NULL);

@@ -176,19 +176,24 @@ class TestSlurmRunner(RealEngineSuite, FollowedOutputSuite, EngineFaultsSuite):
         assert limit == "4:00"
 
     async def test_what_it_used_is_told(self) -> None:
-        """Processors by the node's shell, memory by Slurm's accounting where there is one."""
+        """Processors by the node's shell, memory by Slurm's accounting where there is one: no end
+        waits for that, so it misses some.
+        """
         script = (
             "x=$(head -c 50000000 /dev/zero | tr '\\0' a); i=0\n"
             "while [ $i -lt 2000000 ]; do i=$((i+1)); done; sleep 2; echo ${#x}"
         )
-        one = Assignment(
-            AttemptKey(1, 9, 1), JobSpec(script=script, executor="slurm"), 100, 200, (1, 9)
-        )
+        spec = JobSpec(script=script, executor="slurm")
+        peak = 0
         async with self.ended() as agent:
-            await agent.runner.submit([one])
-            end = await agent.end_of(one)
-            assert 300 < end.cpu_ms < 60_000
-            assert end.memory_peak_bytes > 50_000_000
+            for number in range(1, 6):
+                one = Assignment(AttemptKey(1, number, 1), spec, 100, 200, (1, number))
+                await agent.runner.submit([one])
+                end = await agent.end_of(one)
+                assert 300 < end.cpu_ms < 60_000
+                if peak := end.memory_peak_bytes:
+                    break
+        assert peak > 50_000_000
 
     async def test_program_that_is_missing_is_named_so(self) -> None:
         spec = JobSpec(command=("/nonexistent/program",), executor="slurm")
@@ -279,13 +284,55 @@ class TestSlurmRunner(RealEngineSuite, FollowedOutputSuite, EngineFaultsSuite):
         finally:
             self.cluster.run("scontrol", "update", "PartitionName=all", "State=UP")
 
+    def _task(self) -> str:
+        """Return the only one: what ends just now, of earlier tests, does not count."""
+        (task,) = self.cluster.run("squeue", "-h", "-r", "-t", "PD,R", "-o", "%i").split()
+        return task
+
+    async def test_job_held_in_slurm_by_hand_says_so(self) -> None:
+        """And runs when it is released."""
+        one = assignment(4)
+        self.cluster.run("scontrol", "update", "PartitionName=all", "State=DOWN")
+        try:
+            async with self.ended() as agent:
+                await agent.runner.submit([one])
+                await agent.until(lambda told: _says(told, Phase.QUEUED_REMOTE, "PartitionDown"))
+                task = self._task()
+                self.cluster.run("scontrol", "hold", task)
+                self.cluster.run("scontrol", "update", "PartitionName=all", "State=UP")
+                await agent.until(lambda told: _says(told, Phase.QUEUED_REMOTE, "JobHeld"))
+                self.cluster.run("scontrol", "release", task)
+                assert (await agent.end_of(one)).exit_code == 0
+        finally:
+            self.cluster.run("scontrol", "update", "PartitionName=all", "State=UP")
+
+    async def test_job_requeued_in_slurm_by_hand_runs_once(self, tmp_path: Path) -> None:
+        """Whoever requeues it allows that first; its second start finds nothing to do, and weft
+        decides whether the job runs again.
+        """
+        evidence = tmp_path / "evidence"
+        spec = JobSpec(script=f"echo ran >>{evidence}; sleep 60", executor="slurm")
+        one = Assignment(AttemptKey(1, 6, 1), spec, 100, 16, (1, 6))
+        async with self.ended() as agent:
+            await agent.runner.submit([one])
+            await agent.until(lambda told: len(told.started) == 1)
+            task = self._task()
+            self.cluster.run("scontrol", "update", f"JobId={task}", "Requeue=1")
+            self.cluster.run("scontrol", "requeue", task)
+            end = await agent.end_of(one)
+            assert (end.reason, end.exit_code) == (Reason.PREEMPTED, None)
+            assert end.started_ns > 0
+            assert len(agent.told.ended) == 1
+
+        assert evidence.read_text() == "ran\n"
+
     async def test_job_cancelled_in_slurm_by_hand_ends(self) -> None:
         """And says what Slurm says."""
         one = assignment(3, runs_s=60)
         async with self.ended() as agent:
             await agent.runner.submit([one])
             await agent.until(lambda told: len(told.started) == 1)
-            (task,) = self.cluster.run("squeue", "-h", "-r", "-o", "%i").split()
+            task = self._task()
             self.cluster.run("scancel", task)
             end = await agent.end_of(one)
             assert end.reason == Reason.SIGNAL

@@ -19,6 +19,7 @@ def marks(*, ended_s_ago: float = 1.0, **more: float) -> Marks:
     ("state", "own", "expected"),
     [
         ("COMPLETING", marks(termed=2.0), True),
+        ("RUNNING", marks(termed=2.0, ended_s_ago=0.1), True),
         ("COMPLETING", marks(), False),
         ("COMPLETING", marks(termed=2.0, stopped=3.0), False),
         ("COMPLETING", marks(termed=99.0, ended_s_ago=90.0), False),

@@ -38,14 +38,20 @@ from weft.plugins.runners.slurm.scripts import (
     minutes_of,
 )
 from weft.plugins.runners.slurm.settings import SlurmSettings
-from weft.plugins.runners.slurm.statuses import ended, is_undecided, over, running, waits
+from weft.plugins.runners.slurm.statuses import (
+    WAITS,
+    ended,
+    is_undecided,
+    over,
+    running,
+    waits,
+)
 from weft.ports.executor import ExecutorLimits
 from weft.ports.log_store import Stored
 from weft.ports.runner import Assignment
 from weft.wire.log_format import Piece
 from weft.wire.spec import ENGINE_OPTIONS, JobSpec
 
-_WAITS: Final = frozenset({"PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED"})
 _RUNS: Final = frozenset(
     {"RUNNING", "COMPLETING", "SUSPENDED", "STOPPED", "SIGNALING", "STAGE_OUT"}
 )
@@ -96,6 +102,10 @@ class SlurmEngine:
         """The statuses of what has ended: they do not change any more."""
         self._left: dict[str, frozenset[str]] = {}
         """Which files those left for weft that left any."""
+        self._unbegun: set[str] = set()
+        """Those of this gateway that no node was seen to begin: while they wait, their files are
+        not read. What is requeued in Slurm waits again.
+        """
         self._missing: dict[str, float] = {}
         """Since when Slurm does not know an attempt that has not ended, by our clock."""
         self._avoided: list[str] = []
@@ -149,7 +159,11 @@ class SlurmEngine:
             if unknown:
                 told = await self._commands.tasks(self._prefix)
                 tasks = {(task.array, task.index): task for task in told}
-            begun = [one for one in unknown if not _is_waiting(tasks.get(self._given[one]))]
+            begun = [
+                one
+                for one in unknown
+                if one not in self._unbegun or not _is_waiting(tasks.get(self._given[one]))
+            ]
             marks = await self._files.marks(begun)
             found = self._statuses(unknown, tasks, marks)
             await self._weigh([name for name in unknown if name in self._kept], marks, tasks)
@@ -247,6 +261,7 @@ class SlurmEngine:
         """Remove folders, and arrays of which nothing is left."""
         await self._files.forget(names)
         for name in names:
+            self._unbegun.discard(name)
             self._kept.pop(name, None)
             self._left.pop(name, None)
             number, _ = self._given.pop(name, (0, 0))
@@ -350,6 +365,7 @@ class SlurmEngine:
             raise
         await self._files.number_array(array, number)
         self._note(array, number, names, names)
+        self._unbegun.update(names)
         self._is_read = True
 
     def _statuses(
@@ -358,7 +374,10 @@ class SlurmEngine:
         found = {}
         for name in names:
             task = tasks.get(self._given[name])
-            if task is not None and _is_waiting(task):
+            begun = name in all_marks and all_marks[name].began_s_ago is not None
+            if begun:
+                self._unbegun.discard(name)
+            elif task is not None and _is_waiting(task):
                 found[name] = Status(Phase.QUEUED_REMOTE, message=waits(task, self._avoided))
                 continue
             marks = all_marks[name]
@@ -440,7 +459,7 @@ def _is_live(marks: Marks) -> bool:
 
 
 def _is_waiting(task: Task | None) -> bool:
-    return task is not None and task.state in _WAITS
+    return task is not None and task.state in WAITS
 
 
 def _shape_of(one: Assignment) -> _Shape:

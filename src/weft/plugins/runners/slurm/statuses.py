@@ -24,6 +24,8 @@ _WAITS_FOR: Final[Mapping[str, str]] = {
     "PartitionTimeLimit": "its time limit is longer than the partition's",
 }  # fmt: skip
 """What Slurm's reasons mean that do not say it themselves, as `QOSMaxJobsPerUserLimit` does."""
+WAITS: Final = frozenset({"PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED"})
+_UNDECIDED: Final = frozenset({"RUNNING", "COMPLETING"})
 _DECIDE_S: Final = 60.0
 _SIGNALLED: Final = 128
 """A shell adds it to the number of the signal that ended a program. A program may exit with such a
@@ -41,11 +43,12 @@ def waits(task: Task, avoided: Sequence[str]) -> str:
 
 def is_undecided(marks: Marks, task: Task | None) -> bool:
     """Say whether Slurm, or somebody there, has ended an attempt, and why is not known yet: while
-    it cleans up, Slurm hides the state behind `COMPLETING`.
+    it cleans up, Slurm hides the state behind `COMPLETING`, and it was asked before the files
+    were read.
     """
     is_told_to_end = marks.is_termed and not marks.is_stopped
     is_young = (marks.ended_s_ago or 0.0) < _DECIDE_S
-    return is_told_to_end and is_young and task is not None and task.state == "COMPLETING"
+    return is_told_to_end and is_young and task is not None and task.state in _UNDECIDED
 
 
 def where_of(marks: Marks, task: Task | None) -> str:
@@ -69,11 +72,13 @@ def ended(marks: Marks, ended_s_ago: float, task: Task | None) -> Status:
         return Status(Phase.COLLECTING, None, ended_s_ago, message="not begun in Slurm")
     state = "" if task is None else task.state
     reason = _REASONS.get(state)
-    if marks.is_late:
+    code, signal = marks.exit_code, None
+    if state in WAITS and marks.is_termed and not marks.is_stopped:
+        code, reason = None, Reason.PREEMPTED  # somebody has requeued it; weft decides on that
+    elif marks.is_late:
         reason = Reason.TIMEOUT
     elif marks.trouble:
         reason = Reason.NO_PROGRAM if marks.trouble == "missing" else Reason.BAD_SPEC
-    code, signal = marks.exit_code, None
     if (marks.is_stopped or state == "CANCELLED") and (code or 0) > _SIGNALLED:
         code, signal = None, (code or 0) - _SIGNALLED
     elif state == "CANCELLED" and code == 0 and not marks.is_stopped:
@@ -95,6 +100,8 @@ def ended(marks: Marks, ended_s_ago: float, task: Task | None) -> Status:
 def over(marks: Marks, task: Task | None, gone_s: float) -> Status:
     """Return the end of an attempt that only Slurm can tell of."""
     reason = Reason.LOST if task is None else _REASONS.get(task.state, Reason.SYSTEM)
+    if task is not None and task.state in WAITS:
+        reason = Reason.PREEMPTED
     return Status(
         Phase.COLLECTING,
         marks.began_s_ago,

@@ -81,8 +81,9 @@ class TestDirectoryRunner(FollowedOutputSuite, EngineFaultsSuite):
     async def remove_by_hand(self, name: str) -> None:
         self.engine().remove(name)
 
-    def talking(self) -> tuple[Assignment, bytes]:
-        return assignment(3, runs_s=4), moments(4)
+    def talking(self, folder: Path) -> tuple[Assignment, Callable[[], bytes]]:
+        del folder
+        return assignment(3, runs_s=4), lambda: moments(4)
 
     def printing(self) -> tuple[Assignment, bytes]:
         one = assignment(4, runs_s=3)

@@ -10,6 +10,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from tempfile import mkdtemp
+from types import SimpleNamespace
 
 import asyncssh
 import pytest
@@ -18,6 +19,7 @@ from runners.real_engine import RealEngineSuite, Watched, limits_at, runner_of
 from runners.slurm_cluster import SlurmCluster, slurm_cluster
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import Unavailable
+from weft.core.states import Reason
 from weft.plugins.runners.remote import RemoteRunner
 from weft.plugins.runners.slurm.commands import SlurmCommands
 from weft.plugins.runners.slurm.engine import SlurmEngine
@@ -27,6 +29,7 @@ from weft.plugins.runners.slurm.login import Login
 from weft.plugins.runners.slurm.settings import SlurmSettings
 from weft.ports.log_store import Stored
 from weft.ports.runner import Assignment
+from weft.testing.engine_faults_suite import EngineFaultsSuite
 from weft.testing.followed_output_suite import FollowedOutputSuite
 from weft.testing.runner_suite import assignment, begun
 from weft.wire.log_format import STDOUT
@@ -139,7 +142,13 @@ def sshd(cluster: SlurmCluster) -> Iterator[Sshd]:
         shutil.rmtree(server.directory)
 
 
-class TestSlurmLogin(RealEngineSuite, FollowedOutputSuite):
+class TestSlurmLogin(RealEngineSuite, FollowedOutputSuite, EngineFaultsSuite):
+    odd = (
+        asyncssh.SSHClientConnection, "run",
+        SimpleNamespace(exit_status=0, stdout="Welcome to the cluster!\n", stderr=""),
+    )  # fmt: skip
+    lost_as = (Reason.LOST, Reason.SYSTEM)
+    keeps_start = False  # it was in the folder
     dies = _DIES
     dies_at = "submit"
 
@@ -170,6 +179,10 @@ class TestSlurmLogin(RealEngineSuite, FollowedOutputSuite):
         folder = SlurmFolder(self.root / "cluster" / TAG)
         folder.prepare()
         return folder.names()
+
+    async def remove_by_hand(self, name: str) -> None:
+        self.cluster.run("scancel", "-Q", "--user=root")
+        SlurmFolder(self.root / "cluster" / TAG).forget(name)
 
     def engine_stopped(self) -> AbstractAsyncContextManager[None]:
         return self.sshd.down()

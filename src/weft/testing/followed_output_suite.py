@@ -1,6 +1,8 @@
 """What a remote runner must do whose engine lets output be followed: a suite to subclass."""
 
 import asyncio
+from collections.abc import Callable
+from pathlib import Path
 
 from weft.core.attempt_key import AttemptKey
 from weft.ports.log_store import AttemptLog
@@ -15,12 +17,17 @@ from weft.wire.spec import JobSpec
 class FollowedOutputSuite(RemoteRunnerSuite):
     """The suite of remote runners, and output of attempts that run."""
 
-    def talking(self) -> tuple[Assignment, bytes]:
-        """Return an attempt that writes for some seconds, and what."""
-        script = "for i in $(seq 1 40); do echo $i; sleep 0.2; done"
+    def talking(self, folder: Path) -> tuple[Assignment, Callable[[], bytes]]:
+        """Return an attempt that writes until there is a file `hush` in this folder, and what
+        returns all that it has written.
+        """
+        said = folder / "said"
+        script = (
+            f"i=0; until [ -e {folder}/hush ]; do i=$((i+1)); echo $i | tee -a {said}; "
+            "sleep 0.2; done"
+        )
         spec = JobSpec(command=("/bin/sh", "-c", script))
-        text = b"".join(b"%d\n" % number for number in range(1, 41))
-        return Assignment(AttemptKey(1, 3, 1), spec, 100, 16, (1, 3)), text
+        return Assignment(AttemptKey(1, 3, 1), spec, 100, 16, (1, 3)), said.read_bytes
 
     async def written(self, one: Assignment, after: int) -> int:
         """Wait until pieces are stored behind these; return how many there are."""
@@ -35,9 +42,9 @@ class FollowedOutputSuite(RemoteRunnerSuite):
                     return after + len(some)
         raise AssertionError
 
-    async def test_output_is_followed_while_an_attempt_runs(self) -> None:
+    async def test_output_is_followed_while_an_attempt_runs(self, tmp_path: Path) -> None:
         """The next agent goes on where the log ends: nothing twice, nothing left out."""
-        one, text = self.talking()
+        one, written = self.talking(tmp_path)
         async with self.adopted() as first:
             await first.runner.submit([one])
             n_pieces = await self.written(one, 0)
@@ -45,7 +52,9 @@ class FollowedOutputSuite(RemoteRunnerSuite):
         async with self.ended() as second:
             await self.written(one, n_pieces)
             assert not second.told.ended
+            (tmp_path / "hush").touch()
             end = await second.end_of(one)
+            text = written()
             (pieces,) = await self.log_store().read_all([log_of(end)])
             assert b"".join(piece.data for piece in pieces if piece.kind == STDOUT) == text
             assert end.stdout_bytes == len(text)

@@ -25,6 +25,7 @@ _BACK_OFF_S: Final = (1.0, 2.0, 4.0, 8.0, 15.0)
 """Waits after connections that failed, one after another."""
 _FILES_AT_ONCE: Final = 32
 _NO_COMMAND: Final = 127
+_SAID_MAX: Final = 200
 _BEGINS: Final = "weft-answer-begins-bb37a1"
 
 
@@ -68,7 +69,13 @@ class Login:
                 f"there is no {words[0]} on the login node",
                 hint="Slurm's commands must be on the PATH of a session that runs a command.",
             )
-        out = str(done.stdout).rpartition(f"{_BEGINS}\n")[2]
+        _, begins, out = str(done.stdout).rpartition(f"{_BEGINS}\n")
+        if not begins:
+            raise Unavailable(
+                f"the login node did not run {words[0]}",
+                detail=out[:_SAID_MAX].strip(),
+                hint="A session of the account must run the command that it is given.",
+            )
         return Answer(done.exit_status, out, str(done.stderr))
 
     async def write(self, files: Mapping[str, tuple[str, int]]) -> None:

@@ -26,6 +26,7 @@ from weft.plugins.runners.remote.left_files import LeftFiles
 from weft.plugins.runners.remote.missing import Missing
 from weft.plugins.runners.remote.notes import Notes
 from weft.plugins.runners.remote.outputs import Outputs
+from weft.plugins.runners.remote.telling import tell_attempt
 from weft.ports.executor import ExecutorLimits
 from weft.ports.log_store import LogWriter
 from weft.ports.runner import (
@@ -205,18 +206,8 @@ class RemoteRunner:
     async def _tell(self, commands: Sequence[Command]) -> None:
         """Say of each what came of it."""
         for one in commands:
-            handle, phase = self._held.get(one.key), self._told.get(one.key)
-            if handle is None or phase is None:
-                why = "it does not run any more"
-            elif one.signal is None and handle.assignment.spec.timeout_s is None:
-                why = "it has no time limit"
-            elif one.signal is not None and phase < Phase.EXECUTING:
-                why = "it waits in the engine"
-            else:
-                try:
-                    why = await self._engine.tell(handle.assignment, one)
-                except Unavailable as error:
-                    why = error.message
+            known = self._held.get(one.key), self._told.get(one.key)
+            why = await tell_attempt(self._engine, one, *known)
             self._own.append(Happened(obeyed=[(one.number, why)]))
             self._wake.set()
 
@@ -278,21 +269,17 @@ class RemoteRunner:
 
     async def _end_all(self) -> None:
         keys = list(self._held)
-        unsure = [key.name for key in keys if not self._missing.has(key)]
         try:
             async with asyncio.timeout(_END_S):
-                if unsure:
-                    await self._engine.settle(unsure)
+                await self._engine.settle([k.name for k in keys if not self._missing.has(k)])
                 if keys:
                     await self._engine.stop([key.name for key in keys], grace_ms=0)
                 await self._until_all_ended(keys)
                 self._held.clear()
                 await self._forgetting.forget(keys)
         except TimeoutError as error:
-            raise Unavailable(
-                "the engine has not ended what it was to end", detail=f"{len(keys)} attempts",
-                hint="The gateway asks again by itself.",
-            ) from error  # fmt: skip
+            hint = f"It is asked again: {len(keys)} attempts were to end."
+            raise Unavailable("the engine has not ended all", hint=hint) from error
         self._handles.begin_incarnation()
 
     def leave(self) -> None:

@@ -124,7 +124,9 @@ async def test_nothing_is_imported_if_a_job_is_wrong(http: httpx.AsyncClient) ->
         ({**JOB, "id": 7}, "id"), (JOB, "id"),
         ({"jobId": "a-007", "status": "RUNNING"}, "created"),
         ({"jobId": "z-007", "status": "RUNNING", "created": AT.format(1)}, "jobId"),
-        ({**JOB, "id": "c", "name": "a\0b"}, ""), ([], ""), ({"status": "RUNNING"}, "jobUuid"),
+        ({**JOB, "id": "c", "name": "a\0b"}, ""), ([], ""), ({"status": "RUNNING"}, "jobId"),
+        ({**JOB, "id": "d", "appId": None}, "appId"),
+        ({name: JOB[name] for name in JOB if name != "appId"} | {"id": "d"}, "appId"),
     ],
 )  # fmt: skip
 def test_wrong_lines_are_named(document: object, field: str) -> None:

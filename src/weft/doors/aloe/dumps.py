@@ -60,10 +60,10 @@ def read_dump(
             continue
         try:
             document = _document(line)
-            if "appId" in document:
+            name = "jobUuid" if "jobUuid" in document else "jobId"
+            if "appId" in document or ("id" in document and name not in document):
                 jobs[_new_id(document, jobs)] = number, document
             else:
-                name = "jobId" if "jobId" in document else "jobUuid"
                 events[_text(document, name, ID_CHARS_MAX)].append((number, document))
         except _WrongError as wrong:
             problems.append(DumpProblem(number, wrong.field, str(wrong)))

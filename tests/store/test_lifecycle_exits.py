@@ -53,6 +53,9 @@ async def test_a_blocked_job_goes_back_to_its_first_status(world: World) -> None
     await put(world, batch, "error_checked")
     await put(world, batch, "initialized")
     assert await both(world, batch) == ("initialized", "ready")
+    rows = await world.api.job_history(world.caller, batch, 1)
+    told = [(row["actor"], row["subtype"]) for row in rows if row["to"] == "ready" != row["from"]]
+    assert told == [("user ada", "update 1"), ("user ada", "status")]
     await end(worker, 0)
     assert await both(world, batch) == ("done", "success")
 

@@ -21,7 +21,8 @@ BEGIN
             PERFORM weft._fail('WF242', format('job b%s.j%s cannot be made ready', of_job.batch_id, of_job.job_id),
                 'Its queue is closed or was deleted.', 'Open the queue, or set a status in which the job does not wait for a worker.');
         END IF;
-        PERFORM weft._release_jobs(ARRAY[of_job.batch_id], ARRAY[of_job.job_id], _walk_core.at);
+        PERFORM weft._release_jobs(
+            ARRAY[of_job.batch_id], ARRAY[of_job.job_id], _walk_core.at, _walk_core.actor, 'status');
     ELSIF to_states && ARRAY[STATE_FAILED, STATE_ERROR]::smallint[] AND of_job.state < STATE_SUCCESS AND of_job.state <> STATE_RUNNING THEN
         PERFORM weft._end_as_errors(of_job.batch_id, ARRAY[of_job.job_id], _walk_core.at, 'status',
             coalesce(_walk_core.message, 'its status was set'));

@@ -3,7 +3,9 @@
 -- Locks: job (by the caller); as _may_open_span; as _count_failures; as _refuse_return; as _add_ranges; as _list_ready.
 --   Plan: jobs by key.
 -- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._release_jobs(batch_ids bigint[], job_ids int[], at timestamptz) RETURNS void LANGUAGE plpgsql
+CREATE OR REPLACE FUNCTION weft._release_jobs(
+    batch_ids bigint[], job_ids int[], at timestamptz, actor text DEFAULT 'weft', subtype text DEFAULT 'waited')
+RETURNS void LANGUAGE plpgsql
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -40,7 +42,8 @@ BEGIN
         JOIN weft.batch b ON b.batch_id = u.batch_id JOIN weft.queue q ON q.queue_id = b.queue_id),
     change AS (
         INSERT INTO weft.job_change (batch_id, job_id, tenant_id, at, from_state, to_state, attempt, actor, subtype)
-        SELECT u.batch_id, u.job_id, u.tenant_id, _release_jobs.at, STATE_BLOCKED, STATE_READY, u.attempt, 'weft', 'waited'
+        SELECT u.batch_id, u.job_id, u.tenant_id, _release_jobs.at, STATE_BLOCKED, STATE_READY, u.attempt,
+            _release_jobs.actor, _release_jobs.subtype
         FROM upd u),
     event AS (
         INSERT INTO weft.event (at, tenant_id, batch_id, kind, from_state, to_state, jobs)

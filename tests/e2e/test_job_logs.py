@@ -54,3 +54,28 @@ def test_what_makes_no_sense_is_refused(weft: Weft, tmp_path: Path, log: str, wh
     done = weft.run("submit", str(file))
     assert done.returncode == 2
     assert where in done.stderr.decode()
+
+
+def test_what_the_system_recorded_of_a_job_is_told_in_order(weft: Weft, tmp_path: Path) -> None:
+    file = tmp_path / "jobs.yaml"
+    file.write_text("jobs:\n- {script: 'echo said; exit 3', max_attempts: 2, retry_on: [exit]}\n")
+    done = weft.run("submit", str(file), "--wait", "--json")
+    job = f"b{json.loads(done.stdout)['id']}.j1"
+
+    found = json.loads(weft.run("logs", "--system", job, "--json").stdout)
+    lines = weft.run("logs", "--system", job).stdout.decode().splitlines()
+    second = json.loads(weft.run("logs", "--system", job, "--attempt", "2", "--json").stdout)
+
+    assert [one["at"] for one in found] == sorted(one["at"] for one in found)
+    assert len(lines) == len(found)
+    ends = [one for one in found if one["text"].endswith("exit code 3")]
+    assert [one["attempt"] for one in ends] == [1, 2]
+    assert ends[0]["text"].startswith("running → ready")
+    assert ends[1]["text"].startswith("running → failed")
+    assert ends[0]["by"].startswith("worker ")
+    assert "said" not in "".join(lines)
+    assert {one["attempt"] for one in second} == {2}
+    for wrong in ((job.partition(".")[0],), (job, "-f"), (job, "--grep", "x")):
+        refused = weft.run("logs", "--system", *wrong)
+        assert refused.returncode == 2
+        assert b"`--system` is for one job" in refused.stderr

@@ -20,6 +20,7 @@ from weft.cli.terminal.many_logs import FAILED, ManyLogs, Wanted, output_documen
 from weft.cli.terminal.raw_output import STDERR, STDOUT
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json
+from weft.cli.terminal.system_lines import system_entries, system_line
 from weft.client.api import Api, LogEvent, Stream
 from weft.core.ends.end_words import explain_end
 from weft.core.errors import AttemptNotFound, Invalid, OutputElsewhere
@@ -44,6 +45,7 @@ def logs(
     find: str | None = None,
     stream: Stream = "both",
     attempt: int | None = None,
+    system: Annotated[bool, Parameter(negative="")] = False,
     shared: Shared = SHARED,
 ) -> int:
     """Print the output of a job, standard output and standard error each to the same stream here.
@@ -67,6 +69,8 @@ def logs(
         find: Print only lines that have this text; of many jobs the server finds them.
         stream: Print only this stream.
         attempt: Print the output of this attempt instead of the last.
+        system: Print what driver, workers and people recorded of the job instead of its
+            output, the oldest first.
         shared: Options of every command.
     """
     which = parse_target(target)
@@ -74,6 +78,14 @@ def logs(
         batch_id=which.batch_id, group=which.group, states=FAILED if failed else (), q=q,
         stream=stream, grep=_chosen(grep, find), as_json=shared.json,
     )  # fmt: skip
+    if system:
+        if which.job_id is None or follow or wanted.grep or failed or q or stream != "both":
+            raise OneJobOnly(
+                "`--system` is for one job, and goes with `--attempt` only",
+                detail="It prints no output, so nothing chooses lines or jobs.",
+                hint="Write `weft logs --system b1.j7`.",
+            )
+        return asyncio.run(_recorded(shared, which.batch_id, which.job_id, attempt))
     if which.job_id is None:
         if attempt is not None:
             raise OneJobOnly(
@@ -104,6 +116,20 @@ def _chosen(grep: str | None, find: str | None) -> Grep | None:
             hint="Write a regular expression with `--grep` alone.",
         )
     return Grep(re.escape(find))
+
+
+async def _recorded(shared: Shared, batch_id: int, job_id: int, attempt: int | None) -> int:
+    async with shared.client() as client:
+        history = await client.job_history(batch_id, job_id)
+        attempts = await client.list_attempts(batch_id, job_id)
+    entries = system_entries(history, attempts, attempt)
+    if shared.json:
+        print_json(entries)
+    else:
+        with ending_when_closed(STDOUT):
+            for one in entries:
+                print(system_line(one))
+    return 0
 
 
 async def _found(shared: Shared, wanted: Wanted, text: str) -> int:

@@ -77,6 +77,13 @@ ROWS: Final = {
         "transports/test_rabbitmq_events.py::test_none_of_a_job_passes_one_that_a_full_queue",
         "transports/test_kafka_order.py::test_what_is_refused_for_a_moment_stays_in_front",
     ),
+    34: (  # a listener hangs, drips, redirects or sends without end
+        "callbacks/test_http_sender.py::test_receiver_without_manners_costs_a_bounded_time",
+        "callbacks/test_http_sender.py::test_body_of_any_size_is_not_read",
+        "callbacks/test_live.py::test_host_that_hangs_delays_nobody_else",
+        "driver/test_callbacks.py::test_notice_logs_in_and_follows_redirections",
+        "driver/test_callbacks.py::test_failure_is_tried_again_after_a_pause_and_given_up",
+    ),
     38: (  # the same name, or a cloned machine
         "api/test_link_forgeries.py::test_nobody_proves_that_the_worker_of_another_token_is_gone",
     ),
@@ -102,9 +109,32 @@ ROWS: Final = {
         "worker/test_spawner_output.py::test_long_stream_keeps_head_and_tail",
         "api/test_link_forgeries.py::test_output_ends_at_what_no_spawner_writes",
     ),
+    46: (  # bodies beyond the limit
+        "api/test_wire.py::test_body_of_100_mb_is_refused_early_in_flat_memory",
+        "api/test_wire.py::test_body_without_a_length_is_refused_at_the_limit",
+        "api/test_doors_bad_bodies.py::test_bodies_beyond_the_limit_are_refused",
+    ),
+    47: (  # bodies that are no JSON, or not one to be read
+        "api/test_bad_input.py::test_body_that_cannot_be_read_is_a_problem",
+        "api/test_doors_bad_bodies.py::test_bodies_that_cannot_be_read_are_refused",
+        "api/test_agave_any_input.py::test_no_body_ends_in_an_error_of_the_server",
+        "api/test_agave_story.py::test_deep_and_large_submissions_are_refused",
+    ),
     48: (  # bombs, and archives that lead elsewhere
         "worker/test_stager.py::test_archives_that_are_refused",
         "api/test_bad_input.py::test_media_that_are_not_read",
+        "wire/test_app_folder.py::test_what_leads_out_is_refused",
+        "api/test_doors_bad_bodies.py::test_bodies_that_cannot_be_read_are_refused",
+    ),
+    49: (  # slow and oversize heads, and requests in requests
+        "api/test_wire_attacks.py::test_each_attack_has_its_status",
+        "api/test_wire_attacks.py::test_who_goes_silent_is_cut_off",
+        "api/test_wire.py::test_head_without_end_is_refused",
+    ),
+    53: (  # SQL in any field
+        "store/test_queries.py::test_hostile_texts_are_only_values",
+        "api/test_agave_any_input.py::test_no_search_and_no_path_ends_in_an_error_of_the_server",
+        "api/test_doors_bad_bodies.py::test_texts_of_searches_are_only_values",
     ),
     54: (  # commands in arguments, images and options
         "worker/test_posix_spawn.py::test_words_of_a_command_are_read_by_no_shell",
@@ -116,6 +146,17 @@ ROWS: Final = {
         "plugins/test_spool.py::test_spool_keeps_files_of_output_only",
         "plugins/test_s3_stores.py::test_a_job_names_what_it_may_ask_for",
     ),
+    56: (  # tokens that are forged, confused or late
+        "api/test_web_tokens.py::test_refused_token",
+        "api/test_wso2.py::test_refused",
+        "api/test_wso2_live.py::test_assertion_of_a_gateway_counts_alone_and_before_a_bearer",
+    ),
+    57: (  # the ids of another tenant, or of strangers
+        "api/test_walls.py::test_nothing_tells_or_changes_anything_of_another_tenant",
+        "api/test_walls.py::test_without_the_checks_of_the_code_each_route_still_knows_its_tenant_only",
+        "e2e/test_door_sight.py::test_owner_granted_users_and_operators_see_a_job",
+        "e2e/test_agave.py::test_permissions_let_others_in",
+    ),
     58: (  # a role does what it may not
         "api/test_worker_link.py::test_token_of_a_worker_does_nothing_else",
         "api/test_worker_link.py::test_incarnation_belongs_to_its_token",
@@ -123,6 +164,8 @@ ROWS: Final = {
         "api/test_link_forgeries.py::test_a_worker_names_only_files_that_its_job_leaves",
     ),
     59: (  # requests into the site's network
+        "callbacks/test_http_sender.py::test_private_address_is_not_even_connected_to",
+        "callbacks/test_http_sender.py::test_name_is_resolved_once_and_its_address_is_the_one",
         "plugins/test_web_files.py::test_private_addresses_need_the_setting",
         "plugins/test_web_files.py::test_no_redirection_leads_to_what_only_the_host_may_ask",
         "plugins/test_s3_stores.py::test_private_addresses_are_refused_and_silence_is_away",

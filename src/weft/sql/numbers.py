@@ -1,4 +1,4 @@
-"""Names of states, phases, reasons, permissions and a constant in SQL, and their numbers.
+"""Names of states, phases, reasons, permissions and a few constants in SQL, and their numbers.
 
 A file says `j.state = STATE_RUNNING`; PostgreSQL gets `j.state = 4/*RUNNING*/`, a constant that
 it compares with the predicates of indexes and shows in EXPLAIN. The numbers never change their
@@ -20,7 +20,10 @@ _KINDS: Final[dict[str, type[IntEnum]]] = {
     "REASON": Reason,
     "PERMISSION": Permission,
 }
-_CONSTANTS: Final = {"WALLTIME_MARGIN_S": MARGIN_S}
+_CONSTANTS: Final = {
+    "WALLTIME_MARGIN_S": MARGIN_S,
+    "ENDED_ELSEWHERE": 0,  # the state of a job of which there is a record only (`foreign_end`)
+}
 _NAME = re.compile(rf"\b(?:({'|'.join(_KINDS)})_([A-Z_]+)|({'|'.join(_CONSTANTS)}))\b")
 
 

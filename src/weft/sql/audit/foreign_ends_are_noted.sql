@@ -14,6 +14,6 @@ LEFT JOIN weft.batch b ON b.batch_id = f.batch_id
 WHERE NOT EXISTS (SELECT FROM unfolded u WHERE u.batch_id = coalesce(n.batch_id, f.batch_id))
   AND CASE WHEN n.batch_id IS NULL THEN  -- it was retried, is removed, or is a record
         b.batch_id IS NULL OR (f.tenant_id, f.user_id, f.door) IS DISTINCT FROM (b.tenant_id, b.user_id, b.door)
-        OR (f.state = 0) <> NOT EXISTS (SELECT FROM weft.job j WHERE j.batch_id = f.batch_id) AND NOT b.removing
+        OR (f.state = ENDED_ELSEWHERE) <> NOT EXISTS (SELECT FROM weft.job j WHERE j.batch_id = f.batch_id) AND NOT b.removing
     ELSE (n.tenant_id, n.user_id, n.door, n.state, n.completed_at)
         IS DISTINCT FROM (f.tenant_id, f.user_id, f.door, f.state, f.ended_at) END

@@ -34,7 +34,7 @@ CREATE TABLE weft.foreign_end (
     tenant_id int NOT NULL,
     user_id int NOT NULL,  -- of the batch
     door text NOT NULL,
-    state smallint NOT NULL,  -- of its job; 0: it has none, another system has run it
+    state smallint NOT NULL,  -- of its job; ENDED_ELSEWHERE (0): it has none, another system has run it
     ended_at timestamptz NOT NULL
 );
 -- With the tenant, so that its wall needs no row.

@@ -59,7 +59,7 @@ BEGIN
     END IF;
     IF v_new.ended_at IS NOT NULL THEN
         INSERT INTO weft.foreign_end (batch_id, tenant_id, user_id, door, state, ended_at)
-        VALUES (v_batch, _create_batch.tenant_id, _create_batch.user_id, v_new.door, 0, v_new.ended_at);
+        VALUES (v_batch, _create_batch.tenant_id, _create_batch.user_id, v_new.door, ENDED_ELSEWHERE, v_new.ended_at);
     END IF;
     IF v_new.subscriptions <> '[]' THEN
         INSERT INTO weft.subscription (batch_id, tenant_id, name, url, event, persistent, policy)

@@ -19,11 +19,13 @@ AS $$
 DECLARE
     v_limit int := limit_host; v_heads bigint[]; v_waiting bigint[];
 BEGIN
-    PERFORM weft._check_epoch(due_callbacks.epoch);
+    PERFORM weft._check_term(due_callbacks.epoch);
     LOOP
         SELECT array_agg(h.delivery_id) FILTER (WHERE NOT h.waits), array_agg(h.delivery_id) FILTER (WHERE h.waits)
         INTO v_heads, v_waiting FROM weft._heads_of_hosts(due_callbacks.busy, v_limit, due_callbacks.at) h;
-        EXIT WHEN v_waiting IS NULL OR weft._put_behind(v_waiting) = 0;
+        EXIT WHEN v_waiting IS NULL;
+        PERFORM weft._check_epoch(due_callbacks.epoch);  -- from here on something is written
+        EXIT WHEN weft._put_behind(v_waiting) = 0;
         v_limit := 10000;  -- there may be many more behind them
     END LOOP;
     RETURN QUERY

@@ -1,6 +1,6 @@
 -- list_notified: the jobs with open subscriptions that the next events are about, with all that the stories of doors are made of.
 -- Called by: DriverStore.list_notified.   Safe to repeat: yes; record_notices goes on.
--- Locks: as _check_epoch.   Plan: events by key from the position on, as list_events; their batches and subscriptions by key.
+-- Locks: as _check_term.   Plan: events by key from the position on, as list_events; their batches and subscriptions by key.
 -- after_batch: NULL: by events. Else, where events were removed before they were looked at, by numbers of batches after this one.
 -- Returns: xid, event_id: the position after these; behind: whether there is more, now or when older writers have committed; removed: go
 --   by numbers of batches first; jobs: [{door, told: _door_jobs, subscriptions: [{id, url, event, keys}]}] in order, keys: events that are
@@ -14,7 +14,7 @@ DECLARE
     v_xid xid8; v_event bigint; v_n int; v_last_xid xid8; v_last_event bigint; v_batches bigint[]; v_removed boolean;
     v_horizon xid8 := pg_snapshot_xmin(pg_current_snapshot());
 BEGIN
-    PERFORM weft._check_epoch(list_notified.epoch);
+    PERFORM weft._check_term(list_notified.epoch);
     SELECT f.xid, f.event_id INTO v_xid, v_event FROM weft._notices_from() f;
     IF v_xid IS NULL THEN
         RETURN NULL;

@@ -3,12 +3,12 @@
 import asyncio
 import re
 from contextlib import aclosing, suppress
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 from cyclopts import Parameter
 
 from weft.cli.input.options import SHARED, Shared
-from weft.cli.input.targets import parse_target
+from weft.cli.input.targets import Target, parse_target
 from weft.cli.input.values import WrongOption, read_option
 from weft.cli.terminal.closed_output import ending_when_closed
 from weft.cli.terminal.cut_output import say_left_out
@@ -79,30 +79,30 @@ def logs(
         stream=stream, grep=_chosen(grep, find), as_json=shared.json,
     )  # fmt: skip
     if system:
-        if which.job_id is None or follow or wanted.grep or failed or q or stream != "both":
-            raise OneJobOnly(
-                "`--system` is for one job, and goes with `--attempt` only",
-                detail="It prints no output, so nothing chooses lines or jobs.",
-                hint="Write `weft logs --system b1.j7`.",
-            )
-        return asyncio.run(_recorded(shared, which.batch_id, which.job_id, attempt))
-    if which.job_id is None:
-        if attempt is not None:
-            raise OneJobOnly(
-                f"{target} is not a job",
-                detail="`--attempt` is for one job only.",
-                hint=f"`weft jobs {target}` lists its jobs.",
-            )
-        if find is not None and not follow:
-            return asyncio.run(_found(shared, wanted, find))
-        return asyncio.run(_logs_of_many(shared, wanted, follow=follow))
-    if failed or q is not None:
+        chooses = bool(follow or failed or q or wanted.grep or stream != "both")
+        return asyncio.run(_recorded(shared, which, attempt, chooses=chooses))
+    if which.job_id is not None:
+        if failed or q is not None:
+            _refuse_choice(target, which.batch_id)
+        return asyncio.run(_logs(shared, wanted, which.job_id, follow=follow, attempt=attempt))
+    if attempt is not None:
         raise OneJobOnly(
-            f"{target} is one job",
-            detail="`--failed` and `--q` choose among the jobs of a batch or group.",
-            hint=f"Name the batch: `weft logs b{which.batch_id} --failed`.",
+            f"{target} is not a job",
+            detail="`--attempt` is for one job only.",
+            hint=f"`weft jobs {target}` lists its jobs.",
         )
-    return asyncio.run(_logs(shared, wanted, which.job_id, follow=follow, attempt=attempt))
+    if find is not None and not follow:
+        return asyncio.run(_found(shared, wanted, find))
+    return asyncio.run(_logs_of_many(shared, wanted, follow=follow))
+
+
+def _refuse_choice(target: str, batch_id: int) -> NoReturn:
+    """Refuse to choose among the jobs of one job."""
+    raise OneJobOnly(
+        f"{target} is one job",
+        detail="`--failed` and `--q` choose among the jobs of a batch or group.",
+        hint=f"Name the batch: `weft logs b{batch_id} --failed`.",
+    )
 
 
 def _chosen(grep: str | None, find: str | None) -> Grep | None:
@@ -118,10 +118,16 @@ def _chosen(grep: str | None, find: str | None) -> Grep | None:
     return Grep(re.escape(find))
 
 
-async def _recorded(shared: Shared, batch_id: int, job_id: int, attempt: int | None) -> int:
+async def _recorded(shared: Shared, which: Target, attempt: int | None, *, chooses: bool) -> int:
+    if which.job_id is None or chooses:
+        raise OneJobOnly(
+            "`--system` is for one job, and goes with `--attempt` only",
+            detail="It prints no output, so nothing chooses lines or jobs.",
+            hint="Write `weft logs --system b1.j7`.",
+        )
     async with shared.client() as client:
-        history = await client.job_history(batch_id, job_id)
-        attempts = await client.list_attempts(batch_id, job_id)
+        history = await client.job_history(which.batch_id, which.job_id)
+        attempts = await client.list_attempts(which.batch_id, which.job_id)
     entries = system_entries(history, attempts, attempt)
     if shared.json:
         print_json(entries)

@@ -123,6 +123,9 @@ async def test_what_was_done_out_of_order_comes_again_behind_what_was_not(
 async def test_a_topic_that_was_deleted_is_made_again(
     transport: KafkaTransport, kafka: KafkaBroker
 ) -> None:
+    """Records of the new topic that lie before the position in the old one are passed over: what
+    nobody claims is sent again, as the driver does.
+    """
     route = a_route()
     admin = AdminClient({"bootstrap.servers": kafka.address.removeprefix("kafka://")})
     await transport.publish([(route, b"before")])
@@ -135,7 +138,12 @@ async def test_a_topic_that_was_deleted_is_made_again(
             bodies.add(body := f"{n}".encode())
             await published(transport, route, body)
         while bodies:
-            one = await following(deliveries)
+            try:
+                one = await following(deliveries)
+            except TimeoutError:
+                for body in bodies:
+                    await published(transport, route, body)
+                continue
             await one.acknowledge()
             bodies.discard(one.body)
 

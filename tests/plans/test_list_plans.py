@@ -300,7 +300,7 @@ ELSEWHERE = {
         "list_apps list_dead_messages list_parameters list_sources list_stores list_versions"
     ),
     "rows that are named, by key": "list_allowed list_batch_keys",
-    "all of one door, which are counted": "list_foreign_jobs",
+    "tests/plans/test_foreign_plans.py": "list_foreign_jobs list_ended_door_jobs",
     "rows of the caller, by key": (
         "list_minutes list_saved_queries list_secrets list_sessions list_tokens"
     ),

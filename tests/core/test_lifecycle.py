@@ -146,7 +146,7 @@ def test_lifecycle_is_taken_as_written() -> None:
         ('busy = ["over", "bad"]', "busy = []", 2, 'nothing leads to "over"'),
         ('"bad", "over"]', '"bad", "bad"]', 2, '"bad" is there twice'),
         ('first = ["new"]', 'first = ["new"]\nlast = 1', 4, "no such field"),
-        ("[lifecycle.small]", "[pool.x]\na = 1\n[lifecycle.small]", 1, "`weft pool apply FILE`"),
+        ("[lifecycle.small]", "[pool.x]\na = 1\n[lifecycle.small]", 2, "here a pool has no such"),
         ('over = "success"', "", 12, ""),
     ],
 )  # fmt: skip

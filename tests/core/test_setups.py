@@ -43,14 +43,27 @@ def test_source_is_taken_as_written() -> None:
         ('command = ["true"]', 'count = 3\ncommand = ["true"]', 8, "an item is one job"),
         ("[source.scenes]", '[source."a b"]', 1, "a name is a word"),
         ("[job.snow]", "[nothing.snow]", 7, "no such part"),
-        ("[job.snow]", "[pool.medium]\nmax = 3\n[job.snow]", 7, "`weft pool apply FILE`"),
-        ("[job.snow]", "[queue.x]\npools = []\n[job.snow]", 8, "`weft queue apply FILE`"),
-        ('command = ["true"]', 'logs = "s3://a/b"', 8, "weft keeps logs"),
-        ('command = ["true"]', 'nomad = { job = "x" }', 8, "write `command`"),
+        ("[job.snow]", '[pool.medium]\nmax = "3"\n[job.snow]', 8, "it should be a number"),
+        ("[job.snow]", "[pool.medium]\ncordon = 3\n[job.snow]", 8, "here a pool has no such"),
+        ("[job.snow]", '[pool.a]\nstale_after = "15"\n[job.snow]', 8, 'a time such as "15m"'),
+        ("[job.snow]", '[pool.a.template]\nimage = "x"\n[job.snow]', 8, "${server.id:.8}"),
+        ("[job.snow]", "[queue.x]\npools = []\n[job.snow]", 8, "a list of 1 to"),
+        ("[job.snow]", "[queue.x]\nmax_running = 3\n[job.snow]", 8, "`weft queue apply FILE`"),
         ('command = ["true"]', 'inputs = ["${item.path}"]', 8, "write store://NAME/ before it"),
         ('command = ["true"]', 'inputs = ["weft://b${item.n}.j1/x"]', 8, "before it"),
         ('command = ["true"]', 'outputs = { "x" = "store:/${item.a}" }', 8, "before it"),
-        ('command = ["true"]', 'image = "${param.a}"', 8, "write docker:// before the parameter"),
+        (
+            'command = ["true"]',
+            'container = { image = "${param.a}" }',
+            8,
+            "write docker:// before",
+        ),
+        (
+            "[job.snow]",
+            '[sink.a]\nkind = "amqp"\nexchange = { kind = "x" }\n[job.snow]',
+            9,
+            "no kind",
+        ),
         ('command = ["true"]', 'image = "docker://x/${item.a}"', 8, "it may have ${param.NAME}"),
         ('command = ["true"]', 'outputs = { "x" = "y/${item.at:%s}" }', 8, "a date such as"),
         ('command = ["true"]', "env = 5", 8, "it should be a table"),
@@ -184,10 +197,18 @@ priorities = ["nrt", "delayed"]
 plugin = "http"
 url = "http://a.example/"
 message = "{}"
+[sink.wekeo]
+plugin = "amqp"
+transport = "endpoint"
+exchange = { name = "product_publication", type = "direct", durable = true }
+each = "products"
 """
     )
     assert found.sources["scenes"].kind == "directory"
     assert found.sources["scenes"].sink == "portal"
+    assert (found.sinks["wekeo"].each, found.sinks["wekeo"].options["exchange"]) == (
+        "products/*.json", "product_publication"
+    )  # fmt: skip
     assert found.configurations["snow"]["priorities"] == ["nrt", "delayed"]
     job = found.jobs["snow"]
     assert job["container"] == {"image": "docker://x/y:${param.version}"}

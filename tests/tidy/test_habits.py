@@ -10,7 +10,7 @@ _QUERY = re.compile(
     r"\s*(SELECT\s|INSERT\s+INTO\s|UPDATE\s+\S+\s+SET\s|DELETE\s+FROM\s|WITH\s+\w+\s+AS\s*\(|"
     r"CREATE\s+(TABLE|INDEX|FUNCTION|ROLE|SCHEMA)\s|ALTER\s+(TABLE|ROLE)\s)"
 )
-_MACHINE_PATHS = re.compile(r"/(?:root|home/[a-z]+|work|Users)/")
+_MACHINE_PATHS = re.compile(r"(?<!\w)/(?:root|home/[a-z]+|work|Users)/")
 _TEXTS = {".py", ".md", ".sql", ".sh", ".toml", ".txt", ".yaml", ".yml", ".json", ".conf", ""}
 
 

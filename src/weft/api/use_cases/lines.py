@@ -22,9 +22,12 @@ from weft.core.lines.logins import (
     value_of,
     without_logins,
 )
+from weft.core.lines.pools import POOLS, differences
 from weft.core.lines.setup import Setup, field_error, invalid_setup, parse_setup
 from weft.core.lines.status_words import unknown_statuses
+from weft.core.lines.stores import names_buckets, with_stores, without_store
 from weft.core.lines.template import example_of
+from weft.core.pools import Pool
 from weft.ports.lookup import LOOKUP_PLUGINS
 from weft.ports.source import SOURCE_PLUGINS
 from weft.ports.store import Caller
@@ -55,9 +58,12 @@ async def save_setup(
         if source.owner not in {None, caller.user_name}:  # it would run programs as another user
             require(Right.MANAGE, caller.user_name, caller.role, caller.scopes)
     await _check_lifecycles(services, caller, setup, text)
+    await _check_pools(services, caller, setup, text)
+    setup = await _with_stores(services, caller, setup, text)
     await _check_templates(services, caller, setup, text, decode)
     if logins := logins_of(name, setup):
         text, setup = await _without_logins(services, caller, text, setup, logins)
+        setup = await _with_stores(services, caller, setup, text)
     changed = await services.store.save_setup(caller, name, text, setup)
     log.info("setup.saved", setup=name, changed=list(changed), user=caller.user_name)
     return {"setup": name, "changed": list(changed)}
@@ -131,6 +137,42 @@ async def _check_lifecycles(services: Services, caller: Caller, setup: Setup, te
             problems[where] = field_error(text, where, what)
     if problems:
         raise invalid_setup(list(problems.values()))
+
+
+async def _check_pools(services: Services, caller: Caller, setup: Setup, text: str) -> None:
+    """Refuse pools and queues that are not as the setup wants them. Raise `InvalidSetup`."""
+    problems = []
+    for name, wanted in setup.pools.items():
+        rows = await services.store.list_pools(caller, name=name)
+        if not rows or rows[0]["plan"] is None:
+            what = "nobody has described this pool: `weft pool apply FILE` does"
+            problems.append(field_error(text, ("pool", name), what))
+            continue
+        for where, what in differences(wanted, msgspec.convert(rows[0]["plan"], Pool)):
+            problems.append(field_error(text, ("pool", name, *where), what))
+    if setup.queue_pools:
+        queues = {
+            row["name"]: row["pools"]
+            for row in await services.store.list_queues(caller, with_counts=False)
+        }
+        for name, pools in setup.queue_pools.items():
+            if queues.get(name) != pools:
+                has = f"has {', '.join(queues[name])}" if name in queues else "is not there"
+                what = f"the queue {has}: `weft queue apply FILE` changes it"
+                problems.append(field_error(text, ("queue", name, POOLS), what))
+    if problems:
+        raise invalid_setup(problems)
+
+
+async def _with_stores(services: Services, caller: Caller, setup: Setup, text: str) -> Setup:
+    """Return a setup whose files are in stores. Raise `InvalidSetup` for other buckets."""
+    if not names_buckets(setup):
+        return setup
+    rows = await services.store.list_stores(caller)
+    setup = with_stores(setup, {row["name"]: row["url"] for row in rows})
+    if problems := [field_error(text, where, what) for where, what in without_store(setup)]:
+        raise invalid_setup(problems)
+    return setup
 
 
 async def _check_templates(

@@ -53,7 +53,7 @@ _RESERVED: Final = frozenset({
     *_ROOTS, ANSWER, LET, *Reader.functions, "duration", "timestamp", "true", "false", "null",
     "in", "has",
 })  # fmt: skip
-_WORDS_MAX: Final = 20
+WORDS_MAX: Final = 20
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d))?")
 
 
@@ -139,8 +139,8 @@ def parse_configuration(document: object, say: Say) -> Mapping[str, Any] | None:
         elif field == SERIES:
             check_series(given, wrong, partial(_check, own=True))
         elif field == "priorities":
-            if not _are_ranked(given):
-                wrong((field,), f"it should be a list of 1 to {_WORDS_MAX} words")
+            if not are_ranked(given):
+                wrong((field,), f"it should be a list of 1 to {WORDS_MAX} words")
         else:
             known = ", ".join((*_ONE, "priorities", SERIES, LET, *_MANY))
             wrong((field,), f"a configuration has no such field; it has {known}")
@@ -149,23 +149,9 @@ def parse_configuration(document: object, say: Say) -> Mapping[str, Any] | None:
     return None if said else document
 
 
-def parse_words(document: object, say: Say) -> list[str] | None:
-    """Check `[queue.NAME]`, which only ranks words for priorities."""
-    if not isinstance(document, Mapping):
-        say((), "it should be a table")
-        return None
-    others = [name for name in document if name != "priorities"]
-    for name in others:
-        say((name,), "here a queue has only priorities; it is made by `weft queue apply FILE`")
-    given = document.get("priorities")
-    if not _are_ranked(given):
-        say(("priorities",), f"it should be a list of 1 to {_WORDS_MAX} words")
-        return None
-    return None if others else given
-
-
-def _are_ranked(given: object) -> TypeGuard[list[str]]:
-    if not isinstance(given, list) or not 1 <= len(given) <= _WORDS_MAX:
+def are_ranked(given: object) -> TypeGuard[list[str]]:
+    """Say whether these are words in an order."""
+    if not isinstance(given, list) or not 1 <= len(given) <= WORDS_MAX:
         return False
     return all(isinstance(one, str) and one for one in given)
 

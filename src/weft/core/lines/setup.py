@@ -9,11 +9,12 @@ from itertools import takewhile
 from typing import Any, Final
 
 from weft.core.errors import FieldError, InvalidSetup
-from weft.core.lines.configuration import LET, parse_configuration, parse_words
+from weft.core.lines.configuration import LET, parse_configuration
 from weft.core.lines.filling import SERIES, names_in
 from weft.core.lines.lifecycle import Lifecycle, Say, parse_lifecycle
 from weft.core.lines.lookup import BY_CORE, missing_of, wrong_missing
 from weft.core.lines.parameters import Parameter, parse_parameters
+from weft.core.lines.pools import POOLS, PRIORITIES, Wanted, parse_pool, parse_queue
 from weft.core.lines.sink import Sink, parse_sink
 from weft.core.lines.source import Source, parse_source
 from weft.core.lines.template import SINK, parse_template
@@ -21,7 +22,6 @@ from weft.core.lines.template import SINK, parse_template
 TABLES_MAX: Final = 50
 """Of one section."""
 NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,62}")
-_ELSEWHERE: Final = {"pool": "pools are made by `weft pool apply FILE`"}
 _PARAMETERS: Final = "parameters"
 _HEADER: Final = re.compile(r"\s*\[+\s*([^\]]+?)\s*\]+")
 _KEY: Final = re.compile(r"\s*([\w.\"'-]+)\s*=")
@@ -33,7 +33,8 @@ SECTIONS: Final[Mapping[str, Callable[[object, Say], Any]]] = {
     "job": parse_template,
     "sink": parse_sink,
     "configure": parse_configuration,
-    "queue": parse_words,
+    "queue": parse_queue,
+    "pool": parse_pool,
 }
 """Sections of tables with names, `[lifecycle.NAME]`: what checks one. It returns None if it said
 something.
@@ -51,6 +52,10 @@ class Setup:
     configurations: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """By the name of the template that they fill."""
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
+    pools: Mapping[str, Wanted] = field(default_factory=dict)
+    """What it wants of pools, which it does not make."""
+    queue_pools: Mapping[str, list[str]] = field(default_factory=dict)
+    """The pools that it wants its queues to have, by the name of the queue."""
     own_sinks: frozenset[str] = frozenset()
     """Sinks that belong to who saves them, also if nothing else of them is new."""
 
@@ -69,9 +74,8 @@ def parse_setup(text: str) -> Setup:
         problems.append(field_error(text, where, what))
 
     for section in document.keys() - SECTIONS.keys() - {_PARAMETERS}:
-        known = _ELSEWHERE.get(section, "a setup has no such part")
         parts = ", ".join((*(f"[{one}.NAME]" for one in SECTIONS), f"[{_PARAMETERS}]"))
-        say((section,), f"{known}; a setup has {parts}")
+        say((section,), f"a setup has no such part; it has {parts}")
     if not document:
         say((), "it is empty")
     found = {
@@ -93,7 +97,8 @@ def parse_setup(text: str) -> Setup:
     }
     setup = Setup(
         found["lifecycle"], sources, jobs, found["sink"],
-        _with_words(configurations, jobs, found["queue"]), parameters,
+        _with_words(configurations, jobs, found["queue"]), parameters, found["pool"],
+        {name: one[POOLS] for name, one in found["queue"].items() if POOLS in one},
     )  # fmt: skip
     for name in setup.configurations:
         if name not in document.get("job", ()):
@@ -143,12 +148,12 @@ def _with_missing(
 def _with_words(
     configurations: Mapping[str, Mapping[str, Any]],
     jobs: Mapping[str, Mapping[str, Any]],
-    queues: Mapping[str, list[str]],
+    queues: Mapping[str, Mapping[str, list[str]]],
 ) -> dict[str, Mapping[str, Any]]:
     """Return configurations with the words for priorities of the queue of their jobs."""
     found = {}
     for name, one in configurations.items():
-        words = queues.get(str(jobs.get(name, {}).get("queue")))
+        words = queues.get(str(jobs.get(name, {}).get("queue")), {}).get(PRIORITIES)
         found[name] = one if words is None else {"priorities": words, **one}
     return found
 

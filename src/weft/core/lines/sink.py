@@ -40,6 +40,8 @@ _OWN: Final[Mapping[str, tuple[str, ...]]] = {
 }
 _USUAL: Final = {"routing_key": "", "key": "${job.id}"}
 """What a sink says if it says nothing of it; of `s3` see `_Reader.options`."""
+_EXCHANGE: Final = ("name", "type", "durable")
+_BY_QUEUE: Final = frozenset({"exchange", "queue", "match"})
 _OPTION_CHARS_MAX: Final = 255
 _ROOTS: Final = ("job", "product")
 _COMMON: Final = (
@@ -153,7 +155,7 @@ def parse_sink(document: object, say: Say) -> Sink | None:
     known = (*_COMMON, *_OWN[kind])
     for name in document:
         if name not in known:
-            wrong(str(name), f"a sink of kind {kind} has no such field; it has {', '.join(known)}")
+            wrong(str(name), _not_known(str(name), kind, known))
         elif name not in _OWN[HTTP] and "${secret." in str(document[name]):
             wrong(name, "a secret may stand in `url` and `headers` of the kind http only")
     command = reader.command("command", document.get("command")) if kind == "command" else ()
@@ -161,7 +163,7 @@ def parse_sink(document: object, say: Say) -> Sink | None:
     products, events = reader.flag("products"), reader.flag("events")
     options = reader.options(_OWN[kind]) if kind not in {HTTP, "command"} else {}
     if options:
-        url = f"{kind}:{options[_OWN[kind][0]]}"
+        url = f"{kind}:{options.get(_OWN[kind][0])}"
     else:
         url = f"{COMMAND}{command[0]}" if command else reader.url()
     is_given = "message" in document or ("each" not in document and not products)
@@ -188,6 +190,12 @@ def parse_sink(document: object, say: Say) -> Sink | None:
         rejected.path or ends, command, timeout_s, each, products, schema,
         kind, options, checks, headers, events,
     )  # fmt: skip
+
+
+def _not_known(name: str, kind: str, known: tuple[str, ...]) -> str:
+    if name == "url" and "transport" in known:
+        return "its address and login stand in an entry of transports_file: write transport = NAME"
+    return f"a sink of kind {kind} has no such field; it has {', '.join(known)}"
 
 
 @dataclass(frozen=True)
@@ -272,6 +280,10 @@ class _Reader:
             usual["key"] = f"work/jobs/${{job.id}}/{name}"
         for name in names:
             given = self._document.get(name, usual.get(name))
+            if name == "exchange" and isinstance(given, Mapping):
+                given = self._exchange(given)
+            if name == "transport" and "url" in self._document:
+                continue  # it was said what to write instead
             longest = MESSAGE_CHARS_MAX if "$" in str(given) else _OPTION_CHARS_MAX
             is_text = isinstance(given, str) and len(given) <= longest and given.isprintable()
             may_be_filled = name in usual
@@ -284,9 +296,19 @@ class _Reader:
             found[name] = str(given)
         return found
 
+    def _exchange(self, given: Mapping[str, Any]) -> object:
+        """Return the name of an exchange that is written as a table; who declares it is not weft,
+        so the rest is for readers.
+        """
+        if unknown := given.keys() - _EXCHANGE:
+            self._wrong("exchange", f"it has no {min(unknown)}, but {', '.join(_EXCHANGE)}")
+        return given.get("name")
+
     def each(self) -> str | None:
         """Return the pattern of files."""
         given = self.text("each", EACH_CHARS_MAX)
+        if given == "products":
+            given = "products/*.json"
         if "each" in self._document and given is None:
             self._wrong("each", 'it should be a pattern of files such as "products/*.json"')
         elif given is not None:
@@ -336,6 +358,10 @@ class _Reader:
         """Return the tries and the path of statuses of a table; `tries` 0: it has none."""
         given = self._document.get(field, {})
         known = (*(("tries",) if tries else ()), "path", *others)
+        if isinstance(given, Mapping) and field == "rejected" and _BY_QUEUE & given.keys():
+            self._wrong(field, "weft hears no rejections from a queue; let a source of kind amqp "
+                        "read it, and leave exchange, queue and match out")  # fmt: skip
+            return _Tries(tries)
         if not isinstance(given, Mapping) or not all(one in known for one in given):
             self._wrong(field, f"it should be a table of {', '.join(known)}")
             return _Tries(tries)

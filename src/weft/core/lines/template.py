@@ -24,8 +24,10 @@ _OWN: Final = {
     "values": "an item is one job",
     "parents": "jobs of items wait for each other by series",
     "function": "a function comes with a submission; call a program",
-    "logs": "weft keeps logs (`weft logs`); leave it out, or keep files by `outputs`",
-    "nomad": 'a job says itself what runs: write `command` or `script` beside executor = "nomad"',
+    "logs": "weft keeps logs (`weft logs`), in a bucket if the setting log_bucket names one; "
+    "leave it out, or keep files by `outputs`",
+    "nomad": "weft runs no job that Nomad has, so nothing would run: write `command` or `script` "
+    'beside executor = "nomad"; it knows its job by WEFT_BATCH_ID and WEFT_JOB_ID',
     "priorities": "they stand in [configure.NAME] or [queue.NAME]",
 }
 
@@ -58,7 +60,11 @@ def parse_template(document: object, say: Say) -> Mapping[str, Any] | None:
     for field, (names, roots) in _FILLED.items():
         for text in _texts(job.get(field), names):
             is_address = field != "container"
-            if what := wrong_text(text, roots=roots, is_address=is_address):
+            if field == "outputs" and "${product." in text:
+                refused.append(field)
+                say((field,), "what a product says is known when its job has ended: write "
+                    "${item.NAME}, or let the job lay out its files so")  # fmt: skip
+            elif what := wrong_text(text, roots=roots, is_address=is_address):
                 refused.append(field)
                 say(("image" if "image" in document and not is_address else field,), what)
     return None if refused else job
@@ -98,7 +104,9 @@ def _whole(document: Mapping[str, Any]) -> dict[str, Any]:
     """
     job = {**document}
     if "image" in job and "container" not in job:
-        job["container"] = {"image": job.pop("image")}
+        image = job.pop("image")
+        is_name = isinstance(image, str) and image.startswith("${param.")
+        job["container"] = {"image": f"{_IMAGES[0]}{image}" if is_name else image}
     inputs, outputs = job.get("inputs"), job.get("outputs")
     if isinstance(inputs, list):
         job["inputs"] = [{"from": one} if isinstance(one, str) else one for one in inputs]

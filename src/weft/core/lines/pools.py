@@ -1,0 +1,151 @@
+"""Pools and queues in a setup, `[pool.NAME]` and `[queue.NAME]`.
+
+They are made elsewhere, because lines and tenants share them: a setup says how it wants them, and
+is refused where they are not so.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+from weft.core.lines.configuration import WORDS_MAX, are_ranked
+from weft.core.lines.durations import duration_of
+from weft.core.lines.lifecycle import Say
+from weft.core.pools.pool import Pool
+
+PRIORITIES: Final = "priorities"
+POOLS: Final = "pools"
+_OF_IMAGE: Final = "${server.id:.8}"
+"""What the provider writes behind the prefix of an image that it makes from a server."""
+Where = tuple[str, ...]
+Wanted = Mapping[Where, Any]
+"""What a setup says of a pool, by where it stands, in the units of `Pool`."""
+
+
+class _Field(NamedTuple):
+    read: Callable[[object], object]
+    """Returns the value in the units of `Pool`; None: it is none."""
+    form: str
+    of: Callable[[Pool], object]
+    """What a pool has there."""
+
+
+def _text(given: object) -> object:
+    return given if isinstance(given, str) and given else None
+
+
+def _number(given: object) -> object:
+    return given if isinstance(given, int | float) and not isinstance(given, bool) else None
+
+
+def _seconds(given: object) -> object:
+    found = duration_of(given)
+    return None if found is None else found.total_seconds()
+
+
+def _prefix(given: object) -> object:
+    is_one = isinstance(given, str) and given.endswith(_OF_IMAGE)
+    return _text(str(given).removesuffix(_OF_IMAGE)) if is_one else None
+
+
+def _words(of: Callable[[Pool], object]) -> _Field:
+    return _Field(_text, "a text", of)
+
+
+def _count(of: Callable[[Pool], object]) -> _Field:
+    return _Field(_number, "a number", of)
+
+
+def _time(of: Callable[[Pool], object]) -> _Field:
+    return _Field(_seconds, 'a time such as "15m"', of)
+
+
+_FIELDS: Final[Mapping[Where, _Field]] = {
+    ("provider",): _words(lambda pool: pool.provider),
+    ("flavour",): _words(lambda pool: ", ".join(one.name for one in pool.flavours)),
+    ("max",): _count(lambda pool: pool.max_workers),
+    ("template", "server"): _words(lambda pool: pool.options.get("template")),
+    ("template", "image"): _Field(
+        _prefix, f'a text such as "worker-{_OF_IMAGE}"',
+        lambda pool: pool.options.get("image_prefix"),
+    ),
+    ("create", "at_least"): _count(lambda pool: pool.create_batch),
+    ("create", "at_most"): _count(lambda pool: pool.creates_per_round),
+    ("stale_after",): _time(lambda pool: pool.stale_s),
+    ("idle_after",): _time(lambda pool: pool.idle_s),
+    ("cordon", "share"): _count(lambda pool: pool.delete_share),
+    ("cordon", "at_most"): _count(lambda pool: pool.deletes_per_round),
+    ("quota", "vcpus"): _count(
+        lambda pool: None if pool.quota_cpu_m is None else pool.quota_cpu_m / 1000
+    ),
+    ("quota", "ratio"): _count(lambda pool: pool.quota_share),
+}  # fmt: skip
+_TABLES: Final = frozenset(where[0] for where in _FIELDS if len(where) > 1)
+_CONSOLE: Final = (
+    "weft reads no console: it makes the image when it needs the first machine. Leave it out when "
+    "the server is ready for that"
+)
+_NOT_DONE: Final[Mapping[Where, str]] = {
+    ("template", "ready_when"): _CONSOLE,
+    ("template", "within"): _CONSOLE,
+    ("create", "every"): "the driver decides when it looks at pools: leave it out",
+}
+"""Fields of the form that would do nothing."""
+
+
+def parse_pool(document: object, say: Say) -> Wanted | None:
+    """Check what a setup says of a pool; return `None` if something was said about it."""
+    if not isinstance(document, Mapping):
+        say((), "it should be a table")
+        return None
+    found, is_fine = {}, True
+    for where, given in _flat(document):
+        one = _FIELDS.get(where)
+        if one is None:
+            known = ", ".join(".".join(field) for field in _FIELDS)
+            what = _NOT_DONE.get(where, f"here a pool has no such field; it has {known}")
+        elif (value := one.read(given)) is not None:
+            found[where] = value
+            continue
+        else:
+            what = f"it should be {one.form}"
+        is_fine = False
+        say(where, what)
+    return found if is_fine else None
+
+
+def _flat(document: Mapping[str, Any]) -> Iterator[tuple[Where, object]]:
+    for name, given in document.items():
+        if name in _TABLES and isinstance(given, Mapping):
+            yield from (((name, field), one) for field, one in given.items())
+        else:
+            yield (name,), given
+
+
+def differences(wanted: Wanted, pool: Pool) -> Iterator[tuple[Where, str]]:
+    """Yield where a pool is not as it is wanted, and what it has there."""
+    for where, value in wanted.items():
+        has = _FIELDS[where].of(pool)
+        if has != value:
+            shown = (
+                "nothing" if has in {None, ""} else f"{has:g}" if isinstance(has, float) else has
+            )
+            yield where, f"the pool has {shown} there (`weft pool apply FILE`)"
+
+
+def parse_queue(document: object, say: Say) -> Mapping[str, list[str]] | None:
+    """Check what a setup says of a queue: the words for its priorities, and its pools. Return
+    `None` if something was said about it.
+    """
+    if not isinstance(document, Mapping) or not document:
+        say((), f"it should be a table of {PRIORITIES} and {POOLS}")
+        return None
+    is_fine = True
+    for name, given in document.items():
+        if name not in {PRIORITIES, POOLS}:
+            is_fine = False
+            say((name,), f"here a queue has {PRIORITIES} and {POOLS} only; it is made by "
+                "`weft queue apply FILE`")  # fmt: skip
+        elif not are_ranked(given):
+            is_fine = False
+            say((name,), f"it should be a list of 1 to {WORDS_MAX} words")
+    return document if is_fine else None

@@ -16,6 +16,7 @@ from api.live import LiveApi, LiveWorker, fold, open_worker
 from weft.core.attempt_key import AttemptKey
 from weft.core.ends.conditions import Ask
 from weft.core.states import Reason
+from weft.doors.aloe.dumps import read_dump
 from weft.store import open_driver_store
 from weft.testing.builders import end_report
 
@@ -356,6 +357,13 @@ class Filler:
         job = {"name": self.word, "appId": self.ids["app"], "notifications": [told]}
         answer = await self.ask("POST", "/jobs/v2", job)
         self.ids |= {"aloe_id": answer["result"]["id"], "file_path": "x", "pairs": "name/x"}
+        old = {
+            "id": f"{self.word}-007", "name": self.word, "owner": f"{self.word}-ann",
+            "appId": f"{self.word}-1.0", "status": "FAILED", "lastStatusMessage": self.word,
+            "created": "2024-05-01T10:00:00Z", "ended": "2024-05-01T11:00:00Z",
+        }  # fmt: skip
+        jobs, _ = read_dump([json.dumps(old).encode()])
+        await self.ask("POST", "/v1/imports", {"door": "aloe", "jobs": jobs})
 
 
 async def fill(

@@ -3,6 +3,7 @@
 `hrsi_proposal.toml` is never changed; what a site writes instead of some of its lines stands here.
 """
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,10 @@ import httpx
 import pytest
 
 from api.live import LiveApi
+from api.test_line_credentials import rows
 from api.test_look_ups import Hub, asking, go_on, hub
 from api.test_sources import TOML, find
+from weft.settings import Settings
 
 __all__ = ["asking", "hub"]
 PROPOSAL = Path(__file__).with_name("hrsi_proposal.toml").read_text()
@@ -23,7 +26,6 @@ REFUSED = {
     "/pool/medium/template/ready_when": "line 118: weft reads no console",
     "/pool/medium/template/within": "line 118: weft reads no console",
     "/sink/wekeo/rejected": "line 108: weft hears no rejections from a queue",
-    "/sink/wekeo/url": "line 102: its address and login stand in an entry of transports_file",
 }
 INSTEAD = {
     71: 'plugin = "http"',
@@ -32,7 +34,6 @@ INSTEAD = {
     91: 'command = ["run-worker"]',
     96: 'outputs = { "products/*" = "s3://HRSI/CLMS/${item.theme}/${item.measured:%Y/%m/%d}/" }',
     97: "",
-    102: 'transport = "endpoint"',
     106: 'message = "{{ product | tojson }}"',
     108: 'rejected = { tries = 3, path = ["external_error", "error_checked", "done"] }',
     118: 'template = { server = "tf-titi", image = "os-worker-template-${server.id:.8}" }',
@@ -57,6 +58,32 @@ ITEM = {
     "tile": "32TLR", "path": "S2/a.zip", "product_id": "a", "theme": "Snow", "type": "FSC",
     "measured": "2021-04-13T10:13:47Z", "published": "2021-04-13T13:40:00Z",
 }  # fmt: skip
+
+
+TRANSPORTS = """
+[[transports]]
+name = "other"
+kind = "rabbitmq"
+address = "amqp://endpoint.example:5671"
+tenants = ["local"]
+[[transports]]
+name = "endpoint"
+kind = "rabbitmq"
+address = "amqps://endpoint.example:5671"
+tenants = ["local"]
+[[transports]]
+name = "theirs"
+kind = "rabbitmq"
+address = "amqps://endpoint.example"
+tenants = ["others"]
+"""
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    """Give the tenant a broker at the proposal's endpoint."""
+    (file := tmp_path / "transports.toml").write_text(TRANSPORTS)
+    return Settings(home=tmp_path, transports_file=file)
 
 
 async def put(http: httpx.AsyncClient, text: str) -> dict[str, str]:
@@ -123,7 +150,11 @@ async def test_with_other_lines_an_item_becomes_its_job(
 ) -> None:
     pytest.importorskip("openstack")
     await make(http, MEDIUM)
-    assert await put(http, line_of_a_site(hub.url)) == {}
+    line = line_of_a_site(hub.url)
+    for old, new in (("@endpoint", "@elsewhere"), ("/${env.", "/v/${env."), ("}:${", "}:x${")):
+        found = await put(http, line.replace(old, new))
+        assert found.keys() == {"/sink/wekeo/url"}, found
+    assert await put(http, line) == {}
     hub.known = {"a": {"at": "2021-04-13T13:02:00Z"}}
     await find(database, "a/nrt", **ITEM)
     await go_on(asking, database)
@@ -144,4 +175,11 @@ async def test_with_other_lines_an_item_becomes_its_job(
     ]
     limits = (await http.get("/v1/lifecycles/hrsi")).json()["limits"]
     assert limits["processing"] == "16200s", limits
+    (sink,) = await rows(
+        database, "SELECT document ->> 'url', document -> 'options' FROM weft.sink"
+    )
+    assert (sink[0], json.loads(sink[1])) == (
+        "amqp:endpoint",
+        {"transport": "endpoint", "exchange": "product_publication", "routing_key": "json"},
+    )
     assert [one["source"] for one in (await http.get("/v1/lines")).json()["sources"]] == ["l1c"]

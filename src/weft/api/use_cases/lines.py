@@ -13,6 +13,7 @@ from weft.api.use_cases.line_reach import out_of_reach
 from weft.api.use_cases.secrets import set_secret
 from weft.core.access.rights import Right, require
 from weft.core.errors import FieldError, Invalid, LifecycleNotFound
+from weft.core.lines.brokers import Broker, addresses_of, with_transports, without_transport
 from weft.core.lines.configuration import LET
 from weft.core.lines.logins import (
     Login,
@@ -59,11 +60,11 @@ async def save_setup(
             require(Right.MANAGE, caller.user_name, caller.role, caller.scopes)
     await _check_lifecycles(services, caller, setup, text)
     await _check_pools(services, caller, setup, text)
-    setup = await _with_stores(services, caller, setup, text)
+    setup = await _with_names(services, caller, setup, text)
     await _check_templates(services, caller, setup, text, decode)
     if logins := logins_of(name, setup):
         text, setup = await _without_logins(services, caller, text, setup, logins)
-        setup = await _with_stores(services, caller, setup, text)
+        setup = await _with_names(services, caller, setup, text)
     changed = await services.store.save_setup(caller, name, text, setup)
     log.info("setup.saved", setup=name, changed=list(changed), user=caller.user_name)
     return {"setup": name, "changed": list(changed)}
@@ -164,13 +165,23 @@ async def _check_pools(services: Services, caller: Caller, setup: Setup, text: s
         raise invalid_setup(problems)
 
 
-async def _with_stores(services: Services, caller: Caller, setup: Setup, text: str) -> Setup:
-    """Return a setup whose files are in stores. Raise `InvalidSetup` for other buckets."""
-    if not names_buckets(setup):
-        return setup
-    rows = await services.store.list_stores(caller)
-    setup = with_stores(setup, {row["name"]: row["url"] for row in rows})
-    if problems := [field_error(text, where, what) for where, what in without_store(setup)]:
+async def _with_names(services: Services, caller: Caller, setup: Setup, text: str) -> Setup:
+    """Return a setup that names stores and transports, not their addresses. Raise `InvalidSetup`
+    for other addresses.
+    """
+    if names_buckets(setup):
+        rows = await services.store.list_stores(caller)
+        setup = with_stores(setup, {row["name"]: row["url"] for row in rows})
+    if addresses_of(setup):
+        names = await services.transports_of(caller)
+        brokers = {
+            one.name: Broker(one.address, one.virtual_host)
+            for one in services.transports
+            if one.name in names and one.kind == "rabbitmq"
+        }
+        setup = with_transports(setup, brokers)
+    found = [*without_store(setup), *without_transport(setup)]
+    if problems := [field_error(text, where, what) for where, what in found]:
         raise invalid_setup(problems)
     return setup
 

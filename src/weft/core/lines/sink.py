@@ -41,6 +41,10 @@ _OWN: Final[Mapping[str, tuple[str, ...]]] = {
 _USUAL: Final = {"routing_key": "", "key": "${job.id}"}
 """What a sink says if it says nothing of it; of `s3` see `_Reader.options`."""
 _EXCHANGE: Final = ("name", "type", "durable")
+_BROKER: Final = re.compile(
+    r"(amqps?://)(?:\$\{env\.\w+\}:\$\{env\.\w+\}@)?([^/@$]+)(/[^/@$]*)?(?:/\$\{env\.\w+\})?"
+)
+"""Scheme, server and virtual host; login and host out of the environment are left out."""
 _BY_QUEUE: Final = frozenset({"exchange", "queue", "match"})
 _OPTION_CHARS_MAX: Final = 255
 _ROOTS: Final = ("job", "product")
@@ -142,7 +146,7 @@ def parse_sink(document: object, say: Say) -> Sink | None:
     if not isinstance(document, Mapping):
         wrong("", "it should be a table")
         return None
-    document = kind_first(document)
+    document = _broker_first(kind_first(document))
     kind = document.get("kind")
     if kind is None:
         wrong("kind", f"a sink needs it: one of {', '.join(_OWN)}")
@@ -192,9 +196,27 @@ def parse_sink(document: object, say: Say) -> Sink | None:
     )  # fmt: skip
 
 
+def _broker_first(document: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a table that names its broker as `transport`, by address, also if it says `url`, with
+    a login out of the environment: who has that is an entry of transports_file.
+    """
+    if document.get("kind") != "amqp" or "transport" in document:
+        return document
+    found = _BROKER.fullmatch(str(document.get("url")))
+    if found is None:
+        return document
+    return {
+        "transport": "".join(one or "" for one in found.groups()),
+        **{name: one for name, one in document.items() if name != "url"},
+    }
+
+
 def _not_known(name: str, kind: str, known: tuple[str, ...]) -> str:
     if name == "url" and "transport" in known:
-        return "its address and login stand in an entry of transports_file: write transport = NAME"
+        return (
+            "its login stands in an entry of transports_file: write transport = NAME, or an "
+            "address such as amqps://${env.USER}:${env.PASSWORD}@HOST"
+        )
     return f"a sink of kind {kind} has no such field; it has {', '.join(known)}"
 
 

@@ -37,6 +37,7 @@ def test_source_is_taken_as_written() -> None:
         ('job = "snow"', 'job = "ice"', 4, "there is no [job.ice]"),
         ('job = "snow"', "", 1, "a source needs it"),
         ('every = "10s"', 'every = "10"', 5, 'from "1s" to "1d"'),
+        ('every = "10s"', 'every = "999999999w"', 5, 'from "1s" to "1d"'),
         ('every = "10s"', 'every = "1ms"', 5, 'from "1s" to "1d"'),
         ('kind = "directory"', 'kind = "a b"', 2, "a word such as directory"),
         ('kind = "directory"', "kind = 3", 2, "it should be a text"),

@@ -13,6 +13,15 @@ from browser.window import Window, open_window
 
 pytestmark = pytest.mark.heavy
 WIDE = 3840
+_LINE = """
+[source.summary]
+kind = "schedule"
+cron = "0 6 * * *"
+job = "summary"
+
+[job.summary]
+command = ["true"]
+"""
 _RUN = "() => axe.run(document, {resultTypes: ['violations']})"
 _TABLES_REACHABLE = """() => [...document.querySelectorAll('.wide')].every(
     one => one.scrollWidth <= one.clientWidth || one.tabIndex === 0)"""
@@ -38,6 +47,8 @@ async def test_no_page_shuts_anybody_out(
     """Nothing that axe finds is serious; every page is quiet; none is wider than the screen."""
     held = {"action": "hold", "batches": [day.batches["held"]]}
     assert (await http.post("/v1/batch-actions", json=held)).is_success
+    toml = {"content-type": "application/toml"}
+    assert (await http.put("/v1/setups/daily", content=_LINE, headers=toml)).is_success
     findings: dict[str, list[str]] = {}
     async with open_window(browser, api, color_scheme=scheme) as window:
         await window.log_in()

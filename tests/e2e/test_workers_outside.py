@@ -13,6 +13,7 @@ import pytest
 
 from e2e.conftest import PROGRAM, Weft, kill_api, until
 from middle import Middle
+from worker.spawner_process import until_gone
 
 SCRIPT = """
 exec 9>>"$1/lock-$2"
@@ -132,6 +133,23 @@ def test_what_a_running_job_has_outside_is_listed_and_read(
             assert b"has no file" in weft.run("files", "cat", job, path).stderr, path
         (tmp_path / "go").touch()
         assert weft.run("wait", job.partition(".")[0]).returncode == 0
+
+
+def test_worker_that_is_refused_for_good_leaves_no_process(
+    weft: Weft, outside: Outside, tmp_path: Path
+) -> None:
+    """For its name when it registers, and for its token later."""
+    other = Outside(weft, tmp_path, "in1")
+    with pytest.raises(AssertionError, match="does not register"), other.running():
+        pass
+    assert other.spawner
+    until_gone(other.spawner)
+    with outside.running() as process:
+        tokens = json.loads(weft.run("token", "ls", "--json").stdout)
+        (number,) = (one["token_id"] for one in tokens if one["name"] == "out1")
+        assert weft.run("token", "revoke", str(number)).returncode == 0
+        assert process.wait(60) == 4
+        until_gone(outside.spawner)
 
 
 @pytest.mark.heavy

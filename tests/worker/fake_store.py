@@ -79,7 +79,7 @@ class FakeStore:
         self.is_away = False
         self.is_lost = False
         self.refuses_with: Exception | None = None
-        """How it answers to workers that register."""
+        """How it answers to everything."""
         self.left: list[int] = []
         self.drains = False
         self.drained: list[int] = []
@@ -186,8 +186,6 @@ class FakeStore:
         del log_place, log_directory, outlives
         assert same_host_proved_gone
         self._check()
-        if self.refuses_with is not None:
-            raise self.refuses_with
         if incarnation in self.ended_incarnations:
             raise IncarnationEnded("it has ended")
         if incarnation not in self.incarnations:
@@ -471,3 +469,5 @@ class FakeStore:
             self.refusals += 1
             self._changed.set()
             raise Unavailable("the store is away")
+        if self.refuses_with is not None:
+            raise self.refuses_with

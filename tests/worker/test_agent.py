@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from weft.core.errors import ServedQueueNotFound, WeftError, WorkerAlive
 from weft.core.scheduling.lease import QUEUE_S
 from weft.core.states import Reason
 from weft.plugins.runners.spawner.start import is_locked
@@ -214,28 +213,6 @@ async def test_dead_agent_is_succeeded_and_jobs_are_adopted(
     assert len(worker.store.incarnations) == 1
 
 
-@pytest.mark.parametrize("error", [WorkerAlive("taken"), ServedQueueNotFound("none")])
-async def test_refused_worker_leaves_no_process(short_path: Path, error: WeftError) -> None:
-    """Neither a spawner that it has just started, nor one with jobs of an earlier agent."""
-    worker = Worker(short_path, FakeStore())
-    worker.store.refuses_with = error
-    with pytest.raises(type(error)):
-        await worker.start()
-    until_gone(*marked(str(short_path)))
-    worker.store.refuses_with = None
-    await worker.start()
-    worker.store.submit(until_there(short_path / "never"))
-    await worker.store.until_started(1)
-    await worker.crash()
-    jobs = marked(str(short_path / "never"))
-    worker.store.refuses_with = error
-    with pytest.raises(type(error)):
-        await worker.start()
-
-    assert jobs
-    until_gone(*jobs, *marked(str(short_path)))
-
-
 async def test_ends_that_come_while_the_agent_registers_are_not_lost(
     worker: Worker, short_path: Path
 ) -> None:
@@ -289,7 +266,7 @@ async def test_dead_spawner_takes_its_jobs_with_it_and_they_run_again(worker: Wo
     )
     await worker.store.until_started(1)
     left = marked(marker)
-    (spawner,) = _spawners(worker)
+    (spawner,) = spawners_of(worker)
     os.kill(spawner, signal.SIGKILL)
 
     await worker.store.until_started(2)
@@ -298,7 +275,7 @@ async def test_dead_spawner_takes_its_jobs_with_it_and_they_run_again(worker: Wo
     assert worker.store.jobs[0].attempt == 2
 
 
-def _spawners(worker: Worker) -> list[int]:
+def spawners_of(worker: Worker) -> list[int]:
     return [
         pid
         for pid in marked(str(worker.files.socket))
@@ -310,7 +287,7 @@ async def test_agent_and_spawner_dead_at_once(worker: Worker) -> None:
     worker.store.submit(sh("sleep 4003"))
     await worker.store.until_started(1)
     left = marked("4003")
-    (spawner,) = _spawners(worker)
+    (spawner,) = spawners_of(worker)
     await worker.crash()
     os.kill(spawner, signal.SIGKILL)
     await worker.start()

@@ -279,6 +279,12 @@ class Runner(Protocol):
     async def end(self) -> None:
         """Stop everything at once and end this incarnation; return soon, proved or not."""
 
+    async def abandon(self) -> None:
+        """Do without an agent, since perhaps none comes back: the last call before `leave`. What
+        waits or runs goes on until `keep_until`, for the next agent may adopt it after all; a
+        runner that has nothing left ends, unless it outlives the host.
+        """
+
     def leave(self) -> None:
         """Release the runner, which continues: another agent will adopt it."""
 

@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from weft import __version__
+from weft.core.errors import WeftError
 from weft.core.reaper_timer import first_look_s
 from weft.core.scheduling import time_limits
 from weft.core.scheduling.offers import (
@@ -50,7 +51,7 @@ from weft.run.host.worker_name import file_name_of, holding_name, worker_name
 from weft.run.job_topics import opened_job_topics
 from weft.run.log_stores import log_store_at
 from weft.run.metrics_file import leaving_metrics
-from weft.run.role_main import run_role, stop_signals, succeeded, until_told
+from weft.run.role_main import Told, run_role, stop_signals, succeeded, until_told
 from weft.run.simulations import workers_of
 from weft.run.transports import opened_transports
 from weft.run.worker_link import is_linked
@@ -127,7 +128,7 @@ async def _work(settings: Settings, name: str) -> int:
                 for one in workers
             ]
             running = asyncio.create_task(_run_all(agents))
-            is_told = await until_told(told, running, *beside)
+            is_told = await _until_told(told, agents, running, *beside)
             begun = time.monotonic()
             if is_told:
                 first, *others = agents
@@ -140,6 +141,15 @@ async def _work(settings: Settings, name: str) -> int:
             await asyncio.gather(running, *beside, return_exceptions=True)
     log.info("role.stopped", ms=round((time.monotonic() - begun) * 1000))
     return 0 if is_told or not is_supervised() else DRAINED
+
+
+async def _until_told(told: Told, agents: Sequence[Agent], *running: asyncio.Task[None]) -> bool:
+    """Do as `until_told`; what fails may run beside the agents, which are still at work then."""
+    try:
+        return await until_told(told, *running)
+    except WeftError:
+        await asyncio.gather(*(one.abandon() for one in agents))
+        raise
 
 
 def _agent_of(

@@ -233,11 +233,12 @@ class RunnerSuite:
             assert sorted(over(told)) == sorted(keys)
 
     async def test_next_agent_adopts_what_runs(self) -> None:
-        """The incarnation stays."""
+        """The incarnation stays, even if its agent thought that nobody would come."""
         short, long = self.assignment(1, runs_s=0.5), self.assignment(2, runs_s=60)
         async with self.adopted() as first:
             await first.runner.submit([short, long])
             await first.until(lambda told: {short.key, long.key} <= begun(told))
+            await first.runner.abandon()
         async with self.ended() as second:
             known = second.known
             assert known.incarnation == first.known.incarnation

@@ -214,6 +214,13 @@ class Quit(msgspec.Struct, frozen=True, tag="quit"):
     """Kill everything that runs, at once, and exit."""
 
 
+class Abandon(msgspec.Struct, frozen=True, tag="abandon"):
+    """This agent goes, and perhaps none comes back: close its connection, and exit as soon as
+    nothing waits or runs and no end is left that the database may still take. The next `Hello`
+    ends this. A spawner that does not know it only closes the connection.
+    """
+
+
 class LiveProcess(msgspec.Struct, frozen=True, array_like=True):
     """A live process."""
 
@@ -302,7 +309,7 @@ class SpawnerLock(msgspec.Struct, frozen=True):
     """When it started, as in field 22 of `/proc/PID/stat`."""
 
 
-AgentMessage = Hello | Start | Kill | Command | Withdraw | Acknowledge | Renew | Quit
+AgentMessage = Hello | Start | Kill | Command | Withdraw | Acknowledge | Renew | Quit | Abandon
 SpawnerMessage = Welcome | Report
 
 

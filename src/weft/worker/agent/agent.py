@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable
 
-from weft.core.errors import Conflict, IncarnationEnded, NotFound, Unavailable
+from weft.core.errors import Conflict, IncarnationEnded, NotFound, WeftError
 from weft.ports.patience import until_answered
 from weft.ports.runner import Known, RunnerGone
 from weft.ports.store import Registered
@@ -54,6 +54,9 @@ class Agent:
             except DatabaseWentBack as error:
                 log.warning("worker.database_went_back", why=str(error))
                 await self._runner.end()
+            except WeftError:
+                await self.abandon()
+                raise
             finally:
                 self._session = None
                 self._runner.leave()
@@ -117,9 +120,16 @@ class Agent:
                     await session.drain(grace_ms=_DRAIN_GRACE_MS)
                 async with asyncio.timeout(_LEAVE_S):
                     await self._store.leave(session.incarnation_id)
-            except (TimeoutError, Unavailable):
+            except (TimeoutError, WeftError):  # a refusal, too, must not keep the runner alive
                 log.warning("worker.drain_incomplete", left=session.held.live_count)
         await self._runner.end()
+
+    async def abandon(self) -> None:
+        """Leave the runner for good, as the store refuses this worker. Call it before `run` is
+        cancelled for that.
+        """
+        self._stopping = True
+        await self._runner.abandon()
 
     async def detach(self) -> None:
         """Leave the runner and its jobs to the next agent."""

@@ -56,7 +56,7 @@ class AgentLink:
             return
         if self._connection is not None:
             self._read()  # messages that the older agent sent before it died still count
-        self._drop()
+        self.drop()
         connection.settimeout(0)
         self._connection = connection
         self._loop.watch(connection.fileno(), self._on_ready)
@@ -76,7 +76,7 @@ class AgentLink:
             except OSError:
                 data = b""
             if not data:
-                self._drop()
+                self.drop()
                 return
             self._take(data)
             if len(data) < _READ_BYTES:
@@ -91,7 +91,7 @@ class AgentLink:
                     self.on_message(message)
         except (ValueError, msgspec.MsgspecError) as error:
             sys.stderr.write(f"spawner: cannot read the agent's message: {error}\n")
-            self._drop()
+            self.drop()
 
     def _write(self) -> None:
         if self._connection is None:
@@ -101,14 +101,15 @@ class AgentLink:
         except BlockingIOError:
             sent = 0
         except OSError:
-            self._drop()
+            self.drop()
             return
         del self._waiting[:sent]
         if bool(self._waiting) != self._waits_for_room:
             self._waits_for_room = bool(self._waiting)
             self._loop.watch_writes(self._connection.fileno(), wanted=self._waits_for_room)
 
-    def _drop(self) -> None:
+    def drop(self) -> None:
+        """Close the connection of the agent, if there is one."""
         if self._connection is None:
             return
         self._loop.forget(self._connection.fileno())

@@ -13,6 +13,7 @@ from typing import assert_never
 from weft.core.attempt_key import AttemptKey
 from weft.core.states import Reason
 from weft.wire.spawner import (
+    Abandon,
     Acknowledge,
     AgentMessage,
     Command,
@@ -49,7 +50,9 @@ _PREPARED_MAX = 4
 
 
 class Spawner:
-    """The state of one spawner. `run` returns when the spawner is told to quit."""
+    """The state of one spawner. `run` returns when the spawner is told to quit, or is given up and
+    has nothing left.
+    """
 
     def __init__(
         self,
@@ -91,6 +94,7 @@ class Spawner:
         self._warm = Warm(loop, self._launcher, self.running, scratch, logs)
         self._remover = 0
         """The id of the process that empties the trash; 0: none."""
+        self._is_abandoned = False
         self.quitting = False
         link.on_message = self._on_message
         link.on_gone = self._reports.forget_unsent
@@ -120,6 +124,13 @@ class Spawner:
             self._reports.flush()
         if self._scratch.trash_count != self._trash_emptied and not self._remover:
             self._empty_trash()
+        if self._is_abandoned and not self._attempts and not self._may_report():
+            sys.stderr.write("spawner: its agent gave up, and nothing is left: it exits\n")
+            self.quitting = True
+
+    def _may_report(self) -> bool:
+        """Say whether an agent that comes after all may still tell the database of an end."""
+        return bool(self._reports.unacknowledged) and not self._fence.has_expired
 
     def _due_ns(self) -> int | None:
         dues = (self.running.due_ns(), self._reports.due_ns(busy=self._queue_length > 0))
@@ -150,10 +161,14 @@ class Spawner:
                 self._fence.renew(message)
             case Quit():
                 self.quitting = True
+            case Abandon():
+                self._is_abandoned = True
+                self._link.drop()
             case _:
                 assert_never(message)
 
     def _welcome(self, hello: Hello) -> None:
+        self._is_abandoned = False
         self._capacity.resize(hello.cpu_m, hello.memory_mib, hello.gpus)
         self._warm.limits = hello.warm
         self.running.samples.limit(period_ms=hello.sample_ms, count_max=hello.samples_max)

@@ -259,9 +259,7 @@ class RemoteRunner:
                 await self._engine.changed_or(self._wake)
 
     async def end(self) -> None:
-        """Stop everything, wait until the engine confirms that, then take a new name. Without its
-        answer the next `adopt` goes on: no attempt of this name becomes another one's.
-        """
+        """Stop all, and take a new name once the engine confirms it; else `adopt` goes on."""
         self._give_nothing_more()
         self._handles.note_ending()
         with suppress(Unavailable):
@@ -281,6 +279,9 @@ class RemoteRunner:
             hint = f"It is asked again: {len(keys)} attempts were to end."
             raise Unavailable("the engine has not ended all", hint=hint) from error
         self._handles.begin_incarnation()
+
+    async def abandon(self) -> None:
+        """Do nothing: what the engine runs waits for the next agent."""
 
     def leave(self) -> None:
         """Release the state directory."""

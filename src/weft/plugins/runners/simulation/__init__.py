@@ -193,6 +193,9 @@ class SimulationRunner:
         self._incarnation = ""
         self._until_ns = 0
 
+    async def abandon(self) -> None:
+        """Do nothing: it ends with this process."""
+
     def leave(self) -> None:
         """Do nothing: the next agent of this process is the same one."""
 

@@ -192,11 +192,21 @@ class SpawnerRunner:
         self._preparing.close()
         if self._link is None:
             return
+        await self._tell_last(self._link, wire.Quit())
+
+    async def abandon(self) -> None:
+        """Tell the spawner to exit when it has nothing left."""
+        self._preparing.close()
+        if self._link is not None:
+            await self._tell_last(self._link, wire.Abandon())
+
+    async def _tell_last(self, link: SpawnerLink, message: wire.AgentMessage) -> None:
+        """Send what the spawner answers by closing the connection."""
         self._is_ending = True
-        self._link.send(wire.Quit())
+        link.send(message)
         try:
             async with asyncio.timeout(_QUIT_S):
-                await asyncio.shield(self._link.gone)
+                await asyncio.shield(link.gone)
         except TimeoutError:
             log.warning("worker.spawner_slow")
 

@@ -7,7 +7,7 @@ from typing import cast
 import pytest
 
 from weft.core.attempt_key import AttemptKey
-from weft.core.errors import Unauthenticated
+from weft.core.errors import Internal, Unauthenticated
 from weft.core.states import Reason
 from weft.ports.runner import Assignment, GivenSecret
 from weft.ports.store import StoredSecret, WorkerStore
@@ -67,6 +67,26 @@ async def test_only_a_missing_key_is_the_affair_of_the_job() -> None:
     secrets = JobSecrets(cast("WorkerStore", Revoked()), 1, lambda: KEYS)
     with pytest.raises(Unauthenticated):
         await secrets.give([Assignment(AttemptKey(1, 1, 1), sh("true", DB), 100, 10, (1, 1))])
+
+
+async def test_a_defect_of_the_store_ends_jobs_that_wait_for_secrets(short_path: Path) -> None:
+    """Nobody would start them, nor give them to others while this worker lives."""
+
+    class Odd(FakeStore):
+        async def get_secrets(
+            self, incarnation_id: int, wanted: Sequence[tuple[AttemptKey, str]]
+        ) -> Sequence[StoredSecret | None]:
+            del incarnation_id, wanted
+            raise Internal("a mistake")
+
+    worker = Worker(short_path, Odd())
+    await worker.start()
+    worker.store.submit(sh("true", DB), sh("true", PEM))
+    reports = await worker.store.until(2)
+    await worker.end()
+
+    assert {(one.reason, one.start_age_us) for one in reports} == {(Reason.SYSTEM, None)}
+    assert "a mistake" in reports[0].message
 
 
 @pytest.mark.parametrize(

@@ -175,6 +175,8 @@ EVENTS = MappingProxyType(
         "worker.drain_incomplete": "some ends could not be reported in time · left",
         "attempt.ended": "an attempt ended · key, reason",
         "attempt.files_failed": "files of an attempt could not be brought, by a mistake · key",
+        "attempt.not_handed_over": "jobs do not get what they need, by a mistake · key (a first "
+        "one), jobs",
         "attempt.ends_stale": "attempts ended that this worker no longer holds · count, first",
         # api
         "request.answered": "a request was answered · method, route, status, client (its "

@@ -12,19 +12,22 @@ from functools import partial
 import msgspec
 
 from weft.core.attempt_key import AttemptKey
-from weft.core.errors import WeftError
+from weft.core.errors import Forbidden, Unauthenticated, WeftError
 from weft.core.scheduling.lease import LEASE_AGE_MAX_S
 from weft.core.states import Phase, Reason
 from weft.ports.function_signatures import Refused
 from weft.ports.patience import until_answered
 from weft.ports.runner import Assignment, Ended, never_started
 from weft.ports.store import Claimed
+from weft.telemetry.log import get_logger
 from weft.wire.spec import JobSpec
 from weft.worker.agent.attempts import Attempts
 from weft.worker.agent.commands import Commands
 from weft.worker.agent.incarnation import Incarnation
 from weft.worker.agent.job_secrets import JobSecrets
 from weft.worker.agent.specs import Specs, definer_of, parts_of
+
+log = get_logger()
 
 
 class HandingOver:
@@ -98,23 +101,39 @@ class HandingOver:
                 if spec.secrets or self._accounts is not None:
                     secretive.append(assignment)
                 elif _waits_for_bytes(spec):
-                    self._begin(self._hand_over_fetched(assignment))
+                    self._begin(self._hand_over_fetched(assignment), [assignment])
                 elif self._has_files(assignment):
-                    self._begin(self._hand_over_with_files(assignment))
+                    self._begin(self._hand_over_with_files(assignment), [assignment])
                 else:
                     held.is_sent = True
                     assignments.append(assignment)
         if secretive:
-            self._begin(self._hand_over_secretive(secretive))
+            self._begin(self._hand_over_secretive(secretive), secretive)
         if assignments:
             await self._runner.submit(assignments)
             self._commands.on_submitted()
 
-    def _begin(self, handing_over: Coroutine[None, None, None]) -> None:
+    def _begin(
+        self, handing_over: Coroutine[None, None, None], some: Sequence[Assignment]
+    ) -> None:
         """Hand jobs over as soon as what they need is here; others do not wait for them."""
         task = asyncio.create_task(handing_over)
         self._fetching.add(task)
-        task.add_done_callback(self._fetching.discard)
+        task.add_done_callback(partial(self._on_begun, some))
+
+    def _on_begun(self, some: Sequence[Assignment], task: "asyncio.Task[None]") -> None:
+        """End attempts whose handing over has failed: nobody else would tell of them."""
+        self._fetching.discard(task)
+        if task.cancelled() or (error := task.exception()) is None:
+            return
+        log.error("attempt.not_handed_over", key=some[0].key, jobs=len(some), exc_info=error)
+        if isinstance(error, Unauthenticated | Forbidden):
+            return  # the worker is refused, and ends: its jobs go to others
+        for one in some:
+            held = self._held.by_key.get(one.key)
+            if held is not None and not (held.is_sent or held.ended):
+                message = f"it could not be handed over: {error!r}"
+                self._attempts.end_unstarted(one.key, Reason.SYSTEM, message)
 
     async def _hand_over_secretive(self, some: Sequence[Assignment]) -> None:
         ready = []
@@ -130,9 +149,9 @@ class HandingOver:
             if isinstance(one, Ended):
                 self._attempts.end(one)
             elif _waits_for_bytes(one.spec):
-                self._begin(self._hand_over_fetched(one))
+                self._begin(self._hand_over_fetched(one), [one])
             elif self._has_files(one):
-                self._begin(self._hand_over_with_files(one))
+                self._begin(self._hand_over_with_files(one), [one])
             else:
                 ready.append(one)
         await self._submit_late(ready)

@@ -1,5 +1,7 @@
 """What jobs and archives may contain, and what becomes of it: nothing outside of the directory."""
 
+import asyncio
+import hashlib
 import io
 import os
 import tarfile
@@ -12,7 +14,7 @@ import pytest
 from weft.ports.file_store import FileDiffers, FileMissing, FileProblem, FileRefused
 from weft.wire.documents.files import FileOutput
 from weft.worker.stager.finding import find_outputs, opened_output
-from weft.worker.stager.placing import put_file, unpack
+from weft.worker.stager.placing import append, put_file, unpack
 
 MANY = 1 << 30
 
@@ -245,3 +247,24 @@ async def test_place_is_given_to_what_is_whole(work: Path) -> None:
             await put_file(work, parts, pieces(data), **given)  # type: ignore[arg-type]
     assert sorted(one.name for one in work.iterdir()) == ["a.txt", "b.txt", "new", "out", "way"]
     assert not (work.parent / "x").exists()
+
+
+async def test_who_is_cancelled_closes_no_file_to_which_a_thread_writes() -> None:
+    """Twice: a pipe that is full keeps the thread at its work."""
+    source, target = os.pipe()
+    piece, digest = os.urandom(1 << 20), hashlib.sha256()
+    writing = asyncio.create_task(append(target, digest, piece))
+    with os.fdopen(source, "rb", buffering=0) as rest:
+        begun = await asyncio.to_thread(rest.read, 1)
+        for _ in range(2):
+            writing.cancel()
+            await asyncio.wait([writing], timeout=0)
+            assert not writing.done()
+        while len(begun) < len(piece):
+            begun += await asyncio.to_thread(rest.read, len(piece))
+    assert begun == piece
+    await asyncio.wait([writing])
+    os.close(target)
+
+    assert writing.cancelled()
+    assert digest.digest() == hashlib.sha256(piece).digest()

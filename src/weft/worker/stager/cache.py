@@ -211,7 +211,7 @@ class InputCache:
                 raise FileRefused(f"it has more than {most} bytes (input_bytes_max)")
             if size > self._bytes_max:
                 raise self._refused(wanted)
-            await asyncio.to_thread(append, fd, found, piece)
+            await append(fd, found, piece)
         if head.is_known:
             return None
         if wanted.digest not in {None, found.digest()}:

@@ -39,7 +39,7 @@ async def put_file(
             size += len(piece)
             if size > bytes_max:
                 raise FileRefused(f"it has more than {bytes_max} bytes (input_bytes_max)")
-            await asyncio.to_thread(append, fd, found, piece)
+            await append(fd, found, piece)
         if (n_bytes is not None and size != n_bytes) or (
             digest is not None and found.digest() != digest
         ):
@@ -156,8 +156,20 @@ def _send(source: int, target: int, n_bytes: int, offset: int) -> int:
     return os.sendfile(target, source, offset, n_bytes)
 
 
-def append(fd: int, found: "hashlib._Hash", piece: bytes) -> None:
-    """Write a piece to the end of a file, in a thread, and add it to the digest."""
+async def append(fd: int, found: "hashlib._Hash", piece: bytes) -> None:
+    """Write a piece to the end of a file, in a thread, and add it to the digest. Whoever is
+    cancelled waits for the thread: its descriptor, once closed, may be that of another file.
+    """
+    writing = asyncio.ensure_future(asyncio.to_thread(_append, fd, found, piece))
+    try:
+        await asyncio.shield(writing)
+    finally:
+        while not writing.done():
+            with suppress(asyncio.CancelledError):
+                await asyncio.wait([writing])
+
+
+def _append(fd: int, found: "hashlib._Hash", piece: bytes) -> None:
     rest = memoryview(piece)
     while rest:
         rest = rest[os.write(fd, rest) :]

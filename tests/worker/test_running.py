@@ -12,12 +12,16 @@ KEY = AttemptKey(7, 1, 2)
 OF = RunningAttempt(KEY, "w1")
 
 
+def directories_in(scratch: Path) -> RunningDirectories:
+    return RunningDirectories(scratch, folder_of=lambda name: f"of-{name}", files_max=100)
+
+
 async def read(directories: RunningDirectories, path: str, start: int, stop: int) -> bytes:
     return b"".join([piece async for piece in directories.read(OF, path, start, stop)])
 
 
 async def test_only_plain_files_of_the_attempt_are_seen(tmp_path: Path) -> None:
-    jobs, app = JobDirectories(tmp_path / "scratch" / "worker" / "files"), tmp_path / "app"
+    jobs, app = JobDirectories(tmp_path / "scratch" / "of-w1" / "files"), tmp_path / "app"
     app.mkdir()
     work = jobs.make(KEY)
     for folder in (app, work):
@@ -29,7 +33,7 @@ async def test_only_plain_files_of_the_attempt_are_seen(tmp_path: Path) -> None:
     (work / "link").symlink_to(tmp_path / "secret")
     (work / "way").symlink_to(tmp_path)
     os.mkfifo(work / "pipe")
-    seen = RunningDirectories(tmp_path / "scratch", files_max=100)
+    seen = directories_in(tmp_path / "scratch")
     (found,) = await seen.listed(OF)
     assert (found.path, found.n_bytes) == ("in/a.txt", 10)
     assert await seen.find(OF, "in/a.txt") == found
@@ -39,4 +43,28 @@ async def test_only_plain_files_of_the_attempt_are_seen(tmp_path: Path) -> None:
         assert await seen.find(OF, path) is None, path
         assert await read(seen, path, 0, 9) == b"", path
     assert await seen.listed(RunningAttempt(AttemptKey(7, 1, 3), "w1")) == []
-    assert await RunningDirectories(tmp_path / "none", files_max=1).listed(OF) == []
+    assert await directories_in(tmp_path / "none").listed(OF) == []
+
+
+async def test_another_worker_of_the_home_may_have_a_job_of_the_same_number(
+    tmp_path: Path,
+) -> None:
+    """It may work for another database."""
+    for name in ("w1", "w2", "w3"):
+        jobs = JobDirectories(tmp_path / f"of-{name}" / "files")
+        (jobs.make(KEY) / "a.txt").write_text(name)
+        jobs.keep_plan(KEY, Plan())
+    seen = directories_in(tmp_path)
+    for name in ("w1", "w2", "w3"):
+        (piece,) = [one async for one in seen.read(RunningAttempt(KEY, name), "a.txt", 0, 9)]
+        assert piece == name.encode()
+
+
+async def test_dates_that_cannot_be_written_hide_no_file(tmp_path: Path) -> None:
+    jobs = JobDirectories(tmp_path / "of-w1" / "files")
+    file = jobs.make(KEY) / "a.txt"
+    file.touch()
+    jobs.keep_plan(KEY, Plan())
+    os.utime(file, (0, -5))
+    (found,) = await directories_in(tmp_path).listed(OF)
+    assert found.changed_s == 0

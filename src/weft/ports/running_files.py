@@ -1,9 +1,12 @@
 """The port `running_files`: what the directories of running attempts have at the moment."""
 
 from collections.abc import AsyncIterator, Sequence
-from typing import NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from weft.core.attempt_key import AttemptKey
+
+SECONDS_MAX: Final = 253_402_300_799
+"""The end of the year 9999: later dates cannot be written."""
 
 
 class RunningFile(NamedTuple):
@@ -12,7 +15,7 @@ class RunningFile(NamedTuple):
     path: str
     n_bytes: int
     changed_s: float
-    """Seconds since 1970."""
+    """Seconds since 1970, at most `SECONDS_MAX`."""
 
 
 class RunningAttempt(NamedTuple):

@@ -19,6 +19,7 @@ from weft.ports.store import OfferedStore, WorkerStore
 from weft.ports.worker_link import Hello, LinkedStore, LinkFacts
 from weft.run.child import is_supervised
 from weft.run.home import Home
+from weft.run.host.worker_name import worker_name
 from weft.run.log_bucket import SpoolShipping, log_bucket_of, shipped_directory
 from weft.run.login import NoRoleDatabase, login_dsn
 from weft.run.secret_keys import read_secret_keys
@@ -117,7 +118,7 @@ class Link:
         linked = LinkedWorkerStore(self.caller, self.shipper, self.key)
         self.store = cast("WorkerStore", linked)
         self.offered = cast("OfferedStore", linked)
-        self.looking = Looking(self.caller)
+        self.looking = Looking(self.caller, worker_name(settings))
         self.notices = LinkNotices(self.caller, self.looking)
 
     async def hello(self) -> Hello:

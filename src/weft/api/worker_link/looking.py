@@ -12,13 +12,11 @@ from weft.api.worker_link.refusals import wrong_frame
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import FileElsewhere
 from weft.core.files.file_paths import WrongPath, parts_of
-from weft.ports.running_files import RunningAttempt, RunningFile
+from weft.ports.running_files import SECONDS_MAX, RunningAttempt, RunningFile
 from weft.ports.worker_link import LOG_BYTES_MAX, LOOKED_MAX, LinkedStore, Look, Seen
 
 ANSWER_S: Final = 5.0
 _ASKED_MAX: Final = 16
-_SECONDS_MAX: Final = 253_402_300_799
-"""The end of the year 9999: later dates cannot be written."""
 
 
 class LinkedRunningFiles:
@@ -100,7 +98,7 @@ def _check(one: RunningFile) -> None:
         parts_of(one.path)
     except WrongPath as error:
         raise wrong_frame(str(error)) from error
-    if not (0 <= one.n_bytes < 2**63 and 0 <= one.changed_s <= _SECONDS_MAX):
+    if not (0 <= one.n_bytes < 2**63 and 0 <= one.changed_s <= SECONDS_MAX):
         raise wrong_frame("it names a file of an impossible length or date")
 
 

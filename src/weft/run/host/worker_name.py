@@ -19,7 +19,11 @@ def worker_name(settings: Settings) -> str:
 
 def file_name_of(settings: Settings) -> str:
     """Return the name as it may stand in the name of a file: another one for each worker."""
-    name = worker_name(settings)
+    return file_name(worker_name(settings))
+
+
+def file_name(name: str) -> str:
+    """Return the name of a worker as it may stand in the name of a file."""
     kept = "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in name)
     return kept if kept == name else f"{kept}-{sha256(name.encode()).hexdigest()[:12]}"
 

@@ -21,8 +21,9 @@ _WAITING_MAX: Final = 32
 class Looking:
     """Answers one question after the other, so that it takes little of the worker."""
 
-    def __init__(self, caller: LinkCaller) -> None:
+    def __init__(self, caller: LinkCaller, worker: str) -> None:
         self._caller = caller
+        self._worker = worker
         self.running: RunningFiles | None = None
         """Set before the first question can come."""
         self._waiting: asyncio.Queue[str] = asyncio.Queue(_WAITING_MAX)
@@ -47,7 +48,7 @@ class Looking:
 
     async def _look(self, look: Look) -> Seen:
         assert self.running is not None
-        of = RunningAttempt(look.key, "")
+        of = RunningAttempt(look.key, self._worker)
         if look.path is None:
             listed = [one for one in await self.running.listed(of) if _has_path(one)]
             return Seen(listed[:LOOKED_MAX])

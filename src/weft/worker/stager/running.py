@@ -5,15 +5,14 @@ Jobs write there while this reads: no link is followed, nothing but plain files 
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from weft.core.attempt_key import AttemptKey
 from weft.core.files.file_paths import WrongPath
 from weft.ports.file_store import FileProblem
-from weft.ports.running_files import RunningAttempt, RunningFile
+from weft.ports.running_files import SECONDS_MAX, RunningAttempt, RunningFile
 from weft.wire.documents.files import FileOutput
 from weft.worker.stager.directories import Plan, read_plan
 from weft.worker.stager.finding import find_outputs, opened_output
@@ -24,19 +23,22 @@ _PIECE_BYTES: Final = 256 << 10
 
 
 class RunningDirectories:
-    """See the port for the methods. `scratch`: has a directory for each worker."""
+    """See the port for the methods. `scratch`: has a directory for each worker, whose name
+    `folder_of` gives. Workers of one home may serve several databases, with jobs of equal numbers.
+    """
 
-    def __init__(self, scratch: Path, *, files_max: int) -> None:
+    def __init__(self, scratch: Path, *, folder_of: Callable[[str], str], files_max: int) -> None:
         self._scratch = scratch
+        self._folder_of = folder_of
         self._files_max = files_max
 
     async def listed(self, of: RunningAttempt) -> Sequence[RunningFile]:
         """Return the files of an attempt."""
-        return await asyncio.to_thread(self._list, of.key)
+        return await asyncio.to_thread(self._list, of)
 
     async def find(self, of: RunningAttempt, path: str) -> RunningFile | None:
         """Return one of them."""
-        return await asyncio.to_thread(self._find, of.key, path)
+        return await asyncio.to_thread(self._find, of, path)
 
     async def read(
         self, of: RunningAttempt, path: str, start: int, stop: int
@@ -44,14 +46,14 @@ class RunningDirectories:
         """Yield bytes of one of them."""
         while start < stop:
             n_bytes = min(_PIECE_BYTES, stop - start)
-            piece = await asyncio.to_thread(self._piece, of.key, path, start, n_bytes)
+            piece = await asyncio.to_thread(self._piece, of, path, start, n_bytes)
             if not piece:
                 return
             yield piece
             start += len(piece)
 
-    def _list(self, key: AttemptKey) -> list[RunningFile]:
-        found = self._place(key)
+    def _list(self, of: RunningAttempt) -> list[RunningFile]:
+        found = self._place(of)
         if found is None:
             return []
         work, plan = found
@@ -60,23 +62,24 @@ class RunningDirectories:
                 work, _ALL, files_max=self._files_max, bytes_max=_BYTES_MAX,
                 folder=None if plan.folder is None else Path(plan.folder),
             )  # fmt: skip
-            seen = (self._find(key, one.source) for one in sorted(files))
+            seen = (self._find(of, one.source) for one in sorted(files))
             return [one for one in seen if one is not None]
         return []
 
-    def _find(self, key: AttemptKey, path: str) -> RunningFile | None:
-        found = self._place(key)
+    def _find(self, of: RunningAttempt, path: str) -> RunningFile | None:
+        found = self._place(of)
         if found is not None:
             with (
                 suppress(FileProblem, OSError, WrongPath),
                 opened_output(found[0], path, owner=found[1].owner) as fd,
             ):
                 facts = os.fstat(fd)
-                return RunningFile(path, facts.st_size, facts.st_mtime)
+                changed_s = min(max(facts.st_mtime, 0.0), SECONDS_MAX)  # a job sets what it likes
+                return RunningFile(path, facts.st_size, changed_s)
         return None
 
-    def _piece(self, key: AttemptKey, path: str, start: int, n_bytes: int) -> bytes:
-        found = self._place(key)
+    def _piece(self, of: RunningAttempt, path: str, start: int, n_bytes: int) -> bytes:
+        found = self._place(of)
         if found is not None:
             with (
                 suppress(FileProblem, OSError, WrongPath),
@@ -85,12 +88,8 @@ class RunningDirectories:
                 return os.pread(fd, n_bytes, start)
         return b""
 
-    def _place(self, key: AttemptKey) -> tuple[Path, Plan] | None:
+    def _place(self, of: RunningAttempt) -> tuple[Path, Plan] | None:
         """Return the directory of an attempt and what becomes of its files."""
-        with suppress(OSError):
-            for worker in self._scratch.iterdir():
-                holder = worker / "files" / key.name
-                plan = read_plan(holder)
-                if plan is not None:
-                    return holder / "work", plan
-        return None
+        holder = self._scratch / self._folder_of(of.worker) / "files" / of.key.name
+        plan = read_plan(holder)
+        return None if plan is None else (holder / "work", plan)

@@ -75,7 +75,10 @@ async def test_message_that_backs_off_keeps_its_followers_out_of_the_way(own_wor
     epoch = await world.lead()
     async with reads(connection, "callback_delivery") as found:
         rows = await connection.fetch(DUE, epoch)
+        beat = await connection.fetchrow("SELECT * FROM weft.beat_driver($1, 30)", epoch)
     assert [row[0] for row in rows] == [other.delivery_id]
+    assert beat is not None
+    assert "callback" in beat["loops"]
     assert found["callback_delivery"].scans == 0
     assert found["callback_delivery"].rows_by_index < FEW
     assert await world.admin.fetch(text_of("audit", "followers_wait_for_one")) == []

@@ -1,10 +1,12 @@
 """Sinks on the database: which jobs have messages, what is due, and the statuses of their jobs."""
 
+import asyncio
 from typing import Any
 
 import msgspec
 import pytest
 
+from store.test_deletion import delete, remove
 from store.test_lifecycle_exits import BEGUN, STARTED, end
 from store.test_lifecycles import HRSI, both, put, statuses
 from store.test_recovery import fail
@@ -24,6 +26,7 @@ retry = {tries = 3, path = ["external_error", "error_checked", "processed"]}
 given_up = {path = ["internal_error"]}
 """
 RAN = [*STARTED, "post_processing", "processed"]
+BLOCKED = "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE $1 = ANY (pg_blocking_pids(pid)))"
 
 
 async def apply(world: World, sink: str = SINK) -> None:
@@ -204,19 +207,26 @@ async def end_each(worker: Worker, codes: tuple[int, ...]) -> None:
         await fail(worker, one, code=code)
 
 
+async def sent_in_order(world: World, *tiles: str) -> list[int]:
+    """Let the jobs of these batches end, whose messages wait for those of the same tile."""
+    await apply(world, SINK + 'order = "tile"\n')
+    batches = [await scene(world, len(one)) for one in tiles]
+    await world.admin.executemany(
+        "INSERT INTO weft.job_label (batch_id, job_id, tenant_id, attributes)"
+        " SELECT $1, n, $2, jsonb_build_object('tile', substr($3, n, 1))"
+        " FROM generate_series(1, length($3)) n",
+        [(batch, world.caller.tenant_id, one) for batch, one in zip(batches, tiles, strict=True)],
+    )
+    worker = await world.worker()
+    for claimed in await worker.claim():
+        await worker.start(claimed)
+        await worker.end(claimed)
+    return batches
+
+
 async def test_messages_of_one_order_wait_for_each_other(world: World) -> None:
     """Others do not: one tile that cannot be sent holds up itself alone."""
-    await apply(world, SINK + 'order = "tile"\n')
-    batch = await scene(world, 3)
-    await world.admin.execute(
-        "INSERT INTO weft.job_label (batch_id, job_id, tenant_id, attributes)"
-        " SELECT $1, n, $2, jsonb_build_object('tile', substr('AAB', n, 1))"
-        " FROM generate_series(1, 3) n", batch, world.caller.tenant_id,
-    )  # fmt: skip
-    worker = await world.worker()
-    for one in await worker.claim():
-        await worker.start(one)
-        await worker.end(one)
+    await sent_in_order(world, "AAB")
     first, other = await due(world)
     assert (first.job_id, other.job_id) == (1, 3)
     await report(world, first, 503, retry_in_s=60)
@@ -225,6 +235,26 @@ async def test_messages_of_one_order_wait_for_each_other(world: World) -> None:
     (first,) = await due(world, at_s=61)
     await report(world, first, 200)
     assert [one.job_id for one in await due(world)] == [2]
+
+
+async def test_next_message_of_an_order_is_removed_while_the_first_ends(world: World) -> None:
+    """The removal does not see that end yet, so the end brings back the one after it."""
+    _, second, third = await sent_in_order(world, "A", "A", "A")
+    (first,) = await due(world)
+    operation = await delete(world, second)
+    other = await world.connect()
+    async with other.transaction():  # as a step of the removal
+        process = await other.fetchval(
+            "DELETE FROM weft.callback_delivery WHERE batch_id = $1 RETURNING pg_backend_pid()",
+            second,
+        )
+        ending = asyncio.create_task(report(world, first, 200))
+        async with asyncio.timeout(60):
+            while not await world.admin.fetchval(BLOCKED, process):
+                assert not ending.done()
+    await ending
+    assert [one.batch_id for one in await due(world)] == [third]
+    await remove(world, operation)
 
 
 async def test_address_is_shown_without_its_login(world: World) -> None:

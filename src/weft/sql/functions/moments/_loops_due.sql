@@ -8,6 +8,7 @@ AS $$
     SELECT 'reaper', weft._reaper_due(_loops_due.grace_s)
     UNION ALL
     SELECT 'callback', min(d.next_at) - clock_timestamp() FROM weft.callback_delivery d
+    WHERE d.next_at IS NOT NULL AND NOT d.behind
     UNION ALL
     SELECT 'gates', weft._gates_due()
     UNION ALL

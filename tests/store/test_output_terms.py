@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from store.test_byte_quotas import ONE, stored, wrote
+from store.test_byte_quotas import ONE, forget, stored, wrote
 from store.world import Worker, World
 from weft.ports.store import NewBatch
 from weft.testing.builders import job_rows
@@ -147,4 +147,20 @@ async def test_all_jobs_of_a_batch_may_say_for_how_long(
 
     assert await remove(world) == is_gone
     assert (await why(world, batch) is not None) == is_gone
+    await put_back(world)
+
+
+async def test_jobs_that_never_came_say_nothing_for_others(world: World) -> None:
+    """Neither while their update is open nor when it was given up."""
+    api, worker = world.api, await world.worker()
+    batch = await ended(world, worker, 100, 1)
+    update, _ = await api.create_update(
+        world.caller, batch, n_jobs=5, n_groups=0, idempotency_key=None, digest=b"", trace_id=""
+    )
+    rows = replace(job_rows(5), output_keep_s=3600)
+    await api.add_jobs(world.caller, batch, update.update_id, rows)
+    assert await remove(world) == 0
+    await forget(world)
+    assert await remove(world) == 0
+    assert await why(world, batch) is None
     await put_back(world)

@@ -16,8 +16,8 @@ BEGIN
     FOR v_batch IN
         SELECT t.batch_id, t.keep_s FROM weft.output_term t
         WHERE t.keep_s IS NOT NULL AND t.removed_at IS NULL
-            AND (t.n_jobs IS NULL OR t.n_jobs >= (SELECT sum(u.n_jobs) FROM weft.batch_update u
-                WHERE u.batch_id = t.batch_id AND u.committed_at IS NOT NULL))
+            AND (t.n_jobs IS NULL OR t.n_jobs >= (  -- of open updates, too: their jobs may have said it already
+                SELECT sum(u.n_jobs) FROM weft.batch_update u WHERE u.batch_id = t.batch_id))
             AND (
             SELECT max(c.completed_at) FROM weft.group_completion c WHERE c.batch_id = t.batch_id AND c.group_id = 0)
             < remove_outputs.at - t.keep_s * interval '1 second'

@@ -2,7 +2,8 @@
 --   long, operations on batches that ended before the events that are kept, and listeners that are gone.
 -- Called by: DriverStore.remove_old.   Safe to repeat: yes.   Returns: how many rows.
 -- Locks: as _check_epoch; term (nobody else removes events); operation (nobody else: they have ended); update (SKIP LOCKED);
---   empty_batch (SKIP LOCKED); group (nobody else); job (nobody else); failure_count (nobody else); listener.
+--   empty_batch (SKIP LOCKED); group (nobody else); job (nobody else); failure_count (nobody else); output_term;
+--   listener.
 -- Plan: events by key from the oldest on; operations, open updates and empty batches by their indexes.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.remove_old(epoch bigint, events_keep_s double precision, updates_keep_s double precision,
@@ -59,6 +60,9 @@ BEGIN
             AND a.batch_id = g.batch_id AND a.group_id = g.group_id;
         DELETE FROM weft.job_group g WHERE g.batch_id = v_update.batch_id AND g.update_id = v_update.update_id;
         DELETE FROM weft.batch_update u WHERE u.batch_id = v_update.batch_id AND u.update_id = v_update.update_id;
+        -- Which of them said for how long output is kept is not known: what remains never goes sooner than all of it says.
+        UPDATE weft.output_term o SET n_jobs = greatest(o.n_jobs - v_update.n_jobs, 0)
+        WHERE o.batch_id = v_update.batch_id AND o.n_jobs IS NOT NULL;
         v_total := v_total + 1;
     END LOOP;
     DELETE FROM weft.empty_batch e WHERE e.batch_id = ANY (ARRAY(

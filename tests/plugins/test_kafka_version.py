@@ -25,6 +25,10 @@ def answer(level: int | None, *, error: int = 0) -> bytes:
         features = b"\2" + bytes([len(name) + 1]) + name + struct.pack(">hh", 7, level) + b"\0"
     tags = b"\1\0" + bytes([len(features)]) + features
     body = struct.pack(">ih", 1, error) + (b"" if error else KINDS + b"\0" * 4 + tags)
+    return framed(body)
+
+
+def framed(body: bytes) -> bytes:
     return struct.pack(">i", len(body)) + body
 
 
@@ -49,6 +53,7 @@ def listening(said: bytes) -> Iterator[str]:
         (answer(25), "4.0"), (answer(29), "4.2"), (answer(99), "4.4 or newer"), (answer(0), None),
         (answer(None), None), (answer(None, error=35), None), (answer(29)[:-9], None),
         (b"HTTP/1.1 400 Bad Request\r\n\r\n", None), (b"", None),
+        (framed(struct.pack(">ih", 1, 0) + b"\1\0\0\0\0\1\0" + b"\xff" * 10 + b"\1"), None),
     ],
 )  # fmt: skip
 def test_a_release_is_told_or_not(said: bytes, release: str | None) -> None:

@@ -36,7 +36,7 @@ def release_of(to: Connection) -> str | None:
                 _secured(plain, to, name) as link,
             ):
                 level = _level(_asked(link))
-        except (OSError, ValueError, struct.error):
+        except (OSError, ValueError, OverflowError, struct.error):
             continue
         return None if level is None else _release(level)
     return None

@@ -1,11 +1,12 @@
 """Show workers, and let them take no new jobs."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
 from weft.api.services import Services
 from weft.ports.store import Caller, Row
+from weft.ports.worker_link import LinkFacts
 from weft.submission.services import Answer
 
 
@@ -41,14 +42,15 @@ async def lose_worker(services: Services, caller: Caller, name: str, pool: str |
 
 def with_link(services: Services, rows: Iterable[Row]) -> list[Row]:
     """Return documents of workers with what those outside have said last."""
-    return [{**one, "link": _link_of(services, one)} for one in rows]
+    told = {} if services.link is None else services.link.told()
+    return [{**one, "link": _link_of(told, one)} for one in rows]
 
 
-def _link_of(services: Services, worker: Row) -> Answer | None:
-    if services.link is None or not worker["linked"] or worker["ended_at"] is not None:
+def _link_of(told: Mapping[tuple[str, str], LinkFacts], worker: Row) -> Answer | None:
+    said = told.get((worker["pool"], worker["worker"]))
+    if said is None or not worker["linked"] or worker["ended_at"] is not None:
         return None
-    said = services.link.told_by(worker["pool"], worker["worker"])
-    return None if said is None else msgspec.structs.asdict(said)
+    return msgspec.structs.asdict(said)
 
 
 async def get_worker(services: Services, caller: Caller, name: str, pool: str | None) -> Row:

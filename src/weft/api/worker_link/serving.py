@@ -142,22 +142,17 @@ class WorkerLink:
 
     def show(self) -> None:
         """Set the metrics of the workers that were heard of."""
-        since = time.monotonic() - self.lost_after_s
         metrics.set_linked_workers({
             worker: (facts.delay_ms / 1000, facts.unshipped_bytes, facts.input_cache_bytes)
-            for at, (_, worker), facts in self._heard.values()
-            if at > since
+            for (_, worker), facts in self.told().items()
         })  # fmt: skip
 
-    def told_by(self, pool: str, worker: str) -> LinkFacts | None:
-        """Return what a worker has said last; None: nothing for long, or not to this api."""
+    def told(self) -> Mapping[tuple[str, str], LinkFacts]:
+        """Return what workers have said last, by pool and name; of those that said nothing for
+        long, or not to this api, there is nothing.
+        """
         since = time.monotonic() - self.lost_after_s
-        said = (
-            facts
-            for at, name, facts in self._heard.values()
-            if at > since and name == (pool, worker)
-        )
-        return next(said, None)
+        return {name: facts for at, name, facts in self._heard.values() if at > since}
 
     def _note(
         self,

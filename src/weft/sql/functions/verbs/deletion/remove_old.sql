@@ -2,7 +2,7 @@
 --   long, operations on batches that ended before the events that are kept, and listeners that are gone.
 -- Called by: DriverStore.remove_old.   Safe to repeat: yes.   Returns: how many rows.
 -- Locks: as _check_epoch; term (nobody else removes events); operation (nobody else: they have ended); update (SKIP LOCKED);
---   empty_batch (SKIP LOCKED); group (nobody else); job (nobody else); failure_count (nobody else); output_term;
+--   group (nobody else); job (nobody else); failure_count (nobody else); output_term; empty_batch (SKIP LOCKED);
 --   listener.
 -- Plan: events by key from the oldest on; operations, open updates and empty batches by their indexes.
 -- Owner: weft_system.  Granted to: weft_driver.

@@ -143,7 +143,9 @@ async def of_root() -> AsyncIterator[Worker]:
     await one.start()
     yield one
     await one.end()
-    shutil.rmtree(root)
+    while root.exists():  # a thread of the worker may remove directories of jobs meanwhile
+        with contextlib.suppress(FileNotFoundError):
+            shutil.rmtree(root)
 
 
 @needs_root

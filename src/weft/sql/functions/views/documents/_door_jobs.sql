@@ -21,7 +21,9 @@ AS $$
             FROM weft.attempt a LEFT JOIN weft.attempt_staging g USING (batch_id, job_id, attempt)
             WHERE a.batch_id = b.batch_id AND a.job_id = 1
             UNION ALL
-            SELECT j.attempt, jsonb_build_object('attempt', j.attempt, 'claimed_at', j.claimed_at, 'started_at', j.started_at)
+            SELECT j.attempt, jsonb_build_object('attempt', j.attempt, 'claimed_at', j.claimed_at, 'started_at', j.started_at,
+                'worker', (SELECT w.name FROM weft.worker_incarnation i JOIN weft.worker w ON w.worker_id = i.worker_id
+                    WHERE i.incarnation_id = j.incarnation_id))
             WHERE j.state = STATE_RUNNING) x), '[]'),
         'changes', coalesce((SELECT jsonb_agg(jsonb_build_object('at', c.at, 'actor', c.actor, 'kind', c.subtype, 'message', c.message,
                 'from', (SELECT s.word FROM weft.job_state s WHERE s.state = c.from_state),

@@ -135,21 +135,20 @@ def test_what_a_running_job_has_outside_is_listed_and_read(
         assert weft.run("wait", job.partition(".")[0]).returncode == 0
 
 
-def test_worker_that_is_refused_for_good_leaves_no_process(
-    weft: Weft, outside: Outside, tmp_path: Path
-) -> None:
+def test_worker_that_is_refused_for_good_leaves_no_process(weft: Weft, tmp_path: Path) -> None:
     """For its name when it registers, and for its token later."""
     other = Outside(weft, tmp_path, "in1")
     with pytest.raises(AssertionError, match="does not register"), other.running():
         pass
     assert other.spawner
     until_gone(other.spawner)
-    with outside.running() as process:
+    known = Outside(weft, tmp_path, "out2")  # it cannot leave, so its name is in use for a time
+    with known.running() as process:
         tokens = json.loads(weft.run("token", "ls", "--json").stdout)
-        number = max(one["token_id"] for one in tokens if one["name"] == "out1")
+        number = max(one["token_id"] for one in tokens if one["name"] == "out2")
         assert weft.run("token", "revoke", str(number)).returncode == 0
         assert process.wait(60) == 4
-        until_gone(outside.spawner)
+        until_gone(known.spawner)
 
 
 @pytest.mark.heavy

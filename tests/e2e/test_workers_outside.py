@@ -142,10 +142,10 @@ def test_worker_that_is_refused_for_good_leaves_no_process(weft: Weft, tmp_path:
         pass
     assert other.spawner
     until_gone(other.spawner)
-    known = Outside(weft, tmp_path, "out2")  # it cannot leave, so its name is in use for a time
+    known = Outside(weft, tmp_path, "out9")  # it cannot leave, so its name is in use for a time
     with known.running() as process:
         tokens = json.loads(weft.run("token", "ls", "--json").stdout)
-        number = max(one["token_id"] for one in tokens if one["name"] == "out2")
+        number = max(one["token_id"] for one in tokens if one["name"] == "out9")
         assert weft.run("token", "revoke", str(number)).returncode == 0
         assert process.wait(60) == 4
         until_gone(known.spawner)

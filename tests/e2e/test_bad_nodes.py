@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from e2e.conftest import Weft
-from e2e.test_engines_together import gateway, told
+from e2e.test_engines_together import gateway, told, weft
 from runners.slurm_cluster import SlurmCluster, slurm_cluster
 
 pytestmark = [pytest.mark.engine(name="slurm"), pytest.mark.timeout(600)]
+__all__ = ["weft"]
 BAD = "n1"
 SCRIPT = f"""
 [ "$SLURMD_NODENAME" != {BAD} ] || exit 1
@@ -25,15 +26,6 @@ WITHIN_S = 300.0
 def cluster() -> Iterator[SlurmCluster]:
     with slurm_cluster() as found:
         yield found
-
-
-@pytest.fixture
-def weft(tmp_path: Path) -> Iterator[Weft]:
-    found = Weft(tmp_path / "home")
-    up = found.run("up", "--port", "0", "--detach", timeout_s=300)
-    assert up.returncode == 0, up.stderr.decode()
-    yield found
-    found.run("down", timeout_s=120)
 
 
 def test_bad_node_is_avoided_and_shown(weft: Weft, cluster: SlurmCluster, tmp_path: Path) -> None:

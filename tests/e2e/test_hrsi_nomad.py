@@ -1,29 +1,20 @@
 """The exit codes of HR-S&I on a real Nomad, by the files of `examples` (row 47)."""
 
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from e2e.conftest import Weft
-from e2e.test_engines_together import gateway, told
+from e2e.test_engines_together import gateway, told, weft
 from runners.nomad_cluster import nomad_cluster
 
 pytestmark = [pytest.mark.engine(name="nomad"), pytest.mark.timeout(900)]
+__all__ = ["weft"]
 EXAMPLES = Path(__file__).parents[2] / "examples"
 WITHIN_S = 300.0
 FAILED = ["internal_error", "error_checked"]
 ERRORS = ("internal_error", "external_error", "error_checked")
-
-
-@pytest.fixture
-def weft(tmp_path: Path) -> Iterator[Weft]:
-    found = Weft(tmp_path / "home")
-    up = found.run("up", "--port", "0", "--detach", timeout_s=300)
-    assert up.returncode == 0, up.stderr.decode()
-    yield found
-    found.run("down", timeout_s=120)
 
 
 def test_codes_mean_what_they_do_there(weft: Weft, tmp_path: Path) -> None:

@@ -20,16 +20,22 @@ from worker.worker_process import Worker
 __all__ = ["worker"]
 
 
-@pytest.mark.parametrize("error", [WorkerAlive("taken"), ServedQueueNotFound("none")])
-async def test_refused_worker_leaves_no_process(short_path: Path, error: WeftError) -> None:
-    """Neither a spawner that it has just started, nor one with jobs of an earlier agent."""
-    worker = Worker(short_path, FakeStore())
+async def worker_after_refusal(path: Path, error: WeftError) -> Worker:
+    """Return a worker that runs, after one that was refused at its start has left no process."""
+    worker = Worker(path, FakeStore())
     worker.store.refuses_with = error
     with pytest.raises(type(error)):
         await worker.start()
-    until_gone(*marked(str(short_path)))
+    until_gone(*marked(str(path)))
     worker.store.refuses_with = None
     await worker.start()
+    return worker
+
+
+@pytest.mark.parametrize("error", [WorkerAlive("taken"), ServedQueueNotFound("none")])
+async def test_refused_worker_leaves_no_process(short_path: Path, error: WeftError) -> None:
+    """Neither a spawner that it has just started, nor one with jobs of an earlier agent."""
+    worker = await worker_after_refusal(short_path, error)
     worker.store.submit(until_there(short_path / "never"))
     await worker.store.until_started(1)
     await worker.crash()
@@ -56,13 +62,7 @@ async def test_worker_outside_that_is_refused_leaves_no_idle_process(
     short_path: Path, error: WeftError
 ) -> None:
     """Neither when it registers nor later."""
-    worker = Worker(short_path, FakeStore())
-    worker.store.refuses_with = error
-    with pytest.raises(type(error)):
-        await worker.start()
-    until_gone(*marked(str(short_path)))
-    worker.store.refuses_with = None
-    await worker.start()
+    worker = await worker_after_refusal(short_path, error)
     left = marked(str(short_path))
     await until_refused(worker)
 

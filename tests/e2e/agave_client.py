@@ -43,7 +43,6 @@ def wait(job_id, *wanted):
         found = ag.jobs.getStatus(jobId=job_id)['status']
         if found in wanted:
             return found
-        time.sleep(0.1)
     raise SystemExit('it is ' + found)
 
 ENDED = ('FINISHED', 'FAILED', 'STOPPED')

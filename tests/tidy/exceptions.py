@@ -15,6 +15,9 @@ LONG_SQL_FUNCTIONS: dict[str, int] = {}
 SLEEPING_TESTS: frozenset[str] = frozenset()
 """Paths of tests with a call of `sleep`."""
 
+ADDRESS_OF_OTHERS = ("s3://results/work/", "")
+"""What looks like a path of a machine in a document of others, and what is read instead."""
+
 QUERY_TEXT: frozenset[str] = frozenset(
     {
         "src/weft/store/admin.py",  # sets passwords, which no function may be given

@@ -21,8 +21,7 @@ AS $$
                 THEN j.state = STATE_SUCCESS  -- also of a job whose lifecycle has no such status: it is never reached
             ELSE EXISTS (SELECT FROM weft.job_status_change c
                 WHERE c.batch_id = i.batch_id AND c.job_id = i.job_id AND c.status = array_position(k.statuses, until)
-                    AND c.n > coalesce((SELECT max(e.n) FROM weft.job_status_change e WHERE e.batch_id = i.batch_id
-                        AND e.job_id = i.job_id AND e.state IN (STATE_PENDING, STATE_READY)), 0)) END AS reached
+                    AND c.n > weft._last_ready(i.batch_id, i.job_id)) END AS reached
         FROM weft.source_item i
         LEFT JOIN weft.job j ON i.state = 'job' AND i.left_over IS NULL AND j.batch_id = i.batch_id AND j.job_id = i.job_id
         LEFT JOIN weft.job_state w ON w.state = j.state

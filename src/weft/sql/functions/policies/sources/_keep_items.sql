@@ -25,9 +25,8 @@ BEGIN
     LEFT JOIN weft.job_status s ON s.batch_id = j.batch_id AND s.job_id = j.job_id
     CROSS JOIN LATERAL (
         SELECT jsonb_agg(DISTINCT k.statuses[c.status]) AS statuses FROM weft.job_status_change c
-        WHERE c.batch_id = j.batch_id AND c.job_id = j.job_id AND c.status > 0 AND c.n > coalesce((
-            SELECT max(e.n) FROM weft.job_status_change e WHERE e.batch_id = j.batch_id AND e.job_id = j.job_id
-                AND e.state IN (STATE_PENDING, STATE_READY)), 0)) r
+        WHERE c.batch_id = j.batch_id AND c.job_id = j.job_id AND c.status > 0
+            AND c.n > weft._last_ready(j.batch_id, j.job_id)) r
     WHERE l.batch_id = of_batch_id AND l.job_id > after_job AND l.job_id <= last_job
         AND i.source_id = v_source AND i.key = l.name AND i.batch_id = l.batch_id AND i.job_id = l.job_id
         AND i.state = 'job' AND i.left_over IS NULL;

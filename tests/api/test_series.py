@@ -31,6 +31,27 @@ series = { key = "item.tile", order = "item.day", within = "60d" }
 env = { BEFORE = "series.previous != null ? series.previous.out : 'none'" }
 attributes = { out = "'L2A/' + item.key" }
 """
+UNTIL_MADE = (
+    SERIES.replace("max_attempts = 1", "max_attempts = 2")
+    .replace('within = "60d"', 'until = "made"')
+    .replace('job = "snow"', 'job = "snow"\nlifecycle = "making"', 1)
+    + """
+[lifecycle.making]
+statuses = ["waits", "runs", "made", "over"]
+first = ["waits"]
+
+[lifecycle.making.next]
+waits = ["runs", "over"]
+runs = ["made", "waits", "over"]
+made = ["waits", "over"]
+
+[lifecycle.making.core]
+waits = ["pending", "ready"]
+runs = ["running"]
+made = ["running"]
+over = ["success", "failed", "error", "cancelled"]
+"""
+)
 DUE = (
     "UPDATE weft.source_item SET due_at = now() WHERE due_at IS NOT NULL",
     "UPDATE weft.source SET work_at = now()",
@@ -131,6 +152,29 @@ async def test_each_waits_for_the_one_before(
     }  # fmt: skip
     assert jobs["d"]["attributes"]["series"] == "T"
     await audit(database)
+
+
+async def test_status_that_a_job_had_before_its_retry_does_not_count(
+    api: LiveApi, http: httpx.AsyncClient, database: dict[str, str], worker: LiveWorker
+) -> None:
+    """The next item waits until the job has it again."""
+    await apply(http, UNTIL_MADE)
+    await find(database, a="2027-04-01", b="2027-04-02")
+    await look(api, database)
+    made = {"status": "made", "message": "seen"}
+    claimed = await worker.claim()
+    await worker.start(claimed)
+    assert (await http.post("/v1/batches/1/jobs/1/status", json=made)).status_code == 200
+    await worker.end(claimed, exit_code=1)
+    await look(api, database)
+    assert await reasons(http) == {"b": "it waits for b1.j1 of series T"}
+
+    claimed = await worker.claim()
+    await worker.start(claimed)
+    assert (await http.post("/v1/batches/1/jobs/1/status", json=made)).status_code == 200
+    await look(api, database)
+    assert await items(http) == {"a": "b1.j1", "b": "b1.j2"}
+    assert await in_order(database) == []
 
 
 def late(word: str) -> str:

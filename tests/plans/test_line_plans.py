@@ -2,6 +2,7 @@
 
 import pytest
 
+from api.ask_lines import SOURCE
 from plans.test_plans import reads
 from store.test_sinks import apply, due, report, scene
 from store.world import World
@@ -11,15 +12,6 @@ from weft.sql import text_of
 pytestmark = pytest.mark.slow
 N = 3_000
 FEW = 60
-SOURCE = """
-[source.scenes]
-kind = "directory"
-path = "/data/in"
-job = "one"
-
-[job.one]
-command = ["true"]
-"""
 ITEMS = """
 INSERT INTO weft.source_item (source_id, n, tenant_id, key, fields, found_at, state,
     reason, batch_id, job_id, series, series_at, series_from, left_over)

@@ -14,14 +14,14 @@ from typing import Any
 import pytest
 
 from e2e.conftest import until
-from transports.proxy import Proxy, proxy_before
+from transports.proxy import Proxy
 from transports.rabbit_broker import RabbitBroker
 from transports.site import QUEUE, Site, weft_beside
 from transports.test_foreign_consumers import OURS, consumers
 from transports.test_rabbitmq import CONNECTION, until_consumed, until_depth
 from transports.test_rabbitmq_dead import WITH_GUEST, publish
 from transports.test_rabbitmq_events import EVENTS, listen, taken
-from transports.test_rabbitmq_faults import check, until_emptied
+from transports.test_rabbitmq_faults import check, proxy, until_emptied
 from transports.test_submissions import TABLE, batches
 from up.weft_up import run_weft
 from weft.ports.transport import OUTCOMES, SUBMISSIONS, Route
@@ -32,16 +32,10 @@ pytest.importorskip("aio_pika", reason="the extra `rabbitmq` is not installed")
 import aio_pika
 
 pytestmark = [pytest.mark.engine(name="rabbitmq"), pytest.mark.timeout(300)]
+__all__ = ["proxy"]
 OFFER = re.compile(rb'\{"tenant":"default","batch":\d+,"job":\d+,"offer":\d+,"trace":"[^"]*"\}')
 N_REPLAYED = 100
 QUEUED_S = 3
-
-
-@pytest.fixture
-def proxy(rabbit: RabbitBroker) -> Iterator[Proxy]:
-    """Give a proxy before the broker."""
-    with proxy_before(rabbit.address) as found:
-        yield found
 
 
 @pytest.fixture

@@ -21,7 +21,6 @@ PROPOSAL = Path(__file__).with_name("hrsi_proposal.toml").read_text()
 REFUSED = {
     "/job/fsc_rlie/logs": "line 97: a template has no such field: weft keeps logs",
     "/job/fsc_rlie/nomad": "line 91: a template has no such field: weft runs no job that Nomad",
-    "/job/fsc_rlie/outputs": "line 96: what a product says is known when its job has ended",
     "/pool/medium/create/every": "line 119: the driver decides when it looks at pools",
     "/pool/medium/template/ready_when": "line 118: weft reads no console",
     "/pool/medium/template/within": "line 118: weft reads no console",
@@ -32,7 +31,6 @@ INSTEAD = {
     81: 'let.esa = { plugin = "http", url = "HUB/of/${item.product_id}", value = "answer.at" }',
     90: 'executor = "container"',
     91: 'command = ["run-worker"]',
-    96: 'outputs = { "products/*" = "s3://HRSI/CLMS/${item.theme}/${item.measured:%Y/%m/%d}/" }',
     97: "",
     106: 'message = "{{ product | tojson }}"',
     108: 'rejected = { tries = 3, path = ["external_error", "error_checked", "done"] }',
@@ -55,7 +53,7 @@ QUEUE = {"name": "production", "priority": 1, "pools": ["medium", "large", "xlar
 BUCKETS = ("EODATA", "aux", "HRSI")
 STORE = {"access": "write", "secret": "key"}
 ITEM = {
-    "tile": "32TLR", "path": "S2/a.zip", "product_id": "a", "theme": "Snow", "type": "FSC",
+    "tile": "32TLR", "path": "S2/a.zip", "product_id": "a",
     "measured": "2021-04-13T10:13:47Z", "published": "2021-04-13T13:40:00Z",
 }  # fmt: skip
 
@@ -170,7 +168,11 @@ async def test_with_other_lines_an_item_becomes_its_job(
         {"from": "store://aux/csi_aux/csi_aux_32TLR.tar"},
     ]
     assert spec["outputs"] == [
-        {"from": "products/*", "to": "store://hrsi/CLMS/Snow/2021/04/13/"},
+        {
+            "from": "products/*",
+            "to": "store://hrsi/CLMS/Pan-European/High_Resolution_Layers/"
+            "${product.theme}/${product.type}/2021/04/13/",
+        },
         {"from": "products/*.json", "optional": True, "announce": True},
     ]
     limits = (await http.get("/v1/lifecycles/hrsi")).json()["limits"]

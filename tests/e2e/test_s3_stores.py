@@ -388,7 +388,9 @@ def test_messages_of_a_sink_are_objects(weft: Weft, buckets: Buckets, tmp_path: 
         'key = "catalogue/${product.tile}/${job.attributes.day:%Y}/${job.id}.json"\n'
     )
     told(weft, "line", "apply", str(line))
-    jobs = [{"script": "echo '{\"tile\": \"32TLR\"}' >> $WEFT_PRODUCTS",
+    product = '{"tile": "32TLR", "path": "map"}'
+    jobs = [{"script": f"echo x > map; echo '{product}' >> $WEFT_PRODUCTS",
+             "outputs": [{"from": "map", "to": "store://results/maps/${product.tile}/"}],
              "attributes": {"day": "2027-04-13"}}]  # fmt: skip
     document = json.dumps({"sink": "archive", "jobs": jobs}).encode()
     batch = told(weft, "submit", "-", stdin=document).decode().strip()
@@ -400,7 +402,8 @@ def test_messages_of_a_sink_are_objects(weft: Weft, buckets: Buckets, tmp_path: 
 
     until(is_sent)
     path = f"results/lab-7/catalogue/32TLR/2027/{batch}.j1.json"
-    assert json.loads(buckets.ask("GET", path)) == {"tile": "32TLR"}
+    assert json.loads(buckets.ask("GET", path)) == {"tile": "32TLR", "path": "map"}
+    assert buckets.ask("GET", "results/lab-7/maps/32TLR/map") == b"x\n"
 
 
 def test_objects_of_a_store_become_jobs(weft: Weft, buckets: Buckets) -> None:

@@ -109,7 +109,11 @@ async def test_what_is_not_signed_is_said(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_a_job_names_what_it_may_ask_for() -> None:
     inputs = (FileInput("store://s/in/a"), FileInput("store://s/in/b"))
-    outputs = (FileOutput("x", "store://s/out/"), FileOutput("y", "store://s/one"))
+    outputs = (
+        FileOutput("x", "store://s/out/"),
+        FileOutput("y", "store://s/one"),
+        FileOutput("z", "store://s/maps/v${product.version}/"),
+    )
 
     def may(path: str, *, is_read: bool, store: str = "s") -> bool:
         return names_object(inputs, outputs, is_read=is_read, file=StoreFile(store, path))
@@ -118,6 +122,9 @@ def test_a_job_names_what_it_may_ask_for() -> None:
     assert may("out/deep/x", is_read=False)
     assert may("one", is_read=False)
     assert may("one/below", is_read=False)
+    assert may("maps/v1/z", is_read=False)
+    assert not may("maps/w", is_read=False)
+    assert not may("maps/v1/../z", is_read=False)
     assert not may("in/c", is_read=True)
     assert not may("out/x", is_read=True)
     assert not may("in/a", is_read=False)

@@ -75,6 +75,49 @@ async def test_files_that_are_messages_come_with_their_text(worker: Worker) -> N
     assert {one.path: one.message for one in worker.store.files} == {"b": None, "p/a.json": "{}\n"}
 
 
+PRODUCTS = """mkdir -p p/map; echo x > p/a; echo y > p/map/b
+echo '{"path": "p/a", "type": "FSC", "at": "2027-04-13T01:00:00Z"}' >> $WEFT_PRODUCTS
+echo '{"path": "p/map/", "type": "RLIE", "at": "2027-04-14"}' >> $WEFT_PRODUCTS
+"""
+BY_PRODUCT = FileOutput("p/*", "maps/${product.type}/${product.at:%Y/%m/%d}/")
+
+
+async def test_a_product_says_where_its_files_are_kept(worker: Worker) -> None:
+    """A file, a directory, and a JSON file that speaks for itself."""
+    script = PRODUCTS + """echo '{"type": "WDS", "at": "2027-04-15"}' > p/c.json"""
+    worker.store.submit(msgspec.structs.replace(sh(script), outputs=(BY_PRODUCT,)))
+    (end,) = await worker.store.until(1)
+    assert end.reason is None
+    assert kept(worker).keys() == {
+        "maps/FSC/2027/04/13/p/a",
+        "maps/RLIE/2027/04/14/p/map/b",
+        "maps/WDS/2027/04/15/p/c.json",
+    }
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("echo > p/c", "its output 'p/c' has no product"),
+        ("echo [] > p/c.json", "its output 'p/c.json' has no product"),
+        ("""echo '{"at": "2027-04-15"}' > p/c.json""", "cannot be kept: its product has no type"),
+        ("""echo '{"at": "x", "type": "y"}' > p/c.json""", "${product.at:%Y/%m/%d} is no date"),
+        ("""echo '{"at": "2027-04-15", "type": "../x"}' > p/c.json""", "leads out"),
+        ("""echo '{"at": "2027-04-15", "type": "/x"}' > p/c.json""", "no empty part"),
+        ("""echo '{"at": "2027-04-15", "type": {}}' > p/c.json""", "neither a text nor a number"),
+        ("ln -s /etc/passwd p/c.json", "no plain file"),
+        ("echo x >> $WEFT_PRODUCTS", "its products cannot be kept: line 3 is no JSON object"),
+    ],
+)
+async def test_file_without_what_its_place_needs_fails_its_job(
+    worker: Worker, script: str, said: str
+) -> None:
+    worker.store.submit(msgspec.structs.replace(sh(PRODUCTS + script), outputs=(BY_PRODUCT,)))
+    (end,) = await worker.store.until(1)
+    assert (end.reason, kept(worker)) == (Reason.FILES, {})
+    assert said in str(end.message)
+
+
 @pytest.mark.parametrize(
     ("script", "said"),
     [

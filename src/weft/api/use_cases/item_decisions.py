@@ -25,6 +25,7 @@ from weft.core.lines.configuration import (
     standing_of,
 )
 from weft.core.lines.filling import (
+    PRODUCT,
     CannotFill,
     at,
     filled,
@@ -250,7 +251,10 @@ def _files(
         return values[name]
 
     try:
-        return {**own, **map_texts({**job, **own}, lambda text: filled(text, value_of))}, read
+        return {
+            **own,
+            **map_texts({**job, **own}, lambda text: filled(text, value_of, later=(PRODUCT,))),
+        }, read
     except CannotFill as error:
         raise CannotConfigure(f"a file of its job: {error}") from error
 

@@ -1,6 +1,6 @@
 """What jobs say that they have made: the form of `$WEFT_PRODUCTS`."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Final
 
@@ -28,6 +28,16 @@ def read_products(
     if len(lines) > products_max:
         raise WrongProducts(f"they are more than {products_max} (products_max)")
     return [_read(n, line) for n, line in lines]
+
+
+def product_at(products: Sequence[Mapping[str, Any]], path: str) -> Mapping[str, Any] | None:
+    """Return the product whose `path` is this one in the job's directory, or else that of the
+    nearest directory above it.
+    """
+    known = {str(one["path"]).removesuffix("/"): one for one in products if "path" in one}
+    while path and path not in known:
+        path = path.rpartition("/")[0]
+    return known.get(path)
 
 
 def _read(number: int, line: bytes) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Texts of a template in which `${item.NAME}` and `${param.NAME}` stand: addresses of files and
-images, which no shell reads. Inputs may also have `${series.previous.NAME}`.
+images, which no shell reads. Inputs may also have `${series.previous.NAME}`, and outputs
+`${product.NAME}`, which a worker fills in when the job has ended.
 
 What an item says never chooses a store, a host or a kind of address: those are written before it.
 """
@@ -15,8 +16,11 @@ _FORMAT: Final = re.compile(r"(%[YmdHMSj]|[\w./-])+")
 _ADDRESS: Final = re.compile(r"([a-z0-9]+://[^/$]+/|file:///|[^:/$]+/)")
 """What stands before the first word of an item."""
 _PARAM: Final = re.compile(r"\$\{param\.[^}]*\}")
+_VARIABLE: Final = re.compile(r"\$\{WEFT_\w+\}")
+"""Of an array, which each job of it fills in."""
 SERIES: Final = "series"
-_SEALED: Final = ("secret",)
+PRODUCT: Final = "product"
+SEALED: Final = ("secret",)
 """Opened where it is sent, and nowhere before."""
 _BEFORE: Final = "previous"
 JOB_BEFORE: Final = "${series.previous.job}"
@@ -47,18 +51,39 @@ def wrong_text(text: str, *, roots: tuple[str, ...], is_address: bool = False) -
     return ""
 
 
-def filled(text: str, value_of: ValueOf, quote: Callable[[str, str], str] | None = None) -> str:
-    """Return a text with its values. `quote`: writes a value of a root as it stands there. Raise
-    `CannotFill`.
+def filled(
+    text: str,
+    value_of: ValueOf,
+    quote: Callable[[str, str], str] | None = None,
+    *,
+    later: tuple[str, ...] = SEALED,
+) -> str:
+    """Return a text with its values. `quote`: writes a value of a root as it stands there.
+    `later`: roots that others fill in. Raise `CannotFill`.
     """
 
     def one_of(one: re.Match[str]) -> str:
-        if one[1] in _SEALED:
+        if one[1] in later:
             return one[0]
         value = _written(value_of(one[1], one[2]), one)
         return value if quote is None else quote(value, one[1])
 
     return FIELD.sub(one_of, text)
+
+
+def names_product(text: str | None) -> bool:
+    """Say whether what a product says stands in the address of an output."""
+    return text is not None and f"${{{PRODUCT}." in text
+
+
+def wrong_target(text: str) -> str:
+    """Say what is wrong with the address of an output that names a product; empty: nothing."""
+    return wrong_text(_VARIABLE.sub("x", text), roots=(PRODUCT,), is_address=True)
+
+
+def fixed_part(text: str) -> str:
+    """Return what stands before the first word of a product."""
+    return text.partition(f"${{{PRODUCT}.")[0]
 
 
 def _written(value: object, one: re.Match[str]) -> str:

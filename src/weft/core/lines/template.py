@@ -7,7 +7,7 @@ a script; only addresses of files and images are filled in.
 from collections.abc import Mapping
 from typing import Any, Final
 
-from weft.core.lines.filling import FIELD, JOB_BEFORE, SERIES, map_texts, wrong_text
+from weft.core.lines.filling import FIELD, JOB_BEFORE, PRODUCT, SERIES, map_texts, wrong_text
 from weft.core.lines.lifecycle import Say
 
 ITEM_VARIABLE: Final = "WEFT_ITEM"
@@ -60,11 +60,7 @@ def parse_template(document: object, say: Say) -> Mapping[str, Any] | None:
     for field, (names, roots) in _FILLED.items():
         for text in _texts(job.get(field), names):
             is_address = field != "container"
-            if field == "outputs" and "${product." in text:
-                refused.append(field)
-                say((field,), "what a product says is known when its job has ended: write "
-                    "${item.NAME}, or let the job lay out its files so")  # fmt: skip
-            elif what := wrong_text(text, roots=roots, is_address=is_address):
+            if what := wrong_text(text, roots=roots, is_address=is_address):
                 refused.append(field)
                 say(("image" if "image" in document and not is_address else field,), what)
     return None if refused else job
@@ -81,7 +77,7 @@ def _wrong_image(container: object) -> str:
 _IMAGES: Final = ("docker://", "oci:/", "dir:/")
 _FILLED: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
     "inputs": (("from",), ("item", "param", SERIES)),
-    "outputs": (("from", "to"), ("item", "param")),
+    "outputs": (("from", "to"), ("item", "param", PRODUCT)),
     "container": (("image",), ("param",)),
 }
 """Fields with texts that are filled in, and with what."""

@@ -16,6 +16,7 @@ from weft.core.files.file_paths import (
     split_store,
     target_of,
 )
+from weft.core.lines.filling import names_product, wrong_target
 from weft.core.problems import Problems
 from weft.settings import Settings
 from weft.wire.documents.batches import JobDocument
@@ -86,6 +87,8 @@ def wrong_url(source: UrlFile, settings: Settings) -> str | None:
 
 def _check_output(one: FileOutput) -> None:
     parts_of(one.from_.removesuffix("/"))
+    if one.to is not None and names_product(one.to) and (what := wrong_target(one.to)):
+        raise WrongPath(what)
     if one.to is not None:
         to = split_store(one.to)[1] if in_store(one.to) else one.to
         if to or not in_store(one.to):

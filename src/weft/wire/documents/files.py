@@ -12,6 +12,7 @@ from weft.core.files.file_paths import (
     parts_of,
     split_store,
 )
+from weft.core.lines.filling import fixed_part, names_product
 from weft.wire.description import says
 from weft.wire.documents.secrets import VariableName
 from weft.wire.patterns import END
@@ -24,9 +25,12 @@ _TO_INPUT = says(
 )
 _TO_OUTPUT = says(
     "Where it is kept; with a slash at its end, a directory for what `from` matches. Without it, "
-    "by its path in the job's directory. With `store://NAME/` before it, in that store.",
+    "by its path in the job's directory. With `store://NAME/` before it, in that store. "
+    "`${product.NAME}` is what the product says whose `path` the file is, or is below; it stands "
+    "after the store or the first directory.",
     "results/",
     "store://results/run7/",
+    "store://maps/${product.type}/",
 )
 
 
@@ -142,6 +146,9 @@ def names_object(
 
 
 def _is_target(to: str, file: StoreFile) -> bool:
+    if names_product(to):  # a worker says what it fills in: anything below what is fixed
+        split_store(fixed_part(to))
+        return file.address.startswith(fixed_part(to))
     store, path = split_store(to)
     below = path if not path or path.endswith("/") else f"{path}/"
     return store == file.store and (file.path == path or file.path.startswith(below))

@@ -7,9 +7,10 @@ import asyncio
 import hashlib
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -18,6 +19,8 @@ from weft.core.ends.conditions import Blocked
 from weft.core.files.file_paths import (
     in_store,
 )
+from weft.core.files.products import WrongProducts
+from weft.core.lines.filling import names_product
 from weft.core.states import Reason
 from weft.ports.file_store import (
     FileDiffers,
@@ -35,7 +38,7 @@ from weft.worker.agent.job_inputs import JobInputs
 from weft.worker.agent.object_uploads import FileSite, ObjectUploads
 from weft.worker.stager.directories import JobDirectories, Plan
 from weft.worker.stager.finding import FoundFile as LeftFile
-from weft.worker.stager.finding import find_outputs, opened_output
+from weft.worker.stager.finding import find_outputs, opened_output, product_in
 from weft.worker.stager.placing import give
 
 log = get_logger()
@@ -44,6 +47,7 @@ _PIECE_BYTES: Final = 1 << 20
 _TRIES: Final = 3
 _AGAIN_S: Final = 2.0
 _AWAY_TRIES: Final = 30
+ReadProducts = Callable[[AttemptKey], Sequence[Mapping[str, Any]]]
 _NO_OUTPUTS: Final = frozenset({Reason.PREEMPTED, Reason.LOST, Reason.OVERDUE})
 """After these ends another attempt follows, or nobody waits for this one."""
 
@@ -144,15 +148,17 @@ class JobFiles:
         plan = self._directories.plan_of(ended.key)
         return plan is not None and any(_is_wanted(one, ended) for one in plan.outputs)
 
-    async def keep(self, ended: Ended) -> Ended:
-        """Keep the outputs of an attempt that has ended; return how its end is to be reported."""
+    async def keep(self, ended: Ended, products: ReadProducts) -> Ended:
+        """Keep the outputs of an attempt that has ended; return how its end is to be reported.
+        `products`: reads those that it names.
+        """
         key, begun = ended.key, time.monotonic_ns()
         plan = self._directories.plan_of(key)
         if plan is None:
             return ended
         if plan.kept is None:
             outputs = [one for one in plan.outputs if _is_wanted(one, ended)]
-            kept, problem = await self._keep_all(key, outputs, plan)
+            kept, problem = await self._keep_all(key, outputs, plan, products)
             plan = msgspec.structs.replace(
                 plan,
                 kept=tuple(kept),
@@ -180,13 +186,16 @@ class JobFiles:
         return msgspec.structs.replace(ended, message=ended.message or plan.problem)
 
     async def _keep_all(
-        self, key: AttemptKey, outputs: list[FileOutput], plan: Plan
+        self, key: AttemptKey, outputs: list[FileOutput], plan: Plan, products: ReadProducts
     ) -> tuple[list[KeptFile], str]:
         """Return what was kept, all or nothing, and why it is nothing."""
         if not outputs:
             return [], ""
         work = self._directories.work_of(key)
         try:
+            named: Sequence[Mapping[str, Any]] = ()
+            if any(names_product(one.to) for one in outputs):
+                named = await asyncio.to_thread(products, key)
             found = await asyncio.to_thread(
                 find_outputs,
                 work,
@@ -194,6 +203,7 @@ class JobFiles:
                 files_max=self._site.output_files_max,
                 bytes_max=self._site.output_bytes_max,
                 folder=None if plan.folder is None else Path(plan.folder),
+                product_of=partial(product_in, work, named, plan.owner),
             )
             keeping = [asyncio.create_task(self._keep_one(key, one, plan.owner)) for one in found]
             try:
@@ -204,6 +214,8 @@ class JobFiles:
                 await asyncio.gather(*keeping, return_exceptions=True)
         except FileProblem as error:
             return [], str(error)
+        except WrongProducts as error:
+            return [], f"its products cannot be kept: {error}"
         except OSError as error:
             return [], f"its outputs cannot be kept: {error.strerror}"
 

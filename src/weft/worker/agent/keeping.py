@@ -56,5 +56,5 @@ class Keeping:
             self._attempts.enter(ended.key, Phase.COLLECTING, copies)
         if self._checkpoints.wants(ended):
             await self._checkpoints.take_away(ended.key)
-        ended = await self._files.keep(ended)
+        ended = await self._files.keep(ended, self._products.read)
         return await self._products.keep(ended, self._files.inputs_of(ended.key))

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
+from weft.core.attempt_key import AttemptKey
 from weft.core.files.products import WrongProducts, read_products
 from weft.core.states import Reason
 from weft.ports.patience import until_answered
@@ -48,12 +49,9 @@ class ProductFiles(AttemptFiles):
         if ended.reason not in _WITH_PRODUCTS:
             return ended
         try:
-            products = await asyncio.to_thread(self._read, ended)
-        except FileNotFoundError:
-            return ended
-        except (WrongProducts, NoPlainFile, OSError) as error:
-            what = error.strerror if isinstance(error, OSError) else str(error)
-            return without_products(ended, what or "they are in no plain file")
+            products = await asyncio.to_thread(self.read, ended.key)
+        except WrongProducts as error:
+            return without_products(ended, str(error))
         if products:
             got = [msgspec.to_builtins(one) for one in inputs] or None
             await until_answered(
@@ -63,10 +61,15 @@ class ProductFiles(AttemptFiles):
             )
         return ended
 
-    def _read(self, ended: Ended) -> Sequence[dict[str, Any]]:
+    def read(self, key: AttemptKey) -> Sequence[dict[str, Any]]:
+        """Return the products that an attempt names. Raise `WrongProducts`."""
         limits = self._limits
-        return read_products(
-            self.content(ended.key, limits.bytes_max),
-            products_max=limits.products_max,
-            bytes_max=limits.bytes_max,
-        )
+        try:
+            content = self.content(key, limits.bytes_max)
+        except FileNotFoundError:
+            return ()
+        except NoPlainFile as error:
+            raise WrongProducts("they are in no plain file") from error
+        except OSError as error:
+            raise WrongProducts(error.strerror) from error
+        return read_products(content, products_max=limits.products_max, bytes_max=limits.bytes_max)

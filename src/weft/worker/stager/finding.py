@@ -3,10 +3,10 @@
 import fnmatch
 import os
 import stat
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -20,12 +20,15 @@ from weft.core.files.file_paths import (
     split_store,
     target_of,
 )
+from weft.core.files.products import product_at
+from weft.core.lines.filling import CannotFill, at, filled, names_product
 from weft.ports.file_store import FileMissing, FileProblem, FileRefused
-from weft.wire.documents.files import ANNOUNCED_MAX, FileOutput
+from weft.wire.documents.files import ANNOUNCED_BYTES_MAX, ANNOUNCED_MAX, FileOutput
 from weft.wire.walking import NotPlain, entered, open_file, opened_directory
 
 _DEEP: Final = "**"
 _PIECE_BYTES: Final = 1 << 20
+_decode: Final = msgspec.json.Decoder(dict[str, Any]).decode
 _LOOKED_AT: Final = 20
 """Names that are looked at for one that may be kept."""
 
@@ -47,10 +50,11 @@ def find_outputs(
     files_max: int,
     bytes_max: int,
     folder: Path | None = None,
+    product_of: Callable[[str], Mapping[str, Any]] = lambda _: {},
 ) -> list[FoundFile]:
     """Return the files of these outputs. Raise `FileMissing` for one that has none, `FileRefused`
     for what is no plain file or too much. `folder`: of the job's application, whose files are no
-    optional outputs as long as they are as they were.
+    optional outputs as long as they are as they were. `product_of`: see `product_in`.
     """
     found: dict[str, FoundFile] = {}
     budget = [files_max * _LOOKED_AT]
@@ -61,7 +65,7 @@ def find_outputs(
             for source, n_bytes in _matching(top, pattern, budget, lenient=output.optional):
                 if output.optional and folder and _is_same(work, folder, source, n_bytes):
                     continue
-                target = _target(output, source)
+                target = _target(_told(output, source, product_of), source)
                 known = found.setdefault(target, FoundFile(source, target, n_bytes))
                 if known.source != source:
                     raise FileRefused(f"two of its outputs would be {target!r}")
@@ -100,6 +104,43 @@ def opened_output(work: Path, source: str, *, owner: int | None) -> Iterator[int
         os.close(fd)
 
 
+def product_in(
+    work: Path, products: Sequence[Mapping[str, Any]], owner: int | None, source: str
+) -> Mapping[str, Any]:
+    """Return the product that a file is, or a part of. A JSON file that none names speaks for
+    itself, as messages for sinks do. Raise `FileRefused`, `FileMissing`.
+    """
+    if (found := product_at(products, source)) is not None:
+        return found
+    if source.endswith(".json"):
+        with opened_output(work, source, owner=owner) as fd:
+            text = os.pread(fd, ANNOUNCED_BYTES_MAX + 1, 0)
+        with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            return _decode(text)
+    raise FileRefused(
+        f"its output {source!r} has no product: no line of WEFT_PRODUCTS has its path as `path`"
+    )
+
+
+def _told(
+    output: FileOutput, source: str, product_of: Callable[[str], Mapping[str, Any]]
+) -> FileOutput:
+    """Return an output with what the product of a file says of where it is kept."""
+    if output.to is None or not names_product(output.to):
+        return output
+    product = product_of(source)
+
+    def value_of(_: str, name: str) -> object:
+        if (value := at(product, name)) is None:
+            raise CannotFill(f"its product has no {name}")
+        return value
+
+    try:
+        return msgspec.structs.replace(output, to=filled(output.to, value_of))
+    except CannotFill as error:
+        raise FileRefused(f"its output {source!r} cannot be kept: {error}") from error
+
+
 def _has_all(found: dict[str, FoundFile], output: FileOutput) -> bool:
     """Say whether another output has brought what this one names."""
     pattern = output.from_.removesuffix("/")
@@ -120,10 +161,10 @@ def _target(output: FileOutput, source: str) -> str:
 
 def _path(output: FileOutput, source: str) -> str:
     to = output.to
-    if to is not None and not to.endswith("/") and source != output.from_.removesuffix("/"):
-        to += source.removeprefix(output.from_.removesuffix("/"))  # of a directory
-        return "/".join(parts_of(to))
     try:
+        if to is not None and not to.endswith("/") and source != output.from_.removesuffix("/"):
+            to += source.removeprefix(output.from_.removesuffix("/"))  # of a directory
+            return "/".join(parts_of(to))
         return "/".join(target_of(to, source))
     except WrongPath as error:
         raise FileRefused(f"its output {source!r} cannot be kept: {error}") from error

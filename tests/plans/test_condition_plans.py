@@ -13,7 +13,7 @@ from weft.core.attempt_key import AttemptKey
 from weft.core.ends.conditions import Ask
 from weft.core.states import Reason
 from weft.store.database import call_on
-from weft.store.worker_store import end_columns
+from weft.store.end_columns import end_columns
 from weft.testing.builders import end_report
 
 pytestmark = pytest.mark.slow

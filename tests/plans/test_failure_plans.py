@@ -8,7 +8,7 @@ from plans.test_plans import Reads, reads
 from store.world import World
 from weft.core.states import Reason
 from weft.store.database import call_on
-from weft.store.worker_store import end_columns
+from weft.store.end_columns import end_columns
 from weft.testing.builders import end_report
 
 pytestmark = pytest.mark.slow

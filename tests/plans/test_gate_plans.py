@@ -10,7 +10,7 @@ from store.world import Worker, World
 from weft.core.queues import Queue
 from weft.ports.store import Claimed, Shape
 from weft.store.database import call_on
-from weft.store.worker_store import end_columns
+from weft.store.end_columns import end_columns
 from weft.testing.builders import end_report, job_rows
 
 pytestmark = pytest.mark.slow

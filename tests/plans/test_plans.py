@@ -16,9 +16,9 @@ from store.world import World, open_backend, open_world
 from weft.core.states import Reason
 from weft.ports.store import NewGroup, NewSet
 from weft.store.database import call_on
+from weft.store.end_columns import end_columns
 from weft.store.offered_jobs import claimed_of
 from weft.store.submission import _bunch
-from weft.store.worker_store import end_columns
 from weft.testing.builders import end_report, job_rows
 
 pytestmark = pytest.mark.slow

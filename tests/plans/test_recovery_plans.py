@@ -11,7 +11,7 @@ from store.test_retry_with import LIMITS_MS, timed
 from store.world import World
 from weft.core.states import Reason
 from weft.store.database import call_on
-from weft.store.worker_store import end_columns
+from weft.store.end_columns import end_columns
 from weft.testing.builders import end_report
 
 pytestmark = pytest.mark.slow

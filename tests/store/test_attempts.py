@@ -7,7 +7,7 @@ import pytest
 from store.world import World
 from weft.core.states import Phase, Reason
 from weft.ports.store import Claimed, EndReport, PhaseReport
-from weft.store.worker_store import end_columns
+from weft.store.end_columns import end_columns
 from weft.testing.builders import end_report, job_rows
 
 SECOND_US = 1_000_000

@@ -16,7 +16,7 @@ from weft.core.errors import QuotaExceeded
 from weft.core.states import Reason
 from weft.ports.store import Caller, Claimed, JobRows
 from weft.store.database import call_on
-from weft.store.worker_store import end_columns
+from weft.store.end_columns import end_columns
 from weft.testing.builders import end_report, job_rows
 from weft.wire.payload import PART_BYTES
 

@@ -15,7 +15,7 @@ from weft.core.queues import Queue
 from weft.core.states import Reason
 from weft.ports.store import Claimed, NewGroup, Shape
 from weft.store.database import call_on
-from weft.store.worker_store import end_columns
+from weft.store.end_columns import end_columns
 from weft.testing.builders import end_report, job_rows
 from weft.wire.documents.monitors import MonitorDocument
 

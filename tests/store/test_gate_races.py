@@ -20,7 +20,7 @@ from store.test_waiting import ear
 from store.world import Worker, World
 from weft.ports.store import Gate, JobRows
 from weft.store.database import call_on
-from weft.store.worker_store import end_columns
+from weft.store.end_columns import end_columns
 from weft.submission.translation.gates import JOB_GATES, licence_gates
 from weft.testing.builders import end_report, job_rows
 from weft.wire.documents.batches import ConcurrencyKey

@@ -10,7 +10,7 @@ import pytest
 from store.world import World
 from weft.core.states import Reason
 from weft.store.database import call_on
-from weft.store.worker_store import end_columns
+from weft.store.end_columns import end_columns
 from weft.testing.builders import end_report, job_rows
 
 SOON_S = 10

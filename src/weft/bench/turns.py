@@ -12,8 +12,8 @@ from weft.core.scheduling.lease import Budget
 from weft.ports.store import Claimed, EndReport
 from weft.store import PostgresWorkerStore
 from weft.store.database import call_on
+from weft.store.end_columns import without_usual
 from weft.store.log_locations import location_of
-from weft.store.worker_store import without_usual
 from weft.worker.agent.claim_memory import ClaimMemory
 
 CORES = 10_000

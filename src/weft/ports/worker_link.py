@@ -21,6 +21,8 @@ from weft.ports.running_files import RunningFile
 from weft.ports.store.notices import Notices
 from weft.ports.store.worker import (
     Claimed,
+    EndReport,
+    HeartbeatAnswer,
     OfferedStore,
     Registered,
     StoredSecret,
@@ -167,8 +169,35 @@ class LinkCalls(WorkerStore, OfferedStore, Protocol):
         """Return a part of it, at most `LOG_BYTES_MAX`; nothing: that is all."""
 
 
+class Beat(NamedTuple):
+    """The heartbeat of one worker."""
+
+    incarnation_id: int
+    attempts: Sequence[tuple[int, int, int]]
+    draining: bool
+    claiming: bool
+    heard: Sequence[int]
+
+
+class Ends(NamedTuple):
+    """What one worker reports as ended."""
+
+    incarnation_id: int
+    reports: Sequence[EndReport]
+
+
 class LinkedStore(WorkerStore, OfferedStore, Protocol):
     """The store behind the link, beside the api."""
+
+    async def heartbeats(self, beats: Sequence[Beat]) -> Sequence[HeartbeatAnswer | None]:
+        """Record heartbeats of several workers in one transaction, each as `heartbeat` does. None:
+        ask for this one alone.
+        """
+
+    async def complete_together(self, ends: Sequence[Ends]) -> Sequence[Sequence[str] | None]:
+        """Record ends that workers of one pool report in one transaction, each as
+        `complete_attempts` does. None: ask for this one alone.
+        """
 
     @property
     def notices(self) -> Notices:

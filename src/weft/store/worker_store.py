@@ -1,9 +1,8 @@
 """`WorkerStore` on asyncpg."""
 
-import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from types import MappingProxyType
+from itertools import islice
 from typing import Any
 from uuid import UUID
 
@@ -12,8 +11,6 @@ import asyncpg
 from weft.core.attempt_key import AttemptKey
 from weft.core.command import Command
 from weft.core.ends.conditions import Ask
-from weft.core.ends.end_words import MESSAGE_CHARS_MAX
-from weft.core.ends.failure_causes import cause_text
 from weft.core.scheduling.black_holes import AvoidedNode
 from weft.core.scheduling.offers import Offer
 from weft.ports.store import (
@@ -27,9 +24,9 @@ from weft.ports.store import (
     StartReport,
     StoredSecret,
 )
-from weft.ports.worker_link import LinkTerms
+from weft.ports.worker_link import Beat, Ends, LinkTerms
 from weft.store.database import Database, columns, open_database
-from weft.store.log_locations import location_columns
+from weft.store.end_columns import ends_of, growing
 from weft.store.notices import PostgresNotices
 from weft.store.offered_jobs import OfferedJobs, TopicRuns, claimed_of
 from weft.store.schema_range import check_schema
@@ -265,7 +262,7 @@ class PostgresWorkerStore(OfferedJobs, TopicRuns, WorkerFiles):
             batch_ids=batch_ids,
             job_ids=job_ids,
             attempts=attempts,
-            ages_us=_growing(ages),
+            ages_us=growing(ages),
         )
         return verdicts
 
@@ -292,7 +289,7 @@ class PostgresWorkerStore(OfferedJobs, TopicRuns, WorkerFiles):
     ) -> Sequence[str]:
         """Record ends."""
         verdicts: Sequence[str] = await self._database.value(
-            "complete_attempts", incarnation_id=incarnation_id, **_ends(reports)
+            "complete_attempts", incarnation_id=incarnation_id, **ends_of(reports)
         )
         return verdicts
 
@@ -329,7 +326,7 @@ class PostgresWorkerStore(OfferedJobs, TopicRuns, WorkerFiles):
         first, *rows = await self._database.call(
             "complete_and_claim",
             incarnation_id=incarnation_id,
-            **_ends(reports),
+            **ends_of(reports),
             **_asked(request),
         )
         return first["verdicts"], _all_claimed(rows)
@@ -361,14 +358,34 @@ class PostgresWorkerStore(OfferedJobs, TopicRuns, WorkerFiles):
             claiming=claiming,
             heard=list(heard),
         )
-        stops = zip(row["stop_batch_ids"], row["stop_job_ids"], row["stop_attempts"], strict=True)
-        return HeartbeatAnswer(
-            alive=row["alive"],
-            to_stop=list(stops),
-            has_work=row["has_work"],
-            drains=row["drains"],
-            kept=row["kept"],
+        return _beat_answer(row)
+
+    async def heartbeats(self, beats: Sequence[Beat]) -> Sequence[HeartbeatAnswer | None]:
+        """Say that workers live."""
+        rows = await self._database.call(
+            "heartbeats",
+            incarnation_ids=[one.incarnation_id for one in beats],
+            draining=[one.draining for one in beats],
+            claiming=[one.claiming for one in beats],
+            n_attempts=[len(one.attempts) for one in beats],
+            **_attempts([key for one in beats for key in one.attempts]),
+            n_heard=[len(one.heard) for one in beats],
+            heard=[number for one in beats for number in one.heard],
         )
+        answers = {row["n"]: _beat_answer(row) for row in rows}
+        return [answers.get(n) for n in range(1, len(beats) + 1)]
+
+    async def complete_together(self, ends: Sequence[Ends]) -> Sequence[Sequence[str] | None]:
+        """Record ends that several workers report."""
+        verdicts: Sequence[str] = await self._database.value(
+            "complete_attempts",
+            incarnation_id=ends[0].incarnation_id,
+            **ends_of([report for one in ends for report in one.reports]),
+            incarnation_ids=[one.incarnation_id for one in ends for _ in one.reports],
+        )
+        left = iter(verdicts)
+        parts = [list(islice(left, len(one.reports))) for one in ends]
+        return [None if "stale" in part else part for part in parts]
 
     async def finish_drain(self, incarnation_id: int) -> bool:
         """End this worker if nothing runs there."""
@@ -379,84 +396,15 @@ class PostgresWorkerStore(OfferedJobs, TopicRuns, WorkerFiles):
         await self._database.call("leave", incarnation_id=incarnation_id)
 
 
-_END_COLUMNS = MappingProxyType(
-    {
-        "batch_ids": "batch_id",
-        "job_ids": "job_id",
-        "attempts": "attempt",
-        "start_ages_us": "start_age_us",
-        "end_ages_us": "end_age_us",
-        "reasons": "reason",
-        "exit_codes": "exit_code",
-        "signals": "signal",
-        "cpu_ms_list": "cpu_ms",
-        "memory_peaks": "memory_peak_bytes",
-        "stdout_bytes_list": "stdout_bytes",
-        "stderr_bytes_list": "stderr_bytes",
-        "truncated_list": "truncated",
-    }
-)
-"""Parameter of complete_attempts by field of a report."""
-
-
-_USUAL = MappingProxyType(
-    {
-        "reasons": None,
-        "signals": None,
-        "messages": None,
-        "causes": None,
-        "truncated_list": False,
-        "stderr_bytes_list": 0,
-    }
-)
-"""The values that complete_attempts assumes for columns that are not sent."""
-
-
-def _ends(reports: Sequence[EndReport]) -> dict[str, Any]:
-    """Return reports as they are sent, with their ages at that moment."""
-    ends: dict[str, Any] = dict(end_columns(reports))
-    for ages in ("start_ages_us", "end_ages_us"):
-        ends[ages] = _growing(ends[ages])
-    return ends
-
-
-def end_columns(reports: Sequence[EndReport]) -> dict[str, list[Any] | None]:
-    """Return reports as complete_attempts takes them."""
-    values = dict(zip(_END_COLUMNS, columns(reports, *_END_COLUMNS.values()), strict=True))
-    segments, offsets = location_columns([report.location for report in reports])
-    values |= {"segments": segments, "offsets": offsets}
-    messages = [_text(report.message) for report in reports]
-    causes = [text and cause_text(text) for text in messages]
-    return without_usual({**values, "messages": messages, "causes": causes})
-
-
-def without_usual(values: Mapping[str, list[Any]]) -> dict[str, list[Any] | None]:
-    """Leave out columns in which nothing stands but the usual: most jobs end well, and encoding
-    and reading a column costs as much as a twentieth of recording its attempts.
-    """
-    return {
-        name: None if name in _USUAL and set(column) == {_USUAL[name]} else column
-        for name, column in values.items()
-    }
-
-
-def _growing(ages_us: Sequence[int | None]) -> Callable[[], list[int | None]]:
-    """Return ages of now as they will be when they are sent: a connection may have to be made
-    first, or a deadlock be waited out.
-    """
-    asked_ns = time.perf_counter_ns()
-
-    def grown() -> list[int | None]:
-        late_us = (time.perf_counter_ns() - asked_ns) // 1000
-        return [None if age_us is None else age_us + late_us for age_us in ages_us]
-
-    return grown
-
-
-def _text(message: str) -> str | None:
-    """Return storable text: no NUL, no lone surrogate (file names may hold both)."""
-    kept = message[:MESSAGE_CHARS_MAX].replace("\0", "\N{REPLACEMENT CHARACTER}")
-    return kept.encode("utf-8", "replace").decode("utf-8") or None
+def _beat_answer(row: asyncpg.Record) -> HeartbeatAnswer:
+    stops = zip(row["stop_batch_ids"], row["stop_job_ids"], row["stop_attempts"], strict=True)
+    return HeartbeatAnswer(
+        alive=row["alive"],
+        to_stop=list(stops),
+        has_work=row["has_work"],
+        drains=row["drains"],
+        kept=row["kept"],
+    )
 
 
 def _asked(request: ClaimRequest) -> dict[str, Any]:

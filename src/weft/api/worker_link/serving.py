@@ -15,11 +15,21 @@ from weft.api.worker_link.looking import LinkedRunningFiles
 from weft.api.worker_link.notices import LinkNotices, Listener, Notice
 from weft.api.worker_link.output import LinkedOutput
 from weft.api.worker_link.refusals import refused, wrong_frame
+from weft.api.worker_link.together import Together
 from weft.ports.spool import Spool
-from weft.ports.store import Caller, Claimed, ClaimRequest, OfferAnswer, WorkTerms
+from weft.ports.store import (
+    Caller,
+    Claimed,
+    ClaimRequest,
+    HeartbeatAnswer,
+    OfferAnswer,
+    WorkTerms,
+)
 from weft.ports.worker_link import (
     FRAME_VERSIONS,
     LISTED_MAX,
+    Beat,
+    Ends,
     Frame,
     Hello,
     LinkedStore,
@@ -60,6 +70,11 @@ class WorkerLink:
         self._output = LinkedOutput(self.spool, self.lost_after_s)
         self._notices = LinkNotices(self.find_store)
         self.running = LinkedRunningFiles(self.find_store, self._notices)
+        self._beats: Together[Beat, HeartbeatAnswer] = Together(
+            lambda beats: self.find_store().heartbeats(beats),
+            lambda one: self.find_store().heartbeat(**one._asdict()),
+        )
+        self._ends: dict[int, Together[Ends, Sequence[str]]] = {}
 
     async def answer(self, caller: Caller, frame: Frame) -> bytes:
         """Do what a frame says; return the result. Raise `LinkRefused`, `LinkFrameRefused`, and
@@ -132,13 +147,31 @@ class WorkerLink:
             return [OfferAnswer("not_now", *one) for one in given["offers"]]
         if frame.call == "record_files":
             await self.handing_over.check_files(store, **given)
-        found = await getattr(store, frame.call)(**given)
+        found = await self._together(store, frame.call, given, terms)
         self._note(frame, given, found, (work.pool, terms.worker))
         if frame.call == "get_secrets":  # of the previous release, which has no key for them
             return [one and replace(one, body=None) for one in found]
         if frame.call == "find_stores":
             return [one and replace(one, body=None, row=None) for one in found]
         return found
+
+    async def _together(
+        self, store: LinkedStore, call: str, given: dict[str, Any], terms: LinkTerms
+    ) -> Any:  # noqa: ANN401 (of the call)
+        """Call the store; heartbeats, and ends for workers of one pool, share transactions."""
+        if call == "heartbeat":
+            return await self._beats.ask(Beat(**given))
+        if call == "complete_attempts" and given["reports"]:
+            return await self._ends_of(terms.pool_id).ask(Ends(**given))
+        return await getattr(store, call)(**given)
+
+    def _ends_of(self, pool_id: int) -> Together[Ends, Sequence[str]]:
+        if pool_id not in self._ends:
+            self._ends[pool_id] = Together(
+                lambda ends: self.find_store().complete_together(ends),
+                lambda one: self.find_store().complete_attempts(*one),
+            )
+        return self._ends[pool_id]
 
     def show(self) -> None:
         """Set the metrics of the workers that were heard of."""

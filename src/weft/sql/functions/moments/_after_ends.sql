@@ -2,11 +2,12 @@
 -- Called by: complete_attempts, with its settings.   Safe to repeat: no.
 -- Locks: as _keep_products; as _record_messages; as _count_failures; as _free_places; as _block_jobs; as _settle_children;
 --   as _ask_for_more; as _leave_spot; as _refuse_return; as _list_ready; as _pass_gates; as _announce.
+-- incarnation_ids: of these attempts.
 -- again, failed, frees: whether one of the jobs is ready again or blocked, did not succeed, or took more than cpu and memory.
 --   at: of the report; ended_at: of the latest end.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._after_ends(
-    incarnation_id int, batch_ids bigint[], job_ids int[], states smallint[], again boolean, failed boolean, frees boolean,
+    incarnation_ids int[], batch_ids bigint[], job_ids int[], states smallint[], again boolean, failed boolean, frees boolean,
     at timestamptz, ended_at timestamptz
 ) RETURNS void LANGUAGE plpgsql
 AS $$
@@ -50,7 +51,7 @@ BEGIN
         PERFORM weft._ask_for_more(_after_ends.batch_ids, _after_ends.job_ids, v_states, _after_ends.at);
     END IF;
     IF again AND frees THEN
-        PERFORM weft._leave_spot(_after_ends.incarnation_id, _after_ends.batch_ids, _after_ends.job_ids, v_states, _after_ends.at);
+        PERFORM weft._leave_spot(_after_ends.incarnation_ids, _after_ends.batch_ids, _after_ends.job_ids, v_states, _after_ends.at);
     END IF;
     IF v_states <> states THEN
         PERFORM weft._refuse_return(_after_ends.batch_ids, _after_ends.job_ids, v_states, _after_ends.at);
@@ -61,7 +62,7 @@ BEGIN
         PERFORM weft._announce();
     END IF;
     IF frees THEN
-        PERFORM weft._tell_room(_after_ends.incarnation_id);
+        PERFORM weft._tell_room(_after_ends.incarnation_ids);
     END IF;
     IF v_gates IS NOT NULL THEN
         PERFORM weft._pass_gates(v_gates, false);  -- last, and without waiting (ADR 20)

@@ -3,12 +3,13 @@
 -- Called by: _after_ends, if one of the jobs has a lane; _list_ready then lists them in their new one.   Safe to repeat: yes.
 -- Locks: job (by the caller).   Plan: the incarnation; of its jobs that were lost so often everything by key.
 -- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._leave_spot(of_incarnation_id int, batch_ids bigint[], job_ids int[], states smallint[], at timestamptz)
+CREATE OR REPLACE FUNCTION weft._leave_spot(of_incarnation_ids int[], batch_ids bigint[], job_ids int[], states smallint[], at timestamptz)
 RETURNS void LANGUAGE plpgsql
 AS $$
 #variable_conflict use_column
 BEGIN
-    IF NOT EXISTS (SELECT FROM weft.worker_incarnation i WHERE i.incarnation_id = of_incarnation_id AND i.offers ? 'preemptible') THEN
+    IF NOT EXISTS (
+        SELECT FROM weft.worker_incarnation i WHERE i.incarnation_id = ANY (of_incarnation_ids) AND i.offers ? 'preemptible') THEN
         RETURN;
     END IF;
     WITH lost AS MATERIALIZED (

@@ -4,13 +4,15 @@
 -- Plan: job by key for each report; edges by parent, only in batches that have any.
 -- A NULL column stands for the default: no reason, no signal, no message, not truncated, nothing on stderr.
 -- causes: what messages have in common: see _note_failures.
--- Returns: one verdict per report, in order: ok; or stale if the reporter does not own the attempt, or it ended differently.
+-- incarnation_ids: whose each report is, if not all are of incarnation_id; all are of its pool.
+-- Returns: one verdict per report, in order: ok; or stale if the reporter does not own the attempt, or it ended differently. With
+--   incarnation_ids stale stands for all that was not recorded now: report it alone; and a call fails that waits long for a lock.
 -- Owner: weft_system.  Granted to: weft_worker.
 CREATE OR REPLACE FUNCTION weft.complete_attempts(
     incarnation_id int, batch_ids bigint[], job_ids int[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[],
     reasons smallint[], exit_codes int[], signals smallint[], cpu_ms_list bigint[], memory_peaks bigint[],
     stdout_bytes_list bigint[], stderr_bytes_list bigint[], truncated_list boolean[], segments int[], offsets bigint[], messages text[],
-    causes text[] DEFAULT NULL, at timestamptz DEFAULT clock_timestamp()
+    causes text[] DEFAULT NULL, incarnation_ids int[] DEFAULT NULL, at timestamptz DEFAULT clock_timestamp()
 ) RETURNS text[] LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp PLAN_BY_KEY PLAN_ONCE
 AS $$
@@ -19,6 +21,7 @@ DECLARE
     v_n bigint[]; v_batch bigint[]; v_job int[]; v_state smallint[]; v_pool int; v_at timestamptz; v_again boolean; v_failed boolean;
     v_frees boolean; v_finals boolean[];  -- a job's lane takes more than cpu and memory; no other attempt may follow
 BEGIN
+    IF incarnation_ids IS NOT NULL THEN PERFORM set_config('lock_timeout', '300ms', true); END IF;
     SELECT i.pool_id INTO STRICT v_pool FROM weft.worker_incarnation i WHERE i.incarnation_id = complete_attempts.incarnation_id;
     IF REASON_CANCELLED = ANY (reasons) OR weft._has_failure(reasons) THEN
         SELECT * INTO reasons, v_finals FROM weft._before_ends(batch_ids, job_ids, attempts, reasons, exit_codes, signals, at);
@@ -27,9 +30,9 @@ BEGIN
         SELECT t.*, complete_attempts.at - greatest(t.end_age_us, 0) * interval '1 microsecond' AS end_at,
                complete_attempts.at - greatest(t.start_age_us, t.end_age_us, 0) * interval '1 microsecond' AS start_at
         FROM unnest(batch_ids, job_ids, attempts, start_ages_us, end_ages_us, reasons, exit_codes, signals, cpu_ms_list, memory_peaks,
-                    stdout_bytes_list, stderr_bytes_list, truncated_list, segments, offsets, messages, v_finals)
+                    stdout_bytes_list, stderr_bytes_list, truncated_list, segments, offsets, messages, v_finals, incarnation_ids)
              WITH ORDINALITY AS t (batch_id, job_id, attempt, start_age_us, end_age_us, reason, exit_code, signal, cpu_ms, memory_peak,
-                                   stdout_bytes, stderr_bytes, truncated, segment, log_offset, message, final, n)
+                                   stdout_bytes, stderr_bytes, truncated, segment, log_offset, message, final, reporter, n)
         ORDER BY t.batch_id, t.job_id),
     upd AS (
         UPDATE weft.job j SET
@@ -40,8 +43,8 @@ BEGIN
             n_lost = j.n_lost + (r.reason IS NOT NULL AND r.reason IN (REASON_PREEMPTED, REASON_LOST) AND r.start_age_us IS NOT NULL)::int,
             phase = NULL, incarnation_id = NULL, listed = j.listed OR coalesce(r.reason, 0) NOT IN (0, REASON_CANCELLED)
         FROM report r WHERE j.batch_id = r.batch_id AND j.job_id = r.job_id AND j.attempt = r.attempt AND j.state = STATE_RUNNING
-            AND j.incarnation_id = complete_attempts.incarnation_id
-        RETURNING r.n, j.batch_id, j.job_id, j.attempt, j.tenant_id, j.group_id, j.shape_id, j.lane_id, j.state, j.rate_card_id,
+            AND j.incarnation_id = coalesce(r.reporter, complete_attempts.incarnation_id)
+        RETURNING r.n, r.reporter, j.batch_id, j.job_id, j.attempt, j.tenant_id, j.group_id, j.shape_id, j.lane_id, j.state, j.rate_card_id,
             j.claimed_at, j.billed_ms, r.reason, r.exit_code, r.signal, r.cpu_ms, r.memory_peak, r.stdout_bytes,
             coalesce(r.stderr_bytes, 0) AS stderr_bytes, coalesce(r.truncated, false) AS truncated, r.segment, r.log_offset, r.message,
             CASE WHEN j.started_at IS NOT NULL THEN j.started_at
@@ -53,9 +56,9 @@ BEGIN
         INSERT INTO weft.attempt (batch_id, job_id, attempt, tenant_id, incarnation_id, shape_id, rate_card_id, state, reason, exit_code,
             signal, claimed_at, started_at, ended_at, cpu_ms, memory_peak_bytes, stdout_bytes, stderr_bytes, truncated,
             log_segment, log_offset, message)
-        SELECT u.batch_id, u.job_id, u.attempt, u.tenant_id, complete_attempts.incarnation_id, u.shape_id, u.rate_card_id, u.state,
-            u.reason, u.exit_code, u.signal, u.claimed_at, u.started_at, u.ended_at, u.cpu_ms, u.memory_peak, u.stdout_bytes,
-            u.stderr_bytes, u.truncated, u.segment, u.log_offset, u.message FROM upd u),
+        SELECT u.batch_id, u.job_id, u.attempt, u.tenant_id, coalesce(u.reporter, complete_attempts.incarnation_id), u.shape_id,
+            u.rate_card_id, u.state, u.reason, u.exit_code, u.signal, u.claimed_at, u.started_at, u.ended_at, u.cpu_ms, u.memory_peak,
+            u.stdout_bytes, u.stderr_bytes, u.truncated, u.segment, u.log_offset, u.message FROM upd u),
     del AS (
         INSERT INTO weft.job_delta (tenant_id, batch_id, group_id, shape_id, pool_id, rate_card_id, usage_on, usage_ms,
             n_running, n_ready, n_blocked, n_succeeded, n_failed, n_errored, n_cancelled, last_ended_at, stored_bytes)
@@ -64,8 +67,7 @@ BEGIN
             count(*) FILTER (WHERE u.state = STATE_READY), count(*) FILTER (WHERE u.state = STATE_BLOCKED),
             count(*) FILTER (WHERE u.state = STATE_SUCCESS), count(*) FILTER (WHERE u.state = STATE_FAILED),
             count(*) FILTER (WHERE u.state = STATE_ERROR), count(*) FILTER (WHERE u.state = STATE_CANCELLED),
-            max(u.ended_at),  -- a job that is ready again will end later
-            sum(weft._kept_bytes(u.stdout_bytes, u.stderr_bytes, u.truncated))
+            max(u.ended_at), sum(weft._kept_bytes(u.stdout_bytes, u.stderr_bytes, u.truncated))  -- if it is ready again it ends later
         FROM upd u GROUP BY u.tenant_id, u.batch_id, u.group_id, u.shape_id, u.rate_card_id),
     eve AS (
         INSERT INTO weft.event (at, tenant_id, batch_id, kind, from_state, to_state, jobs)
@@ -78,9 +80,10 @@ BEGIN
 
     IF v_failed THEN PERFORM weft._note_failures(batch_ids, job_ids, attempts, reasons, causes, complete_attempts.at); END IF;
     IF v_n IS NOT NULL THEN
-        PERFORM weft._after_ends(incarnation_id, v_batch, v_job, v_state, v_again, v_failed, v_frees, complete_attempts.at, v_at);
+        PERFORM weft._after_ends(incarnation_ids || incarnation_id, v_batch, v_job, v_state, v_again, v_failed, v_frees, at, v_at);
     END IF;
     IF cardinality(v_n) = cardinality(job_ids) THEN RETURN array_fill('ok'::text, ARRAY[cardinality(job_ids)]); END IF;
+    IF incarnation_ids IS NOT NULL THEN incarnation_id := NULL; END IF;  -- the others are looked at when they report alone
     PERFORM weft._after_late_ends(incarnation_id, batch_ids, job_ids, attempts, cpu_ms_list, memory_peaks, stdout_bytes_list,
         stderr_bytes_list, truncated_list, segments, offsets, at);
     RETURN weft._verdicts_on_ends(incarnation_id, batch_ids, job_ids, attempts, reasons, v_n);

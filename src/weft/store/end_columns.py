@@ -1,0 +1,91 @@
+"""Reports of ends as `complete_attempts` takes them: a list for each field."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from weft.core.ends.end_words import MESSAGE_CHARS_MAX
+from weft.core.ends.failure_causes import cause_text
+from weft.ports.store import EndReport
+from weft.store.database import columns
+from weft.store.log_locations import location_columns
+
+_END_COLUMNS = MappingProxyType(
+    {
+        "batch_ids": "batch_id",
+        "job_ids": "job_id",
+        "attempts": "attempt",
+        "start_ages_us": "start_age_us",
+        "end_ages_us": "end_age_us",
+        "reasons": "reason",
+        "exit_codes": "exit_code",
+        "signals": "signal",
+        "cpu_ms_list": "cpu_ms",
+        "memory_peaks": "memory_peak_bytes",
+        "stdout_bytes_list": "stdout_bytes",
+        "stderr_bytes_list": "stderr_bytes",
+        "truncated_list": "truncated",
+    }
+)
+"""Parameter of complete_attempts by field of a report."""
+
+
+_USUAL = MappingProxyType(
+    {
+        "reasons": None,
+        "signals": None,
+        "messages": None,
+        "causes": None,
+        "truncated_list": False,
+        "stderr_bytes_list": 0,
+    }
+)
+"""The values that complete_attempts assumes for columns that are not sent."""
+
+
+def ends_of(reports: Sequence[EndReport]) -> dict[str, Any]:
+    """Return reports as they are sent, with their ages at that moment."""
+    ends: dict[str, Any] = dict(end_columns(reports))
+    for ages in ("start_ages_us", "end_ages_us"):
+        ends[ages] = growing(ends[ages])
+    return ends
+
+
+def end_columns(reports: Sequence[EndReport]) -> dict[str, list[Any] | None]:
+    """Return reports as complete_attempts takes them."""
+    values = dict(zip(_END_COLUMNS, columns(reports, *_END_COLUMNS.values()), strict=True))
+    segments, offsets = location_columns([report.location for report in reports])
+    values |= {"segments": segments, "offsets": offsets}
+    messages = [_text(report.message) for report in reports]
+    causes = [text and cause_text(text) for text in messages]
+    return without_usual({**values, "messages": messages, "causes": causes})
+
+
+def without_usual(values: Mapping[str, list[Any]]) -> dict[str, list[Any] | None]:
+    """Leave out columns in which nothing stands but the usual: most jobs end well, and encoding
+    and reading a column costs as much as a twentieth of recording its attempts.
+    """
+    return {
+        name: None if name in _USUAL and set(column) == {_USUAL[name]} else column
+        for name, column in values.items()
+    }
+
+
+def growing(ages_us: Sequence[int | None]) -> Callable[[], list[int | None]]:
+    """Return ages of now as they will be when they are sent: a connection may have to be made
+    first, or a deadlock be waited out.
+    """
+    asked_ns = time.perf_counter_ns()
+
+    def grown() -> list[int | None]:
+        late_us = (time.perf_counter_ns() - asked_ns) // 1000
+        return [None if age_us is None else age_us + late_us for age_us in ages_us]
+
+    return grown
+
+
+def _text(message: str) -> str | None:
+    """Return storable text: no NUL, no lone surrogate (file names may hold both)."""
+    kept = message[:MESSAGE_CHARS_MAX].replace("\0", "\N{REPLACEMENT CHARACTER}")
+    return kept.encode("utf-8", "replace").decode("utf-8") or None

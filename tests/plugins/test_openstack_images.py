@@ -1,4 +1,7 @@
-"""Images of a template are made once, and again when they cannot become ready, on a stub."""
+"""Images of a template are made once, and again when they cannot become ready, on a stub.
+
+Disks that servers leave behind are found on one, too: the OpenStack of the tests has no Cinder.
+"""
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -10,6 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 from weft.plugins.providers.openstack.cloud import Cloud
+from weft.plugins.providers.openstack.leftovers import MARK, leftovers, mark, remove
 from weft.plugins.providers.openstack.settings import OpenStackSettings
 from weft.ports.provider import ProviderError
 
@@ -43,7 +47,8 @@ class _Stub:
             self.two_ask.wait(timeout=0.02)
         return found
 
-    def create_server_image(self, _server: str, _name: str) -> None:
+    def create_server_image(self, _server: str, _name: str, mark: dict[str, str]) -> None:
+        assert mark == {MARK: "weft-mine"}
         self.n_made += 1
         self.all.append(image("queued"))
 
@@ -54,7 +59,7 @@ def asked(stub: _Stub, times: int = 1) -> list[str]:
 
     def ask(_number: int) -> str:
         try:
-            return cloud._image_of(stub, "worker-", "template")
+            return cloud._image_of(stub, "worker-", "template", "weft-mine")
         except ProviderError as error:
             return str(error)
 
@@ -90,3 +95,57 @@ def test_image_that_will_not_be_ready_is_made_again(
 def test_newest_image_is_used() -> None:
     old, new = image("active", hours=9, image_id="old"), image("active", image_id="new")
     assert asked(_Stub([old, image("killed"), new])) == ["new"]
+
+
+class _Disks:
+    """A cloud with one server, and disks; `network` and `images` are empty."""
+
+    def __init__(self, *disks: SimpleNamespace) -> None:
+        self.all = {one.id: one for one in disks}
+        self.attached: list[SimpleNamespace] = []
+        self.compute = self.image = self.block_storage = self
+
+    def has_service(self, service: str) -> bool:
+        return service == "block-storage"
+
+    def servers(self, **_query: object) -> list[SimpleNamespace]:
+        return [SimpleNamespace(id=SERVER, attached_volumes=self.attached, image=None)]
+
+    def images(self) -> list[SimpleNamespace]:
+        return []
+
+    def volumes(self, **_query: object) -> list[SimpleNamespace]:
+        return [*self.all.values()]
+
+    def get_volume(self, disk: str) -> SimpleNamespace:
+        return self.all[disk]
+
+    def set_volume_metadata(self, disk: SimpleNamespace, **more: str) -> None:
+        disk.metadata |= more
+
+    def delete_volume(self, disk: str, *, ignore_missing: bool) -> None:
+        assert ignore_missing
+        del self.all[disk]
+
+
+def disk(disk_id: str, status: str = "available", tag: str = "") -> SimpleNamespace:
+    marks = {MARK: tag} if tag else {}
+    return SimpleNamespace(id=disk_id, name="", status=status, metadata=marks, attachments=[])
+
+
+def test_disks_that_were_to_end_with_their_server_are_left_over() -> None:
+    """Not those that others have, that are used, or that were to outlive it."""
+    names = "own", "kept"
+    cloud = _Disks(*(disk(one, "in-use") for one in names), disk("other", tag="weft-other"))
+    cloud.attached = [
+        SimpleNamespace(id=one, volume_id=one, delete_on_termination=one == "own") for one in names
+    ]
+    assert leftovers(cloud, "weft-mine", "", []) == []
+    cloud.attached = []
+    for one in names:
+        cloud.all[one].status = "available"
+    mark(cloud, "weft-mine", cloud.servers())
+    (left,) = leftovers(cloud, "weft-mine", "north", [])
+    assert (left.kind, left.provider_id, left.region) == ("disk", "own", "north")
+    remove(cloud, left)
+    assert cloud.all.keys() == {"kept", "other"}

@@ -17,7 +17,7 @@ from plugins.provider_site import CONNECT, cleaned, site_with
 from weft.plugins.providers.openstack import OpenStackProvider
 from weft.plugins.providers.openstack.settings import OpenStackSettings
 from weft.ports.provider import MachineCredential, ProviderError, ProviderSite, WantedMachine
-from weft.testing.provider_suite import ProviderSuite, wanted
+from weft.testing.provider_suite import ProviderSuite, until_gone, wanted
 
 pytestmark = [
     pytest.mark.engine(name="openstack"),
@@ -90,7 +90,7 @@ async def test_a_machine_knows_how_to_start_its_worker(
     assert "weft_7" not in str(files) + repr(one)
     assert 'WEFT_WORKER_LABELS="rack=12"' in files["/etc/weft/worker.env"]["content"]
     assert (
-        'ExecStart="/usr/local/bin/weft" "worker" "--connect" CONNECT '
+        f'ExecStart="/usr/local/bin/weft" "worker" "--connect" "{CONNECT}" '
         '"--token-file" "/etc/weft/worker.token"'
     ) in files["/etc/systemd/system/weft-worker.service"]["content"]
     assert server.metadata == {"weft_machine": one.name, "weft_pool": "default"}
@@ -154,7 +154,7 @@ async def test_a_server_in_state_error_says_why(
 
 
 async def test_images_come_by_prefix_or_from_a_template(
-    provider: OpenStackProvider, cloud: OpenStackCloud
+    provider: OpenStackProvider, cloud: OpenStackCloud, site: ProviderSite
 ) -> None:
     template = await provider.create(machine())
     prefix = f"w-{uuid4().hex[:8]}-"
@@ -175,11 +175,68 @@ async def test_images_come_by_prefix_or_from_a_template(
     )
     other = await provider.create(newest)
     used = [admin.compute.get_server(server.provider_id).image.id for server in (made, other)]
-    admin.image.delete_image(image)
+    pool = {"image_prefix": prefix, "template": template.name}
+    for_others = await OpenStackProvider(replace(site, tag="other")).list_leftovers([])
+    served = await provider.list_leftovers([])
+    for server in (made, other):
+        await provider.delete(server.name)
+        await until_gone(provider, server.name)
+    needed = [await provider.list_leftovers([one]) for one in (pool, newest.options)]
+    another = await provider.create(machine())
+    (changed,) = await provider.list_leftovers([{**pool, "template": another.name}])
+    await provider.delete(template.name)
+    await until_gone(provider, template.name)
+    without = await provider.list_leftovers([pool])
+    await provider.remove_leftover(changed)
 
+    assert for_others == served == without == []
+    assert needed == [[], []]
+    assert (changed.kind, changed.provider_id) == ("image", image.id)
+    assert admin.image.find_image(image.id) is None
     assert "is being made" in str(first)
     assert "is being made" in str(again)
     assert used == [image.id] * 2
+
+
+async def test_ports_that_servers_leave_are_found(
+    provider: OpenStackProvider, cloud: OpenStackCloud, site: ProviderSite
+) -> None:
+    """A port of a server that is there is marked, and one that was marked is left over when its
+    server is gone; neither what others have, nor what people gave to a server.
+    """
+    demo = cloud.connect("demo")
+    made = await provider.create(machine())
+    network = demo.network.create_network(name="left")
+    tag = f"weft-{site.tag}"
+
+    def port(server: str, *tags: str, **more: str) -> str:
+        one = demo.network.create_port(
+            network_id=network.id, device_id=server, device_owner="compute:nova", **more
+        )
+        if tags:
+            one.set_tags(demo.network, [*tags])
+        return str(one.id)
+
+    gone = str(uuid4())
+    own, named = port(made.provider_id), port(made.provider_id, name="of-a-person")
+    lost = port(gone, tag)
+    others = {port(gone), port(gone, "weft-other"), port("", tag), port(gone, tag, name="hers")}
+    try:
+        (left,) = await provider.list_leftovers([])
+        assert (left.kind, left.provider_id) == ("port", lost)
+        assert demo.network.get_port(own).tags == [tag]
+        assert demo.network.get_port(named).tags == []
+        await provider.remove_leftover(left)
+        await provider.remove_leftover(left)
+        assert await provider.list_leftovers([]) == []
+        assert demo.network.find_port(lost) is None
+        left_alone = {one.id for one in demo.network.ports(network_id=network.id)}
+        assert left_alone == {own, named, *others}
+    finally:
+        for one in demo.network.ports(network_id=network.id):
+            demo.network.update_port(one, device_owner="")
+            demo.network.delete_port(one)
+        demo.network.delete_network(network)
 
 
 async def test_a_wrong_credential_and_a_silent_cloud_are_told_apart(

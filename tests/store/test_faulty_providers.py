@@ -1,7 +1,7 @@
 """Providers that hang, fail, make machines twice or forget them: never too many, none leaked."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
 
@@ -11,6 +11,7 @@ import pytest_asyncio
 from store.test_pools import described
 from store.world import World
 from weft.core.pools import Pool
+from weft.core.pools.pool import Option
 from weft.driver.loops.autoscale import Autoscaler, Providers
 from weft.driver.loops.bell import Bell
 from weft.driver.loops.due_date import DueDate
@@ -18,6 +19,7 @@ from weft.driver.loops.loop import LoopContext
 from weft.driver.loops.provider_calls import FIRST_S, Creations, Pauses, limited
 from weft.ports.provider import (
     FoundMachine,
+    Leftover,
     MachineCredential,
     ProviderError,
     WantedMachine,
@@ -80,6 +82,24 @@ class Faulty:
 
     async def close(self) -> None:
         pass
+
+
+class Untidy(Faulty):
+    """One whose machines leave things behind."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.left = [Leftover(kind="disk", provider_id=one) for one in ("d1", "stuck")]
+        self.pools: list[Sequence[Mapping[str, Option]]] = []
+
+    async def list_leftovers(self, pools: Sequence[Mapping[str, Option]]) -> Sequence[Leftover]:
+        self.pools.append(pools)
+        await self._asked("list_leftovers")
+        return [*self.left]
+
+    async def remove_leftover(self, one: Leftover) -> None:
+        await self._asked(f"remove {one.provider_id}")
+        self.left.remove(one)
 
 
 class Site:
@@ -165,6 +185,39 @@ async def test_a_machine_that_outlives_its_deletion_is_deleted_again(site: Site)
 
     assert site.provider.machines == list(await site.known())
     assert name not in site.provider.machines
+
+
+async def test_what_machines_leave_behind_goes_after_a_while(
+    site: Site, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One that cannot be removed keeps no other, nor machines, and is tried again later."""
+    site.provider = untidy = Untidy()
+    untidy.fails.add("remove stuck")
+    now = [0.0]
+    site.begin_term(list_s=1)
+    site.scaler._leftovers._clock = lambda: now[0]
+
+    async def look(at_s: float) -> list[str]:
+        now[0] = at_s
+        site.scaler._listed.clear()
+        await site.rounds()
+        return [one.provider_id for one in untidy.left]
+
+    assert await look(0) == ["d1", "stuck"]
+    assert await look(3599) == ["d1", "stuck"]
+    untidy.left.append(Leftover(kind="port", provider_id="new"))
+    untidy.fails.add("list_leftovers")
+    assert len(await look(3600)) == 3
+    untidy.fails.remove("list_leftovers")
+    assert await look(3601) == ["stuck", "new"]
+    untidy.fails.remove("remove stuck")
+    assert await look(7200) == ["stuck", "new"]
+    assert await look(7201) == []
+    assert untidy.asked.count("remove stuck") == 2
+    assert [len(one) for one in untidy.pools] == [1] * 6, "it knows what pools need"
+    assert len(await site.known()) == 2
+    said = capsys.readouterr()
+    assert "pool.leftover_removed" in said.out + said.err
 
 
 async def test_a_machine_that_was_made_twice_goes(site: Site) -> None:

@@ -11,7 +11,7 @@ Calls may fail and hang: the caller limits their time. Built in: `process`, `ope
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final, Protocol, runtime_checkable
 
 import msgspec
 
@@ -83,6 +83,16 @@ class FoundMachine(msgspec.Struct, frozen=True, kw_only=True):
     """
 
 
+class Leftover(msgspec.Struct, frozen=True, kw_only=True):
+    """A thing beside machines that was made for one or for a pool, and that none needs."""
+
+    kind: str
+    """`disk`, `port`, `image` …"""
+    provider_id: str
+    name: str = ""
+    region: str = ""
+
+
 @dataclass(frozen=True, kw_only=True)
 class ProviderSite:
     """What a provider gets to know of the deployment."""
@@ -122,10 +132,24 @@ class Provider(Protocol):
         """Forget what belongs to this process. Machines stay."""
 
 
+@runtime_checkable
+class ClearsUp(Protocol):
+    """What a provider may do beside. Both methods raise `ProviderError`."""
+
+    async def list_leftovers(self, pools: Sequence[Mapping[str, Option]]) -> Sequence[Leftover]:
+        """Return what carries the deployment's tag and is needed by no machine, nor by a pool
+        with one of these options.
+        """
+
+    async def remove_leftover(self, one: Leftover) -> None:
+        """Remove such a thing; one that is gone is no error."""
+
+
 ProviderFactory = Callable[[ProviderSite], Provider]
 """It may have a static method `wrong_options` as below; the api asks it before a pool is saved.
 With `wants_credentials = True` it gets a `credential` for each machine. With `has_queue = True`
-its machines may wait to begin: it is asked for its list more often while some do.
+its machines may wait to begin: it is asked for its list more often while some do. What machines
+leave behind is removed after a while if it is a `ClearsUp`, too.
 """
 WrongOptions = Callable[[Mapping[str, Option]], Mapping[str, str]]
 """Returns what is wrong with the options of a pool, by their names. It only looks at them: the api

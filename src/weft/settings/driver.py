@@ -153,6 +153,12 @@ class DriverSettings:
         minimum=1,
         maximum=86400,
     )
+    leftover_keep_s: float = setting(
+        3600.0,
+        "seconds after which what machines left at their provider, as disks, is removed",
+        minimum=60,
+        maximum=31536000,
+    )
     updates_keep_s: float = setting(
         86400.0,
         "seconds after which an uncommitted update is removed, and a batch that never had jobs "

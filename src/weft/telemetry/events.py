@@ -109,6 +109,11 @@ EVENTS = MappingProxyType(
         "pool.list_failed": "a provider could not list its machines · provider, error",
         "pool.reconciled": "a provider has a machine that weft has not asked for, made it twice, "
         "or has it no more; it is deleted · provider, pool, machine, finding",
+        "pool.leftover_found": "machines left something at their provider; it goes after "
+        "`leftover_keep_s` · provider, kind, id, name, region",
+        "pool.leftover_removed": "it is removed · provider, kind, id, name, region",
+        "pool.leftover_failed": "a provider could not list or remove what is left · provider, "
+        "error",
         "callback.delivered": "a callback or message was delivered · delivery, batch, group, job, "
         "attempts, status, ms",
         "callback.failed": "a callback or message failed; trying again · delivery, batch, group, "

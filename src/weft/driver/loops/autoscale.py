@@ -34,6 +34,7 @@ from weft.core.pools import (
     offers_of,
     used_share,
 )
+from weft.driver.loops.leftovers import Leftovers
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.driver.loops.provider_calls import Answer, Creations, Pauses, heard, limited
 from weft.ports.provider import (
@@ -98,6 +99,7 @@ class Autoscaler:
         self._created = Creations(context.settings.autoscale_s)
         self._listed: dict[str, float] = {}
         """When each provider's machines were compared."""
+        self._leftovers = Leftovers(context.settings.leftover_keep_s, self._reason)
         self._queueing: set[str] = set()
         """Providers whose machines may wait to begin."""
 
@@ -152,7 +154,7 @@ class Autoscaler:
                     self._settings.autoscale_s if is_watched else self._settings.provider_list_s
                 )
                 if provider and due_at <= time.monotonic():
-                    self._call(("list", provider), self._list(provider, row["tag"]))
+                    self._call(("list", provider), self._list(provider, row["tag"], rows))
 
     async def _decide(self, row: Row) -> bool:
         pool = msgspec.convert(row["plan"], Pool)
@@ -310,7 +312,7 @@ class Autoscaler:
         await self._store.record_machine(self._epoch, name, "gone", reason="it is deleted")
         self._context.bell.ring()  # there is room for another one
 
-    async def _list(self, provider: str, tag: str) -> None:
+    async def _list(self, provider: str, tag: str, rows: Sequence[Row]) -> None:
         begun = time.monotonic()
         try:
             found = await self._limited(self._providers.get(provider, tag).list)
@@ -339,6 +341,10 @@ class Autoscaler:
             log.warning("pool.reconciled", provider=provider, **one)
         if wrong:
             self._context.bell.ring()
+        pools = [msgspec.convert(row["plan"], Pool) for row in rows]
+        options = [one.options for one in pools if one.provider == provider]
+        maker = self._providers.get(provider, tag)
+        await self._leftovers.look(provider, maker, options, self._limited)
 
     async def _move_broken(self, found: Sequence[FoundMachine]) -> list[Row]:
         """Let machines go that their provider gave up; return them."""

@@ -17,7 +17,7 @@ from weft.core.pools.pool import Option
 from weft.plugins.providers.openstack.options import check_options, wrong_options
 from weft.plugins.providers.openstack.settings import OpenStackSettings
 from weft.plugins.providers.openstack.user_data import user_data_of
-from weft.ports.provider import FoundMachine, ProviderError, ProviderSite, WantedMachine
+from weft.ports.provider import FoundMachine, Leftover, ProviderError, ProviderSite, WantedMachine
 
 if TYPE_CHECKING:
     from weft.plugins.providers.openstack.cloud import Cloud, Server
@@ -85,7 +85,19 @@ class OpenStackProvider:
     async def delete(self, name: str) -> None:
         """Delete all servers of a name."""
         for cloud, server in await self._named(name):
-            await self._called(cloud.delete, server.server_id)
+            await self._called(cloud.delete, server.server_id, self._tag)
+
+    async def list_leftovers(self, pools: Sequence[Mapping[str, Option]]) -> Sequence[Leftover]:
+        """Return disks, ports and images of the deployment that nothing of it needs."""
+        clouds = [self._cloud(one) for one in self._regions]
+        found = await asyncio.gather(
+            *(self._called(one.leftovers, self._tag, pools) for one in clouds)
+        )
+        return [one for some in found for one in some]
+
+    async def remove_leftover(self, one: Leftover) -> None:
+        """Remove such a thing."""
+        await self._called(self._cloud(one.region).remove, one)
 
     async def close(self) -> None:
         """Forget the connections."""

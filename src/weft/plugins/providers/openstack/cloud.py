@@ -2,14 +2,16 @@
 
 import base64
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from datetime import UTC, datetime
+from contextlib import contextmanager, suppress
 from threading import Lock
 from typing import Any, Final, NamedTuple
 
+from weft.core.pools.pool import Option
+from weft.plugins.providers.openstack.images import READY, image_name, is_being_made, newest
+from weft.plugins.providers.openstack.leftovers import MARK, leftovers, mark, remove
 from weft.plugins.providers.openstack.options import names_in, text_of
 from weft.plugins.providers.openstack.settings import OpenStackSettings
-from weft.ports.provider import ProviderError, WantedMachine
+from weft.ports.provider import Leftover, ProviderError, WantedMachine
 
 try:
     import openstack
@@ -21,10 +23,6 @@ except ImportError as error:
     ) from error
 
 UNLIMITED: Final = -1
-IMAGE_READY: Final = "active"
-IMAGE_COMES: Final = frozenset({"queued", "saving", "uploading", "importing"})
-IMAGE_S: Final = 3600.0
-"""After which an image that is not ready counts as stuck, and another one is made."""
 DETAIL_CHARS: Final = 300
 
 
@@ -84,7 +82,7 @@ class Cloud:
             made = cloud.compute.create_server(
                 name=wanted.name,
                 flavor_id=flavour.id,
-                image_id=self._image(cloud, wanted.options),
+                image_id=self._image(cloud, wanted.options, tags[0]),
                 networks=self._networks(cloud, wanted.options),
                 tags=list(tags),
                 metadata={"weft_machine": wanted.name, "weft_pool": wanted.pool},
@@ -93,10 +91,22 @@ class Cloud:
             )
             return str(made.id)
 
-    def delete(self, server_id: str) -> None:
-        """Begin to delete a server; one that is gone is no error."""
+    def delete(self, server_id: str, tag: str) -> None:
+        """Begin to delete a server; one that is gone is no error. What it leaves is marked."""
         with self._asked("delete a server") as cloud:
+            with suppress(failed.SDKException, refused.ClientException):
+                mark(cloud, tag, [cloud.compute.get_server(server_id)])
             cloud.compute.delete_server(server_id, ignore_missing=True)
+
+    def leftovers(self, tag: str, pools: Sequence[Mapping[str, Option]]) -> list[Leftover]:
+        """Return what has the deployment's mark, and belongs to no server and no pool."""
+        with self._asked("list what servers left") as cloud:
+            return leftovers(cloud, tag, self._region, pools)
+
+    def remove(self, one: Leftover) -> None:
+        """Remove such a thing."""
+        with self._asked(f"remove a {one.kind}") as cloud:
+            remove(cloud, one)
 
     def check(self) -> str:
         """Return who the credential is of, in words."""
@@ -187,44 +197,33 @@ class Cloud:
             raise ProviderError(self._none(kind, name))
         return str(found.id)
 
-    def _image(self, cloud: Any, options: Mapping[str, Any]) -> str:  # noqa: ANN401 (the SDK's)
+    def _image(self, cloud: Any, options: Mapping[str, Any], tag: str) -> str:  # noqa: ANN401
         """Return the id of the image: by name, the newest of a prefix, or made from a server."""
         if name := text_of(options, "image"):
             return self._found(cloud.image.find_image, "image", name)
         prefix = text_of(options, "image_prefix")
         if template := text_of(options, "template"):
-            return self._image_of(cloud, prefix, template)
-        ready = [
-            (one.created_at, one.id)
-            for one in cloud.image.images(status=IMAGE_READY)
-            if one.name.startswith(prefix)
-        ]
-        if not ready:
+            return self._image_of(cloud, prefix, template, tag)
+        ready = cloud.image.images(status=READY)
+        found = newest(one for one in ready if one.name.startswith(prefix))
+        if found is None:
             raise ProviderError(self._none("image whose name begins with", prefix))
-        return str(max(ready)[1])
+        return found
 
-    def _image_of(self, cloud: Any, prefix: str, template: str) -> str:  # noqa: ANN401 (the SDK's)
+    def _image_of(self, cloud: Any, prefix: str, template: str, tag: str) -> str:  # noqa: ANN401
         """Return the newest image of a template; the first one that asks has it made."""
         server = self._found(cloud.compute.find_server, "server", template)
-        name = f"{prefix}{server[:8]}"
+        name = image_name(prefix, server)
         with self._imaging:
-            found = list(cloud.image.images(name=name))
-            ready = [(one.created_at, one.id) for one in found if one.status == IMAGE_READY]
-            if ready:
-                return str(max(ready)[1])
-            if not any(map(_is_being_made, found)):
-                cloud.compute.create_server_image(server, name)
+            images = list(cloud.image.images(name=name))
+            found = newest(images)
+            if found is not None:
+                return found
+            if not any(map(is_being_made, images)):
+                cloud.compute.create_server_image(server, name, {MARK: tag})
         raise ProviderError(
             f"image {name} is being made from server {template}; machines come when it is ready"
         )
-
-
-def _is_being_made(image: Any) -> bool:  # noqa: ANN401 (the SDK's)
-    """Say whether an image may become ready: others are broken, or are so for too long."""
-    if image.status not in IMAGE_COMES:
-        return False
-    age = datetime.now(UTC) - datetime.fromisoformat(image.created_at).replace(tzinfo=UTC)
-    return age.total_seconds() < IMAGE_S
 
 
 def _fault(one: Any) -> str:  # noqa: ANN401 (the SDK's)

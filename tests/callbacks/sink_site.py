@@ -21,4 +21,4 @@ def site(
         return (stores or {}).get(name)
 
     hosts = parse_allowed_hosts("127.0.0.0/8")
-    return SinkSite(connections, find, lambda: KEYS, "", hosts)
+    return SinkSite(connections, find, lambda: KEYS, "", hosts, hosts)

@@ -139,7 +139,7 @@ headers = { Authorization = "Bearer ${secret.K}" }
 """
     assert parse_setup(f"{sink}message = '1'").sinks["s"].headers
     more = "" if "message" in field else "message = '1'\n"
-    with pytest.raises(InvalidSetup, match="`url` and `headers` of the kind http only"):
+    with pytest.raises(InvalidSetup, match="`url` and `headers` of the kind http, and in"):
         parse_setup(f"{sink}{more}{field}")
 
 

@@ -1,7 +1,8 @@
 """The port `lookup`: what is known elsewhere about an item of a production line.
 
 Each plug-in runs in one process of its own, which has no secrets in its environment and is killed
-if a question is not answered in time. Built in: `http`. Loaded by the entry points `weft.lookups`.
+if a question is not answered in time. Built in: `http`, `sql`. Loaded by the entry points
+`weft.lookups`.
 """
 
 from collections.abc import Callable, Mapping, Sequence

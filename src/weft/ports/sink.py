@@ -1,16 +1,17 @@
 """The port `sink`: it hands messages of production lines to what their sinks name.
 
 PostgreSQL is the record: a message that was not taken is sent again under the same name, and may
-come twice. Built in: `amqp`, `command`, `kafka`, `s3`; sinks of kind `http` are sent as callbacks
-are. Loaded by the entry points `weft.sinks`; each is called with a `SinkSite`, when a message
-first needs it.
+come twice. Built in: `amqp`, `command`, `kafka`, `s3`, `sql`; sinks of kind `http` are sent as
+callbacks are. Loaded by the entry points `weft.sinks`; each is called with a `SinkSite`, when a
+message first needs it.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final, NamedTuple, Protocol
 
-from weft.core.addresses import AllowedHosts
+from weft.core.addresses import AllowedHosts, parse_allowed_hosts
 from weft.ports.callback_sender import Answered
 from weft.ports.plugins import PluginGroup
 from weft.ports.store.worker import StoredFileStore
@@ -60,6 +61,8 @@ class SinkSite:
     """Buckets that credentials of this host may open."""
     allowed: AllowedHosts
     """The addresses of stores."""
+    callbacks: AllowedHosts = field(default_factory=partial(parse_allowed_hosts, ""))
+    """Those of databases, by the setting `callback_private_hosts`."""
 
     def connection(self, message: SinkMessage, kind: str, to: str) -> Connection:
         """Return the connection of a message to an exchange or a topic. Raise `SinkProblem`."""

@@ -2,8 +2,8 @@
 
 Each source is read in a process of its own, which has no secrets in its environment and is killed
 if a reading does not end in time; so a source may block, hang or crash, and harms no other. Built
-in: `amqp`, `command`, `directory`, `http`, `kafka`, `s3`, `schedule`. Loaded by the entry points
-`weft.sources`.
+in: `amqp`, `command`, `directory`, `http`, `kafka`, `s3`, `schedule`, `sql`. Loaded by the entry
+points `weft.sources`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -28,12 +28,19 @@ class SourceFailed(Exception):
     """
 
     def __init__(
-        self, message: str, *, retry_after_s: float | None = None, status: int | None = None
+        self,
+        message: str,
+        *,
+        retry_after_s: float | None = None,
+        status: int | None = None,
+        is_wrong: bool = False,
     ) -> None:
         super().__init__(message)
         self.retry_after_s = retry_after_s
         self.status = status
         """Of a refusal by HTTP."""
+        self.is_wrong = is_wrong
+        """A database refuses the question, and will again."""
 
 
 @dataclass(frozen=True)

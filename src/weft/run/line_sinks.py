@@ -52,5 +52,6 @@ def line_sinks(settings: Settings, home: Home, store: DriverStore) -> LineSinks:
         keys=lambda: read_secret_keys(settings, home),
         store_buckets=settings.store_buckets,
         allowed=parse_allowed_hosts(settings.store_private_hosts),
+        callbacks=parse_allowed_hosts(settings.callback_private_hosts),
     )
     return LineSinks(site, parse_tester_commands(settings.sink_commands))

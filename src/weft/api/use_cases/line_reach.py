@@ -15,6 +15,7 @@ from weft.core.lines.credentials import SECRET
 from weft.core.lines.setup import Setup, field_error
 from weft.core.lines.sink import HTTP, Sink
 from weft.core.lines.source import Source
+from weft.core.lines.sql import SQL, parse_database_url
 from weft.settings import Settings
 
 _SOURCES: Final = "source_commands"
@@ -50,15 +51,15 @@ def _of_source(settings: Settings, source: Source) -> Iterator[_Wrong]:
         words = options["command"]
         name = words if isinstance(words, str) else words[0]
         yield from _unknown(settings.source_commands, _SOURCES, "command", name)
-    elif source.kind == "http":
-        yield from _private(
-            str(options["url"]), settings.source_private_hosts, "source_private_hosts"
-        )
+    elif source.kind in {HTTP, SQL}:
+        hosts = settings.source_private_hosts
+        yield from _private(source.kind, str(options["url"]), hosts, "source_private_hosts")
 
 
 def _of_sink(settings: Settings, sink: Sink) -> Iterator[_Wrong]:
-    if sink.kind == HTTP:
-        yield from _private(sink.url, settings.callback_private_hosts, "callback_private_hosts")
+    if sink.kind in {HTTP, SQL}:
+        hosts = settings.callback_private_hosts
+        yield from _private(sink.kind, sink.url, hosts, "callback_private_hosts")
     if sink.command:
         yield from _unknown(settings.sink_commands, _SINKS, "command", sink.command[0])
     for command in sink.checks.values():
@@ -74,9 +75,13 @@ def _is_below(path: str, roots: tuple[str, ...]) -> bool:
     return ".." not in written.parts and any(written.is_relative_to(root) for root in roots)
 
 
-def _private(url: str, hosts: str, setting: str) -> Iterator[_Wrong]:
-    target = parse_callback_url(without_login(SECRET.sub("x", url))[0])
-    if what := wrong_address(target, parse_allowed_hosts(hosts), setting):
+def _private(kind: str, url: str, hosts: str, setting: str) -> Iterator[_Wrong]:
+    plain = SECRET.sub("x", url)
+    if kind == SQL:
+        host = parse_database_url(plain).host
+    else:
+        host = parse_callback_url(without_login(plain)[0]).host
+    if what := wrong_address(host, parse_allowed_hosts(hosts), setting):
         yield _Wrong("url", what)
 
 

@@ -98,18 +98,18 @@ def wrong_callback(url: str, allowed: AllowedHosts) -> str | None:
         target = parse_callback_url(url)
     except ValueError as error:
         return str(error)
-    return wrong_address(target, allowed, "callback_private_hosts")
+    return wrong_address(target.host, allowed, "callback_private_hosts")
 
 
-def wrong_address(target: CallbackTarget, allowed: AllowedHosts, setting: str) -> str | None:
+def wrong_address(host: str, allowed: AllowedHosts, setting: str) -> str | None:
     """Return why requests may not go there, which `setting` could allow."""
-    address = parse_address(f"[{target.host}]" if ":" in target.host else target.host)
+    address = parse_address(f"[{host}]" if ":" in host else host)
     if address is not None:
-        is_good = allowed.allow(target.host, address)
+        is_good = allowed.allow(host, address)
     else:
-        is_local = target.host.rpartition(".")[2] in {"localhost", "localdomain"}
-        is_good = not is_local or allowed.allow_name(target.host) or bool(allowed.networks)
+        is_local = host.rpartition(".")[2] in {"localhost", "localdomain"}
+        is_good = not is_local or allowed.allow_name(host) or bool(allowed.networks)
     if is_good:
         return None
-    shown = target.host if not isinstance(address, IPv6Address) else f"[{target.host}]"
+    shown = host if not isinstance(address, IPv6Address) else f"[{host}]"
     return f"{shown} is private; the setting {setting} does not allow it"

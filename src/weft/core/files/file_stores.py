@@ -44,4 +44,4 @@ def wrong_endpoint(endpoint: str, allowed: AllowedHosts) -> str | None:
         return str(error)
     if target.path != "/":
         return "an endpoint has no path: it is written https://HOST:PORT"
-    return wrong_address(target, allowed, "store_private_hosts")
+    return wrong_address(target.host, allowed, "store_private_hosts")

@@ -24,6 +24,7 @@ from weft.core.lines.credentials import (
 )
 from weft.core.lines.durations import duration_of
 from weft.core.lines.filling import FIELD, ValueOf, filled, wrong_text
+from weft.core.lines.sql import SQL, wrong_database_url, wrong_query, wrong_values
 
 LETS_MAX: Final = 10
 CACHE_MOST: Final = timedelta(days=1)
@@ -31,12 +32,15 @@ HTTP: Final = "http"
 ROOTS: Final = ("item", "param")
 _NAME: Final = re.compile(r"[a-z][A-Za-z0-9_]{0,62}")
 _OWN: Final = ("plugin", "value", "cache", "on_missing")
-_OF_HTTP: Final = ("url", "query", "headers")
+_OF: Final[Mapping[str, tuple[str, ...]]] = {
+    HTTP: ("url", "query", "headers"), SQL: ("url", "query", "values"),
+}  # fmt: skip
 _OPTIONS_MAX: Final = 50
 _CHARS_MAX: Final = 2000
 _SAFE: Final[Mapping[str, str]] = {"item": "/", "param": ":/?&=%#@,+"}
 """Signs of a value that an address keeps: only operators set parameters."""
 _VERBATIM: Final = re.compile(r"\$\{param\.")
+_PLAIN_LOGIN: Final = "write its password as ${secret.NAME}, a secret of the owner of the source"
 Wrong = Callable[[tuple[str, ...], str], None]
 Missing = Literal["waiting", "refused", "cancelled"]
 BY_CORE: Final[Mapping[str, Missing]] = {
@@ -104,9 +108,10 @@ def _check(one: Mapping[str, Any], wrong: Wrong) -> None:
     if len(options) > _OPTIONS_MAX:
         wrong((), f"it has more than {_OPTIONS_MAX} options")
     for field, value in options.items():
-        if plugin == HTTP and field not in _OF_HTTP:
-            known = ", ".join((*_OWN, *_OF_HTTP))
-            wrong((field,), f"a look-up by http has no such field; it has {known}")
+        own = _OF.get(str(plugin))
+        if own is not None and field not in own:
+            known = ", ".join((*_OWN, *own))
+            wrong((field,), f"a look-up by {plugin} has no such field; it has {known}")
         elif field == "query" and plugin == HTTP and not isinstance(value, Mapping):
             wrong((field,), "it should be a table of texts and numbers")
         for text in _texts(value):
@@ -116,6 +121,8 @@ def _check(one: Mapping[str, Any], wrong: Wrong) -> None:
     told = any(SECRET.search(text) for text in _texts(options))
     if plugin == HTTP:
         _check_http(options, wrong, told=told)
+    elif plugin == SQL:
+        _check_sql(options, wrong)
     elif told and names_of(one, "param"):
         wrong((), "it names a secret, so it reads no parameters: others set them")
 
@@ -131,6 +138,19 @@ def _check_http(options: Mapping[str, Any], wrong: Wrong, *, told: bool) -> None
         wrong(("headers",), what)
 
 
+def _check_sql(options: Mapping[str, Any], wrong: Wrong) -> None:
+    url = options.get("url", "")
+    login = AUTHORITY.match(str(url))
+    if what := wrong_database_url(url):
+        wrong(("url",), what)
+    elif login is not None and login[1] and "${" not in login[1]:
+        wrong(("url",), _PLAIN_LOGIN)
+    if "values" in options and (what := wrong_values(options["values"])):
+        wrong(("values",), what)
+    elif what := wrong_query(options):
+        wrong(("query",), what)
+
+
 def _wrong_url(given: object, *, told: bool) -> str:
     if not isinstance(given, str) or not 1 <= len(given) <= _CHARS_MAX:
         return f"a look-up by http needs an address of at most {_CHARS_MAX} characters"
@@ -143,7 +163,7 @@ def _wrong_url(given: object, *, told: bool) -> str:
     if login is not None and (what := wrong_authority(given)):
         return what
     if login and "${" not in login:
-        return "write its password as ${secret.NAME}, a secret of the owner of the source"
+        return _PLAIN_LOGIN
     try:
         parse_callback_url(without_login(FIELD.sub("x", given))[0])
     except ValueError as error:

@@ -12,6 +12,7 @@ from weft.core.lines.durations import duration_of
 from weft.core.lines.filling import FIELD, CannotFill, at, filled, wrong_text
 from weft.core.lines.lifecycle import Say
 from weft.core.lines.source import kind_first
+from weft.core.lines.sql import SQL, wrong_database_url, wrong_statement
 
 if TYPE_CHECKING:
     from jsonschema_rs import Validator
@@ -37,9 +38,11 @@ _OWN: Final[Mapping[str, tuple[str, ...]]] = {
     "s3": ("store", "key"),
     "amqp": ("transport", "exchange", "routing_key"),
     "kafka": ("transport", "topic", "key"),
+    SQL: ("url", "statement"),
 }
 _USUAL: Final = {"routing_key": "", "key": "${job.id}"}
 """What a sink says if it says nothing of it; of `s3` see `_Reader.options`."""
+_WITH_SECRETS: Final = {HTTP: _OWN[HTTP], SQL: ("url",)}
 _EXCHANGE: Final = ("name", "type", "durable")
 _BROKER: Final = re.compile(
     r"(amqps?://)(?:\$\{env\.\w+\}:\$\{env\.\w+\}@)?([^/@$]+)(/[^/@$]*)?(?:/\$\{env\.\w+\})?"
@@ -60,8 +63,10 @@ _WORD: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,62}")
 _CODES: Final = re.compile(r"(\d{1,3})(?:-(\d{1,3}))?")
 _LATER: Final = frozenset({408, 425, 429})
 """Statuses of 4xx that ask for another try."""
-_FINAL: Final[Mapping[str, str]] = {HTTP: "400-499", "command": "65"}
-"""What rejects a message if nothing else is said; of programs EX_DATAERR."""
+_FINAL: Final[Mapping[str, str]] = {HTTP: "400-499", "command": "65", SQL: "22-23"}
+"""What rejects a message if nothing else is said; of programs EX_DATAERR, of databases classes of
+SQLSTATE: values that do not fit, and constraints.
+"""
 
 
 @dataclass(frozen=True)
@@ -160,13 +165,16 @@ def parse_sink(document: object, say: Say) -> Sink | None:
     for name in document:
         if name not in known:
             wrong(str(name), _not_known(str(name), kind, known))
-        elif name not in _OWN[HTTP] and "${secret." in str(document[name]):
-            wrong(name, "a secret may stand in `url` and `headers` of the kind http only")
+        elif name not in _WITH_SECRETS.get(kind, ()) and "${secret." in str(document[name]):
+            wrong(name, "a secret may stand in `url` and `headers` of the kind http, and in `url` "
+                  "of the kind sql, only")  # fmt: skip
     command = reader.command("command", document.get("command")) if kind == "command" else ()
     each = reader.each()
     products, events = reader.flag("products"), reader.flag("events")
-    options = reader.options(_OWN[kind]) if kind not in {HTTP, "command"} else {}
-    if options:
+    options = {} if kind in {HTTP, "command"} else reader.options(_OWN[kind])
+    if kind == SQL:
+        url = reader.database()
+    elif options:
         url = f"{kind}:{options.get(_OWN[kind][0])}"
     else:
         url = f"{COMMAND}{command[0]}" if command else reader.url()
@@ -258,6 +266,20 @@ class _Reader:
             self._wrong("url", what)
         return given
 
+    def database(self) -> str:
+        """Return the address of a database."""
+        given = str(self._document.get("url", ""))
+        if what := wrong_database_url(given):
+            self._wrong("url", what)
+        return given
+
+    def statement(self) -> Mapping[str, str]:
+        """Return the statement that is run for each message; any name may be one of its fields."""
+        given = self._document.get("statement")
+        if what := wrong_statement(given, bool, "a name is a field of the message"):
+            self._wrong("statement", what)
+        return {"statement": str(given)}
+
     def headers(self) -> Mapping[str, str]:
         """Return the headers of requests."""
         given: Mapping[str, str] = self._document.get("headers", {})
@@ -294,6 +316,8 @@ class _Reader:
 
     def options(self, names: tuple[str, ...]) -> Mapping[str, str]:
         """Return where messages go."""
+        if "statement" in names:
+            return self.statement()
         found = {}
         usual = {**_USUAL}
         if "store" in names:

@@ -13,6 +13,7 @@ from typing import Any, Final
 from weft.core.lines.credentials import wrong_credential, wrong_headers, wrong_url
 from weft.core.lines.durations import duration_of
 from weft.core.lines.lifecycle import Say
+from weft.core.lines.sql import SQL, wrong_database_url, wrong_query, wrong_values
 from weft.core.schedules import WrongCron, WrongZone, check_cron, zone_of
 
 EVERY_LEAST: Final = timedelta(seconds=1)
@@ -82,6 +83,16 @@ def _is_cursor(given: object) -> str:
         if what := _is_time(value) if name == "overlap" else _is_text(value):
             return f"{name}: {what}"
     return ""
+
+
+def _is_column(given: object) -> str:
+    if isinstance(given, Mapping) and "parameter" in given:
+        return "the query names it as :cursor"
+    return _is_cursor(given)
+
+
+def _is_any(_: object) -> str:
+    return ""  # it is checked with the values that it names
 
 
 def _is_command(given: object) -> str:
@@ -178,9 +189,18 @@ OPTIONS: Final[Mapping[str, Mapping[str, _Option]]] = {
         "first": _Option(_is_begin),
         "dedupe": _Option(_is_text),
     },
+    SQL: {
+        "url": _Option(wrong_database_url, needed=True),
+        "query": _Option(_is_any, needed=True),
+        "values": _Option(wrong_values),
+        "dedupe": _Option(_is_text),
+        "cursor": _Option(_is_column),
+    },
 }
 """By kind. Those that are not here come with packages, and have any."""
-_WITH_SECRETS: Final = (("http", "url"), ("http", "headers"), ("http", "query"))
+_WITH_SECRETS: Final = (
+    ("http", "url"), ("http", "headers"), ("http", "query"), (SQL, "url"),
+)  # fmt: skip
 """Everything else is seen as it is, in command lines, logs and answers."""
 
 
@@ -273,9 +293,12 @@ def _check_options(
             wrong(name, f"a source of kind {kind} has no such field; it has "
                   f"{', '.join((*_COMMON, *known))}")  # fmt: skip
         elif (kind, name) not in _WITH_SECRETS and "${secret." in str(value):
-            wrong(name, "a secret may stand in `url`, `headers` and `query` of the kind http only")
+            wrong(name, "a secret may stand in `url`, `headers` and `query` of the kind http, and "
+                  "in `url` of the kind sql, only")  # fmt: skip
         elif what := known[name].check(value):
             wrong(name, what)
     for name, one in known.items():
         if one.needed and name not in options:
             wrong(name, f"a source of kind {kind} needs it")
+    if kind == SQL and (what := wrong_query(options)):
+        wrong("query", what)

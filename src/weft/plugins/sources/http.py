@@ -39,6 +39,7 @@ _NEXT: Final = ("next", "next_cursor", "cursor")
 _FIELD: Final = re.compile(r"\$\{item\.([\w.-]+)\}")
 _LEFT: Final = re.compile(r"\$\{param\.(\w+)\}")
 Options = Mapping[str, Any]
+_Found = tuple[socket.AddressFamily, socket.SocketKind, int, str, tuple[Any, ...]]
 
 
 class HttpSource:
@@ -54,14 +55,14 @@ class HttpSource:
         options = {**options, "url": plain}
         state = {**(cursor or {})}
         page, newest = state.get("page"), state.get("newest")
-        since = state.get("since") if page is not None else _since(options, newest)
+        since = state.get("since") if page is not None else since_of(options, newest)
         url = address_of(options, since, page)
         answer = asked(url, site, headers={**login, **options.get("headers", {})})
         found = _at(answer, str(options.get("items", "items")))
         if not isinstance(found, list):
             raise SourceFailed(f"the answer has no list {options.get('items', 'items')!r}")
         items = [item_of(one, options) for one in _sorted(found, options)]
-        newest = _newest([newest, *_dates(found, options)])
+        newest = newest_of([newest, *_dates(found, options)])
         following = next((answer[name] for name in _NEXT if answer.get(name)), None)
         pages = state.get("pages", 0) + 1
         empty = 0 if items else state.get("empty", 0) + 1
@@ -78,7 +79,7 @@ class HttpSource:
         return Reading(items, told, more=more and pages < PAGES_MAX)
 
 
-def _since(options: Options, newest: object) -> object:
+def since_of(options: Options, newest: object) -> object:
     """Return from where on the server is asked."""
     spec = options.get("cursor")
     if spec is None:
@@ -217,15 +218,7 @@ def _retry_after(given: str | None) -> float | None:
 
 def _connected(target: CallbackTarget, site: SourceSite) -> socket.socket:
     """Connect to an address that was checked."""
-    allowed: AllowedHosts = site.allowed
-    try:
-        found = socket.getaddrinfo(target.host, target.port, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError) as error:
-        raise SourceFailed(f"the name {target.host} cannot be resolved") from error
-    good = [one for one in found if allowed.allow(target.host, read_address(str(one[4][0])))]
-    if not good:  # the address itself stays secret: it is a fact about our network
-        raise SourceFailed(f"{target.host} is private, and {site.setting} does not allow it")
-    family, kind, protocol, _, address = good[0]
+    family, kind, protocol, _, address = good_address(target.host, target.port, site)
     plain = socket.socket(family, kind, protocol)
     plain.settimeout(site.timeout_s)
     try:
@@ -234,6 +227,19 @@ def _connected(target: CallbackTarget, site: SourceSite) -> socket.socket:
         plain.close()
         raise
     return plain
+
+
+def good_address(host: str, port: int, site: SourceSite) -> _Found:
+    """Return an address of a host that the site allows. Raise `SourceFailed`."""
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as error:
+        raise SourceFailed(f"the name {host} cannot be resolved") from error
+    allowed: AllowedHosts = site.allowed
+    good = [one for one in found if allowed.allow(host, read_address(str(one[4][0])))]
+    if not good:  # the address itself stays secret: it is a fact about our network
+        raise SourceFailed(f"{host} is private, and {site.setting} does not allow it")
+    return good[0]
 
 
 def item_of(given: object, options: Options) -> Item:
@@ -277,7 +283,7 @@ def _sorted(found: list[Any], options: Options) -> list[Any]:
     return [found[n] for n in order]
 
 
-def _newest(given: Sequence[object]) -> object:
+def newest_of(given: Sequence[object]) -> object:
     """Return the newest date or number; a date of the future would hide what is yet to come."""
     best: object = None
     for one in given:

@@ -82,7 +82,7 @@ def _check_input(one: FileInput, targets: set[str], settings: Settings) -> None:
 def wrong_url(source: UrlFile, settings: Settings) -> str | None:
     """Return why jobs may not get this, as far as its address tells."""
     allowed = parse_allowed_hosts(settings.input_private_hosts)
-    return wrong_address(parse_target(source.url), allowed, "input_private_hosts")
+    return wrong_address(parse_target(source.url).host, allowed, "input_private_hosts")
 
 
 def _check_output(one: FileOutput) -> None:

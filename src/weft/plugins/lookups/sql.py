@@ -1,0 +1,28 @@
+"""The look-up `sql`: what one row of a query says, asked as sources are."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from weft.core.lines.sql import Statement, parse_statement
+from weft.plugins.sources.sql import as_json, asked
+from weft.ports.lookup import LookUpAway
+from weft.ports.source import SourceFailed, SourceSite
+
+
+class SqlLookUp:
+    """Asks once; without a row nothing is known."""
+
+    def look_up(self, options: Mapping[str, Any], site: SourceSite) -> object:
+        """Ask once."""
+        query = parse_statement(str(options["query"]))
+        text = as_json(query, " LIMIT 2")
+        try:
+            found = asyncio.run(
+                asked(options, Statement(text, query.names), options.get("values", {}), site)
+            )
+        except SourceFailed as error:
+            raise LookUpAway(str(error), alone=error.is_wrong) from error
+        if len(found) > 1:
+            raise LookUpAway("the query has more than one row", alone=True)
+        return found[0] if found else None

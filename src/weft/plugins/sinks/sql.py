@@ -1,0 +1,112 @@
+"""Messages as statements in a database: one for each, in a transaction of its own."""
+
+import asyncio
+import json
+import time
+from collections.abc import Mapping
+from typing import Any, Final
+
+from asyncpg.connection import Connection
+
+from weft.core.errors import SecretKeyMissing
+from weft.core.lines.sql import (
+    DELIVERY,
+    MESSAGE,
+    DatabaseAddress,
+    parse_database_url,
+    parse_statement,
+)
+from weft.plugins.sources.http import good_address
+from weft.plugins.sources.sql import FAILURES, connected, reason, run
+from weft.ports.callback_sender import Answered
+from weft.ports.sink import SinkMessage, SinkSite
+from weft.ports.source import SourceFailed, SourceSite
+from weft.wire.sealed import folded, opened
+
+_TIMEOUT_S: Final = 30.0
+_IDLE_S: Final = 20.0
+_IDLE_MAX: Final = 4
+"""Connections to one database that wait for a message."""
+
+
+class SqlSink:
+    """Keeps connections for some seconds, by address, as messages come in bursts."""
+
+    def __init__(self, site: SinkSite) -> None:
+        self._keys = site.keys
+        self._site = SourceSite(
+            allowed=site.callbacks, setting="callback_private_hosts", timeout_s=_TIMEOUT_S
+        )
+        self._idle: dict[DatabaseAddress, list[tuple[float, Connection]]] = {}
+
+    async def send(self, sink: Mapping[str, Any], message: SinkMessage) -> Answered:
+        """Run the statement; what is committed is kept there."""
+        values: Mapping[str, str] = {}
+        statement = parse_statement(message.target["statement"])
+        given = json.loads(message.body)
+        fields = given if isinstance(given, Mapping) else {}
+        fields = {**fields, DELIVERY: message.name, MESSAGE: given}
+        if missing := [name for name in statement.names if name not in fields]:
+            return Answered(error=f"the message has no {missing[0]}", rejected=True)
+        try:
+            options, values = opened({"url": sink["url"]}, sink["sealed"], self._keys())
+            at = parse_database_url(options["url"])
+        except (SecretKeyMissing, ValueError) as error:
+            return Answered(error=str(error))
+        try:
+            async with asyncio.timeout(_TIMEOUT_S):
+                connection = await self._connection(at)
+                try:
+                    async with connection.transaction():
+                        await run(connection, statement, fields, _TIMEOUT_S)
+                except BaseException:
+                    connection.terminate()
+                    raise
+            self._keep(at, connection)
+        except FAILURES as error:
+            said = folded(reason(error, statement.text, "statement"), values)
+            return Answered(error=f"{at.shown}: {said}", status=_class_of(error), delivered=False)
+        except SourceFailed as error:
+            return Answered(error=str(error))
+        return Answered(delivered=True)
+
+    async def close(self) -> None:
+        """End the connections."""
+        for waiting in self._idle.values():
+            for _, connection in waiting:
+                connection.terminate()
+        self._idle.clear()
+
+    async def _connection(self, at: DatabaseAddress) -> Connection:
+        self._end_old()
+        if waiting := self._idle.get(at):
+            return waiting.pop()[1]
+        host = await asyncio.to_thread(good_address, at.host, at.port, self._site)
+        return await connected(at, str(host[4][0]))
+
+    def _keep(self, at: DatabaseAddress, connection: Connection) -> None:
+        waiting = self._idle.setdefault(at, [])
+        if len(waiting) < _IDLE_MAX:
+            waiting.append((time.monotonic(), connection))
+        else:
+            connection.terminate()
+
+    def _end_old(self) -> None:
+        """End connections that nobody has needed for a time, or that the server has closed."""
+        now = time.monotonic()
+        for at, waiting in [*self._idle.items()]:
+            kept = []
+            for since, connection in waiting:
+                if now - since > _IDLE_S or connection.is_closed():
+                    connection.terminate()
+                else:
+                    kept.append((since, connection))
+            self._idle[at] = kept
+            if not kept:
+                del self._idle[at]
+
+
+def _class_of(error: BaseException) -> int | None:
+    """Return the class of an SQLSTATE that is a number, such as 23."""
+    found = str(getattr(error, "sqlstate", ""))[:2]
+    return int(found) if found.isdecimal() else None

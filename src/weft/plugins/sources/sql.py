@@ -1,0 +1,200 @@
+"""The source `sql`: each row of a query is an item.
+
+With a cursor the rows come in its order, and a reading begins after the last one that was kept;
+rows of the same date or number are read together, so none is left out. Rows come as JSON, which
+the server makes of them. It runs one statement, in a transaction that only reads.
+"""
+
+import asyncio
+import json
+import socket
+import ssl
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import asyncpg
+from asyncpg.connection import Connection
+
+from weft.core.lines.sql import (
+    CURSOR,
+    DatabaseAddress,
+    Statement,
+    parse_database_url,
+    parse_statement,
+)
+from weft.plugins.sources.http import good_address, item_of, newest_of, since_of
+from weft.ports.source import Item, Reading, SourceFailed, SourceSite
+
+_TIMES: Final = ("statement_timeout", "idle_in_transaction_session_timeout", "lock_timeout")
+_MARGIN_S: Final = 5.0
+_SAID_CHARS_MAX: Final = 250
+FAILURES: Final = (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, TimeoutError)
+Options = Mapping[str, Any]
+
+
+class SqlSource:
+    """Asks once for each reading, on a connection of its own."""
+
+    def read(
+        self, options: Options, cursor: Mapping[str, Any] | None, site: SourceSite
+    ) -> Reading:
+        """Read once."""
+        state = {**(cursor or {})}
+        newest, at = state.get("newest"), state.get("at")
+        spec = options.get("cursor")
+        since = at if at is not None else since_of(options, newest)
+        query = parse_statement(str(options["query"]))
+        more, names = "", query.names
+        if spec is not None:
+            column = '"{}"'.format(str(spec["field"]).replace('"', '""'))
+            if since is None:
+                more += f" WHERE q.{column} IS NOT NULL"
+            else:
+                names = names if CURSOR in names else (*names, CURSOR)
+                more += f" WHERE q.{column} > ${names.index(CURSOR) + 1}"
+            more += f" ORDER BY q.{column} FETCH FIRST {site.items_max} ROWS WITH TIES"
+        else:
+            more += f" LIMIT {site.items_max + 1}"
+        values = {**options.get("values", {}), CURSOR: since}
+        found = asyncio.run(asked(options, Statement(as_json(query, more), names), values, site))
+        if spec is None:
+            if len(found) > site.items_max:
+                raise SourceFailed(f"it has more than {site.items_max} rows: name a `cursor`")
+            return Reading([item_of(one, options) for one in found], None)
+        return self._page(found, options, newest, site)
+
+    def _page(
+        self,
+        found: Sequence[Mapping[str, Any]],
+        options: Options,
+        newest: object,
+        site: SourceSite,
+    ) -> Reading:
+        field = str(options["cursor"]["field"])
+        items: list[Item] = [item_of(one, options) for one in found]
+        newest = newest_of([newest, *(one[field] for one in found)])
+        more = len(found) >= site.items_max
+        return Reading(
+            items, {"newest": newest, "at": found[-1][field] if more else None}, more=more
+        )
+
+
+def as_json(query: Statement, more: str) -> str:
+    """Return a statement for rows of a query as JSON."""
+    return f"SELECT to_jsonb(q)::text FROM (\n{query.text}\n) q{more}"  # noqa: S608 (as an operator wrote it)
+
+
+async def asked(
+    options: Options, statement: Statement, values: Mapping[str, object], site: SourceSite
+) -> list[Any]:
+    """Return rows that are JSON. Raise `SourceFailed`."""
+    at = _address(options)
+    within_s = max(site.timeout_s - _MARGIN_S, site.timeout_s / 2)
+    try:
+        async with asyncio.timeout(within_s):
+            host = await asyncio.to_thread(good_address, at.host, at.port, site)
+            connection = await connected(at, str(host[4][0]))
+            try:
+                async with connection.transaction(readonly=True):
+                    rows = await run(connection, statement, values, within_s)
+                await connection.close()
+            except BaseException:
+                connection.terminate()
+                raise
+    except FAILURES as error:
+        said = reason(error, statement.text, "query", skipped=1)
+        raise SourceFailed(f"{at.shown}: {said}", is_wrong=is_wrong(error)) from error
+    return [json.loads(row[0]) for row in rows]
+
+
+def _address(options: Options) -> DatabaseAddress:
+    try:
+        return parse_database_url(str(options["url"]))
+    except ValueError as error:
+        raise SourceFailed(f"the address: {error}") from error
+
+
+async def connected(at: DatabaseAddress, host: str) -> Connection:
+    """Connect to a checked address of the host. What PostgreSQL's variables and files of this
+    account say is not meant.
+    """
+    return await asyncpg.connect(
+        host=host, port=at.port, user=at.user, password=at.password, database=at.database,
+        ssl=_Tls.of(at) if at.tls != "disable" else False, target_session_attrs="any",
+        statement_cache_size=0,
+    )  # fmt: skip
+
+
+class _Tls(ssl.SSLContext):
+    """Checks the certificate for the name of the host, as the connection is to an address."""
+
+    host = ""
+
+    @classmethod
+    def of(cls, at: DatabaseAddress) -> "_Tls":
+        found = cls(ssl.PROTOCOL_TLS_CLIENT)
+        found.host = at.host
+        if at.tls == "require":
+            found.check_hostname, found.verify_mode = False, ssl.CERT_NONE
+        else:
+            found.load_default_certs()
+        return found
+
+    def wrap_bio(self, *given: Any, **named: Any) -> ssl.SSLObject:  # noqa: ANN401 (as above it)
+        return super().wrap_bio(*given, **{**named, "server_hostname": self.host})
+
+
+async def run(
+    connection: Connection, statement: Statement, values: Mapping[str, object], within_s: float
+) -> list[Any]:
+    """Run a statement within a transaction. Values are told as texts, and are what the server
+    makes of them.
+    """
+    told = ", ".join(f"set_config('{name}', '{int(within_s * 1000)}', true)" for name in _TIMES)
+    await connection.execute(f"SELECT {told}, set_config('TimeZone', 'UTC', true)")
+    prepared = await connection.prepare(statement.text)
+    types = {one for one in prepared.get_parameters() if one.kind == "scalar"}
+    for one in types:
+        is_json = one.name in {"json", "jsonb"}
+        await connection.set_type_codec(
+            one.name, schema=one.schema, encoder=json.dumps if is_json else _written,
+            decoder=str, format="text",
+        )  # fmt: skip
+    if types:
+        prepared = await connection.prepare(statement.text)
+    return [*await prepared.fetch(*(values[name] for name in statement.names))]
+
+
+def _written(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def reason(error: BaseException, text: str, field: str, *, skipped: int = 0) -> str:
+    """Return why a statement failed. `field` and its line tell where, if the server knows;
+    `skipped`: lines before it.
+    """
+    if isinstance(error, TimeoutError | asyncpg.QueryCanceledError):
+        return "it did not answer in time"
+    if isinstance(error, socket.gaierror):
+        return "its name cannot be resolved"
+    if isinstance(error, ssl.SSLError):
+        return f"{error.reason or 'TLS failed'}; sslmode says what is checked"
+    if isinstance(error, ConnectionError) and "SSL" in str(error):
+        return "it has no TLS; with ?sslmode=disable weft goes without"
+    if isinstance(error, OSError):
+        return error.strerror or "no answer"
+    said = str(error).split("\n", 1)[0][:_SAID_CHARS_MAX]
+    position = getattr(error, "position", None)
+    if not position or not str(position).isdecimal():
+        return said
+    line = text.count("\n", 0, int(position) - 1) + 1 - skipped
+    if skipped and line + skipped > text.count("\n"):
+        return f"cursor: {said}"  # behind the query
+    return f"{field}, line {line}: {said}"
+
+
+def is_wrong(error: BaseException) -> bool:
+    """Say whether a database refuses a question for what it is, and not for now."""
+    return isinstance(error, asyncpg.PostgresError) and str(error.sqlstate)[:2] in {
+        "0A", "21", "22", "42",
+    }  # fmt: skip

@@ -1,6 +1,7 @@
 import json
 import logging
 import os
+import select
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -178,3 +179,23 @@ def test_facts_make_no_lines_of_json(output: Output) -> None:
     assert second["home"] == ascii(f"{hostile}\udc80")
     assert not set(text) & set("\x1b\x9b\x7f\x85\u2028\u202e\u2066\u061c")
     assert len(text.splitlines()) == 2
+
+
+def test_lines_written_together_come_whole_in_pieces_that_a_pipe_does_not_part() -> None:
+    reading, writing = os.pipe2(os.O_DIRECT)  # each write is read by itself
+    log.configure(level="info", format="json", role="driver", fd=writing)
+
+    with log.lines_together():
+        for n in range(100):
+            log.get_logger().info("role.started", version=str(n))
+    log.get_logger().info("role.stopped")
+
+    pieces: list[bytes] = []
+    while not pieces or b"role.stopped" not in pieces[-1]:
+        pieces.append(os.read(reading, 1 << 16))
+    os.close(reading)
+    os.close(writing)
+    lines = [json.loads(line) for line in b"".join(pieces[:-1]).splitlines()]
+    assert [line["version"] for line in lines] == [str(n) for n in range(100)]
+    assert 1 < len(pieces) < 10
+    assert all(piece.endswith(b"\n") and len(piece) <= select.PIPE_BUF for piece in pieces)

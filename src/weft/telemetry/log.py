@@ -7,8 +7,10 @@ full, the reader has gone) is counted and dropped: logging never fails its calle
 import logging
 import os
 import re
+import select
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, Final, cast
 
 import msgspec
@@ -39,19 +41,48 @@ class LineWriter:
 
     def __init__(self, fd: int) -> None:
         self._fd = fd
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
+        self._held: list[bytes] | None = None
 
     def msg(self, line: bytes) -> None:
         """Write one line; count it as lost if that fails."""
-        rest = memoryview(line + b"\n")
-        try:
-            with self._lock:
-                while rest:
-                    rest = rest[os.write(self._fd, rest) :]
-        except OSError:
-            metrics.LOG_LINES_LOST.inc()
+        with self._lock:
+            if self._held is not None:
+                if sum(map(len, self._held)) + len(line) > select.PIPE_BUF:
+                    self._write_held()
+                self._held.append(line + b"\n")
+                return
+            self._write([line + b"\n"])
 
     debug = info = warning = error = critical = msg
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Write what comes meanwhile in few pieces, which a shared pipe keeps whole."""
+        with self._lock:
+            self._held = []
+            try:
+                yield
+            finally:
+                self._write_held()
+                self._held = None
+
+    def _write_held(self) -> None:
+        assert self._held is not None
+        self._write(self._held)
+        self._held.clear()
+
+    def _write(self, lines: Sequence[bytes]) -> None:
+        rest = memoryview(b"".join(lines))
+        try:
+            while rest:
+                rest = rest[os.write(self._fd, rest) :]
+        except OSError:
+            metrics.LOG_LINES_LOST.inc(len(lines))
+
+
+_writers: Final[list[LineWriter]] = []
+"""That of this process, when it is configured."""
 
 
 class _LibraryHandler(logging.Handler):
@@ -72,6 +103,11 @@ def get_logger() -> FilteringBoundLogger:
     return cast("FilteringBoundLogger", structlog.get_logger())
 
 
+def lines_together() -> AbstractContextManager[None]:
+    """Write the lines of this block, which does not wait for anything, in few pieces."""
+    return _writers[0].together() if _writers else nullcontext()
+
+
 def configure(*, level: str, format: str, role: str, fd: int = 2) -> None:  # noqa: A002 (the setting's name)
     """Set up logging of this process. `format`: `json`, `console`, or `auto`, which is `console`
     on a terminal.
@@ -80,11 +116,12 @@ def configure(*, level: str, format: str, role: str, fd: int = 2) -> None:  # no
     """
     console = format == "console" or (format == "auto" and os.isatty(fd))
     number = logging.getLevelNamesMapping()[level.upper()]
+    _writers[:] = [writer := LineWriter(fd)]
     facts = {"role": role, "pid": os.getpid()}
     structlog.configure(
         processors=_processors(facts, console=console, colors=os.isatty(fd)),
         wrapper_class=structlog.make_filtering_bound_logger(number),
-        logger_factory=_factory(LineWriter(fd)),
+        logger_factory=_factory(writer),
         cache_logger_on_first_use=False,
     )
     # Log warnings of libraries, not their single steps.

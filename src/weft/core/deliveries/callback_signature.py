@@ -8,6 +8,7 @@ import hashlib
 import hmac
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 SIGNATURE_HEADER = "Weft-Signature"
 DELIVERY_HEADER = "Weft-Delivery"
@@ -16,6 +17,7 @@ _PARTS_MAX = 16
 _TIME = re.compile(r"[0-9]{1,12}")
 
 
+@lru_cache(maxsize=1024)
 def tenant_secret(key: str, tenant_id: int) -> str:
     """Return the secret of one tenant's callbacks."""
     told = f"weft callbacks of tenant {tenant_id}"

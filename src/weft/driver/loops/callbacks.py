@@ -40,7 +40,7 @@ from weft.ports.mailer import Mail, Mailer
 from weft.ports.sink import Sink, SinkMessage
 from weft.ports.store import DeliveryReport, DueCallback
 from weft.telemetry import metrics
-from weft.telemetry.log import get_logger
+from weft.telemetry.log import get_logger, lines_together
 from weft.wire.sealed import OpensSecrets, SecretKeys, opened
 
 log = get_logger()
@@ -219,8 +219,9 @@ class CallbackLoop:
             while some := self._ended[:RECORDED_MAX]:
                 del self._ended[: len(some)]
                 await self._store.record_deliveries(self._epoch, [one.report for one in some])
-                for one in some:
-                    _tell(*one)
+                with lines_together():
+                    for one in some:
+                        _tell(*one)
                 if self._hand.recorded((one.delivery, one.report) for one in some):
                     self._bell.ring()
 

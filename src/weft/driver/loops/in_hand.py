@@ -13,8 +13,10 @@ from weft.ports.store import DeliveryReport, DueCallback
 from weft.settings import Settings
 from weft.telemetry import metrics
 
-AHEAD: Final = 16
-"""Deliveries in hand for each that may be sent at once."""
+AHEAD: Final = 64
+"""Deliveries in hand for each that may be sent at once: what is due is asked for in sets
+of half as many.
+"""
 STALE_S: Final = 5.0
 """One that has waited here as long as this is asked for again: it may have changed, or be gone."""
 _MADE: Final = 4

@@ -20,6 +20,8 @@ from weft.telemetry import metrics
 
 EVENTS_MAX: Final = 200
 """In one call."""
+PAUSE_S: Final = 0.1
+"""After a look: what is to be told meanwhile is found, recorded and sent together."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,7 @@ async def _run(context: LoopContext) -> None:
         await context.bell.heard()
         while await notify(context, forms):
             pass
+        await asyncio.sleep(PAUSE_S)
 
 
 async def notify(context: LoopContext, forms: NoticeForms) -> bool:

@@ -5,10 +5,12 @@ import contextlib
 from collections.abc import AsyncIterator
 from typing import Any
 
+import asyncpg
 import httpx
 import msgspec
 import pytest
 
+from api.live import LiveApi
 from api.test_worker_link import Outside, facts, outside
 from weft.api.worker_link import looking
 from weft.core.attempt_key import AttemptKey
@@ -16,9 +18,11 @@ from weft.core.errors import LinkFrameRefused, LinkRefused
 from weft.ports.running_files import RunningFile
 from weft.ports.store import Registered, WorkerStore
 from weft.ports.worker_link import LOG_BYTES_MAX, LOOKED_MAX, Look, Seen
+from weft.store import open_worker_store
 from weft.testing.builders import start_report
 from weft.testing.store.worker_store_suite import key_of, request
 from weft.worker.link.calls import LinkCaller
+from weft.worker.link.finder import LinkFinder
 
 __all__ = ["outside"]
 FILE = RunningFile("d/a", 7, 1.5)
@@ -130,10 +134,50 @@ async def test_worker_that_does_not_answer_is_named(
     node = await node_of(outside)
     await outside.submit(1)
     await node.begin()
-    assert (await node.get("/files")).json()["items"] == []  # it is not connected
+    assert (await node.get("/files")).status_code == 409  # it is not connected
     async with node.hearing():
         for path in ("/files", "/file?path=d/a"):
             answer = await node.get(path)
             assert answer.status_code == 409, answer.text
             assert answer.json()["code"] == "API.FILE_ELSEWHERE"
             assert "node1" in answer.json()["title"] + answer.json().get("detail", "")
+
+
+async def test_the_api_that_holds_the_connection_is_told_by_the_others(
+    outside: Outside, database: dict[str, str]
+) -> None:
+    """A proxy brings the question to one api, the notices to another, the answer to a third."""
+    node = await node_of(outside)
+    await outside.submit(1)
+    await node.begin()
+    apis = [LiveApi(database["weft_api"], outside.api.settings) for _ in range(2)]
+    for api in apis:
+        api.link_dsn = database["weft_worker"]
+        await api.start()
+    asking, third = apis
+    answering = LinkCaller(LinkFinder(third.url, outside.path / f"token-{outside.token_id}"))
+    answering.incarnation_id = node.number
+    try:
+        async with node.hearing() as heard, asking.client() as http:
+            reply = asyncio.create_task(http.get(node.url + "/files"))
+            look = await asked(heard)
+            forged = (node.number + 1, look.number, msgspec.msgpack.encode(Seen()))
+            async with open_worker_store(database["weft_worker"]) as store:
+                await store.answer_look(*forged)
+            await answering.call("answer_look", node.number, look.number, Seen([FILE]))
+            assert [one["path"] for one in (await reply).json()["items"]] == ["d/a"]
+
+            reply = asyncio.create_task(http.get(node.url + "/file?path=d/a"))
+            await answering.call(
+                "answer_look", node.number, (await asked(heard)).number, Seen([FILE])
+            )
+            look = await asked(heard)
+            await answering.call("answer_look", node.number, look.number, Seen(data=b"content"))
+            assert (await reply).content == b"content"
+        admin = await asyncpg.connect(database["admin"])
+        assert await admin.fetchval("SELECT count(*) FROM weft.look") == 0
+        await admin.close()
+    finally:
+        answering.close()
+        for api in apis:
+            await api.stop()

@@ -186,7 +186,30 @@ class Ends(NamedTuple):
     reports: Sequence[EndReport]
 
 
-class LinkedStore(WorkerStore, OfferedStore, Protocol):
+class LookStore(Protocol):
+    """Questions to workers outside, which may be connected to another api than the one that asks,
+    and answer to a third.
+    """
+
+    async def ask_look(
+        self, number: str, key: AttemptKey, question: str, *, most: int, open_s: float
+    ) -> int | None:
+        """Ask the worker that has an attempt: all apis hear `(look, "incarnation:number")`. Return
+        its incarnation; 0: it has `most` questions that are younger than `open_s`; None: it is no
+        worker outside, or has the attempt no more.
+        """
+
+    async def read_look(self, incarnation_id: int, number: str) -> str | None:
+        """Return the question; None: nobody waits for an answer any more."""
+
+    async def answer_look(self, incarnation_id: int, number: str, answer: bytes) -> None:
+        """Give the answer to the api that asked: it hears `(look, ":number")`."""
+
+    async def take_look(self, number: str) -> bytes | None:
+        """Forget a question; return its answer, if `answer_look` got one."""
+
+
+class LinkedStore(WorkerStore, OfferedStore, LookStore, Protocol):
     """The store behind the link, beside the api."""
 
     async def heartbeats(self, beats: Sequence[Beat]) -> Sequence[HeartbeatAnswer | None]:

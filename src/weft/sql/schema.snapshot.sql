@@ -1773,6 +1773,16 @@ CREATE TABLE weft.lifecycle_move (
 );
 ALTER TABLE weft.lifecycle_move OWNER TO postgres;
 
+CREATE UNLOGGED TABLE weft.look (
+    number text NOT NULL,
+    incarnation_id integer NOT NULL,
+    question text NOT NULL,
+    answer bytea,
+    asked_at timestamp with time zone NOT NULL,
+    CONSTRAINT look_number_check CHECK ((length(number) = 32))
+);
+ALTER TABLE weft.look OWNER TO postgres;
+
 ALTER TABLE weft.machine ALTER COLUMN machine_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME weft.machine_machine_id_seq
     START WITH 1
@@ -2795,6 +2805,9 @@ ALTER TABLE ONLY weft.lifecycle_move
 
 ALTER TABLE ONLY weft.lifecycle
     ADD CONSTRAINT lifecycle_pkey PRIMARY KEY (lifecycle_id);
+
+ALTER TABLE ONLY weft.look
+    ADD CONSTRAINT look_pkey PRIMARY KEY (number);
 
 ALTER TABLE ONLY weft.machine
     ADD CONSTRAINT machine_name_key UNIQUE (name);
@@ -3845,6 +3858,8 @@ ALTER TABLE weft.lifecycle_exit ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.lifecycle_move ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE weft.look ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE weft.machine ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.member_span ENABLE ROW LEVEL SECURITY;
@@ -4102,6 +4117,8 @@ CREATE POLICY system_rows ON weft.lifecycle_edge TO weft_system USING (true);
 CREATE POLICY system_rows ON weft.lifecycle_exit TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.lifecycle_move TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.look TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.machine TO weft_system USING (true);
 
@@ -4963,6 +4980,9 @@ GRANT USAGE ON SEQUENCE weft.lifecycle_lifecycle_id_seq TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.lifecycle_move TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.lifecycle_move TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.look TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.look TO weft_system;
 
 GRANT USAGE ON SEQUENCE weft.machine_machine_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.machine_machine_id_seq TO weft_system;

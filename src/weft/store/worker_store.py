@@ -27,6 +27,7 @@ from weft.ports.store import (
 from weft.ports.worker_link import Beat, Ends, LinkTerms
 from weft.store.database import Database, columns, open_database
 from weft.store.end_columns import ends_of, growing
+from weft.store.looks import Looks
 from weft.store.notices import PostgresNotices
 from weft.store.offered_jobs import OfferedJobs, TopicRuns, claimed_of
 from weft.store.schema_range import check_schema
@@ -37,7 +38,7 @@ WORKER_TIMEOUT_S = 60.0
 GRACE_S = 30.0
 
 
-class PostgresWorkerStore(OfferedJobs, TopicRuns, WorkerFiles):
+class PostgresWorkerStore(OfferedJobs, TopicRuns, WorkerFiles, Looks):
     """A worker agent's calls to its database. The methods are documented at the port."""
 
     def __init__(

@@ -3,31 +3,34 @@
 import asyncio
 import secrets
 from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import suppress
 from typing import Final
 
 import msgspec
 
-from weft.api.worker_link.notices import LinkNotices
+from weft.api.worker_link.notices import LinkNotices, Listener
 from weft.api.worker_link.refusals import wrong_frame
-from weft.core.attempt_key import AttemptKey
-from weft.core.errors import FileElsewhere
+from weft.core.errors import FileElsewhere, WeftError
 from weft.core.files.file_paths import WrongPath, parts_of
 from weft.ports.running_files import SECONDS_MAX, RunningAttempt, RunningFile
-from weft.ports.worker_link import LOG_BYTES_MAX, LOOKED_MAX, LinkedStore, Look, Seen
+from weft.ports.worker_link import LOG_BYTES_MAX, LOOKED_MAX, LinkedStore, Look, LookStore, Seen
 
 ANSWER_S: Final = 5.0
 _ASKED_MAX: Final = 16
+_NUMBER_CHARS: Final = 32
 
 
 class LinkedRunningFiles:
-    """See the port `RunningFiles`. Asks by the notices of this api: what is connected to another
-    one is not seen.
+    """See the port `RunningFiles`. Whichever api is asked, the database tells the one to which the
+    worker is connected, and brings the answer back if it came to another one.
     """
 
     def __init__(self, find_store: Callable[[], LinkedStore], notices: LinkNotices) -> None:
         self._find_store = find_store
         self._notices = notices
-        self._asked: dict[str, tuple[int, asyncio.Future[Seen]]] = {}
+        notices.on_look = self._on_look
+        self._asked: dict[str, _Asked] = {}
+        self._under_way: set[asyncio.Task[None]] = set()
 
     async def listed(self, of: RunningAttempt) -> Sequence[RunningFile]:
         """Return the files of an attempt."""
@@ -50,46 +53,82 @@ class LinkedRunningFiles:
             yield seen.data[: stop - start]
             start += len(seen.data)
 
-    def take(self, incarnation_id: int, number: str, seen: Seen) -> None:
+    async def take(self, store: LookStore, incarnation_id: int, number: str, seen: Seen) -> None:
         """Take an answer. Raise `LinkFrameRefused`."""
         if len(seen.files) > LOOKED_MAX or len(seen.data) > LOG_BYTES_MAX:
             raise wrong_frame(f"it has more than {LOOKED_MAX} files or {LOG_BYTES_MAX} bytes")
         for one in seen.files:
             _check(one)
-        of, waiting = self._asked.get(number, (0, None))
-        if waiting is not None and of == incarnation_id and not waiting.done():
-            waiting.set_result(seen)
+        asked = self._asked.get(number)
+        if asked is not None and asked.incarnation_id == incarnation_id:
+            asked.tell(seen)
+        elif len(number) == _NUMBER_CHARS and number.isalnum():
+            await store.answer_look(incarnation_id, number, msgspec.msgpack.encode(seen))
 
     async def _ask(
         self, of: RunningAttempt, path: str | None = None, start: int = 0, n_bytes: int = 0
     ) -> Seen | None:
-        """Ask the worker of an attempt; None: it is not connected here. Raise `FileElsewhere`."""
-        incarnation_id = await self._incarnation_of(of)
-        if incarnation_id is None:
-            return None
-        if sum(one == incarnation_id for one, _ in self._asked.values()) >= _ASKED_MAX:
-            raise _elsewhere(of, f"It is asked {_ASKED_MAX} other things already.")
-        number = secrets.token_hex(16)
+        """Ask the worker of an attempt; None: it is not one outside. Raise `FileElsewhere`."""
+        number, store = secrets.token_hex(_NUMBER_CHARS // 2), self._find_store()
         look = msgspec.json.encode(Look(number, of.key, path, start, n_bytes)).decode()
-        waiting: asyncio.Future[Seen] = asyncio.get_running_loop().create_future()
-        self._asked[number] = incarnation_id, waiting
+        asked = self._asked[number] = _Asked()
         try:
-            self._notices.tell(incarnation_id, ("look", look))
-            async with asyncio.timeout(ANSWER_S):
-                return await waiting
+            with self._notices.opened(Listener(None, 0, 0)) as stream:
+                async with asyncio.timeout(ANSWER_S):
+                    await stream.next()  # from now on no answer is missed
+                    asked.incarnation_id = await store.ask_look(
+                        number, of.key, look, most=_ASKED_MAX, open_s=ANSWER_S
+                    )
+                    if asked.incarnation_id is None:
+                        return None
+                    if not asked.incarnation_id:
+                        raise _elsewhere(of, f"It is asked {_ASKED_MAX} other things already.")
+                    return await asked.seen
         except TimeoutError as error:
             why = f"It did not answer within {ANSWER_S:g} s, or is of an older release."
             raise _elsewhere(of, why) from error
         finally:
             del self._asked[number]
+            if asked.incarnation_id:
+                with suppress(WeftError):  # it goes by itself with a later question
+                    await store.take_look(number)
 
-    async def _incarnation_of(self, of: RunningAttempt) -> int | None:
-        """Return which of the connected workers has the attempt."""
-        for one in self._notices.heard_as(of.worker):
-            live = await self._find_store().list_live(one)
-            if of.key in {AttemptKey(has.batch_id, has.job_id, has.attempt) for has in live}:
-                return one
-        return None
+    def _on_look(self, payload: str) -> None:
+        """Pass a question on to the worker, if it is connected here, or take an answer."""
+        incarnation, _, number = payload.partition(":")
+        if not incarnation and number in self._asked:
+            work = self._fetch(number)
+        elif incarnation and self._notices.hears(int(incarnation)):
+            work = self._pass_on(int(incarnation), number)
+        else:
+            return
+        task = asyncio.create_task(work)
+        self._under_way.add(task)
+        task.add_done_callback(self._under_way.discard)
+
+    async def _pass_on(self, incarnation_id: int, number: str) -> None:
+        with suppress(WeftError):  # who asks hears no answer
+            question = await self._find_store().read_look(incarnation_id, number)
+            if question is not None:
+                self._notices.tell(incarnation_id, ("look", question))
+
+    async def _fetch(self, number: str) -> None:
+        with suppress(WeftError):
+            answer = await self._find_store().take_look(number)
+            if answer is not None and (asked := self._asked.get(number)) is not None:
+                asked.tell(msgspec.msgpack.decode(answer, type=Seen))
+
+
+class _Asked:
+    """A question that has no answer yet."""
+
+    def __init__(self) -> None:
+        self.seen: asyncio.Future[Seen] = asyncio.get_running_loop().create_future()
+        self.incarnation_id: int | None = None
+
+    def tell(self, seen: Seen) -> None:
+        if not self.seen.done():
+            self.seen.set_result(seen)
 
 
 def _check(one: RunningFile) -> None:

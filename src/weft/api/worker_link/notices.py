@@ -1,7 +1,7 @@
 """What workers outside must look at: one connection of the database tells it to all of an api."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Final, NamedTuple
 
@@ -11,17 +11,17 @@ from weft.ports.worker_link import LinkedStore
 Notice = tuple[str, str]
 BEGUN: Final = ("", "")
 """From now on nothing is missed."""
-_CHANNELS: Final = ("work", "cancel", "removed", "worker", "command")
+_CHANNELS: Final = ("work", "cancel", "removed", "worker", "command", "look")
 _WAITING_MAX: Final = 1000
 
 
 class Listener(NamedTuple):
     """Who is told."""
 
-    caller: Caller
+    caller: Caller | None
+    """None: this api itself, which waits for an answer."""
     incarnation_id: int
     pool_id: int
-    worker: str = ""
 
 
 class NoticeStream:
@@ -58,6 +58,8 @@ class LinkNotices:
         self._streams: dict[NoticeStream, Listener] = {}
         self._listening: asyncio.Task[None] | None = None
         self._has_begun = False
+        self.on_look: Callable[[str], None] = lambda _payload: None
+        """Is told the notices on `look`, as the database has them."""
 
     @contextmanager
     def opened(self, listener: Listener) -> Iterator[NoticeStream]:
@@ -81,15 +83,12 @@ class LinkNotices:
         of all. A worker that may still listen does so again.
         """
         for stream, listener in list(self._streams.items()):
-            if told is None or listener.caller.is_meant(told):
+            if told is None or (listener.caller and listener.caller.is_meant(told)):
                 stream.end()
 
-    def heard_as(self, worker: str) -> Sequence[int]:
-        """Return the incarnations of this name that are told, the newest first."""
-        return sorted(
-            {one.incarnation_id for one in self._streams.values() if one.worker == worker},
-            reverse=True,
-        )
+    def hears(self, incarnation_id: int) -> bool:
+        """Say whether this worker is connected here."""
+        return any(one.incarnation_id == incarnation_id for one in self._streams.values())
 
     def tell(self, incarnation_id: int, notice: Notice) -> None:
         """Tell one worker something that is not in the database."""
@@ -103,6 +102,9 @@ class LinkNotices:
         with suppress(Exception):  # whatever it is, the workers listen again
             async for notice in self._find_store().notices.listen(*_CHANNELS):
                 self._has_begun = self._has_begun or notice == BEGUN
+                if notice[0] == "look":
+                    self.on_look(notice[1])
+                    continue
                 for stream, listener in list(self._streams.items()):
                     told = told_of(notice, listener.incarnation_id, listener.pool_id)
                     if told is not None:

@@ -116,7 +116,7 @@ class WorkerLink:
         terms = await self.terms_of(caller, frame.incarnation_id)
         _check_lengths(given, LISTED_MAX if frame.call in _FREE else _ENTRIES_MAX)
         if frame.call == "answer_look":
-            self.running.take(**given)
+            await self.running.take(store, **given)
             return None
         if frame.call == "write_log":
             return await self._output.write(store, terms, frame.incarnation_id, given)
@@ -240,7 +240,7 @@ class WorkerLink:
         token is valid. Nothing is told of others: not even which batch was cancelled.
         """
         terms, store = await self.terms_of(caller, incarnation_id), self.find_store()
-        listener = Listener(caller, incarnation_id, terms.pool_id, terms.worker)
+        listener = Listener(caller, incarnation_id, terms.pool_id)
         with self._notices.opened(listener) as stream:
             # Whoever revoked the token before the line above has told nobody of this stream.
             if await store.get_link(incarnation_id, caller.token_id) is None:

@@ -118,6 +118,17 @@ CREATE UNIQUE INDEX worker_incarnation_one_alive ON weft.worker_incarnation (wor
     WHERE ended_at IS NULL;
 CREATE INDEX worker_incarnation_newest_idx ON weft.worker_incarnation (worker_id, incarnation_id);
 
+-- Questions to workers outside, which one api asks and another one may pass on, or hear the answer of. Nobody misses them after a crash.
+CREATE UNLOGGED TABLE weft.look (
+    number text PRIMARY KEY CHECK (length(number) = 32),
+    incarnation_id int NOT NULL,
+    question text NOT NULL,
+    answer bytea,  -- NULL: there is none yet, or the api that asked has heard it itself
+    asked_at timestamptz NOT NULL
+);
+ALTER TABLE weft.look ENABLE ROW LEVEL SECURITY;
+CREATE POLICY system_rows ON weft.look TO weft_system USING (true);
+
 CREATE FUNCTION weft._count_worker() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     v_sign int := CASE WHEN NEW.ended_at IS NULL THEN 1 ELSE -1 END;

@@ -1,0 +1,38 @@
+"""The part of the store behind the link for questions to workers outside."""
+
+from weft.core.attempt_key import AttemptKey
+from weft.store.database import Database
+
+
+class Looks:
+    """Calls about questions, documented at the port `LookStore`."""
+
+    _database: Database
+
+    async def ask_look(
+        self, number: str, key: AttemptKey, question: str, *, most: int, open_s: float
+    ) -> int | None:
+        """Ask the worker of an attempt."""
+        found: int | None = await self._database.value(
+            "ask_look", number=number, batch_id=key.batch_id, job_id=key.job_id,
+            attempt=key.attempt, question=question, limit_open=most, open_s=open_s,
+        )  # fmt: skip
+        return found
+
+    async def read_look(self, incarnation_id: int, number: str) -> str | None:
+        """Return a question."""
+        found: str | None = await self._database.value(
+            "read_look", incarnation_id=incarnation_id, number=number
+        )
+        return found
+
+    async def answer_look(self, incarnation_id: int, number: str, answer: bytes) -> None:
+        """Answer it."""
+        await self._database.call(
+            "answer_look", incarnation_id=incarnation_id, number=number, answer=answer
+        )
+
+    async def take_look(self, number: str) -> bytes | None:
+        """Forget it."""
+        found: bytes | None = await self._database.value("take_look", number=number)
+        return found

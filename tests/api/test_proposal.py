@@ -21,9 +21,6 @@ PROPOSAL = Path(__file__).with_name("hrsi_proposal.toml").read_text()
 REFUSED = {
     "/job/fsc_rlie/logs": "line 97: a template has no such field: weft keeps logs",
     "/job/fsc_rlie/nomad": "line 91: a template has no such field: weft runs no job that Nomad",
-    "/pool/medium/create/every": "line 119: the driver decides when it looks at pools",
-    "/pool/medium/template/ready_when": "line 118: weft reads no console",
-    "/pool/medium/template/within": "line 118: weft reads no console",
     "/sink/wekeo/rejected": "line 108: weft hears no rejections from a queue",
 }
 INSTEAD = {
@@ -34,8 +31,6 @@ INSTEAD = {
     97: "",
     106: 'message = "{{ product | tojson }}"',
     108: 'rejected = { tries = 3, path = ["external_error", "error_checked", "done"] }',
-    118: 'template = { server = "tf-titi", image = "os-worker-template-${server.id:.8}" }',
-    119: "create = { at_least = 3, at_most = 10 }",
 }
 """By line: what a site writes for what was refused, for plug-ins that it has not, and for a text
 that the command reads from a file.
@@ -44,7 +39,8 @@ MEDIUM: dict[str, Any] = {
     "name": "medium", "provider": "openstack", "max_workers": 210, "create_batch": 3,
     "creates_per_round": 10, "deletes_per_round": 10, "delete_share": 0.33, "idle_s": 120,
     "stale_s": 900, "quota_cpu": 920, "quota_share": 0.95,
-    "options": {"template": "tf-titi", "image_prefix": "os-worker-template-", "networks": "a"},
+    "options": {"template": "tf-titi", "image_prefix": "os-worker-template-", "networks": "a",
+                "ready_when": "init_instance_finished_with_success", "ready_within_s": 600},
     "flavours": [{"name": "hm.medium", "cpu": 2, "memory": "16Gi", "storage": "64Gi",
                   "containers": True}],
 }  # fmt: skip
@@ -79,9 +75,9 @@ tenants = ["others"]
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
-    """Give the tenant a broker at the proposal's endpoint."""
+    """Give the tenant a broker at the proposal's endpoint, and pools its period."""
     (file := tmp_path / "transports.toml").write_text(TRANSPORTS)
-    return Settings(home=tmp_path, transports_file=file)
+    return Settings(home=tmp_path, transports_file=file, autoscale_s=5)
 
 
 async def put(http: httpx.AsyncClient, text: str) -> dict[str, str]:
@@ -128,9 +124,10 @@ async def test_pools_queues_and_stores_should_be_as_it_says(http: httpx.AsyncCli
     }
     options = {**MEDIUM["options"], "template": "tf-other"}
     await make(http, {**MEDIUM, "max_workers": 9, "options": options, "delete_share": 0.5})
-    assert await put(http, line) == {
+    assert await put(http, line.replace('10, every = "5s"', '10, every = "6s"')) == {
         "/pool/medium/cordon/share": "line 122: the pool has 0.5 there (`weft pool apply FILE`)",
         "/pool/medium/max": "line 117: the pool has 9 there (`weft pool apply FILE`)",
+        "/pool/medium/create/every": "line 119: the driver looks every 5 s (setting autoscale_s)",
         "/pool/medium/template/server": "line 118: the pool has tf-other there "
         "(`weft pool apply FILE`)",
     }

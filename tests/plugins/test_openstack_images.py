@@ -53,13 +53,16 @@ class _Stub:
         self.all.append(image("queued"))
 
 
+OPTIONS = {"image_prefix": "worker-", "template": "template"}
+
+
 def asked(stub: _Stub, times: int = 1) -> list[str]:
     """Return what as many machines at once are told."""
     cloud = Cloud(OpenStackSettings(), "")
 
     def ask(_number: int) -> str:
         try:
-            return cloud._image_of(stub, "worker-", "template", "weft-mine")
+            return cloud._image_of(stub, OPTIONS, "weft-mine")
         except ProviderError as error:
             return str(error)
 

@@ -161,9 +161,14 @@ async def test_images_come_by_prefix_or_from_a_template(
     one = msgspec.structs.replace(
         machine(), options={"networks": "none", "image_prefix": prefix, "template": template.name}
     )
+    admin, unready = cloud.connect(), []
+    for more in ({}, {"ready_within_s": 0.001}):
+        options = {**one.options, "ready_when": "init_finished", **more}
+        unready.append(await why_not(provider, msgspec.structs.replace(one, options=options)))
+    no_images = list(admin.image.images(name=f"{prefix}{template.provider_id[:8]}"))
+    one = msgspec.structs.replace(one, options={**one.options, "ready_when": "LAST LINE"})
     first = await why_not(provider, one)
     again = await why_not(provider, one)
-    admin = cloud.connect()
     # This Nova takes no picture of the disk: it is brought here.
     (image,) = admin.image.images(name=f"{prefix}{template.provider_id[:8]}")
     admin.image.update_image(image, disk_format="raw", container_format="bare")
@@ -193,6 +198,9 @@ async def test_images_come_by_prefix_or_from_a_template(
     assert needed == [[], []]
     assert (changed.kind, changed.provider_id) == ("image", image.id)
     assert admin.image.find_image(image.id) is None
+    assert "does not say 'init_finished' yet" in str(unready[0])
+    assert "is frozen" in str(unready[1])
+    assert no_images == []
     assert "is being made" in str(first)
     assert "is being made" in str(again)
     assert used == [image.id] * 2

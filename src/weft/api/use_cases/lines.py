@@ -149,7 +149,8 @@ async def _check_pools(services: Services, caller: Caller, setup: Setup, text: s
             what = "nobody has described this pool: `weft pool apply FILE` does"
             problems.append(field_error(text, ("pool", name), what))
             continue
-        for where, what in differences(wanted, msgspec.convert(rows[0]["plan"], Pool)):
+        pool = msgspec.convert(rows[0]["plan"], Pool)
+        for where, what in differences(wanted, pool, services.settings.autoscale_s):
             problems.append(field_error(text, ("pool", name, *where), what))
     if setup.queue_pools:
         queues = {

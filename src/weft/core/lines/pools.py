@@ -21,6 +21,9 @@ Wanted = Mapping[Where, Any]
 """What a setup says of a pool, by where it stands, in the units of `Pool`."""
 
 
+_A_TIME: Final = 'a time such as "15m"'
+
+
 class _Field(NamedTuple):
     read: Callable[[object], object]
     """Returns the value in the units of `Pool`; None: it is none."""
@@ -56,7 +59,7 @@ def _count(of: Callable[[Pool], object]) -> _Field:
 
 
 def _time(of: Callable[[Pool], object]) -> _Field:
-    return _Field(_seconds, 'a time such as "15m"', of)
+    return _Field(_seconds, _A_TIME, of)
 
 
 _FIELDS: Final[Mapping[Where, _Field]] = {
@@ -68,6 +71,8 @@ _FIELDS: Final[Mapping[Where, _Field]] = {
         _prefix, f'a text such as "worker-{_OF_IMAGE}"',
         lambda pool: pool.options.get("image_prefix"),
     ),
+    ("template", "ready_when"): _words(lambda pool: pool.options.get("ready_when")),
+    ("template", "within"): _time(lambda pool: pool.options.get("ready_within_s")),
     ("create", "at_least"): _count(lambda pool: pool.create_batch),
     ("create", "at_most"): _count(lambda pool: pool.creates_per_round),
     ("stale_after",): _time(lambda pool: pool.stale_s),
@@ -79,17 +84,13 @@ _FIELDS: Final[Mapping[Where, _Field]] = {
     ),
     ("quota", "ratio"): _count(lambda pool: pool.quota_share),
 }  # fmt: skip
-_TABLES: Final = frozenset(where[0] for where in _FIELDS if len(where) > 1)
-_CONSOLE: Final = (
-    "weft reads no console: it makes the image when it needs the first machine. Leave it out when "
-    "the server is ready for that"
-)
-_NOT_DONE: Final[Mapping[Where, str]] = {
-    ("template", "ready_when"): _CONSOLE,
-    ("template", "within"): _CONSOLE,
-    ("create", "every"): "the driver decides when it looks at pools: leave it out",
+_EVERY: Final = ("create", "every")
+"""How often the driver looks at pools, which is a setting."""
+_FORMS: Final = {
+    **{where: (one.read, one.form) for where, one in _FIELDS.items()},
+    _EVERY: (_seconds, _A_TIME),
 }
-"""Fields of the form that would do nothing."""
+_TABLES: Final = frozenset(where[0] for where in _FIELDS if len(where) > 1)
 
 
 def parse_pool(document: object, say: Say) -> Wanted | None:
@@ -99,15 +100,15 @@ def parse_pool(document: object, say: Say) -> Wanted | None:
         return None
     found, is_fine = {}, True
     for where, given in _flat(document):
-        one = _FIELDS.get(where)
-        if one is None:
-            known = ", ".join(".".join(field) for field in _FIELDS)
-            what = _NOT_DONE.get(where, f"here a pool has no such field; it has {known}")
-        elif (value := one.read(given)) is not None:
+        read, form = _FORMS.get(where, (None, ""))
+        if read is None:
+            known = ", ".join(".".join(field) for field in _FORMS)
+            what = f"here a pool has no such field; it has {known}"
+        elif (value := read(given)) is not None:
             found[where] = value
             continue
         else:
-            what = f"it should be {one.form}"
+            what = f"it should be {form}"
         is_fine = False
         say(where, what)
     return found if is_fine else None
@@ -121,9 +122,15 @@ def _flat(document: Mapping[str, Any]) -> Iterator[tuple[Where, object]]:
             yield (name,), given
 
 
-def differences(wanted: Wanted, pool: Pool) -> Iterator[tuple[Where, str]]:
-    """Yield where a pool is not as it is wanted, and what it has there."""
+def differences(wanted: Wanted, pool: Pool, every_s: float) -> Iterator[tuple[Where, str]]:
+    """Yield where a pool is not as it is wanted, and what it has there. `every_s`: how often the
+    driver looks at it.
+    """
     for where, value in wanted.items():
+        if where == _EVERY:
+            if value != every_s:
+                yield where, f"the driver looks every {every_s:g} s (setting autoscale_s)"
+            continue
         has = _FIELDS[where].of(pool)
         if has != value:
             shown = (

@@ -7,7 +7,13 @@ from threading import Lock
 from typing import Any, Final, NamedTuple
 
 from weft.core.pools.pool import Option
-from weft.plugins.providers.openstack.images import READY, image_name, is_being_made, newest
+from weft.plugins.providers.openstack.images import (
+    READY,
+    check_ready,
+    image_name,
+    is_being_made,
+    newest,
+)
 from weft.plugins.providers.openstack.leftovers import MARK, leftovers, mark, remove
 from weft.plugins.providers.openstack.options import names_in, text_of
 from weft.plugins.providers.openstack.settings import OpenStackSettings
@@ -202,24 +208,26 @@ class Cloud:
         if name := text_of(options, "image"):
             return self._found(cloud.image.find_image, "image", name)
         prefix = text_of(options, "image_prefix")
-        if template := text_of(options, "template"):
-            return self._image_of(cloud, prefix, template, tag)
+        if "template" in options:
+            return self._image_of(cloud, options, tag)
         ready = cloud.image.images(status=READY)
         found = newest(one for one in ready if one.name.startswith(prefix))
         if found is None:
             raise ProviderError(self._none("image whose name begins with", prefix))
         return found
 
-    def _image_of(self, cloud: Any, prefix: str, template: str, tag: str) -> str:  # noqa: ANN401
+    def _image_of(self, cloud: Any, options: Mapping[str, Any], tag: str) -> str:  # noqa: ANN401
         """Return the newest image of a template; the first one that asks has it made."""
+        template = text_of(options, "template")
         server = self._found(cloud.compute.find_server, "server", template)
-        name = image_name(prefix, server)
+        name = image_name(text_of(options, "image_prefix"), server)
         with self._imaging:
             images = list(cloud.image.images(name=name))
             found = newest(images)
             if found is not None:
                 return found
             if not any(map(is_being_made, images)):
+                check_ready(cloud, server, options)
                 cloud.compute.create_server_image(server, name, {MARK: tag})
         raise ProviderError(
             f"image {name} is being made from server {template}; machines come when it is ready"

@@ -26,3 +26,14 @@ def test_each_profile_is_used_and_none_is_spelled_out() -> None:
 
     assert {name for name in PROFILES if not any(name in one for one in sources)} == set()
     assert spelled == set()
+
+
+def test_what_only_reads_compares_the_term_and_locks_nothing() -> None:
+    """A lock of the term has to be committed, which waits for the disk."""
+    locking = [
+        one.name
+        for one in files_of("functions")
+        if "yes, it only reads" in one.source and "weft._check_epoch(" in one.source
+    ]
+
+    assert locking == ["_check_term"], locking

@@ -1,5 +1,5 @@
 -- recent_ends: how the newest attempts ended on workers: the successes, and the failures at once and later.
--- Called by: DriverStore.recent_ends.   Safe to repeat: yes, it only reads.   Locks: as _check_epoch.
+-- Called by: DriverStore.recent_ends.   Safe to repeat: yes, it only reads.   Locks: as _check_term.
 -- Plan: the newest events by key; attempts by key, one of a success, because the jobs of an event ended on one worker, and of a failure at
 --   most 100.
 -- Ends before a worker was last uncordoned are left out, and those that say nothing about it: cancelled, preempted and lost attempts.
@@ -13,7 +13,7 @@ PLAN_BY_KEY
 AS $$
 #variable_conflict use_column
 BEGIN
-    PERFORM weft._check_epoch(recent_ends.epoch);
+    PERFORM weft._check_term(recent_ends.epoch);
     RETURN QUERY
     WITH newest AS MATERIALIZED (
         SELECT e.xid, e.event_id, e.at, e.batch_id, e.from_state, e.to_state, e.jobs FROM weft.event e

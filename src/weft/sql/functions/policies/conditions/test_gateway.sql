@@ -1,7 +1,7 @@
 -- test_gateway: whether the engine of a gateway answers: the tester `gateway` of a condition. It does not while an attempt that the
 --   gateway gave to it seconds ago got no answer: such an attempt stays in the phase submitting. A gateway that is silent or gone
 --   holds nobody up.
--- Called by: DriverStore.test_gateway.   Safe to repeat: yes, it only reads.   Locks: as _check_epoch.
+-- Called by: DriverStore.test_gateway.   Safe to repeat: yes, it only reads.   Locks: as _check_term.
 -- Plan: the condition by key; workers of this name in the pools that serve its tenant; as _live_attempts of each.
 -- Returns: passed, and what to tell the owners of the jobs.
 -- Owner: weft_system.  Granted to: weft_driver.
@@ -11,7 +11,7 @@ AS $$
 DECLARE
     v_found int; v_stuck bigint;
 BEGIN
-    PERFORM weft._check_epoch(test_gateway.epoch);
+    PERFORM weft._check_term(test_gateway.epoch);
     SELECT count(DISTINCT i.incarnation_id), count(j.job_id) INTO v_found, v_stuck
     FROM weft.condition c
     JOIN weft.worker w ON w.name = of_worker

@@ -1,6 +1,6 @@
 -- test_pool: whether a pool has a worker that takes jobs, with this much free: the tester `pool` of a condition. A pool that does not
 --   serve its tenant is none.
--- Called by: DriverStore.test_pool.   Safe to repeat: yes, it only reads.   Locks: as _check_epoch.
+-- Called by: DriverStore.test_pool.   Safe to repeat: yes, it only reads.   Locks: as _check_term.
 -- Plan: the condition by key; the workers of the pool; if room is asked for, as _live_attempts of each.
 -- Returns: passed, and what to tell the owners of the jobs: no more than the list of workers shows them.
 -- Owner: weft_system.  Granted to: weft_driver.
@@ -11,7 +11,7 @@ AS $$
 DECLARE
     v_pool int; v_active bigint; v_free bigint;
 BEGIN
-    PERFORM weft._check_epoch(test_pool.epoch);
+    PERFORM weft._check_term(test_pool.epoch);
     SELECT p.pool_id INTO v_pool FROM weft.condition c JOIN weft.pool p ON p.name = of_pool AND weft._serves_tenant(p, c.tenant_id)
     WHERE c.condition_id = of_condition_id;
     SELECT count(*), count(*) FILTER (WHERE free_cpu_m = 0 OR i.cpu_m - free_cpu_m >= (

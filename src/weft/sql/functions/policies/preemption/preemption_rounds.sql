@@ -1,5 +1,5 @@
 -- preemption_rounds: what the driver has to know to decide which running jobs make room for jobs of queues of higher priority.
--- Called by: DriverStore.preemption_rounds.   Safe to repeat: yes, it only reads.   Locks: as _check_epoch.
+-- Called by: DriverStore.preemption_rounds.   Safe to repeat: yes, it only reads.   Locks: as _check_term.
 -- Plan: nothing but the queues if none has a priority; else as _preemption_waiting and, if jobs of such queues run, as _has_lease; the
 --   workers, as _preemption_hosts, only of pools where such a job waits, ready or claimed.
 -- Returns: documents: `pool`, `waiting`, `hosts`.
@@ -10,7 +10,7 @@ AS $$
 DECLARE
     v_queues text[]; v_lanes int[]; v_pool record; v_waiting jsonb; v_hosts jsonb;
 BEGIN
-    PERFORM weft._check_epoch(preemption_rounds.epoch);
+    PERFORM weft._check_term(preemption_rounds.epoch);
     v_queues := ARRAY(SELECT DISTINCT q.name FROM weft.queue q WHERE q.priority IS NOT NULL AND q.name <> 'default');
     IF v_queues = '{}' THEN
         RETURN;

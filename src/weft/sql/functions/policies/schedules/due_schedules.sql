@@ -1,5 +1,5 @@
 -- due_schedules: the schedules that are due, without those whose runs wait for an api.
--- Called by: DriverStore.due_schedules.   Safe to repeat: yes, it only reads.   Locks: as _check_epoch.
+-- Called by: DriverStore.due_schedules.   Safe to repeat: yes, it only reads.   Locks: as _check_term.
 -- Plan: by date; waiting runs by key.
 -- Returns: the longest due first, each with the clock of the database.
 -- Owner: weft_system.  Granted to: weft_driver.
@@ -10,7 +10,7 @@ PLAN_BY_INDEX
 AS $$
 #variable_conflict use_column
 BEGIN
-    PERFORM weft._check_epoch(due_schedules.epoch);
+    PERFORM weft._check_term(due_schedules.epoch);
     RETURN QUERY
     SELECT s.schedule_id, s.cron, s.time_zone, s.missed, s.next_at, due_schedules.at FROM weft.schedule s
     WHERE s.next_at <= due_schedules.at

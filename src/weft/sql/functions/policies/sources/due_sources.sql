@@ -1,5 +1,5 @@
 -- due_sources: the sources that are to be read now, besides these.
--- Called by: DriverStore.due_sources.   Safe to repeat: yes, it only reads.   Locks: as _check_epoch.   Plan: by date.
+-- Called by: DriverStore.due_sources.   Safe to repeat: yes, it only reads.   Locks: as _check_term.   Plan: by date.
 -- Returns: the longest due first; its options have values instead of `${param.NAME}`; sealed: as _sealed_of.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.due_sources(epoch bigint, busy int[], limit_rows int, at timestamptz DEFAULT clock_timestamp())
@@ -9,7 +9,7 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 BEGIN
-    PERFORM weft._check_epoch(due_sources.epoch);
+    PERFORM weft._check_term(due_sources.epoch);
     RETURN QUERY
     SELECT s.source_id, s.name, s.kind, weft._filled(s.tenant_id, s.options), s.every_s,
         s.generation, s.cursor, s.n_failures, weft._sealed_of(s) FROM weft.source s

@@ -1,5 +1,5 @@
 -- list_foreign: the tenants whose queues foreign programs consume over these transports, and the pools with attempts of such programs.
--- Called by: DriverStore.list_foreign.   Safe to repeat: yes, it only reads.   Locks: as _check_epoch.
+-- Called by: DriverStore.list_foreign.   Safe to repeat: yes, it only reads.   Locks: as _check_term.
 -- Plan: queues of tenants and live workers, which are few.
 -- Returns: transport, tenant and pool of a queue; a pool alone: what foreign programs run there may be of a queue that was removed.
 -- Owner: weft_system.  Granted to: weft_driver.
@@ -8,7 +8,7 @@ RETURNS TABLE (transport text, tenant text, pool_id int) LANGUAGE plpgsql SECURI
 AS $$
 #variable_conflict use_column
 BEGIN
-    PERFORM weft._check_epoch(list_foreign.epoch);
+    PERFORM weft._check_term(list_foreign.epoch);
     RETURN QUERY
     SELECT q.transport, t.name, p.pool_id FROM weft.queue q JOIN weft.tenant t USING (tenant_id) JOIN weft.pool p ON p.name = ANY (q.pools)
     WHERE q.consumers = 'foreign' AND q.transport = ANY (list_foreign.transports)

@@ -1,5 +1,5 @@
 -- list_travelling: the queues that travel over these transports.
--- Called by: DriverStore.list_travelling.   Safe to repeat: yes, it only reads.   Locks: as _check_epoch.
+-- Called by: DriverStore.list_travelling.   Safe to repeat: yes, it only reads.   Locks: as _check_term.
 -- Plan: queues of tenants, which are few.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.list_travelling(epoch bigint, transports text[])
@@ -7,7 +7,7 @@ RETURNS TABLE (transport text, tenant text, queue text) LANGUAGE plpgsql SECURIT
 AS $$
 #variable_conflict use_column
 BEGIN
-    PERFORM weft._check_epoch(list_travelling.epoch);
+    PERFORM weft._check_term(list_travelling.epoch);
     RETURN QUERY
     SELECT q.transport, t.name, q.name FROM weft.queue q JOIN weft.tenant t USING (tenant_id)
     WHERE q.transport = ANY (list_travelling.transports) ORDER BY 1, 2, 3;

@@ -1,5 +1,5 @@
 -- operation_caller: who has asked for an operation, with their present role.
--- Called by: DriverStore.operation_caller.   Safe to repeat: yes, it only reads.   Locks: as _check_epoch.   Plan: by key.
+-- Called by: DriverStore.operation_caller.   Safe to repeat: yes, it only reads.   Locks: as _check_term.   Plan: by key.
 -- Returns: no row if the user was removed.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.operation_caller(epoch bigint, of_operation_id bigint)
@@ -8,7 +8,7 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 BEGIN
-    PERFORM weft._check_epoch(operation_caller.epoch);
+    PERFORM weft._check_term(operation_caller.epoch);
     RETURN QUERY SELECT u.tenant_id, u.user_id, u.name, u.role FROM weft.operation o JOIN weft.tenant_user u USING (user_id)
     WHERE o.operation_id = of_operation_id AND u.removed_at IS NULL;
 END $$;

@@ -1,5 +1,5 @@
 -- list_resubmitted: the next jobs of a batch that are copied to the new one, in the order of their numbers.
--- Called by: DriverStore.list_resubmitted.   Safe to repeat: yes, it only reads.   Locks: as _check_epoch.
+-- Called by: DriverStore.list_resubmitted.   Safe to repeat: yes, it only reads.   Locks: as _check_term.
 -- Plan: jobs, edges, spans, labels and arrays by key; at most limit_rows jobs, whose specs have at most some 16 MiB together.
 -- after_job: the last number that was examined before.
 -- Returns: a row for each job, or one without a job; `upto`: the last number that is examined now; new_first: the number
@@ -19,7 +19,7 @@ AS $$
 DECLARE
     v_operation weft.operation; v_batch bigint; v_new bigint; v_first int; v_page record;
 BEGIN
-    PERFORM weft._check_epoch(list_resubmitted.epoch);
+    PERFORM weft._check_term(list_resubmitted.epoch);
     SELECT o.* INTO v_operation FROM weft.operation o WHERE o.operation_id = of_operation_id AND o.state = 'running';
     IF NOT FOUND THEN
         RETURN;

@@ -316,9 +316,10 @@ async def test_nobody_chooses_by_parameters_what_others_run(
 ) -> None:
     """Where a parameter stands in an image, its owner or an administrator sets it."""
     line = SETUP.replace('command = ["true"]', 'image = "docker://r.example/snow:${param.tag}"')
-    line += '\n[parameters]\ntag = "1"\nclouds = 50\nmode = "a"\nextra = "a"\n'
+    line += '\n[parameters]\ntag = "1"\nclouds = 50\nmode = "a"\nextra = "a"\nlast = "a"\n'
     line += '[configure.snow]\ncancel_if = "item.cloud > param.clouds"\n'
     line += "env = { A = 'param.mode', B = 'param . extra' }\n"
+    line += 'attributes.c = """[param // the newest\n.\tlast][0]"""\n'
     await apply(http, line)
     me = (await http.get("/v1/whoami")).json()["user"]
     made = await http.post("/v1/users", json={"name": "ops", "role": "operator"})
@@ -328,7 +329,7 @@ async def test_nobody_chooses_by_parameters_what_others_run(
         filed = await other.put(
             "/v1/setups/snow", content=line.replace('"1"', '"2"'), headers=TOML
         )
-        for name in ("mode", "extra"):
+        for name in ("mode", "extra", "last"):
             answer = await other.put(f"/v1/parameters/{name}", json={"value": "b"})
             assert (answer.status_code, answer.json()["code"]) == (403, "API.RIGHT_MISSING"), name
         for answer in (refused, filed):

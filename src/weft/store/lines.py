@@ -5,6 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from weft.core.access.rights import Right
+from weft.core.lines.configuration import steering_parameters_of
 from weft.core.lines.exits import ExitRule
 from weft.core.lines.lifecycle import PHASES, Lifecycle
 from weft.core.lines.limits import Path
@@ -110,6 +111,7 @@ class Lines:
 def _source(setup: Setup, name: str) -> Mapping[str, Any]:
     """Return a source as `weft._save_sources` takes it."""
     one = setup.sources[name]
+    configuration = setup.configurations.get(one.job, {})
     return {
         "name": name,
         "owner": one.owner,
@@ -121,7 +123,8 @@ def _source(setup: Setup, name: str) -> Mapping[str, Any]:
         "template": {
             "job": _job(setup, one.job, one.sink),
             **({} if one.sink is None else {"sink": one.sink}),
-            "configure": {**setup.configurations.get(one.job, {})},
+            "configure": {**configuration},
+            "steered_by": sorted(steering_parameters_of(configuration)),
             **one.aims,
         },
     }

@@ -47,6 +47,7 @@ _ONE: Final = ("cancel_if", "wait_until", "priority", "queue")
 _MANY: Final = ("env", "attributes", "resources")
 _RESOURCES: Final = frozenset({"cpu", "memory", "storage", "gpu"})
 _ROOTS: Final = (ITEM, PARAM, SERIES, NOW)
+_STEERING: Final = (LET, "env", "attributes")
 _EARLY: Final = ("cancel_if", "wait_until")
 _OF_ANSWER: Final = frozenset({ANSWER})
 _RESERVED: Final = frozenset({
@@ -225,6 +226,13 @@ def parameters_of(document: Mapping[str, Any]) -> set[str]:
         with suppress(WrongGuard):
             found |= _compiled(str(text), lets).parameters
     return found
+
+
+def steering_parameters_of(document: Mapping[str, Any]) -> set[str]:
+    """Return the names of the parameters that choose what runs as the owner of a source: what its
+    environment, attributes and look-ups read.
+    """
+    return parameters_of({name: document[name] for name in _STEERING if name in document})
 
 
 def reads_products(document: Mapping[str, Any]) -> bool:

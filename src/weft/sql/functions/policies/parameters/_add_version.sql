@@ -28,9 +28,8 @@ BEGIN
     END IF;
     SELECT s.name, u.name INTO v_source, v_owner FROM weft.source s JOIN weft.tenant_user u USING (user_id)
     WHERE s.tenant_id = of_tenant_id AND s.ended_at IS NULL AND s.user_id <> by_user
-        AND (concat(s.template -> 'job', s.options -> 'command', s.template #> '{configure,let}') ~ format('\$\{param\.%s[:}]', of_name)
-            OR concat(s.template #> '{configure,env}', s.template #> '{configure,attributes}', s.template #> '{configure,let}')
-                ~ format('\mparam\s*\.\s*%s\M', of_name))
+        AND (concat(s.template -> 'job', s.options -> 'command') ~ format('\$\{param\.%s[:}]', of_name)
+            OR s.template -> 'steered_by' ? of_name)
     ORDER BY s.name LIMIT 1;
     IF v_source IS NOT NULL THEN
         PERFORM weft._fail('WF121', format('parameter "%s" chooses what source "%s" runs as %s', of_name, v_source, v_owner),

@@ -425,6 +425,8 @@ async def test_deleted_days_leave_what_comes_after_them_its_attributes(
         await worker.start(claimed)
         await worker.end(claimed, exit_code=exit_code)
         await look(api, database)
+    await on(database, "UPDATE weft.job_label SET name = 'by hand' WHERE batch_id = 1")
+    await on(database, "UPDATE weft.batch SET attributes = '{}' WHERE batch_id = 1")
     await remove_days(http, database, 1)
 
     await find(database, c="2027-04-03")

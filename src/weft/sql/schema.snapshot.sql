@@ -3332,6 +3332,8 @@ CREATE INDEX source_item_decided_idx ON weft.source_item USING btree (source_id,
 
 CREATE INDEX source_item_due_idx ON weft.source_item USING btree (source_id, due_at, n) WHERE (due_at IS NOT NULL);
 
+CREATE INDEX source_item_job_idx ON weft.source_item USING btree (batch_id, job_id) WHERE ((series IS NOT NULL) AND (state = 'job'::text) AND (left_over IS NULL));
+
 CREATE INDEX source_item_ready_idx ON weft.source_item USING btree (source_id, n) WHERE (state = 'ready'::text);
 
 CREATE INDEX source_item_series_idx ON weft.source_item USING btree (source_id, series, series_at, n) WHERE (series IS NOT NULL);

@@ -81,6 +81,9 @@ CREATE INDEX source_item_before_idx ON weft.source_item (source_id, series, seri
 -- What was decided after a point of a series: items that come late ask.
 CREATE INDEX source_item_decided_idx ON weft.source_item (source_id, series, series_at, n)
     WHERE series IS NOT NULL AND state IN ('job', 'cancelled', 'refused');
+-- Those whose jobs are there, of series: before a job is removed.
+CREATE INDEX source_item_job_idx ON weft.source_item (batch_id, job_id)
+    WHERE series IS NOT NULL AND state = 'job' AND left_over IS NULL;
 CREATE INDEX source_item_ready_idx ON weft.source_item (source_id, n) WHERE state = 'ready';
 ALTER TABLE weft.source_item ENABLE ROW LEVEL SECURITY;
 CREATE POLICY tenant_rows ON weft.source_item TO weft_tenant

@@ -131,3 +131,14 @@ async def test_pages_lead_from_a_source_to_its_items_and_their_status(
     assert "<b><bdi>initialized</bdi></b>" in job
     answer = (await http.get("/v1/batches/1/jobs/1")).json()
     assert json.dumps(answer).count('"status": "ready"') == 1
+
+
+async def test_metrics_without_lines_ask_nothing_of_them(
+    http: httpx.AsyncClient, database: dict[str, str]
+) -> None:
+    await on(database, "REVOKE EXECUTE ON FUNCTION weft.line_overview FROM weft_api")
+    page = await http.get("/metrics")
+    assert page.status_code == 200
+    assert "weft_jobs" in page.text
+    await apply(http, "snow", LINE)
+    assert (await http.get("/metrics")).status_code == 500

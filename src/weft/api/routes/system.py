@@ -23,6 +23,7 @@ from weft.wire.answers.batches import Health
 _COUNTED: Final = ("pending", "ready", "running", "blocked")
 _LIVE: Final = ("active", "silent", "cordoned", "draining")
 _LABELS_MAX: Final = 1000
+_NO_LINES: Final[Row] = {"sources": [], "sinks": [], "statuses": []}
 """Queues, licences, sources and sinks that are counted each by itself, at most."""
 _SNAPSHOT_AGE_MIN_S: Final = 30.0
 """A role may be this late with its metrics on a busy host."""
@@ -64,7 +65,9 @@ async def show_metrics(request: AnyRequest) -> Response[bytes]:
         queues = await services.store.list_queues(caller)
         licences = await services.store.list_licences(caller)
         travelling = await transports.list_transports(services, caller)
-        lines = await services.store.line_overview(caller, limit=_LABELS_MAX)
+        lines = _NO_LINES
+        if found["has_lines"]:
+            lines = await services.store.line_overview(caller, limit=_LABELS_MAX)
         # Nothing is awaited from here on: another scrape may be of another tenant.
         _set_counts(found, queues, licences)
         metrics.set_transport_counts(travelling[:_LABELS_MAX], datetime.now(UTC))

@@ -9,6 +9,7 @@ from weft.api.services import Services
 from weft.core.access.rights import Right
 from weft.core.errors import FieldError, InvalidDocument, SourceOfAnother
 from weft.core.lines.series import order_of
+from weft.core.lines.source import is_failing
 from weft.ports.store import Caller, Row
 from weft.submission.services import Answer, Origin
 from weft.telemetry.log import get_logger
@@ -28,11 +29,9 @@ async def get_source(services: Services, caller: Caller, name: str) -> Answer:
 
 
 async def failing_sources(services: Services, caller: Caller) -> Sequence[Row]:
-    """Return the sources that cannot be read, or whose items get no jobs: each is an incident
-    until that works again.
-    """
+    """Return the sources that fail: each is an incident."""
     found = await services.store.list_sources(caller, after="", limit=LINES_MAX)
-    return [one for one in found if one["error"] is not None and one["paused_at"] is None]
+    return [one for one in found if is_failing(one)]
 
 
 async def change_source(

@@ -75,7 +75,8 @@ async def list_workers(
 
 async def overview(services: Services, caller: Caller) -> Answer:
     """Return the workers and how many jobs wait and run."""
-    found = await services.store.overview(caller)
+    found = {**await services.store.overview(caller)}
+    del found["has_lines"]
     return {**found, "workers": with_link(services, found["workers"])}
 
 

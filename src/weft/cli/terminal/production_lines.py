@@ -5,6 +5,7 @@ from typing import Any
 
 from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.plain import cell, one_line
+from weft.core.lines.source import is_failing
 
 Document = Mapping[str, Any]
 SOURCE_HEADER = ("Source", "Kind", "State", "Read", "Waiting", "Last item", "Error")
@@ -64,7 +65,7 @@ def line_facts(lines: Document) -> str:
 
 def failing_facts(sources: Sequence[Document]) -> str:
     """Return in a line which sources fail; each is an incident."""
-    failing = [one for one in sources if one["error"] and one["paused_at"] is None]
+    failing = [one for one in sources if is_failing(one)]
     return "   ".join(f"source {one['source']}: {cell(one['error'], width=60)}" for one in failing)
 
 

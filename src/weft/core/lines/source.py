@@ -33,6 +33,13 @@ _EXPECTED_MOST: Final = 1_000_000_000
 _FIELDS_MAX: Final = 50
 
 
+def is_failing(source: Mapping[str, Any]) -> bool:
+    """Say whether a source, as it is shown, cannot be read, or its items get no jobs: an incident
+    until that works again.
+    """
+    return source["error"] is not None and source["paused_at"] is None
+
+
 def _is_text(given: object) -> str:
     fine = isinstance(given, str) and 1 <= len(given) <= _CHARS_MAX and given.isprintable()
     return "" if fine else f"it should be a text of 1 to {_CHARS_MAX} printable characters"

@@ -55,6 +55,7 @@ BENCHES: Mapping[str, str] = {
     "slurm-pilot": "jobs in a pilot of Slurm's, beside a linked worker and beside srun (root)",
     "nomad": "500 `/bin/true` through a gateway to Nomad, beside a loop of its client",
     "kubernetes": "500 `/bin/true` through a gateway to Kubernetes, beside kubectl in a loop",
+    "ray": "500 `/bin/true` through a gateway to Ray, beside a loop of its client",
     "watch": "10,000 attempts in Slurm, which is stubbed: commands a second, memory, delay",
     "pages": "every page of 100,000 batches and 1,000,000 jobs, by HTTP and in Chromium",
 }

@@ -44,6 +44,8 @@ class EngineLoop:
     """The command that begins the job of this number."""
     until_ended: Callable[[Path, int], Coroutine[None, None, None]]
     """Waits until as many jobs of the loop have ended."""
+    begins_all: bool = False
+    """Whether the command is one loop that begins as many jobs as the number says."""
 
 
 async def run(*words: str | Path) -> str:
@@ -118,7 +120,7 @@ async def _through_weft(client: Api, executor: str, count: int) -> float:
 
 async def _by_loop(loop: EngineLoop, place: Path, count: int) -> float:
     begun = time.perf_counter()
-    for number in range(count):
+    for number in [count] if loop.begins_all else range(count):
         await run(*loop.begin(place, number))
     await loop.until_ended(place, count)
     return time.perf_counter() - begun

@@ -16,6 +16,7 @@ BUILT_IN = (
     "kubernetes",
     "nomad",
     "process",
+    "ray",
     "simulation",
     "slurm",
 )

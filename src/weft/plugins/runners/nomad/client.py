@@ -1,18 +1,18 @@
 """Nomad's API. Who is not answered gets `Unavailable`; what is refused, `NomadRefused`."""
 
 import json
-import ssl
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from http.client import HTTPException
 from typing import Any, Final
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import quote, urlencode
 
 from weft.core.errors import Invalid, Unavailable, WeftError
 from weft.plugins.runners.nomad.settings import NomadSettings
-from weft.plugins.runners.remote.calls import SAID_MAX, HttpCalls, LongText, Server
+from weft.plugins.runners.remote.calls import SAID_MAX, HttpCalls, LongText, server_at
 
 _HINT: Final = "The gateway asks again by itself; look at the servers with `nomad server members`."
+_PORT: Final = 4646
 _NEWS_S: Final = 60.0
 """After which the stream of events is asked for again."""
 _BEAT_S: Final = 10.0
@@ -44,18 +44,16 @@ class NomadClient:
 
     def __init__(self, settings: NomadSettings) -> None:
         self._settings = settings
-        found = urlsplit(settings.nomad_address)
-        if found.scheme not in {"http", "https"} or not found.hostname:
+        server = server_at(
+            "Nomad", settings.nomad_address, _PORT, settings.nomad_ca, settings.nomad_answer_s,
+            _HINT,
+        )  # fmt: skip
+        if server is None:
             raise WrongNomadAddress(
                 f"not an address of Nomad: {settings.nomad_address!r}",
                 hint="Set `nomad_address` to something like https://nomad.example:4646.",
             )
-        tls = None
-        if found.scheme == "https":
-            ca = settings.nomad_ca
-            tls = ssl.create_default_context(cafile=None if ca is None else str(ca))
-        port, answer_s = found.port or 4646, settings.nomad_answer_s
-        self._calls = HttpCalls(Server("Nomad", found.hostname, port, tls, answer_s, _HINT))
+        self._calls = HttpCalls(server)
 
     async def call(
         self, method: str, path: Sequence[str], body: object = None, /, **query: str

@@ -15,12 +15,10 @@ from weft.core.signals import word_of
 from weft.core.states import Phase, Reason
 from weft.plugins.runners.nomad.client import NomadClient, NomadRefused
 from weft.plugins.runners.nomad.jobs import (
-    ASK,
     ATTEMPT,
     AVOIDED,
     FOR_A_TIME,
     LIMIT,
-    PRODUCTS,
     STATE,
     TASK,
     job_of,
@@ -44,6 +42,7 @@ from weft.plugins.runners.remote import Left, Status
 from weft.plugins.runners.remote.black_nodes import told_avoided
 from weft.plugins.runners.remote.calls import LongText
 from weft.plugins.runners.remote.outputs import live_bytes, pieces_of, room_of
+from weft.plugins.runners.remote.scripts import ASK, PRODUCTS
 from weft.ports.executor import ExecutorLimits
 from weft.ports.log_store import Stored, StoredStream
 from weft.ports.runner import Assignment

@@ -2,27 +2,15 @@
 
 import base64
 import hashlib
-import shlex
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
-from weft.core.attempt_key import AttemptKey
-from weft.core.ends.conditions import BLOCK_FILE_VARIABLE
 from weft.core.errors import Invalid
-from weft.core.files.products import PRODUCTS_VARIABLE
-from weft.plugins.executors.job_environment import (
-    SHELL,
-    identity_of,
-    limits_elsewhere,
-    program_of,
-    small_environment,
-    timeout_ms_of,
-    variables_of,
-)
+from weft.plugins.executors.job_environment import SHELL, small_environment
 from weft.plugins.runners.nomad.settings import NomadSettings
+from weft.plugins.runners.remote.scripts import FOLDER, Dialect, script_of
 from weft.ports.executor import ExecutorLimits
 from weft.ports.runner import Assignment
-from weft.wire.spec import JobSpec
 
 ATTEMPT: Final = "weft_attempt"
 STATE: Final = "weft_state"
@@ -34,11 +22,8 @@ AVOIDED: Final = "weft_avoided"
 FOR_A_TIME: Final = "avoids-"
 """Begins the names of parameterised jobs that avoid nodes; they go when nobody needs them."""
 TASK: Final = "job"
-PRODUCTS: Final = "products"
-ASK: Final = "ask"
-"""Files in the task's directory in which a job says something; the gateway brings them back."""
-_RUNS: Final = ("nomad", "process")
-"""Executors of the specs that are understood: the second is a spec that names none."""
+_DIALECT: Final = Dialect("Nomad", ("nomad", "process"))
+_PREPARE: Final = f"{FOLDER}=$NOMAD_TASK_DIR\n"
 _PAYLOAD_MAX: Final = 16 << 10
 """Nomad takes no more."""
 _NODE: Final = "${node.unique.name}"
@@ -114,54 +99,10 @@ def job_of(
 
 def payload_of(one: Assignment, limits: ExecutorLimits) -> str:
     """Return the script of an attempt, as Nomad takes it. Raise `Invalid`."""
-    script = script_of(one.key, one.spec, limits).encode()
+    script = f"{_PREPARE}{script_of(one, limits, _DIALECT, small_environment())}".encode()
     if len(script) > _PAYLOAD_MAX:
         raise Invalid(
             f"the job is too long for Nomad: {len(script)} bytes with its environment",
             hint=f"Nomad takes {_PAYLOAD_MAX} bytes; put the script into a file that nodes see.",
         )
     return base64.b64encode(script).decode()
-
-
-def script_of(key: AttemptKey, spec: JobSpec, limits: ExecutorLimits) -> str:
-    """Return the script of an attempt. Raise `Invalid` if Nomad cannot run such a job."""
-    if spec.executor not in _RUNS:
-        raise Invalid(
-            f"Nomad cannot run a job of the executor {spec.executor!r}",
-            hint="Let it run on a worker of this executor.",
-        )
-    if spec.function is not None:
-        raise Invalid("Nomad runs programs, not functions", hint="Give it a command or a script.")
-    own = {
-        **(small_environment() if spec.inherit_env is None else spec.inherit_env),
-        **identity_of(key, spec), **(spec.env or {}),
-        **variables_of(key, spec, limits_elsewhere(limits)),
-    }  # fmt: skip
-    lines = [f"export {name}={shlex.quote(text)}" for name, text in own.items()]
-    if limits.block_files:
-        lines.append(f'export {BLOCK_FILE_VARIABLE}="$NOMAD_TASK_DIR/{ASK}"')
-    if limits.product_files:
-        lines.append(f'export {PRODUCTS_VARIABLE}="$NOMAD_TASK_DIR/{PRODUCTS}"')
-    if spec.umask is not None:
-        lines.append(f"umask {int(spec.umask, 8):o}")
-    if spec.stdin is not None:
-        lines.append(f'printf %s {shlex.quote(spec.stdin)} >"$NOMAD_TASK_DIR/stdin"')
-        lines.append('exec <"$NOMAD_TASK_DIR/stdin"')
-    else:
-        lines.append("exec </dev/null")
-    where = '"$NOMAD_TASK_DIR/work"' if spec.cwd is None else shlex.quote(spec.cwd)
-    make = 'mkdir -p "$NOMAD_TASK_DIR/work" && ' if spec.cwd is None else ""
-    lines.append(f"{make}cd {where} || exit 126")
-    argv, script = program_of(spec)
-    if script is not None:
-        lines.append(f'printf %s {shlex.quote(script)} >"$NOMAD_TASK_DIR/program"')
-        lines.append('chmod 700 "$NOMAD_TASK_DIR/program"')
-    words = shlex.join(argv)
-    program = f'"$NOMAD_TASK_DIR/program" {words}' if script is not None else words
-    if not program:
-        return "exit 0\n"
-    limit_ms = timeout_ms_of(spec)
-    clock = ""
-    if limit_ms is not None:
-        clock = f"timeout -k {limits.grace_ms / 1000:g} {limit_ms / 1000:g} "
-    return "\n".join([*lines, f"exec {clock}{program}", ""])

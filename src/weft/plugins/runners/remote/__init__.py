@@ -177,7 +177,7 @@ class RemoteRunner:
         for key in keys:
             if key not in self._unsure and self._unsubmitted.pop(key, None) is not None:
                 self._own_withdrawn(key)
-            elif key in self._held:
+            elif key in self._held and self._held[key].stop_reason is None:
                 mine.append(key)
         self._withdrawing.update(mine)
         self._wake.set()

@@ -7,7 +7,9 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
+from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
+from urllib.parse import urlsplit
 
 from weft.core.errors import Unavailable
 
@@ -33,6 +35,19 @@ class Server(NamedTuple):
     """After which a request counts as unanswered."""
     hint: str
     """What to do if it does not answer."""
+
+
+def server_at(
+    engine: str, address: str, port: int, ca: Path | None, answer_s: float, hint: str
+) -> Server | None:
+    """Return the server at an address, on this port if it names none; None: it is no address."""
+    found = urlsplit(address)
+    if found.scheme not in {"http", "https"} or not found.hostname:
+        return None
+    tls = None
+    if found.scheme == "https":
+        tls = ssl.create_default_context(cafile=None if ca is None else str(ca))
+    return Server(engine, found.hostname, found.port or port, tls, answer_s, hint)
 
 
 class LongText(NamedTuple):
@@ -63,10 +78,10 @@ class HttpCalls:
 
     async def read(
         self, target: str, headers: Mapping[str, str], *, bytes_max: int, head_bytes: int,
-        skip: int = 0,
+        skip: int = 0, is_live: bool = False,
     ) -> tuple[int, LongText]:  # fmt: skip
         """Return the status and a long text, without its first bytes; at another status than 200
-        all of it.
+        all of it. `is_live`: without what is too long, which is not asked for.
         """
 
         def ask() -> tuple[int, LongText]:
@@ -74,6 +89,8 @@ class HttpCalls:
                 if answer.status != _OK:
                     return answer.status, LongText(answer.read())
                 _skip(answer, skip)
+                if is_live:
+                    return _OK, LongText(answer.read(bytes_max))
                 return _OK, _ends_of(answer, bytes_max, head_bytes)
 
         return await self._in_thread(ask)

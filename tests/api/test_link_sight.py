@@ -23,8 +23,8 @@ async def test_metrics_show_what_a_linked_worker_says(outside: Outside) -> None:
 
     page = (await outside.http.get("/metrics")).text
 
-    assert 'weft_link_unshipped_bytes{role="api",worker="node1"} 7.0' in page
-    assert 'weft_link_input_cache_bytes{role="api",worker="node1"} 9.0' in page
+    assert 'weft_link_unshipped_bytes{pool="default",role="api",worker="node1"} 7.0' in page
+    assert 'weft_link_input_cache_bytes{pool="default",role="api",worker="node1"} 9.0' in page
     (delay,) = [one for one in page.splitlines() if one.startswith("weft_link_delay_seconds{")]
     assert 0 < float(delay.rpartition(" ")[2]) < 60
     seen = [
@@ -43,6 +43,23 @@ async def test_metrics_show_what_a_linked_worker_says(outside: Outside) -> None:
     caller.facts = lambda _: None  # one of the release before
     await worker.heartbeat(known.incarnation_id, [], draining=False)
     assert "node1" not in (await outside.http.get("/metrics")).text
+
+
+async def test_workers_of_equal_names_have_metrics_of_their_own(outside: Outside) -> None:
+    await outside.http.put("/v1/pools", json={"pools": [{"name": "other"}]})
+    callers = []
+    for pool, n_bytes in (("default", 7), ("other", 8)):
+        callers.append(caller := outside.caller(await outside.token(pool=pool)))
+        caller.facts = lambda delay_ms, n_bytes=n_bytes: LinkFacts(delay_ms, n_bytes, 0)  # type: ignore[misc]
+        worker = outside.store(caller)
+        known = await worker.register_worker(**facts(pool=pool, incarnation=pool))
+        await worker.heartbeat(known.incarnation_id, [], draining=False)
+
+    page = (await outside.http.get("/metrics")).text
+
+    for pool, n_bytes in (("default", 7), ("other", 8)):
+        labels = f'pool="{pool}",role="api",worker="node1"'
+        assert f"weft_link_unshipped_bytes{{{labels}}} {n_bytes}.0" in page
 
 
 async def test_linked_workers_count_for_the_site_and_for_the_contract(

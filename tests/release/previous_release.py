@@ -37,9 +37,10 @@ class Release:
         )  # fmt: skip
 
     @contextmanager
-    def role(self, name: str, home: Path) -> Iterator[subprocess.Popen[bytes]]:
+    def role(self, name: str, home: Path, **environment: str) -> Iterator[subprocess.Popen[bytes]]:
         """Run a role until the block ends; its log goes to `NAME.log` in the home."""
-        environment = {**bare_environment(home), "WEFT_HOME": str(home), "WEFT_PORT": "0"}
+        own = {"WEFT_HOME": str(home), "WEFT_PORT": "0"}
+        environment = {**bare_environment(home), **own, **environment}
         with Path(home, f"{name}.log").open("ab") as log:
             process = subprocess.Popen(
                 [self.python, "-m", f"weft.run.{name}"],
@@ -55,13 +56,14 @@ class Release:
 PRESENT = Release(Path(sys.executable))
 
 
-def install_previous(base: Path) -> Release:
-    """Build the wheel of the previous release and put it into an environment of its own.
+def install_previous(base: Path, commit: str | None = None) -> Release:
+    """Build the wheel of a commit, else of the previous release, and put it into an environment of
+    its own.
 
     Until version 0.1.0 is released that is the newest commit with a change in place; then its tag.
     What it depends on is taken from the present environment, so no index is needed.
     """
-    _unpack(_newest_change_in_place(), base / "source")
+    _unpack(commit or _newest_change_in_place(), base / "source")
     subprocess.run(
         [sys.executable, "-m", "hatchling", "build", "-d", base, "-t", "wheel"],
         check=True, capture_output=True, cwd=base / "source",

@@ -80,17 +80,22 @@ class Api:
     def __init__(self, home: Path) -> None:
         self._evidence = home / "evidence"
         said = until(lambda: _read(home / "run" / "api.ready"), "the api is not ready")
-        self._url = f"http://{said['host']}:{said['port']}/v1"
+        self.url = f"http://{said['host']}:{said['port']}/v1"
 
     def ask(self, path: str, document: object = None) -> Any:  # noqa: ANN401 (any document)
         """Send a request; any other answer than a success is an error."""
+        return json.loads(self.read(path, document))
+
+    def read(self, path: str, document: object = None) -> bytes:
+        """Return the body of the answer."""
         request = urllib.request.Request(  # noqa: S310 (ours)
-            self._url + path,
+            self.url + path,
             data=None if document is None else json.dumps(document).encode(),
             headers={"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"},
         )
         with urllib.request.urlopen(request, timeout=60) as answer:  # noqa: S310
-            return json.loads(answer.read())
+            body: bytes = answer.read()
+        return body
 
     def submit(self, key: str) -> int:
         """Submit a batch whose jobs each write a line of their own."""

@@ -6,8 +6,10 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -216,3 +218,42 @@ def test_a_cache_that_is_off_keeps_nothing(tmp_path: Path) -> None:
     cache.tidy()
     assert not cache.is_on
     assert not tmp_path.exists()
+
+
+@pytest.mark.parametrize("step", ["make", "opened", "oldest"])
+async def test_a_job_that_is_cancelled_leaves_no_descriptor(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    """Whatever the cache does for it at that moment, in a thread or not."""
+    site = Site(tmp_path, server, bytes_max=8)
+    server.files["/a"], server.files["/b"] = (b"genome", '"v1"'), (b"second", '"v1"')
+    await site.get("/a")
+    before = len([*Path("/proc/self/fd").iterdir()])
+    files, reached, goes_on = site.cache._files, asyncio.Event(), threading.Event()
+    loop, real = asyncio.get_running_loop(), getattr(site.cache._files, step)
+
+    def held(*args: Any) -> Any:  # noqa: ANN401 (as the step)
+        loop.call_soon_threadsafe(reached.set)
+        if step != "oldest":
+            goes_on.wait(60)
+        return real(*args)
+
+    async def free() -> bool:
+        reached.set()
+        return await asyncio.Event().wait()
+
+    if step == "oldest":
+        monkeypatch.setattr(site.cache, "free_some", free)
+    else:
+        monkeypatch.setattr(files, step, held)
+    job = asyncio.create_task(site.get("/a" if step == "opened" else "/b"))
+    await reached.wait()
+    job.cancel()
+    await asyncio.gather(job, return_exceptions=True)
+    goes_on.set()
+    await asyncio.to_thread(lambda: None)
+    await loop.shutdown_default_executor()
+    await asyncio.sleep(0)
+
+    assert len([*Path("/proc/self/fd").iterdir()]) == before
+    assert not [name for name in site.names() if name.startswith(".new-")]

@@ -2,9 +2,17 @@
 
 import os
 from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
 
 from weft.core.attempt_key import AttemptKey
 from weft.ports.running_files import RunningAttempt
+from weft.run.files import running_files
+from weft.run.home import Home
+from weft.run.host.job_accounts import job_directory
+from weft.run.host.worker_name import file_name
+from weft.settings import Settings
 from weft.worker.stager.directories import JobDirectories, Plan
 from weft.worker.stager.running import RunningDirectories
 
@@ -68,3 +76,20 @@ async def test_dates_that_cannot_be_written_hide_no_file(tmp_path: Path) -> None
     os.utime(file, (0, -5))
     (found,) = await directories_in(tmp_path).listed(OF)
     assert found.changed_s == 0
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root runs jobs as others")
+async def test_directories_of_other_accounts_are_seen(tmp_path: Path) -> None:
+    """They are not in the home, where other accounts reach nothing."""
+    home = Home(tmp_path / "home")
+    home.path.mkdir()
+    with TemporaryDirectory(dir="/var/tmp") as below:
+        Path(below).chmod(0o755)
+        settings = Settings(home=home.path, run_as="user", run_as_directory=below)
+        jobs = JobDirectories(
+            job_directory(settings, home) / "scratch" / file_name("w1") / "files"
+        )
+        (jobs.make(KEY) / "a.txt").write_text("mine")
+        jobs.keep_plan(KEY, Plan())
+        (seen,) = await running_files(settings, home).listed(OF)
+    assert (seen.path, seen.n_bytes) == ("a.txt", 4)

@@ -18,6 +18,7 @@ from weft.ports.file_signing import UrlSigner
 from weft.ports.file_store import FileStore
 from weft.ports.log_store import LogKeeper
 from weft.run.home import Home
+from weft.run.host.job_accounts import job_directory
 from weft.run.host.worker_name import file_name
 from weft.settings import Settings
 from weft.wire.sealed import SecretKeys
@@ -34,7 +35,9 @@ def kept_files(home: Home) -> Callable[[str], FileStore]:
 def running_files(settings: Settings, home: Home) -> RunningDirectories:
     """Return what looks into the directories of jobs that workers with this home run."""
     return RunningDirectories(
-        home.path / "scratch", folder_of=file_name, files_max=settings.output_files_max
+        job_directory(settings, home) / "scratch",
+        folder_of=file_name,
+        files_max=settings.output_files_max,
     )
 
 

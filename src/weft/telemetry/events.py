@@ -83,6 +83,8 @@ EVENTS = MappingProxyType(
         "waits for the next try or is uncordoned · worker, kind, why",
         "operation.failed": "an operation cannot go on · operation, kind, code, error",
         "transport.away": "a transport cannot be reached; its messages wait · transport, error",
+        "transport.consumer_failed": "a queue is not consumed, by a mistake; it is tried again "
+        "· transport, queue",
         "topics.poison": "a record of a topic cannot be used; it is passed over · topic, "
         "partition, offset, error, bytes",
         "topics.submitted": "a job that a record brought is submitted · job, batch, trace_id",

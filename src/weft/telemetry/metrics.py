@@ -274,15 +274,15 @@ INPUT_CACHE_BYTES: Final = Gauge(
 )
 LINK_DELAY_SECONDS: Final = Gauge(
     "weft_link_delay_seconds", "time of a heartbeat of a worker outside, there and back",
-    ["worker"], registry=REGISTRY,
+    ["pool", "worker"], registry=REGISTRY,
 )  # fmt: skip
 LINK_UNSHIPPED_BYTES: Final = Gauge(
-    "weft_link_unshipped_bytes", "output of a worker outside that has not come yet", ["worker"],
-    registry=REGISTRY,
+    "weft_link_unshipped_bytes", "output of a worker outside that has not come yet",
+    ["pool", "worker"], registry=REGISTRY,
 )  # fmt: skip
 LINK_INPUT_CACHE_BYTES: Final = Gauge(
     "weft_link_input_cache_bytes", "what the cache of inputs of a worker outside holds",
-    ["worker"], registry=REGISTRY,
+    ["pool", "worker"], registry=REGISTRY,
 )  # fmt: skip
 LOG_PACKS: Final = Counter(
     "weft_log_packs", "packs of output for the bucket, by outcome", ["outcome"], registry=REGISTRY
@@ -362,12 +362,14 @@ def input_cache_bytes() -> int:
     return int(next(iter(INPUT_CACHE_BYTES.collect())).samples[0].value)
 
 
-def set_linked_workers(found: Mapping[str, tuple[float, int, int]]) -> None:
-    """Set what workers outside say: delay in seconds, bytes to ship, bytes of their caches."""
+def set_linked_workers(found: Mapping[tuple[str, str], tuple[float, int, int]]) -> None:
+    """Set what workers outside say, by pool and name: delay in seconds, bytes to ship, bytes of
+    their caches.
+    """
     for n, gauge in enumerate((LINK_DELAY_SECONDS, LINK_UNSHIPPED_BYTES, LINK_INPUT_CACHE_BYTES)):
         gauge.clear()
         for worker, facts in found.items():
-            gauge.labels(worker).set(facts[n])
+            gauge.labels(*worker).set(facts[n])
 
 
 def observe_call(function: str, seconds: float, failed: bool) -> None:  # noqa: FBT001 (the store's one caller)

@@ -177,7 +177,7 @@ class WorkerLink:
         """Set the metrics of the workers that were heard of."""
         metrics.set_linked_workers({
             worker: (facts.delay_ms / 1000, facts.unshipped_bytes, facts.input_cache_bytes)
-            for (_, worker), facts in self.told().items()
+            for worker, facts in self.told().items()
         })  # fmt: skip
 
     def told(self) -> Mapping[tuple[str, str], LinkFacts]:

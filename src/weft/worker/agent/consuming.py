@@ -121,9 +121,15 @@ class Consuming:
             begun = time.monotonic()
             try:
                 await self._consume(consumer)
-            except TransportError as error:
+            except Exception as error:  # a mistake, too, must not end the consumer in silence
                 failures = 1 if time.monotonic() - begun > _RETRY_LONGEST_S else failures + 1
-                log.warning("transport.away", transport=consumer.name, error=str(error))
+                if isinstance(error, TransportError):
+                    log.warning("transport.away", transport=consumer.name, error=str(error))
+                else:
+                    log.exception(
+                        "transport.consumer_failed", transport=consumer.name,
+                        queue=consumer.route.queue,
+                    )  # fmt: skip
             consumer.held.clear()  # the transport brings them again
             await asyncio.sleep(
                 retry_s(failures, first_s=_RETRY_FIRST_S, longest_s=_RETRY_LONGEST_S)

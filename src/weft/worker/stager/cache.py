@@ -9,10 +9,10 @@ import hashlib
 import os
 import shutil
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 from weft.ports.file_signing import Head
 from weft.ports.file_store import FileDiffers, FileRefused, HeldFile
@@ -22,6 +22,7 @@ from weft.worker.stager.placing import append
 from weft.worker.stager.progress import Part
 
 _UNFIT_MAX: Final = 10_000
+Made = TypeVar("Made")
 
 Fetch = Callable[[Head], AsyncIterator[bytes]]
 
@@ -158,7 +159,7 @@ class InputCache:
         known, held, head = self._files.known(wanted.at), None, Head()
         if known is not None and wanted.digest in {None, known[0][1]}:
             key, said = known
-            held = await asyncio.to_thread(self._files.opened, key)
+            held = await _taken(asyncio.to_thread(self._files.opened, key), _close)
             if held is None:
                 unlink(self._files.forget(key))
             elif wanted.digest is None:
@@ -177,12 +178,16 @@ class InputCache:
             return held
         if held is not None:
             os.close(held.fd)
-        await self._shrink()
+        try:
+            await self._shrink()
+        except BaseException:
+            os.close(fresh.fd)
+            raise
         return fresh
 
     async def _fetch(self, wanted: Wanted, getting: Getting, head: Head) -> HeldFile | None:
         """Return what has come, kept; None: it is what is here."""
-        path, fd = await asyncio.to_thread(self._files.make, wanted.tenant_id)
+        path, fd = await _taken(asyncio.to_thread(self._files.make, wanted.tenant_id), _throw_away)
         try:
             held = await self._receive(wanted, getting, head, fd)
             if held is not None and (head.version or wanted.digest is not None):
@@ -236,6 +241,34 @@ class InputCache:
         if len(self._unfit) > _UNFIT_MAX:
             self._unfit.popitem(last=False)
         return NotCached()
+
+
+async def _taken(work: Awaitable[Made], drop: Callable[[Made], None]) -> Made:
+    """Return what a thread makes. If nobody waits for it any more, drop it: a thread that has
+    begun is not stopped.
+    """
+    making = asyncio.ensure_future(work)
+    try:
+        return await asyncio.shield(making)
+    except asyncio.CancelledError:
+
+        def over(made: "asyncio.Future[Made]") -> None:
+            if not made.cancelled() and made.exception() is None:
+                drop(made.result())
+
+        making.add_done_callback(over)
+        raise
+
+
+def _close(held: HeldFile | None) -> None:
+    if held is not None:
+        os.close(held.fd)
+
+
+def _throw_away(made: tuple[Path, int]) -> None:
+    path, fd = made
+    os.close(fd)
+    unlink([path])
 
 
 def _settle(turn: _Turn) -> None:

@@ -103,6 +103,23 @@ async def test_fence_ends_jobs_and_spawner_of_a_refused_worker(worker: Worker) -
     await asyncio.to_thread(until_gone, *jobs, *spawners)
 
 
+async def test_spawner_without_agent_ends_with_the_fence(worker: Worker) -> None:
+    """Else a worker whose agent was killed, and whose token is revoked, leaves it for ever."""
+    await worker.stop()
+    worker.fence_s, worker.heartbeat_s = 1.0, 0.1
+    await worker.start()
+    worker.store.submit(sh("sleep 4010"))
+    await worker.store.until_started(1)
+    jobs, spawners = marked("4010"), spawners_of(worker)
+    await worker.crash()
+
+    assert jobs
+    assert spawners
+    await asyncio.to_thread(until_gone, *jobs, *spawners)
+    await worker.start()
+    assert spawners_of(worker)
+
+
 async def test_agent_of_a_worker_that_fails_elsewhere_does_not_adopt_again(worker: Worker) -> None:
     spawners = spawners_of(worker)
     assert worker.agent is not None

@@ -124,9 +124,13 @@ class Spawner:
             self._reports.flush()
         if self._scratch.trash_count != self._trash_emptied and not self._remover:
             self._empty_trash()
-        if self._is_abandoned and not self._attempts and not self._may_report():
-            sys.stderr.write("spawner: its agent gave up, and nothing is left: it exits\n")
+        if self._is_alone() and not self._attempts and not self._may_report():
+            sys.stderr.write("spawner: it has no agent, and nothing is left: it exits\n")
             self.quitting = True
+
+    def _is_alone(self) -> bool:
+        """Say whether no agent comes back, or none has come while the fence held."""
+        return self._is_abandoned or (self._fence.has_expired and not self._link.has_agent)
 
     def _may_report(self) -> bool:
         """Say whether an agent that comes after all may still tell the database of an end."""

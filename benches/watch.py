@@ -24,12 +24,12 @@ from weft.core.attempt_key import AttemptKey
 from weft.plugins.log_stores.files.writer import FileLogWriter
 from weft.plugins.runners.remote import RemoteRunner
 from weft.plugins.runners.remote.handles import Handles
+from weft.plugins.runners.remote.ssh import Answer
 from weft.plugins.runners.slurm.commands import SlurmCommands
 from weft.plugins.runners.slurm.engine import SlurmEngine
 from weft.plugins.runners.slurm.files import SharedFiles
 from weft.plugins.runners.slurm.folder import SlurmFolder
 from weft.plugins.runners.slurm.settings import SlurmSettings
-from weft.plugins.runners.slurm.shell import Answer
 from weft.ports.executor import ExecutorLimits
 from weft.ports.runner import Assignment
 from weft.wire.spec import JobSpec

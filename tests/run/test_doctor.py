@@ -7,6 +7,7 @@ from typing import Any, Literal
 import pytest
 
 from weft.plugins.providers.openstack.settings import OpenStackSettings
+from weft.plugins.providers.ssh.settings import SshSettings
 from weft.plugins.runners.kubernetes.settings import KubernetesSettings
 from weft.run.doctor import examine, words_of_missing
 from weft.run.home import Home, HomeNotUsable
@@ -127,3 +128,12 @@ def test_cluster_that_cannot_be_asked_is_a_finding(tmp_path: Path) -> None:
 
     assert found.verdict == "wrong"
     assert found.found.startswith("not a kubeconfig that a gateway can use: ")
+
+
+def test_hosts_that_cannot_be_asked_are_a_finding(tmp_path: Path) -> None:
+    section = SshSettings(ssh_connect="https://a.example", ssh_hosts_file=tmp_path / "none")
+    settings = Settings(home=tmp_path, plugin_sections=(section,))
+    (found,) = (one for one in examine(settings) if one.check == "hosts")
+
+    assert found.verdict == "wrong"
+    assert found.found == f"ssh_hosts_file {tmp_path / 'none'}: No such file or directory"

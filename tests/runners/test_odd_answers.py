@@ -16,9 +16,9 @@ from weft.core.errors import Unavailable
 from weft.plugins.runners.nomad.client import NomadClient
 from weft.plugins.runners.nomad.settings import NomadSettings
 from weft.plugins.runners.remote.careful import CarefulEngine
+from weft.plugins.runners.remote.ssh import Answer
 from weft.plugins.runners.slurm.files import StagedFiles
 from weft.plugins.runners.slurm.folder import MARK_BYTES_MAX, Marks, SlurmFolder
-from weft.plugins.runners.slurm.shell import Answer
 from weft.ports.executor import ExecutorLimits
 from weft.ports.log_store import Stored
 from weft.testing.directory_engine import DirectoryEngine

@@ -14,12 +14,13 @@ from weft.core.attempt_key import AttemptKey
 from weft.core.command import Command
 from weft.core.states import Phase, Reason
 from weft.plugins.runners.remote import RemoteRunner
+from weft.plugins.runners.remote.ssh import Answer
 from weft.plugins.runners.slurm.commands import SlurmCommands, SlurmRefused
 from weft.plugins.runners.slurm.engine import SlurmEngine
 from weft.plugins.runners.slurm.files import SharedFiles
 from weft.plugins.runners.slurm.folder import SlurmFolder
 from weft.plugins.runners.slurm.settings import SlurmSettings
-from weft.plugins.runners.slurm.shell import Answer, LocalShell
+from weft.plugins.runners.slurm.shell import LocalShell
 from weft.ports.runner import Assignment, Happened
 from weft.testing.engine_faults_suite import EngineFaultsSuite
 from weft.testing.followed_output_suite import FollowedOutputSuite

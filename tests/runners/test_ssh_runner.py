@@ -21,11 +21,12 @@ from weft.core.attempt_key import AttemptKey
 from weft.core.errors import Unavailable
 from weft.core.states import Reason
 from weft.plugins.runners.remote import RemoteRunner
+from weft.plugins.runners.remote.ssh import Login
 from weft.plugins.runners.slurm.commands import SlurmCommands
 from weft.plugins.runners.slurm.engine import SlurmEngine
 from weft.plugins.runners.slurm.files import StagedFiles
 from weft.plugins.runners.slurm.folder import SlurmFolder
-from weft.plugins.runners.slurm.login import Login
+from weft.plugins.runners.slurm.login import login_of
 from weft.plugins.runners.slurm.settings import SlurmSettings
 from weft.ports.log_store import Stored
 from weft.ports.runner import Assignment
@@ -84,7 +85,7 @@ def settings_of(root: Path, address: str) -> SlurmSettings:
 
 def engine_of(root: Path, address: str) -> _Watched:
     settings = settings_of(root, address)
-    login = Login(settings)
+    login = login_of(settings)
     files = StagedFiles(login, f"{settings.slurm_directory}/{TAG}")
     limits = replace(limits_at(root), stream_bytes_max=STREAM_BYTES)
     engine = _Watched(SlurmCommands(login, settings), files, settings, limits, tag=TAG)
@@ -247,7 +248,7 @@ class TestSlurmLogin(RealEngineSuite, FollowedOutputSuite, EngineFaultsSuite):
         other = asyncssh.generate_private_key("ssh-ed25519").export_public_key().decode()
         wrong = SlurmSettings(**{**vars(settings), "slurm_login_host": other})
         with pytest.raises(Unavailable) as caught:
-            await Login(wrong).run(["true"])
+            await login_of(wrong).run(["true"])
         assert "not trusted" in (caught.value.detail or "")
 
     async def test_connection_ends_with_the_agent(self) -> None:

@@ -5,7 +5,8 @@ never lists or deletes what lacks either. Every call may be repeated. The worker
 registers itself under the machine's name in its pool; weft learns from that alone that it works.
 
 Calls may fail and hang: the caller limits their time. Built in: `process`, `openstack`, `slurm`,
-`kubernetes`. Loaded by the entry points `weft.providers`; each is called with a `ProviderSite`.
+`kubernetes`, `ssh`. Loaded by the entry points `weft.providers`; each is called with a
+`ProviderSite`.
 """
 
 from collections.abc import Callable, Mapping, Sequence

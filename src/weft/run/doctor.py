@@ -27,6 +27,8 @@ from weft.core.text.absolute_paths import parse_paths
 from weft.plugins.providers.kubernetes import check_cluster
 from weft.plugins.providers.openstack import check_regions
 from weft.plugins.providers.openstack.settings import OpenStackSettings
+from weft.plugins.providers.ssh import check_hosts
+from weft.plugins.providers.ssh.settings import SshSettings
 from weft.plugins.runners.kubernetes.settings import KubernetesSettings
 from weft.plugins.runners.spawner.job_cgroups import find_job_cgroup
 from weft.plugins.runners.spawner.namespace import find_namespace
@@ -66,6 +68,7 @@ def examine(settings: Settings) -> list[Finding]:
         _transports,
         _clouds,
         _clusters,
+        _hosts,
         _namespaces,
         _sandbox,
         _own_paths,
@@ -328,6 +331,21 @@ def _clusters(settings: Settings) -> Iterator[Finding]:
     except ProviderError as error:
         advice = "See docs/guides/kubernetes.md for the settings and the role."
         yield Finding("kubernetes", "wrong", str(error), advice)
+
+
+def _hosts(settings: Settings) -> Iterator[Finding]:
+    ssh = settings.section(SshSettings)
+    if ssh.ssh_connect is None:
+        return
+    advice = "See docs/guides/many-machines.md#a-list-of-hosts for the settings and the file."
+    try:
+        n_answer, wrong = asyncio.run(check_hosts(ssh))
+    except ProviderError as error:
+        yield Finding("hosts", "wrong", str(error), advice)
+        return
+    yield Finding("hosts", "ok" if n_answer else "wrong", f"{n_answer} hosts answer by ssh")
+    for name, why in wrong.items():
+        yield Finding("hosts", "warning", f"host {name} does not answer: {why}", advice)
 
 
 def _namespaces(settings: Settings) -> Iterator[Finding]:

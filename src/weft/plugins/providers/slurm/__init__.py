@@ -19,7 +19,7 @@ from weft.plugins.providers.slurm.options import (
 )
 from weft.plugins.providers.slurm.pilot import END_S, pilot_of
 from weft.plugins.runners.slurm.commands import SlurmCommands, SlurmRefused
-from weft.plugins.runners.slurm.login import Login
+from weft.plugins.runners.slurm.login import login_of
 from weft.plugins.runners.slurm.settings import SlurmSettings
 from weft.plugins.runners.slurm.shell import LocalShell, Shell
 from weft.ports.provider import FoundMachine, ProviderError, ProviderSite, WantedMachine
@@ -140,7 +140,7 @@ class SlurmProvider:
     def _commands(self) -> SlurmCommands:
         if self._shell is None:
             login = bool(self._settings.slurm_login)
-            self._shell = Login(self._settings) if login else LocalShell(self._settings)
+            self._shell = login_of(self._settings) if login else LocalShell(self._settings)
         return SlurmCommands(self._shell, self._settings)
 
     async def _run(self, *words: str, said: str = "") -> str:

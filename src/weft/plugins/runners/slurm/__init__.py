@@ -12,7 +12,7 @@ from weft.plugins.runners.slurm.commands import SlurmCommands
 from weft.plugins.runners.slurm.engine import SlurmEngine
 from weft.plugins.runners.slurm.files import SharedFiles, SlurmFiles, StagedFiles
 from weft.plugins.runners.slurm.folder import SlurmFolder
-from weft.plugins.runners.slurm.login import Login
+from weft.plugins.runners.slurm.login import login_of
 from weft.plugins.runners.slurm.settings import SlurmSettings
 from weft.plugins.runners.slurm.shell import LocalShell, Shell
 from weft.ports.runner import RunnerSite
@@ -25,7 +25,7 @@ def open_slurm(site: RunnerSite) -> RemoteRunner:
     shell: Shell
     files: SlurmFiles
     if settings.slurm_login:
-        login = shell = Login(settings)
+        login = shell = login_of(settings)
         files = StagedFiles(login, f"{settings.slurm_directory}/{tag}")
     else:
         shell = LocalShell(settings)

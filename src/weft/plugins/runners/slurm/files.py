@@ -9,6 +9,7 @@ from typing import Final, NamedTuple, Protocol
 
 from weft.core.errors import Unavailable
 from weft.plugins.runners.remote.outputs import live_bytes, pieces_of, rest_of
+from weft.plugins.runners.remote.ssh import Login
 from weft.plugins.runners.slurm.folder import (
     ARRAYS,
     LEFT,
@@ -18,7 +19,6 @@ from weft.plugins.runners.slurm.folder import (
     SlurmFolder,
     marks_of,
 )
-from weft.plugins.runners.slurm.login import Login
 from weft.plugins.runners.slurm.scripts import array_script
 from weft.ports.executor import ExecutorLimits
 from weft.ports.log_store import Stored

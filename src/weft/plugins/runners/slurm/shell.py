@@ -3,19 +3,11 @@
 import asyncio
 import os
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from weft.core.errors import Unavailable
+from weft.plugins.runners.remote.ssh import Answer
 from weft.plugins.runners.slurm.settings import SlurmSettings
-
-
-class Answer(NamedTuple):
-    """What a command answered."""
-
-    code: int
-    out: str
-    said: str
-    """On standard error."""
 
 
 class Shell(Protocol):

@@ -1,0 +1,49 @@
+"""The file that lists hosts: who they are, and by which key each is known.
+
+[[host]]
+name = "node1"
+address = "weft@node1.example.org:22"
+key = "ssh-ed25519 AAAA…"
+region = "rack4"
+"""
+
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+
+from weft.ports.provider import ProviderError
+
+_Word = Annotated[str, msgspec.Meta(min_length=1, max_length=256, pattern=r"^[^\s,/]+$")]
+
+
+class Host(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A host of the file."""
+
+    name: _Word
+    address: Annotated[str, msgspec.Meta(min_length=1, max_length=512)]
+    key: Annotated[str, msgspec.Meta(min_length=1, max_length=4096)]
+    region: _Word | None = None
+
+
+class _File(msgspec.Struct, forbid_unknown_fields=True):
+    host: list[Host]
+
+
+def hosts_in(path: Path | None) -> Sequence[Host]:
+    """Return the hosts of a file. Raise `ProviderError`."""
+    if path is None:
+        raise ProviderError("the setting ssh_hosts_file is missing: it names the hosts")
+    try:
+        with path.open("rb") as file:
+            hosts = msgspec.convert(tomllib.load(file), _File).host
+    except OSError as error:
+        raise ProviderError(f"ssh_hosts_file {path}: {error.strerror}") from None
+    except (ValueError, msgspec.ValidationError) as error:
+        raise ProviderError(f"ssh_hosts_file {path}: {error}") from None
+    names = [one.name for one in hosts]
+    if twice := sorted({one for one in names if names.count(one) > 1}):
+        raise ProviderError(f"ssh_hosts_file {path}: host {twice[0]} is there twice")
+    return hosts

@@ -172,12 +172,7 @@ def parse_sink(document: object, say: Say) -> Sink | None:
     each = reader.each()
     products, events = reader.flag("products"), reader.flag("events")
     options = {} if kind in {HTTP, "command"} else reader.options(_OWN[kind])
-    if kind == SQL:
-        url = reader.database()
-    elif options:
-        url = f"{kind}:{options.get(_OWN[kind][0])}"
-    else:
-        url = f"{COMMAND}{command[0]}" if command else reader.url()
+    url = _address_of(kind, reader, options, command)
     is_given = "message" in document or ("each" not in document and not products)
     message = reader.text("message", MESSAGE_CHARS_MAX) if is_given else PRODUCT
     if message is None:
@@ -445,6 +440,17 @@ class _Reader:
                 return ()
             found.append((first, last))
         return tuple(found)
+
+
+def _address_of(
+    kind: str, reader: _Reader, options: Mapping[str, Any], command: Sequence[str]
+) -> str:
+    """Return where the messages go, which tells deliveries of one sink from others."""
+    if kind == SQL:
+        return reader.database()
+    if options:
+        return f"{kind}:{options.get(_OWN[kind][0])}"
+    return f"{COMMAND}{command[0]}" if command else reader.url()
 
 
 def _wrong_key(name: str, given: str, names: tuple[str, ...]) -> str:

@@ -246,6 +246,20 @@ until = "done"
 """
 
 
+async def test_a_changed_lifecycle_is_that_of_the_next_items(
+    api: LiveApi, http: httpx.AsyncClient, database: dict[str, str]
+) -> None:
+    text = SETUP.replace('job = "snow"', 'job = "snow"\nlifecycle = "scene"')
+    text += LIFECYCLE.partition("[configure")[0]
+    for key in ("a", "b", "c"):
+        await apply(http, text)
+        await find(database, key)
+        await api.app.source_items.submit_due()
+        text = text.replace('done = "success"', 'done = ["success", "failed"]')
+
+    assert await items(http) == {"a": "b1.j1", "b": "b2.j1", "c": "b2.j2"}
+
+
 @pytest.mark.parametrize(
     ("old", "new", "pointer", "what"),
     [

@@ -1,7 +1,7 @@
 -- save_setup: keep the file of a production line, and make its lifecycles those of new batches, and its parts what they are from now on.
 --   A lifecycle that is the same as before stays; one that the file has no more ends. Jobs keep theirs.
 -- Called by: Store.save_setup (api).   Safe to repeat: yes.
--- Locks: setups; as _save_sources; as _save_sinks.   Plan: by key.
+-- Locks: setups; source (of changed lifecycles, in the order of names); as _save_sources; as _save_sinks.   Plan: by key.
 -- parts: sources (as _save_sources), sinks (as _save_sinks), parameters (as _save_parameters). user_id: who saves it.
 -- by_user: as _add_version.
 -- lifecycles: each name, statuses, document, limits (as in the table), edges [[from, to]], cores [[state, status]],
@@ -50,6 +50,9 @@ BEGIN
         INSERT INTO weft.lifecycle_exit (lifecycle_id, tenant_id, first_code, last_code, status, subtype, tries, products)
         SELECT v_id, save_setup.tenant_id, (x ->> 0)::int, (x ->> 1)::int, (x ->> 2)::smallint, x ->> 3, (x ->> 4)::int, (x ->> 5)::boolean
         FROM jsonb_array_elements(v_one -> 'exits') x;
+        PERFORM FROM weft.source s WHERE s.tenant_id = save_setup.tenant_id AND s.lifecycle = v_one ->> 'name' ORDER BY s.name FOR UPDATE;
+        UPDATE weft.source s SET batch_day = NULL  -- a batch keeps its lifecycle: the next jobs of its sources go to a new one
+        WHERE s.tenant_id = save_setup.tenant_id AND s.lifecycle = v_one ->> 'name' AND s.batch_day IS NOT NULL;
         v_new := v_new || (v_one ->> 'name');
     END LOOP;
     RETURN v_new || ARRAY(SELECT 'source ' || x FROM unnest(weft._save_sources(save_setup.tenant_id, save_setup.name, save_setup.user_id,

@@ -24,7 +24,6 @@ REFUSED = {
     "/sink/wekeo/rejected": "line 108: weft hears no rejections from a queue",
 }
 INSTEAD = {
-    71: 'plugin = "http"',
     81: 'let.esa = { plugin = "http", url = "HUB/of/${item.product_id}", value = "answer.at" }',
     90: 'executor = "container"',
     91: 'command = ["run-worker"]',

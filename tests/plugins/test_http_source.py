@@ -12,6 +12,7 @@ import pytest
 
 from weft.core.addresses import parse_allowed_hosts
 from weft.plugins.sources.http import EMPTY_PAGES_MAX, HttpSource
+from weft.plugins.sources.opensearch import OpenSearchSource
 from weft.ports.source import Reading, SourceFailed, SourceSite
 
 Answer = Callable[[str, dict[str, str]], Any]
@@ -69,19 +70,64 @@ class Reader:
         catalogue: Catalogue,
         *,
         private: str = "127.0.0.1",
+        source: HttpSource | None = None,
         **options: Any,  # noqa: ANN401
     ) -> None:
         self.options = {"url": catalogue.url, **options}
         self.site = SourceSite(allowed=parse_allowed_hosts(private), timeout_s=20)
         self.cursor: Any = None
+        self._source = source or HttpSource()
 
     def read(self) -> Reading:
-        reading = HttpSource().read(self.options, self.cursor, self.site)
+        reading = self._source.read(self.options, self.cursor, self.site)
         self.cursor = json.loads(json.dumps(reading.cursor))
         return reading
 
     def keys(self) -> list[str]:
         return [one.key for one in self.read().items]
+
+
+def test_features_of_a_catalogue_of_scenes_are_items(catalogue: Catalogue) -> None:
+    title = "S2A_MSIL1C_20210413T101347_N0300_R022_T32TLR_20210413T122117"
+    properties = {
+        "title": f"{title}.SAFE", "productIdentifier": f"/eodata/S2/{title}.SAFE",
+        "startDate": "2021-04-13T10:13:47Z", "published": "2021-04-13T13:40:00Z", "cloudCover": 7,
+    }  # fmt: skip
+    feature = {"type": "Feature", "id": "f-1", "geometry": None, "properties": properties}
+    link = {"rel": "next", "href": f"{catalogue.url}?page=2"}
+
+    def answer(_path: str, query: dict[str, str]) -> Any:  # noqa: ANN401
+        if "page" in query:
+            return {"type": "FeatureCollection", "features": [{"id": "f-2", "properties": {}}, 7]}
+        return {"features": [feature], "properties": {"links": [{"rel": "self"}, link]}}
+
+    catalogue.answer = answer
+    cursor = {"field": "published", "first": "2021-04-01", "overlap": "1h"}
+    reader = Reader(
+        catalogue, source=OpenSearchSource(), query={"status": "0"}, cursor=cursor,
+        dedupe="${item.product_id}/nrt",
+    )  # fmt: skip
+    first, second = reader.read(), reader.read()
+    assert [(one.key, one.fields) for one in first.items] == [
+        (f"{title}/nrt", {
+            **properties, "product_id": title, "path": f"S2/{title}.SAFE", "tile": "32TLR",
+            "measured": "2021-04-13T10:13:47Z", "key": f"{title}/nrt",
+        })
+    ]  # fmt: skip
+    assert (first.more, second.more) == (True, False)
+    assert [one.fields for one in second.items] == [None, None]
+    reader.read()
+    asked = {
+        "sortParam": "published",
+        "sortOrder": "ascending",
+        "maxRecords": "200",
+        "status": "0",
+    }
+    assert catalogue.asked == [
+        {**asked, "publishedAfter": "2021-04-01"},
+        {"page": "2"},
+        {**asked, "publishedAfter": "2021-04-13T12:40:00Z"},
+    ]
 
 
 def test_headers_are_sent(catalogue: Catalogue) -> None:

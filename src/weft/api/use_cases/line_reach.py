@@ -14,7 +14,7 @@ from weft.core.errors import FieldError
 from weft.core.lines.credentials import SECRET
 from weft.core.lines.setup import Setup, field_error
 from weft.core.lines.sink import HTTP, Sink
-from weft.core.lines.source import Source
+from weft.core.lines.source import OPENSEARCH, Source
 from weft.core.lines.sql import SQL, parse_database_url
 from weft.settings import Settings
 
@@ -51,7 +51,7 @@ def _of_source(settings: Settings, source: Source) -> Iterator[_Wrong]:
         words = options["command"]
         name = words if isinstance(words, str) else words[0]
         yield from _unknown(settings.source_commands, _SOURCES, "command", name)
-    elif source.kind in {HTTP, SQL}:
+    elif source.kind in {HTTP, OPENSEARCH, SQL}:
         hosts = settings.source_private_hosts
         yield from _private(source.kind, str(options["url"]), hosts, "source_private_hosts")
 

@@ -20,6 +20,7 @@ EVERY_LEAST: Final = timedelta(seconds=1)
 EVERY_MOST: Final = timedelta(days=1)
 _EVERY: Final = "5s"
 S3: Final = "s3"
+OPENSEARCH: Final = "opensearch"
 """The kind that reads a store of the tenant."""
 BROKERS: Final[Mapping[str, tuple[str, str]]] = {
     "amqp": ("rabbitmq", "queue"), "kafka": ("kafka", "topic"),
@@ -161,6 +162,14 @@ class _Option:
     needed: bool = False
 
 
+_CATALOGUE: Final[Mapping[str, _Option]] = {
+    "url": _Option(wrong_url, needed=True),
+    "query": _Option(_is_query),
+    "headers": _Option(wrong_headers),
+    "items": _Option(_is_text),
+    "dedupe": _Option(_is_text),
+    "cursor": _Option(_is_cursor),
+}
 OPTIONS: Final[Mapping[str, Mapping[str, _Option]]] = {
     "command": {"command": _Option(_is_command, needed=True)},
     "schedule": {"cron": _Option(_is_cron, needed=True), "time_zone": _Option(_is_zone)},
@@ -170,14 +179,8 @@ OPTIONS: Final[Mapping[str, Mapping[str, _Option]]] = {
         "settle": _Option(_is_time),
         "content": _Option(_is_content),
     },
-    "http": {
-        "url": _Option(wrong_url, needed=True),
-        "query": _Option(_is_query),
-        "headers": _Option(wrong_headers),
-        "items": _Option(_is_text),
-        "dedupe": _Option(_is_text),
-        "cursor": _Option(_is_cursor),
-    },
+    "http": _CATALOGUE,
+    OPENSEARCH: _CATALOGUE,
     S3: {
         "store": _Option(_is_text, needed=True),
         "prefix": _Option(_is_text),
@@ -207,6 +210,7 @@ OPTIONS: Final[Mapping[str, Mapping[str, _Option]]] = {
 """By kind. Those that are not here come with packages, and have any."""
 _WITH_SECRETS: Final = (
     ("http", "url"), ("http", "headers"), ("http", "query"), (SQL, "url"),
+    (OPENSEARCH, "url"), (OPENSEARCH, "headers"), (OPENSEARCH, "query"),
 )  # fmt: skip
 """Everything else is seen as it is, in command lines, logs and answers."""
 

@@ -52,7 +52,7 @@ class HttpSource:
         if left := _LEFT.search(json.dumps(options)):
             raise SourceFailed(f"there is no parameter {left[1]} yet")
         plain, login = without_login(str(options["url"]))
-        options = {**options, "url": plain}
+        options = self.usual({**options, "url": plain})
         state = {**(cursor or {})}
         page, newest = state.get("page"), state.get("newest")
         since = state.get("since") if page is not None else since_of(options, newest)
@@ -61,9 +61,10 @@ class HttpSource:
         found = _at(answer, str(options.get("items", "items")))
         if not isinstance(found, list):
             raise SourceFailed(f"the answer has no list {options.get('items', 'items')!r}")
+        found = [self.fields(one) for one in found]
         items = [item_of(one, options) for one in _sorted(found, options)]
         newest = newest_of([newest, *_dates(found, options)])
-        following = next((answer[name] for name in _NEXT if answer.get(name)), None)
+        following = self.following(answer)
         pages = state.get("pages", 0) + 1
         empty = 0 if items else state.get("empty", 0) + 1
         by_date = options.get("cursor") is not None
@@ -77,6 +78,18 @@ class HttpSource:
             "pages": pages if more else 0, "empty": empty if more else 0,
         }  # fmt: skip
         return Reading(items, told, more=more and pages < PAGES_MAX)
+
+    def usual(self, options: Options) -> Options:
+        """Return the options with what is asked if they say nothing of it."""
+        return options
+
+    def fields(self, given: object) -> object:
+        """Return what is an item of an element of the list."""
+        return given
+
+    def following(self, answer: Mapping[str, Any]) -> object:
+        """Return what leads to the next page."""
+        return next((answer[name] for name in _NEXT if answer.get(name)), None)
 
 
 def since_of(options: Options, newest: object) -> object:

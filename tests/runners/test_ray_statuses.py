@@ -9,10 +9,12 @@ from weft.core.attempt_key import AttemptKey
 from weft.core.errors import Invalid, Unavailable
 from weft.core.states import Phase, Reason
 from weft.plugins.runners.ray.client import RayClient, RayJob, RayRefused, WrongRayAddress
+from weft.plugins.runners.ray.engine import RayEngine
 from weft.plugins.runners.ray.jobs import LIMIT, WrongRayResources, job_of, resources_of
 from weft.plugins.runners.ray.settings import RaySettings
 from weft.plugins.runners.ray.statuses import Node, Seen, status_of
 from weft.plugins.runners.remote import Status
+from weft.plugins.runners.remote.calls import LongText
 from weft.ports.runner import Assignment
 from weft.wire.spec import FunctionSpec, JobSpec
 
@@ -120,3 +122,36 @@ async def test_ray_that_makes_no_sense_is_away(code: int, text: str) -> None:
         with pytest.raises(RayRefused, match="ValueError: bad"):
             await client.submit({})
         client.close()
+
+
+class _Head:
+    """Says what it is told to know of jobs."""
+
+    def __init__(self) -> None:
+        self.known: list[RayJob] = []
+
+    async def jobs(self) -> list[RayJob]:
+        return self.known
+
+    async def read(self, *_words: object, **_options: object) -> LongText:
+        return LongText(str(NOW).encode())
+
+    async def delete(self, _number: str) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("node_s", [0, 60])
+async def test_head_without_its_memory_proves_no_end(node_s: float) -> None:
+    """A new one knows no jobs; the node of one that ran has not heard of it yet."""
+    head = _Head()
+    engine = RayEngine(head, RaySettings(ray_node_s=node_s), LIMITS, tag="x")  # type: ignore[arg-type]  # of it two calls are made
+    told = {"weft_attempt": "weft-b1-j1-a1", "weft_state": "given", "weft_run": "1"}
+    runs = RayJob("RUNNING", submission_id="weft-x-b1-j1-a1", metadata=told, driver_node_id="n")
+    head.known = [runs]
+    names = ["weft-b1-j1-a1", "weft-b1-j2-a1"]
+    assert (await engine.statuses(names))[names[0]].phase == Phase.EXECUTING
+    head.known = []
+    found = await engine.statuses(names)
+
+    assert list(found) == (names[:1] if node_s else [])
+    assert all("does not know it any more" in one.message for one in found.values())

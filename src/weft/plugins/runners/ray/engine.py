@@ -5,6 +5,8 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
+import msgspec
+
 from weft.core.command import Command
 from weft.core.ends.conditions import FILE_BYTES_MAX, Blocked
 from weft.core.errors import Unavailable, WeftError
@@ -45,6 +47,7 @@ _HELD_S: Final = 60.0
 """For which a name is kept of an attempt that is not wanted."""
 _MONITOR_S: Final = 2.5
 """For which Ray may still write what it knows of a job that has ended."""
+_GONE: Final = "Ray does not know it any more"
 _MARK_MAX: Final = 64
 
 
@@ -70,6 +73,7 @@ class RayEngine:
         self._unanswered: set[str] = set()
         """Attempts of which a request to run them was not answered."""
         self._late_until: dict[str, float] = {}
+        self._gone_since: dict[str, float] = {}
         self._no_output_since: dict[str, float] = {}
         self._looked_at = 0.0
         self._took_s = 0.0
@@ -129,6 +133,7 @@ class RayEngine:
         """Ask for all jobs at once, and nodes for what has begun."""
         begun = time.monotonic()
         found = await self._read_jobs()
+        found |= self._vanished(names, found)
         self._jobs = {name: found[name] for name in names if name in found}
         nodes = await asyncio.gather(*map(self._look, self._jobs))
         now = time.time()
@@ -139,6 +144,19 @@ class RayEngine:
         self._looked_at = time.monotonic()
         self._took_s = self._looked_at - begun
         return statuses
+
+    def _vanished(self, names: Sequence[str], found: Mapping[str, RayJob]) -> dict[str, RayJob]:
+        """Return what ran at the last look and is not there any more: a head that was started anew
+        may have forgotten it, while its node still runs it for a time.
+        """
+        now, kept = time.monotonic(), {}
+        for name in names:
+            job = self._jobs.get(name)
+            if name in found or job is None or job.is_over or job.driver_node_id is None:
+                self._gone_since.pop(name, None)
+            elif now - self._gone_since.setdefault(name, now) < self._settings.ray_node_s:
+                kept[name] = msgspec.structs.replace(job, message=_GONE)
+        return kept
 
     async def _look(self, name: str) -> Node:
         """Ask the node of an attempt when it was begun, unless that is known; say how it is."""
@@ -274,7 +292,9 @@ class RayEngine:
             job = await self._client.job(number)
             if job is not None and not _is_withdrawn(job):
                 raise Unavailable(f"{number} has not ended in Ray", hint="It is asked again.")
-        for kept in (self._jobs, self._began, self._late_until, self._no_output_since):
+        for kept in (
+            self._jobs, self._began, self._late_until, self._no_output_since, self._gone_since,
+        ):  # fmt: skip
             kept.pop(name, None)
 
     async def changed(self) -> None:

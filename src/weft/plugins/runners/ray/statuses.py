@@ -22,6 +22,8 @@ _BROKEN: Final = frozenset(
 """What Ray says when it has lost sight of a job that may have begun."""
 _NO_ROOM: Final = "JOB_SUPERVISOR_ACTOR_START_TIMEOUT"
 _OOM: Final = ("out of memory", "OOM", "memory pressure")
+_SAID: Final = frozenset({"PENDING", "RUNNING", "FAILED"})
+"""Of which Ray's own words are told."""
 _SAID_MAX: Final = 200
 _ID_CHARS: Final = 12
 _STOPPED_BY: Final = 15
@@ -118,7 +120,7 @@ def _where(job: RayJob) -> str:
         said[0] += f" on node {job.driver_node_id[:_ID_CHARS]}"
     if job.status == "PENDING":
         said[0] += told_avoided([one[:_ID_CHARS] for one in avoided_by(job)])
-    if job.status == "PENDING" or (job.status == "FAILED" and job.driver_exit_code is None):
+    if job.status in _SAID and job.driver_exit_code is None:
         told = " ".join((job.message or "").split())
         said.append(told)
     return ": ".join(filter(None, said))[:_SAID_MAX]

@@ -114,6 +114,24 @@ async def test_failed_tries_walk_the_path_and_the_last_one_gives_up(world: World
     assert await both(world, batch) == ("done", "success")
 
 
+async def test_history_of_a_job_without_lifecycle_tells_of_its_message(world: World) -> None:
+    """Where no status does: what became of it, and why."""
+    await apply(world)
+    batch = await world.submit(job_rows(1), sink="wekeo")
+    await (await world.worker()).run(1)
+    said = []
+    for status in (503, 200):
+        (one,) = await due(world, at_s=61)
+        await report(world, one, status, retry_in_s=None if status == 200 else 60)
+        *_, row = await world.api.job_history(world.caller, batch, 1)
+        said.append((row["actor"], row["subtype"], row["message"], row["from"], row["to"]))
+
+    assert said == [
+        ("weft", "sink wekeo", "message pending, tries: 1, status 503", "success", "success"),
+        ("weft", "sink wekeo", "message delivered, tries: 2, status 200", "success", "success"),
+    ]
+
+
 @pytest.mark.parametrize(
     ("tries", "first", "path"),
     [

@@ -67,7 +67,9 @@ BEGIN
                   AND r.change_id > c.change_id AND r.at < u.committed_at))
           AND (v_job.state < STATE_SUCCESS OR c.at < coalesce(v_job.cancelled_at, (
                 SELECT max(a.ended_at) FROM weft.attempt a WHERE a.batch_id = v_job.batch_id AND a.job_id = v_job.job_id)))
-    ) y UNION ALL SELECT c.* FROM weft._status_changes(v_job) c WHERE v_job.lifecycle_id IS NOT NULL) x)
+    ) y UNION ALL SELECT c.* FROM weft._status_changes(v_job) c WHERE v_job.lifecycle_id IS NOT NULL
+    UNION ALL SELECT c.* FROM weft._delivery_changes(v_job) c
+        WHERE v_job.lifecycle_id IS NULL AND (SELECT b.sink_id IS NOT NULL FROM weft.batch b WHERE b.batch_id = v_job.batch_id)) x)
     SELECT jsonb_build_object('at', h.at, 'from', CASE WHEN h.to_state IS NULL THEN t.word ELSE f.word END, 'to', t.word, 'phase', h.phase,
                               'attempt', h.attempt, 'actor', h.actor, 'subtype', h.subtype, 'message', h.message)
         || CASE WHEN h.status IS NULL THEN '{}' ELSE jsonb_build_object('status', h.status) END

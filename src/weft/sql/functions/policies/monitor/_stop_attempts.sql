@@ -27,7 +27,7 @@ BEGIN
             array_fill(NULL::int, ARRAY[v_set.n]), array_fill(NULL::smallint, ARRAY[v_set.n]), array_fill(0::bigint, ARRAY[v_set.n]),
             array_fill(0::bigint, ARRAY[v_set.n]), array_fill(0::bigint, ARRAY[v_set.n]), array_fill(0::bigint, ARRAY[v_set.n]),
             array_fill(false, ARRAY[v_set.n]), array_fill(NULL::int, ARRAY[v_set.n]), array_fill(NULL::bigint, ARRAY[v_set.n]),
-            v_set.messages, v_set.causes, _stop_attempts.at);
+            v_set.messages, v_set.causes, at => _stop_attempts.at);
         PERFORM pg_notify('cancel', b::text) FROM (SELECT DISTINCT x FROM unnest(v_set.batch_ids) x) d (b);
         RETURN QUERY SELECT t.b, t.j, t.a, w.name, t.m, NOT t.final
             FROM unnest(v_set.batch_ids, v_set.job_ids, v_set.attempts, v_set.messages, v_set.finals) t (b, j, a, m, final)

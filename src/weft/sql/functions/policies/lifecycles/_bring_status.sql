@@ -9,7 +9,7 @@ LANGUAGE plpgsql
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_status smallint; v_way smallint[]; v_actor text; v_why text; v_path jsonb;
+    v_status smallint; v_way smallint[]; v_actor text; v_why text; v_path jsonb; v_attempt weft.attempt;
     v_exit weft.lifecycle_exit; v_first smallint[]; v_sends boolean := false;
 BEGIN
     IF current_setting('weft.walks', true) = 'on' THEN
@@ -21,11 +21,11 @@ BEGIN
         WHERE i.incarnation_id = of_incarnation_id;
     END IF;
     IF old_state = STATE_RUNNING AND of_job.state <> STATE_RUNNING THEN
+        SELECT a.* INTO v_attempt FROM weft.attempt a
+        WHERE a.batch_id = of_job.batch_id AND a.job_id = of_job.job_id AND a.attempt = of_job.attempt;
         -- A short attempt reports its start with its end: what its start would have brought comes first.
-        IF old_phase < PHASE_EXECUTING THEN
+        IF old_phase < PHASE_EXECUTING AND v_attempt.started_at IS NOT NULL THEN
             SELECT m.way INTO v_first FROM weft.lifecycle_move m
-            JOIN weft.attempt a ON a.batch_id = of_job.batch_id AND a.job_id = of_job.job_id AND a.attempt = of_job.attempt
-                AND a.started_at IS NOT NULL
             WHERE m.lifecycle_id = of_job.lifecycle_id AND m.state = STATE_RUNNING AND m.within = PHASE_EXECUTING
                 AND m.from_status = v_status AND EXISTS (  -- which its state or an earlier phase brought, and no person
                     SELECT FROM weft.lifecycle_move f WHERE f.lifecycle_id = m.lifecycle_id AND f.state = STATE_RUNNING
@@ -36,12 +36,11 @@ BEGIN
             END IF;
         END IF;
         -- One that was stopped beyond a limit, or is lost, leads along the path for that.
-        SELECT a.message, l.limits -> CASE
-            WHEN a.reason = REASON_LOST OR a.message LIKE 'its worker has not named it for%' THEN 'lost' ELSE 'on_limit' END
-        INTO v_why, v_path
-        FROM weft.lifecycle l
-        JOIN weft.attempt a ON a.batch_id = of_job.batch_id AND a.job_id = of_job.job_id AND a.attempt = of_job.attempt
-        WHERE l.lifecycle_id = of_job.lifecycle_id AND l.limits IS NOT NULL AND a.reason IN (REASON_OVERDUE, REASON_LOST);
+        IF v_attempt.reason IN (REASON_OVERDUE, REASON_LOST) THEN
+            SELECT v_attempt.message, l.limits -> CASE WHEN v_attempt.reason = REASON_LOST
+                OR v_attempt.message LIKE 'its worker has not named it for%' THEN 'lost' ELSE 'on_limit' END
+            INTO v_why, v_path FROM weft.lifecycle l WHERE l.lifecycle_id = of_job.lifecycle_id AND l.limits IS NOT NULL;
+        END IF;
         IF of_job.state IN (STATE_READY, STATE_BLOCKED) AND jsonb_array_length(v_path -> 'path') > 0 THEN
             PERFORM weft._walk_path(of_job, ARRAY(SELECT p.word FROM jsonb_array_elements_text(v_path -> 'path') WITH ORDINALITY p (word, n)
                 WHERE of_job.state = STATE_READY OR NOT EXISTS (
@@ -50,9 +49,8 @@ BEGIN
                 v_path ->> 'subtype', left(v_why, 1024));
             RETURN;
         END IF;
-        SELECT e.* INTO v_exit FROM weft.attempt a
-        JOIN weft.lifecycle_exit e ON e.lifecycle_id = of_job.lifecycle_id AND a.exit_code BETWEEN e.first_code AND e.last_code
-        WHERE a.batch_id = of_job.batch_id AND a.job_id = of_job.job_id AND a.attempt = of_job.attempt;
+        SELECT e.* INTO v_exit FROM weft.lifecycle_exit e
+        WHERE e.lifecycle_id = of_job.lifecycle_id AND v_attempt.exit_code BETWEEN e.first_code AND e.last_code;
     END IF;
     IF of_job.state = STATE_SUCCESS THEN  -- then its message leads it on
         v_sends := coalesce(v_exit.products, true) AND EXISTS (

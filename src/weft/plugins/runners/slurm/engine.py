@@ -125,22 +125,18 @@ class SlurmEngine:
     ) -> Mapping[str, WeftError | Blocked]:
         """Submit arrays of the attempts that are alike."""
         refused: dict[str, WeftError | Blocked] = {}
-        shapes: dict[_Shape, list[str]] = defaultdict(list)
+        shapes: dict[_Shape, dict[str, Mapping[str, str]]] = defaultdict(dict)
         async with self._doing:
             await self._read()
-            files = {}
             for name, assignment in assignments.items():
                 if name in self._given:
                     continue
                 try:
-                    files[name] = self._files_of(assignment)
+                    shapes[_shape_of(assignment)][name] = self._files_of(assignment)
                 except WeftError as error:
                     refused[name] = error
-                else:
-                    shapes[_shape_of(assignment)].append(name)
-            await self._files.put(files)
-            for shape, names in shapes.items():
-                refused |= await self._submit_shape(shape, names)
+            for shape, files in shapes.items():
+                refused |= await self._submit_shape(shape, files)
         return refused
 
     def avoid(self, nodes: Collection[str]) -> None:
@@ -326,23 +322,24 @@ class SlurmEngine:
         self._has_some.set()
 
     async def _submit_shape(
-        self, shape: _Shape, names: Sequence[str]
+        self, shape: _Shape, files: Mapping[str, Mapping[str, str]]
     ) -> Mapping[str, WeftError | Blocked]:
         """Submit arrays until none is left; return what Slurm refuses. A refusal of many says
-        nothing of one: all are refused only by what it says of a single one.
+        nothing of one: all are refused only by what it says of a single one. Only what it is
+        asked to take is written: there may be many that wait until it has room.
         """
-        rest, size = [*names], self._array_max
+        rest, size = [*files], self._array_max
         while rest:
             some = rest[: min(size, self._room)]
+            await self._files.put({name: files[name] for name in some})
             try:
                 await self._submit_array(shape, some)
             except SlurmRefused as error:
+                await self._files.forget(some)
                 if isinstance(error, SlurmFull):
-                    await self._files.forget(rest)
                     self._room = max(1, len(some) // 2)
                     raise Unavailable(error.message, detail=error.detail, hint=FULL) from error
                 if len(some) == 1:
-                    await self._files.forget(rest)
                     return dict.fromkeys(rest, error)
                 size = 1
                 if isinstance(error, SlurmArray):

@@ -1,6 +1,7 @@
 """The shared directory: a folder for each attempt, and a file for each array.
 
     ROOT/weft-b1-j7-a1/  job, limit, script   what runs
+                         work/                where a job runs that names no directory
                          run/                 who made it runs the attempt
                          run/started, ended   told by the node: its task, and the exit code
                          run/used             what the shell says of time that its children used
@@ -26,7 +27,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from weft.plugins.runners.remote.outputs import live_bytes, pieces_of, rest_of
-from weft.plugins.runners.slurm.scripts import ASK, PRODUCTS, array_script
+from weft.plugins.runners.slurm.scripts import ASK, PRODUCTS, WORK, array_script
 from weft.ports.executor import ExecutorLimits
 from weft.ports.log_store import Stored
 from weft.wire.log_format import STDERR, STDOUT, Piece
@@ -87,6 +88,7 @@ class SlurmFolder:
         """Write the files of an attempt; those that are run are executable."""
         folder = self.root / name
         folder.mkdir(mode=0o700, exist_ok=True)
+        (folder / WORK).mkdir(exist_ok=True)
         for file, text in files.items():
             self._write(folder / file, text, mode=0o700)
 

@@ -35,6 +35,10 @@ PASSED_ON: Final = (Signals.SIGHUP, Signals.SIGTERM, Signals.SIGUSR1, Signals.SI
 PRODUCTS: Final = "products"
 ASK: Final = "ask"
 """Files in the directory `run` in which a job says something; the gateway brings them back."""
+WORK: Final = "work"
+"""The directory in which a job runs that names none. A gateway makes it where it can: each program
+that a script starts costs a node a millisecond, and time in which jobs begin.
+"""
 
 _ARRAY = """#!/bin/sh
 # One attempt of an array; see plugins/runners/slurm/scripts.py of weft.
@@ -42,8 +46,7 @@ cd {root} || exit 70
 name=$(sed -n "$((SLURM_ARRAY_TASK_ID + 1))p" {names} 2>/dev/null)
 [ -n "$name" ] && cd "$name" 2>/dev/null || exit 0
 mkdir run 2>/dev/null || exit 0
-printf '%s %s %s\\n' "$SLURM_ARRAY_JOB_ID" "$SLURM_ARRAY_TASK_ID" "$SLURMD_NODENAME" >run/began
-mv run/began run/started
+printf '%s %s %s\\n' "$SLURM_ARRAY_JOB_ID" "$SLURM_ARRAY_TASK_ID" "$SLURMD_NODENAME" >run/started
 setsid ./job >out 2>err </dev/null &
 job=$!
 trap ': >run/termed; kill -TERM -$job 2>/dev/null' TERM
@@ -99,7 +102,8 @@ def job_script(key: AttemptKey, spec: JobSpec, limits: ExecutorLimits) -> str:
         **identity_of(key, spec), **(spec.env or {}),
         **variables_of(key, spec, limits_elsewhere(limits)),
     }  # fmt: skip
-    where = "mkdir -p work && cd work" if spec.cwd is None else f"cd {shlex.quote(spec.cwd)}"
+    own_directory = f"cd {WORK} 2>/dev/null || {{ mkdir -p {WORK} && cd {WORK}; }}"
+    where = f"{{ {own_directory}; }}" if spec.cwd is None else f"cd {shlex.quote(spec.cwd)}"
     umask = "" if spec.umask is None else f"umask {int(spec.umask, 8):o}\n"
     stdin = "" if spec.stdin is None else f"exec <{shlex.quote(spec.stdin)} || exit 66\n"
     return (

@@ -33,7 +33,9 @@ class LocalShell:
         """Run a command, and read its whole answer."""
         try:
             process = await asyncio.create_subprocess_exec(
-                *words, env=self._environment, stdin=asyncio.subprocess.PIPE,
+                *words, env=self._environment,
+                # To write nothing fails, too, to a command that has ended by then.
+                stdin=asyncio.subprocess.PIPE if said else asyncio.subprocess.DEVNULL,
                 stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
             )  # fmt: skip
         except FileNotFoundError as error:
@@ -43,7 +45,7 @@ class LocalShell:
             ) from error
         try:
             async with asyncio.timeout(self._answer_s):
-                out, error_text = await process.communicate(said.encode())
+                out, error_text = await process.communicate(said.encode() or None)
         except TimeoutError as error:
             raise Unavailable(
                 f"{words[0]} has not answered within {self._answer_s:g} s",

@@ -5,7 +5,7 @@ never lists or deletes what lacks either. Every call may be repeated. The worker
 registers itself under the machine's name in its pool; weft learns from that alone that it works.
 
 Calls may fail and hang: the caller limits their time. Built in: `process`, `openstack`, `slurm`,
-`kubernetes`, `ssh`. Loaded by the entry points `weft.providers`; each is called with a
+`kubernetes`, `nomad`, `ssh`. Loaded by the entry points `weft.providers`; each is called with a
 `ProviderSite`.
 """
 

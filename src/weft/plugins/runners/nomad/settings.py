@@ -9,7 +9,7 @@ from weft.settings import setting
 
 @dataclass(frozen=True, kw_only=True)
 class NomadSettings:
-    """How a gateway speaks to Nomad."""
+    """How a gateway, or the driver for machines, speaks to Nomad."""
 
     nomad_address: str = setting("http://127.0.0.1:4646", "the address of Nomad's API")
     nomad_token: str = setting(
@@ -22,6 +22,10 @@ class NomadSettings:
     nomad_datacenters: str = setting("*", "data centers in which jobs may run, as dc1,dc2")
     nomad_driver: Literal["raw_exec", "exec"] = setting(
         "raw_exec", "the driver that runs the job's shell on a node"
+    )
+    nomad_connect: str | None = setting(
+        None,
+        "the address at which machines on the nodes reach the api, as https://weft.example.org",
     )
     nomad_core_mhz: int = setting(
         1000, "MHz that Nomad is asked for where a job asks for a core", minimum=1, maximum=100_000

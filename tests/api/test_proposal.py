@@ -14,6 +14,7 @@ from api.live import LiveApi
 from api.test_line_credentials import rows
 from api.test_look_ups import Hub, asking, go_on, hub
 from api.test_sources import TOML, find
+from weft.cli.input.line_texts import with_texts
 from weft.settings import Settings
 
 __all__ = ["asking", "hub"]
@@ -28,12 +29,14 @@ INSTEAD = {
     90: 'executor = "container"',
     91: 'command = ["run-worker"]',
     97: "",
-    106: 'message = "{{ product | tojson }}"',
     108: 'rejected = { tries = 3, path = ["external_error", "error_checked", "done"] }',
 }
-"""By line: what a site writes for what was refused, for plug-ins that it has not, and for a text
-that the command reads from a file.
-"""
+"""By line: what a site writes for what was refused, and for a plug-in that it has not."""
+BESIDE = {
+    "publication.json.tmpl": "{{ product | tojson }}\n",
+    "eea39.wkt": "POLYGON((1 2, 3 4))\n",
+}
+"""Files of a site, which the command reads."""
 MEDIUM: dict[str, Any] = {
     "name": "medium", "provider": "openstack", "max_workers": 210, "create_batch": 3,
     "creates_per_round": 10, "deletes_per_round": 10, "delete_share": 0.33, "idle_s": 120,
@@ -97,11 +100,14 @@ async def make(http: httpx.AsyncClient, medium: dict[str, Any]) -> None:
         assert answer.status_code == 200, answer.text
 
 
-def line_of_a_site(url: str = "http://127.0.0.1") -> str:
+def line_of_a_site(directory: Path, url: str = "http://127.0.0.1") -> str:
+    """Return the line as the command sends it."""
     lines = PROPOSAL.splitlines()
     for number, line in INSTEAD.items():
         lines[number - 1] = line.replace("HUB", url)
-    return "\n".join(lines)
+    for name, text in BESIDE.items():
+        (directory / name).write_text(text)
+    return with_texts("\n".join(lines), directory)
 
 
 async def test_what_would_do_something_else_is_refused_with_its_line(
@@ -113,9 +119,11 @@ async def test_what_would_do_something_else_is_refused_with_its_line(
     assert (await http.get("/v1/setups/hrsi")).status_code == 404
 
 
-async def test_pools_queues_and_stores_should_be_as_it_says(http: httpx.AsyncClient) -> None:
+async def test_pools_queues_and_stores_should_be_as_it_says(
+    http: httpx.AsyncClient, tmp_path: Path
+) -> None:
     pytest.importorskip("openstack")
-    line = line_of_a_site()
+    line = line_of_a_site(tmp_path)
     assert await put(http, line) == {
         "/pool/medium": "line 114: nobody has described this pool: `weft pool apply FILE` does",
         "/queue/production/pools": "line 112: the queue is not there: `weft queue apply FILE` "
@@ -140,11 +148,11 @@ async def test_pools_queues_and_stores_should_be_as_it_says(http: httpx.AsyncCli
 
 
 async def test_with_other_lines_an_item_becomes_its_job(
-    asking: LiveApi, http: httpx.AsyncClient, database: dict[str, str], hub: Hub
+    asking: LiveApi, http: httpx.AsyncClient, database: dict[str, str], hub: Hub, tmp_path: Path
 ) -> None:
     pytest.importorskip("openstack")
     await make(http, MEDIUM)
-    line = line_of_a_site(hub.url)
+    line = line_of_a_site(tmp_path, hub.url)
     for old, new in (("@endpoint", "@elsewhere"), ("/${env.", "/v/${env."), ("}:${", "}:x${")):
         found = await put(http, line.replace(old, new))
         assert found.keys() == {"/sink/wekeo/url"}, found
@@ -174,8 +182,11 @@ async def test_with_other_lines_an_item_becomes_its_job(
     limits = (await http.get("/v1/lifecycles/hrsi")).json()["limits"]
     assert limits["processing"] == "16200s", limits
     (sink,) = await rows(
-        database, "SELECT document ->> 'url', document -> 'options' FROM weft.sink"
+        database,
+        "SELECT document ->> 'url', document -> 'options', document ->> 'message' FROM weft.sink",
     )
+    (source,) = await rows(database, "SELECT options -> 'query' ->> 'geometry' FROM weft.source")
+    assert (source[0], sink[2]) == ("POLYGON((1 2, 3 4))", "{{ product | tojson }}")
     assert (sink[0], json.loads(sink[1])) == (
         "amqp:endpoint",
         {"transport": "endpoint", "exchange": "product_publication", "routing_key": "json"},

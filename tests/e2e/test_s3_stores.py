@@ -8,9 +8,12 @@ import json
 import os
 import socket
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import httpx
 import pytest
@@ -316,12 +319,13 @@ def test_a_large_object_is_stored_in_parts(
 class Signer:
     """Signs for one store, as a direct worker does; the steps of parts are noted."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, credentials: str = "secret") -> None:
         keys = SecretKeys([bytes(32)])
         row = SecretRow(1, 2, "key")
-        self._urls = ObjectUrls(lambda: keys, "")
+        self._urls = ObjectUrls(lambda: keys, "results")
+        body = keys.seal("AK:SK", row) if credentials == "secret" else None
         self._store = StoredFileStore(
-            "s3://results", url, None, "write", "secret", row, keys.seal("AK:SK", row)
+            "s3://results", url, None, "write", credentials, row if body else None, body
         )
         self.sent: list[int] = []
         self.before: Callable[[ToSign], None] = lambda _: None
@@ -334,6 +338,66 @@ class Signer:
             self.sent += [one.part] if one.method == "PUT" else []
             self.before(one)
         return [Signed(self._urls.part_url(self._store, one)) for one in wanted]
+
+
+class Metadata(BaseHTTPRequestHandler):
+    """The metadata service of a machine with a role: its credentials are soon over."""
+
+    asked: ClassVar[list[str]] = []
+
+    def do_PUT(self) -> None:
+        self._tell("the-session")
+
+    def do_GET(self) -> None:
+        self.asked.append(self.path)
+        if self.headers["x-aws-ec2-metadata-token"] != "the-session":
+            self.send_error(401)
+        elif self.path.endswith("/"):
+            self._tell("builder")
+        else:
+            hours = 0 if len(self.asked) < 3 else 6
+            keys = {"AccessKeyId": "AKIAROLE", "SecretAccessKey": "of-the-role", "Token": "tk/+"}
+            ends = datetime.now(UTC) + timedelta(hours=hours)
+            self._tell(json.dumps({**keys, "Expiration": f"{ends:%Y-%m-%dT%H:%M:%SZ}"}))
+
+    def _tell(self, text: str) -> None:
+        self.send_response(200)
+        self.send_header("content-length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text.encode())
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+async def test_the_role_of_the_machine_stores_in_parts(
+    buckets: Buckets, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its credentials are asked for again when they are nearly over, and not before."""
+    file, data, key = tmp_path / "file", os.urandom(2 * PART + 7), AttemptKey(1, 1, 1)
+    file.write_bytes(data)
+    service = ThreadingHTTPServer(("127.0.0.1", 0), Metadata)
+    with service, file.open("rb") as opened, ThreadPoolExecutor(1) as serving:
+        serving.submit(service.serve_forever)
+        at = f"http://127.0.0.1:{service.server_port}"
+        monkeypatch.setenv("AWS_METADATA_ENDPOINT", at)
+        site = replace(
+            file_site(tmp_path), signer=Signer(buckets.url, "instance-role"),
+            single_bytes_max=PART, objects=ObjectHttpCarrier(AllowedHosts(everything=True), 10),
+        )  # fmt: skip
+        directories = JobDirectories(tmp_path / "jobs")
+        directories.make(key)
+        directories.keep_plan(key, Plan())
+        held = HeldFile(opened.fileno(), len(data), hashlib.sha256(data).digest())
+        try:
+            await ObjectUploads(site, 7, directories).store(key, "store://s/role.bin", held)
+        finally:
+            service.shutdown()
+
+    assert buckets.ask("GET", "results/role.bin") == data
+    assert tags(buckets, "results")["role.bin"].endswith('-3"')
+    roles = "/latest/meta-data/iam/security-credentials/"
+    assert Metadata.asked == [roles, f"{roles}builder"] * 2
 
 
 async def test_an_upload_goes_on_with_the_part_that_is_missing(

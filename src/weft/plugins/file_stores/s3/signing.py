@@ -14,6 +14,7 @@ from typing import Any, Final, Literal, Protocol
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import WeftError
 from weft.core.files.file_stores import parse_bucket
+from weft.plugins.file_stores.s3.instance_role import AWAY, InstanceRole
 from weft.plugins.file_stores.s3.presigning import Credentials, presigned
 from weft.ports.file_signing import Method, Signed, ToSign
 from weft.ports.store import StoredFileStore
@@ -84,6 +85,7 @@ class ObjectUrls:
     def __init__(self, keys: Callable[[], OpensSecrets], buckets: str) -> None:
         self._keys = keys
         self._buckets = frozenset(part for part in re.split(r"[\s,]+", buckets) if part)
+        self._role = InstanceRole()
 
     async def url_of(self, method: Verb, store: StoredFileStore, path: str) -> str:
         """Return the URL of one object. Raise `NotSigned`."""
@@ -103,11 +105,16 @@ class ObjectUrls:
             return url
 
     def part_url(self, store: StoredFileStore, one: ToSign) -> str:
-        """Return the URL for a step of an upload in parts. Raise `NotSigned`."""
+        """Return the URL for a step of an upload in parts; call it in a thread, since it may ask
+        the machine for credentials. Raise `NotSigned`.
+        """
         bucket = parse_bucket(store.url).name
         credentials = self._credentials(store, bucket)
         if credentials is None:
-            raise NotSigned("with the role of its machine, no object is stored in parts")
+            try:
+                credentials = self._role.credentials()
+            except AWAY as error:
+                raise _no_credentials(error) from error
         query = {"uploadId": one.upload} if one.upload else {"uploads": ""}
         if one.part:
             query["partNumber" if one.method == "PUT" else "part-number-marker"] = f"{one.part}"

@@ -164,3 +164,40 @@ def test_nothing_passes_where_nothing_is_free() -> None:
     assert plan_passing(load, Size(4000), [Size(1000)]) is None
     memory = Load(cpu_m=4000, memory_mib=100, cpu_m_held=2000, memory_mib_held=190)
     assert plan_passing(memory, Size(1000, 90), [Size(1000, 100)]) is None
+
+
+def test_a_worker_with_a_slow_disk_gets_fewer_jobs() -> None:
+    """Row 42 of the faults: it is slow in everything and fails in nothing. What it holds of a
+    common queue falls as its jobs take longer, so that the others take what it would keep waiting.
+    """
+    left, ended = 2000, {"good": 0, "slow": 0}
+    duration_s = {"good": 0.02, "slow": 0.02}
+    paces = {name: pace_of(one, count=20) for name, one in duration_s.items()}
+    runs: dict[str, list[float]] = {"good": [], "slow": []}
+    waiting = {"good": 0, "slow": 0}
+    held_when_slow = 0
+    for step in range(1000):
+        now = step * 0.01
+        if now >= 1:
+            duration_s["slow"] = 0.5
+        for name in ("slow", "good"):
+            over = [end for end in runs[name] if end <= now]
+            runs[name] = [end for end in runs[name] if end > now]
+            ended[name] += len(over) * (now >= 1)
+            for _ in over:
+                paces[name].add(duration_s=duration_s[name], cpu_m=1000, memory_mib=10)
+            held = len(runs[name]) + waiting[name]
+            load = Load(
+                cpu_m=2000, memory_mib=1000, cpu_m_held=1000 * held, memory_mib_held=10 * held,
+                ended_lately=50 if duration_s[name] < 0.1 else 2,
+            )  # fmt: skip
+            budget = plan_claim(load, paces[name])
+            claimed = 0 if budget is None else min(budget.jobs, -(-budget.cpu_m // 1000), left)
+            left, waiting[name] = left - claimed, waiting[name] + claimed
+            while waiting[name] and len(runs[name]) < 2:
+                waiting[name] -= 1
+                runs[name].append(now + duration_s[name])
+        if now >= 9:  # what it had in store before goes back by its age, which is not seen here
+            held_when_slow = max(held_when_slow, waiting["slow"] + len(runs["slow"]))
+    assert ended["good"] > 10 * ended["slow"] > 0
+    assert held_when_slow <= 4

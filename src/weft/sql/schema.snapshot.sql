@@ -2187,6 +2187,14 @@ ALTER TABLE weft.schema_range OWNER TO postgres;
 
 COMMENT ON COLUMN weft.schema_range.oldest_program IS 'raised by the contract step, which takes away what older programs call';
 
+CREATE TABLE weft.service (
+    tenant_id integer NOT NULL,
+    name text NOT NULL,
+    batch_id bigint NOT NULL,
+    job_id integer NOT NULL
+);
+ALTER TABLE weft.service OWNER TO postgres;
+
 CREATE TABLE weft.setup (
     tenant_id integer NOT NULL,
     name text NOT NULL,
@@ -2929,6 +2937,9 @@ ALTER TABLE ONLY weft.schema_range
 ALTER TABLE ONLY weft.secret
     ADD CONSTRAINT secret_pkey PRIMARY KEY (user_id, name);
 
+ALTER TABLE ONLY weft.service
+    ADD CONSTRAINT service_pkey PRIMARY KEY (tenant_id, name);
+
 ALTER TABLE ONLY weft.setup
     ADD CONSTRAINT setup_pkey PRIMARY KEY (tenant_id, name);
 
@@ -3323,6 +3334,8 @@ CREATE INDEX schedule_tenant_id_idx ON weft.schedule USING btree (tenant_id, sch
 CREATE UNIQUE INDEX schedule_user_id_idempotency_key_idx ON weft.schedule USING btree (user_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
 
 CREATE INDEX schedule_user_idx ON weft.schedule USING btree (user_id, schedule_id);
+
+CREATE INDEX service_job_idx ON weft.service USING btree (batch_id, job_id);
 
 CREATE UNIQUE INDEX sink_name_idx ON weft.sink USING btree (tenant_id, name) WHERE (ended_at IS NULL);
 
@@ -3956,6 +3969,8 @@ ALTER TABLE weft.schedule_run ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.secret ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE weft.service ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE weft.setup ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.sink ENABLE ROW LEVEL SECURITY;
@@ -4171,6 +4186,8 @@ CREATE POLICY system_rows ON weft.schedule TO weft_system USING (true);
 CREATE POLICY system_rows ON weft.schedule_run TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.secret TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.service TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.setup TO weft_system USING (true);
 
@@ -4399,6 +4416,8 @@ CREATE POLICY tenant_rows ON weft.schedule TO weft_tenant USING ((tenant_id = ( 
 CREATE POLICY tenant_rows ON weft.schedule_run TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.secret TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.service TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.setup TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
@@ -5106,6 +5125,9 @@ GRANT USAGE ON SEQUENCE weft.schedule_schedule_id_seq TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.schema_range TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.schema_range TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.service TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.service TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.setup TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.setup TO weft_system;

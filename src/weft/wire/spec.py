@@ -17,6 +17,7 @@ from weft.wire.documents.engines import EngineOptions
 from weft.wire.documents.files import FileInput, FileOutput
 from weft.wire.documents.job_logs import LogDocument
 from weft.wire.documents.secrets import SecretUse
+from weft.wire.documents.services import ServiceDocument
 from weft.wire.documents.simulations import SimulationDocument
 
 INDEX_VARIABLE: Final = "WEFT_INDEX"
@@ -90,6 +91,8 @@ class JobSpec(msgspec.Struct, frozen=True, omit_defaults=True, array_like=False)
     """Files that it gets before it starts."""
     outputs: tuple[FileOutput, ...] | None = None
     """Files that are kept when it has ended."""
+    service: ServiceDocument | None = None
+    """It runs beneath a minder, which asks whether it is healthy."""
     inherit_env: dict[str, str] | None = None
     """The environment of the caller's shell, of `weft run` and `weft each`.
 
@@ -129,8 +132,9 @@ SECRETS: Final = "secrets"
 NO_NETWORK: Final = "no network"
 CONTAINER: Final = "a container"
 FILES: Final = "files"
+SERVICE: Final = "a service"
 ENGINE_OPTIONS: Final = "a choice of its engine"
-REQUIREMENTS: Final = frozenset({SECRETS, NO_NETWORK, CONTAINER, FILES, ENGINE_OPTIONS})
+REQUIREMENTS: Final = frozenset({SECRETS, NO_NETWORK, CONTAINER, FILES, ENGINE_OPTIONS, SERVICE})
 """All that jobs may require of their runner."""
 
 

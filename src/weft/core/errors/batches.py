@@ -202,3 +202,11 @@ class BatchRunning(Conflict):
 
     code = "API.BATCH_RUNNING"
     sqlstate = "WF236"
+
+
+class ServiceRuns(Conflict):
+    """Another service of this name has not ended."""
+
+    code = "API.SERVICE_RUNS"
+    sqlstate = "WF237"
+    advice = "Cancel it, wait until it has ended, and submit again."

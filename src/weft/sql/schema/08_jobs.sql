@@ -160,6 +160,21 @@ CREATE POLICY query_rows ON weft.job_label FOR SELECT TO weft_api, weft_driver
     USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
 GRANT SELECT ON weft.job_label TO weft_api, weft_driver;
 
+-- The service that has a name, and so runs at most once. It has it until a later one of the name is submitted,
+-- which is refused before it has ended.
+CREATE TABLE weft.service (
+    tenant_id int NOT NULL,
+    name text NOT NULL,
+    batch_id bigint NOT NULL,
+    job_id int NOT NULL,
+    PRIMARY KEY (tenant_id, name)
+);
+CREATE INDEX service_job_idx ON weft.service (batch_id, job_id);
+ALTER TABLE weft.service ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenant_rows ON weft.service TO weft_tenant
+    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
+CREATE POLICY system_rows ON weft.service TO weft_system USING (true);
+
 -- The specs of consecutive jobs, compressed (weft.wire.spec).
 CREATE TABLE weft.job_spec (
     batch_id bigint NOT NULL,

@@ -28,6 +28,7 @@ from weft.submission.translation.files import check_inputs, check_outputs, with_
 from weft.submission.translation.network import check_network, without_network
 from weft.submission.translation.retries import check_retry, rules_of, stored_policy
 from weft.submission.translation.secrets import check_uses, with_secrets
+from weft.submission.translation.services import as_service, check_service, kept_of_service
 from weft.submission.translation.simulations import (
     as_simulation,
     check_simulated,
@@ -120,6 +121,7 @@ _LISTED: Final = (
     JobField("secrets", (check_uses,), spec=with_secrets),
     JobField("inputs", (check_inputs,), spec=with_files),
     JobField("outputs", (check_outputs,), spec=with_files),
+    JobField("service", (check_service,), kept_of_service, as_service),
 )
 
 

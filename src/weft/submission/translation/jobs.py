@@ -28,6 +28,7 @@ from weft.submission.translation.rows import (
     fill_labels,
     fill_rare_fields,
 )
+from weft.submission.translation.services import STARTS_MAX, check_children, check_services
 from weft.submission.translation.sets import Combos, sets_of
 from weft.wire.documents.batches import JobDocument
 
@@ -69,6 +70,8 @@ def translate(
         parents=_parents(jobs, context, positions, problems),
         carriers=carriers_of(context.rare(jobs), positions, context, problems),
     )
+    if fields and columns.parents:
+        check_children(jobs, columns.parents, positions, problems)
     problems.raise_any()
     order = None
     if context.whole and columns.parents:
@@ -103,6 +106,8 @@ def _checked(
     check_fields(fields, jobs, context.settings, problems)
     if fields and not context.has_lifecycle:
         check_retried(jobs, problems)
+    if fields:
+        check_services(jobs, problems, has_lifecycle=context.has_lifecycle)
     check_jobs(
         jobs,
         context.settings,
@@ -147,7 +152,9 @@ def _rows(
         group_id=_one_if_same(columns.group_id),
         priority=_one_if_same([job.priority for job in jobs]),
         always_run=_one_if_same([job.always_run for job in jobs]),
-        max_attempts=_one_if_same([job.max_attempts for job in jobs]),
+        max_attempts=_one_if_same(
+            [job.max_attempts if job.service is None else STARTS_MAX for job in jobs]
+        ),
         retry_on=_one_if_same(columns.retry_on),
         combo_index=_one_if_same(columns.combo_index),
         combo_number=combos.number,
@@ -205,10 +212,10 @@ def _groups(
 
 def _retries(jobs: Sequence[JobDocument], problems: Problems) -> list[int]:
     given = [
-        (job.retry_on, job.retry, job.external_errors, job.exit_codes, job.retry_with)
+        (job.retry_on, job.retry, job.external_errors, job.exit_codes, job.retry_with, job.service)
         for job in jobs
     ]
-    if given.count((None,) * 5) == len(given):
+    if given.count((None,) * 6) == len(given):
         return [DEFAULT_RETRY]
     return [_mask_of(job, index, problems) for index, job in enumerate(jobs)]
 

@@ -19,6 +19,7 @@ from weft.core.states import Reason
 from weft.core.text.whole_numbers import as_written
 from weft.settings import Settings
 from weft.submission.translation.policies import policy_mistakes, whole_policy
+from weft.submission.translation.services import AGAIN
 from weft.wire.documents.batches import JobDocument
 from weft.wire.documents.retries import RetryDocument
 
@@ -86,6 +87,8 @@ def mask_of(job: JobDocument, note: Callable[[str, str], None]) -> int:
     """Return the reasons after which a job is tried again, and whether its rules decide, as bits;
     note what is wrong with a pointer within the job.
     """
+    if job.service is not None:
+        return AGAIN | HAS_RULES | RETRY_WAITS
     mask = DEFAULT_RETRY if job.retry_on is None else 0
     for n, word in enumerate(job.retry_on or ()):
         kind, colon, _ = word.partition(":")

@@ -166,6 +166,7 @@ class Job(JobNumber, kw_only=True):
     licences: Annotated[dict[str, int] | UnsetType, _IF_GIVEN] = UNSET
     app: Annotated[str | UnsetType, _IF_GIVEN] = UNSET
     parameters: Annotated[dict[str, Any] | UnsetType, _IF_GIVEN] = UNSET
+    service: Annotated[dict[str, Any] | UnsetType, _IF_GIVEN] = UNSET
     status: Annotated[str | UnsetType, _IF_GIVEN] = UNSET
     why: Annotated[str | UnsetType | None, _IF_ASKED] = UNSET
 

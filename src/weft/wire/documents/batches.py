@@ -26,6 +26,7 @@ from weft.wire.documents.retries import (
     RetryWith,
 )
 from weft.wire.documents.secrets import JobSecrets
+from weft.wire.documents.services import JobService
 from weft.wire.documents.simulations import JobSimulation
 from weft.wire.patterns import END
 from weft.wire.rates import Rate
@@ -319,6 +320,7 @@ class JobDocument(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=Fal
     parameters: JobParameters = None
     inputs: JobInputs = None
     outputs: JobOutputs = None
+    service: JobService = None
 
     @property
     def array_size(self) -> int | None:

@@ -1,7 +1,14 @@
 """The executor `process`: the job is a process of the worker's host, run as the worker's user."""
 
+import sys
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
 from weft.core.attempt_key import AttemptKey
 from weft.plugins.executors.job_environment import (
+    SHELL,
     identity_of,
     program_of,
     small_environment,
@@ -9,8 +16,11 @@ from weft.plugins.executors.job_environment import (
     variables_of,
 )
 from weft.ports.executor import ExecutorLimits, Reservation
+from weft.wire.documents.services import ServiceDocument
 from weft.wire.spawner import StartProcess
 from weft.wire.spec import JobSpec
+
+_MINDER: Final = str(Path(__file__).with_name("minder.py"))
 
 
 class ProcessExecutor:
@@ -41,6 +51,8 @@ class ProcessExecutor:
     ) -> StartProcess:
         """Return the process: the command, or the script run by its own interpreter or sh."""
         argv, script = program_of(spec)
+        if spec.service is not None:
+            argv, script = _minded(spec.service, argv, script)
         variables = variables_of(key, spec, limits)
         if spec.identity:
             variables = {**identity_of(key, spec), **(spec.env or {}), **variables}
@@ -60,3 +72,13 @@ class ProcessExecutor:
             script,
             umask=None if spec.umask is None else int(spec.umask, 8),
         )
+
+
+def _minded(
+    service: ServiceDocument, argv: tuple[str, ...], script: str | None
+) -> tuple[tuple[str, ...], str | None]:
+    """Return the program that minds this one. A script that would be a file is given to sh."""
+    if script is not None:
+        argv, script = (SHELL, "-c", script, SHELL, *argv), None
+    plan = msgspec.json.encode(service).decode()
+    return (sys.executable, "-I", _MINDER, plan, *argv), script

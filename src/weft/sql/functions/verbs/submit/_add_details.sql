@@ -1,6 +1,6 @@
 -- _add_details: add what the jobs of a bunch have beside their rows: labels, rare fields, what arrays share, specs.
--- Called by: _add_bunch.   Safe to repeat: no.   Locks: update (by the caller).   Plan: inserts; arrays by key.
--- Raises WF161 (as _use_apps).
+-- Called by: _add_bunch.   Safe to repeat: no.   Locks: update (by the caller); as _take_names.   Plan: inserts; arrays by key.
+-- Raises WF161 (as _use_apps), WF237 (as _take_names).
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._add_details(bunch weft.bunch, base int, jobs weft.job_columns) RETURNS void LANGUAGE plpgsql
 AS $$
@@ -35,6 +35,9 @@ BEGIN
         WHERE t.fields ? 'deadline';
         IF EXISTS (SELECT FROM unnest(jobs.rare_fields) f WHERE f ? 'app_revision') THEN
             PERFORM weft._use_apps(bunch, jobs.rare_fields);
+        END IF;
+        IF EXISTS (SELECT FROM unnest(jobs.rare_fields) f WHERE f ? 'service') THEN
+            PERFORM weft._take_names(bunch.tenant_id, bunch.batch_id, ARRAY(SELECT base + j FROM unnest(jobs.rare_jobs) j));
         END IF;
     END IF;
 END $$;

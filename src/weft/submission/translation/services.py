@@ -1,0 +1,142 @@
+"""Services: jobs that are started again whenever they end (ADR 143)."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import msgspec
+
+from weft.core.ends.retry_policy import WAIT_MAX_S
+from weft.core.errors import InvalidValue
+from weft.core.graph.parents import Parents
+from weft.core.graph.positions import Positions
+from weft.core.problems import Problems
+from weft.core.states import Reason
+from weft.settings import Settings
+from weft.submission.translation.executors import USUAL
+from weft.wire.documents.batches import JobDocument
+from weft.wire.documents.services import HealthDocument
+from weft.wire.spec import SERVICE, JobSpec, requiring
+
+STARTS_MAX: Final = 32_000
+"""Attempts have numbers of 16 bits."""
+_WAIT_MIN_S: Final = 1.0
+_TIME_S: Final = (0.1, 86_400.0)
+_FAILURES_MAX: Final = 1000
+_NOT_BESIDE: Final = (
+    "function", "simulation", "container", "engine", "app", "count", "values", "outputs", "retry",
+    "retry_on", "external_errors", "exit_codes", "retry_with", "deadline",
+)  # fmt: skip
+_NEVER_AGAIN: Final = {
+    Reason.PREEMPTED, Reason.CANCELLED, Reason.DEADLINE, Reason.BLOCKED, Reason.OVERDUE,
+}  # fmt: skip
+AGAIN: Final = sum(1 << reason for reason in Reason if reason not in _NEVER_AGAIN)
+"""The reasons after which a service is started again, as bits; losses have no limit of their own.
+"""
+
+
+def check_service(job: JobDocument, _: Settings, problems: Problems, at: str) -> None:
+    """Note what is wrong with a service, and with what stands beside it."""
+    service = job.service
+    assert service is not None
+    if not job.name:
+        problems.add(InvalidValue, f"{at}/service", "a service needs a `name`")
+    if not job.command and not job.script:
+        problems.add(InvalidValue, f"{at}/service", "a service needs a `command` or `script`")
+    if job.script and job.script.startswith("#!"):
+        message = "a script of a service is run by sh: name its program in `command`"
+        problems.add(InvalidValue, f"{at}/script", message)
+    if job.executor not in {None, USUAL}:
+        problems.add(InvalidValue, f"{at}/executor", "a service is a process of a worker's host")
+    for name in _NOT_BESIDE:
+        if getattr(job, name) is not None:
+            problems.add(InvalidValue, f"{at}/{name}", "not allowed in a service")
+    if job.max_attempts != 1:
+        message = "not allowed in a service, which has as many as it needs"
+        problems.add(InvalidValue, f"{at}/max_attempts", message)
+    if not _WAIT_MIN_S <= service.first_s <= service.longest_s <= WAIT_MAX_S:
+        message = f"it should be from {_WAIT_MIN_S:g} to longest_s, which is at most a year"
+        problems.add(InvalidValue, f"{at}/service/first_s", message)
+    if service.health is not None:
+        for field, message in _wrong_health(service.health):
+            problems.add(InvalidValue, f"{at}/service/health{field}", message)
+
+
+def _wrong_health(health: HealthDocument) -> Iterator[tuple[str, str]]:
+    if bool(health.command) is (health.http is not None):
+        yield "", "it has one of `command` and `http`"
+    if any("\0" in one for one in (*(health.command or ()), health.http or "")):
+        yield "", "a text cannot contain NUL"
+    if health.http is not None:
+        try:
+            parts = urlsplit(health.http)
+            is_good = parts.scheme in {"http", "https"} and bool(parts.hostname)
+        except ValueError:
+            is_good = False
+        if not is_good:
+            yield "/http", "it should be an address such as http://127.0.0.1:8080/ready"
+    least, most = _TIME_S
+    for name in ("every_s", "timeout_s"):
+        if not least <= getattr(health, name) <= most:
+            yield f"/{name}", f"it should be from {least:g} to {most:g}"
+    if not 1 <= health.failures <= _FAILURES_MAX:
+        yield "/failures", f"it should be from 1 to {_FAILURES_MAX}"
+
+
+def check_services(
+    jobs: Sequence[JobDocument], problems: Problems, *, has_lifecycle: bool
+) -> None:
+    """Note names that two services of a document have, and statuses beside them."""
+    seen: set[str] = set()
+    for index, job in enumerate(jobs):
+        if job.service is None:
+            continue
+        if has_lifecycle:
+            message = "not in a batch with a lifecycle, which says itself what follows an end"
+            problems.add(InvalidValue, f"/jobs/{index}/service", message)
+        if job.name in seen:
+            message = "two services of a document have this name"
+            problems.add(InvalidValue, f"/jobs/{index}/name", message)
+        seen.add(job.name or "")
+
+
+def check_children(
+    jobs: Sequence[JobDocument],
+    parents: Sequence[Parents],
+    positions: Positions,
+    problems: Problems,
+) -> None:
+    """Note jobs that would wait for the end of a service."""
+    services = {
+        positions.of(index).start for index, job in enumerate(jobs) if job.service is not None
+    }
+    for index, given in enumerate(parents if services else ()):
+        if any(
+            one in services if isinstance(one, int) else not services.isdisjoint(one)
+            for one in given
+        ):
+            message = "it would wait for a service, which does not end"
+            problems.add(InvalidValue, f"/jobs/{index}/parents", message)
+
+
+def kept_of_service(job: JobDocument) -> Mapping[str, Any]:
+    """Return what is kept: every exit code but 0 is told as an external error, after which it
+    waits and is tried again, and no wait is the last one.
+    """
+    service = job.service
+    assert service is not None
+    waits = [service.first_s]
+    while waits[-1] < service.longest_s:
+        waits.append(min(2 * waits[-1], service.longest_s))
+    steps = [{"tries": 1, "wait_s": one} for one in waits[:-1]]
+    steps.append({"tries": STARTS_MAX, "wait_s": waits[-1]})
+    return {
+        "service": msgspec.to_builtins(service),
+        "retry": {"policy": "stepwise", "jitter": 0, "steps": steps, "give_up_s": None},
+        "end_rules": {"external": [[1, 255]]},
+    }
+
+
+def as_service(spec: JobSpec) -> JobSpec:
+    """Let only runners run this job that know how to mind it."""
+    return requiring(spec, SERVICE)

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -30,6 +31,9 @@ while :; do sleep 0.1; done
 def cluster() -> Iterator[NomadCluster]:
     with nomad_cluster() as found:
         yield found
+        until = time.monotonic() + 60
+        while any(one["ClientStatus"] == "running" for one in found.ask("GET", "allocations")):
+            assert time.monotonic() < until, "a worker of a deleted machine runs"
 
 
 @pytest.fixture

@@ -1,0 +1,59 @@
+"""A pool that grows by jobs of a real Nomad, runs jobs there and shrinks."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from e2e.pool_site import PoolSite, pool_site
+from runners.nomad_cluster import NomadCluster, nomad_cluster
+
+pytestmark = [pytest.mark.engine(name="nomad"), pytest.mark.timeout(600)]
+POOL = """
+[[pool]]
+name = "hpc"
+provider = "nomad"
+max_workers = 2
+idle_s = 2
+stale_s = 120
+window_s = 1
+[pool.options]
+program = "{program}"
+[[pool.flavours]]
+name = "node"
+cpu = 1
+memory = "512Mi"
+"""
+
+
+@pytest.fixture
+def cluster() -> Iterator[NomadCluster]:
+    with nomad_cluster() as found:
+        yield found
+
+
+@pytest.fixture
+def site(tmp_path: Path, cluster: NomadCluster) -> Iterator[PoolSite]:
+    settings = {"WEFT_NOMAD_ADDRESS": cluster.address, "WEFT_NOMAD_CORE_MHZ": "100"}
+    with pool_site(tmp_path, settings, connect="WEFT_NOMAD_CONNECT") as weft:
+        yield PoolSite(weft, tmp_path)
+
+
+def test_a_pool_of_nomad_jobs_runs_jobs_and_leaves_nothing(
+    site: PoolSite, cluster: NomadCluster
+) -> None:
+    site.apply(POOL)
+    done = site.submit(command=["sleep", "1"], resources={"cpu": 1}, count=6)
+    assert done.returncode == 0, done.stderr.decode()
+    batch = done.stdout.decode().strip()
+    site.until(lambda: site.told("status", batch)["complete"], "all jobs have run")
+    status = site.told("status", batch)
+    worker = site.told("status", f"{batch}.j1")["attempts"][-1]["worker"]
+    site.until(lambda: not site.machines(), "the machines end")
+    audit = site.weft.run("audit")
+
+    assert (status["n_succeeded"], status["n_jobs"]) == (6, 6)
+    assert worker.startswith("hpc-")
+    assert audit.returncode == 0, audit.stdout.decode()
+    assert cluster.ask("GET", "jobs") == []
+    assert cluster.ask("GET", "vars") == []

@@ -10,16 +10,16 @@ import socket
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import httpx
 import pytest
 
 from e2e.agave_client import AgaveClient, agave_python
 from e2e.conftest import Weft, until
+from e2e.metadata_service import Metadata
 from e2e.s3_server import PORT, Buckets, s3_server
 from e2e.test_workers_outside import Outside, submit
 from middle import Middle
@@ -338,36 +338,6 @@ class Signer:
             self.sent += [one.part] if one.method == "PUT" else []
             self.before(one)
         return [Signed(self._urls.part_url(self._store, one)) for one in wanted]
-
-
-class Metadata(BaseHTTPRequestHandler):
-    """The metadata service of a machine with a role: its credentials are soon over."""
-
-    asked: ClassVar[list[str]] = []
-
-    def do_PUT(self) -> None:
-        self._tell("the-session")
-
-    def do_GET(self) -> None:
-        self.asked.append(self.path)
-        if self.headers["x-aws-ec2-metadata-token"] != "the-session":
-            self.send_error(401)
-        elif self.path.endswith("/"):
-            self._tell("builder")
-        else:
-            hours = 0 if len(self.asked) < 3 else 6
-            keys = {"AccessKeyId": "AKIAROLE", "SecretAccessKey": "of-the-role", "Token": "tk/+"}
-            ends = datetime.now(UTC) + timedelta(hours=hours)
-            self._tell(json.dumps({**keys, "Expiration": f"{ends:%Y-%m-%dT%H:%M:%SZ}"}))
-
-    def _tell(self, text: str) -> None:
-        self.send_response(200)
-        self.send_header("content-length", str(len(text)))
-        self.end_headers()
-        self.wfile.write(text.encode())
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
 
 
 async def test_the_role_of_the_machine_stores_in_parts(

@@ -41,7 +41,7 @@ from weft.plugins.runners.nomad.statuses import (
 from weft.plugins.runners.remote import Left, Status
 from weft.plugins.runners.remote.black_nodes import told_avoided
 from weft.plugins.runners.remote.calls import LongText
-from weft.plugins.runners.remote.outputs import live_bytes, pieces_of, room_of
+from weft.plugins.runners.remote.outputs import grown_of, live_bytes, pieces_of, room_of
 from weft.plugins.runners.remote.scripts import ASK, PRODUCTS
 from weft.ports.executor import ExecutorLimits
 from weft.ports.log_store import Stored, StoredStream
@@ -218,16 +218,7 @@ class NomadEngine:
 
     async def grown(self, stored: Mapping[str, Stored]) -> Mapping[str, Sequence[Piece]]:
         """Ask the nodes for what is new."""
-        answers = await asyncio.gather(
-            *(self._grown(name, has) for name, has in stored.items()), return_exceptions=True
-        )
-        found = {}
-        for name, answer in zip(stored, answers, strict=True):
-            if isinstance(answer, list):
-                found[name] = answer
-            elif not isinstance(answer, WeftError):  # its node may be away
-                raise answer
-        return found
+        return await grown_of(stored, self._grown)
 
     async def _grown(self, name: str, stored: Stored) -> list[Piece]:
         pieces: list[Piece] = []

@@ -6,11 +6,11 @@ and by the next one: nothing is stored twice, and nothing is left out.
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from weft.core.attempt_key import AttemptKey
-from weft.core.errors import Unavailable
+from weft.core.errors import Unavailable, WeftError
 from weft.core.files.log_location import LogLocation
 from weft.plugins.runners.remote.ends import at_ns
 from weft.plugins.runners.remote.engine import Engine, Status
@@ -66,6 +66,26 @@ def pieces_of(stream: int, head: bytes, cut: int = 0, tail: bytes = b"") -> list
     """Return a stream's bytes as pieces, with the cut between them."""
     pieces = [Piece(stream, 0, head), encode_cut(stream, 0, cut, 1), Piece(stream, 0, tail)]
     return [one for one, is_there in zip(pieces, (head, cut, tail), strict=True) if is_there]
+
+
+async def grown_of(
+    stored: Mapping[str, Stored],
+    grown: Callable[[str, Stored], Awaitable[list[Piece]]],
+    silent: tuple[type[Exception], ...] = (WeftError,),
+) -> Mapping[str, Sequence[Piece]]:
+    """Return what `grown` says of each attempt, without those whose node is away: then it raises
+    one of `silent`.
+    """
+    answers = await asyncio.gather(
+        *(grown(name, has) for name, has in stored.items()), return_exceptions=True
+    )
+    found = {}
+    for name, answer in zip(stored, answers, strict=True):
+        if not isinstance(answer, BaseException):
+            found[name] = answer
+        elif not isinstance(answer, silent):
+            raise answer
+    return found
 
 
 class _Output:

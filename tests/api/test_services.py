@@ -1,0 +1,38 @@
+"""Services of a tenant: one of a name at a time, whoever submits it, and again after its end."""
+
+import asyncpg
+import httpx
+import pytest
+
+from weft.sql import text_of
+
+
+async def submitted(http: httpx.AsyncClient, *names: str) -> httpx.Response:
+    jobs = [{"name": name, "command": ["true"], "service": {}} for name in names]
+    return await http.post("/v1/batches", json={"name": "x", "jobs": jobs})
+
+
+async def test_one_service_of_a_name_has_not_ended(
+    http: httpx.AsyncClient, database: dict[str, str]
+) -> None:
+    assert (await submitted(http, "a", "b")).status_code == 201
+    for names in (("b",), ("c", "a")):
+        refused = await submitted(http, *names)
+        assert refused.status_code == 409, refused.text
+        assert refused.json()["code"] == "API.SERVICE_RUNS"
+    assert (await submitted(http, "c")).status_code == 201  # the refused one has not taken it
+    shown = (await http.get("/v1/batches/1/jobs/1")).json()
+    assert shown["service"] == {}
+    admin = await asyncpg.connect(database["admin"])
+    check = text_of("audit", "services_have_names")
+    assert await admin.fetch(check) == []
+    await admin.execute("DELETE FROM weft.service WHERE name = 'a'")
+    assert [row["name"] for row in await admin.fetch(check)] == ["a"]
+    await admin.close()
+
+
+@pytest.mark.parametrize("service", [{"restart": "never"}, {"health": {"tcp": 3}}, 3])
+async def test_wrong_services_are_refused(http: httpx.AsyncClient, service: object) -> None:
+    job = {"name": "a", "command": ["true"], "service": service}
+    answer = await http.post("/v1/batches", json={"name": "x", "jobs": [job]})
+    assert answer.status_code == 400, answer.text

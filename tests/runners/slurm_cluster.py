@@ -6,7 +6,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from tempfile import mkdtemp
@@ -21,8 +21,9 @@ PORT = 16900
 class SlurmCluster:
     """A cluster that runs."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, given: Mapping[str, str]) -> None:
         self.directory = directory
+        self._given = given
         self.conf = directory / "etc" / "slurm.conf"
 
     def run(self, *words: str) -> str:
@@ -49,7 +50,7 @@ class SlurmCluster:
         try:
             yield
         finally:
-            await asyncio.to_thread(start, self.directory)
+            await asyncio.to_thread(start, self.directory, self._given)
 
     @property
     def _state(self) -> Path:
@@ -67,26 +68,26 @@ class SlurmCluster:
             signal.sigtimedwait([], 0.1)
 
 
-def start(directory: Path) -> None:
-    """Start what does not run."""
+def start(directory: Path, given: Mapping[str, str]) -> None:
+    """Start what does not run. `given`: variables of the script."""
     subprocess.run(
         [SCRIPT, "start", str(directory), str(PORT)],
-        check=True, capture_output=True, timeout=START_S,
+        check=True, capture_output=True, timeout=START_S, env={**os.environ, **given},
     )  # fmt: skip
 
 
 @contextmanager
-def slurm_cluster() -> Iterator[SlurmCluster]:
-    """Run a cluster; skip the test where there cannot be one."""
+def slurm_cluster(**given: str) -> Iterator[SlurmCluster]:
+    """Run a cluster; skip the test where there cannot be one. `given`: `CPUS`, `MORE`."""
     if os.geteuid() != 0:
         pytest.skip("slurmd starts jobs as other users, so it needs root")
     directory = Path(mkdtemp(prefix="weft-slurm-"))
     try:
         try:
-            start(directory)
+            start(directory, given)
         except subprocess.CalledProcessError as error:
             pytest.skip(f"Slurm cannot be started: {error.stderr.decode()[-300:]}")
-        cluster = SlurmCluster(directory)
+        cluster = SlurmCluster(directory, given)
         yield cluster
         with_jobs = ["scancel", "--user=root"]
         subprocess.run(

@@ -26,6 +26,8 @@ from weft.testing.remote_runner_suite import RemoteRunnerSuite
 from weft.wire.spec import JobSpec
 
 GATEWAY = "hpc"
+LOOK_S = 0.05
+"""Between two looks at what tells nobody: who only looks takes a core from the engine."""
 
 
 class Watched:
@@ -105,7 +107,7 @@ class RealEngineSuite(RemoteRunnerSuite):
 
     async def _until_failed(self, call: str) -> None:
         while not any(call in one.refused for one in self.engines):
-            await asyncio.sleep(0)
+            await asyncio.sleep(LOOK_S)
 
     odd: tuple[type, str, object]
     """Which method of whom answers what, while nothing that the engine says makes sense."""
@@ -133,7 +135,7 @@ class RealEngineSuite(RemoteRunnerSuite):
     async def settled(self) -> None:
         async with asyncio.timeout(60):
             while list((self.root / "state" / "handles").iterdir()):
-                await asyncio.sleep(0)
+                await asyncio.sleep(LOOK_S)
 
     brings_asks = True
     """Whether it brings back what jobs ask to wait for."""
@@ -182,7 +184,7 @@ class RealEngineSuite(RemoteRunnerSuite):
             if self.sends_signals:
                 async with asyncio.timeout(60):
                     while not ready.exists():
-                        await asyncio.sleep(0)
+                        await asyncio.sleep(LOOK_S)
             agent.runner.command([Command(1, one.key, signal.SIGUSR1)])
             ((_, refusal),) = (await agent.until(lambda told: bool(told.obeyed))).obeyed
             if self.sends_signals:

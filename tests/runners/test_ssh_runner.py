@@ -15,7 +15,7 @@ from types import SimpleNamespace
 import asyncssh
 import pytest
 
-from runners.real_engine import RealEngineSuite, Watched, limits_at, runner_of
+from runners.real_engine import LOOK_S, RealEngineSuite, Watched, limits_at, runner_of
 from runners.slurm_cluster import SlurmCluster, slurm_cluster
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import Unavailable
@@ -213,7 +213,7 @@ class TestSlurmLogin(RealEngineSuite, FollowedOutputSuite, EngineFaultsSuite):
                 submitting = asyncio.ensure_future(agent.runner.submit(later))
                 async with asyncio.timeout(20):
                     while "submit" not in self.engines[-1].refused:
-                        await asyncio.sleep(0)
+                        await asyncio.sleep(LOOK_S)
             await submitting
             ends = [await agent.end_of(one) for one in [runs, *later]]
             assert {end.exit_code for end in ends} == {0}
@@ -224,8 +224,7 @@ class TestSlurmLogin(RealEngineSuite, FollowedOutputSuite, EngineFaultsSuite):
         async with self.ended() as agent:
             async with self.cluster.controller_down(), asyncio.timeout(60):
                 submitting = asyncio.ensure_future(agent.runner.submit([one]))
-                while "submit" not in self.engines[-1].refused:
-                    await asyncio.sleep(0)
+                await self._until_failed("submit")
             await submitting
             assert (await agent.end_of(one)).exit_code == 0
 
@@ -263,4 +262,4 @@ class TestSlurmLogin(RealEngineSuite, FollowedOutputSuite, EngineFaultsSuite):
         runner.leave()
         async with asyncio.timeout(20):
             while own & {*_children(pid)}:
-                await asyncio.sleep(0)
+                await asyncio.sleep(LOOK_S)

@@ -29,9 +29,9 @@ start() {
   configure
   own=
   [ -z "${SSHD_HOST:-}" ] || own="unshare --mount --pid --fork --kill-child --mount-proc sh -c"
-  serve="exec /usr/sbin/sshd -D -e -f $DIR/etc/sshd_config"
+  serve="/usr/sbin/sshd -D -e -f $DIR/etc/sshd_config"
   # The shell reaps what sessions leave behind, as the first process of a host does.
-  if [ -n "$own" ]; then spawn sshd $own "mount -t tmpfs tmpfs /srv; (${serve}) & wait"
+  if [ -n "$own" ]; then spawn sshd $own "mount -t tmpfs tmpfs /srv; (exec ${serve}) & wait"
   else spawn sshd $serve; fi
   wait_for sshd 10 port_open "$PORT"
 }

@@ -1,9 +1,10 @@
 -- _add_bunch: add the jobs of a bunch, with all that belongs to them.
 -- Called by: add_jobs, submit. The update is the caller's own, or it holds the update's lock.   Safe to repeat: no.
--- Locks: update (by the caller); as _shape_ids; as _lock_parents; membership (new); as _job_gate_sets; as _limit_gate_sets; output_term.
+-- Locks: update (by the caller); as _shape_ids; as _lock_parents; membership (new); as _job_gate_sets; as _limit_gate_sets;
+--   as _add_details; output_term.
 -- Plan: inserts; parents by key.
 -- limits: as from _before_submit.
--- Raises WF103 (group), WF205 (parent does not exist), WF134 (as _limit_gate_sets).
+-- Raises WF103 (group), WF205 (parent does not exist), WF134 (as _limit_gate_sets), WF237 (as _add_details).
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._add_bunch(of_update weft.batch_update, bunch weft.bunch, jobs weft.job_columns, limits jsonb)
 RETURNS void LANGUAGE plpgsql

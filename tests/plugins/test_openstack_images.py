@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 from weft.plugins.providers.openstack.cloud import Cloud
-from weft.plugins.providers.openstack.leftovers import MARK, leftovers, mark, remove
+from weft.plugins.providers.openstack.leftovers import MARK, TEMPLATE, leftovers, mark, remove
 from weft.plugins.providers.openstack.settings import OpenStackSettings
 from weft.ports.provider import ProviderError
 
@@ -48,7 +48,7 @@ class _Stub:
         return found
 
     def create_server_image(self, _server: str, _name: str, mark: dict[str, str]) -> None:
-        assert mark == {MARK: "weft-mine"}
+        assert mark == {MARK: "weft-mine", TEMPLATE: SERVER}
         self.n_made += 1
         self.all.append(image("queued"))
 
@@ -152,3 +152,19 @@ def test_disks_that_were_to_end_with_their_server_are_left_over() -> None:
     assert (left.kind, left.provider_id, left.region) == ("disk", "own", "north")
     remove(cloud, left)
     assert cloud.all.keys() == {"kept", "other"}
+
+
+def test_image_that_a_person_takes_of_a_machine_is_theirs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It inherits the marks of the machine's own image, but not its name."""
+    marks = {MARK: "weft-mine", TEMPLATE: SERVER}
+    made, theirs, old = (
+        SimpleNamespace(id=name, name=name, status="active", properties=properties)
+        for name, properties in [
+            (f"worker-{SERVER[:8]}", marks), ("before-upgrade", marks),
+            (f"worker-{SERVER[:8]}", {MARK: "weft-other", TEMPLATE: SERVER}),
+        ]
+    )  # fmt: skip
+    cloud = _Disks()
+    monkeypatch.setattr(cloud, "images", lambda: [made, theirs, old])
+    (left,) = leftovers(cloud, "weft-mine", "", [])
+    assert (left.kind, left.provider_id) == ("image", made.id)

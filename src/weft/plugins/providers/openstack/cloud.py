@@ -14,7 +14,7 @@ from weft.plugins.providers.openstack.images import (
     is_being_made,
     newest,
 )
-from weft.plugins.providers.openstack.leftovers import MARK, leftovers, mark, remove
+from weft.plugins.providers.openstack.leftovers import MARK, TEMPLATE, leftovers, mark, remove
 from weft.plugins.providers.openstack.options import names_in, text_of
 from weft.plugins.providers.openstack.settings import OpenStackSettings
 from weft.ports.provider import Leftover, ProviderError, WantedMachine
@@ -228,7 +228,7 @@ class Cloud:
                 return found
             if not any(map(is_being_made, images)):
                 check_ready(cloud, server, options)
-                cloud.compute.create_server_image(server, name, {MARK: tag})
+                cloud.compute.create_server_image(server, name, {MARK: tag, TEMPLATE: server})
         raise ProviderError(
             f"image {name} is being made from server {template}; machines come when it is ready"
         )

@@ -14,6 +14,7 @@ from weft.plugins.providers.openstack.options import text_of
 from weft.ports.provider import Leftover
 
 MARK: Final = "weft_deployment"
+TEMPLATE: Final = "weft_template"
 FREE: Final = frozenset({"available", "error", "error_deleting"})
 """What states of a disk say that no server has it."""
 DISKS: Final = "block-storage"
@@ -90,11 +91,22 @@ def _images(
 ) -> Iterator[Any]:
     """Yield images of templates that no pool has any more, and those that never became ready."""
     images = list(cloud.image.images())
-    made = [one for one in images if (one.properties or {}).get(MARK) == tag]
+    made = [one for one in images if _is_made(one, tag)]
     kept = {*used}
     for options in pools if made else ():
         kept |= _of_pool(cloud, images, options)
     yield from (one for one in made if one.id not in kept)
+
+
+def _is_made(image: Any, tag: str) -> bool:  # noqa: ANN401 (the SDK's)
+    """Say whether weft made an image. One that a person takes of a machine inherits the marks of
+    the machine's own, but not its name.
+    """
+    marks = image.properties or {}
+    template = marks.get(TEMPLATE)
+    if marks.get(MARK) != tag or not template:
+        return False
+    return str(image.name).endswith(image_name("", template))
 
 
 def _of_pool(cloud: Any, images: Sequence[Any], options: Mapping[str, Option]) -> set[str]:  # noqa: ANN401

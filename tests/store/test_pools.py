@@ -201,3 +201,26 @@ async def test_a_machine_on_which_everything_fails_goes_unless_a_person_cordons_
         assert (change["machine"], change["kind"], change["reason"]) == (broken, "delete", "why")
         shown = await world.api.get_worker(world.caller, broken, world.pool)
         assert shown["state"] == "draining"
+
+
+async def test_an_empty_pool_is_looked_at_while_its_provider_has_another(world: World) -> None:
+    """What its options name is kept: the images of its template are no leftovers."""
+
+    async def is_there() -> bool:
+        rows = await world.driver.pool_rounds(await world.lead(), limit_jobs=1)
+        return world.pool in [row["plan"]["name"] for row in rows]
+
+    rest = await others(world)
+    names = ("none-a", "none-b")
+    empty = [
+        Pool(name=world.pool, provider=names[0], max_workers=0, flavours=(SMALL,)),
+        Pool(name=f"{world.pool}-b", provider=names[1], max_workers=2, flavours=(SMALL,)),
+    ]
+    try:
+        await world.api.save_pools(world.caller, [*rest, *empty])
+        assert not await is_there()
+        beside = msgspec.structs.replace(empty[1], provider=names[0])
+        await world.api.save_pools(world.caller, [*rest, empty[0], beside])
+        assert await is_there()
+    finally:
+        await world.api.save_pools(world.caller, rest)

@@ -1,7 +1,7 @@
 -- save_setup: keep the file of a production line, and make its lifecycles those of new batches, and its parts what they are from now on.
 --   A lifecycle that is the same as before stays; one that the file has no more ends. Jobs keep theirs.
 -- Called by: Store.save_setup (api).   Safe to repeat: yes.
--- Locks: setups; source (of changed lifecycles, in the order of names); as _save_sources; as _save_sinks.   Plan: by key.
+-- Locks: setups; source (the tenant's, in the order of names); as _save_sources (rows above); as _save_sinks.   Plan: by key.
 -- parts: sources (as _save_sources), sinks (as _save_sinks), parameters (as _save_parameters). user_id: who saves it.
 -- by_user: as _add_version.
 -- lifecycles: each name, statuses, document, limits (as in the table), edges [[from, to]], cores [[state, status]],
@@ -26,6 +26,7 @@ BEGIN
     UPDATE weft.lifecycle l SET ended_at = save_setup.at
     WHERE l.tenant_id = save_setup.tenant_id AND l.setup = save_setup.name AND l.ended_at IS NULL
         AND l.name <> ALL (ARRAY(SELECT x ->> 'name' FROM jsonb_array_elements(lifecycles) x));
+    PERFORM FROM weft.source s WHERE s.tenant_id = save_setup.tenant_id ORDER BY s.name FOR UPDATE;
     FOR v_one IN SELECT x FROM jsonb_array_elements(lifecycles) x LOOP
         SELECT l.* INTO v_old FROM weft.lifecycle l
         WHERE l.tenant_id = save_setup.tenant_id AND l.name = v_one ->> 'name' AND l.ended_at IS NULL;
@@ -50,7 +51,6 @@ BEGIN
         INSERT INTO weft.lifecycle_exit (lifecycle_id, tenant_id, first_code, last_code, status, subtype, tries, products)
         SELECT v_id, save_setup.tenant_id, (x ->> 0)::int, (x ->> 1)::int, (x ->> 2)::smallint, x ->> 3, (x ->> 4)::int, (x ->> 5)::boolean
         FROM jsonb_array_elements(v_one -> 'exits') x;
-        PERFORM FROM weft.source s WHERE s.tenant_id = save_setup.tenant_id AND s.lifecycle = v_one ->> 'name' ORDER BY s.name FOR UPDATE;
         UPDATE weft.source s SET batch_day = NULL  -- a batch keeps its lifecycle: the next jobs of its sources go to a new one
         WHERE s.tenant_id = save_setup.tenant_id AND s.lifecycle = v_one ->> 'name' AND s.batch_day IS NOT NULL;
         v_new := v_new || (v_one ->> 'name');

@@ -1,4 +1,4 @@
--- pool_rounds: what the driver has to know to decide about each pool for which machines are made or were made. First, machines
+-- pool_rounds: what the driver has to know to decide about pools of providers with a pool that has machines or may have. First, machines
 --   that go are no longer their jobs', those whose worker came are active, and those whose drain was taken back are so again.
 -- Called by: DriverStore.pool_rounds.   Safe to repeat: yes.
 -- Locks: as _check_epoch; as _release_machines; machine (SKIP LOCKED).
@@ -26,7 +26,7 @@ BEGIN
         'own_jobs', (SELECT coalesce(jsonb_agg(to_jsonb(o)), '[]')
             FROM weft._machine_jobs(p.pool_id, (p.plan ->> 'creates_per_round')::int) o))
     FROM weft.pool p
-    WHERE p.plan IS NOT NULL AND ((p.plan ->> 'max_workers')::int > 0
-        OR EXISTS (SELECT FROM weft.machine m WHERE m.pool_id = p.pool_id AND m.state <> 'deleted'))
+    WHERE p.plan ->> 'provider' IN (SELECT o.plan ->> 'provider' FROM weft.pool o WHERE (o.plan ->> 'max_workers')::int > 0
+        OR (SELECT true FROM weft.machine m WHERE m.pool_id = o.pool_id AND m.state <> 'deleted' LIMIT 1))
     ORDER BY p.name;
 END $$;

@@ -1,5 +1,5 @@
--- Each service that has not ended has its name, so no other one of the name has not ended either. Once it has its name it may be called
--- otherwise.
+-- Each service that has not ended has its name, so no other one of the name runs.
+-- Once it has its name it may be called otherwise.
 SELECT l.batch_id, l.job_id, l.name
 FROM weft.job_label l
 JOIN weft.job j ON j.batch_id = l.batch_id AND j.job_id = l.job_id AND j.state < STATE_SUCCESS

@@ -25,6 +25,7 @@ from weft.driver.loops.loop import LoopContext
 from weft.driver.notice_forms import NoticeForm
 from weft.ports.callback_sender import Answered
 from weft.ports.mailer import Mail
+from weft.ports.sink import SinkMessage
 from weft.ports.store import DeliveryReport, DueCallback
 from weft.settings import Settings
 
@@ -210,6 +211,41 @@ async def test_failure_is_tried_again_after_a_pause_and_given_up_in_the_end() ->
         assert second is not None
         assert 1 <= first <= 2 <= second * 1.01 <= 4.1
         assert last is None
+
+
+class BrokenSinks:
+    """Sinks whose library raises what nobody expects."""
+
+    async def send(self, _: Mapping[str, Any], message: SinkMessage) -> Answered:
+        raise LookupError(f"unknown encoding: canary, for {message.name}")
+
+    async def close(self) -> None: ...
+
+
+async def test_sink_that_breaks_holds_up_nobody() -> None:
+    """It is a try that failed, whose reason has no text of others."""
+
+    async def make(*_: object) -> str:
+        return "{}"
+
+    sender = FakeSender()
+    post = Post(sender, KEY, make=make, sinks=BrokenSinks())
+    sink = {
+        "kind": "sql", "checks": {}, "held": None, "message": "", "options": {}, "tenant": "t",
+        "tries": 3, "rejected_tries": 1,
+    }  # fmt: skip
+    async with at_rest(driver(sender, post=post)) as found:
+        found.store.callbacks[1] = msgspec.structs.replace(due(1), sink=sink)
+        found.store.callbacks[2] = due(2)
+        found.notices.send(payload="callback")
+        await sender.until(1)
+        async with asyncio.timeout(30):
+            while len(found.store.reports) < 2:
+                await found.settled()
+        reports = {one.delivery_id: one for one in found.store.reports}
+        assert reports[1].error == "it cannot be sent: LookupError"
+        assert reports[1].retry_in_s is not None
+        assert reports[2].delivered
 
 
 async def test_what_is_on_its_way_is_not_sent_twice_and_room_is_used_at_once() -> None:

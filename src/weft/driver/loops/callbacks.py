@@ -210,6 +210,8 @@ class CallbackLoop:
             return Answered(error=str(error), rejected=True), False
         except ValueError as error:
             return Answered(error=str(error)), False
+        except Exception as error:  # noqa: BLE001 (one receiver must not hold up all others)
+            return Answered(error=f"it cannot be sent: {type(error).__name__}"), False
 
     async def _record(self) -> None:
         """Record what has ended: what ends meanwhile is recorded together."""

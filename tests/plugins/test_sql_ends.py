@@ -14,6 +14,7 @@ import pytest
 from callbacks.sink_site import KEYS, ROW, site
 from weft.core.addresses import parse_allowed_hosts
 from weft.plugins.lookups.sql import SqlLookUp
+from weft.plugins.sinks import sql
 from weft.plugins.sinks.sql import SqlSink
 from weft.plugins.sources.sql import SqlSource
 from weft.ports.lookup import LookUpAway
@@ -41,6 +42,8 @@ class Archive:
         self.port = port
         self.swallow: bytes | None = None
         """Of a connection that sends this, the answer to the rest is lost."""
+        self.silent: bytes | None = None
+        """A connection that sends this gets no answer any more, and stays."""
 
     async def execute(self, text: str, *values: object) -> None:
         connection = await asyncpg.connect(self.dsn)
@@ -61,13 +64,16 @@ async def relay(dsn: str) -> AsyncIterator[Archive]:
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         back, forth = await asyncio.open_unix_connection(f"{directory}/.s.PGSQL.5432")
-        lost = False
+        lost = silent = False
 
         async def copy(one: asyncio.StreamReader, to: asyncio.StreamWriter, *, up: bool) -> None:
-            nonlocal lost
+            nonlocal lost, silent
             while piece := await one.read(1 << 16):
                 if up and found.swallow is not None and found.swallow in piece:
                     lost = True
+                silent = silent or (up and found.silent is not None and found.silent in piece)
+                if silent:
+                    continue
                 if up or not lost:
                     to.write(piece)
                 else:
@@ -75,9 +81,15 @@ async def relay(dsn: str) -> AsyncIterator[Archive]:
                     return
             to.close()
 
-        async with asyncio.TaskGroup() as group:
-            group.create_task(copy(reader, forth, up=True))
-            group.create_task(copy(back, writer, up=False))
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(copy(reader, forth, up=True))
+                group.create_task(copy(back, writer, up=False))
+        except* ConnectionError:
+            pass  # one side is gone
+        finally:
+            forth.transport.abort()
+            writer.transport.abort()
 
     async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
         found = Archive(dsn, server.sockets[0].getsockname()[1])
@@ -215,6 +227,53 @@ async def test_query_that_takes_too_long_ends_at_the_server(archive: Archive) ->
             pass
 
 
+async def test_server_that_falls_silent_costs_the_timeout_and_no_more(
+    archive: Archive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also in the middle of a transaction, whose ROLLBACK would never be answered."""
+    monkeypatch.setattr(sql, "_TIMEOUT_S", 1.0)
+    archive.silent = b"canary"
+    reader = Reader(archive, "SELECT 'canary' AS key")
+    reader.site = SourceSite(allowed=HERE, timeout_s=1)
+    sink = {"url": archive.url, "sealed": None}
+    message = SinkMessage(1, "t", "d7", BODY, {"statement": "SELECT 'canary'"})
+    async with asyncio.timeout(20):
+        assert "did not answer in time" in await reader.failure()
+        answered = await SqlSink(site()).send(sink, message)
+    assert "did not answer in time" in str(answered.error)
+    assert not answered.delivered
+
+
+@asynccontextmanager
+async def hostile(*answers: bytes) -> AsyncIterator[str]:
+    """Give the address of a server that answers each piece by the next of these."""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            for one in answers:
+                await reader.read(1 << 16)
+                writer.write(one[:1] + (len(one) + 3).to_bytes(4, "big") + one[1:])
+            await reader.read(1 << 16)
+        finally:
+            writer.transport.abort()
+
+    async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        yield f"postgresql://ann:secret@127.0.0.1:{port}/x?sslmode=disable"
+
+
+async def test_answers_that_nobody_can_read_are_failures() -> None:
+    sasl = b"R" + (10).to_bytes(4, "big") + b"SCRAM-SHA-256\0\0"
+    async with hostile(sasl, b"R" + (11).to_bytes(4, "big") + b"garbage") as url:
+        options = {"url": url, "query": "SELECT 1 AS key"}
+        with pytest.raises(SourceFailed) as caught:
+            await asyncio.to_thread(SqlSource().read, options, None, SourceSite(allowed=HERE))
+        message = SinkMessage(1, "t", "d7", BODY, {"statement": "SELECT 1"})
+        answered = await SqlSink(site()).send({"url": url, "sealed": None}, message)
+    for said in (str(caught.value), str(answered.error)):
+        assert "its answer cannot be read (InternalClientError)" in said
+
+
 @pytest.mark.parametrize(
     ("change", "why"),
     [
@@ -333,12 +392,21 @@ class TestStatements(SinkSuite):
         assert await self.arrived() == [("d7", BODY)]
 
     async def test_connections_are_used_again(self) -> None:
+        """And know nothing of the statement before."""
         sink = self.sink()
-        text = "INSERT INTO got VALUES (pg_backend_pid(), :message) ON CONFLICT (name) DO NOTHING"
-        for _ in range(3):
-            answered = await sink.send(self.document(), self.message({"statement": text}))
-            assert answered.delivered, answered
-        await sink.close()
+        got = "INSERT INTO got VALUES (pg_backend_pid(), :message) ON CONFLICT (name) DO NOTHING"
+        set_ = "SELECT set_config('{}', '{}', false)"
+        await self.archive.execute("CREATE ROLE nobody_else")
+        try:
+            for text in (
+                got, set_.format("role", "nobody_else"), got,
+                set_.format("search_path", "nowhere"), got, "CREATE TEMP TABLE got ()", got,
+            ):  # fmt: skip
+                answered = await sink.send(self.document(), self.message({"statement": text}))
+                assert answered.delivered, answered
+        finally:
+            await sink.close()
+            await self.archive.execute("DROP ROLE nobody_else")
         assert len(await self.arrived()) == 1
 
 

@@ -17,13 +17,14 @@ from weft.core.lines.sql import (
     parse_statement,
 )
 from weft.plugins.sources.http import good_address
-from weft.plugins.sources.sql import FAILURES, connected, reason, run
+from weft.plugins.sources.sql import connected, reason, run, transaction
 from weft.ports.callback_sender import Answered
 from weft.ports.sink import SinkMessage, SinkSite
 from weft.ports.source import SourceFailed, SourceSite
 from weft.wire.sealed import folded, opened
 
 _TIMEOUT_S: Final = 30.0
+_RESET_S: Final = 5.0
 _IDLE_S: Final = 20.0
 _IDLE_MAX: Final = 4
 """Connections to one database that wait for a message."""
@@ -56,18 +57,14 @@ class SqlSink:
         try:
             async with asyncio.timeout(_TIMEOUT_S):
                 connection = await self._connection(at)
-                try:
-                    async with connection.transaction():
-                        await run(connection, statement, fields, _TIMEOUT_S)
-                except BaseException:
-                    connection.terminate()
-                    raise
-            self._keep(at, connection)
-        except FAILURES as error:
-            said = folded(reason(error, statement.text, "statement"), values)
-            return Answered(error=f"{at.shown}: {said}", status=_class_of(error), delivered=False)
+                async with transaction(connection):
+                    await run(connection, statement, fields, _TIMEOUT_S)
         except SourceFailed as error:
             return Answered(error=str(error))
+        except Exception as error:  # noqa: BLE001 (as of a source)
+            said = folded(reason(error, statement.text, "statement"), values)
+            return Answered(error=f"{at.shown}: {said}", status=_class_of(error), delivered=False)
+        await self._keep(at, connection)
         return Answered(delivered=True)
 
     async def close(self) -> None:
@@ -84,12 +81,23 @@ class SqlSink:
         host = await asyncio.to_thread(good_address, at.host, at.port, self._site)
         return await connected(at, str(host[4][0]))
 
-    def _keep(self, at: DatabaseAddress, connection: Connection) -> None:
-        waiting = self._idle.setdefault(at, [])
-        if len(waiting) < _IDLE_MAX:
-            waiting.append((time.monotonic(), connection))
-        else:
+    async def _keep(self, at: DatabaseAddress, connection: Connection) -> None:
+        """Keep a connection as if it were new; of what a statement has set, the next one, which
+        may be another sink's, sees nothing.
+        """
+        if len(self._idle.get(at, ())) >= _IDLE_MAX:
             connection.terminate()
+            return
+        try:
+            async with asyncio.timeout(_RESET_S):
+                await connection.execute("DISCARD ALL")
+        except Exception:  # noqa: BLE001 (the message is there all the same)
+            connection.terminate()
+        except asyncio.CancelledError:
+            connection.terminate()
+            raise
+        else:
+            self._idle.setdefault(at, []).append((time.monotonic(), connection))
 
     def _end_old(self) -> None:
         """End connections that nobody has needed for a time, or that the server has closed."""

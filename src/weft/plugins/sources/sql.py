@@ -9,7 +9,8 @@ import asyncio
 import json
 import socket
 import ssl
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from typing import Any, Final
 
 import asyncpg
@@ -28,7 +29,8 @@ from weft.ports.source import Item, Reading, SourceFailed, SourceSite
 _TIMES: Final = ("statement_timeout", "idle_in_transaction_session_timeout", "lock_timeout")
 _MARGIN_S: Final = 5.0
 _SAID_CHARS_MAX: Final = 250
-FAILURES: Final = (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, TimeoutError)
+_TOLD: Final = (asyncpg.PostgresError, asyncpg.InterfaceError)
+"""What a server, or its driver, says of a statement and its values."""
 Options = Mapping[str, Any]
 
 
@@ -94,14 +96,12 @@ async def asked(
         async with asyncio.timeout(within_s):
             host = await asyncio.to_thread(good_address, at.host, at.port, site)
             connection = await connected(at, str(host[4][0]))
-            try:
-                async with connection.transaction(readonly=True):
-                    rows = await run(connection, statement, values, within_s)
-                await connection.close()
-            except BaseException:
-                connection.terminate()
-                raise
-    except FAILURES as error:
+            async with transaction(connection, readonly=True):
+                rows = await run(connection, statement, values, within_s)
+            await connection.close()
+    except SourceFailed:
+        raise
+    except Exception as error:  # whatever the driver of a database raises
         said = reason(error, statement.text, "query", skipped=1)
         raise SourceFailed(f"{at.shown}: {said}", is_wrong=is_wrong(error)) from error
     return [json.loads(row[0]) for row in rows]
@@ -123,6 +123,21 @@ async def connected(at: DatabaseAddress, host: str) -> Connection:
         ssl=_Tls.of(at) if at.tls != "disable" else False, target_session_attrs="any",
         statement_cache_size=0,
     )  # fmt: skip
+
+
+@asynccontextmanager
+async def transaction(connection: Connection, *, readonly: bool = False) -> AsyncIterator[None]:
+    """Commit at the end. After an error the connection is gone, and with it what was done: a
+    ROLLBACK would wait for a server that does not answer, beyond any timeout.
+    """
+    within = connection.transaction(readonly=readonly)
+    try:
+        await within.start()
+        yield
+        await within.commit()
+    except BaseException:
+        connection.terminate()
+        raise
 
 
 class _Tls(ssl.SSLContext):
@@ -183,6 +198,8 @@ def reason(error: BaseException, text: str, field: str, *, skipped: int = 0) -> 
         return "it has no TLS; with ?sslmode=disable weft goes without"
     if isinstance(error, OSError):
         return error.strerror or "no answer"
+    if not isinstance(error, _TOLD):
+        return f"its answer cannot be read ({type(error).__name__})"
     said = str(error).split("\n", 1)[0][:_SAID_CHARS_MAX]
     position = getattr(error, "position", None)
     if not position or not str(position).isdecimal():

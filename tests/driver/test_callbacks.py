@@ -230,7 +230,7 @@ async def test_sink_that_breaks_holds_up_nobody() -> None:
 
     sender = FakeSender()
     post = Post(sender, KEY, make=make, sinks=BrokenSinks())
-    sink = {
+    sink: dict[str, Any] = {
         "kind": "sql", "checks": {}, "held": None, "message": "", "options": {}, "tenant": "t",
         "tries": 3, "rejected_tries": 1,
     }  # fmt: skip

@@ -42,6 +42,8 @@ class Archive:
         self.port = port
         self.swallow: bytes | None = None
         """Of a connection that sends this, the answer to the rest is lost."""
+        self.n_bytes = 0
+        """That the server has sent."""
         self.silent: bytes | None = None
         """A connection that sends this gets no answer any more, and stays."""
 
@@ -74,6 +76,7 @@ async def relay(dsn: str) -> AsyncIterator[Archive]:
                 silent = silent or (up and found.silent is not None and found.silent in piece)
                 if silent:
                     continue
+                found.n_bytes += 0 if up else len(piece)
                 if up or not lost:
                     to.write(piece)
                 else:
@@ -316,11 +319,13 @@ async def test_look_up_is_one_row(archive: Archive) -> None:
     for tile, query, why, alone in (
         ("B", "SELECT FROM scene WHERE tile = :tile", "more than one row", True),
         ("B", "SELECT x FROM scene WHERE tile = :tile", "line 1: column", True),
+        ("B", "SELECT repeat(:tile, 9000000) AS x", "more than 64 KiB", True),
     ):
         with pytest.raises(LookUpAway) as caught:
             await asyncio.to_thread(about, tile, query)
         assert why in str(caught.value)
         assert caught.value.alone is alone
+    assert archive.n_bytes < 1_000_000
 
 
 class TestStatements(SinkSuite):
@@ -390,6 +395,23 @@ class TestStatements(SinkSuite):
         assert not first.delivered
         assert second.delivered
         assert await self.arrived() == [("d7", BODY)]
+
+    async def test_rows_stay_at_the_server(self) -> None:
+        """They could be more than the driver's memory; all of them are made there."""
+        sink = self.sink()
+        await self.archive.execute("CREATE SEQUENCE n")
+        for text in (
+            "INSERT INTO got SELECT generate_series(1, 20) RETURNING repeat('x', 1000000)",
+            "SELECT nextval('n'), repeat('x', 1000000) FROM generate_series(1, 20)",
+            "SELECT FROM generate_series(1, 20) WHERE nextval('n') > 0",
+            "SELECT FROM got WHERE name = 'none'",
+        ):
+            answered = await sink.send(self.document(), self.message({"statement": text}))
+            assert answered.delivered, answered
+        await sink.close()
+        assert self.archive.n_bytes < 1_000_000
+        (row,) = await self.archive.fetch("SELECT (SELECT count(*) FROM got), nextval('n')")
+        assert [*row] == [20, 41]
 
     async def test_connections_are_used_again(self) -> None:
         """And know nothing of the statement before."""

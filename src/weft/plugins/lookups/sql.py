@@ -1,12 +1,13 @@
 """The look-up `sql`: what one row of a query says, asked as sources are."""
 
 import asyncio
+import json
 from collections.abc import Mapping
 from typing import Any
 
 from weft.core.lines.sql import Statement, parse_statement
 from weft.plugins.sources.sql import as_json, asked
-from weft.ports.lookup import LookUpAway
+from weft.ports.lookup import ANSWER_BYTES_MAX, LookUpAway
 from weft.ports.source import SourceFailed, SourceSite
 
 
@@ -16,7 +17,7 @@ class SqlLookUp:
     def look_up(self, options: Mapping[str, Any], site: SourceSite) -> object:
         """Ask once."""
         query = parse_statement(str(options["query"]))
-        text = as_json(query, " LIMIT 2")
+        text = as_json(query, " LIMIT 2", f"left(to_jsonb(q)::text, {ANSWER_BYTES_MAX + 1})")
         try:
             found = asyncio.run(
                 asked(options, Statement(text, query.names), options.get("values", {}), site)
@@ -25,4 +26,7 @@ class SqlLookUp:
             raise LookUpAway(str(error), alone=error.is_wrong) from error
         if len(found) > 1:
             raise LookUpAway("the query has more than one row", alone=True)
-        return found[0] if found else None
+        if found and len(found[0][0]) > ANSWER_BYTES_MAX:
+            said = f"the row has more than {ANSWER_BYTES_MAX >> 10} KiB"
+            raise LookUpAway(said, alone=True)
+        return json.loads(found[0][0]) if found else None

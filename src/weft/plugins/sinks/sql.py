@@ -1,4 +1,8 @@
-"""Messages as statements in a database: one for each, in a transaction of its own."""
+"""Messages as statements in a database: one for each, in a transaction of its own.
+
+No row comes back. What else a server says, such as the text of an error, is read whole: what it
+takes of the driver's memory is bounded by the timeout alone, if the server is made to harm.
+"""
 
 import asyncio
 import json
@@ -13,11 +17,12 @@ from weft.core.lines.sql import (
     DELIVERY,
     MESSAGE,
     DatabaseAddress,
+    Statement,
     parse_database_url,
     parse_statement,
 )
 from weft.plugins.sources.http import good_address
-from weft.plugins.sources.sql import connected, reason, run, transaction
+from weft.plugins.sources.sql import connected, prepare, reason, transaction
 from weft.ports.callback_sender import Answered
 from weft.ports.sink import SinkMessage, SinkSite
 from weft.ports.source import SourceFailed, SourceSite
@@ -26,6 +31,8 @@ from weft.wire.sealed import folded, opened
 _TIMEOUT_S: Final = 30.0
 _RESET_S: Final = 5.0
 _IDLE_S: Final = 20.0
+_ROWS_MAX: Final = 2**31 - 1
+"""What MOVE can be told."""
 _IDLE_MAX: Final = 4
 """Connections to one database that wait for a message."""
 
@@ -58,7 +65,7 @@ class SqlSink:
             async with asyncio.timeout(_TIMEOUT_S):
                 connection = await self._connection(at)
                 async with transaction(connection):
-                    await run(connection, statement, fields, _TIMEOUT_S)
+                    await _run(connection, statement, fields)
         except SourceFailed as error:
             return Answered(error=str(error))
         except Exception as error:  # noqa: BLE001 (as of a source)
@@ -112,6 +119,14 @@ class SqlSink:
             self._idle[at] = kept
             if not kept:
                 del self._idle[at]
+
+
+async def _run(connection: Connection, statement: Statement, fields: Mapping[str, object]) -> None:
+    """Run a statement to its end. Rows that it returns stay there: they may be large."""
+    prepared, given = await prepare(connection, statement, fields, _TIMEOUT_S)
+    rows = await prepared.cursor(*given)
+    if prepared.get_attributes() or await rows.fetch(1):
+        await rows.forward(_ROWS_MAX)
 
 
 def _class_of(error: BaseException) -> int | None:

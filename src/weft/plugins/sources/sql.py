@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import asyncpg
 from asyncpg.connection import Connection
+from asyncpg.prepared_stmt import PreparedStatement
 
 from weft.core.lines.sql import (
     CURSOR,
@@ -58,7 +59,8 @@ class SqlSource:
         else:
             more += f" LIMIT {site.items_max + 1}"
         values = {**options.get("values", {}), CURSOR: since}
-        found = asyncio.run(asked(options, Statement(as_json(query, more), names), values, site))
+        rows = asyncio.run(asked(options, Statement(as_json(query, more), names), values, site))
+        found = [json.loads(row[0]) for row in rows]
         if spec is None:
             if len(found) > site.items_max:
                 raise SourceFailed(f"it has more than {site.items_max} rows: name a `cursor`")
@@ -81,15 +83,15 @@ class SqlSource:
         )
 
 
-def as_json(query: Statement, more: str) -> str:
+def as_json(query: Statement, more: str, shown: str = "to_jsonb(q)::text") -> str:
     """Return a statement for rows of a query as JSON."""
-    return f"SELECT to_jsonb(q)::text FROM (\n{query.text}\n) q{more}"  # noqa: S608 (as an operator wrote it)
+    return f"SELECT {shown} FROM (\n{query.text}\n) q{more}"  # noqa: S608 (as an operator wrote it)
 
 
 async def asked(
     options: Options, statement: Statement, values: Mapping[str, object], site: SourceSite
 ) -> list[Any]:
-    """Return rows that are JSON. Raise `SourceFailed`."""
+    """Return rows. Raise `SourceFailed`."""
     at = _address(options)
     within_s = max(site.timeout_s - _MARGIN_S, site.timeout_s / 2)
     try:
@@ -97,14 +99,15 @@ async def asked(
             host = await asyncio.to_thread(good_address, at.host, at.port, site)
             connection = await connected(at, str(host[4][0]))
             async with transaction(connection, readonly=True):
-                rows = await run(connection, statement, values, within_s)
+                prepared, given = await prepare(connection, statement, values, within_s)
+                rows = await prepared.fetch(*given)
             await connection.close()
     except SourceFailed:
         raise
     except Exception as error:  # whatever the driver of a database raises
         said = reason(error, statement.text, "query", skipped=1)
         raise SourceFailed(f"{at.shown}: {said}", is_wrong=is_wrong(error)) from error
-    return [json.loads(row[0]) for row in rows]
+    return [*rows]
 
 
 def _address(options: Options) -> DatabaseAddress:
@@ -159,11 +162,11 @@ class _Tls(ssl.SSLContext):
         return super().wrap_bio(*given, **{**named, "server_hostname": self.host})
 
 
-async def run(
+async def prepare(
     connection: Connection, statement: Statement, values: Mapping[str, object], within_s: float
-) -> list[Any]:
-    """Run a statement within a transaction. Values are told as texts, and are what the server
-    makes of them.
+) -> tuple[PreparedStatement, list[object]]:
+    """Return a statement of the transaction and its values. They are told as texts, and are what
+    the server makes of them.
     """
     told = ", ".join(f"set_config('{name}', '{int(within_s * 1000)}', true)" for name in _TIMES)
     await connection.execute(f"SELECT {told}, set_config('TimeZone', 'UTC', true)")
@@ -177,7 +180,7 @@ async def run(
         )  # fmt: skip
     if types:
         prepared = await connection.prepare(statement.text)
-    return [*await prepared.fetch(*(values[name] for name in statement.names))]
+    return prepared, [values[name] for name in statement.names]
 
 
 def _written(value: object) -> str:

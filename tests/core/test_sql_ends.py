@@ -36,7 +36,7 @@ command = ["true"]
 
 
 def test_setup_is_taken_as_written() -> None:
-    setup = parse_setup(SETUP)
+    setup = parse_setup(SETUP.replace("cursor = {", "cursor = { overlap = 1000,"))
     assert setup.sources["s"].options["values"] == {"tile": "${param.tile}"}
     assert setup.sinks["t"].options == {
         "statement": "INSERT INTO product VALUES (:delivery, :tile)"
@@ -55,6 +55,8 @@ def test_setup_is_taken_as_written() -> None:
         ("= :tile AND", "= 'T AND", 4, "line 1 of it: ' has no end"),
         ("= :tile AND", "= $1 AND", 4, "should be a name such as :tile"),
         ("cursor = {", "cursor = { parameter = 'x',", 6, "names it as :cursor"),
+        ("cursor = {", "cursor = { overlap = -1,", 6, "or of numbers one from 0 to"),
+        ("cursor = {", "cursor = { overlap = true,", 6, 'a time such as "1h"'),
         ("values = {", "values = { cursor = 1,", 5, "what the source has read last"),
         ("values = {", "values = { 'a b' = 1,", 5, "a table of at most 50"),
         ("db.example/archive", "db.example/", 3, "it names no database"),

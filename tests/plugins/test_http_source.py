@@ -236,6 +236,17 @@ def test_dates_lead_on_with_an_overlap(catalogue: Catalogue) -> None:
     assert second == day - timedelta(hours=1)
 
 
+def test_numbers_lead_on_with_an_overlap_that_is_one(catalogue: Catalogue) -> None:
+    catalogue.answer = lambda _path, _query: {"items": [{"key": "a", "n": 70}]}
+    cursor: dict[str, Any] = {"field": "n", "first": "3", "overlap": 9}
+    reader = Reader(catalogue, cursor=cursor)
+    assert [reader.keys(), reader.keys()] == [["a"], ["a"]]
+    assert [one["since"] for one in catalogue.asked] == ["3", "61"]
+    cursor["overlap"] = "1h"
+    with pytest.raises(SourceFailed, match="cursor: overlap: n is a number: write one"):
+        reader.read()
+
+
 def test_items_without_a_key_are_shown_with_the_reason(catalogue: Catalogue) -> None:
     catalogue.answer = lambda _path, _query: {"items": [{"a": 1}, 3, {"key": "good"}]}
     found = Reader(catalogue).read().items

@@ -191,6 +191,61 @@ async def test_numbers_and_dates_are_cursors(archive: Archive) -> None:
     assert await by_day.keys() == ["5"]
 
 
+@pytest.mark.parametrize(
+    ("made", "between"),
+    [
+        ("(n + 0.123456789012345678901234567890)::numeric", "4.5"),
+        ("n * 1e20::float8", "4.5e20"),
+        ("n::float4 / 7", "0.65"),
+        ("'a' || n", "'a45'"),
+        ("(20990100 + n)::text", "'209901045'"),
+        ("lpad(n::text, 32, '0')::uuid", "'00000000-0000-0000-0000-000000000004'"),
+        ("'1999-01-01'::date - interval '1 day' * (9 - n)", "'1998-12-27 01:00'"),
+    ],
+)
+async def test_whatever_has_an_order_is_a_cursor(
+    archive: Archive, made: str, between: str
+) -> None:
+    """Each reading goes on where the one before has ended, exactly."""
+    await archive.execute(
+        "CREATE TABLE x AS SELECT MADE AS at, n AS key FROM generate_series(1, 5) n".replace(
+            "MADE", made
+        )
+    )
+    reader = Reader(archive, "SELECT key, at FROM x", items_max=2, cursor={"field": "at"})
+    if "interval" in made:
+        reader.options["cursor"]["overlap"] = "0s"
+    assert await reader.keys() == ["1", "2", "3", "4", "5"]
+    assert await reader.keys() == []
+    await archive.execute("INSERT INTO x VALUES (MADE, 9)".replace("MADE", between))
+    assert await reader.keys() == []
+    await archive.execute("INSERT INTO x SELECT at, 10 FROM x ORDER BY at DESC LIMIT 1")
+    assert await reader.keys() == []
+    assert reader.cursor["newest"] is not None
+
+
+async def test_overlap_of_numbers_finds_what_is_committed_late(archive: Archive) -> None:
+    await archive.execute(
+        "CREATE TABLE x AS SELECT n::numeric AS key FROM unnest('{7,8,11}'::int[]) n"
+    )
+    reader = Reader(
+        archive, "SELECT key FROM x", items_max=2, cursor={"field": "key", "overlap": 3}
+    )
+    assert await reader.keys() == ["7", "8", "11"]
+    await archive.execute("INSERT INTO x VALUES (10), ('NaN')")
+    assert await reader.keys() == ["10", "11", "NaN"]
+    assert reader.cursor["newest"] == "11"
+    reader.options["cursor"]["overlap"] = "1h"
+    assert "key is a number: write one" in await reader.failure()
+    for overlap, query, why in (
+        ("1h", "SELECT 7 AS key", "key is a number: write one"),
+        (3, "SELECT now() AS key", 'key is a date: write a time such as "1h"'),
+        ("1h", "SELECT 'x' AS key", "key is of type text, which has none"),
+    ):
+        cursor = {"field": "key", "overlap": overlap}
+        assert why in await Reader(archive, query, cursor=cursor).failure()
+
+
 async def test_what_a_query_may_not_do(archive: Archive) -> None:
     """Each is a failure that says where, and changes nothing."""
     await archive.execute("INSERT INTO scene SELECT n FROM generate_series(1, 9) n")

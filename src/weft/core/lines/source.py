@@ -31,6 +31,7 @@ _COMMON: Final = ("kind", "every", "owner", "billing_project", "lifecycle", "job
                          "target", "expected")  # fmt: skip
 _CHARS_MAX: Final = 2000
 _EXPECTED_MOST: Final = 1_000_000_000
+_OVERLAP_MOST: Final = 10**15
 _FIELDS_MAX: Final = 50
 
 
@@ -82,13 +83,21 @@ def _is_query(given: object) -> str:
     return f"it should be a table of at most {_FIELDS_MAX} texts and numbers"
 
 
+def _is_overlap(given: object) -> str:
+    if isinstance(given, str):
+        return _is_time(given)
+    fine = type(given) is int and 0 <= given <= _OVERLAP_MOST
+    said = f'a time such as "1h", or of numbers one from 0 to {_OVERLAP_MOST}'
+    return "" if fine else f"it should be {said}"
+
+
 def _is_cursor(given: object) -> str:
     if not isinstance(given, Mapping) or "field" not in given:
         return 'it should be a table such as {field = "published", first = "7d"}'
     for name, value in given.items():
         if name not in {"field", "parameter", "first", "overlap"}:
             return f"it has no {name}, but field, parameter, first, overlap"
-        if what := _is_time(value) if name == "overlap" else _is_text(value):
+        if what := _is_overlap(value) if name == "overlap" else _is_text(value):
             return f"{name}: {what}"
     return ""
 

@@ -102,8 +102,18 @@ def since_of(options: Options, newest: object) -> object:
         length = duration_of(first)
         return first if length is None else _written(datetime.now(UTC) - length)
     at = _date(newest)
+    check_overlap(spec, is_date=at is not None)
+    if at is None:
+        return newest - spec.get("overlap", 0) if isinstance(newest, int) else newest
     overlap = duration_of(spec.get("overlap", OVERLAP))
-    return newest if at is None or overlap is None else _written(at - overlap)
+    return newest if overlap is None else _written(at - overlap)
+
+
+def check_overlap(spec: Options, *, is_date: bool) -> None:
+    """Raise `SourceFailed` if dates should be reached back by a number, or numbers by a time."""
+    if "overlap" in spec and isinstance(spec["overlap"], str) is not is_date:
+        what = 'a date: write a time such as "1h"' if is_date else "a number: write one, such as 9"
+        raise SourceFailed(f"cursor: overlap: {spec['field']} is {what}")
 
 
 def address_of(options: Options, since: object, page: object) -> str:

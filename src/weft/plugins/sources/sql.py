@@ -1,7 +1,7 @@
 """The source `sql`: each row of a query is an item.
 
 With a cursor the rows come in its order, and a reading begins after the last one that was kept;
-rows of the same date or number are read together, so none is left out. Rows come as JSON, which
+rows of the same value are read together, so none is left out. Rows come as JSON, which
 the server makes of them. It runs one statement, in a transaction that only reads.
 """
 
@@ -11,6 +11,7 @@ import socket
 import ssl
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from decimal import Context, Decimal
 from typing import Any, Final
 
 import asyncpg
@@ -24,11 +25,28 @@ from weft.core.lines.sql import (
     parse_database_url,
     parse_statement,
 )
-from weft.plugins.sources.http import good_address, item_of, newest_of, since_of
-from weft.ports.source import Item, Reading, SourceFailed, SourceSite
+from weft.plugins.sources.http import (
+    check_overlap,
+    good_address,
+    item_of,
+    newest_of,
+    since_of,
+)
+from weft.ports.source import Reading, SourceFailed, SourceSite
 
 _TIMES: Final = ("statement_timeout", "idle_in_transaction_session_timeout", "lock_timeout")
 _MARGIN_S: Final = 5.0
+_DATE, _NUMBER, _OTHER = "date", "number", "other"
+_KINDS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(
+        ("date", "timestamp without time zone", "timestamp with time zone"), _DATE),
+    **dict.fromkeys(
+        ("smallint", "integer", "bigint", "numeric", "real", "double precision"), _NUMBER),
+}  # fmt: skip
+"""What columns of a cursor are. Values of all but dates are kept as the server writes them."""
+_DIGITS: Final = 20
+"""More than an overlap has."""
+ROW: Final = "to_jsonb(q)::text"
 _SAID_CHARS_MAX: Final = 250
 _TOLD: Final = (asyncpg.PostgresError, asyncpg.InterfaceError)
 """What a server, or its driver, says of a statement and its values."""
@@ -43,11 +61,10 @@ class SqlSource:
     ) -> Reading:
         """Read once."""
         state = {**(cursor or {})}
-        newest, at = state.get("newest"), state.get("at")
-        spec = options.get("cursor")
-        since = at if at is not None else since_of(options, newest)
+        at, spec = state.get("at"), options.get("cursor")
+        since = at if at is not None else _since(options, state)
         query = parse_statement(str(options["query"]))
-        more, names = "", query.names
+        more, shown, names = "", ROW, query.names
         if spec is not None:
             column = '"{}"'.format(str(spec["field"]).replace('"', '""'))
             if since is None:
@@ -55,35 +72,72 @@ class SqlSource:
             else:
                 names = names if CURSOR in names else (*names, CURSOR)
                 more += f" WHERE q.{column} > ${names.index(CURSOR) + 1}"
+            shown += f", pg_typeof(q.{column})::text, q.{column}::text"
             more += f" ORDER BY q.{column} FETCH FIRST {site.items_max} ROWS WITH TIES"
         else:
             more += f" LIMIT {site.items_max + 1}"
         values = {**options.get("values", {}), CURSOR: since}
-        rows = asyncio.run(asked(options, Statement(as_json(query, more), names), values, site))
-        found = [json.loads(row[0]) for row in rows]
+        statement = Statement(as_json(query, more, shown), names)
+        rows = asyncio.run(asked(options, statement, values, site))
         if spec is None:
-            if len(found) > site.items_max:
+            if len(rows) > site.items_max:
                 raise SourceFailed(f"it has more than {site.items_max} rows: name a `cursor`")
-            return Reading([item_of(one, options) for one in found], None)
-        return self._page(found, options, newest, site)
+            return Reading([item_of(json.loads(row[0]), options) for row in rows], None)
+        return self._page(rows, options, state, site)
 
     def _page(
-        self,
-        found: Sequence[Mapping[str, Any]],
-        options: Options,
-        newest: object,
-        site: SourceSite,
+        self, rows: Sequence[Any], options: Options, state: Mapping[str, Any], site: SourceSite
     ) -> Reading:
-        field = str(options["cursor"]["field"])
-        items: list[Item] = [item_of(one, options) for one in found]
-        newest = newest_of([newest, *(one[field] for one in found)])
-        more = len(found) >= site.items_max
-        return Reading(
-            items, {"newest": newest, "at": found[-1][field] if more else None}, more=more
-        )
+        if not rows:
+            return Reading([], {**state, "at": None})
+        found = [json.loads(row[0]) for row in rows]
+        spec, type_ = options["cursor"], rows[0][1]
+        kind = _kind(spec, type_)
+        values = [
+            one[spec["field"]] if kind == _DATE else row[2]
+            for one, row in zip(found, rows, strict=True)
+        ]
+        known = [state["newest"]] if state.get("type") == type_ else []
+        more = len(rows) >= site.items_max
+        told = {
+            "newest": _newest(kind, [*known, *values]), "type": type_,
+            "at": values[-1] if more else None,
+        }  # fmt: skip
+        return Reading([item_of(one, options) for one in found], told, more=more)
 
 
-def as_json(query: Statement, more: str, shown: str = "to_jsonb(q)::text") -> str:
+def _kind(spec: Options, type_: str) -> str:
+    """Return what a column of this type is. Raise `SourceFailed` if the overlap is none of it."""
+    kind = _KINDS.get(type_, _OTHER)
+    if kind != _OTHER:
+        check_overlap(spec, is_date=kind == _DATE)
+    elif "overlap" in spec:
+        said = f"{spec['field']} is of type {type_}, which has none"
+        raise SourceFailed(f"cursor: overlap: {said}")
+    return kind
+
+
+def _since(options: Options, state: Mapping[str, Any]) -> object:
+    """Return the value after which rows are new."""
+    newest, spec = state.get("newest"), options.get("cursor")
+    if spec is None or newest is None or _kind(spec, state.get("type", _DATE)) == _DATE:
+        return since_of(options, newest)
+    if not (overlap := spec.get("overlap")):
+        return newest
+    exact = Context(prec=len(newest) + _DIGITS)
+    return format(exact.subtract(Decimal(newest), Decimal(overlap)), "f")
+
+
+def _newest(kind: str, values: Sequence[Any]) -> object:
+    """Return after which value the next reading begins. Values are in the order of the server."""
+    if kind == _DATE:
+        return newest_of(values)
+    if kind == _OTHER:
+        return values[-1]
+    return max((one for one in values if Decimal(one).is_finite()), key=Decimal, default=None)
+
+
+def as_json(query: Statement, more: str, shown: str = ROW) -> str:
     """Return a statement for rows of a query as JSON."""
     return f"SELECT {shown} FROM (\n{query.text}\n) q{more}"  # noqa: S608 (as an operator wrote it)
 
@@ -208,8 +262,8 @@ def reason(error: BaseException, text: str, field: str, *, skipped: int = 0) -> 
     if not position or not str(position).isdecimal():
         return said
     line = text.count("\n", 0, int(position) - 1) + 1 - skipped
-    if skipped and line + skipped > text.count("\n"):
-        return f"cursor: {said}"  # behind the query
+    if skipped and not 0 < line <= text.count("\n") - skipped:
+        return f"cursor: {said}"  # beside the query
     return f"{field}, line {line}: {said}"
 
 

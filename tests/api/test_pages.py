@@ -88,6 +88,10 @@ async def test_pages_show_a_batch_its_jobs_and_their_output(
     assert '<span class="a-f1">red</span> \ufffd]0;title\ufffddone\n</pre>' in job.text
     assert "&lt;b&gt;" in job.text
     assert "Attempts" in job.text
+    proxy = {"name": "proxy", "command": ["true"], "service": {}}
+    service = await _submit(http, name="services", jobs=[proxy])
+    page = await browser.get(f"/ui/batches/{service}/jobs/1")
+    assert "<dt>Service</dt><dd>always, 0 restarts</dd>" in page.text
     groups = await browser.get(f"/ui/batches/{batch_id}/groups")
     assert "2 of 2" in groups.text
     incidents = await browser.get("/ui/incidents")

@@ -23,7 +23,14 @@ from weft.core.why import (
     causes_of_group,
     causes_of_wait,
 )
-from weft.core.why.facts import ComingMachine, GrowthFacts, JobName, LimitFacts, StoppedWorker
+from weft.core.why.facts import (
+    BlockedFacts,
+    ComingMachine,
+    GrowthFacts,
+    JobName,
+    LimitFacts,
+    StoppedWorker,
+)
 from weft.submission.translation.gates import SENTENCES
 
 GUIDE = Path(__file__).resolve().parents[2] / "docs/guides/why.md"
@@ -154,6 +161,11 @@ SHOWN: dict[str, Callable[[int, int], list[Cause]]] = {
     "b24.j2": ended("failed", reason="exit", exit_code=3, stderr="no such file"),
     "b24.j3": ended(
         "cancelled", message="parent j2: failed", started_at=None, ended_at=None, worker=None
+    ),
+    "b24.j4": ended("running", attempt=3, service={}, again="the check ended with exit code 1"),
+    "b24.j5": waits(
+        state="blocked",
+        blocked=BlockedFacts(2, at(seconds=40), "blocked", 3, service=True),
     ),
     "b25": of_batch,
 }

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from weft.core.ends.services import service_end
 from weft.core.why import (
     Cause,
     EndFacts,
@@ -48,6 +49,9 @@ INCIDENT = ConditionFacts(
 )  # fmt: skip
 OFFERED = TravelFacts(
     "rabbit", NOW - timedelta(minutes=3), confirmed=True, slots=4, busy=4, offered=6
+)
+SERVICE = BlockedFacts(
+    2, NOW + timedelta(seconds=40), "blocked", 3, message="weft: healthy", service=True
 )
 SENT, SHOW = "was offered to the transport rabbit 3:00 ago", "`weft transport show rabbit`"
 FULL = f"slots of its consumers are busy; {SHOW}"
@@ -199,6 +203,9 @@ def test_gates(gate: GateFacts, expected: str) -> None:
          ["is tried again in 42.0 s: attempt 2 ended: exit code 3; `weft status b7.j2`"]),
         ({"state": "blocked", "blocked": BlockedFacts(1, NOW, "blocked")},
          ["is tried again now: attempt 1 reported an external error; `weft status b7.j2`"]),
+        ({"state": "blocked", "blocked": SERVICE},
+         [("is a service that is started again in 40.0 s: it ended with exit code 3; "
+           "`weft status b7.j2`")]),
         ({"state": "blocked", "blocked": BlockedFacts(1, NOW, "blocked", condition=INCIDENT)},
          [f"waits with 41 others for {TESTED}; `weft condition test c3`"]),
         ({"state": "queued", "travels": OFFERED}, [f"{SENT}: 4 of 4 {FULL}"]),
@@ -265,6 +272,13 @@ NEVER: dict[str, Any] = {"started_at": None, "ended_at": None, "worker": None}
         ({"state": "running", "started_at": None, "reconnects_since": NOW + timedelta(seconds=48)},
          ["may run on: its worker w reconnects since 12.0 s; `weft worker show w`",
           "is being started on w"]),
+        ({"state": "running", "service": {}},
+         ["runs on w since 2026-11-21 12:00:00 UTC, for 1:00; `weft logs -f b7.j2`",
+          "is a service, not started again yet; `weft status b7.j2`"]),
+        ({"state": "success", "service": {"restart": "on_failure"}, "attempt": 2,
+          "max_attempts": 32_000, "again": "it ended with exit code 3"},
+         [("succeeded on w after 2.0 s (a service, started again once, last because it ended with "
+          "exit code 3); `weft logs b7.j2`")]),
         ({"state": "running", "timeout_s": 90},
          ["runs on w since 2026-11-21 12:00:00 UTC, for 1:00; `weft logs -f b7.j2`",
           "has a time limit of 1:30: 30.0 s are left; `weft cancel b7.j2`"]),
@@ -275,6 +289,28 @@ def test_what_a_job_does_or_became(facts: dict[str, Any], expected: list[str]) -
     found = causes_of_end(EndFacts(**{**END, **facts}), later)
 
     assert [full(cause) for cause in found] == expected
+
+
+@pytest.mark.parametrize(
+    ("end", "expected"),
+    [
+        (("blocked", 3, "weft: healthy"), "it ended with exit code 3"),
+        (("blocked", 75, "weft: it ended with exit code 0"), "it ended with exit code 0"),
+        (("blocked", 69, "weft: unhealthy, 3 of 3: it answers with 503"), "it answers with 503"),
+        (("blocked", 69, "terminated\n"), "it was not healthy"),
+        (("blocked", 127, "a\nweft: x cannot be started: No such file or directory"),
+         "x cannot be started: No such file or directory"),
+        (("blocked", 137, "weft: it was killed by SIGKILL"), "it was killed by SIGKILL"),
+        (("blocked", 137, None), "it ended with exit code 137"),
+        (("lost", None, None), "attempt 2 ended: lost with its worker"),
+    ],
+)  # fmt: skip
+def test_why_a_service_ended(end: tuple[str, int | None, str | None], expected: str) -> None:
+    reason, code, message = end
+    attempt = {
+        "state": "error", "attempt": 2, "reason": reason, "exit_code": code, "message": message
+    }  # fmt: skip
+    assert service_end(attempt) == expected
 
 
 GROUP: dict[str, Any] = {

@@ -34,6 +34,10 @@ def job(weft: Weft, name: str = "b1.j1") -> dict[str, Any]:
     return found
 
 
+def why(weft: Weft, name: str = "b1.j1") -> bytes:
+    return weft.run("why", name).stdout
+
+
 @pytest.mark.heavy
 def test_commands_of_the_guide(own: Weft, tmp_path: Path) -> None:
     (tmp_path / "weft").write_text(f'#!/bin/sh\nexec {sys.executable} -m weft.cli "$@"\n')
@@ -86,8 +90,15 @@ def test_service_comes_again_after_whatever_ends_it(own: Weft, tmp_path: Path) -
         bb.create_job(
             ["sh", "-c", script], name="tick", service={"longest_s": 1, "health": health}
         )
+        bb.create_job(
+            ["sh", "-c", "exit 3"], name="late", service={"first_s": 900, "longest_s": 900}
+        )
         bb.submit()
         until(lambda: (job(own)["attempt"], job(own)["state"]) == (4, "running"))
+        assert b"started again 3 times, last because the check ended with exit code 1" in why(own)
+        until(lambda: job(own, "b1.j2")["state"] == "blocked")
+        said = rb"is a service that is started again in [^:]+(:\d\d)*: it ended with exit code 3\n"
+        assert re.search(said, why(own, "b1.j2"))
         again = client.create_batch()
         again.create_job(["true"], name="tick", service={})
         with pytest.raises(ServiceRuns):

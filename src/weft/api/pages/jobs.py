@@ -20,6 +20,7 @@ from weft.api.pages.view import events_of, link, may_act, show
 from weft.api.services import Services
 from weft.api.use_cases import read, why
 from weft.api.use_cases.output import STREAMS, Outputs
+from weft.core.ends.services import service_words
 from weft.core.errors import AttemptNotFound, OutputElsewhere, WeftError
 from weft.core.query.reach import JOB_ID_MAX
 from weft.core.text.texts import harmless
@@ -96,6 +97,7 @@ async def show_job(request: AnyRequest) -> Response[bytes]:
         why=[one for one in explained["causes"] if one["kind"] != "stderr"],  # the log has it
         outputs=await _outputs_of(services, caller, batch_id, job_id),
         attempts=attempts,
+        service=service_words(job),
         usage=number and await usage_of(services, caller, job, number),
         history=history,
         simulation=simulated_of(document, job, attempts, history),

@@ -9,6 +9,7 @@ import msgspec
 from weft.api.services import Services
 from weft.api.use_cases.output import Outputs
 from weft.api.use_cases.reroute import chosen_queue
+from weft.core.ends.services import service_end
 from weft.core.errors import OutputElsewhere
 from weft.core.states import ENDED_WORDS
 from weft.core.why import (
@@ -106,6 +107,7 @@ async def _end_of(
         "memory": (job.get("resources") or {}).get("memory"),
         "memory_peak": last.get("memory_peak_bytes"),
         "actor": actor,
+        "again": None if "service" not in job else _again(attempts),
         "kept": facts.kept,
         "stopped": facts.stopped,
         "silent_since": facts.silent_since,
@@ -113,6 +115,12 @@ async def _end_of(
         "stderr": await _last_line(services, caller, batch_id, job_id) if failed else None,
     }
     return msgspec.convert(known, EndFacts)
+
+
+def _again(attempts: Sequence[Row]) -> str | None:
+    """Return why a service was started again last."""
+    ends = (one for one in reversed(attempts[:-1]) if one["reason"] is not None)
+    return next(map(service_end, ends), None)
 
 
 async def _last_line(services: Services, caller: Caller, batch_id: int, job_id: int) -> str | None:

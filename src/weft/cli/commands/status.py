@@ -30,6 +30,7 @@ from weft.cli.terminal.wrapped import wrapped
 from weft.client.api import Api
 from weft.client.waiting import last_of
 from weft.core.ends.end_words import explain_end, explain_reason, over_memory
+from weft.core.ends.services import service_words
 from weft.core.errors import BadId
 from weft.core.ids import format_batch_id, format_job_ref
 from weft.core.states import ENDED_WORDS, shown_state
@@ -270,7 +271,7 @@ def _print_job(job: Document, waits: str | None, over: str = "") -> None:
             "Value": one_line(value, width=200) if value is not None else None,
             "Directory": spec.get("cwd"),
             "Queue": job.get("queue"),
-            "Service": _service_of(job),
+            "Service": service_words(job),
             "Needs": _needs(job.get("resources") or {}),
             "Warning": over or None,
             "Time limit": duration(limit_s * 1000) if limit_s else None,
@@ -372,12 +373,3 @@ def _change_row(change: Document) -> tuple[object, ...]:
         change.get("actor"),
         one_line(what or change.get("phase") or "", width=80),
     )
-
-
-def _service_of(job: Mapping[str, Any]) -> str | None:
-    """Return in words when a service is started again, and how often it was."""
-    service = job.get("service")
-    if service is None:
-        return None
-    n = max(0, job["attempt"] - 1)
-    return f"{service.get('restart', 'always')}, {n} {'restart' if n == 1 else 'restarts'}"

@@ -64,8 +64,11 @@ def _running(job: EndFacts, now: datetime) -> Iterator[Cause]:
     since = f"{job.started_at:%Y-%m-%d %H:%M:%S} UTC, for {_between(job.started_at, now)}"
     where = f": {job.message}" if job.message else ""
     yield Cause("running", f"runs{on} since {since}{where}", command("logs", "-f", name_of(job)))
-    if job.timeout_s is None:
+    if job.service is not None:
+        yield Cause("service", f"is a service, {_started(job)}", command("status", name_of(job)))
+    elif job.timeout_s is None:
         yield Cause("time_limit", "has no time limit", command("cancel", name_of(job)))
+    if job.timeout_s is None:
         return
     limit, end = duration(job.timeout_s * 1000), job.started_at + timedelta(seconds=job.timeout_s)
     left = f"{_between(now, end)} are left" if end > now else "it is being stopped"
@@ -91,6 +94,8 @@ def _end(job: EndFacts) -> Iterator[Cause]:
         else ""
     )
     tries = f" (attempt {job.attempt} of {job.max_attempts})" if job.max_attempts > 1 else ""
+    if job.service is not None:
+        tries = f" (a service, {_started(job)})"
     if job.state == "success":
         yield Cause("success", f"succeeded{where}{took}{tries}", command("logs", name_of(job)))
         for one in job.stopped:
@@ -109,6 +114,15 @@ def _end(job: EndFacts) -> Iterator[Cause]:
         yield Cause("stderr", f"wrote last to stderr: {job.stderr}", command("logs", name_of(job)))
     elif job.stderr is not None:
         yield Cause("stderr", "wrote nothing to stderr", command("logs", name_of(job)))
+
+
+def _started(job: EndFacts) -> str:
+    """Say how often a service was started again, and why it was last."""
+    n = job.attempt - 1
+    if n < 1:
+        return "not started again yet"
+    why = f", last because {job.again}" if job.again else ""
+    return f"started again {'once' if n == 1 else f'{n:,} times'}{why}"
 
 
 def _cancelled(job: EndFacts) -> Cause:

@@ -199,6 +199,10 @@ class EndFacts(msgspec.Struct, frozen=True, kw_only=True):
     timeout_s: float | None = None
     actor: str | None = None
     """The user who cancelled it."""
+    service: dict[str, Any] | None = None
+    """What makes it one; None: it is none."""
+    again: str | None = None
+    """Why a service was started again last; None: it was not."""
     stopped: tuple[dict[str, Any], ...] = ()
     """Of one that ended well: its messages that checks have stopped: `sink`, `delivery_id`,
     `error`.
@@ -244,6 +248,10 @@ class BlockedFacts(msgspec.Struct, frozen=True):
     """None: it waits for its date alone."""
     stops_on: str | None = None
     """The worker that is to stop that attempt first."""
+    message: str | None = None
+    """The end of what that attempt said of its end."""
+    service: bool = False
+    """It is started again whenever it ends."""
 
 
 class JobFacts(msgspec.Struct, frozen=True, kw_only=True):

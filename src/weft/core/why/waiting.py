@@ -6,6 +6,7 @@ from datetime import datetime
 import msgspec
 
 from weft.core.ends.end_words import explain_reason
+from weft.core.ends.services import service_end
 from weft.core.ids import format_condition_id
 from weft.core.scheduling.offers import MACHINE
 from weft.core.text.amounts import MINUTE, duration, size
@@ -102,6 +103,10 @@ def _blocked(job: JobFacts, blocked: BlockedFacts, now: datetime) -> Cause:
         return Cause("stop", text, command("queue", "show", job.queue))
     left_s = (blocked.next_at - now).total_seconds()
     when = f"in {duration(left_s * 1000)}" if left_s > 0 else "now"
+    if blocked.service:
+        how = service_end(msgspec.to_builtins(blocked))
+        text = f"is a service that is started again {when}: {how}"
+        return Cause("retry", text, command("status", name_of(job)))
     ended = {"blocked": "reported an external error", "overdue": "was beyond a limit"}.get(
         blocked.reason or "", f"ended: {_how(blocked)}"
     )

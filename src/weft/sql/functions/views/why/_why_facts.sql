@@ -44,10 +44,12 @@ AS $$
             SELECT FROM weft.job_change c WHERE c.batch_id = o.batch_id AND c.job_id = o.job_id AND c.subtype = 'spot'),
         'more', (SELECT c.message FROM weft.job_change c WHERE o.retry_on & 2097152 <> 0 AND o.waits AND c.batch_id = o.batch_id
             AND c.job_id = o.job_id AND c.subtype = 'more' ORDER BY c.change_id DESC LIMIT 1),
-        'blocked', (SELECT coalesce((SELECT jsonb_build_object('reason', r.word, 'exit_code', a.exit_code, 'signal', a.signal)
+        'blocked', (SELECT coalesce((SELECT jsonb_build_object('reason', r.word, 'exit_code', a.exit_code, 'signal', a.signal,
+                    'message', right(a.message, 1000))
                 FROM weft.attempt a JOIN weft.attempt_reason r USING (reason)
                 WHERE a.batch_id = o.batch_id AND a.job_id = o.job_id AND a.attempt = o.attempt), '{}')
-            || jsonb_build_object('attempt', o.attempt, 'next_at', k.next_at,
+            || jsonb_build_object('attempt', o.attempt, 'next_at', k.next_at, 'service', EXISTS (
+                SELECT FROM weft.job_label l WHERE l.batch_id = o.batch_id AND l.job_id = o.job_id AND l.rare_fields ? 'service'),
             'condition', (SELECT c.document FROM condition c WHERE c.condition_id = k.condition_id),
             'stops_on', (SELECT w.name FROM weft.attempt_stop s JOIN weft.worker_incarnation i USING (incarnation_id)
                 JOIN weft.worker w USING (worker_id) WHERE (s.batch_id, s.job_id, s.attempt) = (o.batch_id, o.job_id, o.attempt)))

@@ -92,7 +92,7 @@ async def test_a_pool_that_is_left_out_is_not_described(http: httpx.AsyncClient)
     [
         ({"min_workers": 5}, "/pools/0/min_workers", "more than max_workers, which is 4"),
         ({"provider": None}, "/pools/0/max_workers", "name a provider"),
-        ({"provider": "x"}, "/pools/0/provider", "known: kubernetes, openstack, process"),
+        ({"provider": "x"}, "/pools/0/provider", "known: kubernetes, nomad, openstack"),
         ({"flavours": []}, "/pools/0/max_workers", "at least one flavour"),
         ({"create_batch": 11}, "/pools/0/create_batch", "creates_per_round"),
         ({"regions": ["a", "a"]}, "/pools/0/regions", "each once"),

@@ -31,6 +31,23 @@ async def test_one_service_of_a_name_has_not_ended(
     await admin.close()
 
 
+async def test_a_later_update_does_not_wait_for_a_service(http: httpx.AsyncClient) -> None:
+    jobs = [{"name": "a", "command": ["true"], "service": {}}, {"command": ["true"]}]
+    assert (await http.post("/v1/batches", json={"name": "x", "jobs": jobs})).status_code == 201
+
+    async def after(*parents: str) -> httpx.Response:
+        later = [{"command": ["true"], "parents": parents}]
+        return await http.post("/v1/batches/1/updates", json={"jobs": later})
+
+    refused = await after("j2", "b1.j1")
+    assert refused.status_code == 400, refused.text
+    assert refused.json()["code"] == "API.INVALID_VALUE"
+    (error,) = refused.json()["errors"]
+    assert error["pointer"] == "/jobs/0/parents/1"
+    assert error["message"] == "it would wait for a service, which does not end"
+    assert (await after("j2")).status_code == 201
+
+
 @pytest.mark.parametrize("service", [{"restart": "never"}, {"health": {"tcp": 3}}, 3])
 async def test_wrong_services_are_refused(http: httpx.AsyncClient, service: object) -> None:
     job = {"name": "a", "command": ["true"], "service": service}

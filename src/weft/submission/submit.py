@@ -489,12 +489,12 @@ def _pointing(
     except QuotaExceeded:
         QUOTAS_EXCEEDED.inc()
         raise
-    except ParentNotFound as error:
+    except (ParentNotFound, InvalidValue) as error:
         found = (
             FieldError(f"/jobs/{index}/parents/{n}", error.message)
             for index, job in enumerate(jobs)
             for n, ref in enumerate(job.parents)
             if isinstance(ref, str) and ref.rpartition(".")[2] == error.subject
         )
-        error.errors = tuple(islice(found, PROBLEMS_MAX))
+        error.errors = tuple(islice(found, PROBLEMS_MAX)) or error.errors
         raise

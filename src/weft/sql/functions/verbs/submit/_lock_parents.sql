@@ -1,7 +1,7 @@
 -- _lock_parents: lock the parents in earlier updates; all must be committed jobs.
 -- Called by: _add_bunch.   Safe to repeat: yes.
 -- Locks: job (those that run, in key order, shared); cascade (theirs, shared); child (the others, in key order, shared);
---   cascade (of those that ended meanwhile, tried).   Plan: parents by key.
+--   cascade (of those that ended meanwhile, tried).   Plan: parents by key; services of the batch by key.
 -- Parents are locked before they are read, and a completion reads the edges after it has changed the parent's row: so exactly one of the
 --   two counts each end. If the sweep still has to settle a parent's children, it will settle ours; its row of weft.cascade is locked too,
 --   so that the sweep does not skip them.
@@ -11,12 +11,12 @@
 --   want rows that are held here. Those are let go then, and the next try waits for it first. While thousands of parents run, each try may
 --   meet one more; the last one fails with 55P03, and the store repeats the call. Every other try waits for those that wait, one by one;
 --   most of the time nobody holds any, and one statement locks them all.
--- base: the number before the update's first job.   Raises WF205 (parent does not exist).
+-- base: the number before the update's first job.   Raises WF205 (parent does not exist), WF231 (it is a service).
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._lock_parents(of_batch_id bigint, base int, edge_parents int[]) RETURNS void LANGUAGE plpgsql
 AS $$
 DECLARE
-    v_parent int[]; v_one int; v_wrong int;
+    v_parent int[]; v_one int; v_wrong int; v_service int;
 BEGIN
     SELECT array_agg(DISTINCT -p ORDER BY -p) INTO v_parent FROM unnest(edge_parents) p WHERE p <= 0;
     IF v_parent IS NULL THEN
@@ -56,5 +56,13 @@ BEGIN
             DETAIL = 'A parent is a job of this update or of a committed one.',
             HINT = 'Refer to jobs of this update by their number in it.',
             COLUMN = format('j%s', v_wrong); -- the store reads it as the error's subject
+    END IF;
+    SELECT s.job_id INTO v_service FROM (SELECT x.job_id FROM weft.service x WHERE x.batch_id = of_batch_id OFFSET 0) s
+    WHERE s.job_id = ANY (v_parent)
+        AND EXISTS (SELECT FROM weft.job j WHERE j.batch_id = of_batch_id AND j.job_id = s.job_id AND j.state < STATE_SUCCESS) LIMIT 1;
+    IF v_service IS NOT NULL THEN
+        RAISE EXCEPTION USING ERRCODE = 'WF231', MESSAGE = 'it would wait for a service, which does not end',
+            DETAIL = format('Parent j%s of batch b%s is a service that has not ended.', v_service, of_batch_id),
+            HINT = 'Leave it out of the parents.', COLUMN = format('j%s', v_service);
     END IF;
 END $$;

@@ -23,11 +23,10 @@ from weft.plugins.runners.remote.handles import Handles
 from weft.ports.executor import ExecutorLimits
 from weft.ports.runner import Assignment
 from weft.testing.remote_runner_suite import RemoteRunnerSuite
+from weft.testing.until import until
 from weft.wire.spec import JobSpec
 
 GATEWAY = "hpc"
-LOOK_S = 0.05
-"""Between two looks at what tells nobody: who only looks takes a core from the engine."""
 
 
 class Watched:
@@ -106,8 +105,7 @@ class RealEngineSuite(RemoteRunnerSuite):
             yield self._until_failed
 
     async def _until_failed(self, call: str) -> None:
-        while not any(call in one.refused for one in self.engines):
-            await asyncio.sleep(LOOK_S)
+        await until(lambda: any(call in one.refused for one in self.engines))
 
     odd: tuple[type, str, object]
     """Which method of whom answers what, while nothing that the engine says makes sense."""
@@ -133,9 +131,7 @@ class RealEngineSuite(RemoteRunnerSuite):
         return one, Ask("licence_missing", "tcp", {"host": "licences", "port": "1"})
 
     async def settled(self) -> None:
-        async with asyncio.timeout(60):
-            while list((self.root / "state" / "handles").iterdir()):
-                await asyncio.sleep(LOOK_S)
+        await until(lambda: not list((self.root / "state" / "handles").iterdir()))
 
     brings_asks = True
     """Whether it brings back what jobs ask to wait for."""
@@ -182,9 +178,7 @@ class RealEngineSuite(RemoteRunnerSuite):
             await agent.runner.submit([one])
             await agent.until(lambda told: len(told.started) == 1)
             if self.sends_signals:
-                async with asyncio.timeout(60):
-                    while not ready.exists():
-                        await asyncio.sleep(LOOK_S)
+                await until(ready.exists)
             agent.runner.command([Command(1, one.key, signal.SIGUSR1)])
             ((_, refusal),) = (await agent.until(lambda told: bool(told.obeyed))).obeyed
             if self.sends_signals:

@@ -15,7 +15,7 @@ from types import SimpleNamespace
 import asyncssh
 import pytest
 
-from runners.real_engine import LOOK_S, RealEngineSuite, Watched, limits_at, runner_of
+from runners.real_engine import RealEngineSuite, Watched, limits_at, runner_of
 from runners.slurm_cluster import SlurmCluster, slurm_cluster
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import Unavailable
@@ -33,6 +33,7 @@ from weft.ports.runner import Assignment
 from weft.testing.engine_faults_suite import EngineFaultsSuite
 from weft.testing.followed_output_suite import FollowedOutputSuite
 from weft.testing.runner_suite import assignment, begun
+from weft.testing.until import until
 from weft.wire.log_format import STDOUT
 from weft.wire.spec import JobSpec
 
@@ -211,9 +212,7 @@ class TestSlurmLogin(RealEngineSuite, FollowedOutputSuite, EngineFaultsSuite):
             await agent.until(lambda told: runs.key in begun(told))
             async with self.sshd.down():
                 submitting = asyncio.ensure_future(agent.runner.submit(later))
-                async with asyncio.timeout(20):
-                    while "submit" not in self.engines[-1].refused:
-                        await asyncio.sleep(LOOK_S)
+                await until(lambda: "submit" in self.engines[-1].refused, 20)
             await submitting
             ends = [await agent.end_of(one) for one in [runs, *later]]
             assert {end.exit_code for end in ends} == {0}
@@ -260,6 +259,4 @@ class TestSlurmLogin(RealEngineSuite, FollowedOutputSuite, EngineFaultsSuite):
         own = {*_children(pid)} - {*others}
         assert own
         runner.leave()
-        async with asyncio.timeout(20):
-            while own & {*_children(pid)}:
-                await asyncio.sleep(LOOK_S)
+        await until(lambda: not own & {*_children(pid)}, 20)

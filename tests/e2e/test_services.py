@@ -71,7 +71,9 @@ def test_commands_of_the_guide(own: Weft, tmp_path: Path) -> None:
 
 
 def test_service_comes_again_after_whatever_ends_it(own: Weft, tmp_path: Path) -> None:
-    """An exit, a bad answer, and kill -9 of the worker with all that it runs; no try is used."""
+    """An exit, a bad answer, and kill -9 of the worker with all that it runs; no try is used.
+    The other one is a script too large for an argument, which becomes a file.
+    """
     script = f"""
         echo $WEFT_ATTEMPT_NO >> {tmp_path}/starts
         case $WEFT_ATTEMPT_NO in
@@ -91,7 +93,9 @@ def test_service_comes_again_after_whatever_ends_it(own: Weft, tmp_path: Path) -
             ["sh", "-c", script], name="tick", service={"longest_s": 1, "health": health}
         )
         bb.create_job(
-            ["sh", "-c", "exit 3"], name="late", service={"first_s": 900, "longest_s": 900}
+            script=f"# {'x' * 120_000}\n[ $(wc -c < /proc/$$/cmdline) -lt 999 ] && exit 3",
+            name="late",
+            service={"first_s": 900, "longest_s": 900},
         )
         bb.submit()
         until(lambda: (job(own)["attempt"], job(own)["state"]) == (4, "running"))

@@ -5,6 +5,7 @@ import pytest
 from weft.core.attempt_key import AttemptKey
 from weft.plugins.executors.process import ProcessExecutor
 from weft.ports.executor import ExecutorLimits, Reservation
+from weft.wire.documents.services import ServiceDocument
 from weft.wire.spawner import StartProcess
 from weft.wire.spec import JobSpec
 
@@ -32,3 +33,13 @@ def test_arguments_of_a_script_are_no_part_of_it() -> None:
     start = start_of(JobSpec(script='echo "$@"', command=HOSTILE))
 
     assert start.argv == ("/bin/sh", "-c", 'echo "$@"', "/bin/sh", *HOSTILE)
+
+
+def test_script_of_a_service_that_is_too_large_for_an_argument_stays_a_file() -> None:
+    script = "#" * 150_000
+    start = start_of(JobSpec(script=script, service=ServiceDocument()))
+
+    assert start.argv == ("mind",)
+    assert start.script is not None
+    assert start.script.startswith("#!/bin/sh\n")
+    assert start.script.endswith(f"; shift\n{script}")

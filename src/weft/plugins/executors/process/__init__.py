@@ -1,5 +1,6 @@
 """The executor `process`: the job is a process of the worker's host, run as the worker's user."""
 
+import shlex
 import sys
 from pathlib import Path
 from typing import Final
@@ -77,8 +78,11 @@ class ProcessExecutor:
 def _minded(
     service: ServiceDocument, argv: tuple[str, ...], script: str | None
 ) -> tuple[tuple[str, ...], str | None]:
-    """Return the program that minds this one. A script that would be a file is given to sh."""
-    if script is not None:
-        argv, script = (SHELL, "-c", script, SHELL, *argv), None
-    plan = msgspec.json.encode(service).decode()
-    return (sys.executable, "-I", _MINDER, plan, *argv), script
+    """Return the program that minds this one. A script that is a file becomes the minder first,
+    which gives the file to sh.
+    """
+    minder = (sys.executable, "-I", _MINDER, msgspec.json.encode(service).decode())
+    if script is None:
+        return (*minder, *argv), None
+    first = f'[ "$1" = mind ] && shift && exec {shlex.join(minder)} {SHELL} "$0" run "$@"; shift'
+    return ("mind", *argv), f"#!{SHELL}\n{first}\n{script}"

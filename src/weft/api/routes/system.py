@@ -23,8 +23,8 @@ from weft.wire.answers.batches import Health
 _COUNTED: Final = ("pending", "ready", "running", "blocked")
 _LIVE: Final = ("active", "silent", "cordoned", "draining")
 _LABELS_MAX: Final = 1000
-_NO_LINES: Final[Row] = {"sources": [], "sinks": [], "statuses": []}
 """Queues, licences, sources and sinks that are counted each by itself, at most."""
+_NO_LINES: Final[Row] = {"sources": [], "sinks": [], "statuses": []}
 _SNAPSHOT_AGE_MIN_S: Final = 30.0
 """A role may be this late with its metrics on a busy host."""
 

@@ -22,6 +22,7 @@ def test_service_waits_longer_each_time_and_never_gives_up() -> None:
     assert [*rows.max_attempts] == [32_000, 1]
     (kept,) = rows.rare_fields
     assert kept["service"] == {"first_s": 1.0, "longest_s": 5.0}
+    assert kept["retry"]["forgets_s"] == 5
     waits = [wait_s(kept["retry"], n, waited_s=1e9) for n in (1, 2, 3, 4, 1000)]
     assert waits == [1, 2, 4, 5, 5]
     assert kept["end_rules"] == {"external": [[1, 255]]}

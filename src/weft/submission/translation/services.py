@@ -121,7 +121,7 @@ def check_children(
 
 def kept_of_service(job: JobDocument) -> Mapping[str, Any]:
     """Return what is kept: every exit code but 0 is told as an external error, after which it
-    waits and is tried again, and no wait is the last one.
+    waits and is tried again, and no wait is the last one. What was before a long run is forgotten.
     """
     service = job.service
     assert service is not None
@@ -132,9 +132,12 @@ def kept_of_service(job: JobDocument) -> Mapping[str, Any]:
     steps.append({"tries": STARTS_MAX, "wait_s": waits[-1]})
     return {
         "service": msgspec.to_builtins(service),
-        "retry": {"policy": "stepwise", "jitter": 0, "steps": steps, "give_up_s": None},
+        "retry": {
+            "policy": "stepwise", "jitter": 0, "steps": steps, "give_up_s": None,
+            "forgets_s": service.longest_s,
+        },
         "end_rules": {"external": [[1, 255]]},
-    }
+    }  # fmt: skip
 
 
 def as_service(spec: JobSpec) -> JobSpec:

@@ -42,7 +42,12 @@ class ServiceDocument(
     ] = "always"
     first_s: Annotated[
         float,
-        says("The wait before the first restart; each one doubles it.", 1, unit="seconds"),
+        says(
+            "The wait before the first restart, also after a run longer than `longest_s`; each "
+            "one doubles it.",
+            1,
+            unit="seconds",
+        ),
     ] = 1.0
     longest_s: Annotated[float, says("No wait is longer.", 60, unit="seconds")] = 60.0
     health: Annotated[HealthDocument | None, says("How it is asked whether it is healthy.")] = None

@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+import asyncpg
 import httpx
 import pytest
 
@@ -14,6 +15,10 @@ from api.test_users import add
 from weft.store import open_driver_store
 
 __all__ = ["browser"]
+TOLD = """
+SELECT a.name, o.name FROM weft.batch b
+JOIN weft.sink a ON a.sink_id = b.sink_id JOIN weft.sink o ON ARRAY[o.sink_id] = b.more_sinks
+"""
 LINE = HRSI + SETUP.replace('job = "snow"', 'job = "snow"\nlifecycle = "hrsi"', 1)
 
 
@@ -61,6 +66,27 @@ async def line(api: LiveApi, http: httpx.AsyncClient, database: dict[str, str]) 
     await find(database, "a")
     await api.app.source_items.submit_due()
     await find(database, "b")
+
+
+async def test_jobs_of_a_source_tell_all_sinks_of_their_template(
+    api: LiveApi, http: httpx.AsyncClient, database: dict[str, str]
+) -> None:
+    """So do those of a batch, which names each once."""
+    both = SINK + SINK.replace("wekeo", "lineage")
+    line = LINE.replace("[job.snow]", '[job.snow]\nsink = ["wekeo", "lineage"]')
+    await apply(http, "snow", line + both)
+    await find(database, "a")
+    await api.app.source_items.submit_due()
+    asked = {"lifecycle": "hrsi", "sink": ["wekeo", "lineage"], "jobs": [{"command": ["true"]}]}
+    answer = await http.post("/v1/batches", json=asked)
+    assert answer.status_code == 201, answer.text
+    admin = await asyncpg.connect(database["admin"])
+    told = await admin.fetch(TOLD)
+    await admin.close()
+    assert [tuple(row) for row in told] == [("wekeo", "lineage")] * 2
+    for sinks in (["wekeo", "wekeo"], []):
+        answer = await http.post("/v1/batches", json={**asked, "sink": sinks})
+        assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (400, "/sink")
 
 
 @pytest.mark.usefixtures("line")

@@ -17,6 +17,18 @@ every = "10s"
 [job.snow]
 command = ["true"]
 """
+EACHES = """
+[sink.a]
+kind = "http"
+url = "https://a.example/"
+message = "1"
+each = "a/*.json"
+[sink.b]
+kind = "http"
+url = "https://b.example/"
+message = "1"
+each = "b/*.json"
+"""
 
 
 def test_source_is_taken_as_written() -> None:
@@ -69,6 +81,11 @@ def test_source_is_taken_as_written() -> None:
         ('command = ["true"]', 'outputs = { "x" = "y/${item.at:%s}" }', 8, "a date such as"),
         ('command = ["true"]', "env = 5", 8, "it should be a table"),
         ('command = ["true"]', 'resources = "x"', 8, "it should be a table"),
+        ('command = ["true"]', 'sink = ["a", "b", "a"]', 8, "it names a twice"),
+        ('command = ["true"]', "sink = []", 8, "or a list of 1 to 8 of them"),
+        ('job = "snow"', 'job = "snow"\nsink = ["x", "y"]', 5, "there is no [sink.y]"),
+        ('command = ["true"]', f'command = ["true"]\nsink = ["a", "x"]{EACHES}', 9, "[sink.x]"),
+        ('command = ["true"]', f'sink = ["a", "b"]{EACHES}', 8, "should have the same"),
         ("[job.snow]", "[sink.a]\nkind = []\n[job.snow]", 8, "there is no kind of sink '[]'"),
         ("[job.snow]", '[sink.a]\nplugin = "pigeon"\n[job.snow]', 7, 'kind = "command"'),
         (
@@ -189,7 +206,7 @@ image = "docker://x/y:${param.version}"
 inputs = ["store://eodata/${item.path}"]
 outputs = { "products/*" = "store://hrsi/${item.type}/${item.measured:%Y/%m/%d}/" }
 queue = "production"
-sink = "portal"
+sink = ["portal", "wekeo"]
 [configure.snow]
 priority = "'nrt'"
 [queue.production]
@@ -206,7 +223,7 @@ each = "products"
 """
     )
     assert found.sources["scenes"].kind == "directory"
-    assert found.sources["scenes"].sink == "portal"
+    assert found.sources["scenes"].sinks == ("portal", "wekeo")
     assert (found.sinks["wekeo"].each, found.sinks["wekeo"].options["exchange"]) == (
         "products/*.json", "product_publication"
     )  # fmt: skip
@@ -218,7 +235,7 @@ each = "products"
     values = {"item": item, "param": {"version": "1.0"}}
     assert map_texts(job, lambda text: filled(text, lambda root, name: values[root][name])) == {
         "inputs": [{"from": "store://eodata/S2/a.zip"}],
-        "outputs": [{"from": "products/*", "to": "store://hrsi/FSC/2021/04/13/"}],
+        "outputs": [{"from": "products/*", "to": "store://hrsi/FSC/2021/04/13/", "strip": True}],
         "container": {"image": "docker://x/y:1.0"},
     }
 

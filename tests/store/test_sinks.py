@@ -10,6 +10,7 @@ from store.test_deletion import delete, remove
 from store.test_lifecycle_exits import BEGUN, STARTED, end
 from store.test_lifecycles import HRSI, both, put, statuses
 from store.test_recovery import fail
+from store.test_resubmissions import ask
 from store.world import Worker, World
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import MessageDelivered, MessageNotFound, SinkNotFound, SinkTaken
@@ -25,6 +26,7 @@ message = '{"product": "{{ job.name }}"}'
 retry = {tries = 3, path = ["external_error", "error_checked", "processed"]}
 given_up = {path = ["internal_error"]}
 """
+PUBLISHING, LINEAGE_PATH = "start_publication", ["external_error", "error_checked", "done"]
 RAN = [*STARTED, "post_processing", "processed"]
 BLOCKED = "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE $1 = ANY (pg_blocking_pids(pid)))"
 
@@ -84,6 +86,45 @@ async def test_message_is_due_with_the_end_and_leads_the_status_on(world: World)
     assert (shown["state"], shown["n_attempts"]) == ("delivered", 1)
     with pytest.raises(MessageDelivered):
         await world.api.redeliver_message(world.caller, "wekeo", one.delivery_id)
+
+
+LINEAGE = """
+[sink.lineage]
+kind = "http"
+url = "https://lineage.example/runs"
+message = "1"
+events = true
+rejected = {path = ["external_error", "error_checked", "done"]}
+"""
+
+
+async def test_each_sink_has_its_messages_and_the_last_one_leads_on(world: World) -> None:
+    """One wants the job, one its start and end: it is published when all are through. What one
+    rejects walks the path of that one; a batch that is made of this one has both.
+    """
+    await apply(world, SINK + LINEAGE)
+    sinks = ["wekeo", "lineage"]
+    worker = await world.worker()
+    for last, after in ((200, ["published", "done"]), (422, LINEAGE_PATH)):
+        batch = await world.submit(job_rows(1), lifecycle="hrsi", sink=sinks)
+        await end(worker, 0)
+        assert await world.findings() == {}
+        ways = []
+        for status in (200, 200, last):
+            one = max(await due(world), key=lambda one: str(one.sink["message"]))
+            await report(world, one, status, rejected=status == 422)
+            ways.append((await statuses(world, batch))[len(BEGUN + RAN) :])
+        assert ways == [[PUBLISHING], [PUBLISHING], [PUBLISHING, *after]]
+        assert await due(world) == []
+        await ask(world, batch)
+    sent = [await world.api.list_messages(world.caller, name, after=0, limit=9) for name in sinks]
+    assert [*map(len, sent)] == [2, 4]
+    assert sum(one["state"] == "failed" for rows in sent for one in rows) == 1
+    again = await world.admin.fetch(
+        "SELECT DISTINCT sink_id, more_sinks FROM weft.batch WHERE tenant_id = $1",
+        world.caller.tenant_id,
+    )
+    assert len(again) == 1
 
 
 async def test_failed_tries_walk_the_path_and_the_last_one_gives_up(world: World) -> None:

@@ -54,6 +54,21 @@ def test_patterns(work: Path, pattern: str, names: list[str]) -> None:
     assert sorted(found(work, pattern)) == names
 
 
+def test_fixed_part_of_a_pattern_is_left_out(work: Path) -> None:
+    """Not of one without wildcards, which is a file or a directory; nor without `to`."""
+    for pattern, to, names in (
+        ("out/*.txt", "x/", ["x/c.txt"]),
+        ("out/**/d.*", "store://s/x/", ["store://s/x/deep/d.txt"]),
+        ("out/de*/*", "x/", ["x/deep/d.txt", "x/deep/e"]),
+        ("*.txt", "x/", ["x/a.txt", "x/b.txt"]),
+        ("out/c.txt", "x/", ["x/out/c.txt"]),
+        ("out/*.txt", None, ["out/c.txt"]),
+    ):
+        outputs = [FileOutput(pattern, to, strip=True)]
+        kept = find_outputs(work, outputs, files_max=9, bytes_max=MANY)
+        assert sorted(one.target for one in kept) == names
+
+
 def test_targets(work: Path) -> None:
     assert found(work, "a.txt", to="x") == ["x"]
     assert found(work, "a.txt", to="x/") == ["x/a.txt"]

@@ -387,6 +387,7 @@ CREATE TABLE weft.batch (
     foreign_kind text,
     lifecycle_id integer,
     sink_id integer,
+    more_sinks integer[],
     has_products boolean DEFAULT false NOT NULL,
     CONSTRAINT batch_cancel_after_n_failures_check CHECK ((cancel_after_n_failures > 0)),
     CONSTRAINT batch_door_check CHECK ((length(door) <= 32)),
@@ -3097,6 +3098,8 @@ CREATE UNIQUE INDEX batch_idempotency_key_idx ON weft.batch USING btree (user_id
 
 CREATE INDEX batch_lifecycle_idx ON weft.batch USING btree (tenant_id, batch_id) WHERE (lifecycle_id IS NOT NULL);
 
+CREATE INDEX batch_more_sinks_idx ON weft.batch USING btree (tenant_id) WHERE (more_sinks IS NOT NULL);
+
 CREATE INDEX batch_name_idx ON weft.batch USING btree (tenant_id, name, batch_id) WHERE (name IS NOT NULL);
 
 CREATE INDEX batch_project_created_idx ON weft.batch USING btree (project_id, created_at, batch_id);
@@ -3147,7 +3150,7 @@ CREATE UNIQUE INDEX callback_delivery_event_idx ON weft.callback_delivery USING 
 
 CREATE INDEX callback_delivery_host_idx ON weft.callback_delivery USING btree (tenant_id, host, next_at) WHERE ((next_at IS NOT NULL) AND (NOT behind));
 
-CREATE UNIQUE INDEX callback_delivery_job_idx ON weft.callback_delivery USING btree (batch_id, job_id, file) WHERE (job_id IS NOT NULL);
+CREATE UNIQUE INDEX callback_delivery_job_idx ON weft.callback_delivery USING btree (batch_id, job_id, file, sink_id) WHERE (job_id IS NOT NULL);
 
 CREATE INDEX callback_delivery_order_idx ON weft.callback_delivery USING btree (sink_id, order_key, delivery_id) WHERE ((next_at IS NOT NULL) AND (order_key IS NOT NULL));
 

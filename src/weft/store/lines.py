@@ -9,7 +9,8 @@ from weft.core.lines.configuration import steering_parameters_of
 from weft.core.lines.exits import ExitRule
 from weft.core.lines.lifecycle import PHASES, Lifecycle
 from weft.core.lines.limits import Path
-from weft.core.lines.setup import Setup
+from weft.core.lines.setup import Setup, eaches_of
+from weft.core.lines.source import Source
 from weft.core.states import JobState
 from weft.ports.store import Caller, Row
 from weft.store.database import Database
@@ -121,8 +122,8 @@ def _source(setup: Setup, name: str) -> Mapping[str, Any]:
         "options": {**one.options},
         "every_s": one.every.total_seconds(),
         "template": {
-            "job": _job(setup, one.job, one.sink),
-            **({} if one.sink is None else {"sink": one.sink}),
+            "job": _job(setup, one),
+            **({"sink": [*one.sinks]} if one.sinks else {}),
             "configure": {**configuration},
             "steered_by": sorted(steering_parameters_of(configuration)),
             **one.aims,
@@ -130,11 +131,10 @@ def _source(setup: Setup, name: str) -> Mapping[str, Any]:
     }
 
 
-def _job(setup: Setup, name: str, sink: str | None) -> Mapping[str, Any]:
-    """Return a template, whose jobs leave what their sink sends."""
-    job = {**setup.jobs[name]}
-    each = None if sink is None else setup.sinks[sink].each
-    if each is not None:
+def _job(setup: Setup, source: Source) -> Mapping[str, Any]:
+    """Return the template of a source, whose jobs leave what their sinks send."""
+    job = {**setup.jobs[source.job]}
+    for each in eaches_of(setup, source):
         own = {"from": each, "optional": True, "announce": True}
         job["outputs"] = [*(job.get("outputs") or ()), own]
     return job

@@ -20,6 +20,7 @@ from weft.core.errors import (
     WeftError,
 )
 from weft.core.graph.group_tree import ancestors, plan_groups, plan_sets
+from weft.core.lines.template import sinks_of, wrong_sinks
 from weft.core.problems import PROBLEMS_MAX, Problems
 from weft.ports.store import Caller, JobRows, NewBatch, NewGroup, Reserved, Row, Shape
 from weft.settings import Settings
@@ -105,8 +106,12 @@ async def check_batch(
 def _new_batch(
     document: BatchDocument, settings: Settings, origin: Origin, problems: Problems
 ) -> NewBatch:
-    for field in ("name", "billing_project", "lifecycle", "sink"):
+    for field in ("name", "billing_project", "lifecycle"):
         check_name(getattr(document, field), settings, problems, f"/{field}")
+    for sink in sinks_of(document.sink):
+        check_name(sink, settings, problems, "/sink")
+    if wrong := wrong_sinks(document.sink):
+        problems.add(InvalidValue, "/sink", wrong)
     rate_key = document.rate.key if document.rate else None
     check_name(rate_key, settings, problems, "/rate/key")
     check_attributes(document.attributes, settings, problems, "/attributes")

@@ -163,6 +163,14 @@ def target_of(to: str | None, source: str) -> tuple[str, ...]:
     return parts_of(to + source if to.endswith("/") else to)
 
 
+def fixed_directory(pattern: str) -> str:
+    """Return what stands in a pattern before the name with its first wildcard, with a slash at its
+    end; empty: nothing does, or it has no wildcard.
+    """
+    at = next((n for n, char in enumerate(pattern) if has_wildcards(char)), 0)
+    return "".join(pattern[:at].rpartition("/")[:2])
+
+
 def name_of(source: FileSource) -> str:
     """Return the last part of the path of an input."""
     return source.path.rpartition("/")[2]

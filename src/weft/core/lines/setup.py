@@ -17,7 +17,7 @@ from weft.core.lines.parameters import Parameter, parse_parameters
 from weft.core.lines.pools import POOLS, PRIORITIES, Wanted, parse_pool, parse_queue
 from weft.core.lines.sink import Sink, parse_sink
 from weft.core.lines.source import Source, parse_source
-from weft.core.lines.template import SINK, parse_template
+from weft.core.lines.template import SINK, parse_template, sinks_of
 
 TABLES_MAX: Final = 50
 """Of one section."""
@@ -88,9 +88,8 @@ def parse_setup(text: str) -> Setup:
     jobs, sources = found["job"], found["source"]
     configurations = _with_missing(found["configure"], found["lifecycle"], say)
     for name, one in sources.items():
-        sink = jobs.get(one.job, {}).get(SINK)
-        if one.sink is None and sink is not None:
-            sources[name] = replace(one, sink=sink)
+        if not one.sinks:
+            sources[name] = replace(one, sinks=sinks_of(jobs.get(one.job, {}).get(SINK)))
     jobs = {
         name: {field: value for field, value in job.items() if field != SINK}
         for name, job in jobs.items()
@@ -109,11 +108,24 @@ def parse_setup(text: str) -> Setup:
     for name, source in setup.sources.items():
         if source.job not in document.get("job", ()):
             say(("source", name, "job"), f"there is no [job.{source.job}]")
-        if source.sink is not None and source.sink not in document.get("sink", ()):
-            say(("source", name, "sink"), f"there is no [sink.{source.sink}]")
+    for where, source in {
+        ("source", name) if SINK in document["source"][name] else ("job", one.job): one
+        for name, one in sources.items()
+    }.items():
+        for sink in source.sinks:
+            if sink not in document.get("sink", ()):
+                say((*where, SINK), f"there is no [sink.{sink}]")
+        if len(eaches_of(setup, source)) > 1:  # a file of a job is a message for all of them
+            say((*where, SINK), "those of them that have `each` should have the same")
     if problems:
         raise invalid_setup(problems)
     return setup
+
+
+def eaches_of(setup: Setup, source: Source) -> set[str]:
+    """Return which files of the jobs of a source are messages for its sinks."""
+    sinks = (setup.sinks[name] for name in source.sinks if name in setup.sinks)
+    return {sink.each for sink in sinks if sink.each is not None}
 
 
 def _with_missing(

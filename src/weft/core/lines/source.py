@@ -5,7 +5,7 @@ package brings checks its own when it is read.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Final
@@ -14,6 +14,7 @@ from weft.core.lines.credentials import wrong_credential, wrong_headers, wrong_u
 from weft.core.lines.durations import duration_of
 from weft.core.lines.lifecycle import Say
 from weft.core.lines.sql import SQL, wrong_database_url, wrong_query, wrong_values
+from weft.core.lines.template import SINK, sinks_of, wrong_sinks
 from weft.core.schedules import WrongCron, WrongZone, check_cron, zone_of
 
 EVERY_LEAST: Final = timedelta(seconds=1)
@@ -236,8 +237,8 @@ class Source:
     job: str
     """The name of a template of the same file."""
     options: Mapping[str, Any]
-    sink: str | None = None
-    """The name of a sink of the same file, which is told of its jobs."""
+    sinks: Sequence[str] = ()
+    """Names of sinks of the same file, which are told of its jobs."""
     aims: Mapping[str, Any] = field(default_factory=dict)
     """What dashboards compare with: `target` and `expected`, as far as the file has them."""
 
@@ -262,7 +263,7 @@ def parse_source(document: object, say: Say) -> Source | None:
         return None
     document = kind_first(document)
     texts = {}
-    for name in ("kind", "job", "owner", "billing_project", "lifecycle", "sink"):
+    for name in ("kind", "job", "owner", "billing_project", "lifecycle"):
         given = document.get(name)
         if given is None:
             if name in {"kind", "job"}:
@@ -271,6 +272,8 @@ def parse_source(document: object, say: Say) -> Source | None:
             wrong(name, what)
         else:
             texts[name] = given
+    if what := wrong_sinks(document.get(SINK)):
+        wrong(SINK, what)
     every = duration_of(document.get("every", _EVERY))
     if every is None or not EVERY_LEAST <= every <= EVERY_MOST:
         wrong("every", 'it should be a time from "1s" to "1d"')
@@ -284,7 +287,7 @@ def parse_source(document: object, say: Say) -> Source | None:
         return None
     return Source(
         kind, every, texts.get("owner"), texts.get("billing_project", "default"),
-        texts.get("lifecycle"), texts["job"], options, texts.get("sink"), aims,
+        texts.get("lifecycle"), texts["job"], options, sinks_of(document.get(SINK)), aims,
     )  # fmt: skip
 
 

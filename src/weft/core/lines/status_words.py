@@ -17,7 +17,7 @@ _STATES = tuple(state.word for state in JobState)
 def unknown_statuses(
     setup: Setup, source: Source, statuses: Sequence[str] | None
 ) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Return where the series and the sink of a source name a status that its lifecycle does not
+    """Return where the series and the sinks of a source name a status that its lifecycle does not
     have, and what to say. `statuses` None: it has no lifecycle.
     """
     series: dict[str, Any] = setup.configurations.get(source.job, {}).get("series") or {}
@@ -27,17 +27,17 @@ def unknown_statuses(
     for word in series.get("skip", ()):
         if word not in (*_STATES, *(statuses or ())):
             yield (*where, "skip"), _said(word, statuses)
-    sink = setup.sinks.get(source.sink or "")
-    if sink is None or statuses is None:
-        return
-    told: set[str] = set()  # a path that is not given is made of the one before it
-    for field, path in {
-        "retry": sink.retry_path, "given_up": sink.given_up_path, "rejected": sink.rejected_path,
-    }.items():  # fmt: skip
-        for word in path:
-            if word not in (*statuses, *told):
-                told.add(word)
-                yield ("sink", source.sink or "", field, "path"), _said(word, statuses)
+    for name in source.sinks if statuses is not None else ():
+        sink = setup.sinks[name]
+        told: set[str] = set()  # a path that is not given is made of the one before it
+        for field, path in {
+            "retry": sink.retry_path, "given_up": sink.given_up_path,
+            "rejected": sink.rejected_path,
+        }.items():  # fmt: skip
+            for word in path:
+                if word not in (*(statuses or ()), *told):
+                    told.add(word)
+                    yield ("sink", name, field, "path"), _said(word, statuses)
 
 
 def _said(word: str, statuses: Sequence[str] | None) -> str:

@@ -7,6 +7,7 @@ a script; only addresses of files and images are filled in.
 from collections.abc import Mapping
 from typing import Any, Final
 
+from weft.core.files.file_paths import fixed_directory
 from weft.core.lines.filling import FIELD, JOB_BEFORE, PRODUCT, SERIES, map_texts, wrong_text
 from weft.core.lines.lifecycle import Say
 
@@ -15,7 +16,9 @@ ITEM_VARIABLE: Final = "WEFT_ITEM"
 ID_VARIABLE: Final = "WEFT_ITEM_ID"
 """Its key. A name with KEY in it would be masked as a secret."""
 SINK: Final = "sink"
-"""The sink of all sources of these jobs that name none."""
+"""The sinks of all sources of these jobs that name none."""
+SINKS_MAX: Final = 8
+_SINK_CHARS_MAX: Final = 64
 TABLES: Final = ("env", "attributes", "resources")
 """To whose fields a configuration adds its own."""
 _OWN: Final = {
@@ -46,10 +49,9 @@ def parse_template(document: object, say: Say) -> Mapping[str, Any] | None:
         if not isinstance(document.get(field, {}), Mapping):
             refused.append(field)
             say((field,), "it should be a table")
-    sink = document.get(SINK, "")
-    if not isinstance(sink, str):
+    if what := wrong_sinks(document.get(SINK)):
         refused.append(SINK)
-        say((SINK,), "it should be the name of a [sink.NAME]")
+        say((SINK,), what)
     if "image" in document and "container" in document:
         refused.append("image")
         say(("image",), "the field container has it")
@@ -64,6 +66,23 @@ def parse_template(document: object, say: Say) -> Mapping[str, Any] | None:
                 refused.append(field)
                 say(("image" if "image" in document and not is_address else field,), what)
     return None if refused else job
+
+
+def sinks_of(given: object) -> tuple[str, ...]:
+    """Return the sinks that a text or a list names; `None` names none."""
+    return (given,) if isinstance(given, str) else tuple(given) if isinstance(given, list) else ()
+
+
+def wrong_sinks(given: object) -> str:
+    """Say what is wrong with sinks as they are named; empty: nothing is."""
+    names = sinks_of(given)
+    if given is not None and (
+        not 1 <= len(names) <= SINKS_MAX
+        or not all(isinstance(name, str) and 1 <= len(name) <= _SINK_CHARS_MAX for name in names)
+    ):
+        return f"it should be the name of a [sink.NAME], or a list of 1 to {SINKS_MAX} of them"
+    twice = next((name for name in names if names.count(name) > 1), None)
+    return "" if twice is None else f"it names {twice} twice"
 
 
 def _wrong_image(container: object) -> str:
@@ -107,7 +126,10 @@ def _whole(document: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(inputs, list):
         job["inputs"] = [{"from": one} if isinstance(one, str) else one for one in inputs]
     if isinstance(outputs, Mapping):
-        job["outputs"] = [{"from": name, "to": to} for name, to in outputs.items()]
+        job["outputs"] = [
+            {"from": name, "to": to, **({"strip": True} if fixed_directory(name) else {})}
+            for name, to in outputs.items()
+        ]
     elif isinstance(outputs, list):
         job["outputs"] = [{"from": one} if isinstance(one, str) else one for one in outputs]
     return job

@@ -45,8 +45,8 @@ class NewBatch(msgspec.Struct, frozen=True, kw_only=True):
     """What the door's clients search for beside names, exactly; None: nothing."""
     lifecycle: str | None = None
     """The name of the lifecycle of its jobs; None: they have no statuses."""
-    sink: str | None = None
-    """The name of the sink that is told of jobs that end well; None: nobody is."""
+    sink: str | Sequence[str] | None = None
+    """The name of the sink, or of each, that is told of jobs that end well; None: nobody is."""
     subscriptions: Sequence[Mapping[str, Any]] = ()
     """Who is told of what happens to its first job: `name`, `url`, `event`, `persistent` and
     `policy`, as its door fills and reads them.

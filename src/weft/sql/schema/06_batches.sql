@@ -61,6 +61,7 @@ CREATE TABLE weft.batch (
     foreign_kind text CHECK (length(foreign_kind) <= 1024),
     lifecycle_id int,  -- its jobs have statuses; NULL: none
     sink_id int,  -- told of each job that ends well; NULL: nobody is
+    more_sinks int[],  -- told beside it; NULL: none is
     has_products boolean NOT NULL DEFAULT false  -- an attempt of it named products; else ends need not look for them
 ) WITH (fillfactor = 80);
 CREATE UNIQUE INDEX batch_idempotency_key_idx ON weft.batch (user_id, idempotency_key)
@@ -75,6 +76,7 @@ CREATE INDEX batch_foreign_kind_idx ON weft.batch (user_id, foreign_kind, batch_
 CREATE INDEX batch_foreign_unlisted_idx ON weft.batch (tenant_id, door, user_id)
     WHERE foreign_id IS NOT NULL AND (hidden OR deleted_at IS NOT NULL);
 CREATE INDEX batch_sink_idx ON weft.batch (sink_id) WHERE sink_id IS NOT NULL;
+CREATE INDEX batch_more_sinks_idx ON weft.batch (tenant_id) WHERE more_sinks IS NOT NULL;
 CREATE INDEX batch_tenant_idx ON weft.batch (tenant_id, batch_id);
 CREATE INDEX batch_name_idx ON weft.batch (tenant_id, name, batch_id) WHERE name IS NOT NULL;
 -- A page of what a user may see is a union of their own batches, those of their projects, and granted ones,

@@ -35,7 +35,7 @@ CREATE TABLE weft.event_listener (
 ) WITH (fillfactor = 10);
 
 -- Deliveries: what is sent until it has arrived. Callbacks: one for each completion of a batch or group that has an address to be told
--- (docs/guides/callbacks.md). Messages: one for each job that ended well in a batch with a sink. Notices: one for each event of a job that
+-- (docs/guides/callbacks.md). Messages: one for each job that ended well and sink of its batch. Notices: one for each event of a job that
 -- a subscription asks for.
 CREATE TABLE weft.callback_delivery (
     delivery_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -71,7 +71,7 @@ CREATE TABLE weft.callback_delivery (
     CHECK ((kind = 'message') = (job_id IS NOT NULL) AND (job_id IS NULL) = (sink_id IS NULL)),
     CHECK ((kind = 'notice') = (subscription_id IS NOT NULL) AND (subscription_id IS NULL) = (event_key IS NULL))
 );
-CREATE UNIQUE INDEX callback_delivery_job_idx ON weft.callback_delivery (batch_id, job_id, file) WHERE job_id IS NOT NULL;
+CREATE UNIQUE INDEX callback_delivery_job_idx ON weft.callback_delivery (batch_id, job_id, file, sink_id) WHERE job_id IS NOT NULL;
 CREATE INDEX callback_delivery_sink_idx ON weft.callback_delivery (sink_id, delivery_id) WHERE sink_id IS NOT NULL;
 CREATE INDEX callback_delivery_order_idx ON weft.callback_delivery (sink_id, order_key, delivery_id)
     WHERE next_at IS NOT NULL AND order_key IS NOT NULL;

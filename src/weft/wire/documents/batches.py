@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
+from weft.core.lines.template import SINKS_MAX
 from weft.wire.description import says
 from weft.wire.documents.apps import JobApp, JobParameters
 from weft.wire.documents.containers import JobContainer
@@ -390,7 +391,8 @@ class BatchDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
         says("Its jobs have the statuses of this lifecycle, beside their states.", "hrsi"),
     ] = None
     sink: Annotated[
-        str | None, says("This sink is told of each of its jobs that ends well.", "wekeo")
+        str | Annotated[list[str], Meta(min_length=1, max_length=SINKS_MAX)] | None,
+        says("This sink, or each of these, is told of each of its jobs that ends well.", "wekeo"),
     ] = None
     groups: Annotated[list[GroupDocument], _GROUPS] = []
     jobs: Annotated[list[JobDocument], says("The jobs, in any order if parents are named.")] = []

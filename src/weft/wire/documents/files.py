@@ -96,6 +96,13 @@ class FileOutput(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=
             "brought along and the job left as it was."
         ),
     ] = False
+    strip: Annotated[
+        bool,
+        says(
+            "Directories that stand in `from` before its first wildcard are not repeated below "
+            "`to`: `out/*` and `results/` keep `results/a.txt`, not `results/out/a.txt`."
+        ),
+    ] = False
     announce: Annotated[
         bool,
         says(

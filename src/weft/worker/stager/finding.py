@@ -14,6 +14,7 @@ from weft.core.files.file_paths import (
     PATH_BYTES_MAX,
     StoreFile,
     WrongPath,
+    fixed_directory,
     has_wildcards,
     in_store,
     parts_of,
@@ -165,6 +166,8 @@ def _path(output: FileOutput, source: str) -> str:
         if to is not None and not to.endswith("/") and source != output.from_.removesuffix("/"):
             to += source.removeprefix(output.from_.removesuffix("/"))  # of a directory
             return "/".join(parts_of(to))
+        if to is not None and output.strip:
+            source = source.removeprefix(fixed_directory(output.from_))
         return "/".join(target_of(to, source))
     except WrongPath as error:
         raise FileRefused(f"its output {source!r} cannot be kept: {error}") from error

@@ -54,7 +54,7 @@ BEGIN
     END IF;
     IF of_job.state = STATE_SUCCESS THEN  -- then its message leads it on
         v_sends := coalesce(v_exit.products, true) AND EXISTS (
-            SELECT FROM weft.batch b JOIN weft.sink s ON s.sink_id = b.sink_id
+            SELECT FROM weft.batch b JOIN weft.sink s ON s.sink_id = ANY (b.sink_id || b.more_sinks)
             WHERE b.batch_id = of_job.batch_id AND (CASE WHEN s.document ->> 'products' = 'true' THEN EXISTS (
                 SELECT FROM weft.product p WHERE p.batch_id = of_job.batch_id AND p.job_id = of_job.job_id AND p.attempt = of_job.attempt)
             ELSE s.document ->> 'each' IS NULL OR EXISTS (

@@ -11,8 +11,12 @@ AS $$
         UNION ALL
         SELECT s.user_id, s.setup, s.document::text, s.ended_at IS NULL
             OR EXISTS (SELECT FROM weft.callback_delivery d WHERE d.sink_id = s.sink_id AND (d.next_at IS NOT NULL OR d.held = 'held'))
-            OR EXISTS (SELECT FROM weft.batch b, weft._group_counts(ARRAY[b.batch_id], ARRAY[0]) n
-                WHERE b.sink_id = s.sink_id AND b.deleted_at IS NULL
+            OR EXISTS (SELECT FROM (
+                    SELECT x.batch_id, x.deleted_at FROM weft.batch x WHERE x.sink_id = s.sink_id
+                    UNION ALL
+                    SELECT x.batch_id, x.deleted_at FROM weft.batch x WHERE x.tenant_id = of_tenant_id
+                        AND x.more_sinks @> ARRAY[s.sink_id]) b, weft._group_counts(ARRAY[b.batch_id], ARRAY[0]) n
+                WHERE b.deleted_at IS NULL
                     AND n.n_pending + n.n_ready + n.n_queued + n.n_creating + n.n_running + n.n_blocked > 0)
         FROM weft.sink s WHERE s.tenant_id = of_tenant_id),
     named AS (SELECT p.*, m[1] AS name FROM part p, regexp_matches(p.text, '\$\{secret\.([\w.-]+)\}', 'g') m)

@@ -1,4 +1,4 @@
--- _delivery_changes: what became of the messages of a job to the sink of its batch, as rows of its history: one for each, of its last try.
+-- _delivery_changes: what became of the messages of a job to the sinks of its batch, as rows of its history: one for each, of its last try.
 -- Called by: job_history, for jobs of batches with a sink and without a lifecycle, whose statuses would tell.
 -- Safe to repeat: yes, it only reads.   Plan: by batch and job.
 -- Owner: weft_tenant.

@@ -1,5 +1,5 @@
 -- _record_messages: record the messages to send for jobs of batches with a sink that have just ended well, or ended, if it wants events.
--- Called by: _after_ends, if one of the batches has a sink.   Safe to repeat: yes, one delivery per job, file, product or event.
+-- Called by: _after_ends, if one of the batches has a sink.   Safe to repeat: yes, one delivery per sink and job, file, product or event.
 -- Locks: none but new rows.   Plan: jobs, their names, attempts, files and rules by key.
 -- The products are kept before (_after_ends). The message is made from these facts whenever it is sent, so it is the same each time.
 -- Owner: weft_system.
@@ -17,7 +17,7 @@ BEGIN
         n.attributes ->> (s.document ->> 'order'), _record_messages.at, _record_messages.at
     FROM unnest(_record_messages.batch_ids, _record_messages.job_ids, _record_messages.states) t (b, j, state)
     JOIN weft.batch b ON b.batch_id = t.b AND b.sink_id IS NOT NULL AND b.deleted_at IS NULL
-    JOIN weft.sink s ON s.sink_id = b.sink_id
+    JOIN weft.sink s ON s.sink_id = ANY (b.sink_id || b.more_sinks)
     JOIN weft.job j ON j.batch_id = t.b AND j.job_id = t.j
     JOIN weft.attempt a ON a.batch_id = t.b AND a.job_id = t.j AND a.attempt = j.attempt
     CROSS JOIN LATERAL (
@@ -38,7 +38,7 @@ BEGIN
         LEFT JOIN weft.job_array r ON r.batch_id = t.b AND r.first_job = j.spec_first) n
     WHERE (t.state = STATE_SUCCESS AND weft._has_products(j.lifecycle_id, a.exit_code))
         OR (t.state IN (STATE_FAILED, STATE_ERROR, STATE_CANCELLED) AND s.document ->> 'events' = 'true')
-    ORDER BY a.ended_at, j.batch_id, j.job_id, m.path
+    ORDER BY a.ended_at, j.batch_id, j.job_id, s.sink_id, m.path
     ON CONFLICT DO NOTHING;
     IF FOUND THEN
         PERFORM pg_notify('driver', 'callback');

@@ -30,7 +30,8 @@ BEGIN
         jsonb_build_object('name', v_old.name, 'billing_project', v_old.billing_project, 'callback', v_old.callback,
             'cancel_after_n_failures', v_old.cancel_after_n_failures, 'lifecycle', (
                 SELECT l.name FROM weft.lifecycle l WHERE l.lifecycle_id = v_old.lifecycle_id),
-                'sink', (SELECT s.name FROM weft.sink s WHERE s.sink_id = v_old.sink_id), 'gates', (
+                'sink', (SELECT jsonb_agg(s.name ORDER BY x.n) FROM unnest(v_old.sink_id || v_old.more_sinks) WITH ORDINALITY x (id, n)
+                    JOIN weft.sink s ON s.sink_id = x.id), 'gates', (
                 SELECT coalesce(jsonb_agg(jsonb_build_object('kind', f.key) || CASE jsonb_typeof(f.value)
                     WHEN 'number' THEN jsonb_build_object('max_places', f.value)
                     WHEN 'object' THEN jsonb_build_object('max_places', f.value -> 'n',

@@ -3,7 +3,7 @@
 --   batch.
 -- Locks: batch_row (new).   Plan: project, queue and key by index.
 -- batch: name, billing_project, attributes, callback, cancel_after_n_failures, gates (as _intern_gates), door, foreign_trace, foreign_id,
---   foreign_document, foreign_kind, lifecycle, sink, subscriptions (name, url, event, persistent, policy), output_keep_s (NULL: as its
+--   foreign_document, foreign_kind, lifecycle, sink (a name or several), subscriptions (name, url, event, persistent, policy), output_keep_s (NULL: as its
 --   tenant says), created_at and ended_at (in another system, of which it is a record; NULL: now, and not yet).
 -- Returns: its number and whether it is new.
 -- Raises WF105 and WF125 (project), WF141 (lifecycle), WF151 (sink), WF201 (key used with another body).
@@ -14,11 +14,11 @@ CREATE OR REPLACE FUNCTION weft._create_batch(
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_new record; v_project int; v_batch bigint; v_digest bytea; v_lifecycle int; v_sink int;
+    v_new record; v_project int; v_batch bigint; v_digest bytea; v_lifecycle int; v_sinks int[];
 BEGIN
     SELECT r.* INTO v_new FROM jsonb_to_record(_create_batch.batch)
         r (name text, billing_project text, attributes jsonb, callback text, cancel_after_n_failures int, gates jsonb, door text,
-            foreign_trace text, foreign_id text, foreign_document jsonb, lifecycle text, sink text,
+            foreign_trace text, foreign_id text, foreign_document jsonb, lifecycle text, sink jsonb,
             foreign_kind text, subscriptions jsonb, output_keep_s bigint, created_at timestamptz, ended_at timestamptz);
     at := coalesce(v_new.created_at, _create_batch.at);
     v_project := weft._project_of(_create_batch.tenant_id, _create_batch.user_id, v_new.billing_project);
@@ -26,15 +26,15 @@ BEGIN
         v_lifecycle := weft._lifecycle_of(_create_batch.tenant_id, v_new.lifecycle);
     END IF;
     IF v_new.sink IS NOT NULL THEN
-        v_sink := weft._sink_of(_create_batch.tenant_id, v_new.sink);
+        v_sinks := weft._sinks_of(_create_batch.tenant_id, v_new.sink);
     END IF;
     INSERT INTO weft.batch (tenant_id, user_id, project_id, queue_id, name, attributes, callback, cancel_after_n_failures, trace_id,
                             idempotency_key, digest, created_at, bytes_counted, door, foreign_trace,
-                            foreign_id, foreign_document, foreign_kind, lifecycle_id, sink_id)
+                            foreign_id, foreign_document, foreign_kind, lifecycle_id, sink_id, more_sinks)
     SELECT _create_batch.tenant_id, _create_batch.user_id, v_project, q.queue_id, v_new.name, v_new.attributes, v_new.callback,
            v_new.cancel_after_n_failures, _create_batch.trace_id, _create_batch.idempotency_key, _create_batch.digest,
            _create_batch.at, true, v_new.door, v_new.foreign_trace, v_new.foreign_id, v_new.foreign_document,
-           v_new.foreign_kind, v_lifecycle, v_sink
+           v_new.foreign_kind, v_lifecycle, v_sinks[1], nullif(v_sinks[2:], '{}')
     FROM weft.queue q WHERE q.tenant_id = _create_batch.tenant_id AND q.name = 'default'
     ON CONFLICT (user_id, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING
     RETURNING batch.batch_id INTO v_batch;

@@ -12,7 +12,8 @@ BEGIN
         'billing_project', j.name, 'kept_at', p.kept_at, 'check', (
             SELECT jsonb_build_object('state', d.held, 'sink', s.name, 'delivery_id', d.delivery_id, 'error', d.last_error)
             FROM weft.callback_delivery d JOIN weft.sink s ON s.sink_id = d.sink_id
-            WHERE d.batch_id = p.batch_id AND d.job_id = p.job_id AND d.file = 'product ' || p.line AND d.held IS NOT NULL))
+            WHERE d.batch_id = p.batch_id AND d.job_id = p.job_id AND d.file = 'product ' || p.line AND d.held IS NOT NULL
+            ORDER BY d.held <> 'held', d.delivery_id LIMIT 1))
     FROM weft.product p
     LEFT JOIN weft.tenant_user u ON u.user_id = p.user_id
     LEFT JOIN weft.billing_project j ON j.project_id = p.project_id

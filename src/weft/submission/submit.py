@@ -20,7 +20,6 @@ from weft.core.errors import (
     WeftError,
 )
 from weft.core.graph.group_tree import ancestors, plan_groups, plan_sets
-from weft.core.lines.template import sinks_of, wrong_sinks
 from weft.core.problems import PROBLEMS_MAX, Problems
 from weft.ports.store import Caller, JobRows, NewBatch, NewGroup, Reserved, Row, Shape
 from weft.settings import Settings
@@ -33,7 +32,7 @@ from weft.submission.services import Answer, Origin, SubmissionServices
 from weft.submission.signatures import sign_functions
 from weft.submission.stores import check_stores
 from weft.submission.translation.bunch_difference import JOBS_MAX, refuse_if_different, spec_fields
-from weft.submission.translation.check import check_attributes, check_name
+from weft.submission.translation.check import check_attributes, check_name, check_sinks
 from weft.submission.translation.context import DocumentContext
 from weft.submission.translation.gates import batch_gates
 from weft.submission.translation.groups import (
@@ -108,12 +107,8 @@ def _new_batch(
 ) -> NewBatch:
     for field in ("name", "billing_project", "lifecycle"):
         check_name(getattr(document, field), settings, problems, f"/{field}")
-    for sink in sinks_of(document.sink):
-        check_name(sink, settings, problems, "/sink")
-    if wrong := wrong_sinks(document.sink):
-        problems.add(InvalidValue, "/sink", wrong)
-    rate_key = document.rate.key if document.rate else None
-    check_name(rate_key, settings, problems, "/rate/key")
+    check_sinks(document.sink, problems)
+    check_name(document.rate.key if document.rate else None, settings, problems, "/rate/key")
     check_attributes(document.attributes, settings, problems, "/attributes")
     check_callback(document.callback, settings, problems, "/callback")
     return NewBatch(

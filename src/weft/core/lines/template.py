@@ -4,6 +4,7 @@ What an item brings reaches its job as environment, so that no value becomes a p
 a script; only addresses of files and images are filled in.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -18,7 +19,7 @@ ID_VARIABLE: Final = "WEFT_ITEM_ID"
 SINK: Final = "sink"
 """The sinks of all sources of these jobs that name none."""
 SINKS_MAX: Final = 8
-_SINK_CHARS_MAX: Final = 64
+_SINK: Final = re.compile(r"[^\x00-\x1f\x7f]{1,64}")
 TABLES: Final = ("env", "attributes", "resources")
 """To whose fields a configuration adds its own."""
 _OWN: Final = {
@@ -78,7 +79,7 @@ def wrong_sinks(given: object) -> str:
     names = sinks_of(given)
     if given is not None and (
         not 1 <= len(names) <= SINKS_MAX
-        or not all(isinstance(name, str) and 1 <= len(name) <= _SINK_CHARS_MAX for name in names)
+        or not all(isinstance(name, str) and _SINK.fullmatch(name) for name in names)
     ):
         return f"it should be the name of a [sink.NAME], or a list of 1 to {SINKS_MAX} of them"
     twice = next((name for name in names if names.count(name) > 1), None)

@@ -8,6 +8,7 @@ from typing import Final
 
 from weft.core.access.secret_variables import MASK, is_masked
 from weft.core.errors import EmptyCommand, EnvironmentTooLarge, InvalidValue, NulCharacter
+from weft.core.lines.template import wrong_sinks
 from weft.core.problems import Problems, pointer_of
 from weft.core.text.texts import wrong_attributes, wrong_key, wrong_name
 from weft.settings import Settings
@@ -108,6 +109,12 @@ def check_name(name: str | None, settings: Settings, problems: Problems, pointer
     """Note a name that is not allowed."""
     if name is not None and (wrong := wrong_name(name, chars_max=settings.name_chars_max)):
         problems.add(InvalidValue, pointer, wrong)
+
+
+def check_sinks(sinks: str | list[str] | None, problems: Problems) -> None:
+    """Note sinks that no setup can have, or that are named twice."""
+    if wrong := wrong_sinks(sinks):
+        problems.add(InvalidValue, "/sink", wrong)
 
 
 def check_attributes(

@@ -3,8 +3,8 @@
 --   batch.
 -- Locks: batch_row (new).   Plan: project, queue and key by index.
 -- batch: name, billing_project, attributes, callback, cancel_after_n_failures, gates (as _intern_gates), door, foreign_trace, foreign_id,
---   foreign_document, foreign_kind, lifecycle, sink (a name or several), subscriptions (name, url, event, persistent, policy), output_keep_s (NULL: as its
---   tenant says), created_at and ended_at (in another system, of which it is a record; NULL: now, and not yet).
+--   foreign_document, foreign_kind, lifecycle, sink (as _sinks_of), subscriptions (name, url, event, persistent, policy), output_keep_s
+--   (NULL: as its tenant says), created_at and ended_at (in another system, of which it is a record; NULL: now, and not yet).
 -- Returns: its number and whether it is new.
 -- Raises WF105 and WF125 (project), WF141 (lifecycle), WF151 (sink), WF201 (key used with another body).
 -- Owner: weft_tenant.

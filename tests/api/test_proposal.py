@@ -176,6 +176,7 @@ async def test_with_other_lines_an_item_becomes_its_job(
             "from": "products/*",
             "to": "store://hrsi/CLMS/Pan-European/High_Resolution_Layers/"
             "${product.theme}/${product.type}/2021/04/13/",
+            "strip": True,
         },
         {"from": "products/*.json", "optional": True, "announce": True},
     ]

@@ -124,17 +124,19 @@ class Spawner:
             self._reports.flush()
         if self._scratch.trash_count != self._trash_emptied and not self._remover:
             self._empty_trash()
-        if self._is_alone() and not self._attempts and not self._may_report():
+        if self._is_alone() and not self._attempts:
             sys.stderr.write("spawner: it has no agent, and nothing is left: it exits\n")
             self.quitting = True
 
     def _is_alone(self) -> bool:
-        """Say whether no agent comes back, or none has come while the fence held."""
-        return self._is_abandoned or (self._fence.has_expired and not self._link.has_agent)
-
-    def _may_report(self) -> bool:
-        """Say whether an agent that comes after all may still tell the database of an end."""
-        return bool(self._reports.unacknowledged) and not self._fence.has_expired
+        """Say whether nobody comes to be told of an end: the agent gave up for good, or was killed
+        and none has come while the fence held. The database may have been away all the while, so a
+        killed one's successor is still told what it does not know.
+        """
+        if self._fence.has_expired:
+            untold = bool(self._reports.unacknowledged)
+            return self._is_abandoned or not (untold or self._link.has_agent)
+        return self._is_abandoned and not self._reports.unacknowledged
 
     def _due_ns(self) -> int | None:
         dues = (self.running.due_ns(), self._reports.due_ns(busy=self._queue_length > 0))

@@ -120,10 +120,15 @@ async def test_secrets_of_logins_go_with_their_setup(http: httpx.AsyncClient) ->
     assert await names_of(http) == sorted(mine)
 
 
-async def test_secret_of_a_sink_stays_while_it_may_send(http: httpx.AsyncClient) -> None:
+@pytest.mark.parametrize("sinks", ["portal", ["first", "portal"]])
+async def test_secret_of_a_sink_stays_while_it_may_send(
+    http: httpx.AsyncClient, sinks: str | list[str]
+) -> None:
     """A job of the line is still to be told of, until its batch is deleted."""
+    other = '[sink.first]\nkind = "http"\nurl = "https://a.example/"\nmessage = "1"\n'
+    assert (await http.put("/v1/setups/ice", content=other, headers=TOML)).status_code == 200
     await apply(http, LINE.replace("PORT", "9"))
-    jobs = {"jobs": [{"command": ["snow"]}], "sink": "portal"}
+    jobs = {"jobs": [{"command": ["snow"]}], "sink": sinks}
     batch = (await http.post("/v1/batches", json=jobs)).json()["batch_id"]
     await http.delete("/v1/setups/snow")
     while_it_runs = await names_of(http)

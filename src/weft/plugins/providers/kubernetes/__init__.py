@@ -6,12 +6,12 @@ deleted.
 Kubernetes keeps it waiting as long as no node has room.
 """
 
-import asyncio
 from collections.abc import Awaitable, Mapping, Sequence
 from typing import ClassVar, Final, TypeVar
 
 from weft.core.errors import WeftError
 from weft.core.pools.pool import Option
+from weft.plugins.providers.begun import until_begun
 from weft.plugins.providers.kubernetes.options import check_options, wrong_options
 from weft.plugins.providers.kubernetes.pods import (
     END_S,
@@ -104,17 +104,11 @@ class KubernetesProvider:
 
     async def _begun(self, name: str) -> FoundMachine:
         """Return a machine once its worker runs, no node has room, or after a while."""
-        until = asyncio.get_running_loop().time() + BEGUN_S
-        while True:
-            found = await self.describe(name)
-            if found is None:
-                raise ProviderError("the pod was deleted while it was being made")
-            if found.error:
-                raise ProviderError(found.error)
-            is_known = not found.waits or _SCHEDULER in found.waits
-            if is_known or asyncio.get_running_loop().time() > until:
-                return found
-            await asyncio.sleep(LOOK_S)
+        return await until_begun(
+            lambda: self.describe(name),
+            lambda found: not found.waits or _SCHEDULER in found.waits,
+            BEGUN_S, LOOK_S, "the pod was deleted",
+        )  # fmt: skip
 
     def _calls(self) -> KubernetesClient:
         """Return the way to the cluster. Raise `ProviderError`."""

@@ -5,11 +5,11 @@ follows from both, so that it is made once. Only what has them is ever listed or
 keeps it waiting as long as no node has room.
 """
 
-import asyncio
 from collections.abc import Awaitable, Mapping, Sequence
 from typing import Any, ClassVar, Final, TypeVar
 
 from weft.core.errors import WeftError
+from weft.plugins.providers.begun import until_begun
 from weft.plugins.providers.nomad.jobs import (
     KEY,
     id_of,
@@ -96,16 +96,10 @@ class NomadProvider:
 
     async def _begun(self, name: str) -> FoundMachine:
         """Return a machine once its worker runs, no node has room, or after a while."""
-        until = asyncio.get_running_loop().time() + BEGUN_S
-        while True:
-            found = await self.describe(name)
-            if found is None:
-                raise ProviderError("the job was removed while it was being made")
-            if found.error:
-                raise ProviderError(found.error)
-            if not found.waits or asyncio.get_running_loop().time() > until:
-                return found
-            await asyncio.sleep(LOOK_S)
+        return await until_begun(
+            lambda: self.describe(name), lambda found: not found.waits,
+            BEGUN_S, LOOK_S, "the job was removed",
+        )  # fmt: skip
 
     async def _told(
         self, jobs: Sequence[Mapping[str, Any]], prefix: str

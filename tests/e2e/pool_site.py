@@ -16,6 +16,22 @@ name = "hpc"
 priority = 1
 pools = ["hpc"]
 """
+POOL = """
+[[pool]]
+name = "hpc"
+provider = "{provider}"
+max_workers = {max_workers}
+idle_s = 2
+stale_s = 120
+window_s = 1
+[pool.options]
+program = "{program}"
+[[pool.flavours]]
+name = "node"
+cpu = 1
+memory = "512Mi"
+"""
+"""Of a provider that needs no more to be told."""
 WITHIN_S = 300.0
 
 

@@ -5,25 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from e2e.pool_site import PoolSite, pool_site
+from e2e.pool_site import POOL, PoolSite, pool_site
 from runners.nomad_cluster import NomadCluster, nomad_cluster
 
 pytestmark = [pytest.mark.engine(name="nomad"), pytest.mark.timeout(600)]
-POOL = """
-[[pool]]
-name = "hpc"
-provider = "nomad"
-max_workers = 2
-idle_s = 2
-stale_s = 120
-window_s = 1
-[pool.options]
-program = "{program}"
-[[pool.flavours]]
-name = "node"
-cpu = 1
-memory = "512Mi"
-"""
 
 
 @pytest.fixture
@@ -42,7 +27,7 @@ def site(tmp_path: Path, cluster: NomadCluster) -> Iterator[PoolSite]:
 def test_a_pool_of_nomad_jobs_runs_jobs_and_leaves_nothing(
     site: PoolSite, cluster: NomadCluster
 ) -> None:
-    site.apply(POOL)
+    site.apply(POOL, provider="nomad", max_workers=2)
     done = site.submit(command=["sleep", "1"], resources={"cpu": 1}, count=6)
     assert done.returncode == 0, done.stderr.decode()
     batch = done.stdout.decode().strip()

@@ -5,25 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from e2e.pool_site import PoolSite, pool_site
+from e2e.pool_site import POOL, PoolSite, pool_site
 from plugins.ssh_hosts import DIRECTORY, SshdHost, hosts_file, sshd_hosts
 
 pytestmark = [pytest.mark.engine(name="ssh"), pytest.mark.timeout(600)]
-POOL = """
-[[pool]]
-name = "hpc"
-provider = "ssh"
-max_workers = 3
-idle_s = 2
-stale_s = 120
-window_s = 1
-[pool.options]
-program = "{program}"
-[[pool.flavours]]
-name = "host"
-cpu = 1
-memory = "512Mi"
-"""
 
 
 @pytest.fixture
@@ -47,7 +32,7 @@ def test_a_pool_of_hosts_grows_says_why_it_cannot_and_leaves_nothing(
     site: PoolSite, hosts: Sequence[SshdHost]
 ) -> None:
     """It asks for a machine more than there are hosts; two run all jobs."""
-    site.apply(POOL)
+    site.apply(POOL, provider="ssh", max_workers=3)
     job = {"script": "sleep 2", "resources": {"cpu": 1}}
     done = site.submit(**job, count=20)
     assert done.returncode == 0, done.stderr.decode()

@@ -27,6 +27,35 @@ from weft.testing.until import until
 from weft.wire.spec import JobSpec
 
 GATEWAY = "hpc"
+_DIES = """
+import asyncio, os, pathlib, signal, sys
+import msgspec
+from runners import MODULE as here
+from runners.real_engine import runner_of
+from weft.ports.runner import Assignment
+
+async def main():
+    root, address, call = sys.argv[1:]
+    engine = here.engine_of(pathlib.Path(root), address)
+    runner = runner_of(pathlib.Path(root), engine)
+    await runner.adopt()
+    submit = engine.SUBMIT
+    async def die(*words, **options):
+        if call == "answered":
+            await submit(*words, **options)
+        os.kill(os.getpid(), signal.SIGKILL)
+    engine.SUBMIT = die
+    await runner.submit([msgspec.json.decode(sys.stdin.buffer.read(), type=Assignment)])
+
+asyncio.run(main())
+"""
+
+
+def dies_in(module: str, submit: str) -> str:
+    """Return the program of a gateway that is killed when it submits: before, or once it is
+    `answered`. `module` of the tests has `engine_of`; `submit` is the method of its engine.
+    """
+    return _DIES.replace("MODULE", module).replace("SUBMIT", submit)
 
 
 class Watched:

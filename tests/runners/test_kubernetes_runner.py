@@ -14,7 +14,7 @@ from urllib.error import HTTPError
 import pytest
 
 from runners.kubernetes_cluster import PODS, KubernetesCluster, kubernetes_cluster
-from runners.real_engine import RealEngineSuite, Watched, limits_at, runner_of
+from runners.real_engine import RealEngineSuite, Watched, dies_in, limits_at, runner_of
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import Unavailable
 from weft.core.states import Reason
@@ -40,28 +40,6 @@ pytestmark = [pytest.mark.engine(name="kubernetes"), pytest.mark.timeout(300)]
 KINDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 METRICS = "/apis/metrics.k8s.io/v1beta1/namespaces/default/pods"
 SECRET_LIST = "/api/v1/namespaces/default/secrets"
-_DIES = """
-import asyncio, os, pathlib, signal, sys
-import msgspec
-from runners import test_kubernetes_runner as here
-from runners.real_engine import runner_of
-from weft.ports.runner import Assignment
-
-async def main():
-    root, address, call = sys.argv[1:]
-    engine = here.engine_of(pathlib.Path(root), address)
-    runner = runner_of(pathlib.Path(root), engine)
-    await runner.adopt()
-    create = engine._client.create
-    async def die(pod):
-        if call == "answered":
-            await create(pod)
-        os.kill(os.getpid(), signal.SIGKILL)
-    engine._client.create = die
-    await runner.submit([msgspec.json.decode(sys.stdin.buffer.read(), type=Assignment)])
-
-asyncio.run(main())
-"""
 
 
 class _Watched(Watched, KubernetesEngine):
@@ -87,7 +65,7 @@ def cluster() -> Iterator[KubernetesCluster]:
 
 
 class TestKubernetesRunner(RealEngineSuite, FollowedOutputSuite, EngineFaultsSuite):
-    dies = _DIES
+    dies = dies_in("test_kubernetes_runner", "_client.create")
     odd = (HttpCalls, "call", (200, b"<html>a proxy</html>"))
     dies_at = "asked"
     brings_asks = False

@@ -10,7 +10,7 @@ from urllib.parse import quote
 import pytest
 
 from runners.nomad_cluster import NomadCluster, nomad_cluster
-from runners.real_engine import LIMITS, RealEngineSuite, Watched, limits_at, runner_of
+from runners.real_engine import LIMITS, RealEngineSuite, Watched, dies_in, limits_at, runner_of
 from weft.core.attempt_key import AttemptKey
 from weft.core.command import Command
 from weft.core.states import Reason
@@ -26,29 +26,6 @@ from weft.testing.runner_suite import RunnerWatch, assignment, begun
 from weft.wire.spec import JobSpec
 
 pytestmark = [pytest.mark.engine(name="nomad"), pytest.mark.timeout(300)]
-
-_DIES = """
-import asyncio, os, pathlib, signal, sys
-import msgspec
-from runners import test_nomad_runner as here
-from runners.real_engine import runner_of
-from weft.ports.runner import Assignment
-
-async def main():
-    root, address, call = sys.argv[1:]
-    engine = here.engine_of(pathlib.Path(root), address)
-    runner = runner_of(pathlib.Path(root), engine)
-    await runner.adopt()
-    dispatch = engine._dispatch
-    async def die(*words, **options):
-        if call == "answered":
-            await dispatch(*words, **options)
-        os.kill(os.getpid(), signal.SIGKILL)
-    engine._dispatch = die
-    await runner.submit([msgspec.json.decode(sys.stdin.buffer.read(), type=Assignment)])
-
-asyncio.run(main())
-"""
 
 
 class _Watched(Watched, NomadEngine):
@@ -71,7 +48,7 @@ def cluster() -> Iterator[NomadCluster]:
 
 
 class TestNomadRunner(RealEngineSuite, FollowedOutputSuite, EngineFaultsSuite):
-    dies = _DIES
+    dies = dies_in("test_nomad_runner", "_dispatch")
     odd = (HttpCalls, "call", (200, b"<html>a proxy</html>"))
     dies_at = "asked"
 

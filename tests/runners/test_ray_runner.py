@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from runners.ray_cluster import RayCluster, ray_cluster
-from runners.real_engine import RealEngineSuite, Watched, limits_at, runner_of
+from runners.real_engine import RealEngineSuite, Watched, dies_in, limits_at, runner_of
 from transports.proxy import Proxy, proxy_before
 from weft.core.attempt_key import AttemptKey
 from weft.core.states import Reason
@@ -26,29 +26,6 @@ from weft.wire.log_format import STDERR, STDOUT
 from weft.wire.spec import JobSpec
 
 pytestmark = [pytest.mark.engine(name="ray"), pytest.mark.timeout(300)]
-
-_DIES = """
-import asyncio, os, pathlib, signal, sys
-import msgspec
-from runners import test_ray_runner as here
-from runners.real_engine import runner_of
-from weft.ports.runner import Assignment
-
-async def main():
-    root, address, call = sys.argv[1:]
-    engine = here.engine_of(pathlib.Path(root), address)
-    runner = runner_of(pathlib.Path(root), engine)
-    await runner.adopt()
-    submit = engine._client.submit
-    async def die(job):
-        if call == "answered":
-            await submit(job)
-        os.kill(os.getpid(), signal.SIGKILL)
-    engine._client.submit = die
-    await runner.submit([msgspec.json.decode(sys.stdin.buffer.read(), type=Assignment)])
-
-asyncio.run(main())
-"""
 
 
 class _Watched(Watched, RayEngine):
@@ -73,7 +50,7 @@ def cluster() -> Iterator[RayCluster]:
 
 
 class TestRayRunner(RealEngineSuite, FollowedOutputSuite, EngineFaultsSuite):
-    dies = _DIES
+    dies = dies_in("test_ray_runner", "_client.submit")
     odd = (HttpCalls, "call", (200, b"<html>a proxy</html>"))
     dies_at = "asked"
     sends_signals = False

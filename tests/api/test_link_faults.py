@@ -11,7 +11,7 @@ from middle import Middle
 from weft.core.errors import Unavailable
 from weft.ports.store import Registered, WorkerStore
 from weft.testing.builders import end_report
-from weft.testing.store.worker_store_suite import key_of, request
+from weft.testing.worker_store_suite import key_of, request
 from weft.worker.link.calls import LinkCaller
 from weft.worker.link.finder import LinkFinder
 from weft.worker.link.store import LinkNotices

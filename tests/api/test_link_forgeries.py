@@ -21,8 +21,8 @@ from weft.core.errors import LinkFrameRefused, LinkRefused, WeftError
 from weft.ports.checkpoints import CheckpointFound
 from weft.ports.store import KeptFile, WorkerStore
 from weft.store import open_worker_store
-from weft.testing.store.worker_store_suite import key_of
-from weft.testing.store.worker_store_suite import request as claim_of
+from weft.testing.worker_store_suite import key_of
+from weft.testing.worker_store_suite import request as claim_of
 from weft.wire.log_format import (
     CUT,
     CUT_BODY,

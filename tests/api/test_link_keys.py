@@ -19,7 +19,7 @@ from weft.core.errors import LinkFrameRefused, SecretKeyMissing
 from weft.core.states import Reason
 from weft.ports.store import Claimed, WorkerStore
 from weft.testing.builders import end_report
-from weft.testing.store.worker_store_suite import request
+from weft.testing.worker_store_suite import request
 from weft.wire.link_seal import LinkKey
 from weft.wire.sealed import new_key, parse_keys
 from weft.wire.spec import decode_chunk

@@ -20,7 +20,7 @@ from weft.ports.store import Registered, WorkerStore
 from weft.ports.worker_link import LOG_BYTES_MAX, LOOKED_MAX, Look, Seen
 from weft.store import open_worker_store
 from weft.testing.builders import start_report
-from weft.testing.store.worker_store_suite import key_of, request
+from weft.testing.worker_store_suite import key_of, request
 from weft.worker.link.calls import LinkCaller
 from weft.worker.link.finder import LinkFinder
 

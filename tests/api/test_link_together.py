@@ -12,7 +12,7 @@ from weft.api.worker_link import together
 from weft.core.errors import WeftError
 from weft.ports.store import Claimed
 from weft.testing.builders import end_report
-from weft.testing.store.worker_store_suite import key_of, request
+from weft.testing.worker_store_suite import key_of, request
 
 # ruff: noqa: F811 (`outside` is a fixture)
 

@@ -24,7 +24,7 @@ from weft.run.worker_link import spool_limits_of
 from weft.settings import Settings
 from weft.store import open_worker_store
 from weft.testing.builders import end_report
-from weft.testing.store.worker_store_suite import request as claim_of
+from weft.testing.worker_store_suite import request as claim_of
 from weft.wire.log_format import STDOUT, encode_piece, own_path
 from weft.worker.link.calls import LinkCaller
 from weft.worker.link.checkpoints import LinkedCheckpoints

@@ -30,7 +30,7 @@ from weft.ports.worker_link import FRAME_VERSION, LISTED_MAX, Frame
 from weft.settings import InvalidSetting, Settings
 from weft.store import open_driver_store
 from weft.testing.builders import end_report
-from weft.testing.store.worker_store_suite import WorkerStoreSuite, key_of, request
+from weft.testing.worker_store_suite import WorkerStoreSuite, key_of, request
 from weft.wire.link_seal import LinkKey
 from weft.worker.link.calls import LinkCaller
 from weft.worker.link.finder import LinkFinder

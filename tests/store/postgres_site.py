@@ -5,6 +5,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 from hashlib import sha256
 from uuid import uuid4
 
+from store.calls.store_site import StoreSite
 from store.world import Backend, World, open_world
 from weft.ports.store import ApiStore, GroupLimits, WorkerStore
 from weft.store import (
@@ -13,7 +14,6 @@ from weft.store import (
     open_driver_store,
 )
 from weft.store.notices import PostgresNotices
-from weft.testing.store.store_site import StoreSite
 
 _NOWHERE = "postgresql://weft_api@127.0.0.1:1/weft"
 _NEW_TOKEN = (

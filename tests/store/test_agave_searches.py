@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
+from store.calls.store_site import TRACE_ID
 from store.postgres_site import PostgresSite
 from weft.core.query.tree import EVERYTHING, all_of
 from weft.core.states import Reason
@@ -14,7 +15,6 @@ from weft.doors.aloe.words import NAME
 from weft.ports.store import NewBatch, QueryLimits, Row
 from weft.ports.store.door_jobs import DoorJobQuery
 from weft.testing.builders import job_rows
-from weft.testing.store.store_site import TRACE_ID
 
 JOBS = DoorJobQuery(door=NAME, limit=100, hidden=True, limits=QueryLimits(30, 1000))
 KEPT: Final[dict[str, Any]] = {

@@ -2,10 +2,10 @@
 
 import pytest
 
+from store.calls.api_store_suite import ApiStoreSuite, calls_on_batch
 from store.postgres_site import PostgresSite
 from weft.ports.store import ApiStore, Caller
 from weft.store import PostgresApiStore
-from weft.testing.store.api_store_suite import ApiStoreSuite, calls_on_batch
 
 
 class TestPostgresApiStore(ApiStoreSuite):

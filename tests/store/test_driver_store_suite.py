@@ -2,8 +2,8 @@
 
 import pytest
 
+from store.calls.driver_store_suite import DriverStoreSuite
 from store.postgres_site import PostgresSite
-from weft.testing.store.driver_store_suite import DriverStoreSuite
 
 
 class TestPostgresDriverStore(DriverStoreSuite):

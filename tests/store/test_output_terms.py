@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
+from store.calls.store_site import TRACE_ID, UNKEYED
 from store.test_byte_quotas import ONE, forget, stored, wrote
 from store.world import Worker, World
 from weft.ports.store import NewBatch
 from weft.testing.builders import job_rows
-from weft.testing.store.store_site import TRACE_ID, UNKEYED
 
 
 async def ended(world: World, worker: Worker, n_bytes: int, days: int, **more: Any) -> int:  # noqa: ANN401 (of a batch)

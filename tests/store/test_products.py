@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+from store.calls.product_store_suite import LIMITS
 from store.test_deletion import delete, settle, step
 from store.test_lifecycles import HRSI
 from store.world import Worker, World
@@ -11,7 +12,6 @@ from weft.core.lines.setup import parse_setup
 from weft.core.states import Reason
 from weft.ports.store import Claimed, ProductQuery
 from weft.testing.builders import job_rows
-from weft.testing.store.product_store_suite import LIMITS
 
 FSC = {"type": "FSC", "tile": "32TLR"}
 

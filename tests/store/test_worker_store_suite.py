@@ -5,7 +5,7 @@ import pytest
 from store.world import Worker, World
 from weft.core.attempt_key import AttemptKey
 from weft.ports.store import Registered, WorkerStore
-from weft.testing.store.worker_store_suite import WorkerStoreSuite
+from weft.testing.worker_store_suite import WorkerStoreSuite
 
 
 class TestPostgresWorkerStore(WorkerStoreSuite):

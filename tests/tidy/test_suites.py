@@ -7,6 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from store.calls.api_store_suite import ApiStoreSuite
+from store.calls.driver_store_suite import DriverStoreSuite
 from weft.ports.callback_sender import CallbackSender
 from weft.ports.file_store import FileStore
 from weft.ports.log_store import LogKeeper, LogStore, LogWriter
@@ -23,10 +25,8 @@ from weft.testing.log_store_suite import LogStoreSuite
 from weft.testing.provider_suite import ProviderSuite
 from weft.testing.runner_suite import RunnerSuite
 from weft.testing.sink_suite import SinkSuite
-from weft.testing.store.api_store_suite import ApiStoreSuite
-from weft.testing.store.driver_store_suite import DriverStoreSuite
-from weft.testing.store.worker_store_suite import WorkerStoreSuite
 from weft.testing.transport_suite import TransportSuite
+from weft.testing.worker_store_suite import WorkerStoreSuite
 
 SUITES = {
     ApiStore: ApiStoreSuite,

@@ -1,1 +1,0 @@
-"""The suites of the ports of the store: what every adapter of `weft.ports.store` passes."""

@@ -20,9 +20,8 @@ from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.bench.statemachine import tidy
 from weft.bench.throwaway import running_database, throwaway_home
 from weft.core.pools import Decision, Demand, Flavour, Machine, Pool, decide
-from weft.ports.store import DriverStore
 from weft.settings import load_settings
-from weft.store import open_admin, open_api_store, open_driver_store
+from weft.store import DriverStore, open_admin, open_api_store, open_driver_store
 
 JOBS: Final = 1_000_000
 USERS: Final = 4

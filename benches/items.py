@@ -20,8 +20,7 @@ from weft.bench.plan import BenchPlan, BenchProgress
 from weft.bench.roles import audit_findings
 from weft.bench.throwaway import running_api, running_database, throwaway_home
 from weft.client.api import Api
-from weft.ports.store import DriverStore
-from weft.store import open_driver_store
+from weft.store import DriverStore, open_driver_store
 
 JOBS: Final = 100_000
 ROUNDS: Final = 3

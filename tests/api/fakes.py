@@ -17,13 +17,14 @@ from weft.ports.store import (
     Reserved,
     Row,
 )
+from weft.store import ApiStore
 
 TOKEN = "a-good-token"
 OFFERS = {"storage_mib": 10_240, "gpu": 0, "executor": ["process", "function"]}
 WORKER = {"cpu_m": 2000, "memory_mib": 4096, "offers": OFFERS}
 
 
-class RecordingStore:
+class RecordingStore(ApiStore):
     """Knows one token and one batch; writes down what it is asked to create."""
 
     def __init__(self) -> None:

@@ -9,7 +9,7 @@ from api.fakes import TOKEN, RecordingStore
 from weft.api.app import Application
 from weft.api.http.identity import REMEMBER_S, Identities
 from weft.core.errors import Unauthenticated
-from weft.ports.store import ApiStore
+from weft.store import ApiStore
 
 
 @pytest.mark.parametrize("header", [None, "Bearer", "Bearer wrong", "Basic abc", "Bearer a\x7f"])

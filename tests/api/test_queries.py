@@ -152,7 +152,7 @@ async def test_expensive_query_is_told_what_to_add(
     async def refuse(*_: object, **__: object) -> None:
         raise error
 
-    store.query_jobs = refuse  # type: ignore[attr-defined]  # a double
+    store.query_jobs = refuse  # type: ignore[method-assign,assignment]  # a double
     answer = await client.get("/v1/batches/1/jobs", params={"q": "pca"})
 
     assert_problem(answer, 422, error.code)

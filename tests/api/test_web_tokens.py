@@ -32,9 +32,13 @@ from weft.api.web_tokens.keys import KeysAway, SourceKeys
 from weft.api.web_tokens.verify import WebTokens
 from weft.core.access.rights import UserRole
 from weft.core.errors import Unauthenticated, Unavailable
-from weft.ports.store import ApiStore, Caller, Row
+from weft.ports.store import (
+    Caller,
+    Row,
+)
 from weft.settings import Settings
 from weft.settings.declare import InvalidSetting
+from weft.store import ApiStore
 from weft.submission.services import Origin
 from weft.wire.documents.tokens import TokenDocument
 
@@ -430,7 +434,8 @@ class AdmittingStore(RecordingStore):
         self.admitted.append((tenant, name))
         return Caller(1, 7, name, role or UserRole.USER) if name == "ada" else None
 
-    async def create_token(self, *_: object, valid_s: float, **__: object) -> Row:
+    async def create_token(self, *_: object, valid_s: float | None, **__: object) -> Row:
+        assert valid_s is not None
         self.valid_s = valid_s
         return {"token_id": 3}
 

@@ -15,6 +15,9 @@ class FakeSources:
     async def _ask(self, function: str, epoch: int | None = None) -> None:
         raise NotImplementedError
 
+    async def configure(self, epoch: int, settings: Mapping[str, Any]) -> None:  # noqa: ARG002
+        await self._ask("configure", epoch)
+
     async def add_machine_token(
         self,
         epoch: int,

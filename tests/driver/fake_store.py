@@ -31,9 +31,10 @@ from weft.ports.store import (
     ScheduleMove,
 )
 from weft.ports.store.spending import Admitted, Limit
+from weft.store import DriverStore
 
 
-class FakeDriverStore(FakeSources):
+class FakeDriverStore(FakeSources, DriverStore):
     """One leader's lock, a list of answers per function; empty: nothing to do."""
 
     def __init__(self) -> None:
@@ -103,9 +104,6 @@ class FakeDriverStore(FakeSources):
             return None
         self.epoch += 1
         return self.epoch
-
-    async def configure(self, epoch: int, settings: Mapping[str, Any]) -> None:  # noqa: ARG002
-        await self._ask("configure", epoch)
 
     async def still_lead(self) -> bool:
         await self._ask("still_lead")

@@ -16,9 +16,13 @@ from weft.driver.loops.loop import LoopContext
 from weft.driver.loops.release import Transports
 from weft.ports.callback_sender import Answered, CallbackSender
 from weft.ports.mailer import Mail
-from weft.ports.store import DeadMessage, OfferStore, WantedAgain
+from weft.ports.store import (
+    DeadMessage,
+    WantedAgain,
+)
 from weft.ports.transport import DEAD, Death, Route, Transport, route_of
 from weft.settings import Settings
+from weft.store import DriverStore
 
 
 @dataclass
@@ -118,7 +122,7 @@ async def test_what_comes_is_kept_before_it_is_acknowledged_and_sent_again_if_wa
     ]
     transport = OneTransport(deliveries)
     transports = Transports(
-        cast("Mapping[str, Transport]", {"rabbit": transport}), cast("OfferStore", store)
+        cast("Mapping[str, Transport]", {"rabbit": transport}), cast("DriverStore", store)
     )
     mails, bell = Mails(), Bell()
     post = Post(cast("CallbackSender", None), "", mailer=mails)

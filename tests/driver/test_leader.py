@@ -13,7 +13,7 @@ from weft.core.errors import EpochStale
 from weft.driver.adapters import Adapters
 from weft.driver.lead import Driver
 from weft.settings import Settings, sql_settings
-from weft.store import PostgresDriverStore, open_driver_store
+from weft.store import DriverStore, open_driver_store
 from weft.telemetry import metrics
 
 SETTINGS = Settings(home=Path("/nowhere"), heartbeat_s=3600, losses_max=7)
@@ -23,7 +23,7 @@ DEADLINE_S = 60
 class Member:
     """A driver and the states that it went through."""
 
-    def __init__(self, store: PostgresDriverStore) -> None:
+    def __init__(self, store: DriverStore) -> None:
         self.store = store
         self.states: list[str] = []
         self.changed = asyncio.Condition()

@@ -19,9 +19,15 @@ from weft.driver.loops.due_date import DueDate
 from weft.driver.loops.foreign_jobs import bodies_of
 from weft.driver.loops.loop import LoopContext
 from weft.driver.loops.release import Transports
-from weft.ports.store import DueOffer, ForeignQueues, Listening, OfferEnd, OfferStore
+from weft.ports.store import (
+    DueOffer,
+    ForeignQueues,
+    Listening,
+    OfferEnd,
+)
 from weft.ports.transport import OUTCOMES, Route, Transport
 from weft.settings import Settings
+from weft.store import DriverStore
 from weft.wire.spec import JobSpec, encode_chunk
 
 FENCE = UUID(int=7)
@@ -98,7 +104,7 @@ async def test_answers_count_and_are_acknowledged_whatever_they_say() -> None:
             "Mapping[str, Transport]",
             {"rabbit": OneTransport(deliveries, Route("home", OUTCOMES))},
         ),
-        cast("OfferStore", store),
+        cast("DriverStore", store),
     )
     context = LoopContext(
         FakeDriverStore(), 3, Settings(), Bell(), DueDate(), lambda: None, lambda _: None,
@@ -130,7 +136,7 @@ async def test_jobs_that_need_more_than_a_command_end_without_a_message() -> Non
     offers = [
         DueOffer(10 + n, 5, n, "home", "ours", "rabbit", FENCE, until, 1) for n in (1, 2)
     ] + [DueOffer(13, 5, 3, "home", "q", "rabbit")]
-    bodies = await bodies_of(cast("OfferStore", store), 3, offers)
+    bodies = await bodies_of(cast("DriverStore", store), 3, offers)
 
     assert list(bodies) == [11]
     assert json.loads(bodies[11])["command"] == ["true"]

@@ -14,10 +14,14 @@ from weft.driver.loops.bell import Bell
 from weft.driver.loops.due_date import DueDate
 from weft.driver.loops.loop import LoopContext
 from weft.driver.loops.tell_events import EventsOut, tell_events
-from weft.ports.store import Caller, EventReader, OfferStore
+from weft.ports.store import (
+    Caller,
+    EventReader,
+)
 from weft.ports.topics import EventSink, Record
 from weft.ports.transport import TransportError
 from weft.settings import Settings
+from weft.store import DriverStore
 
 Position = tuple[int, int]
 
@@ -71,7 +75,7 @@ class Sink:
 
 async def tell(store: Store, sink: Sink) -> bool:
     out = EventsOut(
-        cast("EventSink", sink), cast("OfferStore", store), "kafka", "default", "ada"
+        cast("EventSink", sink), cast("DriverStore", store), "kafka", "default", "ada"
     )  # fmt: skip
     context = LoopContext(
         FakeDriverStore(), 1, Settings(), Bell(), DueDate(), lambda: None, lambda _: None

@@ -7,9 +7,13 @@ from uuid import uuid4
 
 from store.calls.store_site import StoreSite
 from store.world import Backend, World, open_world
-from weft.ports.store import ApiStore, GroupLimits, WorkerStore
+from weft.ports.store import (
+    GroupLimits,
+    WorkerStore,
+)
 from weft.store import (
-    PostgresDriverStore,
+    ApiStore,
+    DriverStore,
     open_api_store,
     open_driver_store,
 )
@@ -23,7 +27,7 @@ _NEW_TOKEN = (
 
 
 class PostgresSite(StoreSite):
-    def __init__(self, world: World, other: World, driver: PostgresDriverStore) -> None:
+    def __init__(self, world: World, other: World, driver: DriverStore) -> None:
         super().__init__()
         self._world, self._other = world, other
         self._dsns = world.backend.dsns
@@ -47,7 +51,7 @@ class PostgresSite(StoreSite):
         worker = await (self._other if of_stranger else self._world).worker(name)
         return worker.store, worker.id
 
-    def open_driver(self) -> AbstractAsyncContextManager[PostgresDriverStore]:
+    def open_driver(self) -> AbstractAsyncContextManager[DriverStore]:
         return open_driver_store(self._dsns["weft_driver"])
 
     def open_api(self, limits: GroupLimits) -> AbstractAsyncContextManager[ApiStore]:

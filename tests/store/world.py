@@ -25,8 +25,8 @@ from weft.ports.store import (
 )
 from weft.sql import files_of
 from weft.store import (
-    PostgresApiStore,
-    PostgresDriverStore,
+    ApiStore,
+    DriverStore,
     PostgresWorkerStore,
     open_api_store,
     open_driver_store,
@@ -158,8 +158,8 @@ class Backend:
         self.dsns = dsns
         self._stack = stack
         self.admin: asyncpg.Connection
-        self.api: PostgresApiStore
-        self.driver: PostgresDriverStore
+        self.api: ApiStore
+        self.driver: DriverStore
         self.workers: Database
         self._epoch = 0
         self.planned_jobs = 0

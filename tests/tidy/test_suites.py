@@ -7,15 +7,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from store.calls.api_store_suite import ApiStoreSuite
-from store.calls.driver_store_suite import DriverStoreSuite
 from weft.ports.callback_sender import CallbackSender
 from weft.ports.file_store import FileStore
 from weft.ports.log_store import LogKeeper, LogStore, LogWriter
 from weft.ports.provider import Provider
 from weft.ports.runner import Runner
 from weft.ports.sink import Sink
-from weft.ports.store import ApiStore, DriverStore, WorkerStore
+from weft.ports.store import (
+    WorkerStore,
+)
 from weft.ports.topics import EventSink
 from weft.ports.transport import Transport
 from weft.testing.callback_sender_suite import CallbackSenderSuite
@@ -29,9 +29,7 @@ from weft.testing.transport_suite import TransportSuite
 from weft.testing.worker_store_suite import WorkerStoreSuite
 
 SUITES = {
-    ApiStore: ApiStoreSuite,
     CallbackSender: CallbackSenderSuite,
-    DriverStore: DriverStoreSuite,
     EventSink: EventSinkSuite,
     FileStore: FileStoreSuite,
     LogKeeper: LogStoreSuite,

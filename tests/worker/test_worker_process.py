@@ -12,7 +12,7 @@ import pytest
 from weft.core.errors import WorkerAlive
 from weft.core.states import JobState, Reason
 from weft.ports.store import Caller, JobRows, NewBatch, Row, Shape
-from weft.store import PostgresApiStore, open_admin, open_api_store
+from weft.store import ApiStore, open_admin, open_api_store
 from weft.wire.spec import JobSpec, encode_chunk
 from worker.agent_process import AgentProcess
 from worker.spawner_process import can_suspend, clocks_of_timers, marked, until_gone
@@ -24,7 +24,7 @@ WITHIN_S = 60.0
 class Weft:
     """The api's store, as a user without an api."""
 
-    def __init__(self, store: PostgresApiStore, caller: Caller, dsn: str) -> None:
+    def __init__(self, store: ApiStore, caller: Caller, dsn: str) -> None:
         self._store = store
         self._caller = caller
         self._dsn = dsn

@@ -99,9 +99,12 @@ from weft.ports.lookup import AsksLookUps
 from weft.ports.object_stores import ObjectStores
 from weft.ports.running_files import RunningFiles
 from weft.ports.source_reads import ReadsSources
-from weft.ports.store import ApiStore, Notices
+from weft.ports.store import (
+    Notices,
+)
 from weft.settings import Settings
 from weft.settings.transports_file import known_transports
+from weft.store import ApiStore
 from weft.telemetry.log import get_logger
 from weft.wire.documents.batches import BatchDocument
 from weft.wire.sealed import SecretKeys

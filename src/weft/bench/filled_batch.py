@@ -12,7 +12,7 @@ import msgspec
 from weft.bench.layout import Layout, NestedGroups
 from weft.bench.plan import BenchFailed
 from weft.ports.store import ArrayRow, Caller, JobRows, NewBatch, Shape
-from weft.store import PostgresApiStore, open_api_store
+from weft.store import ApiStore, open_api_store
 from weft.submission.translation.gates import JOB_GATES
 from weft.wire.documents.batches import ConcurrencyKey
 from weft.wire.spec import CHUNK_JOBS_MAX, ArrayRange, JobSpec, encode_array, encode_chunk
@@ -34,7 +34,7 @@ class Filler:
         self._dsn = dsn
         self._token = token
         self._open = AsyncExitStack()
-        self._store: PostgresApiStore | None = None
+        self._store: ApiStore | None = None
         self._caller: Caller | None = None
         self.rates: list[float] = []
         self.commit_ms: list[float] = []
@@ -50,7 +50,7 @@ class Filler:
         await self._open.aclose()
 
     @property
-    def opened(self) -> tuple[PostgresApiStore, Caller]:
+    def opened(self) -> tuple[ApiStore, Caller]:
         """Return the store and the user."""
         if self._store is None or self._caller is None:
             raise BenchFailed("the throw-away server does not know its own user")

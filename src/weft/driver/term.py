@@ -12,8 +12,8 @@ from weft.driver.loops import LOOPS
 from weft.driver.loops.bell import Bell
 from weft.driver.loops.due_date import DueDate
 from weft.driver.loops.loop import Loop, LoopContext, Rest
-from weft.ports.store import DriverStore
 from weft.settings import Settings
+from weft.store import DriverStore
 
 LOCK_EVERY_BEATS = 6
 FIRST = "fold"

@@ -3,7 +3,6 @@
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import cache, partial
-from typing import Protocol
 
 from weft.core.addresses import parse_allowed_hosts
 from weft.core.deliveries.mail import parse_mail_server
@@ -21,7 +20,6 @@ from weft.plugins.callback_senders.http import HttpCallbackSender
 from weft.plugins.callback_senders.http.settings import HttpSettings
 from weft.plugins.mailers.smtp import SmtpMailer
 from weft.ports.provider import PROVIDER_PLUGINS, Provider, ProviderSite
-from weft.ports.store import DriverStore, OfferStore
 from weft.run.asked.condition_tests import ConditionTests
 from weft.run.asked.message_making import MessageMaking
 from weft.run.asked.source_reads import SourceReads
@@ -35,19 +33,16 @@ from weft.run.secret_keys import read_secret_keys
 from weft.run.transports import opened_sinks, opened_transports
 from weft.settings import Settings
 from weft.settings.transports_file import known_transports
+from weft.store import DriverStore
 from weft.telemetry.log import get_logger
 from weft.wire.sealed import SecretKeys
 
 log = get_logger()
 
 
-class DriverSide(DriverStore, OfferStore, Protocol):
-    """The store of a driver, with its part about offers."""
-
-
 @asynccontextmanager
 async def driver_adapters(
-    settings: Settings, home: Home, store: DriverSide
+    settings: Settings, home: Home, store: DriverStore
 ) -> AsyncIterator[Adapters]:
     """Make the adapters of a driver, and end them after it."""
     keys = partial(read_secret_keys, settings, home)

@@ -1,24 +1,27 @@
-"""The store port on asyncpg: one method per SQL function, all through one timed and counted call.
+"""The store on asyncpg: one method per SQL function, all through one timed and counted call.
+
+The three callers log in as three database roles with different rights: three classes. The header
+of `sql/functions/*/NAME.sql` gives a call's locks and its plan.
 
 Owns connections, their pools, and the translation of database errors into `WeftError`. Must not
 hold query text (that is in `sql/`) nor decide anything (that is in `core/` and in SQL).
 """
 
 from weft.store.admin import Admin, AuditFinding, CorrectedRates, open_admin
-from weft.store.api_store import PostgresApiStore, open_api_store
+from weft.store.api_store import ApiStore, open_api_store
 from weft.store.contract import OlderProgramsConnected
-from weft.store.driver_store import PostgresDriverStore, open_driver_store
+from weft.store.driver_store import DriverStore, open_driver_store
 from weft.store.migrate import MigrationStatus, SchemaTooNew, ServerTooOld
 from weft.store.worker_store import PostgresWorkerStore, open_worker_store
 
 __all__ = [
     "Admin",
+    "ApiStore",
     "AuditFinding",
     "CorrectedRates",
+    "DriverStore",
     "MigrationStatus",
     "OlderProgramsConnected",
-    "PostgresApiStore",
-    "PostgresDriverStore",
     "PostgresWorkerStore",
     "SchemaTooNew",
     "ServerTooOld",

@@ -1,20 +1,16 @@
-"""`ApiStore` on asyncpg: reading and cancelling. Submission is in `submission.py`."""
+"""The api's store: reading and cancelling. Submission is in `submission.py`."""
 
 import asyncio
 import uuid
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from functools import cache
 
-import msgspec
-
-from weft.ports.log_store import AttemptLog
-from weft.ports.store import Caller, ForeignJobs, GroupLimits, JobEntry, Row
+from weft.ports.store import Caller, ForeignJobs, GroupLimits, Row
 from weft.store.apps import Apps
 from weft.store.billing import Billing
 from weft.store.conditions import Conditions
 from weft.store.database import open_database
-from weft.store.documents import batch_document, entry_of, reason_word, with_words
+from weft.store.documents import batch_document
 from weft.store.door_jobs import DoorJobs
 from weft.store.edits import Edits
 from weft.store.failures import Failures
@@ -22,9 +18,9 @@ from weft.store.file_stores import FileStores
 from weft.store.fleet import Fleet, shown_worker
 from weft.store.groups import SetGroups
 from weft.store.job_files import JobFiles
+from weft.store.jobs import Jobs
 from weft.store.licences import Licences
 from weft.store.lines import Lines
-from weft.store.log_locations import directory_of, location_of
 from weft.store.notices import PostgresNotices
 from weft.store.offers import listed_events
 from weft.store.parameters import Parameters
@@ -51,7 +47,6 @@ from weft.store.transports import Transports
 from weft.store.turns import Turns
 from weft.store.users import Users
 from weft.store.why import Why
-from weft.wire.spec import decode_chunk
 
 API_TIMEOUT_S = 60.0
 CONNECTIONS = 8
@@ -60,7 +55,8 @@ PARENTS_SHOWN = 100
 PARENTS_COUNTED = 1000
 
 
-class PostgresApiStore(
+class ApiStore(
+    Jobs,
     Products,
     SubmissionCalls,
     SetGroups,
@@ -95,7 +91,7 @@ class PostgresApiStore(
     Trail,
     Why,
 ):
-    """The api's calls to its database. The methods are documented at the port."""
+    """The api's calls to its database."""
 
     notices: PostgresNotices
     _listener_id: uuid.UUID
@@ -105,11 +101,11 @@ class PostgresApiStore(
         await check_schema(self._database, "weft_api")
 
     async def ready(self) -> None:
-        """Return if the database answers."""
+        """Return if the database answers; otherwise raise `Unavailable`."""
         await self._database.call("events_now")
 
     async def get_batch(self, caller: Caller, batch_id: int) -> Row:
-        """Return the batch document."""
+        """Return the batch document. Raise `BatchNotFound`."""
         return batch_document(
             await self._database.value("get_batch", caller=caller, batch_id=batch_id)
         )
@@ -118,7 +114,10 @@ class PostgresApiStore(
         self, caller: Caller, *, before: int | None, limit: int, name: str | None,
         hidden: bool = False,
     ) -> Sequence[Row]:  # fmt: skip
-        """Return batch documents, newest first."""
+        """Return batch documents, newest first, numbers below `before`.
+
+        `name`: only those of exactly this name. `hidden`: also those that are hidden.
+        """
         rows = await self._database.call(
             "list_batches",
             caller=caller,
@@ -132,7 +131,10 @@ class PostgresApiStore(
     async def list_groups(
         self, caller: Caller, batch_id: int, *, after: int, limit: int
     ) -> Sequence[Row]:
-        """Return group documents."""
+        """Return group documents in order of their numbers, those above `after`.
+
+        -1 starts at the root.
+        """
         rows = await self._database.call(
             "list_groups",
             caller=caller,
@@ -145,7 +147,9 @@ class PostgresApiStore(
     async def list_child_groups(
         self, caller: Caller, batch_id: int, group_id: int, *, after: int, limit: int
     ) -> Sequence[Row]:
-        """Return documents of groups directly below a group."""
+        """Return the documents of the groups directly below a group, as `list_groups` does. Raise
+        `GroupNotFound`.
+        """
         rows = await self._database.call(
             "list_child_groups",
             caller=caller,
@@ -157,14 +161,19 @@ class PostgresApiStore(
         return [row[0] for row in rows]
 
     async def list_batch_keys(self, caller: Caller, batch_ids: Sequence[int]) -> Mapping[int, str]:
-        """Return the idempotency keys of batches."""
+        """Return the idempotency keys of these batches. One that has none, or that the caller
+        does not see, is left out.
+        """
         rows = await self._database.call(
             "list_batch_keys", caller=caller, batch_ids=list(batch_ids)
         )
         return {row["batch_id"]: row["idempotency_key"] for row in rows}
 
     async def list_foreign_jobs(self, caller: Caller, wanted: ForeignJobs) -> Row:
-        """Return a page of the jobs of a door."""
+        """Return the jobs that came through a door with ids of its own: `total`, how many there
+        are, and `jobs`, a page of their documents. Members of its billing project are strangers
+        to a job here.
+        """
         found: Row = await self._database.value(
             "list_foreign_jobs",
             caller=caller,
@@ -178,7 +187,7 @@ class PostgresApiStore(
         return found
 
     async def get_group(self, caller: Caller, batch_id: int, group: int | str) -> Row:
-        """Return one group document."""
+        """Return one group document, by number or by path. Raise `GroupNotFound`."""
         by_path = isinstance(group, str)
         document: Row = await self._database.value(
             "get_group",
@@ -192,7 +201,7 @@ class PostgresApiStore(
     async def list_callbacks(
         self, caller: Caller, batch_id: int, *, after: int, limit: int
     ) -> Sequence[Row]:
-        """Return delivery documents."""
+        """Return delivery documents of a batch and its groups, ids above `after`, in order."""
         rows = await self._database.call(
             "list_callbacks",
             caller=caller,
@@ -205,7 +214,11 @@ class PostgresApiStore(
     async def redeliver_callback(
         self, caller: Caller, batch_id: int, delivery: int | uuid.UUID
     ) -> Row:
-        """Let a delivery be tried at once."""
+        """Make an undelivered callback due at once; return its document.
+
+        The delivery is given by number or name. A repeat changes nothing. Raise
+        `CallbackNotFound` or `CallbackDelivered`.
+        """
         document: Row = await self._database.value(
             "redeliver_callback",
             caller=caller,
@@ -216,118 +229,15 @@ class PostgresApiStore(
         )
         return document
 
-    async def list_jobs(
-        self, caller: Caller, batch_id: int, *, after: int, limit: int, states: Sequence[int] = ()
-    ) -> Sequence[Row]:
-        """Return job documents."""
-        rows = await self._database.call(
-            "list_jobs",
-            caller=caller,
-            batch_id=batch_id,
-            after=after,
-            limit_rows=limit,
-            states=[int(state) for state in states],
-        )
-        return [with_words(row[0]) for row in rows]
-
-    async def list_job_entries(
-        self, caller: Caller, batch_id: int, *, after: int, limit: int
-    ) -> Sequence[JobEntry]:
-        """Return entries of jobs."""
-        rows = await self._database.call(
-            "list_job_entries",
-            caller=caller,
-            batch_id=batch_id,
-            after=after,
-            limit_rows=limit,
-            of_job_ids=None,
-        )
-        return [entry_of(row) for row in rows]
-
-    async def count_reasons(
-        self, caller: Caller, batch_id: int, group_id: int, *, after: int, limit: int
-    ) -> tuple[Sequence[Row], int | None]:
-        """Return counts by reason."""
-        (row,) = await self._database.call(
-            "count_reasons",
-            caller=caller,
-            batch_id=batch_id,
-            of_group_id=group_id,
-            after=after,
-            limit_attempts=limit,
-        )
-        return [with_words(item) for item in row["items"]], row["next_after"]
-
-    async def get_job(self, caller: Caller, batch_id: int, job_id: int) -> Row:
-        """Return the job document with its spec, which has the time limit of its attempt."""
-        (row,) = await self._database.call(
-            "get_job",
-            caller=caller,
-            batch_id=batch_id,
-            job_id=job_id,
-            limit_parents=PARENTS_SHOWN,
-            limit_counted=PARENTS_COUNTED,
-        )
-        document = with_words(row["document"])
-        document["spec"] = (
-            decode_chunk(row["spec_body"])[row["spec_index"]] if row["spec_body"] else None
-        )
-        limit_ms = document.pop("limit_ms", None)
-        if limit_ms is not None and document["spec"] is not None:
-            document["spec"] = msgspec.structs.replace(document["spec"], timeout_s=limit_ms / 1000)
-        return document
-
-    async def list_attempts(self, caller: Caller, batch_id: int, job_id: int) -> Sequence[Row]:
-        """Return attempt documents."""
-        rows = await self._database.call(
-            "list_attempts", caller=caller, batch_id=batch_id, job_id=job_id
-        )
-        return [with_words(row[0]) for row in rows]
-
-    async def job_history(self, caller: Caller, batch_id: int, job_id: int) -> Sequence[Row]:
-        """Return history documents."""
-        rows = await self._database.call(
-            "job_history", caller=caller, batch_id=batch_id, job_id=job_id
-        )
-        return [with_words(row[0]) for row in rows]
-
-    async def list_attempt_logs(
-        self, caller: Caller, batch_id: int, job_ids: Sequence[int], attempt: int | None
-    ) -> Sequence[AttemptLog]:
-        """Return where the output of these jobs is."""
-        rows = await self._database.call(
-            "log_places",
-            caller=caller,
-            of_batch_id=batch_id,
-            job_ids=list(job_ids),
-            of_attempt=attempt,
-        )
-        directories = cache(directory_of)  # many jobs, few workers
-        return [
-            AttemptLog(
-                batch_id=row["batch_id"],
-                job_id=row["job_id"],
-                attempt=row["attempt"],
-                ended=row["ended"],
-                location=location_of(row["segment"], row["log_offset"]),
-                stdout_bytes=row["stdout_bytes"],
-                stderr_bytes=row["stderr_bytes"],
-                truncated=row["truncated"],
-                state=row["state"],
-                reason=reason_word(row["reason"]),
-                exit_code=row["exit_code"],
-                signal=row["signal"],
-                message=row["message"],
-                directory=directories(row["log_place"], row["host"], row["log_directory"]),
-                why_gone=row["why_gone"],
-            )
-            for row in rows
-        ]
-
     async def cancel_group(
         self, caller: Caller, batch_id: int, group_id: int, *, force: bool
     ) -> bool:
-        """Cancel a group."""
+        """Cancel a group with everything below it (0: the batch): no claim of it commits
+        afterwards, and the workers of its running jobs are notified.
+
+        `force`: also the jobs that run always. Return False if it was already cancelled in this
+        way. Raise `GroupNotFound`.
+        """
         return bool(
             await self._database.value(
                 "cancel_group",
@@ -342,7 +252,11 @@ class PostgresApiStore(
     async def cancel_jobs(
         self, caller: Caller, batch_id: int, job_ids: Sequence[int]
     ) -> Mapping[int, str]:
-        """Cancel single jobs."""
+        """Cancel single jobs.
+
+        Return per job `cancelled` (ended now), `cancelling` (its worker is notified) or the word
+        of its terminal state. Raise `JobNotFound`.
+        """
         rows = await self._database.call(
             "cancel_jobs",
             caller=caller,
@@ -355,7 +269,10 @@ class PostgresApiStore(
     async def signal_job(
         self, caller: Caller, batch_id: int, job_id: int, *, signal: int, word: str
     ) -> int:
-        """Send a signal to a running job."""
+        """Tell the worker of a running job to send it a signal; return the attempt. `word`: the
+        name of the signal, for the history. Raise `JobNotFound`, `JobNotRunning` or
+        `TooManyCommands`.
+        """
         return int(
             await self._database.value(
                 "signal_job",
@@ -369,7 +286,9 @@ class PostgresApiStore(
         )
 
     async def message_job(self, caller: Caller, batch_id: int, job_id: int, *, text: str) -> int:
-        """Send a text to a running job."""
+        """Tell the worker of a running job to give it a text; return the attempt. Raise as
+        `signal_job`.
+        """
         return int(
             await self._database.value(
                 "message_job",
@@ -382,7 +301,9 @@ class PostgresApiStore(
         )
 
     async def extend_job(self, caller: Caller, batch_id: int, job_id: int, *, by_ms: int) -> int:
-        """Extend the time limit of a job."""
+        """Extend the time limit of a job's attempts; return by how many ms in all. Raise
+        `JobNotFound` or `JobOver`.
+        """
         return int(
             await self._database.value(
                 "extend_job",
@@ -395,29 +316,46 @@ class PostgresApiStore(
         )
 
     async def events_now(self) -> tuple[int, int]:
-        """Return the position after the newest event."""
+        """Return the position after the newest event that readers may see."""
         (row,) = await self._database.call("events_now")
         return row["xid"], row["event_id"]
 
     async def list_events(
         self, caller: Caller, *, after: tuple[int, int], batch_id: int | None, limit: int
     ) -> tuple[Sequence[Row], tuple[int, int]]:
-        """Return events after a position, and the position reached."""
+        """Return events after a position, in the order of `Last-Event-ID`, and the position
+        reached: the same one if there are none. `batch_id`: only those of this batch.
+
+        Only events older than every open writer are returned. Raise `EventsGone` if events after
+        the position were removed.
+        """
         return await listed_events(self._database, caller, after, batch_id, limit)
 
     async def wait_for_events(self, *, waits: bool = True) -> bool:
-        """Tell the writers whether a listener waits; return whether events are withheld."""
+        """Tell the writers whether a listener waits (call, then list once more, then await
+        `notices`).
+
+        Return whether committed events are withheld because an older writer is open; if so, list
+        again soon.
+        """
         found = await self._database.value(
             "wait_for_events", listener_id=self._listener_id, waits=waits
         )
         return bool(found)
 
     async def pool_offers(self) -> Sequence[Row]:
-        """Return the offers of workers of all tenants, largest first."""
+        """Return `cpu_m, memory_mib, offers, serves_tenant_id` of every known worker, the largest
+        memory first; `offers` by name, storage and gpu included (`core/scheduling/offers.py`).
+
+        `serves_tenant_id`: the tenant whose jobs alone run there; None: those of all tenants.
+        """
         return [dict(row) for row in await self._database.call("pool_offers")]
 
     async def overview(self, caller: Caller) -> Row:
-        """Return workers and how many jobs wait and run."""
+        """Return `workers: [...]`, `running`, `ready`, `pending` for `weft top` and metrics.
+
+        Workers are those of all tenants, counts those of the caller's.
+        """
         document: Row = await self._database.value(
             "overview", caller=caller, pools_of_tenant_id=pools_of(caller)
         )
@@ -425,12 +363,15 @@ class PostgresApiStore(
         return {**document, "workers": workers}
 
     async def overview_counts(self, caller: Caller) -> Row:
-        """Return how many jobs wait and run."""
+        """Return what `overview` does but for the workers."""
         document: Row = await self._database.value("overview_counts", caller=caller)
         return document
 
     async def list_minutes(self, caller: Caller) -> Sequence[Row]:
-        """Return the last 60 minutes, oldest first."""
+        """Return `at, n_waiting, n_running, n_succeeded, n_failed, n_cancelled` of each of the
+        last 60 minutes, oldest first, for the batches that the caller owns; for the tenant, if the
+        caller sees all of it.
+        """
         rows = await self._database.call("list_minutes", caller=caller)
         return [row[0] for row in rows]
 
@@ -442,7 +383,7 @@ async def open_api_store(
     pool_size: int = CONNECTIONS,
     user_connections_max: int | None = None,
     limits: GroupLimits | None = None,
-) -> AsyncIterator[PostgresApiStore]:
+) -> AsyncIterator[ApiStore]:
     """Open the store of the api, as role `weft_api`."""
     async with open_database(
         dsn,
@@ -450,7 +391,7 @@ async def open_api_store(
         timeout_s=API_TIMEOUT_S,
         user_connections_max=user_connections_max,
     ) as database:
-        store = PostgresApiStore(database, limits or GroupLimits())
+        store = ApiStore(database, limits or GroupLimits())
         store.notices = PostgresNotices(dsn)
         store._querying = asyncio.Semaphore(QUERIES_AT_ONCE)  # noqa: SLF001 (its own factory)
         most = user_connections_max and QUERIES_AT_ONCE - 1

@@ -9,14 +9,14 @@ from weft.wire.payload import PART_BYTES
 
 
 class Apps:
-    """The api's calls about applications. The methods are documented at the port."""
+    """The applications of a tenant, and their packed folders, in parts."""
 
     _database: Database
 
     async def add_app_part(
         self, caller: Caller, digest: bytes, part: int, body: bytes, *, n_bytes: int
     ) -> None:
-        """Keep a part of a folder."""
+        """Keep a part of a folder of `n_bytes`; one that is there stays. Raise `QuotaExceeded`."""
         await self._database.call(
             "add_app_part",
             caller=caller,
@@ -30,14 +30,17 @@ class Apps:
     async def read_app_part(
         self, caller: Caller, digest: bytes, part: int
     ) -> tuple[int, bytes] | None:
-        """Return a part of a folder."""
+        """Return the length of a folder, and this part of it; None: there is no such part."""
         rows = await self._database.call(
             "read_app_part", caller=caller, of_digest=digest, of_part=part
         )
         return (rows[0]["n_bytes"], rows[0]["body"]) if rows else None
 
     async def save_app(self, caller: Caller, new: NewApp, *, apps_max: int) -> Row:
-        """Make a folder what new jobs get."""
+        """Make a folder what new jobs of this application get; return its document, in which
+        `changed` says whether it was another one. Raise `UserNotFound`, `TooManyApps`,
+        `AppIncomplete`: then nothing changed.
+        """
         document: Row = await self._database.value(
             "save_app",
             caller=caller,
@@ -53,26 +56,28 @@ class Apps:
         return document
 
     async def find_apps(self, caller: Caller, names: Sequence[str]) -> Sequence[Row]:
-        """Return what the caller may run."""
+        """Return `name`, `revision_id`, `digest` and `description` of those that the caller may
+        run.
+        """
         rows = await self._database.call(
             "find_apps", caller=caller, user_id=caller.user_id, names=list(names)
         )
         return [dict(row) for row in rows]
 
     async def list_apps(self, caller: Caller, *, sees_all: bool) -> Sequence[Row]:
-        """Return applications."""
+        """Return the applications that the caller may run, or all of the tenant."""
         rows = await self._database.call(
             "list_apps", caller=caller, user_id=caller.user_id, sees_all=sees_all
         )
         return [row[0] for row in rows]
 
     async def get_app(self, caller: Caller, name: str, *, sees_all: bool) -> Row:
-        """Return an application."""
+        """Return an application with its description. Raise `AppNotFound`."""
         document: Row = await self._database.value(
             "get_app", caller=caller, user_id=caller.user_id, of_name=name, sees_all=sees_all
         )
         return document
 
     async def remove_app(self, caller: Caller, name: str, *, for_user: str | None) -> None:
-        """Forget an application."""
+        """Forget an application; jobs that have it go on. Raise `AppNotFound`, `UserNotFound`."""
         await self._database.call("remove_app", caller=caller, of_name=name, for_user=for_user)

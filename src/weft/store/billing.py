@@ -13,7 +13,7 @@ from weft.store.pools import pools_of
 
 
 class Billing:
-    """The api's calls about costs and prices. The methods are documented at the port."""
+    """Costs of billing projects, computed from usage when they are read; prices."""
 
     _database: Database
 
@@ -27,7 +27,16 @@ class Billing:
         limit: int | None = None,
         members: int | None = None,
     ) -> Sequence[Row]:
-        """Return project documents."""
+        """Return `name, closed, cost_max, cost_soft_max, on_limit, limit_state, cost_per_hour,
+        limit_in_s, cost, cost_by_resource, members` of the caller's projects, by name; somebody
+        who manages the tenant has all.
+
+        `limit_in_s`: when the limit is reached if what runs goes on.
+
+        If a name is given: of that project, or raise `ProjectNotFound`. `names`: only of those of
+        these that exist; `after`: the name of the last one of the page before; no `limit`: all.
+        `members`: at most this number of them, those who came first, and `has_more_members`.
+        """
         rows = await self._database.call(
             "list_projects",
             caller=caller,
@@ -43,7 +52,10 @@ class Billing:
     async def list_project_days(
         self, caller: Caller, name: str, *, before: date | None, limit: int
     ) -> Sequence[Row]:
-        """Return a project's costs by date."""
+        """Return `date, cost, cost_by_resource` of a project's days with usage, newest first.
+
+        Dates are UTC. Raise `ProjectNotFound`.
+        """
         rows = await self._database.call(
             "list_project_days",
             caller=caller,
@@ -57,7 +69,14 @@ class Billing:
     async def billing_report(
         self, caller: Caller, asked: ReportQuery, *, rows_max: int, projects_max: int | None = None
     ) -> ReportPage:
-        """Return the parts of a report."""
+        """Return `name, kind, cost, cost_by_resource` for each part of the report, in order; costs
+        are exact decimals, as texts, and add up to the same sum however the report is divided.
+
+        Operators have all of the tenant, others the projects that they are members of. With
+        `limit`: a page of projects, users or days, in the order in which they came to be; other
+        divisions have no pages. `rows_max`: sums of batches that a report by attribute may read;
+        `projects_max`: projects that may be added up. Raise `ProjectNotFound`, `ReportTooLarge`.
+        """
         found = await self._database.value(
             "billing_report",
             caller=caller,
@@ -82,7 +101,9 @@ class Billing:
         cost_max: float | None,
         idempotency_key: str | None = None,
     ) -> None:
-        """Make a project."""
+        """Make a project with the caller as its member. Names are unique without regard to case.
+        A repeat with the same key does nothing. Raise `ProjectExists`.
+        """
         await self._database.call(
             "create_project",
             caller=caller,
@@ -93,22 +114,28 @@ class Billing:
         )
 
     async def change_project(self, caller: Caller, name: str, patch: Mapping[str, Any]) -> None:
-        """Change a project."""
+        """Change `closed`, `cost_max`, `cost_soft_max` (None: no limit) or `on_limit`. A closed
+        project takes no new batches and schedules (`ProjectClosed`); one that has reached its
+        limit and cancels at it takes no jobs (`BillingLimitReached`). Raise `ProjectNotFound`;
+        `SoftLimitAboveLimit`, also by the one of the two that is stored.
+        """
         await self._database.call("change_project", caller=caller, of_name=name, patch=patch)
 
     async def delete_project(self, caller: Caller, name: str) -> None:
-        """Delete a closed project."""
+        """Take a closed project from all lists; its name stays taken. Raise `ProjectNotFound`,
+        `ProjectOpen`.
+        """
         await self._database.call("delete_project", caller=caller, of_name=name)
 
     async def was_project(self, caller: Caller, name: str) -> bool:
-        """Say whether a project was deleted."""
+        """Say whether a project of this name was deleted."""
         found: bool = await self._database.value("was_project", caller=caller, of_name=name)
         return found
 
     async def set_project_member(
         self, caller: Caller, name: str, user: str, *, is_member: bool
     ) -> None:
-        """Add or remove a member."""
+        """Let a user charge a project, or no longer. Raise `ProjectNotFound`, `UserNotFound`."""
         await self._database.call(
             "set_project_member",
             caller=caller,
@@ -118,7 +145,9 @@ class Billing:
         )
 
     async def list_rates(self, caller: Caller) -> Sequence[Row]:
-        """Return the prices."""
+        """Return `version, valid_from, rates: [{resource, unit, price}], corrections`, newest
+        first; who corrected them is told to administrators of the site.
+        """
         rows = [row[0] for row in await self._database.call("list_rates")]
         if pools_of(caller) is None:
             return rows

@@ -19,7 +19,9 @@ _ENDED_MAX: Final = 5000
 
 
 class DoorJobs:
-    """The api's calls about jobs of doors. The methods are documented at the port."""
+    """Jobs of doors, for whom they are: the owner, those to whom they were granted, and whoever
+    sees the tenant. Members of their billing projects do not see them here.
+    """
 
     _database: Database
     _querying: asyncio.Semaphore
@@ -28,14 +30,19 @@ class DoorJobs:
     async def find_door_job(
         self, caller: Caller, door: str, foreign_id: str, *, hidden: bool
     ) -> Row | None:
-        """Return a job by the id of its door."""
+        """Return a job by the id of the door, with what happened to it; `hidden`: also if lists
+        leave it out. None: there is none for the caller. Raise `PermissionMissing` if what they
+        were granted is not what the caller needs.
+        """
         found: Row | None = await self._database.value(
             "find_door_job", caller=caller, door=door, foreign_id=foreign_id, with_hidden=hidden
         )
         return found
 
     async def list_door_jobs(self, caller: Caller, wanted: DoorJobQuery) -> Sequence[Row]:
-        """Return a page of jobs."""
+        """Return the caller's own jobs and those granted to them, as `find_door_job` does. Raise
+        `QueryTooSlow`.
+        """
 
         async def work(connection: asyncpg.Connection) -> Sequence[Row]:
             ids = await ids_of_door_jobs(connection, caller, wanted)

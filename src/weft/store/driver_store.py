@@ -1,4 +1,4 @@
-"""`DriverStore` on asyncpg."""
+"""The driver's store."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -44,11 +44,11 @@ DRIVER_TIMEOUT_S = 120.0
 HEARTBEAT_TIMEOUT_S = 10.0
 
 
-class PostgresDriverStore(
+class DriverStore(
     Operations, Machines, Reservations, DueConditions, LimitRounds, Offers, SourceItems,
     Subscriptions,
 ):  # fmt: skip
-    """A driver's calls to its database. The methods are documented at the port."""
+    """A driver's calls to its database."""
 
     def __init__(self, database: Database, notices: PostgresNotices, dsn: str) -> None:
         self._database = database
@@ -62,7 +62,11 @@ class PostgresDriverStore(
         await check_schema(self._database, "weft_driver")
 
     async def try_lead(self) -> int | None:
-        """Try the leader's lock."""
+        """Begin a term, unless another driver leads; never wait for it.
+
+        Return its epoch, which is greater than all earlier ones, or None. The term lasts until the
+        store is closed or its connection breaks. A driver that leads already begins another term.
+        """
         try:
             if self._leading is None or self._leading.is_closed():
                 self._leading = await asyncpg.connect(
@@ -79,11 +83,17 @@ class PostgresDriverStore(
         return epoch
 
     async def configure(self, epoch: int, settings: Mapping[str, Any]) -> None:
-        """Store the leader's settings that functions of the database follow."""
+        """Store the leader's settings that apply to the calls of all roles, by name.
+
+        `losses_max`: how often a running job may be lost and be ready again; then it is an error.
+        """
         await self._database.call("configure_term", epoch=epoch, settings=settings)
 
     async def still_lead(self) -> bool:
-        """Say whether the connection that holds the lock is alive."""
+        """Return whether the connection that holds the lock is alive: the driver's heartbeat.
+
+        False, too, for a driver that does not lead, and if the database is away.
+        """
         if self._leading is None or self._leading.is_closed():
             return False
         try:
@@ -99,16 +109,26 @@ class PostgresDriverStore(
             self._leading = None
 
     async def fold_deltas(self, epoch: int) -> Folded:
-        """Fold the visible deltas."""
+        """Fold the visible deltas into the sums, each once, and settle completions.
+
+        Documents count the same before and after; groups become complete here.
+        """
         (row,) = await self._database.call("fold_deltas", epoch=epoch)
         return Folded(row["n_deltas"], row["loops"])
 
     async def sweep(self, function: str, epoch: int, *, limit_jobs: int) -> int:
-        """Do one bounded set."""
+        """Call a SQL function that does one bounded step of a loop.
+
+        Such a function takes `(epoch, limit_jobs)`, is safe to repeat, and returns how many jobs
+        it handled, at most `limit_jobs`; 0: nothing is left.
+        """
         return int(await self._database.value(function, epoch=epoch, limit_jobs=limit_jobs))
 
     async def lose_workers(self, epoch: int, grace_s: float) -> Sequence[Row]:
-        """End silent workers."""
+        """End the attempts of workers that were silent longer than the grace, as lost.
+
+        Return for each such worker, once, `worker`, `n_attempts` and `silent_s`.
+        """
         return [
             dict(row)
             for row in await self._database.call("lose_workers", epoch=epoch, grace_s=grace_s)
@@ -117,14 +137,25 @@ class PostgresDriverStore(
     async def stop_overdue(
         self, epoch: int, *, limit_jobs: int, confirm_s: float
     ) -> Sequence[Row]:
-        """End attempts that are beyond a limit of their queue."""
+        """End attempts that are beyond a limit of their queue, and tell their workers.
+
+        The jobs go on once the workers have stopped them. A worker that has not done so after
+        `confirm_s` is given up.
+        Return `batch_id`, `job_id`, `attempt`, `worker`, `message` and `goes_on` of each attempt;
+        of a worker that was given up only `worker` and `message`. Call it again until it returns
+        nothing.
+        """
         rows = await self._database.call(
             "stop_overdue", epoch=epoch, limit_jobs=limit_jobs, confirm_s=confirm_s
         )
         return [dict(row) for row in rows]
 
     async def patrol(self, epoch: int, position: Position, *, limit_jobs: int) -> Patrolled | None:
-        """Look at the next jobs that have not ended."""
+        """Look at the next jobs that have not ended, at most `limit_jobs`. Those that have been
+        ready or blocked for longer than their queue allows end.
+
+        None: there are no more.
+        """
         found = await self._database.value(
             "patrol", epoch=epoch, from_tenant=position.tenant_id, from_batch=position.batch_id,
             after_job=position.after_job, limit_jobs=limit_jobs,
@@ -135,42 +166,48 @@ class PostgresDriverStore(
         return Patrolled(going_on, found["n_live"], found["orphans"], found["ended"])
 
     async def next_due(self, epoch: int, grace_s: float) -> datetime | None:
-        """Return when the next worker would be lost, by this host's clock.
-
-        The database gives a distance.
-        """
+        """Return when the next worker would be lost, perhaps a past date; None: there is none."""
         distance: timedelta | None = await self._database.value(
             "next_due", epoch=epoch, grace_s=grace_s
         )
         return None if distance is None else datetime.now(UTC) + distance
 
     async def gates_due(self, epoch: int) -> float | None:
-        """Return in how many seconds the gates loop has something to do."""
+        """Return in how many seconds a gate needs the driver if no notice comes before.
+
+        Negative: it is overdue; None: nothing will be due.
+        """
         distance: timedelta | None = await self._database.value("gates_due", epoch=epoch)
         return None if distance is None else distance.total_seconds()
 
     async def deadlines_due(self, epoch: int) -> float | None:
-        """Return in how many seconds the deadlines loop has something to do."""
+        """Return in how many seconds a deadline needs the driver, as `gates_due`."""
         distance: timedelta | None = await self._database.value("deadlines_due", epoch=epoch)
         return None if distance is None else distance.total_seconds()
 
     async def recovery_due(self, epoch: int) -> float | None:
-        """Return in how many seconds the recovery loop has something to do."""
+        """Return in how many seconds a blocked job needs the driver, as `gates_due`."""
         distance: timedelta | None = await self._database.value("recovery_due", epoch=epoch)
         return None if distance is None else distance.total_seconds()
 
     async def schedules_due(self, epoch: int) -> float | None:
-        """Return in how many seconds the schedules loop has something to do."""
+        """Return in how many seconds a schedule needs the driver, as `gates_due`. One whose runs
+        wait for an api needs it when they have ended.
+        """
         distance: timedelta | None = await self._database.value("schedules_due", epoch=epoch)
         return None if distance is None else distance.total_seconds()
 
     async def due_schedules(self, epoch: int, *, limit: int) -> Sequence[DueSchedule]:
-        """Return the schedules that are due."""
+        """Return the schedules that are due, the longest due first; without those whose runs wait
+        for an api.
+        """
         rows = await self._database.call("due_schedules", epoch=epoch, limit_rows=limit)
         return [DueSchedule(**row) for row in rows]
 
     async def begin_schedule_runs(self, epoch: int, moves: Sequence[ScheduleMove]) -> int:
-        """Give schedules their runs and their next dates."""
+        """Give schedules their runs, which an api submits, and their next dates; return how many
+        runs there are now. A repeat changes nothing.
+        """
         ids, expected, next_ats, missed = columns(
             moves, "schedule_id", "expected", "next_at", "n_missed"
         )
@@ -189,7 +226,7 @@ class PostgresDriverStore(
         )
 
     async def beat(self, epoch: int, grace_s: float) -> Beat:
-        """Return whether the leader may keep sleeping, and when each loop is due."""
+        """Return whether the leader may sleep on (`idle_driver`), and when each loop is due."""
         (row,) = await self._database.call("beat_driver", epoch=epoch, grace_s=grace_s)
         now = datetime.now(UTC)
         due = {
@@ -199,11 +236,17 @@ class PostgresDriverStore(
         return Beat(row["idle"], due)
 
     async def idle_driver(self, epoch: int) -> bool:
-        """Go to sleep."""
+        """Let this driver go to sleep.
+
+        False: there is work; True: a notice on `driver` will follow.
+        """
         return bool(await self._database.value("idle_driver", epoch=epoch))
 
     async def remove_old(self, epoch: int, *, events_keep_s: float, updates_keep_s: float) -> int:
-        """Remove rows that are past their retention."""
+        """Remove, in bounded steps, events and uncommitted updates that are older than this.
+
+        Return how many; 0: nothing is left. Readers of removed events get `EventsGone`.
+        """
         return int(
             await self._database.value(
                 "remove_old",
@@ -214,11 +257,16 @@ class PostgresDriverStore(
         )
 
     async def remove_outputs(self, epoch: int, *, limit: int) -> int:
-        """Remove output and files that are past their retention."""
+        """Remove the output and files of complete batches that are older than their tenant or they
+        say, and the oldest of a tenant with too much, up to `limit` of each; return how many
+        batches were looked at; 0: nothing is left. Their readers are told why.
+        """
         return int(await self._database.value("remove_outputs", epoch=epoch, limit_batches=limit))
 
     async def trim_trail(self, epoch: int, *, keep_s: float, limit: int) -> int:
-        """Remove the oldest entries of the trail."""
+        """Remove the oldest entries of the trail that were sealed so long ago, and at least a day;
+        return how many; 0: nothing is left. What remains is still a chain.
+        """
         return int(
             await self._database.value("trim_trail", epoch=epoch, keep_s=keep_s, limit_rows=limit)
         )
@@ -232,7 +280,11 @@ class PostgresDriverStore(
         limit_tenant: int,
         limit_host: int,
     ) -> Sequence[DueCallback]:
-        """Return the callbacks to be sent now."""
+        """Return the callbacks to send now, within limits that include those under way.
+
+        `busy`: the deliveries under way; they are not returned again. The others are returned
+        until `record_deliveries` says how they went.
+        """
         rows = await self._database.call(
             "due_callbacks",
             epoch=epoch,
@@ -263,17 +315,19 @@ class PostgresDriverStore(
         ]
 
     async def find_sink_store(self, tenant_id: int, name: str) -> StoredFileStore | None:
-        """Return a store of files."""
+        """Return a store of files of a tenant, for messages; None: there is none."""
         rows = await self._database.call("find_sink_store", of_tenant_id=tenant_id, of_name=name)
         return store_of(rows[0]) if rows else None
 
     async def next_callback(self, epoch: int) -> float | None:
-        """Return in how many seconds another callback is due."""
+        """Return in how many seconds another callback will be due, apart from those that are due
+        already; None: there is none.
+        """
         distance: timedelta | None = await self._database.value("next_callback", epoch=epoch)
         return None if distance is None else distance.total_seconds()
 
     async def record_deliveries(self, epoch: int, reports: Sequence[DeliveryReport]) -> None:
-        """Record attempts of callbacks."""
+        """Record attempts of callbacks. Reports on a delivery that is over change nothing."""
         ids, delivered_list, statuses, errors, retries, rejected_list, held_list = columns(
             reports, "delivery_id", "delivered", "status", "error", "retry_in_s", "rejected",
             "held",
@@ -292,10 +346,10 @@ class PostgresDriverStore(
 
 
 @asynccontextmanager
-async def open_driver_store(dsn: str) -> AsyncIterator[PostgresDriverStore]:
+async def open_driver_store(dsn: str) -> AsyncIterator[DriverStore]:
     """Open the store of a driver, as role `weft_driver`."""
     async with open_database(dsn, connections_max=6, timeout_s=DRIVER_TIMEOUT_S) as database:
-        store = PostgresDriverStore(database, PostgresNotices(dsn), dsn)
+        store = DriverStore(database, PostgresNotices(dsn), dsn)
         try:
             yield store
         finally:

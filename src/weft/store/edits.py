@@ -8,14 +8,22 @@ from weft.store.database import Database
 
 
 class Edits:
-    """The api's calls that change things. The methods are documented at the port."""
+    """Edits and holds. Each is recorded with its time and actor.
+
+    A call that names a group raises `GroupNotFound`.
+    """
 
     _database: Database
 
     async def edit_group(
         self, caller: Caller, batch_id: int, group_id: int, *, patch: Patch, limits: EditLimits
     ) -> bool:
-        """Change name and attributes of a group."""
+        """Change name and attributes of a group; of group 0: of its batch.
+
+        Return whether anything changed; a repeat changes nothing. Raise `GroupExists` for a name
+        that is taken, `InvalidValue` for too many attributes, `RenameTooLarge` if too many paths
+        would change.
+        """
         return bool(
             await self._database.value(
                 "edit_group",
@@ -33,7 +41,10 @@ class Edits:
         self, caller: Caller, batch_id: int, group_id: int, *, patch: Patch, limits: EditLimits,
         trace_id: str,
     ) -> int:  # fmt: skip
-        """Begin to change the priority of a group."""
+        """Begin to give the jobs of a group and below it (0: of the batch) another priority.
+
+        Other fields of the patch change at once. Return the operation. Raise as `edit_group`.
+        """
         return int(
             await self._database.value(
                 "prioritize_group",
@@ -52,7 +63,11 @@ class Edits:
     async def edit_job(
         self, caller: Caller, batch_id: int, job_id: int, *, patch: Patch, limits: EditLimits
     ) -> bool:
-        """Change name, attributes and priority of a job."""
+        """Change name, attributes and priority of a job; return whether anything changed.
+
+        Raise `JobNotFound`, `JobEnded` for a new priority of one that has ended, `InvalidValue`
+        for too many attributes.
+        """
         return bool(
             await self._database.value(
                 "edit_job",
@@ -70,7 +85,15 @@ class Edits:
         within_group: int | None, trace_id: str, idempotency_key: str | None, digest: bytes,
         cause_id: int | None = None,
     ) -> int:  # fmt: skip
-        """Begin to run failed jobs again."""
+        """Begin to run again what failed, and what was cancelled because of it; return the
+        operation.
+
+        In a whole batch; or only these jobs, also if a person cancelled them; or of the failed
+        jobs those that a query matches, those of a group, or those that failed for a cause. Raise
+        `JobNotFound`; `JobNotFailed`;
+        `ParentFailed` if a job has a parent that did not succeed and is not among them;
+        `BatchCancelled`; `IdempotencyConflict` for a key that was used for another request.
+        """
         return int(
             await self._database.value(
                 "retry_jobs",
@@ -89,7 +112,7 @@ class Edits:
         )
 
     async def hide_batch(self, caller: Caller, batch_id: int, *, hidden: bool) -> bool:
-        """Hide a batch, or show it again."""
+        """Hide a batch from lists, or show it again; return whether anything changed."""
         return bool(
             await self._database.value(
                 "hide_batch",
@@ -104,7 +127,14 @@ class Edits:
         self, caller: Caller, batch_id: int, *, failed: bool, changes: Mapping[str, Any],
         trace_id: str, idempotency_key: str | None, digest: bytes,
     ) -> int:  # fmt: skip
-        """Begin to make a new batch from this one."""
+        """Begin to make a new batch from the jobs of a batch; return the operation. Its result has
+        the `batch_id` and `n_jobs` of the new batch, which is there when the operation succeeded.
+
+        `failed`: only from what failed, and what was cancelled because of it. `changes`: `batch`
+        with `name`, `attributes` and `billing_project`; and what is to be different in all jobs.
+        Raise `NothingToResubmit`; with `failed`, `BatchRunning` unless all jobs have ended;
+        `ProjectNotFound`; `IdempotencyConflict` for a key that was used for another request.
+        """
         return int(
             await self._database.value(
                 "resubmit_batch",
@@ -121,11 +151,17 @@ class Edits:
         )
 
     async def hold_group(self, caller: Caller, batch_id: int, group_id: int) -> bool:
-        """Hold a group."""
+        """Hold a group with everything below it (0: the batch): no claim of it commits afterwards.
+
+        Running jobs continue. Return False if it was already held.
+        """
         return await self._change_hold("hold_group", caller, batch_id, group_id)
 
     async def release_group(self, caller: Caller, batch_id: int, group_id: int) -> bool:
-        """Release a group."""
+        """Release a group; its jobs may be claimed unless another hold applies.
+
+        Return False if it was not held.
+        """
         return await self._change_hold("release_group", caller, batch_id, group_id)
 
     async def _change_hold(
@@ -144,13 +180,21 @@ class Edits:
     async def hold_jobs(
         self, caller: Caller, batch_id: int, job_ids: Sequence[int]
     ) -> Mapping[int, str]:
-        """Hold single jobs."""
+        """Hold single jobs.
+
+        Return per job `held` or the word of the terminal state it has already. Raise
+        `JobNotFound`.
+        """
         return await self._change_holds("hold_jobs", caller, batch_id, job_ids)
 
     async def release_jobs(
         self, caller: Caller, batch_id: int, job_ids: Sequence[int]
     ) -> Mapping[int, str]:
-        """Release single jobs."""
+        """Release single jobs.
+
+        Return per job `released`, `held` (by one of its groups) or the word of its terminal state.
+        Raise `JobNotFound`.
+        """
         return await self._change_holds("release_jobs", caller, batch_id, job_ids)
 
     async def _change_holds(
@@ -168,7 +212,7 @@ class Edits:
     async def group_history(
         self, caller: Caller, batch_id: int, group_id: int, *, before: int | None, limit: int
     ) -> Sequence[Row]:
-        """Return history documents of a group."""
+        """Return the changes that people made to a group, newest first, numbers below `before`."""
         rows = await self._database.call(
             "group_history",
             caller=caller,

@@ -9,14 +9,22 @@ from weft.store.documents import with_words
 
 
 class Failures:
-    """The api's calls about dead letters. The methods are documented at the port."""
+    """Failed jobs of batches. A retried job is none any more; an acknowledged one is not listed.
+
+    The number of a cause is made of how and with which message jobs failed, so a cause has the
+    same number in all batches. Its name is that number as 12 digits of hex.
+    """
 
     _database: Database
 
     async def list_causes(
         self, caller: Caller, batch_id: int, *, show_all: bool, limit: int
     ) -> Row:
-        """Return why jobs of a batch failed."""
+        """Return why jobs of a batch failed: `n_jobs`, `n_acknowledged`, `n_causes`, and the
+        `causes`, the most frequent first.
+
+        `show_all`: also causes of which all jobs are acknowledged. Raise `BatchNotFound`.
+        """
         (row,) = await self._database.call(
             "list_causes",
             caller=caller,
@@ -38,7 +46,11 @@ class Failures:
         acknowledged: bool = False,
         after: tuple[int, int, int] | None = None,
     ) -> Sequence[Row]:
-        """Return failed jobs."""
+        """Return failed jobs, of the newest batch first, then by cause and number; after the job
+        with this batch, cause and number.
+
+        `acknowledged`: those that are, instead of those that are not. Raise `BatchNotFound`.
+        """
         after_batch, after_cause, after_job = after or (None, None, None)
         rows = await self._database.call(
             "list_dead_letters",
@@ -65,7 +77,12 @@ class Failures:
         until: datetime | None,
         limit: int,
     ) -> int:
-        """Acknowledge failed jobs."""
+        """Note that a person has seen to failed jobs of a cause, those of these numbers, or any;
+        return how many, at most `limit`.
+
+        `until`: only those that failed by then. A repeat takes the next ones. Raise
+        `BatchNotFound`.
+        """
         return int(
             await self._database.value(
                 "acknowledge_failures",

@@ -9,14 +9,16 @@ from weft.store.worker_files import store_of
 
 
 class FileStores:
-    """The api's calls about stores. The methods are documented at the port."""
+    """The stores of a tenant; no document of one has a credential."""
 
     _database: Database
 
     async def save_store(
         self, caller: Caller, new: NewFileStore, *, stores_max: int
     ) -> Row | None:
-        """Set a store."""
+        """Set a store, in place of one of the same name; return its document. None: the tenant
+        has `stores_max` others.
+        """
         document: Row | None = await self._database.value(
             "save_store",
             caller=caller,
@@ -33,15 +35,15 @@ class FileStores:
         return document
 
     async def list_stores(self, caller: Caller, name: str | None = None) -> Sequence[Row]:
-        """Return stores."""
+        """Return the stores of the tenant by name; or the one of this name."""
         rows = await self._database.call("list_stores", caller=caller, of_name=name)
         return [row[0] for row in rows]
 
     async def find_store(self, caller: Caller, name: str) -> StoredFileStore | None:
-        """Return a store to try."""
+        """Return a store with its secret, encrypted, to try it."""
         rows = await self._database.call("find_store", caller=caller, of_name=name)
         return store_of(rows[0]) if rows else None
 
     async def remove_store(self, caller: Caller, name: str) -> bool:
-        """Forget a store."""
+        """Forget a store; return whether there was one."""
         return bool(await self._database.value("remove_store", caller=caller, of_name=name))

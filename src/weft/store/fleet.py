@@ -9,7 +9,12 @@ from weft.store.pools import pools_of
 
 
 class Fleet:
-    """The api's calls about workers. The methods are documented at the port."""
+    """Workers as their operators see them.
+
+    Callers see workers of the pools that `PoolStore.list_pools` shows them.
+    A worker is given by its name, and by its pool if several pools have one of that name. Raise
+    `WorkerNotFound`, `WorkerAmbiguous`, and `WorkerEnded` where its state would change.
+    """
 
     _database: Database
 
@@ -21,7 +26,9 @@ class Fleet:
         limit: int,
         after: tuple[str, str] | None = None,
     ) -> Sequence[Row]:
-        """Return worker documents."""
+        """Return worker documents by name; those that have ended in order only if asked for.
+        `after`: name and pool of the last worker of the page before.
+        """
         name, pool = after or (None, None)
         rows = await self._database.call(
             "list_workers",
@@ -35,14 +42,17 @@ class Fleet:
         return [shown_worker(row[0], caller) for row in rows]
 
     async def sum_workers(self, caller: Caller, *, limit: int) -> Row:
-        """Return what the workers have together."""
+        """Return `n_workers` that live, what they have (`cpu`, `memory`), `cpu_used` by jobs as of
+        the last fold, and `set_aside`: `worker, pool, state, cordoned_at, cordon_reason` of those
+        that take no jobs for a reason, at most `limit`.
+        """
         found: Row = await self._database.value(
             "sum_workers", pools_of_tenant_id=pools_of(caller), limit_rows=limit
         )
         return found
 
     async def get_worker(self, caller: Caller, name: str, pool: str | None) -> Row:
-        """Return the document of a worker."""
+        """Return the document of a worker with its `history`, newest first."""
         document: Row = await self._database.value(
             "get_worker",
             caller=caller,
@@ -55,21 +65,23 @@ class Fleet:
     async def cordon_worker(
         self, caller: Caller, name: str, pool: str | None, *, reason: str | None
     ) -> bool:
-        """Let a worker take no new job."""
+        """Let a worker take no new job; return whether it was not cordoned."""
         return await self._change("cordon_worker", caller, name, pool, reason=reason)
 
     async def drain_worker(
         self, caller: Caller, name: str, pool: str | None, *, reason: str | None
     ) -> bool:
-        """Let a worker take no new job and end."""
+        """Let a worker take no new job and end when nothing runs; return whether that is new."""
         return await self._change("drain_worker", caller, name, pool, reason=reason)
 
     async def uncordon_worker(self, caller: Caller, name: str, pool: str | None) -> bool:
-        """Let a worker take jobs again."""
+        """Let a worker take jobs again; return whether it was cordoned."""
         return await self._change("uncordon_worker", caller, name, pool)
 
     async def lose_worker(self, caller: Caller, name: str, pool: str | None) -> bool:
-        """Give up a silent worker."""
+        """Give up a silent worker: its attempts are lost. Return whether it lived. Raise
+        `WorkerAtWork` if it was heard of just now.
+        """
         return await self._change("lose_worker", caller, name, pool)
 
     async def _change(

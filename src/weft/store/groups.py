@@ -14,13 +14,17 @@ ROUND_S = 0.02
 
 
 class SetGroups:
-    """The api's calls for sets and operations. The methods are documented at the port."""
+    """Sets: groups filled by hand or by a query; operations: work in the background."""
 
     _database: Database
     _limits: GroupLimits
 
     async def create_set(self, caller: Caller, batch_id: int, new: NewSet) -> tuple[int, bool]:
-        """Create an empty set."""
+        """Create an empty set; return its number and whether it is new.
+
+        A set of this name that was made in the same way is no error. Raise `GroupExists` for
+        another one, `BatchCancelled`, `TooManyGroups`.
+        """
         (row,) = await self._database.call(
             "create_set",
             caller=caller,
@@ -46,7 +50,10 @@ class SetGroups:
         idempotency_key: str | None,
         digest: bytes,
     ) -> int:
-        """Begin to fill a set with the jobs that a query finds."""
+        """Begin to fill a set with the existing jobs that the query finds.
+
+        Return the operation. The set becomes visible when it is complete. Raises as `create_set`.
+        """
         return int(
             await self._database.value(
                 "create_query_set",
@@ -76,7 +83,12 @@ class SetGroups:
         idempotency_key: str | None,
         digest: bytes,
     ) -> int:
-        """Begin to remove a batch."""
+        """Begin to remove a batch, and return the operation. From now on there is no such batch;
+        its running jobs are stopped.
+
+        A repeat with the same key returns the same operation; another one raises
+        `BatchNotFound`.
+        """
         return int(
             await self._database.value(
                 "delete_batch",
@@ -93,7 +105,11 @@ class SetGroups:
     async def add_members(
         self, caller: Caller, batch_id: int, group_id: int, job_ids: Sequence[int]
     ) -> int:
-        """Put jobs into a set; retry those whose rows are locked."""
+        """Put jobs into a set; return how many were not in it before. A repeat does no harm.
+
+        Raise `JobNotFound`, `GroupNotFound`, `NotASet`, `BatchCancelled` (the set was),
+        `TooManySets`.
+        """
         left, added = list(job_ids), 0
         for _ in range(ROUNDS_MAX):
             (row,) = await self._database.call(
@@ -124,7 +140,10 @@ class SetGroups:
         idempotency_key: str | None,
         digest: bytes,
     ) -> int:
-        """Begin to do something to many batches."""
+        """Begin to do something to many batches; return the operation. `arguments`: the `action`,
+        and a `query` or the numbers of `batches`. A repeat with the same key returns the same
+        operation; another one raises `IdempotencyKeyReused`.
+        """
         asked = ACTION.get()
         origin = {"token_id": asked.caller.token_id, "address": asked.address} if asked else {}
         return int(
@@ -145,14 +164,16 @@ class SetGroups:
         )
 
     async def cancel_operation(self, caller: Caller, operation_id: int) -> Row:
-        """End an operation on many batches."""
+        """End an operation on many batches where it is; return its document. Raise
+        `OperationNotFound`, `OperationNotCancellable`.
+        """
         document: Row = await self._database.value(
             "cancel_operation", caller=caller, of_operation_id=operation_id
         )
         return document
 
     async def get_operation(self, caller: Caller, operation_id: int) -> Row:
-        """Return the operation document."""
+        """Return the operation document. Raise `OperationNotFound`."""
         document: Row = await self._database.value(
             "get_operation", caller=caller, of_operation_id=operation_id
         )
@@ -161,7 +182,7 @@ class SetGroups:
     async def list_operations(
         self, caller: Caller, *, before: int | None, limit: int, batch_id: int | None
     ) -> Sequence[Row]:
-        """Return operation documents, newest first."""
+        """Return operation documents, newest first, below `before`; of one batch if given."""
         rows = await self._database.call(
             "list_operations",
             caller=caller,

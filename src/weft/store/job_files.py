@@ -8,7 +8,7 @@ from weft.store.database import Database
 
 
 class JobFiles:
-    """The api's calls about files of jobs. The methods are documented at the port."""
+    """The files of jobs that a caller sees."""
 
     _database: Database
 
@@ -22,7 +22,9 @@ class JobFiles:
         after: str | None,
         limit: int,
     ) -> Sequence[Row]:
-        """Return documents of files."""
+        """Return documents of the files that an attempt has left, by path, after one of them;
+        without an attempt, of the last one that left any. Raise `BatchNotFound`, `JobNotFound`.
+        """
         rows = await self._database.call(
             "list_files",
             caller=caller,
@@ -37,7 +39,9 @@ class JobFiles:
     async def find_file(
         self, caller: Caller, batch_id: int, job_id: int, path: str, *, attempt: int | None
     ) -> StoredFile | None:
-        """Return a file."""
+        """Return a file that an attempt has left; without an attempt, of the last one that left
+        it. None: there is none. Raise `BatchNotFound`, `JobNotFound`.
+        """
         rows = await self._database.call(
             "find_file",
             caller=caller,

@@ -9,12 +9,14 @@ from weft.store.pools import pools_of
 
 
 class Licences:
-    """The api's calls about licences. The methods are documented at the port."""
+    """How many jobs may use a licence at a time."""
 
     _database: Database
 
     async def list_licences(self, caller: Caller) -> Sequence[Row]:
-        """Return the licences by name."""
+        """Return the licences by name: `licence`, `n`, `n_used`, `set_at`, `set_by` (for users
+        of other tenants `site administrator`).
+        """
         tenant = pools_of(caller)
         return [
             {**row[0], "set_by": shown_actor(row[0]["set_by"], to_tenant_id=tenant)}
@@ -26,10 +28,10 @@ class Licences:
         return {row["name"]: row["n"] for row in await self._database.call("licence_limits")}
 
     async def set_licence(self, caller: Caller, name: str, n: int) -> None:
-        """Say how many there are."""
+        """Say how many there are. If fewer than jobs have, those go on and no other gets one."""
         actor = site_actor(caller.user_name, tenant_id=caller.tenant_id)
         await self._database.call("set_licence", of_name=name, count=n, actor=actor)
 
     async def remove_licence(self, name: str) -> bool:
-        """Forget a licence."""
+        """Forget a licence; return whether there was one. Jobs that wait for it go on waiting."""
         return bool(await self._database.value("remove_licence", of_name=name))

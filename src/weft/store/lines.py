@@ -17,14 +17,17 @@ from weft.store.database import Database
 
 
 class Lines:
-    """The api's calls about production lines. The methods are documented at the port."""
+    """Setups of production lines, which belong to a tenant."""
 
     _database: Database
 
     async def save_setup(
         self, caller: Caller, name: str, document: str, setup: Setup
     ) -> Sequence[str]:
-        """Keep a setup."""
+        """Keep a setup, make its lifecycles those of new batches and its sources what they are
+        from now on; return the names of those that are new or changed, `source NAME` of sources.
+        Jobs keep theirs. Raise `LifecycleTaken`, `SourceTaken`, `SinkTaken`: then nothing changed.
+        """
         saved: Sequence[str] = await self._database.value(
             "save_setup",
             caller=caller,
@@ -48,35 +51,41 @@ class Lines:
         return saved
 
     async def get_setup(self, caller: Caller, name: str) -> Row:
-        """Return a setup."""
+        """Return `setup`, `document`, `saved_at`, `saved_by`, `lifecycles`. Raise
+        `SetupNotFound`.
+        """
         row: Row = await self._database.value("get_setup", caller=caller, of_name=name)
         return row
 
     async def remove_setup(self, caller: Caller, name: str) -> None:
-        """Forget a setup."""
+        """Forget a setup; jobs go on. Raise `SetupNotFound`."""
         await self._database.call("remove_setup", caller=caller, of_name=name)
 
     async def line_overview(self, caller: Caller, *, limit: int) -> Row:
-        """Return how production lines are."""
+        """Return how production lines are, as far as the caller sees them: `sources`, `sinks` and
+        `statuses`; of the first two at most `limit`.
+        """
         row: Row = await self._database.value("line_overview", caller=caller, limit_rows=limit)
         return row
 
     async def get_lifecycle(self, caller: Caller, name: str) -> Row:
-        """Return a lifecycle."""
+        """Return the lifecycle that new batches get by this name. Raise `LifecycleNotFound`."""
         row: Row = await self._database.value("get_lifecycle", caller=caller, of_name=name)
         return row
 
     async def list_messages(
         self, caller: Caller, sink: str, *, after: int, limit: int
     ) -> Sequence[Row]:
-        """Return messages of a sink."""
+        """Return messages of a sink, the oldest first. Raise `SinkNotFound`."""
         rows = await self._database.call(
             "list_messages", caller=caller, of_name=sink, after=after, limit_rows=limit
         )
         return [row[0] for row in rows]
 
     async def redeliver_message(self, caller: Caller, sink: str, delivery_id: int) -> Row:
-        """Try to send a message again."""
+        """Send a message again at once, unless that is under way; return it. Raise
+        `SinkNotFound`, `MessageNotFound`, `MessageDelivered`.
+        """
         row: Row = await self._database.value(
             "redeliver_message", caller=caller, of_name=sink, of_delivery_id=delivery_id
         )
@@ -85,7 +94,9 @@ class Lines:
     async def decide_message(
         self, caller: Caller, sink: str, delivery_id: int, *, dropped: bool
     ) -> Row:
-        """Say what becomes of a message."""
+        """Send a message that a check has stopped, or drop it; return it. Raise `SinkNotFound`,
+        `MessageNotFound`, `MessageNotHeld`.
+        """
         row: Row = await self._database.value(
             "decide_message", caller=caller, of_name=sink, of_delivery_id=delivery_id,
             decision="dropped" if dropped else "passed",
@@ -95,7 +106,11 @@ class Lines:
     async def change_status(
         self, caller: Caller, batch_id: int, job_id: int, *, status: str, message: str | None
     ) -> Row:
-        """Set the status of a job."""
+        """Set the status of a job; return `batch_id`, `job_id`, `status`, `state`.
+
+        Raise `JobNotFound`, `InvalidStatusTransition`, `UnknownStatus`, `NoLifecycle`; where its
+        core would run again also what `retry_jobs` raises, and `StatusBusy`. Then nothing changed.
+        """
         row: Row = await self._database.value(
             "change_status",
             caller=caller,

@@ -5,7 +5,7 @@ from weft.store.database import Database
 
 
 class Looks:
-    """Calls about questions, documented at the port `LookStore`."""
+    """Calls about questions, as `LookStore` of the worker's port has them."""
 
     _database: Database
 

@@ -8,19 +8,26 @@ from weft.store.tokens import digest_of
 
 
 class Machines:
-    """The driver's calls about pools and workers. The methods are documented at the port."""
+    """The driver's calls about pools and workers."""
 
     _database: Database
 
     async def pool_rounds(self, epoch: int, *, limit_jobs: int) -> Sequence[Row]:
-        """Return what there is to decide about each pool."""
+        """Return for each pool that machines are made for: `pool_id`, `plan` (a document of
+        `Pool`), `tag`, `machines`, `demand`, from at most `limit_jobs` ready jobs, and `own_jobs`
+        that want machines of their own.
+
+        Machines whose worker has come are active from then on. Safe to repeat.
+        """
         rows = await self._database.call("pool_rounds", epoch=epoch, limit_jobs=limit_jobs)
         return [row[0] for row in rows]
 
     async def add_machines(
         self, epoch: int, pool_id: int, new: Sequence[tuple[str, str, str]]
     ) -> Sequence[str]:
-        """Note machines that are about to be made."""
+        """Note machines that are about to be made: flavour, region, reason. Return their names,
+        in order; fewer if the pool may have fewer.
+        """
         rows = await self._database.call(
             "add_machines",
             epoch=epoch,
@@ -32,7 +39,10 @@ class Machines:
         return [row[0] for row in rows]
 
     async def add_machine_token(self, epoch: int, machine: str, token: str) -> bool:
-        """Let the worker of a machine reach the api."""
+        """Let the worker of a machine that is being made reach the api with this token, until the
+        machine is gone. Return False if it is not being made any more, or if the user
+        `weft-machines` may not work.
+        """
         return bool(
             await self._database.value(
                 "add_machine_token", epoch=epoch, of_machine=machine, of_hash=digest_of(token)
@@ -42,7 +52,11 @@ class Machines:
     async def add_own_machines(
         self, epoch: int, pool_id: int, new: Sequence[tuple[str, str, str, int, int]]
     ) -> Sequence[Row]:
-        """Note machines that are about to be made for one job each."""
+        """Note machines that are about to be made for one job each: flavour, region, reason,
+        batch, job. The job waits for its machine from then on. Return `name`, `flavour`,
+        `region`, `provider` and `reason` of each; fewer if the pool may have fewer, or if jobs
+        are not ready any more. Safe to repeat.
+        """
         flavours, regions, reasons, batch_ids, job_ids = (
             list(column) for column in zip(*new, strict=True)
         )
@@ -59,7 +73,12 @@ class Machines:
         return [row[0] for row in rows]
 
     async def move_machine(self, epoch: int, machine: str, decision: str, reason: str) -> bool:
-        """Cordon a machine, take that back, or let its worker end."""
+        """Cordon a machine, uncordon it, or delete it: its worker ends when nothing runs there.
+
+        No running job is touched; one that waits for the machine is ready again, or ends as an
+        error after several that did not come. Return False if the machine has another state by
+        now, or a person cordoned it. Safe to repeat.
+        """
         return bool(
             await self._database.value(
                 "move_machine", epoch=epoch, machine=machine, decision=decision, reason=reason
@@ -75,7 +94,9 @@ class Machines:
         provider_id: str | None = None,
         reason: str | None = None,
     ) -> None:
-        """Note what a provider said about a machine."""
+        """Note that a machine is `made` or `gone`, or that a call about it did `fail`. Safe to
+        repeat.
+        """
         await self._database.call(
             "record_machine",
             epoch=epoch,
@@ -86,7 +107,9 @@ class Machines:
         )
 
     async def count_machines(self, epoch: int, shares: Mapping[str, float]) -> None:
-        """Count what machines have cost."""
+        """Count what these machines have cost until now; from now on jobs use these shares of
+        them, from 0 to 1. Safe to repeat.
+        """
         await self._database.call(
             "count_machines", epoch=epoch, machines=list(shares), shares=list(shares.values())
         )
@@ -100,7 +123,14 @@ class Machines:
         waits: Sequence[str] = (),
         asked_s: float,
     ) -> Sequence[Row]:
-        """Note what a provider has and what it has not."""
+        """Compare the names that a provider listed with the machines that are noted. Return what
+        was wrong: `pool`, `machine`, `finding`; each of these machines is to be deleted, as by
+        `move_machine`.
+
+        `waits`: why each of them has not begun, empty: it has; none given: all have.
+        `asked_s`: how long ago the list was asked for. What changed since, or within two minutes
+        before, is left for the next time. Safe to repeat.
+        """
         rows = await self._database.call(
             "reconcile_machines",
             epoch=epoch,
@@ -112,7 +142,10 @@ class Machines:
         return [dict(row) for row in rows]
 
     async def preemption_rounds(self, epoch: int) -> Sequence[Row]:
-        """Return what there is to decide about jobs that could make room."""
+        """Return for each pool in which jobs of queues with a priority are ready: `pool`,
+        `waiting` and `hosts`, documents of `core.preemption`. Jobs that have caused a preemption
+        since they last ran are left out.
+        """
         return [row[0] for row in await self._database.call("preemption_rounds", epoch=epoch)]
 
     async def preempt_jobs(
@@ -123,7 +156,11 @@ class Machines:
         *,
         wait_s: float,
     ) -> int:
-        """Stop running attempts for a job that waits."""
+        """Stop running attempts that are preemptible for a job that waits; return how many.
+
+        Each ends as preempted and may start again after `wait_s`. 0 if the job that waits has
+        caused this before and has not run since. Safe to repeat.
+        """
         return int(
             await self._database.value(
                 "preempt_jobs",
@@ -140,7 +177,12 @@ class Machines:
     async def recent_ends(
         self, epoch: int, *, window_s: float, fast_s: float, limit_events: int
     ) -> Sequence[Row]:
-        """Return how the newest attempts ended."""
+        """Return how the newest attempts ended, newest first, as fields of
+        `core.black_holes.Ends`: at most `limit_events` events that are at most this old.
+
+        `fast_s`: a failure within this time is one at once. Ends before a worker was last
+        uncordoned are left out, and cancelled, preempted and lost attempts.
+        """
         rows = await self._database.call(
             "recent_ends",
             epoch=epoch,
@@ -151,13 +193,20 @@ class Machines:
         return [dict(row) for row in rows]
 
     async def black_holes(self, epoch: int) -> Sequence[Row]:
-        """Return the workers that are cordoned because attempts fail there."""
+        """Return the workers that `move_black_hole` has cordoned, unless they drain: `worker_id`,
+        `worker`, `n_tries` that failed, `outcome` of the last one (`none`, `running`, `success`,
+        `failure`, `unknown`), and `due_in_s` until there is something to do; None: nothing.
+        """
         return [dict(row) for row in await self._database.call("black_holes", epoch=epoch)]
 
     async def move_black_hole(
         self, epoch: int, worker_id: int, decision: str, reason: str, *, retry_s: float
     ) -> str | None:
-        """Cordon such a worker, let it try one job, or uncordon it."""
+        """`cordon` a worker, let it `try` one job, `wait` after a failed try, or `uncordon` it.
+
+        `retry_s`: until the next try, also if this one does not take place. Return its name; None:
+        somebody else has changed its state, or it has ended. Safe to repeat.
+        """
         name: str | None = await self._database.value(
             "move_black_hole",
             epoch=epoch,

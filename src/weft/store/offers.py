@@ -24,14 +24,18 @@ from weft.store.database import Database
 
 
 class Offers:
-    """The driver's calls about transports. The methods are documented at the port."""
+    """The driver's calls about transports: a part of its own, for drivers that have some. Every
+    call is safe to repeat, and raises `EpochStale` as those of `DriverStore` do.
+    """
 
     _database: Database
 
     async def withdraw_offers(
         self, epoch: int, transports: Sequence[str], *, looks: bool = True
     ) -> int:
-        """Take back what may not start now."""
+        """Forget what is over; if it `looks`, take back what may not start now, or travels over
+        none of these transports. Return how many offers are left.
+        """
         return int(
             await self._database.value(
                 "withdraw_offers", epoch=epoch, transports=list(transports), looks=looks
@@ -46,7 +50,9 @@ class Offers:
         limit_jobs: int,
         stocks: Mapping[str, int] = MappingProxyType({}),
     ) -> Sequence[Offered]:
-        """Offer the next ready jobs."""
+        """Offer the next ready jobs, as many as the consumers of their queues have room for, and
+        a stock ahead of them: as many as their slots, unless it is named here by the queue's key.
+        """
         rows = await self._database.call(
             "offer_jobs", epoch=epoch, transports=list(transports), limit_jobs=limit_jobs,
             stock_keys=list(stocks), stocks=list(stocks.values()),
@@ -56,7 +62,9 @@ class Offers:
     async def take_offers(
         self, epoch: int, transports: Sequence[str], *, again_s: float, limit_offers: int
     ) -> Sequence[DueOffer]:
-        """Return the offers to send now."""
+        """Return the offers to send now, in order; what nobody confirms is due again after
+        `again_s` seconds.
+        """
         rows = await self._database.call(
             "take_offers",
             epoch=epoch,
@@ -69,7 +77,9 @@ class Offers:
     async def list_travelling(
         self, epoch: int, transports: Sequence[str]
     ) -> Sequence[tuple[str, str, str]]:
-        """Return the queues that travel."""
+        """Return the queues that travel over these transports: transport, tenant and queue, in
+        order.
+        """
         rows = await self._database.call(
             "list_travelling", epoch=epoch, transports=list(transports)
         )
@@ -78,7 +88,9 @@ class Offers:
     async def keep_dead_message(
         self, epoch: int, message: DeadMessage, *, keep_max: int, keep_s: float
     ) -> None:
-        """Keep it."""
+        """Keep a message that nobody wants; of its tenant the newest `keep_max` stay, for
+        `keep_s` seconds. A repeat keeps it twice.
+        """
         await self._database.call(
             "keep_dead_message", epoch=epoch, transport=message.transport,
             of_tenant=message.tenant, source=_storable(message.source), queue=message.queue,
@@ -89,7 +101,7 @@ class Offers:
     async def take_dead_messages(
         self, epoch: int, transports: Sequence[str], *, keep_s: float, limit: int
     ) -> Sequence[WantedAgain]:
-        """Return those that are wanted again."""
+        """Return those that are wanted again, the oldest wish first; forget what is too old."""
         rows = await self._database.call(
             "take_dead_messages", epoch=epoch, transports=list(transports), keep_s=keep_s,
             limit_rows=limit,
@@ -97,7 +109,7 @@ class Offers:
         return [WantedAgain(*row) for row in rows]
 
     async def end_dead_messages(self, epoch: int, dead_ids: Sequence[int]) -> None:
-        """Forget them."""
+        """Forget messages that were sent again."""
         await self._database.call("end_dead_messages", epoch=epoch, dead_ids=list(dead_ids))
 
     async def note_transport(
@@ -107,7 +119,9 @@ class Offers:
         error: str | None,
         depths: Sequence[tuple[str, str, int, int]],
     ) -> bool:
-        """Note what was seen of a transport."""
+        """Note that a transport has just answered, and its messages and consumers by tenant and
+        queue, or why it did not (`error`); return whether it has gone or come back.
+        """
         return bool(
             await self._database.value(
                 "note_transport",
@@ -124,7 +138,10 @@ class Offers:
     async def list_announcements(
         self, epoch: int, reader: str, tenant: str, door: str, *, limit: int
     ) -> Row | None:
-        """Return what the next events tell."""
+        """Return what the next events of a tenant tell of jobs that have come through a door with
+        ids of its own: `told`, with `kind` `created` or `dead`, in order; the position after them;
+        whether there is more (`behind`). A new reader begins now. None: there is no such tenant.
+        """
         found: Row | None = await self._database.value(
             "list_announcements", epoch=epoch, reader=reader, tenant=tenant, door=door,
             limit_rows=limit,
@@ -134,7 +151,9 @@ class Offers:
     async def begin_reader(
         self, epoch: int, reader: str, tenant: str, user: str
     ) -> EventReader | None:
-        """Return where it goes on."""
+        """Return where a reader of events goes on, who sees them as this user; a new one begins
+        now. None: there is no such user.
+        """
         rows = await self._database.call(
             "begin_reader", epoch=epoch, reader=reader, of_tenant=tenant, of_user=user
         )
@@ -146,11 +165,11 @@ class Offers:
     async def list_events(
         self, caller: Caller, *, after: tuple[int, int], batch_id: int | None, limit: int
     ) -> tuple[Sequence[Row], tuple[int, int]]:
-        """Return events, and the position reached."""
+        """Return events after a position, and the position reached."""
         return await listed_events(self._database, caller, after, batch_id, limit)
 
     async def keep_position(self, epoch: int, reader: str, xid: int, event_id: int) -> None:
-        """Note how far it is told."""
+        """Let the reader go on after this position."""
         await self._database.call(
             "keep_position", epoch=epoch, reader=reader, xid=xid, event_id=event_id
         )
@@ -158,14 +177,14 @@ class Offers:
     async def get_chunks(
         self, batch_ids: Sequence[int], chunk_firsts: Sequence[int]
     ) -> Mapping[tuple[int, int], bytes]:
-        """Return chunks of specs."""
+        """Return chunks of specs, by batch and first job, as far as there are any."""
         rows = await self._database.call(
             "get_chunks", batch_ids=list(batch_ids), first_jobs=list(chunk_firsts)
         )
         return {(row["batch_id"], row["first_job"]): row["body"] for row in rows}
 
     async def list_foreign(self, epoch: int, transports: Sequence[str]) -> ForeignQueues:
-        """Return what foreign programs consume."""
+        """Return the tenants and pools with queues whose jobs foreign programs run."""
         rows = await self._database.call("list_foreign", epoch=epoch, transports=list(transports))
         return ForeignQueues(
             sorted({(row["transport"], row["tenant"]) for row in rows if row["transport"]}),
@@ -175,7 +194,9 @@ class Offers:
     async def start_answered(
         self, epoch: int, transport: str, tenant: str, offers: Sequence[tuple[int, UUID]]
     ) -> Sequence[str]:
-        """Note that these run."""
+        """Note that foreign programs run these, by offer and fence; return of each `runs`,
+        `not_now`, or `settled`: there is no such offer any more.
+        """
         found: Sequence[str] = await self._database.value(
             "start_answered", epoch=epoch, transport=transport, tenant=tenant,
             offer_ids=[one[0] for one in offers], fences=[one[1] for one in offers],
@@ -185,7 +206,9 @@ class Offers:
     async def end_answered(
         self, epoch: int, transport: str, tenant: str, ends: Sequence[OfferEnd]
     ) -> Sequence[str]:
-        """Record the ends."""
+        """Record how attempts of foreign programs have ended; return of each `ended`, `not_now`
+        or `settled`.
+        """
         found: Sequence[str] = await self._database.value(
             "end_answered", epoch=epoch, transport=transport, tenant=tenant,
             offer_ids=[one.offer_id for one in ends], fences=[one.fence for one in ends],
@@ -197,7 +220,9 @@ class Offers:
     async def tend_foreign(
         self, epoch: int, pool_id: int, listening: Sequence[Listening]
     ) -> Sequence[tuple[int, int]]:
-        """Send the heartbeat, and end what is over."""
+        """Send the heartbeat for what foreign programs run in a pool, and end what was cancelled,
+        or not told of for too long; return the latter, which are lost.
+        """
         rows = await self._database.call(
             "tend_foreign", epoch=epoch, of_pool_id=pool_id, **_columns(listening)
         )
@@ -206,14 +231,16 @@ class Offers:
     async def expire_offers(
         self, epoch: int, listening: Sequence[Listening]
     ) -> Sequence[tuple[str, str, int]]:
-        """Take back what nobody has answered."""
+        """Let jobs be ready again whose offers nobody has answered for too long; return how many
+        by transport and queue.
+        """
         rows = await self._database.call("expire_offers", epoch=epoch, **_columns(listening))
         return [(row["transport"], row["queue"], row["n_jobs"]) for row in rows]
 
     async def take_foreign_commands(
         self, epoch: int, transports: Sequence[str]
     ) -> Sequence[ForeignCommand]:
-        """Return what foreign programs are to be told."""
+        """Return what foreign programs are to be told, in order, until that is ended."""
         rows = await self._database.call(
             "take_foreign_commands", epoch=epoch, transports=list(transports)
         )
@@ -222,7 +249,7 @@ class Offers:
     async def end_foreign_commands(
         self, epoch: int, commands: Sequence[tuple[ForeignCommand, str]]
     ) -> None:
-        """Note that these were told, or why not."""
+        """Note that these were told: an empty text, or why not."""
         others = [(one, why) for one, why in commands if one.command_id is not None]
         await self._database.call(
             "end_foreign_commands", epoch=epoch,

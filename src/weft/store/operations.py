@@ -24,19 +24,24 @@ PAGE_OPERATIONS = 100
 
 
 class Operations:
-    """A driver's calls for operations. The methods are documented at the port."""
+    """A driver's calls for operations."""
 
     _database: Database
 
     async def running_operations(self, epoch: int, above_id: int = 0) -> Sequence[Operation]:
-        """Return a page of the operations that are running."""
+        """Return a page of the running operations above a number, oldest first; empty: no more."""
         rows = await self._database.call(
             "running_operations", epoch=epoch, above_id=above_id, limit_operations=PAGE_OPERATIONS
         )
         return [Operation(**row) for row in rows]
 
     async def step(self, function: str, epoch: int, operation_id: int, *, limit: int) -> str:
-        """Do one step."""
+        """Call a SQL function that does one bounded step of an operation.
+
+        Such a function takes `(epoch, of_operation_id, limit_rows)`, is safe to repeat, and
+        returns `moved`, `busy` (rows were locked: try again) or `waits` (for something else).
+        Of an operation that is over: `moved`.
+        """
         return str(
             await self._database.value(
                 function, epoch=epoch, of_operation_id=operation_id, limit_rows=limit
@@ -52,7 +57,11 @@ class Operations:
         looked_upto: int,
         sets_max: int,
     ) -> bool:
-        """Add jobs to the set."""
+        """Add jobs to the set of an operation that has examined all jobs up to a number.
+
+        A repeat adds none twice. The step that reaches the operation's `n_total` shows the set and
+        ends the operation. Return False if rows were locked: repeat the same step.
+        """
         return bool(
             await self._database.value(
                 "fill_set",
@@ -73,7 +82,12 @@ class Operations:
         looked_upto: int | None,
         limit: int,
     ) -> str:
-        """Do one step of a retry."""
+        """Do one step of a retry: at most `limit` jobs run again. Return as `step`.
+
+        Of an operation with a query: `matching` are the jobs up to `looked_upto` that it matches,
+        ascending; else both are None. The last step ends the operation; its result is `n_retried`,
+        and `n_late` if jobs were left out because of their deadlines.
+        """
         return str(
             await self._database.value(
                 "retry_failed",
@@ -88,7 +102,12 @@ class Operations:
     async def list_resubmitted(
         self, epoch: int, operation_id: int, *, after: int, limit: int
     ) -> Resubmitted | None:
-        """Return the next jobs to copy."""
+        """Return the next jobs, at most `limit`, that a resubmission copies; `after`: the last
+        number that was examined before. None: the operation is over.
+
+        Their `parents` are numbers in the new batch, or negative ones of the old batch if they
+        are not there (yet).
+        """
         rows = await self._database.call(
             "list_resubmitted",
             epoch=epoch,
@@ -105,7 +124,11 @@ class Operations:
         self, epoch: int, operation_id: int, *, after: int, upto: int, job_ids: Sequence[int],
         rows: JobRows | None,
     ) -> None:  # fmt: skip
-        """Add copied jobs."""
+        """Add jobs to the new batch of a resubmission: `rows`, which were `job_ids`; None: none.
+        It has examined the jobs after `after` up to `upto`. A repeat changes nothing.
+
+        Nobody sees the new batch before the step `copy_batch` that follows the last job.
+        """
         await self._database.call(
             "add_resubmitted",
             epoch=epoch,
@@ -117,7 +140,7 @@ class Operations:
         )
 
     async def read_chunks(self, batch_id: int, first_jobs: Sequence[int]) -> Mapping[int, bytes]:
-        """Return chunks of specs."""
+        """Return chunks of specs by their first jobs."""
         rows = await self._database.call(
             "get_chunks", batch_ids=[batch_id] * len(first_jobs), first_jobs=list(first_jobs)
         )
@@ -126,7 +149,7 @@ class Operations:
     async def matching_jobs(
         self, tenant_id: int, batch_id: int, wanted: JobQuery
     ) -> Sequence[int]:
-        """Run the query in a transaction of its own."""
+        """Return the numbers of the jobs that a query matches, ascending."""
         return await read_within(
             self._database,
             wanted.limits,
@@ -134,7 +157,9 @@ class Operations:
         )
 
     async def operation_caller(self, epoch: int, operation_id: int) -> Caller | None:
-        """Return who has asked for an operation."""
+        """Return who has asked for an operation, with their present role, to act on batches; None:
+        they were removed.
+        """
         rows = await self._database.call(
             "operation_caller", epoch=epoch, of_operation_id=operation_id
         )
@@ -143,7 +168,9 @@ class Operations:
         return None
 
     async def find_batches(self, caller: Caller, wanted: BatchQuery) -> Sequence[Row]:
-        """Run the query in a transaction of its own."""
+        """Return documents of batches that match and that the caller sees, newest first. Raise
+        `QueryTooSlow`.
+        """
         return await read_within(
             self._database,
             wanted.limits,
@@ -151,14 +178,20 @@ class Operations:
         )
 
     async def read_batches(self, caller: Caller, batch_ids: Sequence[int]) -> Sequence[Row]:
-        """Return batch documents."""
+        """Return the documents of those of these batches that the caller sees, newest first."""
         rows = await self._database.call("get_batches", caller=caller, batch_ids=list(batch_ids))
         return [batch_document(row[0]) for row in rows]
 
     async def act_on_batch(
         self, caller: Caller, epoch: int, operation_id: int, batch_id: int, *, n_idle: int
     ) -> bool:
-        """Act on a batch, and pass it."""
+        """Do to a batch what an operation on batches is for, and pass it in the same transaction:
+        a repeat does nothing. Batches are passed from the highest number to the lowest.
+
+        `n_idle`: batches in which there was nothing to do, between the last one that was passed
+        and this one. Return False, and do nothing, if the operation is over, has passed the batch,
+        or the caller's role has changed. Raise what the request of the caller would.
+        """
         return bool(
             await self._database.value(
                 "act_on_batch",
@@ -180,7 +213,11 @@ class Operations:
         n_idle: int,
         skipped: str | None = None,
     ) -> bool:
-        """Pass batches."""
+        """Let an operation on batches pass all down to a number; at 1 it ends.
+
+        `skipped`: the code of the error for which the last one could not be changed. Return False
+        if the operation is over or has passed that number.
+        """
         return bool(
             await self._database.value(
                 "pass_batches",
@@ -195,7 +232,9 @@ class Operations:
     async def fail_operation(
         self, epoch: int, operation_id: int, problem: Mapping[str, Any]
     ) -> None:
-        """End an operation with an error."""
+        """End an operation with an error, given as a problem document. A set that it was filling
+        is never shown.
+        """
         await self._database.call(
             "fail_operation", epoch=epoch, of_operation_id=operation_id, error=dict(problem)
         )

@@ -10,7 +10,9 @@ from weft.store.database import Database
 
 
 class Parameters:
-    """The api's calls about parameters. The methods are documented at the port."""
+    """Parameters of a tenant. A row has `parameter`, `version`, `type`, `value`, `set_at`,
+    `set_by`, `setup`.
+    """
 
     _database: Database
 
@@ -21,7 +23,9 @@ class Parameters:
         value: Any,  # noqa: ANN401 (JSON)
         of_type: str | None,
     ) -> Row:
-        """Give it a value."""
+        """Give it a value from now on; return it. The same value again is no new version. Raise
+        `ParameterOfOtherType`, and `RightMissing` if it chooses what a source of others runs.
+        """
         row: Row = await self._database.value(
             "set_parameter",
             caller=caller,
@@ -42,7 +46,9 @@ class Parameters:
         after: str,
         limit: int,
     ) -> Sequence[Row]:
-        """Return a page of the parameters."""
+        """Return a page of the parameters, or of these, in the order of their names, as they were
+        at a date; None: as they are.
+        """
         rows = await self._database.call(
             "list_parameters",
             caller=caller,
@@ -56,7 +62,7 @@ class Parameters:
     async def list_versions(
         self, caller: Caller, name: str, *, before: int | None, limit: int
     ) -> Sequence[Row]:
-        """Return a page of its versions."""
+        """Return a page of its versions, the newest first. Raise `ParameterNotFound`."""
         rows = await self._database.call(
             "list_versions", caller=caller, of_name=name, before=before, limit_rows=limit
         )

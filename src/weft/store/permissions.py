@@ -12,7 +12,7 @@ AFTER_ALL: Final = (2**63 - 1, 2**31 - 1)
 
 
 class Permissions:
-    """The api's calls about permissions. The methods are documented at the port."""
+    """What users may do with batches of others."""
 
     _database: Database
 
@@ -25,7 +25,12 @@ class Permissions:
         *,
         said: str | None = None,
     ) -> Row:
-        """Share a batch, or share it no longer."""
+        """Let a user of the tenant do this with a batch, instead of what they could; None: nothing
+        more. Return `batch_id, user_id, user, permission, granted_by, granted_at`. `said`: what
+        the client of a door called it, kept in the history: `bob: all (WRITE)`.
+
+        Raise `BatchNotFound`, `PermissionMissing`, `UserNotFound`.
+        """
         document: Row = await self._database.value(
             "share_batch",
             caller=caller,
@@ -40,7 +45,10 @@ class Permissions:
     async def share_job(
         self, caller: Caller, batch_id: int, job_id: int, user: str, permission: Permission | None
     ) -> Row:
-        """Share a job, or share it no longer."""
+        """Do what `share_batch` does with one job; the row also has its `job_id`.
+
+        Raise `BatchNotFound`, `JobNotFound`, `PermissionMissing`, `UserNotFound`.
+        """
         document: Row = await self._database.value(
             "share_job",
             caller=caller,
@@ -55,7 +63,10 @@ class Permissions:
     async def list_job_permissions(
         self, caller: Caller, batch_id: int, job_id: int, *, after: int, limit: int
     ) -> Sequence[Row]:
-        """Return with whom a job is shared."""
+        """Return with whom one job is shared, as `share_job` does, after a user number.
+
+        Raise `BatchNotFound`, `JobNotFound`.
+        """
         rows = await self._database.call(
             "list_job_permissions",
             caller=caller,
@@ -69,7 +80,9 @@ class Permissions:
     async def list_shared_jobs(
         self, caller: Caller, *, before: tuple[int, int] | None, limit: int
     ) -> Sequence[Row]:
-        """Return jobs that were shared with the caller."""
+        """Return the documents of single jobs that were shared with the caller, with `permission,
+        granted_by, granted_at`, below a batch and job number, the highest first.
+        """
         batch_id, job_id = before or AFTER_ALL
         rows = await self._database.call(
             "list_shared_jobs",
@@ -82,18 +95,24 @@ class Permissions:
         return [with_words(row[0]) for row in rows]
 
     async def sees_batch(self, caller: Caller, batch_id: int) -> bool:
-        """Return whether the caller sees all of it."""
+        """Return whether the caller sees the whole batch; False: single jobs of it alone.
+
+        Raise `BatchNotFound`.
+        """
         return bool(await self._database.value("sees_batch", caller=caller, batch_id=batch_id))
 
     async def list_allowed(self, caller: Caller, batch_ids: Sequence[int]) -> Collection[int]:
-        """Return the numbers of batches."""
+        """Return on which of these batches the caller may do what the request needs."""
         rows = await self._database.call("list_allowed", caller=caller, batch_ids=list(batch_ids))
         return frozenset(row[0] for row in rows)
 
     async def list_permissions(
         self, caller: Caller, batch_id: int, *, after: int, limit: int
     ) -> Sequence[Row]:
-        """Return with whom a batch is shared."""
+        """Return with whom a batch is shared, as `share_batch` does, after a user number.
+
+        Raise `BatchNotFound`.
+        """
         rows = await self._database.call(
             "list_permissions", caller=caller, batch_id=batch_id, after=after, limit_rows=limit
         )

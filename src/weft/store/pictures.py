@@ -14,14 +14,17 @@ _STATES: Final[Mapping[int | None, Any]] = {None: None, **{int(one): one for one
 
 
 class Pictures:
-    """The api's calls for pictures. The methods are documented at the port."""
+    """Dependencies, dates of attempts and the tree of groups."""
 
     _database: Database
 
     async def list_edges(
         self, caller: Caller, batch_id: int, job_ids: Sequence[int], *, limit: int
     ) -> tuple[Sequence[tuple[int, int]], bool]:
-        """Return the dependencies between jobs."""
+        """Return the dependencies between these jobs of a batch as pairs of parent and child, and
+        whether there are more. `limit`: how many dependencies of these jobs are read. Raise
+        `BatchNotFound`.
+        """
         rows = await self._database.call(
             "list_edges",
             caller=caller,
@@ -35,13 +38,17 @@ class Pictures:
     async def list_children(
         self, caller: Caller, batch_id: int, job_id: int, *, after: int, limit: int
     ) -> Sequence[Row]:
-        """Return documents of jobs."""
+        """Return the documents of the committed jobs that depend directly on a job, in order of
+        their numbers above `after`. Raise `JobNotFound`.
+        """
         return await self._neighbours("list_children", caller, batch_id, job_id, after, limit)
 
     async def list_parents(
         self, caller: Caller, batch_id: int, job_id: int, *, after: int, limit: int
     ) -> Sequence[Row]:
-        """Return documents of jobs."""
+        """Return the documents of the jobs that a job depends on directly, in order of their
+        numbers above `after`. Raise `JobNotFound`.
+        """
         return await self._neighbours("list_parents", caller, batch_id, job_id, after, limit)
 
     async def _neighbours(
@@ -60,7 +67,11 @@ class Pictures:
     async def list_group_edges(
         self, caller: Caller, batch_id: int, group_id: int, *, limit: int
     ) -> tuple[Sequence[tuple[int, int, int]], bool]:
-        """Return how many dependencies lead from group to group."""
+        """Return how many dependencies lead from one group directly below a group to another: the
+        number of the group of parents, that of children, and the count; `group_id` stands for the
+        jobs that are in none of them. And whether they are a sample, because there are more than
+        `limit`. Raise `GroupNotFound`.
+        """
         rows = await self._database.call(
             "list_group_edges",
             caller=caller,
@@ -74,7 +85,9 @@ class Pictures:
     async def sample_attempts(
         self, caller: Caller, batch_id: int, *, limit: int
     ) -> Sequence[AttemptDates]:
-        """Return dates of jobs and their attempts."""
+        """Return the dates of jobs and of their last ten attempts, in order: of all jobs, or of
+        `limit` whose numbers are spread evenly. Raise `BatchNotFound`.
+        """
         rows = await self._database.call(
             "sample_attempts", caller=caller, batch_id=batch_id, limit_jobs=limit
         )
@@ -99,7 +112,9 @@ class Pictures:
     async def list_sets(
         self, caller: Caller, batch_id: int, *, after: str, limit: int
     ) -> Sequence[Row]:
-        """Return documents of sets."""
+        """Return the documents of sets of a batch in order of their names, those after `after`.
+        Raise `BatchNotFound`.
+        """
         rows = await self._database.call(
             "list_sets", caller=caller, batch_id=batch_id, after=after, limit_rows=limit
         )
@@ -108,7 +123,7 @@ class Pictures:
     async def list_parent_groups(
         self, caller: Caller, batch_id: int, group_ids: Sequence[int]
     ) -> Sequence[int]:
-        """Return which groups have some below."""
+        """Return which of these groups have groups below them. Raise `BatchNotFound`."""
         rows = await self._database.call(
             "list_parent_groups", caller=caller, batch_id=batch_id, group_ids=list(group_ids)
         )

@@ -12,7 +12,7 @@ from weft.store.database import Database
 
 
 class Pools:
-    """The api's calls about pools. The methods are documented at the port."""
+    """Pools as operators describe them."""
 
     _database: Database
 
@@ -24,7 +24,11 @@ class Pools:
         after: str | None = None,
         limit: int | None = None,
     ) -> Sequence[Row]:
-        """Return the pools that the caller sees."""
+        """Return the pools of the caller's tenant and those that all share, of all tenants to who
+        may administer the site, by name: `pool`, `plan` (a document of `Pool`, or None) and
+        `machines` (how many by state). `name`: only this one; `after`: the name of the last
+        one of the page before; no `limit`: all.
+        """
         rows = await self._database.call(
             "list_pools",
             of_tenant_id=pools_of(caller),
@@ -35,26 +39,36 @@ class Pools:
         return [row[0] for row in rows]
 
     async def save_pools(self, caller: Caller, pools: Sequence[Pool]) -> None:
-        """Make these the pools that are described."""
+        """Make these the pools that are described; make those that do not exist. Raise
+        `PoolHasMachines` and change nothing if one with machines would not be described,
+        `PoolInUse` if one of a tenant has queues of others, `UnknownTenant`.
+        """
         actor = site_actor(caller.user_name, tenant_id=caller.tenant_id)
         await self._database.call("save_pools", pools=msgspec.to_builtins(pools), actor=actor)
 
     async def list_machines(self, caller: Caller, pool: str, *, limit: int) -> Sequence[Row]:
-        """Return the machines of a pool that the caller sees."""
+        """Return the machines of a pool that the caller sees, oldest first, without deleted ones;
+        none of any other.
+        """
         rows = await self._database.call(
             "list_machines", pools_of_tenant_id=pools_of(caller), of_pool=pool, limit_rows=limit
         )
         return [row[0] for row in rows]
 
     async def list_pool_costs(self, caller: Caller, pool: str, *, days: int) -> Sequence[Row]:
-        """Return what the machines of a pool that the caller sees cost."""
+        """Return what the machines of a pool that the caller sees cost by date (UTC) and flavour,
+        and what of it jobs used, newest first; nothing of any other.
+        """
         rows = await self._database.call(
             "list_pool_costs", pools_of_tenant_id=pools_of(caller), of_pool=pool, limit_days=days
         )
         return [row[0] for row in rows]
 
     async def list_pool_changes(self, caller: Caller, pool: str, *, limit: int) -> Sequence[Row]:
-        """Return what was decided about a pool that the caller sees."""
+        """Return what was decided about a pool that the caller sees, and why, newest first;
+        nothing about any other. Users of other tenants are not told which administrator of the
+        site did it.
+        """
         tenant = pools_of(caller)
         rows = await self._database.call(
             "list_pool_changes", pools_of_tenant_id=tenant, of_pool=pool, limit_rows=limit
@@ -74,7 +88,12 @@ class Pools:
         only_own: bool = False,
         own_tenant: bool = False,
     ) -> Sequence[Row]:
-        """Return what users run and what is ready."""
+        """Return `user, weight, n_ready, ready_m, running_m, load, user_id` of the users with work
+        in a pool: those with ready jobs in the order in which they are served, then those who only
+        run jobs, whose `load` is None. `user` is None for those whom the caller does not see,
+        `user_id` for those of other tenants.
+        `only_own`: of the caller alone. `own_tenant`: of the caller's tenant alone.
+        """
         rows = await self._database.call(
             "list_shares",
             caller=caller,

@@ -12,10 +12,12 @@ from weft.store.query_sql import select_products
 
 
 class Products(Queries):
-    """The api's calls about products. The methods are documented at the port."""
+    """What jobs that have ended well say that they have made. A row has `id`, `product` and what
+    is known of its job.
+    """
 
     async def query_products(self, caller: Caller, wanted: ProductQuery) -> Sequence[Row]:
-        """Return documents of products."""
+        """Return documents of products, newest first. Raise `QueryTooSlow`."""
 
         async def work(connection: asyncpg.Connection) -> Sequence[Row]:
             await call_on(
@@ -37,12 +39,12 @@ class Products(Queries):
         return await self._within(caller, wanted.limits, work)
 
     async def get_product(self, caller: Caller, product_id: int) -> Row | None:
-        """Return the document of a product."""
+        """Return the document of a product; None: the caller sees no such product."""
         rows = await self._database.call("get_products", caller=caller, product_ids=[product_id])
         return rows[0][0] if rows else None
 
     async def remove_product(self, caller: Caller, product_id: int) -> bool:
-        """Forget a product."""
+        """Forget a product; return whether the caller saw it. Raise `NotPermitted`."""
         return bool(
             await self._database.value("remove_product", caller=caller, product_id=product_id)
         )

@@ -25,14 +25,18 @@ QUERIES_AT_ONCE: Final = 4
 
 
 class Queries:
-    """The part of `ApiStore` that runs queries. The methods are documented at the port."""
+    """Pages of documents, all of one moment.
+
+    Each method raises `QueryTooSlow` if it takes too long, the ones for jobs `QueryTooWide` if too
+    many would be read.
+    """
 
     _database: Database
     _querying: asyncio.Semaphore
     _searches: Turns
 
     async def query_jobs(self, caller: Caller, batch_id: int, wanted: JobQuery) -> Sequence[Row]:
-        """Return job documents."""
+        """Return job documents. Raise `BatchNotFound`, `GroupNotFound`."""
 
         async def work(connection: asyncpg.Connection) -> Sequence[Row]:
             found = await job_ids(connection, caller, batch_id, wanted)
@@ -52,7 +56,7 @@ class Queries:
     async def query_job_entries(
         self, caller: Caller, batch_id: int, wanted: JobQuery
     ) -> Sequence[JobEntry]:
-        """Return entries of jobs."""
+        """Return entries of the jobs that match, as `list_job_entries` does."""
 
         async def work(connection: asyncpg.Connection) -> Sequence[JobEntry]:
             found = await job_ids(connection, caller, batch_id, wanted)
@@ -72,7 +76,7 @@ class Queries:
         return await self._within(caller, wanted.limits, work)
 
     async def explain_jobs(self, caller: Caller, batch_id: int, wanted: JobQuery) -> Row:
-        """Return the plan."""
+        """Return `{sql, plan: [lines]}` of the same query, which is not run."""
 
         async def work(connection: asyncpg.Connection) -> Row:
             return await _explain(
@@ -82,7 +86,7 @@ class Queries:
         return await self._within(caller, wanted.limits, work)
 
     async def query_batches(self, caller: Caller, wanted: BatchQuery) -> Sequence[Row]:
-        """Return batch documents."""
+        """Return batch documents, newest first."""
         return await self._within(
             caller, wanted.limits, lambda connection: found_batches(connection, caller, wanted)
         )
@@ -90,7 +94,9 @@ class Queries:
     async def sort_batches(
         self, caller: Caller, wanted: BatchQuery
     ) -> tuple[Sequence[Row], BatchPlace | None]:
-        """Return batch documents in an order."""
+        """Return batch documents in the order that the query names, and the place after which the
+        next page begins; None: it is the last page.
+        """
 
         async def work(connection: asyncpg.Connection) -> tuple[Sequence[Row], BatchPlace | None]:
             found = await batch_rows(connection, caller, wanted)
@@ -102,7 +108,7 @@ class Queries:
         return await self._within(caller, wanted.limits, work)
 
     async def explain_batches(self, caller: Caller, wanted: BatchQuery) -> Row:
-        """Return the plan."""
+        """Return `{sql, plan: [lines]}` of the same query, which is not run."""
 
         async def work(connection: asyncpg.Connection) -> Row:
             return await _explain(connection, await _batch_statement(connection, caller, wanted))

@@ -11,7 +11,7 @@ from weft.wire.spec import decode_chunk
 
 
 class Queues:
-    """The api's calls about queues. The methods are documented at the port."""
+    """Queues of a tenant."""
 
     _database: Database
 
@@ -23,25 +23,38 @@ class Queues:
         below: int | None = None,
         limit: int | None = None,
     ) -> Sequence[Row]:
-        """Return the queues of the tenant."""
+        """Return queues in the order of routing, `default` last: the fields of `Queue`,
+        `n_waiting` and `n_running` (None without counts, and of those that take no jobs of a
+        caller who does not see the tenant). `below`: only those of a lower priority; no `limit`:
+        all.
+        """
         rows = await self._database.call(
             "list_queues", caller=caller, with_counts=with_counts, below=below, limit_rows=limit
         )
         return [row[0] for row in rows]
 
     async def save_queues(self, caller: Caller, queues: Sequence[Queue]) -> None:
-        """Make these the queues of the tenant."""
+        """Make these the queues of the tenant, beside `default`; add pools that are new. Raise
+        `QueueHasJobs` if one with waiting jobs would go.
+
+        Limits hold for jobs that are submitted from now on, and those that wait behind a limit
+        follow when it changes. A submission of too many waiting jobs raises `QueueFull`.
+        """
         await self._database.call("save_queues", caller=caller, queues=msgspec.to_builtins(queues))
 
     async def drain_queue(self, caller: Caller, name: str) -> bool:
-        """Let a queue take no more jobs."""
+        """Let a queue take no more jobs, whatever somebody else saves at the same time. Return
+        whether there is one.
+        """
         rows = await self._database.call("drain_queue", caller=caller, name=name)
         return bool(rows[0][0])
 
     async def list_waiting(
         self, caller: Caller, *, after: tuple[int, int], limit: int
     ) -> Waiting | None:
-        """Return the next jobs that wait."""
+        """Return the next jobs of the tenant that wait and have never run, all of one batch; after
+        this batch and job, and at most `limit`. None: there are no more.
+        """
         rows = await self._database.call(
             "list_waiting",
             caller=caller,
@@ -68,7 +81,10 @@ class Queues:
     async def move_jobs(
         self, caller: Caller, batch_id: int, jobs: Sequence[int], *, queue: str, pool: str | None
     ) -> int:
-        """Let waiting jobs wait in another queue."""
+        """Let those of these jobs that wait, and have never run, wait in this queue and pool,
+        behind the limits of the queue; None: in the queue `default`. Their history tells it.
+        Return how many moved.
+        """
         rows = await self._database.call(
             "move_jobs",
             caller=caller,

@@ -8,12 +8,24 @@ from weft.store.database import Database
 
 
 class Quotas:
-    """The api's calls about quotas. The methods are documented at the port."""
+    """How much users may have: jobs that have not ended, batches that have such jobs or none yet,
+    cores of running jobs, and bytes that are stored.
+
+    A submission, a new batch, a commit, or what is sent before one raises `QuotaExceeded` if it
+    would exceed a quota, and changes nothing; those at the same time count each other. What a user
+    has is what their batches have. Jobs that
+    were submitted while there was a quota of cores are not offered while it is used; one that asks
+    for more than all of it is refused. Stored are specs and payloads that were sent, and what
+    attempts that have ended have written; the last may exceed the quota, then nothing more comes.
+    """
 
     _database: Database
 
     async def list_quotas(self, caller: Caller) -> Sequence[Row]:
-        """Return the quotas that the caller may see."""
+        """Return `kind, name`, the limits `jobs, batches, cores, bytes`, and what is used of them,
+        `n_jobs, n_batches, n_cores, n_bytes`, of the tenant, of each user, and of users; only
+        their own for somebody who does not see the tenant.
+        """
         rows = await self._database.call(
             "list_quotas",
             caller=caller,
@@ -22,7 +34,9 @@ class Quotas:
         return [row[0] for row in rows]
 
     async def set_quota(self, caller: Caller, user: str | None, patch: Mapping[str, Any]) -> Row:
-        """Change the quota of a user, or of each."""
+        """Change `jobs`, `batches`, `cores` or `bytes` (None: no limit) of a user, or of each;
+        return the limits. What is there stays. Raise `UserNotFound`.
+        """
         document: Row = await self._database.value(
             "set_quota", caller=caller, of_name=user, patch=patch
         )
@@ -34,6 +48,8 @@ class Quotas:
         tenant: str,
         patch: Mapping[str, Any],
     ) -> Row:
-        """Change the quota of a tenant."""
+        """Change `jobs`, `batches`, `cores` or `bytes` of all users of a tenant together; return
+        the limits. Raise `TenantNotFound`.
+        """
         document: Row = await self._database.value("set_tenant_quota", of_name=tenant, patch=patch)
         return document

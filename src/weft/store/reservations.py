@@ -8,17 +8,22 @@ from weft.store.database import Database
 
 
 class Reservations:
-    """The driver's calls about kept workers. The methods are documented at the port."""
+    """The driver's calls about kept workers."""
 
     _database: Database
 
     async def reserve_rounds(self, epoch: int, *, after_s: float) -> Sequence[Row]:
-        """Return the jobs that have waited long, and the workers of their pools."""
+        """Return for each pool in which jobs have waited for `after_s`: `jobs` and `workers`, as
+        `core.pools.keep` reads them. Workers are not kept any more for jobs that have started or
+        do not wait.
+        """
         rows = await self._database.call("reserve_rounds", epoch=epoch, after_s=after_s)
         return [row[0] for row in rows]
 
     async def add_reservations(self, epoch: int, kept: Sequence[Keep]) -> int:
-        """Keep workers for jobs."""
+        """Keep workers for jobs. Return how many are new: a worker is kept for one job, and a job
+        has one worker. Of a worker that is kept already `fill_s` counts if it ends earlier.
+        """
         incarnation_ids, batch_ids, job_ids, fill_seconds = map(list, zip(*kept, strict=True))
         return int(
             await self._database.value(

@@ -11,7 +11,10 @@ from weft.store.database import Database
 
 
 class Schedules:
-    """The api's calls about schedules. The methods are documented at the port."""
+    """Schedules of a tenant, and runs of all tenants.
+
+    A call that names a schedule raises `ScheduleNotFound`.
+    """
 
     _database: Database
 
@@ -24,7 +27,10 @@ class Schedules:
         idempotency_key: str | None,
         digest: bytes,
     ) -> tuple[int, bool]:
-        """Make a schedule."""
+        """Make a schedule; return its number and whether it is new, as `create_batch` does.
+
+        Raise `ProjectNotFound`, `TooManySchedules`.
+        """
         (row,) = await self._database.call(
             "add_schedule",
             caller=caller,
@@ -37,14 +43,14 @@ class Schedules:
         return row["schedule_id"], row["is_new"]
 
     async def list_schedules(self, caller: Caller, *, after: int, limit: int) -> Sequence[Row]:
-        """Return a page of the schedules."""
+        """Return a page of the schedules, in the order of their numbers."""
         rows = await self._database.call(
             "list_schedules", caller=caller, after=after, limit_rows=limit
         )
         return [row[0] for row in rows]
 
     async def get_schedule(self, caller: Caller, schedule_id: int) -> Row:
-        """Return a schedule with its document and runs."""
+        """Return a schedule with `document` (JSON), its newest `runs`, and `user_id`."""
         found: Row = await self._database.value(
             "get_schedule", caller=caller, of_schedule_id=schedule_id
         )
@@ -53,7 +59,12 @@ class Schedules:
     async def change_schedule(
         self, caller: Caller, schedule_id: int, patch: Mapping[str, Any]
     ) -> None:
-        """Change, pause or resume a schedule."""
+        """Change `name`, `cron`, `time_zone`, `missed`, `paused`; `next_at` comes with it unless
+        the schedule is paused afterwards.
+
+        Runs that nobody has submitted are dropped when it is paused; the count of failures begins
+        again when it is resumed.
+        """
         await self._database.call(
             "change_schedule",
             caller=caller,
@@ -62,11 +73,13 @@ class Schedules:
         )
 
     async def delete_schedule(self, caller: Caller, schedule_id: int) -> None:
-        """Remove a schedule."""
+        """Remove a schedule. Its batches stay."""
         await self._database.call("delete_schedule", caller=caller, of_schedule_id=schedule_id)
 
     async def take_schedule_runs(self, *, limit: int, lease_s: float) -> Sequence[ScheduleRun]:
-        """Take runs to submit."""
+        """Return runs that wait, the longest due first. No other call returns them for `lease_s`
+        seconds, or until `end_schedule_run`.
+        """
         rows = await self._database.call("take_schedule_runs", limit_rows=limit, lease_s=lease_s)
         return [
             ScheduleRun(
@@ -86,7 +99,9 @@ class Schedules:
         ]
 
     async def next_schedule_run(self) -> float | None:
-        """Return when another run can be taken."""
+        """Return in how many seconds `take_schedule_runs` returns another run if no notice on the
+        channel `schedules` comes before. Negative: now; None: no run waits.
+        """
         distance: timedelta | None = await self._database.value("next_schedule_run")
         return None if distance is None else distance.total_seconds()
 
@@ -101,7 +116,13 @@ class Schedules:
         idempotency_key: str | None = None,
         by_hand: bool = False,
     ) -> bool:
-        """Record what became of a run."""
+        """Record what became of a run: a batch or an error. Return whether the schedule is paused
+        because of too many errors in a row.
+
+        `idempotency_key`: that of the submission. If it has created a batch all the same, the
+        error does not count. A repeat changes nothing; nor does a run of a schedule that was
+        removed. A run by hand need not have been taken.
+        """
         return bool(
             await self._database.value(
                 "end_schedule_run",

@@ -9,12 +9,15 @@ from weft.wire.sealed import SecretRow
 
 
 class Secrets:
-    """The api's calls about secrets. The methods are documented at the port."""
+    """The secrets of a caller. Values come encrypted, and no call returns one."""
 
     _database: Database
 
     async def set_secret(self, caller: Caller, name: str, body: bytes, *, secrets_max: int) -> Row:
-        """Keep a value."""
+        """Keep a value, which replaces that of a secret with the same name; return the secret's
+        document. Raise `TooManySecrets` if the caller has `secrets_max` others, and
+        `Unauthenticated` if they are removed.
+        """
         document: Row = await self._database.value(
             "set_secret",
             caller=caller,
@@ -26,12 +29,12 @@ class Secrets:
         return document
 
     async def list_secrets(self, caller: Caller) -> Sequence[Row]:
-        """Return the caller's secrets."""
+        """Return the caller's secrets by name."""
         rows = await self._database.call("list_secrets", caller=caller, user_id=caller.user_id)
         return [row[0] for row in rows]
 
     async def remove_secret(self, caller: Caller, name: str) -> bool:
-        """Forget a secret."""
+        """Forget a secret of the caller; return whether there was one."""
         return bool(
             await self._database.value(
                 "remove_secret",
@@ -44,7 +47,9 @@ class Secrets:
     async def list_stale_secrets(
         self, caller: Caller, key_id: bytes, *, limit: int
     ) -> Sequence[Sealed]:
-        """Return secrets that another key encrypted."""
+        """Return secrets of all tenants that another key encrypted; none unless the caller is an
+        administrator of the site.
+        """
         rows = await self._database.call(
             "list_stale_secrets", by_user_id=caller.user_id, key_id=key_id, limit_rows=limit
         )
@@ -55,7 +60,9 @@ class Secrets:
     async def reseal_secrets(
         self, caller: Caller, former: Sequence[Sealed], bodies: Sequence[bytes]
     ) -> int:
-        """Replace values by the same ones."""
+        """Replace these values by the same ones, encrypted anew; return how many of them still
+        had the former one.
+        """
         return int(
             await self._database.value(
                 "reseal_secrets",

@@ -14,20 +14,20 @@ from weft.store.tokens import digest_of
 
 
 class Sessions:
-    """The api's calls about callers and sessions. The methods are documented at the port."""
+    """Sessions, and the codes that open them. Only their digests are stored."""
 
     _database: Database
 
     async def authenticate(self, token: str) -> Caller | None:
-        """Return the holder of this token."""
+        """Return the holder of this token; `None` for an unknown or expired one."""
         return await self._holder_of(token, "token")
 
     async def authenticate_session(self, session: str) -> Caller | None:
-        """Return whose session it is."""
+        """Return whose session it is; `None` for an unknown or expired one, and for a token."""
         return await self._holder_of(session, "session")
 
     async def authenticate_code(self, code: str) -> Caller | None:
-        """Return whose session a code would open."""
+        """Return whose session a code would open, which still counts; `None`: none."""
         return await self._holder_of(code, "code")
 
     async def _holder_of(
@@ -39,7 +39,10 @@ class Sessions:
     async def create_login_code(
         self, caller: Caller, code: str, *, valid_s: float, session_s: float | None
     ) -> datetime:
-        """Let this code open a session."""
+        """Let this code open a session of the caller, once; return when it expires. The former one
+        counts no more. `session_s`: how long the session lasts at most; None: as the token that
+        asks, with which it ends. Raise `Unauthenticated` if that is gone.
+        """
         expires_at: datetime = await self._database.value(
             "create_login_code",
             tenant_id=caller.tenant_id,
@@ -62,7 +65,10 @@ class Sessions:
         valid_s: float,
         sessions_max: int,
     ) -> Caller | None:
-        """Open a session with a code."""
+        """Open a session with a code; `None` for an unknown, used or expired one. It has the
+        scopes of the token that asked for the code. Beyond `sessions_max` the oldest ones of its
+        user end.
+        """
         rows = await self._database.call(
             "open_session",
             code_hash=digest_of(code),
@@ -85,7 +91,9 @@ class Sessions:
         valid_s: float,
         sessions_max: int,
     ) -> int | None:
-        """Open a session of a caller for whom an issuer vouches."""
+        """Open a session of a caller for whom an issuer vouches, and return its number; `None` if
+        this login has opened one already. Beyond `sessions_max` the oldest ones of the user end.
+        """
         session_id: int | None = await self._database.value(
             "open_issuer_session",
             tenant_id=caller.tenant_id,
@@ -100,14 +108,16 @@ class Sessions:
         return session_id
 
     async def list_sessions(self, caller: Caller) -> Sequence[Row]:
-        """Return the caller's sessions."""
+        """Return the caller's sessions that have not ended, the oldest first."""
         rows = await self._database.call(
             "list_sessions", tenant_id=caller.tenant_id, user_id=caller.user_id
         )
         return [row[0] for row in rows]
 
     async def end_sessions(self, caller: Caller, session_id: int | None = None) -> int:
-        """End sessions."""
+        """End a session of the caller, with all that it made, and tell every api; None: all, and
+        the code that would open another. Return how many have ended.
+        """
         return int(
             await self._database.value(
                 "end_sessions",

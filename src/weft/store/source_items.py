@@ -9,12 +9,12 @@ from weft.store.database import Database
 
 
 class SourceItems:
-    """The driver's calls about sources. The methods are documented at the port."""
+    """The calls of the driver about sources."""
 
     _database: Database
 
     async def sources_due(self, epoch: int, busy: Sequence[int]) -> float | None:
-        """Return when the next source is read."""
+        """Return in how many seconds a source is to be read, as `gates_due`, besides these."""
         distance: timedelta | None = await self._database.value(
             "sources_due", epoch=epoch, busy=[*busy]
         )
@@ -23,7 +23,7 @@ class SourceItems:
     async def due_sources(
         self, epoch: int, busy: Sequence[int], *, limit: int
     ) -> Sequence[DueSource]:
-        """Return the sources that are to be read."""
+        """Return the sources that are to be read now, besides these, the longest due first."""
         rows = await self._database.call(
             "due_sources", epoch=epoch, busy=[*busy], limit_rows=limit
         )
@@ -39,7 +39,10 @@ class SourceItems:
         next_in_s: float,
         error: str | None,
     ) -> int | None:
-        """Keep what a reading has found."""
+        """Keep what a reading has found (`key`, `fields`, `error`), with where the next one begins
+        and when; return how many items are new. An item whose key is known is the same. None: the
+        source is another one by now, or stopped, and nothing was kept.
+        """
         new: int | None = await self._database.value(
             "store_items",
             epoch=epoch,

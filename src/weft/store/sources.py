@@ -13,24 +13,28 @@ from weft.store.database import Database
 
 
 class Sources:
-    """The api's calls about sources. The methods are documented at the port."""
+    """Sources of a tenant, and items of all tenants. A call that names a source raises
+    `SourceNotFound`.
+    """
 
     _database: Database
 
     async def list_sources(self, caller: Caller, *, after: str, limit: int) -> Sequence[Row]:
-        """Return a page of the sources."""
+        """Return a page of the sources that the caller sees, in the order of their names."""
         rows = await self._database.call(
             "list_sources", caller=caller, after=after, limit_rows=limit
         )
         return [row[0] for row in rows]
 
     async def get_source(self, caller: Caller, name: str) -> Row:
-        """Return a source."""
+        """Return a source, with `n_items` by state and `user_id`."""
         row: Row = await self._database.value("get_source", caller=caller, of_name=name)
         return row
 
     async def try_source(self, caller: Caller, name: str, keys: Sequence[str]) -> Row:
-        """Return what is needed to read a source."""
+        """Return what is needed to read a source once: kind, options with their values, cursor,
+        template, owner; `known`: by key, the states of those of the items that it has.
+        """
         row: Row = await self._database.value(
             "try_source", caller=caller, of_name=name, keys=[*keys]
         )
@@ -47,7 +51,7 @@ class Sources:
         key: str | None = None,
         limit: int,
     ) -> Sequence[Row]:
-        """Return a page of its items."""
+        """Return a page of its items, the newest first; `state`, `series`, `key`: only those."""
         rows = await self._database.call(
             "list_source_items",
             caller=caller,
@@ -64,7 +68,10 @@ class Sources:
         self, caller: Caller, name: str, *, paused: bool | None, replay_since: datetime | None,
         idempotency_key: str | None = None, digest: bytes = b"",
     ) -> None:  # fmt: skip
-        """Pause, resume or replay a source."""
+        """Pause it or let it go on; or let what it found since a date become jobs once more, and
+        read it again from the beginning. A repeat with the key changes nothing. Raise
+        `IdempotencyConflict` if it was used for another request.
+        """
         await self._database.call(
             "change_source",
             caller=caller,
@@ -80,7 +87,9 @@ class Sources:
         self, caller: Caller, name: str, *, series: str, since: Decimal,
         idempotency_key: str | None = None, digest: bytes = b"",
     ) -> int:  # fmt: skip
-        """Let items of a series run again."""
+        """Let the items of a series from a point on be decided again; return how many. A repeat
+        with the key returns the same. Raise as `change_source`.
+        """
         found: int = await self._database.value(
             "rerun_series",
             caller=caller,
@@ -94,7 +103,9 @@ class Sources:
         return found
 
     async def take_source(self, *, limit: int, lease_s: float) -> TakenSource | None:
-        """Take a source whose items wait."""
+        """Return a source whose items can become jobs. No other call returns it for `lease_s`
+        seconds, or until `end_items` or `postpone_items`. None: there is none.
+        """
         rows = await self._database.call("take_source", limit_rows=limit, lease_s=lease_s)
         for row in rows:
             return TakenSource(
@@ -125,14 +136,18 @@ class Sources:
         return None
 
     async def next_source_work(self) -> float | None:
-        """Return when another source can be taken."""
+        """Return in how many seconds `take_source` returns another one if no notice on the channel
+        `sources` comes before. Negative: now; None: nothing waits.
+        """
         distance: float | None = await self._database.value("next_source_work")
         return distance
 
     async def order_items(
         self, taken: TakenSource, stands: Mapping[int, tuple[str, Decimal]], rule: SeriesRule
     ) -> Mapping[int, Standing] | None:
-        """Store where items stand."""
+        """Store in which series items are, and where; return what is before each of them. None:
+        the source was taken again, or has new items of which that is not known yet.
+        """
         found = await self._database.value(
             "order_items",
             caller=taken.owner,
@@ -156,7 +171,10 @@ class Sources:
     async def decide_items(
         self, taken: TakenSource, decisions: Sequence[Decision], *, reruns: bool = False
     ) -> Target | None:
-        """Store what becomes of items."""
+        """Store what becomes of items; those that are ready are a new set. `reruns`: what was
+        decided after one that comes late in its series is new again. None: nothing was stored,
+        because the source was taken again, or stopped.
+        """
         rows = await self._database.call(
             "decide_items",
             caller=taken.owner,
@@ -170,7 +188,7 @@ class Sources:
     async def end_items(
         self, taken: TakenSource, batch_id: int | None, job_ids: Sequence[int]
     ) -> None:
-        """Record jobs of items."""
+        """Record the jobs of the set that was submitted, and let the source go."""
         await self._database.call(
             "end_items",
             caller=taken.owner,
@@ -181,7 +199,7 @@ class Sources:
         )
 
     async def postpone_items(self, taken: TakenSource, error: str | None, wait_s: float) -> None:
-        """Let a source go for now."""
+        """Let the source go, and try again later; say why."""
         await self._database.call(
             "postpone_items",
             caller=taken.owner,

@@ -11,12 +11,14 @@ from weft.store.database import Database
 
 
 class LimitRounds:
-    """The driver's calls about limits. The methods are documented at the port."""
+    """What a driver does with limits. The sweep `apply_limits` makes batches and groups agree with
+    their stages, and `weigh_users` the weights of users in fair share.
+    """
 
     _database: Database
 
     async def limit_rounds(self, epoch: int) -> Sequence[Limit]:
-        """Return limits with what was used of them."""
+        """Return limits with what was used of them by now, but for those of complete groups."""
         return [
             Limit(
                 row["limit_id"],
@@ -42,7 +44,11 @@ class LimitRounds:
         ]
 
     async def judge_limit(self, epoch: int, limit: Limit, stage: Stage, *, near: bool) -> bool:
-        """Store how far a limit is used."""
+        """Store how far a limit is used; return False if it was changed meanwhile.
+
+        From then on no batch of a project or user at or near its limit gets ready jobs without
+        being held; the sweep holds those that have some.
+        """
         return bool(
             await self._database.value(
                 "judge_limit",
@@ -57,7 +63,9 @@ class LimitRounds:
     async def admit_at_limits(
         self, epoch: int, rooms: Mapping[int, Decimal], *, limit_jobs: int
     ) -> Sequence[Admitted]:
-        """Let jobs start that fit below limits that are near."""
+        """Let waiting jobs start that fit below limits that are near: `rooms` says how much more
+        may be used in an hour, by the number of the limit. Return what came of each.
+        """
         rows = await self._database.call(
             "admit_at_limits",
             epoch=epoch,
@@ -69,14 +77,17 @@ class LimitRounds:
 
 
 class Limits:
-    """The api's calls about limits. The methods are documented at the port."""
+    """What the api does with limits."""
 
     _database: Database
 
     async def set_limit(
         self, caller: Caller, of: Limited, measure: Measure, patch: Mapping[str, Any]
     ) -> Row:
-        """Change a limit."""
+        """Change `amount_max`, `amount_soft_max` (None: none) or `on_limit` (`pause`, `cancel`);
+        return the limit. Raise `ProjectNotFound`, `UserNotFound`, `BatchNotFound`,
+        `GroupNotFound`; `SoftLimitAboveLimit`, also by the one of the two that is stored.
+        """
         document: Row = await self._database.value(
             "set_limit",
             caller=caller,
@@ -93,7 +104,10 @@ class Limits:
     async def list_limits(
         self, caller: Caller, batch_id: int | None, *, after: int, limit: int
     ) -> Sequence[Row]:
-        """Return a page of limits."""
+        """Return limits in the order of their ids, of one batch with what it belongs to, or of
+        all; for somebody who does not see the tenant, their own, those of their billing projects
+        and those of batches that they see. Raise `BatchNotFound`.
+        """
         rows = await self._database.call(
             "list_limits",
             caller=caller,

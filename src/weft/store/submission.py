@@ -12,7 +12,7 @@ from weft.wire.spec import decode_chunk
 
 
 class SubmissionCalls:
-    """The api's calls that create things. The methods are documented at the port."""
+    """The api's calls that create things."""
 
     def __init__(self, database: Database, limits: GroupLimits) -> None:
         self._database = database
@@ -21,7 +21,12 @@ class SubmissionCalls:
     async def create_batch(
         self, caller: Caller, new: NewBatch, *, idempotency_key: str | None, digest: bytes
     ) -> tuple[int, bool]:
-        """Create an empty batch."""
+        """Create an empty batch; return its number and whether it is new.
+
+        Same key and digest: the existing number, False. Same key, another digest:
+        `IdempotencyConflict`. Raise `ProjectNotFound` if the caller is no member of its billing
+        project.
+        """
         (row,) = await self._database.call(
             "create_batch",
             caller=caller,
@@ -44,9 +49,14 @@ class SubmissionCalls:
         digest: bytes,
         trace_id: str,
     ) -> tuple[int, Reserved, bool]:
-        """Create a batch with one committed update, or add such an update to a batch.
+        """Create a batch (or use an existing one), add one update with these groups and jobs,
+        and commit it.
 
-        One transaction.
+        One transaction. Numbers of groups, jobs and parents in `groups` and `jobs` are relative to
+        the update and start at 1. An earlier job or group is referred to by its negative number
+        (-7 is j7); group 0 is the root. Return the batch, the reserved numbers and whether the
+        batch or update is new. Keys are as for `create_batch`. Raise as `create_batch`,
+        `add_groups`, `add_jobs` and `commit_update`; no number is reserved then.
         """
         (row,) = await self._database.call(
             "submit",
@@ -76,7 +86,10 @@ class SubmissionCalls:
         digest: bytes,
         trace_id: str,
     ) -> tuple[Reserved, bool]:
-        """Reserve contiguous numbers."""
+        """Reserve contiguous numbers for jobs and groups; return them and whether they are new.
+
+        Keys are as for `create_batch`. Raise `BatchCancelled`, `BatchFull`, `TooManyGroups`.
+        """
         (row,) = await self._database.call(
             "create_update",
             caller=caller,
@@ -92,14 +105,16 @@ class SubmissionCalls:
         return _reserved(row), row["is_new"]
 
     async def get_update(self, caller: Caller, batch_id: int, update_id: int) -> Reserved:
-        """Return the numbers that an update reserved."""
+        """Return the numbers that an update reserved. Raise `UpdateNotFound`."""
         (row,) = await self._database.call(
             "get_update", caller=caller, batch_id=batch_id, of_update_id=update_id
         )
         return _reserved(row)
 
     async def last_group_of_update(self, caller: Caller, batch_id: int, update_id: int) -> int:
-        """Return the position of the last group that was added to an update."""
+        """Return the position within an update of the last group that was added to it; 0: none.
+        Raise `UpdateNotFound`.
+        """
         return int(
             await self._database.value(
                 "last_group_of_update",
@@ -120,7 +135,14 @@ class SubmissionCalls:
         digest: bytes = b"",
         depth_max: int | None = None,
     ) -> bool:
-        """Add groups to an open update."""
+        """Add groups to an open update, at most `depth_max` levels below the root, or as many as
+        the setting says; return whether any of them is new.
+
+        Numbers are relative as in `submit`. A repeat does nothing. Raise `IdempotencyConflict` if
+        the key was used with another digest, `BunchDiffers` if a number belongs to another group,
+        `UpdateNotFound`, `UpdateCommitted`, `OutsideUpdate`, `GroupNotFound` for a parent,
+        `GroupExists`, `GroupTooDeep`.
+        """
         return bool(
             await self._database.value(
                 "add_groups",
@@ -144,7 +166,14 @@ class SubmissionCalls:
         idempotency_key: str | None = None,
         digest: bytes = b"",
     ) -> bool | None:
-        """Add a bunch to an open update."""
+        """Add a bunch to an open update; return True.
+
+        Numbers are relative as in `submit`. A repeat of the same jobs from the same body
+        (`digest`) does nothing and returns False; None: another body has filled these numbers,
+        see `get_bunch`. Raise `IdempotencyConflict` if the key was used with another digest,
+        `BunchOverlap` if it has some of these numbers only, `UpdateNotFound`, `UpdateCommitted`,
+        `OutsideUpdate`, `ParentNotFound`, `GroupNotFound`.
+        """
         is_new: bool | None = await self._database.value(
             "add_jobs",
             **_bunch(caller, batch_id, update_id, jobs),
@@ -156,7 +185,11 @@ class SubmissionCalls:
     async def get_bunch(
         self, caller: Caller, batch_id: int, update_id: int, *, first_job: int, n_jobs: int
     ) -> Sequence[Row]:
-        """Return the jobs of a bunch."""
+        """Return the jobs of an update from a position on, one row per job in order of their
+        numbers, also before the commit: `job_id, cpu_m, memory_mib, storage_mib, gpu, group,
+        groups, priority, always_run, max_attempts, retry_on, name, attributes, rare_fields,
+        parents` with absolute numbers, and `spec`. Raise `UpdateNotFound`.
+        """
         rows = await self._database.call(
             "get_bunch",
             caller=caller,
@@ -185,7 +218,9 @@ class SubmissionCalls:
     async def add_payload_part(
         self, caller: Caller, batch_id: int, digest: bytes, part: int, body: bytes, *, n_bytes: int
     ) -> None:
-        """Store a part of a payload."""
+        """Store a part of a payload of `n_bytes`. A repeat does nothing. Raise `BatchNotFound`,
+        `BatchCancelled`.
+        """
         await self._database.call(
             "add_payload_part",
             caller=caller,
@@ -199,7 +234,7 @@ class SubmissionCalls:
     async def missing_payloads(
         self, caller: Caller, batch_id: int, digests: Sequence[bytes]
     ) -> Sequence[bytes]:
-        """Return those that the batch does not have whole."""
+        """Return those of these payloads that the batch does not have whole."""
         rows = await self._database.call(
             "missing_payloads",
             caller=caller,
@@ -210,7 +245,11 @@ class SubmissionCalls:
         return [row[0] for row in rows]
 
     async def commit_update(self, caller: Caller, batch_id: int, update_id: int) -> Reserved:
-        """Make the update visible and runnable."""
+        """Make the update visible and runnable; before, only `get_update` and `get_bunch` see it.
+
+        A repeat gives the same answer. Raise `UpdateIncomplete`, which lists what is missing,
+        `UpdateNotFound`, `BatchCancelled`.
+        """
         (row,) = await self._database.call(
             "commit_update", caller=caller, batch_id=batch_id, of_update_id=update_id
         )

@@ -8,14 +8,16 @@ from weft.store.database import Database
 
 
 class Subscriptions:
-    """The driver's calls about subscriptions. The methods are documented at the port."""
+    """Notices of subscriptions. They are sent as callbacks are (`due_callbacks`)."""
 
     _database: Database
 
     async def list_notified(
         self, epoch: int, *, after_batch: int | None, limit: int
     ) -> Notified | None:
-        """Return jobs with open subscriptions."""
+        """Return the jobs that the next events are about, in their order; None: no subscription
+        is open. `after_batch`: those with a larger number instead, whatever the events.
+        """
         found: dict[str, Any] | None = await self._database.value(
             "list_notified", epoch=epoch, after_batch=after_batch, limit_rows=limit
         )
@@ -24,7 +26,9 @@ class Subscriptions:
     async def record_notices(
         self, epoch: int, notices: Sequence[Mapping[str, Any]], xid: int, event_id: int
     ) -> None:
-        """Record what is to be sent."""
+        """Record what is to be sent (`subscription_id`, `event_key`, `url`, `body`), once for each
+        subscription and key, and how far events were looked at.
+        """
         await self._database.call(
             "record_notices", epoch=epoch, notices=list(notices), xid=xid, event_id=event_id
         )

@@ -5,11 +5,16 @@ from weft.store.database import Database
 
 
 class System:
-    """The api's call about the site. It is documented at the port."""
+    """What runs for all tenants, and on what."""
 
     _database: Database
 
     async def get_system(self, *, limit: int) -> Row:
-        """Return what runs, and on what."""
+        """Return `at`, `processes` (at most `limit`, drivers and apis first), `programs` (how many
+        processes by role and version), `database`, `audit` (what the last one has found, or None)
+        and `driver_settings` (what the leading driver has handed over).
+
+        It reads catalogues and statistics: its cost does not depend on how many jobs there are.
+        """
         found: Row = await self._database.value("get_system", limit_rows=limit)
         return found

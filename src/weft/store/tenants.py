@@ -9,7 +9,7 @@ from weft.store.tokens import digest_of
 
 
 class Tenants:
-    """The api's calls about tenants. The methods are documented at the port."""
+    """All tenants. Names are unique without regard to case."""
 
     _database: Database
 
@@ -18,35 +18,48 @@ class Tenants:
         return str(await self._database.value("tenant_name", tenant_id=caller.tenant_id))
 
     async def list_tenants(self, *, after: int, limit: int) -> Sequence[Row]:
-        """Return documents of tenants."""
+        """Return `tenant_id, name, n_users, on_user_removal, allowed` of tenants with larger
+        numbers, in their order.
+        """
         rows = await self._database.call("list_tenants", after=after, limit_rows=limit)
         return [row[0] for row in rows]
 
     async def find_tenant(self, name: str) -> int:
-        """Return the number of a tenant."""
+        """Return the number of the tenant of this name, for administrators of the site. Raise
+        `TenantNotFound`.
+        """
         return int(await self._database.value("find_tenant", of_name=name))
 
     async def begin_visit(self, action: Action, name: str) -> Visited | None:
-        """Let an administrator of the site look into a tenant."""
+        """Let the caller of this action look into the tenant of this name, and add that to its
+        trail; return None if it does not exist, or they do not administer the site. Looking into
+        one's own tenant is in no trail.
+        """
         rows = await self._database.call(
             "begin_visit", by_user_id=action.caller.user_id, of_name=name, request=action.row()
         )
         return Visited(**rows[0]) if rows else None
 
     async def get_tenant(self, tenant_id: int, name: str) -> Row:
-        """Return the document of a tenant."""
+        """Return the document of a tenant, as `list_tenants` has it. Raise `TenantNotFound` if
+        this is not the name of the tenant with this number.
+        """
         document: Row = await self._database.value("get_tenant", tenant_id=tenant_id, of_name=name)
         return document
 
     async def set_tenant(self, tenant_id: int, name: str, patch: Mapping[str, Any]) -> Row:
-        """Change a tenant."""
+        """Change what the patch names of a tenant, `on_user_removal` and kinds of `allowed`;
+        return the document. Raise what `get_tenant` raises.
+        """
         document: Row = await self._database.value(
             "set_tenant", tenant_id=tenant_id, of_name=name, patch=patch
         )
         return document
 
     async def tenant_allowed(self, caller: Caller) -> Mapping[str, Sequence[str]]:
-        """Return what jobs of the caller's tenant may choose."""
+        """Return patterns of what jobs of the caller's tenant may choose, by kind (`image`,
+        `partition` …); of a missing kind anything.
+        """
         found: Mapping[str, Sequence[str]] = await self._database.value(
             "tenant_allowed", tenant_id=caller.tenant_id
         )
@@ -61,7 +74,11 @@ class Tenants:
         token: str,
         idempotency_key: str | None = None,
     ) -> int:
-        """Make a tenant with its first user."""
+        """Make a tenant with a billing project and a queue `default`, to the shared pool, and with
+        a first user, a tenant-admin for whom this token stands; return its number. A repeat with
+        the same key replaces the token, unless it was used. Raise `TenantExists`, or
+        `RightMissing` if the caller is no longer an admin.
+        """
         return int(
             await self._database.value(
                 "create_tenant",

@@ -14,7 +14,7 @@ def digest_of(token: str) -> bytes:
 
 
 class Tokens:
-    """The api's calls about tokens. The methods are documented at the port."""
+    """The tokens of a caller. Only their digests are stored."""
 
     _database: Database
 
@@ -30,7 +30,12 @@ class Tokens:
         idempotency_key: str | None = None,
         work: WorkTerms | None = None,
     ) -> Row:
-        """Let this token stand for the caller."""
+        """Let this token stand for the caller; return its document. `scopes`: None: all that the
+        role allows. `valid_s`: None: until it is revoked, or as long as the token that asks. A
+        repeat with the same key replaces the token that was made first. What a session makes ends
+        with it. `work`: it is for workers outside. Raise `TooManyTokens`, and `Unauthenticated` if
+        the token that asks is gone.
+        """
         document: Row = await self._database.value(
             "create_token",
             caller=caller,
@@ -48,12 +53,12 @@ class Tokens:
         return document
 
     async def list_tokens(self, caller: Caller) -> Sequence[Row]:
-        """Return the caller's tokens."""
+        """Return the caller's tokens, the oldest first, also those that have expired."""
         rows = await self._database.call("list_tokens", caller=caller, user_id=caller.user_id)
         return [row[0] for row in rows]
 
     async def revoke_token(self, caller: Caller, token_id: int) -> bool:
-        """Forget a token."""
+        """Forget a token of the caller and tell every api; return whether there was one."""
         return bool(
             await self._database.value(
                 "revoke_token",

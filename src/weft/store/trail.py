@@ -15,22 +15,24 @@ from weft.store.database import Database
 
 
 class Trail:
-    """The api's calls about the trail. The methods are documented at the port."""
+    """The trail of what users have changed, as the driver has sealed it."""
 
     _database: Database
 
     async def record_refusal(self, action: Action) -> None:
-        """Add a refused request."""
+        """Add a request to the trail that was refused."""
         ACTION.set(None)  # what was refused is over
         await self._database.call("record_request", request=action.row(), n_rows=None)
 
     async def login_owner(self, digest: bytes) -> LoginOwner | None:
-        """Return whose it is."""
+        """Return whose token, session or login code has this SHA-256, also if it has expired;
+        None: nobody's.
+        """
         rows = await self._database.call("login_owner", of_hash=digest)
         return LoginOwner(**rows[0]) if rows else None
 
     async def record_failed_login(self, failed: FailedLogin) -> None:
-        """Add a login that failed."""
+        """Add a login that failed to the trail: of its tenant, or of none."""
         ACTION.set(None)  # a pipelined request has no other
         await self._database.call("record_request", request=failed.row(), n_rows=None)
 
@@ -43,7 +45,9 @@ class Trail:
         limit: int,
         all_tenants: bool = False,
     ) -> Sequence[Row]:
-        """Return sealed entries."""
+        """Return sealed entries of the tenant, or of all, newest first: `number, at, tenant, user,
+        token_id, address, trace_id, action, path, batch_id, refused, times, sealed_at, digest`.
+        """
         whose = {} if all_tenants else {"tenant_id": caller.tenant_id}
         rows = await self._database.call(
             "list_whole_trail" if all_tenants else "list_trail",

@@ -10,12 +10,16 @@ from weft.store.tokens import digest_of
 
 
 class Users:
-    """The api's calls about users. The methods are documented at the port."""
+    """The users of the caller's tenant, as `user_id, name, role, last_seen_at`.
+
+    Names are unique without regard to case. Each change raises `RightMissing` if the caller's role
+    is no longer the one of `Caller`.
+    """
 
     _database: Database
 
     async def list_users(self, caller: Caller, *, after: int, limit: int) -> Sequence[Row]:
-        """Return documents of users."""
+        """Return users who are not removed, with larger numbers, in their order."""
         rows = await self._database.call(
             "list_users", caller=caller, after=after, limit_rows=limit
         )
@@ -30,7 +34,10 @@ class Users:
         *,
         idempotency_key: str | None = None,
     ) -> Row:
-        """Let a user in."""
+        """Let a user in, for whom this token stands; return the document. One who was removed
+        comes back. A repeat with the same key replaces the token, unless it was used. Raise
+        `UserExists`.
+        """
         document: Row = await self._database.value(
             "add_user",
             caller=caller,
@@ -46,7 +53,11 @@ class Users:
     async def set_user_role(
         self, caller: Caller, name: str, role: UserRole, *, may_give: Collection[UserRole]
     ) -> Row:
-        """Give a user another role."""
+        """Give a user another role, and tell every api; return the document.
+
+        Raise `UserNotFound`; `LastAdministrator`; `RightMissing` if the role that they have is
+        not one of `may_give`.
+        """
         document: Row = await self._database.value(
             "set_user_role",
             caller=caller,
@@ -61,7 +72,10 @@ class Users:
     async def admit_user(
         self, tenant: str, name: str, role: UserRole | None, *, may_create: bool
     ) -> Caller | None:
-        """Return the user for whom a trusted issuer vouches."""
+        """Return the user for whom a trusted issuer vouches, None if there is no such user or
+        tenant. They get this role (None: keep theirs); somebody new becomes a user if
+        `may_create`.
+        """
         rows = await self._database.call(
             "admit_user", of_tenant=tenant, of_name=name, of_role=role, may_create=may_create
         )
@@ -73,7 +87,10 @@ class Users:
     async def remove_user(
         self, caller: Caller, name: str, *, may_give: Collection[UserRole]
     ) -> Row:
-        """Take a user out."""
+        """Take a user out, with tokens and memberships, pause their schedules, and tell every api;
+        return the document, with `on_user_removal` of the tenant. A repeat does nothing. Raise
+        what `set_user_role` raises.
+        """
         document: Row = await self._database.value(
             "remove_user",
             caller=caller,
@@ -87,7 +104,7 @@ class Users:
     async def list_open_batches(
         self, caller: Caller, user_id: int, *, after: int, limit: int
     ) -> Sequence[int]:
-        """Return batches of a user that may not have ended."""
+        """Return batches of a user that may have jobs which have not ended, in their order."""
         rows = await self._database.call(
             "list_open_batches",
             caller=caller,
@@ -98,7 +115,9 @@ class Users:
         return [row[0] for row in rows]
 
     async def stop_work(self, caller: Caller, user_id: int, problem: Mapping[str, Any]) -> None:
-        """End what a user has begun."""
+        """End the retries and resubmissions of a user that are not done, with an error, given as
+        a problem document: no more jobs run again, and no batch comes of a resubmission.
+        """
         await self._database.call(
             "stop_work", caller=caller, of_user_id=user_id, error=dict(problem)
         )

@@ -11,12 +11,15 @@ from weft.store.documents import with_words
 
 
 class Why:
-    """The api's calls about why jobs wait. The methods are documented at the port."""
+    """Facts from which `weft.core.why` makes sentences, all of one moment.
+
+    They take the same time however many jobs there are.
+    """
 
     _database: Database
 
     async def why_job(self, caller: Caller, batch_id: int, job_id: int) -> JobFacts:
-        """Return what keeps a job from running."""
+        """Return what keeps a job from running. Raise `JobNotFound`."""
         facts = await self._database.value(
             "why_job", caller=caller, batch_id=batch_id, job_id=job_id
         )
@@ -25,14 +28,16 @@ class Why:
     async def why_jobs(
         self, caller: Caller, batch_id: int, job_ids: Sequence[int]
     ) -> Sequence[JobFacts]:
-        """Return what keeps several jobs from running."""
+        """Return the same of several jobs, by number, as far as they exist."""
         rows = await self._database.call(
             "why_jobs", caller=caller, batch_id=batch_id, job_ids=list(job_ids)
         )
         return [msgspec.convert(row[0], JobFacts) for row in rows]
 
     async def why_group(self, caller: Caller, batch_id: int, group: int | str) -> GroupFacts:
-        """Return the counts of a group, with facts of a few of its jobs."""
+        """Return the counts of a group, with facts of a few of its jobs that are ready or failed.
+        Raise `GroupNotFound`.
+        """
         by_path = isinstance(group, str)
         found = await self._database.value(
             "why_group",

@@ -8,7 +8,10 @@ from typing import Final
 import msgspec
 
 from weft.core.queues import Guard, Queue, Route, compile_saved
-from weft.ports.store import ApiStore, Caller
+from weft.ports.store import (
+    Caller,
+)
+from weft.store import ApiStore
 
 TENANTS_MAX: Final = 20_000
 """Tenants whose queues are known."""

@@ -6,8 +6,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
-from weft.ports.store import ApiStore, Caller, Reserved, Row
+from weft.ports.store import (
+    Caller,
+    Reserved,
+    Row,
+)
 from weft.settings import Settings
+from weft.store import ApiStore
 from weft.submission.known_queues import KnownQueues
 from weft.wire.sealed import SecretKeys
 

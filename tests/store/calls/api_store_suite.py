@@ -53,7 +53,6 @@ from weft.core.errors import (
 )
 from weft.core.states import JobState, Reason
 from weft.ports.store import (
-    ApiStore,
     Caller,
     EditLimits,
     JobQuery,
@@ -61,6 +60,7 @@ from weft.ports.store import (
     NewSet,
     QueryLimits,
 )
+from weft.store import ApiStore
 from weft.testing.builders import job_rows, start_report
 from weft.wire.spec import JobSpec
 

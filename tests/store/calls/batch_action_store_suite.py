@@ -8,7 +8,12 @@ from store.calls.store_site import UNKEYED, StoreTests, refused
 from weft.core.access.rights import UserRole
 from weft.core.errors import BatchNotFound
 from weft.core.query import Subject, parse_query
-from weft.ports.store import BatchQuery, Caller, DriverStore, QueryLimits
+from weft.ports.store import (
+    BatchQuery,
+    Caller,
+    QueryLimits,
+)
+from weft.store import DriverStore
 
 
 def batch_action_calls(

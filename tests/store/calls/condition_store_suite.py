@@ -10,7 +10,12 @@ from weft.core.attempt_key import AttemptKey
 from weft.core.ends.conditions import Ask, Tested
 from weft.core.errors import ConditionNotFound, JobNotFound
 from weft.core.states import Reason
-from weft.ports.store import DriverStore, DueCondition, Position, Row
+from weft.ports.store import (
+    DueCondition,
+    Position,
+    Row,
+)
+from weft.store import DriverStore
 
 PASSED = Tested(passed=True, message="it is there")
 FAILED = Tested(passed=False, message="it is away")

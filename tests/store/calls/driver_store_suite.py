@@ -28,7 +28,6 @@ from weft.core.errors import EpochStale, EventsGone, GroupNotFound, UpdateNotFou
 from weft.core.states import Reason
 from weft.ports.store import (
     DeliveryReport,
-    DriverStore,
     DueCallback,
     EditLimits,
     Gate,
@@ -39,6 +38,7 @@ from weft.ports.store import (
     QueryLimits,
 )
 from weft.settings import Settings, sql_settings
+from weft.store import DriverStore
 from weft.testing.builders import job_rows
 
 EDIT_LIMITS: Final = EditLimits(attributes_max=9, rename_groups_max=9)

@@ -7,7 +7,12 @@ from typing import Any
 from store.calls.store_site import StoreTests, refused
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import BatchNotFound, JobNotFound
-from weft.ports.store import ApiStore, Caller, FileWanted, KeptFile
+from weft.ports.store import (
+    Caller,
+    FileWanted,
+    KeptFile,
+)
+from weft.store import ApiStore
 
 ONE, TWO = (bytes([n] * 32) for n in (1, 2))
 

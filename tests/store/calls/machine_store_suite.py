@@ -7,7 +7,13 @@ from msgspec import convert
 from store.calls.store_site import StoreTests
 from weft.core.pools import Flavour, Pool
 from weft.core.pools.keep import Keep
-from weft.ports.store import ClaimRequest, DriverStore, Row, Shape, WorkTerms
+from weft.ports.store import (
+    ClaimRequest,
+    Row,
+    Shape,
+    WorkTerms,
+)
+from weft.store import DriverStore
 from weft.testing.builders import job_rows
 
 

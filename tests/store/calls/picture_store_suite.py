@@ -5,7 +5,12 @@ from functools import partial
 from typing import Any
 
 from store.calls.store_site import StoreTests
-from weft.ports.store import ApiStore, Caller, NewGroup, NewSet
+from weft.ports.store import (
+    Caller,
+    NewGroup,
+    NewSet,
+)
+from weft.store import ApiStore
 from weft.testing.builders import job_rows
 
 

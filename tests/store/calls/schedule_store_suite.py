@@ -13,13 +13,13 @@ from weft.core.errors import (
     TooManySchedules,
 )
 from weft.ports.store import (
-    DriverStore,
     DueSchedule,
     NewBatch,
     NewSchedule,
     ScheduleMove,
     ScheduleRun,
 )
+from weft.store import DriverStore
 
 MANY = 1000
 RUNS_KEPT = 10

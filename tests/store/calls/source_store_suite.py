@@ -16,9 +16,9 @@ from weft.core.errors import SourceNotFound
 from weft.core.lines.configuration import Standing
 from weft.core.lines.series import SeriesRule
 from weft.core.lines.setup import parse_setup
-from weft.ports.store import DriverStore
 from weft.ports.store.file_stores import NewFileStore
 from weft.ports.store.sources import Decision, DueSource, TakenSource
+from weft.store import DriverStore
 
 SOURCE = """
 [source.NAME]

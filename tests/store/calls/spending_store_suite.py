@@ -14,8 +14,8 @@ from weft.core.errors import (
     SoftLimitAboveLimit,
     UserNotFound,
 )
-from weft.ports.store import DriverStore
 from weft.ports.store.spending import Admitted, Limit, Limited
+from weft.store import DriverStore
 
 ENOUGH = 1000.0
 

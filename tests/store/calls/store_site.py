@@ -13,11 +13,9 @@ from weft.core.errors import WeftError
 from weft.core.states import Reason
 from weft.driver.operations import advance_operation
 from weft.ports.store import (
-    ApiStore,
     Caller,
     Claimed,
     ClaimRequest,
-    DriverStore,
     GroupLimits,
     JobRows,
     NewBatch,
@@ -26,6 +24,7 @@ from weft.ports.store import (
     Row,
     WorkerStore,
 )
+from weft.store import ApiStore, DriverStore
 from weft.testing.builders import end_report, job_rows
 
 WITHIN_S: Final = 20.0

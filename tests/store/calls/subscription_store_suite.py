@@ -5,7 +5,11 @@ from functools import partial
 from typing import Any, Final
 
 from store.calls.store_site import UNKEYED, StoreTests
-from weft.ports.store import DeliveryReport, DriverStore, DueCallback
+from weft.ports.store import (
+    DeliveryReport,
+    DueCallback,
+)
+from weft.store import DriverStore
 
 URL: Final = "https://receiver.example/told"
 LIMITS: Final = {"limit_all": 9, "limit_tenant": 9, "limit_host": 9}

@@ -38,8 +38,8 @@ from weft.core.lines.parameters import PARAMETERS_MAX, bound
 from weft.core.lines.series import LateWord, SeriesRule, rule_of
 from weft.core.lines.template import ID_VARIABLE, ITEM_VARIABLE, TABLES
 from weft.ports.lookup import AsksLookUps
-from weft.ports.store.api import ApiStore
 from weft.ports.store.sources import Decision, TakenItem, TakenSource
+from weft.store import ApiStore
 
 SOURCE_ATTRIBUTE = "source"
 ITEM_ATTRIBUTE = "item"

@@ -13,9 +13,12 @@ import msgspec
 
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.driver.loops.telling import tell_all
-from weft.ports.store import OfferStore, Row
+from weft.ports.store import (
+    Row,
+)
 from weft.ports.topics import Record, Topics
 from weft.ports.transport import TransportError
+from weft.store import DriverStore
 from weft.telemetry import metrics
 from weft.wire import job_topics as wire
 from weft.wire.spec import decode_chunk
@@ -29,7 +32,7 @@ class Announced:
     """What is told of a tenant's jobs, and where."""
 
     topics: Topics
-    store: OfferStore
+    store: DriverStore
     name: str
     """Of the set of topics."""
     tenant: str

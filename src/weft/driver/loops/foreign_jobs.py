@@ -3,13 +3,17 @@
 from collections.abc import Mapping, Sequence
 
 from weft.core.states import Reason
-from weft.ports.store import DueOffer, OfferEnd, OfferStore
+from weft.ports.store import (
+    DueOffer,
+    OfferEnd,
+)
+from weft.store import DriverStore
 from weft.wire.foreign_messages import Answer, beyond_command, foreign_job
 from weft.wire.spec import JobSpec, decode_chunk
 
 
 async def record(
-    store: OfferStore, epoch: int, transport: str, tenant: str, answers: Sequence[Answer]
+    store: DriverStore, epoch: int, transport: str, tenant: str, answers: Sequence[Answer]
 ) -> Sequence[str]:
     """Let answers count; return of each `runs`, `ended`, `settled` or `not_now`: ask again."""
     words = list(
@@ -30,7 +34,7 @@ async def record(
 
 
 async def bodies_of(
-    store: OfferStore, epoch: int, offers: Sequence[DueOffer]
+    store: DriverStore, epoch: int, offers: Sequence[DueOffer]
 ) -> Mapping[int, bytes]:
     """Return the messages of offers to foreign programs, by offer. A job that needs more than a
     command ends here.

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from weft.driver.adapters import Adapters
 from weft.driver.loops.bell import Bell
 from weft.driver.loops.due_date import DueDate
-from weft.ports.store import DriverStore
 from weft.settings import Settings
+from weft.store import DriverStore
 
 
 @dataclass

@@ -16,9 +16,12 @@ import msgspec
 from weft.core.scheduling.stock import Stock
 from weft.driver.loops.foreign_jobs import bodies_of
 from weft.driver.loops.loop import Loop, LoopContext
-from weft.ports.store import DueOffer, OfferStore
+from weft.ports.store import (
+    DueOffer,
+)
 from weft.ports.topics import EventSink
 from weft.ports.transport import Message, Route, Transport, TransportError
+from weft.store import DriverStore
 from weft.telemetry import metrics
 from weft.telemetry.log import get_logger
 
@@ -45,7 +48,7 @@ class Transports:
     """The connections over which queues may travel, by name."""
 
     by_name: Mapping[str, Transport]
-    store: OfferStore
+    store: DriverStore
     topics_of: Collection[tuple[str, str]] = frozenset()
     """Connections with topics of jobs or submissions, and the tenants whose these are."""
     sinks: Mapping[str, EventSink] = field(default_factory=dict)

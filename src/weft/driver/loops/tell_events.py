@@ -17,9 +17,12 @@ import msgspec
 from weft.core.ids import format_batch_id
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.driver.loops.telling import tell_all
-from weft.ports.store import OfferStore, Row
+from weft.ports.store import (
+    Row,
+)
 from weft.ports.topics import EventSink, Record
 from weft.ports.transport import TransportError
+from weft.store import DriverStore
 from weft.telemetry import metrics
 from weft.wire.documents.events import event_document
 
@@ -34,7 +37,7 @@ class EventsOut:
     """Whose events go out, and where."""
 
     topics: EventSink
-    store: OfferStore
+    store: DriverStore
     name: str
     """Of the connection."""
     tenant: str

@@ -3,7 +3,10 @@
 from typing import Final
 
 from weft.driver.operations.signed_copies import Keys
-from weft.ports.store import DriverStore, Operation
+from weft.ports.store import (
+    Operation,
+)
+from weft.store import DriverStore
 
 STEP_ROWS: Final = 5_000
 """Rows per step: some ten milliseconds."""

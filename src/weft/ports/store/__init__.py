@@ -1,22 +1,29 @@
-"""The port `store`: weft's calls to its database, by caller.
+"""What passes between weft and its store: rows, requests and reports; and the port of workers.
 
-One method is one SQL function of the same name; the header of `sql/functions/*/NAME.sql` gives
-its locks and its plan.
-The three callers log in as three database roles with different rights: three protocols.
+`api` and `driver` have one store (`weft.store`), which needs no port. A worker's store has two
+adapters, PostgreSQL and the api (`worker/link/`), so it is a port: `WorkerStore`.
 Errors are `WeftError`s; `Unavailable` means that the database cannot be reached now and the call
 may be repeated.
 """
 
-from weft.ports.store.api import ApiStore
-from weft.ports.store.billing import BillingStore, ReportPage, ReportQuery
+from weft.ports.store.billing import (
+    ReportPage,
+    ReportQuery,
+)
 from weft.ports.store.callbacks import DeliveryReport, DueCallback
 from weft.ports.store.callers import Caller, Row, Visit, WorkTerms
-from weft.ports.store.conditions import ConditionStore, DueCondition
-from weft.ports.store.driver import Beat, DriverStore, Folded
-from weft.ports.store.edits import EditLimits, EditStore, Patch
-from weft.ports.store.fleet import FleetStore
+from weft.ports.store.conditions import (
+    DueCondition,
+)
+from weft.ports.store.driver import (
+    Beat,
+    Folded,
+)
+from weft.ports.store.edits import (
+    EditLimits,
+    Patch,
+)
 from weft.ports.store.foreign_jobs import ForeignJobs, ForeignOrder
-from weft.ports.store.groups import SetGroupStore
 from weft.ports.store.job_entries import JobEntry
 from weft.ports.store.notices import Notices
 from weft.ports.store.offers import (
@@ -28,20 +35,22 @@ from weft.ports.store.offers import (
     Listening,
     Offered,
     OfferEnd,
-    OfferStore,
     WantedAgain,
 )
 from weft.ports.store.operations import Operation, Resubmitted
 from weft.ports.store.patrol import Patrolled, Position
-from weft.ports.store.pools import PoolStore, ShareKey
+from weft.ports.store.pools import (
+    ShareKey,
+)
 from weft.ports.store.queries import BatchQuery, JobQuery, ProductQuery, QueryLimits
-from weft.ports.store.queues import QueueStore, Waiting
+from weft.ports.store.queues import (
+    Waiting,
+)
 from weft.ports.store.schedules import (
     DueSchedule,
     NewSchedule,
     ScheduleMove,
     ScheduleRun,
-    ScheduleStore,
 )
 from weft.ports.store.submitted import (
     ArrayRow,
@@ -78,29 +87,23 @@ from weft.ports.store.worker import (
 __all__ = [
     "ACTION",
     "Action",
-    "ApiStore",
     "ArrayRow",
     "BatchQuery",
     "Beat",
-    "BillingStore",
     "Caller",
     "ClaimRequest",
     "Claimed",
-    "ConditionStore",
     "DeadMessage",
     "DeliveryReport",
-    "DriverStore",
     "DueCallback",
     "DueCondition",
     "DueOffer",
     "DueSchedule",
     "EditLimits",
-    "EditStore",
     "EndReport",
     "EventReader",
     "FailedLogin",
     "FileWanted",
-    "FleetStore",
     "Folded",
     "ForeignCommand",
     "ForeignJobs",
@@ -124,18 +127,15 @@ __all__ = [
     "Notices",
     "OfferAnswer",
     "OfferEnd",
-    "OfferStore",
     "Offered",
     "OfferedStore",
     "Operation",
     "Patch",
     "Patrolled",
     "PhaseReport",
-    "PoolStore",
     "Position",
     "ProductQuery",
     "QueryLimits",
-    "QueueStore",
     "Registered",
     "ReportPage",
     "ReportQuery",
@@ -144,8 +144,6 @@ __all__ = [
     "Row",
     "ScheduleMove",
     "ScheduleRun",
-    "ScheduleStore",
-    "SetGroupStore",
     "Shape",
     "ShareKey",
     "StartReport",

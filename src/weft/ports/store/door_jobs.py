@@ -1,12 +1,10 @@
 """The calls of the api about jobs that doors keep with documents of their own."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from weft.core.query.tree import EVERYTHING, Node
-from weft.ports.store.callers import Caller, Row
 from weft.ports.store.queries import NEWEST, QueryLimits
 
 
@@ -44,22 +42,3 @@ class DoorJobQuery:
     offset: int = 0
     limit: int
     limits: QueryLimits
-
-
-class DoorJobStore(Protocol):
-    """Jobs of doors, for whom they are: the owner, those to whom they were granted, and whoever
-    sees the tenant. Members of their billing projects do not see them here.
-    """
-
-    async def find_door_job(
-        self, caller: Caller, door: str, foreign_id: str, *, hidden: bool
-    ) -> Row | None:
-        """Return a job by the id of the door, with what happened to it; `hidden`: also if lists
-        leave it out. None: there is none for the caller. Raise `PermissionMissing` if what they
-        were granted is not what the caller needs.
-        """
-
-    async def list_door_jobs(self, caller: Caller, wanted: DoorJobQuery) -> Sequence[Row]:
-        """Return the caller's own jobs and those granted to them, as `find_door_job` does. Raise
-        `QueryTooSlow`.
-        """

@@ -1,7 +1,7 @@
 """The driver's calls about subscriptions: who is told of what happens to jobs of doors."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from weft.ports.store.callers import Row
 
@@ -20,21 +20,3 @@ class Notified(NamedTuple):
     """`door`; `told`, as `find_door_job` returns it; `subscriptions`: `id`, `url`, `event`, and
     the `keys` of events that are recorded.
     """
-
-
-class SubscriptionStore(Protocol):
-    """Notices of subscriptions. They are sent as callbacks are (`due_callbacks`)."""
-
-    async def list_notified(
-        self, epoch: int, *, after_batch: int | None, limit: int
-    ) -> Notified | None:
-        """Return the jobs that the next events are about, in their order; None: no subscription
-        is open. `after_batch`: those with a larger number instead, whatever the events.
-        """
-
-    async def record_notices(
-        self, epoch: int, notices: Sequence[Mapping[str, Any]], xid: int, event_id: int
-    ) -> None:
-        """Record what is to be sent (`subscription_id`, `event_key`, `url`, `body`), once for each
-        subscription and key, and how far events were looked at.
-        """

@@ -1,14 +1,14 @@
 """The trail: which requests change something, and the calls of the api about it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Final, Protocol
+from typing import Any, Final
 from uuid import UUID, uuid4
 
-from weft.ports.store.callers import Caller, Row
+from weft.ports.store.callers import Caller
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,31 +114,3 @@ class TrailQuery:
     batch_id: int | None = None
     number: int | None = None
     since: datetime | None = None
-
-
-class TrailStore(Protocol):
-    """The trail of what users have changed, as the driver has sealed it."""
-
-    async def record_refusal(self, action: Action) -> None:
-        """Add a request to the trail that was refused."""
-
-    async def login_owner(self, digest: bytes) -> LoginOwner | None:
-        """Return whose token, session or login code has this SHA-256, also if it has expired;
-        None: nobody's.
-        """
-
-    async def record_failed_login(self, failed: FailedLogin) -> None:
-        """Add a login that failed to the trail: of its tenant, or of none."""
-
-    async def list_trail(
-        self,
-        caller: Caller,
-        query: TrailQuery,
-        *,
-        before: int | None,
-        limit: int,
-        all_tenants: bool = False,
-    ) -> Sequence[Row]:
-        """Return sealed entries of the tenant, or of all, newest first: `number, at, tenant, user,
-        token_id, address, trace_id, action, path, batch_id, refused, times, sealed_at, digest`.
-        """

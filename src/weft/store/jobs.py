@@ -1,0 +1,145 @@
+"""The part of `ApiStore` that reads jobs, their attempts and their history."""
+
+from collections.abc import Sequence
+from functools import cache
+
+import msgspec
+
+from weft.ports.log_store import AttemptLog
+from weft.ports.store import Caller, JobEntry, Row
+from weft.store.database import Database
+from weft.store.documents import entry_of, reason_word, with_words
+from weft.store.log_locations import directory_of, location_of
+from weft.wire.spec import decode_chunk
+
+PARENTS_SHOWN = 100
+"""In the document of a job, however many it has."""
+PARENTS_COUNTED = 1000
+
+
+class Jobs:
+    """The api's calls about single jobs."""
+
+    _database: Database
+
+    async def list_jobs(
+        self, caller: Caller, batch_id: int, *, after: int, limit: int, states: Sequence[int] = ()
+    ) -> Sequence[Row]:
+        """Return job documents in order of their numbers above `after`.
+
+        Only those in `states`, if given.
+        """
+        rows = await self._database.call(
+            "list_jobs",
+            caller=caller,
+            batch_id=batch_id,
+            after=after,
+            limit_rows=limit,
+            states=[int(state) for state in states],
+        )
+        return [with_words(row[0]) for row in rows]
+
+    async def list_job_entries(
+        self, caller: Caller, batch_id: int, *, after: int, limit: int
+    ) -> Sequence[JobEntry]:
+        """Return what short lists show of jobs, in order of their numbers above `after`."""
+        rows = await self._database.call(
+            "list_job_entries",
+            caller=caller,
+            batch_id=batch_id,
+            after=after,
+            limit_rows=limit,
+            of_job_ids=None,
+        )
+        return [entry_of(row) for row in rows]
+
+    async def count_reasons(
+        self, caller: Caller, batch_id: int, group_id: int, *, after: int, limit: int
+    ) -> tuple[Sequence[Row], int | None]:
+        """Return why jobs of a group failed, with counts, and the job after which to go on; None:
+        that was all. `limit`: how many failed attempts are read.
+
+        Raise `BatchNotFound`, `GroupNotFound`.
+        """
+        (row,) = await self._database.call(
+            "count_reasons",
+            caller=caller,
+            batch_id=batch_id,
+            of_group_id=group_id,
+            after=after,
+            limit_attempts=limit,
+        )
+        return [with_words(item) for item in row["items"]], row["next_after"]
+
+    async def get_job(self, caller: Caller, batch_id: int, job_id: int) -> Row:
+        """Return the job document with `spec` (a `JobSpec`), `parents` and `times`.
+
+        Raise `JobNotFound`.
+        """
+        (row,) = await self._database.call(
+            "get_job",
+            caller=caller,
+            batch_id=batch_id,
+            job_id=job_id,
+            limit_parents=PARENTS_SHOWN,
+            limit_counted=PARENTS_COUNTED,
+        )
+        document = with_words(row["document"])
+        document["spec"] = (
+            decode_chunk(row["spec_body"])[row["spec_index"]] if row["spec_body"] else None
+        )
+        limit_ms = document.pop("limit_ms", None)
+        if limit_ms is not None and document["spec"] is not None:
+            document["spec"] = msgspec.structs.replace(document["spec"], timeout_s=limit_ms / 1000)
+        return document
+
+    async def list_attempts(self, caller: Caller, batch_id: int, job_id: int) -> Sequence[Row]:
+        """Return attempt documents, oldest first, the live one included. Raise `JobNotFound`."""
+        rows = await self._database.call(
+            "list_attempts", caller=caller, batch_id=batch_id, job_id=job_id
+        )
+        return [with_words(row[0]) for row in rows]
+
+    async def job_history(self, caller: Caller, batch_id: int, job_id: int) -> Sequence[Row]:
+        """Return history documents, oldest first. Raise `JobNotFound`."""
+        rows = await self._database.call(
+            "job_history", caller=caller, batch_id=batch_id, job_id=job_id
+        )
+        return [with_words(row[0]) for row in rows]
+
+    async def list_attempt_logs(
+        self, caller: Caller, batch_id: int, job_ids: Sequence[int], attempt: int | None
+    ) -> Sequence[AttemptLog]:
+        """Return where the output of these jobs is stored, in order of their numbers.
+
+        For this attempt, or for the last one that has started; a job that waits has none (0) yet.
+        Jobs that do not exist or have no such attempt are left out.
+        """
+        rows = await self._database.call(
+            "log_places",
+            caller=caller,
+            of_batch_id=batch_id,
+            job_ids=list(job_ids),
+            of_attempt=attempt,
+        )
+        directories = cache(directory_of)  # many jobs, few workers
+        return [
+            AttemptLog(
+                batch_id=row["batch_id"],
+                job_id=row["job_id"],
+                attempt=row["attempt"],
+                ended=row["ended"],
+                location=location_of(row["segment"], row["log_offset"]),
+                stdout_bytes=row["stdout_bytes"],
+                stderr_bytes=row["stderr_bytes"],
+                truncated=row["truncated"],
+                state=row["state"],
+                reason=reason_word(row["reason"]),
+                exit_code=row["exit_code"],
+                signal=row["signal"],
+                message=row["message"],
+                directory=directories(row["log_place"], row["host"], row["log_directory"]),
+                why_gone=row["why_gone"],
+            )
+            for row in rows
+        ]

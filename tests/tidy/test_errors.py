@@ -7,7 +7,7 @@ import re
 
 import weft
 from tidy.exceptions import PROVOKED_BY, UNPROVOKED
-from tidy.source_files import ROOT, named_functions, python_files, relative, tree_of
+from tidy.source_files import ROOT, named_functions, nodes_of, python_files, relative, tree_of
 from weft.core.errors import WeftError, error_classes
 
 
@@ -28,9 +28,8 @@ def test_every_error_says_what_to_do() -> None:
     without_hint = [
         f"{relative(path)}:{node.lineno} {node.func.id}"
         for path in python_files("src")
-        for node in ast.walk(tree_of(path))
-        if isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Name)
+        for node in nodes_of(path, ast.Call)
+        if isinstance(node.func, ast.Name)
         and node.func.id in silent
         and "hint" not in {keyword.arg for keyword in node.keywords}
     ]

@@ -4,7 +4,7 @@ import ast
 import re
 from pathlib import Path
 
-from tidy.source_files import python_files, relative, tree_of
+from tidy.source_files import nodes_of, python_files, relative
 from weft.telemetry.events import EVENTS
 
 LEVELS = {"debug", "info", "warning", "error", "exception", "critical", "log"}
@@ -14,11 +14,11 @@ _NAME = re.compile(r"[a-z_]+(\.[a-z_]+)+")
 def _logged_names(path: Path) -> list[str]:
     """Return the names in calls such as `log.info("role.started")`, also those chosen by `if`."""
     names = []
-    for node in ast.walk(tree_of(path)):
-        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+    for node in nodes_of(path, ast.Call):
+        if not isinstance(node.func, ast.Attribute) or node.func.attr not in LEVELS:
             continue
         owner = ast.unparse(node.func.value)
-        if node.func.attr in LEVELS and owner.split(".")[-1] in {"log", "_log", "get_logger()"}:
+        if owner.split(".")[-1] in {"log", "_log", "get_logger()"}:
             names += [
                 part.value
                 for argument in node.args[:2]
@@ -44,8 +44,8 @@ def test_every_declared_event_is_logged() -> None:
         node.value
         for path in python_files("src")
         if path.name != "events.py" or path.parent.name != "telemetry"
-        for node in ast.walk(tree_of(path))
-        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        for node in nodes_of(path, ast.Constant)
+        if isinstance(node.value, str)
     }
 
     assert sorted(EVENTS.keys() - texts) == []

@@ -3,7 +3,7 @@ import re
 from pathlib import Path
 
 from tidy.exceptions import ADDRESS_OF_OTHERS, QUERY_TEXT, SLEEPING_TESTS
-from tidy.source_files import ROOT, python_files, relative, tracked_files, tree_of
+from tidy.source_files import ROOT, nodes_of, python_files, relative, tracked_files, tree_of
 
 VAGUE_NAMES = {"utils", "util", "helpers", "helper", "common", "manager", "base", "misc"}
 _QUERY = re.compile(
@@ -14,12 +14,8 @@ _MACHINE_PATHS = re.compile(r"/(?:root|home/[a-z]+|work|Users)/")
 _TEXTS = {".py", ".md", ".sql", ".sh", ".toml", ".txt", ".yaml", ".yml", ".json", ".conf", ""}
 
 
-def _calls(path: Path) -> list[ast.Call]:
-    return [node for node in ast.walk(tree_of(path)) if isinstance(node, ast.Call)]
-
-
 def _sleeps(path: Path) -> bool:
-    for call in _calls(path):
+    for call in nodes_of(path, ast.Call):
         name = getattr(call.func, "attr", getattr(call.func, "id", ""))
         yields_only = [getattr(argument, "value", None) for argument in call.args] == [0]
         if name == "sleep" and not yields_only:
@@ -67,10 +63,8 @@ def test_no_query_text_in_python() -> None:
     found = {
         relative(path)
         for path in python_files("src")
-        for node in ast.walk(tree_of(path))
-        if isinstance(node, ast.Constant)
-        and isinstance(node.value, str)
-        and _QUERY.match(node.value)
+        for node in nodes_of(path, ast.Constant)
+        if isinstance(node.value, str) and _QUERY.match(node.value)
     }
 
     assert found == QUERY_TEXT

@@ -2,9 +2,9 @@
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from tidy.source_files import python_files, relative, tracked_files, tree_of
+from tidy.source_files import nodes_of, python_files, relative, tracked_files
 
 WORDS_OF_HTTP = re.compile(
     r"/v1/|\w=(?:true|false)`|openapi\.json|`errors`|\b(?:GET|HEAD|POST|PUT|PATCH|DELETE) [`/]"
@@ -22,10 +22,12 @@ COMMANDS = "src/weft/cli/commands/"
 SQL_FAILURE = re.compile(r"weft\._fail\((.*?)\);|RAISE EXCEPTION (.*?);", re.DOTALL)
 
 
-def sentences(tree: ast.Module, *, with_docstrings: bool = False) -> Iterator[tuple[int, str]]:
+def sentences(
+    nodes: Sequence[ast.AST], *, with_docstrings: bool = False
+) -> Iterator[tuple[int, str]]:
     """Yield the texts of more than one word, with their lines."""
-    described = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    shown = (node for node in ast.walk(tree) if with_docstrings or id(node) not in described)
+    described = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    shown = (node for node in nodes if with_docstrings or id(node) not in described)
     for node in shown:
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
             yield node.lineno, node.value
@@ -52,7 +54,8 @@ def test_errors_and_help_name_no_route() -> None:
         for path in python_files("src")
         if not relative(path).startswith(ONLY_REQUESTS)
         for line, text in sentences(
-            tree_of(path), with_docstrings=relative(path).startswith(COMMANDS)
+            nodes_of(path, ast.Expr, ast.Constant),
+            with_docstrings=relative(path).startswith(COMMANDS),
         )
     ]
 
@@ -61,6 +64,7 @@ def test_errors_and_help_name_no_route() -> None:
 
 
 def test_routes_in_sentences_are_found() -> None:
-    tree = ast.parse('"""GET /v1/x."""\nraise Refused(f"no {x}", hint=f"See GET /v1/{x}.")')
+    source = '"""GET /v1/x."""\nraise Refused(f"no {x}", hint=f"See GET /v1/{x}.")'
+    nodes = list(ast.walk(ast.parse(source)))
 
-    assert [line for line, text in sentences(tree) if WORDS_OF_HTTP.search(text)] == [2]
+    assert [line for line, text in sentences(nodes) if WORDS_OF_HTTP.search(text)] == [2]

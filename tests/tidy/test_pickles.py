@@ -2,7 +2,7 @@
 
 import ast
 
-from tidy.source_files import python_files, relative, tree_of
+from tidy.source_files import nodes_of, python_files, relative
 
 READERS = {
     "src/weft/client/functions/pickles.py",  # results of the client's own batch
@@ -15,13 +15,9 @@ _MODULES = {"pickle", "cloudpickle", "marshal", "shelve", "dill", "joblib"}
 def test_nobody_else_unpickles() -> None:
     found = set()
     for path in python_files("src"):
-        for node in ast.walk(tree_of(path)):
-            names: set[str] = set()
-            if isinstance(node, ast.Import):
-                names = {alias.name.partition(".")[0] for alias in node.names}
-            elif isinstance(node, ast.ImportFrom):
-                names = {(node.module or "").partition(".")[0]}
-            if names & _MODULES:
-                found.add(relative(path))
+        names = {alias.name for node in nodes_of(path, ast.Import) for alias in node.names}
+        names |= {node.module or "" for node in nodes_of(path, ast.ImportFrom)}
+        if _MODULES & {name.partition(".")[0] for name in names}:
+            found.add(relative(path))
 
     assert found == READERS

@@ -7,10 +7,10 @@ Numbers of batches, tokens and the like follow one another: that they open nothi
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from tidy.source_files import ROOT
+from tidy.source_files import ROOT, nodes_of
 
 WEFT = ROOT / "src/weft"
 SECRET = re.compile(
@@ -135,27 +135,30 @@ def compared(node: ast.AST) -> list[ast.expr]:
     return []
 
 
-def comparisons(source: str, words: re.Pattern[str]) -> Iterator[str]:
+def comparisons(nodes: Iterable[ast.AST], words: re.Pattern[str]) -> Iterator[str]:
     """Yield the expressions that compare something with the name of a secret."""
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes:
         if any(words.search(name) for part in compared(node) for name in names_in(part)):
             yield ast.unparse(node)
 
 
-def sources() -> Iterator[tuple[str, str]]:
+def sources() -> Iterator[tuple[str, Path]]:
     for path in sorted(WEFT.rglob("*.py")):
         file = str(path.relative_to(WEFT))
         if not file.startswith(("bench/", "testing/", "simulator/")) and file not in ELSEWHERE:
-            yield file, path.read_text()
+            yield file, path
 
 
 def test_every_secret_is_compared_in_constant_time_or_found_by_its_hash() -> None:
     found = {
         (file, expression)
-        for file, source in sources()
-        for expression in comparisons(source, LOGIN_SECRET if file.startswith(LOGINS) else SECRET)
+        for file, path in sources()
+        for expression in comparisons(
+            nodes_of(path, ast.Compare, ast.Subscript, ast.Call),
+            LOGIN_SECRET if file.startswith(LOGINS) else SECRET,
+        )
     }
-    in_constant_time = {file for file, source in sources() if "compare_digest(" in source}
+    in_constant_time = {file for file, path in sources() if "compare_digest(" in path.read_text()}
 
     assert found - HARMLESS.keys() == set()
     assert HARMLESS.keys() - found == set()
@@ -165,13 +168,12 @@ def test_every_secret_is_compared_in_constant_time_or_found_by_its_hash() -> Non
 def hashes() -> Iterator[tuple[str, str, str]]:
     """Yield file, function of the database and value of each argument that is a hash."""
     for path in (WEFT / "store").glob("*.py"):
-        for call in ast.walk(ast.parse(path.read_text())):
-            if isinstance(call, ast.Call):
-                names = (str(one.value) for one in call.args if isinstance(one, ast.Constant))
-                function = next(names, "")
-                for word in call.keywords:
-                    if (word.arg or "").endswith("_hash"):
-                        yield path.name, function, ast.unparse(word.value)
+        for call in nodes_of(path, ast.Call):
+            names = (str(one.value) for one in call.args if isinstance(one, ast.Constant))
+            function = next(names, "")
+            for word in call.keywords:
+                if (word.arg or "").endswith("_hash"):
+                    yield path.name, function, ast.unparse(word.value)
 
 
 def test_database_is_asked_by_hashes_only() -> None:
@@ -201,7 +203,7 @@ def test_naive_comparison_is_found() -> None:
         ("token is None", False),
         ("scheme == 'bearer'", False),
     ):
-        assert bool(list(comparisons(text, SECRET))) is is_found, text
+        assert bool(list(comparisons(ast.walk(ast.parse(text)), SECRET))) is is_found, text
 
 
 def test_places_are_there() -> None:

@@ -1,3 +1,5 @@
+from functools import cache
+
 from tidy.exceptions import LONG_FILES, LONG_FUNCTIONS, LONG_SQL_FUNCTIONS
 from tidy.source_files import named_functions, python_files, relative, tracked_files, tree_of
 from weft.sql import files_of
@@ -24,6 +26,7 @@ def _file_lengths() -> dict[str, int]:
     }
 
 
+@cache
 def _function_lengths() -> dict[str, int]:
     return {
         f"{relative(path)}::{name}": (function.end_lineno or 0) - function.lineno + 1

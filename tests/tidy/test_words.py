@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tidy.source_files import python_files, relative, tracked_files, tree_of
+from tidy.source_files import nodes_of, python_files, relative, tracked_files
 from weft.sql import files_of
 
 PHRASES = {
@@ -48,8 +48,8 @@ def _texts(path: Path) -> Iterator[str]:
         yield from _SQL_COMMENT.findall(text)
         yield from _SQL_TEXT.findall(text)
     else:
-        for node in ast.walk(tree_of(path)):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        for node in nodes_of(path, ast.Constant):
+            if isinstance(node.value, str):
                 yield " ".join(node.value.split())
         yield from _COMMENT.findall(text)  # or a part of a string, which is read anyway
 
@@ -104,8 +104,11 @@ def test_places_are_those_of_gates() -> None:
     found = {
         f"{relative(path)}: {name}"
         for path in python_files("src")
-        for node in ast.walk(tree_of(path))
-        for name in [getattr(node, "id", None) or getattr(node, "arg", None)]
+        for name in (
+            *(node.id for node in nodes_of(path, ast.Name)),
+            *(node.arg for node in nodes_of(path, ast.arg)),
+            *(node.arg for node in nodes_of(path, ast.keyword)),
+        )
         if name in {"place", "places"}
     }
 

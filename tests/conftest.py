@@ -84,6 +84,12 @@ structlog.configure(
 Result = TypeVar("Result")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let a developer ask which test of a file left what the audit at its end found."""
+    parser.addoption("--audit", choices=("file", "each"), default="file", help="audit tests of "
+                     "the store at the end of their file, or each (slower)")  # fmt: skip
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Give this session temporary files of its own.

@@ -22,7 +22,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def shared_database(postgres: Any) -> Iterator[dict[str, str]]:  # noqa: ANN401 (tests/conftest.py cannot be imported)
     """Give the DSNs of one database for all tests of a file that leave it intact.
 
-    Not for all files: each test ends with an audit of the whole database.
+    Not for all files: a file ends with an audit of the whole database.
     """
     name = postgres.create_database()
     yield postgres.dsns(name)
@@ -36,10 +36,16 @@ async def backend(shared_database: dict[str, str]) -> AsyncIterator[Backend]:
         yield result
 
 
+@pytest.fixture(scope="session")
+def audited_later(request: pytest.FixtureRequest) -> bool:
+    """Say whether a file is audited at its end: each test's own audit would read all others'."""
+    return str(request.config.getoption("audit")) == "file"
+
+
 @pytest_asyncio.fixture(loop_scope="session")
-async def world(backend: Backend) -> AsyncIterator[World]:
+async def world(backend: Backend, audited_later: bool) -> AsyncIterator[World]:  # noqa: FBT001 (a fixture)
     """Give a tenant of one's own in the shared database."""
-    async with open_world(backend) as result:
+    async with open_world(backend, audited_later=audited_later) as result:
         yield result
 
 
@@ -60,7 +66,7 @@ async def suite_backend(postgres: Any) -> AsyncIterator[Backend]:  # noqa: ANN40
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def site(suite_backend: Backend) -> AsyncIterator[PostgresSite]:
+async def site(suite_backend: Backend, audited_later: bool) -> AsyncIterator[PostgresSite]:  # noqa: FBT001 (a fixture)
     """Give the place of a test of a suite."""
-    async with open_site(suite_backend) as result:
+    async with open_site(suite_backend, audited_later=audited_later) as result:
         yield result

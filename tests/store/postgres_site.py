@@ -62,11 +62,11 @@ class PostgresSite(StoreSite):
 
 
 @asynccontextmanager
-async def open_site(backend: Backend) -> AsyncIterator[PostgresSite]:
+async def open_site(backend: Backend, *, audited_later: bool) -> AsyncIterator[PostgresSite]:
     """Make two tenants; what the test did is audited at the end, once for both."""
     async with (
         open_driver_store(backend.dsns["weft_driver"]) as driver,
-        open_world(backend) as world,
+        open_world(backend, audited_later=audited_later) as world,
         AsyncExitStack() as stack,
     ):
         other = World(backend, stack)

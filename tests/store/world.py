@@ -1,7 +1,9 @@
 """A tenant with a pool, workers and a driver on a real database, to play with."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+import os
+from collections import defaultdict
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from typing import Any
@@ -23,7 +25,7 @@ from weft.ports.store import (
     NewGroup,
     Registered,
 )
-from weft.sql import files_of
+from weft.sql import SqlFile, files_of
 from weft.store import (
     ApiStore,
     DriverStore,
@@ -61,6 +63,9 @@ _ORPHANS = """
     CROSS JOIN LATERAL weft._look_at_jobs(b, 0, 1000000000) l WHERE l.orphans <> '{}'
 """
 _OURS = "SELECT batch_id FROM weft.batch WHERE tenant_id = $1"
+_OF_TIME = [file for file in files_of("audit") if "clock_timestamp()" in file.text]
+"""Audits that find something minutes after a test: nobody keeps the dates that it left."""
+_OF_STATE = [file for file in files_of("audit") if file not in _OF_TIME]
 _NEW_USER = """
     WITH person AS (
         INSERT INTO weft.tenant_user (tenant_id, name) VALUES ($1, $2) RETURNING *)
@@ -162,7 +167,9 @@ class Backend:
         self.driver: DriverStore
         self.workers: Database
         self._epoch = 0
-        self.planned_jobs = 0
+        self._planned_jobs = 0
+        self.tests_of_batches: defaultdict[int | None, list[str]] = defaultdict(list)
+        """Which tests made a batch that is audited later; None: what is of no batch."""
 
     async def open(self) -> None:
         """Connect as each of the roles."""
@@ -190,6 +197,36 @@ class Backend:
             self._epoch = await self.driver.try_lead() or 0
         return self._epoch
 
+    async def _forget_small_plans(self) -> None:
+        """Let audits be planned anew when tables have grown: by plans for empty ones, which join
+        row by row, some took seconds.
+        """
+        n_jobs = await self.admin.fetchval("SELECT count(*) FROM weft.job")
+        if n_jobs > 4 * self._planned_jobs + 100:
+            await self.admin.execute("DISCARD PLANS")
+            self._planned_jobs = n_jobs
+
+    async def findings(
+        self, batches: Collection[int | None], audits: Sequence[SqlFile]
+    ) -> dict[str, list[dict[str, Any]]]:
+        """Return by check what audits find in these batches, or in no batch."""
+        found = {}
+        await self._forget_small_plans()
+        for file in audits:
+            rows = [dict(row) for row in await self.admin.fetch(file.text)]
+            wrong = [row for row in rows if row.get("batch_id") in {None, *batches}]
+            if wrong:
+                found[file.name] = wrong
+        return found
+
+    async def audit(self) -> None:
+        """Audit all that was left to be audited; name the tests whose batches are wrong."""
+        found = await self.findings(self.tests_of_batches, _OF_STATE)
+        numbers = {row.get("batch_id") for rows in found.values() for row in rows}
+        tests = sorted({test for number in numbers for test in self.tests_of_batches[number]})
+        shown = {check: rows[:5] for check, rows in found.items()}
+        assert not found, f"{shown}, by one of {tests}; pytest --audit=each tells which"
+
 
 async def connect(dsn: str) -> asyncpg.Connection:
     """Return a connection."""
@@ -200,11 +237,13 @@ async def connect(dsn: str) -> asyncpg.Connection:
 
 @asynccontextmanager
 async def open_backend(dsns: Mapping[str, str]) -> AsyncIterator[Backend]:
-    """Open connections to a database."""
+    """Open connections to a database; what worlds left to be audited is audited at the end."""
     async with AsyncExitStack() as stack:
         backend = Backend(dsns, stack)
         await backend.open()
         yield backend
+        if backend.tests_of_batches:
+            await backend.audit()
 
 
 class World:
@@ -331,42 +370,46 @@ class World:
             while await self.admin.fetchval(waiting) < n:
                 await asyncio.sleep(0)
 
-    async def _forget_small_plans(self) -> None:
-        """Let audits be planned anew when tables have grown: by plans for empty ones, which join
-        row by row, some took seconds.
-        """
-        n_jobs = await self.admin.fetchval("SELECT count(*) FROM weft.job")
-        if n_jobs > 4 * self.backend.planned_jobs + 100:
-            await self.admin.execute("DISCARD PLANS")
-            self.backend.planned_jobs = n_jobs
+    async def _batches(self) -> set[int]:
+        """Return our batches, however they came to be."""
+        if self.has_made_up:
+            return {*self._submitted}
+        ours = await self.admin.fetch(_OURS, self.caller.tenant_id)
+        return {*self._submitted, *(row["batch_id"] for row in ours)}
+
+    async def _found_in(
+        self, batches: set[int], audits: Sequence[SqlFile]
+    ) -> dict[str, list[dict[str, Any]]]:
+        """Return by check what these audits find, and the driver's patrol."""
+        found = await self.backend.findings(batches, audits)
+        orphans = await self.admin.fetch(_ORPHANS, list(batches))
+        return found | ({"patrol": [dict(row) for row in orphans]} if orphans else {})
 
     async def findings(self) -> dict[str, list[dict[str, Any]]]:
-        """Return by check what the audit finds in our batches, however they came to be, and the
-        driver's patrol: nothing, if all is well.
+        """Return by check what the audit finds in our batches, and the driver's patrol: nothing,
+        if all is well.
         """
-        found = {}
         async with self.admin.transaction(isolation="repeatable_read", readonly=True):
-            batches = {*self._submitted}
-            if not self.has_made_up:
-                ours = await self.admin.fetch(_OURS, self.caller.tenant_id)
-                batches |= {row["batch_id"] for row in ours}
-            await self._forget_small_plans()
-            for file in files_of("audit"):
-                rows = [dict(row) for row in await self.admin.fetch(file.text)]
-                wrong = [row for row in rows if row.get("batch_id") in {None, *batches}]
-                if wrong:
-                    found[file.name] = wrong[:5]
-            orphans = await self.admin.fetch(_ORPHANS, list(batches))
-            if orphans:
-                found["patrol"] = [dict(row) for row in orphans]
-        return found
+            batches = await self._batches()
+            return await self._found_in(batches, files_of("audit"))
+
+    async def leave_to_audit(self) -> None:
+        """Look now for what is late or lost, and let the backend audit the rest with others'."""
+        batches = await self._batches()
+        assert (found := await self._found_in(batches, _OF_TIME)) == {}, found
+        test = os.environ["PYTEST_CURRENT_TEST"].rpartition(" ")[0]
+        for batch_id in (None, *batches):
+            self.backend.tests_of_batches[batch_id].append(test)
 
 
 @asynccontextmanager
-async def open_world(backend: Backend) -> AsyncIterator[World]:
-    """Make a world; it is audited at the end."""
+async def open_world(backend: Backend, *, audited_later: bool = False) -> AsyncIterator[World]:
+    """Make a world; it is audited at its end, or later with others of the same backend."""
     async with AsyncExitStack() as stack:
         world = World(backend, stack)
         await world.open()
         yield world
-        assert (found := await world.findings()) == {}, found
+        if audited_later:
+            await world.leave_to_audit()
+        else:
+            assert (found := await world.findings()) == {}, found

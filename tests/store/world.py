@@ -222,8 +222,10 @@ class Backend:
     async def audit(self) -> None:
         """Audit all that was left to be audited; name the tests whose batches are wrong."""
         found = await self.findings(self.tests_of_batches, _OF_STATE)
-        numbers = {row.get("batch_id") for rows in found.values() for row in rows}
-        tests = sorted({test for number in numbers for test in self.tests_of_batches[number]})
+        numbers = {row.get("batch_id") for rows in found.values() for row in rows} - {None}
+        tests = sorted(
+            {test for number in numbers or {None} for test in self.tests_of_batches[number]}
+        )
         shown = {check: rows[:5] for check, rows in found.items()}
         assert not found, f"{shown}, by one of {tests}; pytest --audit=each tells which"
 

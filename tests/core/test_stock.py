@@ -1,5 +1,6 @@
 """How many jobs are offered ahead of consumers, and how many messages one of them holds."""
 
+from weft.core.in_hand import OFFERS_MAX
 from weft.core.scheduling.stock import STEADY_S, Allowance, Stock
 
 LIMIT = 500
@@ -48,3 +49,13 @@ def test_an_allowance_grows_at_once_and_shrinks_late() -> None:
     assert allowed.plan(4, 0, 1.1 + STEADY_S)
 
     assert allowed.size == 8
+
+
+def test_an_allowance_is_what_a_broker_can_count() -> None:
+    """Whatever slots a worker has: a larger prefetch count is no number of AMQP."""
+    allowed = Allowance(OFFERS_MAX)
+    assert not allowed.plan(1_000_000, 1_000_000, 1.0)
+
+    grown = Allowance(4)
+    assert grown.plan(40_000, 40_000, 1.0)
+    assert grown.size == OFFERS_MAX

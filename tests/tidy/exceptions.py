@@ -69,3 +69,15 @@ LONG_SUBJECTS: frozenset[str] = frozenset(
     }
 )
 """Commits whose subjects are too long: they cannot be changed any more."""
+
+UNBOUNDED_QUEUES = {
+    "src/weft/client/functions/calls.py": "calls under way",
+    "src/weft/plugins/transports/kafka/consumer.py": "the limit and AHEAD",
+    "src/weft/plugins/transports/kafka/topics.py": "OUTCOMES_MAX places",
+    "src/weft/plugins/transports/rabbitmq/consumer.py": "the prefetch count",
+    "src/weft/run/log_bucket.py": "folders of databases",
+    "src/weft/run/up.py": "signals, which somebody sends by hand",
+    "src/weft/worker/agent/job_files.py": "attempts of the worker",
+    "src/weft/worker/spawner/starter.py": "places of the worker",
+}
+"""Paths of modules in src/ with a queue that has no size, and what bounds it instead."""

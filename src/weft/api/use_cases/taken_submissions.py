@@ -20,6 +20,7 @@ from weft.api.use_cases.intake import finish_all, named_user, submit_taken, unti
 from weft.core.access.door_keys import stored_key
 from weft.core.errors import Internal, Invalid, WeftError
 from weft.core.ids import format_batch_id
+from weft.core.in_hand import SUBMISSIONS_MAX
 from weft.core.problem_document import problem_document
 from weft.ports.transport import SUBMISSIONS, Delivery, Route, Transport, TransportError
 from weft.settings.transports_file import SubmissionsDocument
@@ -31,7 +32,6 @@ from weft.wire.documents.batches import BatchDocument
 
 log = get_logger()
 
-AT_ONCE: Final = 20
 FULL_FOR_S: Final = 600.0
 """For so long a full queue or an exceeded quota is waited for."""
 KEY: Final = "submission"
@@ -70,7 +70,7 @@ class TakenSubmissions:
         """Take what comes, until cancelled."""
         await finish_all(
             self._name,
-            lambda: self._transport.consume(self._route, limit=AT_ONCE),
+            lambda: self._transport.consume(self._route, limit=SUBMISSIONS_MAX),
             self._finish,
         )
 

@@ -5,6 +5,8 @@ how many messages one of these holds.
 from dataclasses import dataclass
 from typing import Final
 
+from weft.core.in_hand import OFFERS_MAX
+
 STEADY_S: Final = 1.0
 """Nothing is lowered sooner after a change."""
 
@@ -48,10 +50,11 @@ class Allowance:
 
     def plan(self, slots: int, stock: int, now_s: float) -> bool:
         """Take into account how many jobs are useful ahead; return whether it has changed."""
-        wanted = slots + 2 * stock
+        slots = min(slots, OFFERS_MAX)
+        wanted = min(slots + 2 * stock, OFFERS_MAX)
         size = self.size
         if wanted > size:
-            size = max(2 * size, wanted)
+            size = min(max(2 * size, wanted), OFFERS_MAX)
         elif 4 * wanted <= size and now_s > self._changed_s + STEADY_S:
             size = max(2 * wanted, slots)
         if size == self.size:

@@ -26,6 +26,7 @@ from weft.core.errors import (
     WeftError,
 )
 from weft.core.ids import format_batch_id
+from weft.core.in_hand import INTAKE_MAX
 from weft.core.problem_document import problem_document
 from weft.core.problems import Problems
 from weft.doors.jobweaver.documents import batch_of
@@ -44,7 +45,6 @@ from weft.wire import job_topics as wire
 log = get_logger()
 
 GROUP: Final = "scheduler-group"
-AT_ONCE: Final = 20
 
 
 async def take_in(services: Services, topics: Topics, name: str, jobs: JobTopicsDocument) -> None:
@@ -72,7 +72,7 @@ class _Intake:
         @asynccontextmanager
         async def consume() -> AsyncIterator[AsyncIterator[Arrival]]:
             await self._topics.make(wire.PARTITIONS)
-            async with self._topics.consume(group, topic, limit=AT_ONCE) as arrivals:
+            async with self._topics.consume(group, topic, limit=INTAKE_MAX) as arrivals:
                 yield arrivals
 
         await finish_all(self._name, consume, lambda one: self._finish(one, take))

@@ -8,6 +8,7 @@ import time
 from typing import Final
 
 from weft.core.deliveries.dead_mail import DeadMail
+from weft.core.in_hand import DEAD_MAX
 from weft.driver.loops.callbacks import Post
 from weft.driver.loops.following import Following, Key
 from weft.driver.loops.loop import Loop, LoopContext
@@ -30,7 +31,6 @@ log = get_logger()
 FOLLOW_S: Final = 10.0
 """Between two looks for tenants whose queues travel."""
 PAUSE_S: Final = 0.5
-AT_ONCE: Final = 20
 AGAIN_MAX: Final = 100
 MAILED: Final = 250
 """What a server of SMTP says that has taken a mail."""
@@ -67,7 +67,7 @@ class _DeadMessages:
         """Keep what comes. Raise `TransportError` when the connection ends."""
         name, tenant = key
         transport, route = self._transports.by_name[name], Route(tenant, DEAD)
-        async with transport.consume(route, limit=AT_ONCE) as deliveries:
+        async with transport.consume(route, limit=DEAD_MAX) as deliveries:
             async for one in deliveries:
                 await self._keep_one(key, one)
                 await one.acknowledge()

@@ -15,6 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 
+from weft.core.in_hand import ANSWERS_MAX
 from weft.driver.loops.following import Following, Key
 from weft.driver.loops.foreign_commands import ForeignCommands
 from weft.driver.loops.foreign_jobs import record
@@ -31,8 +32,6 @@ log = get_logger()
 FOLLOW_S: Final = 10.0
 """How often the loop looks for queues with foreign consumers, if it knows of none."""
 TEND_S: Final = 1.0
-ANSWERS_MAX: Final = 200
-"""Not acknowledged at a time, for each tenant."""
 
 
 @dataclass(eq=False)

@@ -20,6 +20,7 @@ from typing import Final
 import msgspec
 
 from weft.core.attempt_key import AttemptKey
+from weft.core.in_hand import OFFERS_MAX
 from weft.core.scheduling.lease import Budget, plan_claim, stock_wanted
 from weft.core.scheduling.stock import Allowance
 from weft.ports.patience import retry_s, until_answered
@@ -138,7 +139,7 @@ class Consuming:
     async def _consume(self, consumer: _Consumer) -> None:
         """Take what comes, and ask about it. Raise `TransportError` when the connection ends."""
         transport, news = self._transports[consumer.name], asyncio.Event()
-        limit = Allowance(self._slots)
+        limit = Allowance(min(self._slots, OFFERS_MAX))
         async with transport.consume(consumer.route, limit=limit.size) as deliveries:
 
             async def receive() -> None:

@@ -27,6 +27,7 @@ from confluent_kafka import (
     TopicPartition,
 )
 
+from weft.core.in_hand import AHEAD
 from weft.core.watermark import Watermark
 from weft.plugins.transports.kafka.failures import Failures
 from weft.ports.transport import ASSIGNOR, REFUSED, Death, TransportError, read_refusal
@@ -42,8 +43,6 @@ POLL_MAX_S: Final = 900
 """A member that does not poll for this time is put out of the group."""
 SESSION_S: Final = 10
 """After this time the partitions of a member that was killed are another's."""
-AHEAD: Final = 500
-"""Records that wait here, beside those in work: nobody else can have them."""
 STUCK: Final = 10_000
 """So many records done behind one that is not are worth a warning."""
 HELD_S: Final = 5.0

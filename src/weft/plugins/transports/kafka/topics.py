@@ -20,6 +20,7 @@ from confluent_kafka import (
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic as Topic
 
+from weft.core.in_hand import AHEAD, OUTCOMES_MAX
 from weft.plugins.transports.kafka.config import config_of
 from weft.plugins.transports.kafka.consumer import PASSING, Consumption, consuming
 from weft.plugins.transports.kafka.failures import Failures
@@ -28,7 +29,6 @@ from weft.ports.transport import Connection, TransportError
 
 _CALL_S: Final = 10.0
 _POLL_S: Final = 0.1
-_AT_ONCE: Final = 500
 _LOOK_S: Final = 5.0
 """Between two looks whether topics have gained partitions."""
 
@@ -147,6 +147,7 @@ class _Follower:
         self._looked_s = time.monotonic()
         self._loop = asyncio.get_running_loop()
         self._come: asyncio.Queue[Arrival | TransportError] = asyncio.Queue()
+        self._room = threading.Semaphore(OUTCOMES_MAX)
         self._is_ending = threading.Event()
         self._thread = threading.Thread(target=self._run, name="kafka", daemon=True)
         self._consumer = Consumer(
@@ -215,6 +216,7 @@ class _Follower:
             one = await self._come.get()
             if isinstance(one, TransportError):
                 raise one
+            self._room.release()
             self._since[one.at.topic, one.at.partition] = one.at.offset + 1
             yield one
 
@@ -223,14 +225,20 @@ class _Follower:
             while not self._is_ending.is_set():
                 self._follow_new()
                 if (first := self._consumer.poll(_POLL_S)) is not None:
-                    for message in (first, *self._consumer.consume(_AT_ONCE, 0)):
+                    for message in (first, *self._consumer.consume(AHEAD, 0)):
                         if (error := message.error()) is None:
+                            self._await_room()
                             self._tell(_arrival(message, _nothing))
                         elif error.code() not in PASSING:
                             self._tell(TransportError(error.str()[:500]))
                             return
         except KafkaException as error:
             self._tell(TransportError(self._failures.reason(error)))
+
+    def _await_room(self) -> None:
+        """Read no further while much is not looked at: it is no member, so nobody misses it."""
+        while not self._room.acquire(timeout=_POLL_S) and not self._is_ending.is_set():
+            pass
 
     def _tell(self, news: Arrival | TransportError) -> None:
         if not self._loop.is_closed():

@@ -52,7 +52,7 @@ def test_an_allowance_grows_at_once_and_shrinks_late() -> None:
 
 
 def test_an_allowance_is_what_a_broker_can_count() -> None:
-    """Whatever slots a worker has: a larger prefetch count is no number of AMQP."""
+    """Whatever slots a worker has: AMQP cannot write a larger prefetch count."""
     allowed = Allowance(OFFERS_MAX)
     assert not allowed.plan(1_000_000, 1_000_000, 1.0)
 

@@ -6,6 +6,7 @@ from uuid import uuid4
 from store.world import World
 from weft.core.states import Reason
 from weft.ports.store import NewBatch
+from weft.store import TopicRuns
 from weft.testing.builders import job_rows
 
 KEEP_S = 3600.0
@@ -14,31 +15,32 @@ KEEP_S = 3600.0
 async def test_a_run_is_had_once_and_its_end_is_remembered(world: World) -> None:
     """Its owner may ask again; another waits for it."""
     ours, theirs = await world.worker("ours"), await world.worker("theirs")
-    event_id, store = uuid4(), ours.store
+    event_id, runs = uuid4(), TopicRuns(world.backend.workers)
     owner, other = ours.facts["incarnation"], theirs.facts["incarnation"]
-    begun = [await store.begin_run(event_id, one, keep_s=KEEP_S) for one in (owner, owner, other)]
-    await store.end_run(event_id, other, is_failed=False, error="")
-    still = await store.begin_run(event_id, other, keep_s=KEEP_S)
-    await store.end_run(event_id, owner, is_failed=True, error="no")
-    await store.end_run(event_id, owner, is_failed=False, error="")
+    begun = [await runs.begin_run(event_id, one, keep_s=KEEP_S) for one in (owner, owner, other)]
+    await runs.end_run(event_id, other, is_failed=False, error="")
+    still = await runs.begin_run(event_id, other, keep_s=KEEP_S)
+    await runs.end_run(event_id, owner, is_failed=True, error="no")
+    await runs.end_run(event_id, owner, is_failed=False, error="")
 
     assert [one.answer for one in begun] == ["run", "run", "running"]
     assert still.answer == "running", "only its owner ends it"
-    assert await store.begin_run(event_id, other, keep_s=KEEP_S) == ("failure", "no")
+    assert await runs.begin_run(event_id, other, keep_s=KEEP_S) == ("failure", "no")
 
 
 async def test_a_run_of_an_incarnation_that_has_ended_is_run_again(world: World) -> None:
     """By the first who asks."""
     gone, next_one = await world.worker("gone"), await world.worker("next")
     event_id, owner = uuid4(), next_one.facts["incarnation"]
-    await gone.store.begin_run(event_id, gone.facts["incarnation"], keep_s=KEEP_S)
+    runs = TopicRuns(world.backend.workers)
+    await runs.begin_run(event_id, gone.facts["incarnation"], keep_s=KEEP_S)
     await gone.store.register_worker(
         **{**gone.facts, "incarnation": uuid4().hex, "same_host_proved_gone": True}
     )
 
-    assert (await next_one.store.begin_run(event_id, owner, keep_s=KEEP_S)).answer == "run"
+    assert (await runs.begin_run(event_id, owner, keep_s=KEEP_S)).answer == "run"
     assert (
-        await gone.store.begin_run(event_id, gone.facts["incarnation"], keep_s=KEEP_S)
+        await runs.begin_run(event_id, gone.facts["incarnation"], keep_s=KEEP_S)
     ).answer == "running"
 
 
@@ -46,16 +48,17 @@ async def test_what_is_older_than_it_is_kept_is_forgotten(world: World) -> None:
     """So the ledger is bounded by time."""
     worker = await world.worker()
     owner, old = worker.facts["incarnation"], uuid4()
-    await worker.store.begin_run(old, owner, keep_s=KEEP_S)
-    await worker.store.end_run(old, owner, is_failed=False, error="")
-    assert (await worker.store.begin_run(old, owner, keep_s=KEEP_S)).answer == "success"
+    runs = TopicRuns(world.backend.workers)
+    await runs.begin_run(old, owner, keep_s=KEEP_S)
+    await runs.end_run(old, owner, is_failed=False, error="")
+    assert (await runs.begin_run(old, owner, keep_s=KEEP_S)).answer == "success"
     await world.admin.execute(
         "UPDATE weft.topic_run SET begun_at = begun_at - interval '2 hours' WHERE event_id = $1",
         old,
     )
-    await worker.store.begin_run(uuid4(), owner, keep_s=KEEP_S)
+    await runs.begin_run(uuid4(), owner, keep_s=KEEP_S)
 
-    assert (await worker.store.begin_run(old, owner, keep_s=KEEP_S)).answer == "run"
+    assert (await runs.begin_run(old, owner, keep_s=KEEP_S)).answer == "run"
 
 
 async def test_events_tell_of_foreign_jobs_and_their_last_failures(world: World) -> None:

@@ -133,7 +133,7 @@ async def opened_job_topics(
                 topics=one.topics,
                 ledger=ledger,
                 group=_group_of(one),
-                limit=1,
+                limit=settings.topics_runs,
                 answer_s=settings.topics_answer_s,
                 keep_s=settings.topics_keep_s,
                 refusal=partial(_refusal, settings),

@@ -254,7 +254,9 @@ def make_runner(
             executors=_settled(executors_of(settings), settings, home),
             warm=warm_limits_of(settings),
             job_namespace=settings.job_namespace,
-            job_topics=[replace(one, limit=facts.slots or 1) for one in job_topics],
+            job_topics=[
+                replace(one, limit=min(one.limit, facts.slots or 1)) for one in job_topics
+            ],
             gpus=gpus_of(settings),
             sampling=Sampling(
                 period_ms=round(settings.usage_sample_s * 1000),

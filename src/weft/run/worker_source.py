@@ -28,7 +28,7 @@ from weft.run.role_main import begin_schema_check
 from weft.run.secret_keys import read_secret_keys
 from weft.run.worker_link import Link
 from weft.settings import Settings
-from weft.store import open_worker_store
+from weft.store import open_topic_runs, open_worker_store
 from weft.wire.sealed import OpensSecrets
 from weft.worker.agent.signatures import Signatures
 from weft.worker.link.checkpoints import LinkedCheckpoints
@@ -76,7 +76,10 @@ class WorkerSource:
 async def direct_source(settings: Settings, home: Home) -> AsyncIterator[WorkerSource]:
     """Open the store with the worker's own login."""
     dsn = login_dsn(settings, "weft_worker")
-    async with open_worker_store(dsn, grace_s=settings.lost_after_s) as store:
+    async with (
+        open_worker_store(dsn, grace_s=settings.lost_after_s) as store,
+        open_topic_runs(dsn) as runs,
+    ):
         bucket, changes = log_bucket_of(settings), Changes()
         noting = store if bucket is None else cast("Any", NotingStore(store, changes))
 
@@ -90,7 +93,7 @@ async def direct_source(settings: Settings, home: Home) -> AsyncIterator[WorkerS
             store=noting,
             notices=store.notices,
             offered=noting,
-            runs=store,
+            runs=runs,
             open_secrets=(keys := partial(read_secret_keys, settings, home)),
             signatures=Signatures(store, keys, required=not settings.unsigned_functions),
             signer=StoreSigner(lambda: store, keys, settings.store_buckets),

@@ -66,6 +66,13 @@ class WorkerSettings:
         minimum=0,
         maximum=1_000_000,
     )
+    topics_runs: int = setting(
+        500,
+        "runs that records of topics ask for and a worker of simulations has at a time, of each "
+        "set of topics; the rest stays with the broker",
+        minimum=1,
+        maximum=10_000,
+    )
     topics_answer_s: float = setting(
         60.0,
         "seconds, beyond what its steps take, after which a run that nobody has answered is asked "

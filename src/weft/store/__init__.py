@@ -12,6 +12,7 @@ from weft.store.api_store import ApiStore, open_api_store
 from weft.store.contract import OlderProgramsConnected
 from weft.store.driver_store import DriverStore, open_driver_store
 from weft.store.migrate import MigrationStatus, SchemaTooNew, ServerTooOld
+from weft.store.offered_jobs import TopicRuns, open_topic_runs
 from weft.store.worker_store import PostgresWorkerStore, open_worker_store
 
 __all__ = [
@@ -25,8 +26,10 @@ __all__ = [
     "PostgresWorkerStore",
     "SchemaTooNew",
     "ServerTooOld",
+    "TopicRuns",
     "open_admin",
     "open_api_store",
     "open_driver_store",
+    "open_topic_runs",
     "open_worker_store",
 ]

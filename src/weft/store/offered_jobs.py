@@ -1,12 +1,17 @@
 """The part of the worker's store for jobs of which messages of transports tell."""
 
-from collections.abc import Sequence
-from typing import Any
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, Final
 from uuid import UUID
 
+from weft.core.in_hand import LEDGER_CALLS_MAX
 from weft.ports.store import Claimed, ClaimRequest, OfferAnswer
 from weft.ports.topics import RunAnswer
-from weft.store.database import Database
+from weft.store.database import Database, open_database
+
+_LEDGER_TIMEOUT_S: Final = 60.0
 
 
 class OfferedJobs:
@@ -58,22 +63,37 @@ class OfferedJobs:
 
 
 class TopicRuns:
-    """The calls of `RunLedger`. The methods are documented at the port."""
+    """The ledger `RunLedger`, whose methods are documented at the port. Calls wait here for their
+    turn, however long: one that waits for a connection gives up, as if the database were away.
+    """
 
-    _database: Database
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._turns = asyncio.Semaphore(LEDGER_CALLS_MAX)
 
     async def begin_run(self, event_id: UUID, owner: str, *, keep_s: float) -> RunAnswer:
         """Begin a run, or learn how it is."""
-        (row,) = await self._database.call(
-            "begin_run", of_event_id=event_id, owner=owner, keep_s=keep_s
-        )
+        async with self._turns:
+            (row,) = await self._database.call(
+                "begin_run", of_event_id=event_id, owner=owner, keep_s=keep_s
+            )
         return RunAnswer(row["answer"], row["error"])
 
     async def end_run(self, event_id: UUID, owner: str, *, is_failed: bool, error: str) -> None:
         """Note an end."""
-        await self._database.call(
-            "end_run", of_event_id=event_id, owner=owner, failed=is_failed, error=error
-        )
+        async with self._turns:
+            await self._database.call(
+                "end_run", of_event_id=event_id, owner=owner, failed=is_failed, error=error
+            )
+
+
+@asynccontextmanager
+async def open_topic_runs(dsn: str) -> AsyncIterator[TopicRuns]:
+    """Open the ledger on connections of its own, so that runs keep nobody else waiting."""
+    async with open_database(
+        dsn, connections_max=LEDGER_CALLS_MAX, timeout_s=_LEDGER_TIMEOUT_S
+    ) as database:
+        yield TopicRuns(database)
 
 
 def claimed_of(row: Sequence[Any], chunk: bytes | None = None, runnable_id: int = 0) -> Claimed:

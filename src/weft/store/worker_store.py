@@ -29,7 +29,7 @@ from weft.store.database import Database, columns, open_database
 from weft.store.end_columns import ends_of, growing
 from weft.store.looks import Looks
 from weft.store.notices import PostgresNotices
-from weft.store.offered_jobs import OfferedJobs, TopicRuns, claimed_of
+from weft.store.offered_jobs import OfferedJobs, claimed_of
 from weft.store.schema_range import check_schema
 from weft.store.worker_files import WorkerFiles
 from weft.wire.sealed import SecretRow
@@ -38,7 +38,7 @@ WORKER_TIMEOUT_S = 60.0
 GRACE_S = 30.0
 
 
-class PostgresWorkerStore(OfferedJobs, TopicRuns, WorkerFiles, Looks):
+class PostgresWorkerStore(OfferedJobs, WorkerFiles, Looks):
     """A worker agent's calls to its database. The methods are documented at the port."""
 
     def __init__(

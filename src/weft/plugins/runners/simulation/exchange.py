@@ -19,6 +19,7 @@ from uuid import UUID, uuid5
 
 import msgspec
 
+from weft.plugins.runners.simulation.outbox import Outbox
 from weft.plugins.runners.simulation.steps import Adder, Lines, Output, StepFailed, take
 from weft.ports.patience import retry_s, until_answered
 from weft.ports.topics import Arrival, JobTopics, Positions, Record, RunAnswer
@@ -93,7 +94,11 @@ class Exchange:
         self._site = site
         self._owner = owner
         self._adder = adder
-        self._sent: dict[UUID, _Sent] = {}
+        self._sent: dict[str, _Sent] = {}
+        """By the ids of their runs."""
+        self._last_run: dict[str, str] = {}
+        """By the ids of jobs: for outcomes that do not say of which run they are."""
+        self._outbox = Outbox(site.topics)
         self._here: dict[UUID, asyncio.Task[str | None]] = {}
         """What runs here."""
         self._known: OrderedDict[UUID, None] = OrderedDict()
@@ -127,7 +132,8 @@ class Exchange:
         """
         event_id = wire.run_event_id(travel.job_id, attempt)
         sent = _Sent(travel, output, asyncio.get_running_loop().create_future())
-        self._sent[event_id] = sent
+        run = self._last_run[travel.job_id] = str(event_id)
+        self._sent[run] = sent
         try:
             value = {wire.JOB: travel.job_id, "instruction": {"steps": steps}}
             headers = wire.headers_of(travel.trace_id, event_id)
@@ -145,7 +151,9 @@ class Exchange:
                 task.cancel()
             raise
         finally:
-            del self._sent[event_id]
+            del self._sent[run]
+            if self._last_run[travel.job_id] == run:
+                del self._last_run[travel.job_id]
         if outcome.is_failed:
             raise StepFailed(outcome.error)
         return sent.cpu_ms
@@ -190,17 +198,13 @@ class Exchange:
         self._known[outcome.envelope.event_id] = None
         if len(self._known) > _KNOWN_MAX:
             self._known.popitem(last=False)
-        for event_id, sent in self._sent.items():
-            is_meant = (
-                outcome.run_event_id.lower() == str(event_id)
-                if outcome.run_event_id
-                else outcome.envelope.job_id == sent.travel.job_id
-            )
-            if is_meant and not sent.outcome.done():
-                sent.outcome.set_result(outcome)
-                metrics.TOPIC_OUTCOMES.labels("failed" if outcome.is_failed else "completed").inc()
-                return
-        metrics.TOPIC_OUTCOMES.labels("ignored").inc()
+        run = outcome.run_event_id or self._last_run.get(outcome.envelope.job_id, "")
+        sent = self._sent.get(run.lower())
+        if sent is None or sent.outcome.done():
+            metrics.TOPIC_OUTCOMES.labels("ignored").inc()
+            return
+        sent.outcome.set_result(outcome)
+        metrics.TOPIC_OUTCOMES.labels("failed" if outcome.is_failed else "completed").inc()
 
     async def _serve(self) -> None:
         topics, tasks = self._site.topics, set[asyncio.Task[None]]()
@@ -278,7 +282,7 @@ class Exchange:
     ) -> str | None:
         if refused is not None:
             return refused
-        sent = self._sent.get(envelope.event_id)
+        sent = self._sent.get(str(envelope.event_id))
         lines: Lines = _NoLines(envelope) if sent is None else sent.output
         if sent is not None:
             sent.running.add(asyncio.current_task())  # type: ignore[arg-type]
@@ -321,10 +325,7 @@ class Exchange:
         """Write a record, as often as it takes."""
         record = Record(topic, job_id, msgspec.json.encode(value), headers)
         failures = 0
-        while True:
-            with suppress(TransportError):
-                if all(await self._site.topics.publish([record])):
-                    return
+        while not await self._outbox.write(record):
             failures += 1
             await asyncio.sleep(_wait_s(failures))
 

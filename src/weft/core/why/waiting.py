@@ -50,8 +50,12 @@ def causes_of_wait(
     found += [_gate(gate, job, sentences, now) for gate in job.gates]
     if job.blocked is not None:
         found.append(_blocked(job, job.blocked, now))
-    if job.travels is not None and (job.state == "queued" or not found):
-        return [*found, _travelling(job.travels, job, job.pool, now)]
+    if job.travels is not None:
+        way = _travelling(job.travels, job, job.pool, now)
+        # Offers come and go, so that one tells nothing to a job that waits for something else.
+        return (
+            found if found and way.kind == "offered" and job.state != "queued" else [*found, way]
+        )
     if job.state == "creating":
         return [*found, _creating(job, job.pool, now)]
     if job.preempts:

@@ -10,8 +10,11 @@ meaning.
 
 from collections.abc import Mapping
 from enum import IntEnum
+from functools import cache
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Annotated, Any, Final
+
+from msgspec import Meta
 
 
 class JobState(IntEnum):
@@ -101,6 +104,22 @@ class Reason(IntEnum):
     def word(self) -> str:
         """Return the name used in documents."""
         return self.name.lower()
+
+
+ReasonNumber = Annotated[int, Meta(ge=int(min(Reason)), le=int(max(Reason)))]
+PhaseNumber = Annotated[int, Meta(ge=int(min(Phase)), le=int(max(Phase)))]
+
+
+@cache
+def word_of(kind: type[JobState | Phase | Reason], number: int) -> str:
+    """Return the word of a number. Of one that this release does not know, a later one or somebody
+    else has written it, a text that says so.
+
+    >>> word_of(Reason, 4), word_of(Reason, 99)
+    ('oom', 'unknown (99)')
+    """
+    known = kind._value2member_map_.get(number)
+    return f"unknown ({number})" if known is None else known.name.lower()
 
 
 _S = JobState

@@ -1,12 +1,10 @@
 """Documents as the database makes them, with some fields rewritten for people."""
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
-from weft.core.states import JobState, Phase, Reason
+from weft.core.states import JobState, Phase, Reason, word_of
 from weft.ports.store import JobEntry, Row
-
-_STATES: Final = tuple(state.word for state in JobState)
 
 
 def batch_document(document: Row) -> Row:
@@ -24,7 +22,7 @@ def batch_document(document: Row) -> Row:
 def with_words(document: dict[str, Any]) -> dict[str, Any]:
     """Write phase and reason as words."""
     if document.get("phase") is not None:
-        document["phase"] = Phase(document["phase"]).word
+        document["phase"] = word_of(Phase, document["phase"])
     if document.get("reason") is not None:
         document["reason"] = reason_word(document["reason"])
     return document
@@ -33,9 +31,10 @@ def with_words(document: dict[str, Any]) -> dict[str, Any]:
 def entry_of(row: Sequence[Any]) -> JobEntry:
     """Return an entry of a list of jobs from a row of `list_job_entries`."""
     job_id, group_id, attributes, state, reason, *rest = row
-    return JobEntry(job_id, group_id, attributes, _STATES[state], reason_word(reason), *rest)
+    word = word_of(JobState, state)
+    return JobEntry(job_id, group_id, attributes, word, reason_word(reason), *rest)
 
 
 def reason_word(number: int | None) -> str | None:
     """Return the word of a reason."""
-    return None if number is None else Reason(number).word
+    return None if number is None else word_of(Reason, number)

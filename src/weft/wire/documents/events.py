@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from weft.core.states import JobState
+from weft.core.states import JobState, word_of
 
 
 def event_document(row: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -23,4 +23,4 @@ def event_document(row: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _word(state: int | None) -> str | None:
-    return None if state is None else JobState(state).word
+    return None if state is None else word_of(JobState, state)

@@ -22,7 +22,7 @@ BEGIN
             WHERE s.incarnation_id = of_incarnation_id AND NOT s.gone FOR UPDATE OF s SKIP LOCKED),
         counted AS (
             INSERT INTO weft.job_delta (tenant_id, batch_id, group_id, shape_id, pool_id, stored_bytes)
-            SELECT l.tenant_id, l.batch_id, 0, 0, 0, sum(l.n_more) FROM late l GROUP BY 1, 2)
+            SELECT l.tenant_id, l.batch_id, 0, 0, 0, weft._saturated(sum(l.n_more)) FROM late l GROUP BY 1, 2)
         UPDATE weft.attempt a SET cpu_ms = l.cpu_ms, memory_peak_bytes = l.memory_peak, stdout_bytes = l.stdout_bytes,
             stderr_bytes = coalesce(l.stderr_bytes, 0), truncated = coalesce(l.truncated, false), log_segment = l.segment,
             log_offset = l.log_offset

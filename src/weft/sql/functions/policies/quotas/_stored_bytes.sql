@@ -5,7 +5,7 @@
 -- Owner: weft_tenant.  Granted to: weft_system.
 CREATE OR REPLACE FUNCTION weft._stored_bytes(of_tenant_id int) RETURNS TABLE (user_id int, n_bytes bigint) LANGUAGE sql STABLE
 AS $$
-    SELECT x.user_id, sum(x.n_bytes)::bigint FROM (
+    SELECT x.user_id, weft._saturated(sum(x.n_bytes)) FROM (
         SELECT s.user_id, s.n_bytes FROM weft.user_storage s WHERE s.tenant_id = of_tenant_id
         UNION ALL
         SELECT u.user_id, d.stored_bytes

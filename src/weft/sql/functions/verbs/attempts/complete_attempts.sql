@@ -67,7 +67,8 @@ BEGIN
             count(*) FILTER (WHERE u.state = STATE_READY), count(*) FILTER (WHERE u.state = STATE_BLOCKED),
             count(*) FILTER (WHERE u.state = STATE_SUCCESS), count(*) FILTER (WHERE u.state = STATE_FAILED),
             count(*) FILTER (WHERE u.state = STATE_ERROR), count(*) FILTER (WHERE u.state = STATE_CANCELLED),
-            max(u.ended_at), sum(weft._kept_bytes(u.stdout_bytes, u.stderr_bytes, u.truncated))  -- if it is ready again it ends later
+            max(u.ended_at),  -- if it is ready again it ends later
+            weft._saturated(sum(weft._kept_bytes(u.stdout_bytes, u.stderr_bytes, u.truncated)))
         FROM upd u GROUP BY u.tenant_id, u.batch_id, u.group_id, u.shape_id, u.rate_card_id),
     eve AS (
         INSERT INTO weft.event (at, tenant_id, batch_id, kind, from_state, to_state, jobs)

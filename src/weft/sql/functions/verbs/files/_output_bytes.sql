@@ -3,7 +3,7 @@
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._output_bytes(of_batch_id bigint) RETURNS bigint LANGUAGE sql STABLE
 AS $$
-    SELECT coalesce((SELECT sum(weft._kept_bytes(a.stdout_bytes, a.stderr_bytes, a.truncated))
-            FROM weft.attempt a WHERE a.batch_id = of_batch_id), 0)::bigint
-        + coalesce((SELECT sum(f.n_bytes) FROM weft.job_file f WHERE f.batch_id = of_batch_id AND f.address IS NULL), 0)::bigint
+    SELECT weft._saturated(coalesce((SELECT sum(weft._kept_bytes(a.stdout_bytes, a.stderr_bytes, a.truncated))
+            FROM weft.attempt a WHERE a.batch_id = of_batch_id), 0)
+        + coalesce((SELECT sum(f.n_bytes) FROM weft.job_file f WHERE f.batch_id = of_batch_id AND f.address IS NULL), 0))
 $$;

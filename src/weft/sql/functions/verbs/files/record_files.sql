@@ -30,6 +30,6 @@ BEGIN
         ON CONFLICT DO NOTHING RETURNING n_bytes, address)
     INSERT INTO weft.job_delta (tenant_id, batch_id, group_id, shape_id, pool_id, stored_bytes)
     SELECT v_tenant, record_files.batch_id, 0, 0, 0, x.n_bytes
-    FROM (SELECT sum(a.n_bytes) AS n_bytes FROM added a WHERE a.address IS NULL) x WHERE x.n_bytes > 0;
+    FROM (SELECT weft._saturated(sum(a.n_bytes)) AS n_bytes FROM added a WHERE a.address IS NULL) x WHERE x.n_bytes > 0;
     RETURN true;
 END $$;

@@ -29,7 +29,8 @@ BEGIN
             sum(d.n_creating)::int AS n_creating, sum(d.n_running)::int AS n_running, sum(d.n_blocked)::int AS n_blocked,
             sum(d.n_succeeded)::int AS n_succeeded, sum(d.n_failed)::int AS n_failed, sum(d.n_errored)::int AS n_errored,
             sum(d.n_cancelled)::int AS n_cancelled, max(d.last_ended_at) AS last_ended_at, sum(d.usage_ms)::bigint AS usage_ms,
-            sum(d.stored_bytes)::bigint AS stored_bytes, bool_or(d.n_running < 0 AND d.n_ready + d.n_failed + d.n_errored > 0) AS failed,
+            weft._saturated(sum(d.stored_bytes)) AS stored_bytes,
+            bool_or(d.n_running < 0 AND d.n_ready + d.n_failed + d.n_errored > 0) AS failed,
             bool_or(d.n_pending + d.n_ready > 0 AND d.n_failed + d.n_errored + d.n_cancelled < 0) AS retried,
             bool_or(least(d.n_succeeded, d.n_failed, d.n_errored, d.n_cancelled) < 0) AS takes_back
         FROM weft.job_delta d
@@ -47,7 +48,8 @@ BEGIN
             sum(d.n_pending)::int AS n_pending, sum(d.n_ready)::int AS n_ready, sum(d.n_queued)::int AS n_queued,
             sum(d.n_creating)::int AS n_creating, sum(d.n_running)::int AS n_running, sum(d.n_blocked)::int AS n_blocked,
             sum(d.n_succeeded)::int AS n_succeeded, sum(d.n_failed)::int AS n_failed, sum(d.n_errored)::int AS n_errored,
-            sum(d.n_cancelled)::int AS n_cancelled, sum(d.usage_ms)::bigint AS usage_ms, sum(d.stored_bytes)::bigint AS stored_bytes,
+            sum(d.n_cancelled)::int AS n_cancelled, sum(d.usage_ms)::bigint AS usage_ms,
+            weft._saturated(sum(d.stored_bytes)) AS stored_bytes,
             bool_or(d.failed) AS failed, bool_or(d.takes_back) AS takes_back FROM part d GROUP BY 1, 2, 3, 4, 5, 6),
     counts AS (
         INSERT INTO weft.group_count AS g (batch_id, group_id, tenant_id, n_pending, n_ready, n_queued, n_creating, n_running, n_blocked,

@@ -140,7 +140,7 @@ class _Maker:
         blocked = claimed[_BLOCKED]
         key = AttemptKey(blocked.batch_id, blocked.job_id, blocked.attempt)
         await store.ask_block(
-            incarnation_id, key, Ask("q", "tcp", {"host": "a.example", "port": "1"})
+            incarnation_id, key, Ask("quota", "tcp", {"host": "a.example", "port": "1"})
         )
         reports = [_end(claimed[_DONE], None), _end(blocked, EXIT_BLOCKED)]
         await store.complete_attempts(incarnation_id, reports)

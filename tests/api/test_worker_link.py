@@ -14,6 +14,7 @@ from api.live import LiveApi, make_user
 from weft.api.http.sse import KEEP_ALIVE_S
 from weft.api.worker_link.notices import told_of
 from weft.core.access.rights import Right, UserRole, require
+from weft.core.bounds import LISTED_MAX
 from weft.core.errors import (
     Forbidden,
     ImpossibleCapacity,
@@ -26,7 +27,7 @@ from weft.core.errors import (
 from weft.plugins.log_stores.files import FileLogStore
 from weft.ports.log_store import LogDirectory
 from weft.ports.store import OfferedStore, Registered, WorkerStore
-from weft.ports.worker_link import FRAME_VERSION, LISTED_MAX, Frame
+from weft.ports.worker_link import FRAME_VERSION, Frame
 from weft.settings import InvalidSetting, Settings
 from weft.store import open_driver_store
 from weft.testing.builders import end_report

@@ -4,15 +4,17 @@ import re
 
 import msgspec
 
+from weft.core.bounds import LongNumber, Number, ShortNumber
+
 _NAME = re.compile(r"weft-b([1-9][0-9]{0,17})-j([1-9][0-9]{0,8})-a([1-9][0-9]{0,4})")
 
 
 class AttemptKey(msgspec.Struct, frozen=True, array_like=True, order=True):
     """Which attempt: batch number, job number, attempt number."""
 
-    batch_id: int
-    job_id: int
-    attempt: int
+    batch_id: LongNumber
+    job_id: Number
+    attempt: ShortNumber
 
     @property
     def name(self) -> str:

@@ -5,16 +5,17 @@ kept where the next attempt finds it.
 from typing import NamedTuple, Protocol
 
 from weft.core.attempt_key import AttemptKey
+from weft.core.bounds import Count, Digest, ShortNumber
 from weft.ports.file_store import HeldFile
 
 
 class CheckpointFound(NamedTuple):
     """A directory, packed."""
 
-    attempt: int
+    attempt: ShortNumber
     """Which wrote it."""
-    n_bytes: int
-    digest: bytes
+    n_bytes: Count
+    digest: Digest
     """SHA-256."""
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, Protocol
 
 from weft.core.attempt_key import AttemptKey
+from weft.core.bounds import Name, Number, PathText
 from weft.ports.file_store import HeldFile
 
 Method = Literal["GET", "PUT", "DELETE", "POST"]
@@ -20,13 +21,13 @@ class ToSign(NamedTuple):
     """What an attempt is to do with one object."""
 
     method: Method
-    store: str
-    path: str
-    upload: str = ""
+    store: Name
+    path: PathText
+    upload: PathText = ""
     """Of an object that is stored in parts: PUT a part, GET the list of those behind one, POST its
     end, DELETE what arrived. POST without it begins one.
     """
-    part: int = 0
+    part: Number = 0
 
     @property
     def is_read(self) -> bool:

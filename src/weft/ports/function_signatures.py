@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from weft.core.bounds import LongNumber, Number
 from weft.core.states import Reason
 from weft.wire.signed import Signer
 from weft.wire.spec import JobSpec
 
-ChunkKey = tuple[int, int]
+ChunkKey = tuple[LongNumber, Number]
 """Batch and first job of a chunk."""
 
 

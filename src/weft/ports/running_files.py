@@ -1,9 +1,12 @@
 """The port `running_files`: what the directories of running attempts have at the moment."""
 
 from collections.abc import AsyncIterator, Sequence
-from typing import Final, NamedTuple, Protocol
+from typing import Annotated, Final, NamedTuple, Protocol
+
+from msgspec import Meta
 
 from weft.core.attempt_key import AttemptKey
+from weft.core.bounds import LongNumber, PathText
 
 SECONDS_MAX: Final = 253_402_300_799
 """The end of the year 9999: later dates cannot be written."""
@@ -12,9 +15,9 @@ SECONDS_MAX: Final = 253_402_300_799
 class RunningFile(NamedTuple):
     """A plain file of a running attempt, when it was looked at."""
 
-    path: str
-    n_bytes: int
-    changed_s: float
+    path: PathText
+    n_bytes: LongNumber
+    changed_s: Annotated[float, Meta(ge=0, le=SECONDS_MAX)]
     """Seconds since 1970, at most `SECONDS_MAX`."""
 
 

@@ -9,17 +9,30 @@ import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Final, NamedTuple, Protocol, get_type_hints
+from typing import Annotated, Any, Final, NamedTuple, Protocol, get_type_hints
 
 import msgspec
+from msgspec import Meta
 
 from weft.core.attempt_key import AttemptKey
+from weft.core.bounds import (
+    Count,
+    Digest,
+    Entries,
+    Listed,
+    Milliseconds,
+    Name,
+    Number,
+    PathText,
+    ShortBytes,
+)
 from weft.ports.checkpoints import CheckpointFound
 from weft.ports.file_signing import Signed, ToSign
 from weft.ports.function_signatures import ChunkKey, Refused
 from weft.ports.running_files import RunningFile
 from weft.ports.store.notices import Notices
 from weft.ports.store.worker import (
+    Attempts,
     Claimed,
     EndReport,
     HeartbeatAnswer,
@@ -37,8 +50,7 @@ LOG_BYTES_MAX: Final = 1 << 20
 """Bytes of output in one frame."""
 LOOKED_MAX: Final = 10_000
 """Files in one answer: at their longest paths they fit into a frame."""
-LISTED_MAX: Final = 1000
-"""Batches or jobs in one question that is not about attempts of the worker."""
+_Part = Annotated[bytes, Meta(max_length=LOG_BYTES_MAX)]
 
 
 class LinkTerms(NamedTuple):
@@ -55,11 +67,11 @@ class LinkFacts(msgspec.Struct, frozen=True, array_like=True):
     releases may say more: nobody minds what comes behind.
     """
 
-    delay_ms: float
+    delay_ms: Milliseconds
     """How long the heartbeat before took, there and back."""
-    unshipped_bytes: int
+    unshipped_bytes: Count
     """Output that the api does not have yet."""
-    input_cache_bytes: int
+    input_cache_bytes: Count
 
 
 class Hello(msgspec.Struct, frozen=True):
@@ -91,16 +103,16 @@ class Look(msgspec.Struct, frozen=True):
 class Seen(NamedTuple):
     """What is there: the files by path, or this one, or none; and bytes of it."""
 
-    files: Sequence[RunningFile] = ()
-    data: bytes = b""
+    files: Annotated[Sequence[RunningFile], Meta(max_length=LOOKED_MAX)] = ()
+    data: _Part = b""
 
 
 class LogPart(NamedTuple):
     """Bytes of one file of output."""
 
-    path: str
-    offset: int
-    data: bytes
+    path: PathText
+    offset: Count
+    data: _Part
 
 
 class LinkCalls(WorkerStore, OfferedStore, Protocol):
@@ -109,50 +121,64 @@ class LinkCalls(WorkerStore, OfferedStore, Protocol):
     async def hello(self) -> Hello:
         """Return which database this is, and its terms."""
 
-    async def write_log(self, incarnation_id: int, path: str, offset: int, data: bytes) -> int:
+    async def write_log(
+        self, incarnation_id: Number, path: PathText, offset: Count, data: _Part
+    ) -> int:
         """Keep this part of a file of output, at most `LOG_BYTES_MAX`; return how long the file is
         now. What begins behind its end is not kept: send what is missing first. Repeats are
         harmless.
         """
 
-    async def write_logs(self, incarnation_id: int, parts: Sequence[LogPart]) -> Sequence[int]:
+    async def write_logs(
+        self, incarnation_id: Number, parts: Annotated[Sequence[LogPart], Listed]
+    ) -> Sequence[int]:
         """Do so for parts of many files, at most `LOG_BYTES_MAX` and `LISTED_MAX` in all; -1: this
         one was refused, which `write_log` would say.
         """
 
     async def sign_files(
-        self, incarnation_id: int, key: AttemptKey, wanted: Sequence[ToSign]
+        self,
+        incarnation_id: Number,
+        key: AttemptKey,
+        wanted: Annotated[Sequence[ToSign], Entries],
     ) -> Sequence[Signed]:
         """Return a URL for each of these objects, which a live attempt of this worker is to get or
         to leave. The worker never has what signs them.
         """
 
     async def seal_secrets(
-        self, incarnation_id: int, wanted: Sequence[tuple[AttemptKey, str]], public_key: bytes
+        self,
+        incarnation_id: Number,
+        wanted: Annotated[Sequence[tuple[AttemptKey, Name]], Entries],
+        public_key: ShortBytes,
     ) -> Sequence[StoredSecret | None]:
         """Return secrets as `get_secrets` does, sealed for this key of the worker
         (`wire/link_seal.py`).
         """
 
     async def check_functions(
-        self, incarnation_id: int, chunks: Sequence[tuple[ChunkKey, bytes]]
+        self,
+        incarnation_id: Number,
+        chunks: Annotated[Sequence[tuple[ChunkKey, Digest]], Entries],
     ) -> Sequence[Refused | None]:
         """Return why the functions of these chunks, each with its SHA-256, are not called; None:
         the owner of the batch has signed them.
         """
 
-    async def remove_logs(self, incarnation_id: int, paths: Sequence[str]) -> None:
+    async def remove_logs(
+        self, incarnation_id: Number, paths: Annotated[Sequence[PathText], Entries]
+    ) -> None:
         """Forget these files, or these batches (`attempts/b7`). Repeats are harmless."""
 
-    async def answer_look(self, incarnation_id: int, number: str, seen: Seen) -> None:
+    async def answer_look(self, incarnation_id: Number, number: Name, seen: Seen) -> None:
         """Answer a question; see `Look`. An answer that comes too late is worth nothing."""
 
     async def write_checkpoint(
         self,
-        incarnation_id: int,
+        incarnation_id: Number,
         key: AttemptKey,
-        offset: int,
-        data: bytes,
+        offset: Count,
+        data: _Part,
         found: CheckpointFound,
     ) -> int:
         """Keep this part of what a live attempt has put into its checkpoint's directory, at most
@@ -161,11 +187,13 @@ class LinkCalls(WorkerStore, OfferedStore, Protocol):
         """
 
     async def find_checkpoint(
-        self, incarnation_id: int, key: AttemptKey
+        self, incarnation_id: Number, key: AttemptKey
     ) -> CheckpointFound | None:
         """Return what is kept of the job of a live attempt."""
 
-    async def read_checkpoint(self, incarnation_id: int, key: AttemptKey, offset: int) -> bytes:
+    async def read_checkpoint(
+        self, incarnation_id: Number, key: AttemptKey, offset: Count
+    ) -> bytes:
         """Return a part of it, at most `LOG_BYTES_MAX`; nothing: that is all."""
 
 
@@ -173,7 +201,7 @@ class Beat(NamedTuple):
     """The heartbeat of one worker."""
 
     incarnation_id: int
-    attempts: Sequence[tuple[int, int, int]]
+    attempts: Attempts
     draining: bool
     claiming: bool
     heard: Sequence[int]
@@ -248,16 +276,21 @@ class LinkedStore(WorkerStore, OfferedStore, LookStore, Protocol):
         """
 
 
+NO_FACTS: Final = msgspec.Raw(msgspec.msgpack.encode(None))
+
+
 class Frame(msgspec.Struct, frozen=True, array_like=True):
     """One call."""
 
-    version: int
-    incarnation_id: int
+    version: Number
+    incarnation_id: Number
     """Who asks; 0: it has not registered."""
-    call: str
+    call: Name
     arguments: msgspec.Raw
-    facts: LinkFacts | None = None
-    """Of heartbeats. An api of the release before does not read it."""
+    facts: msgspec.Raw = NO_FACTS
+    """`LinkFacts` of heartbeats. They are read apart, so that no heartbeat is refused for them. An
+    api of the release before does not read them.
+    """
 
 
 @dataclass(frozen=True)
@@ -294,7 +327,7 @@ def call_forms() -> Mapping[str, CallForm]:
 
 def _form_of(name: str) -> CallForm:
     method = getattr(LinkCalls, name)
-    signature, hints = inspect.signature(method), get_type_hints(method)
+    signature, hints = inspect.signature(method), get_type_hints(method, include_extras=True)
     result = hints.pop("return")
     fields: list[Any] = [
         (one, hints[one])

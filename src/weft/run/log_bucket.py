@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from weft.core.bounds import LISTED_MAX
 from weft.core.files.file_stores import parse_bucket
 from weft.plugins.file_stores.s3.signing import ObjectUrls
 from weft.plugins.log_stores.files import FileLogStore
@@ -21,7 +22,7 @@ from weft.plugins.log_stores.s3.shipping import BucketShipper, ShipTerms, Tenant
 from weft.ports.log_store import LogStore
 from weft.ports.patience import until_answered
 from weft.ports.store import StoredFileStore, WorkerStore
-from weft.ports.worker_link import LISTED_MAX, LinkedStore
+from weft.ports.worker_link import LinkedStore
 from weft.run.home import Home
 from weft.run.log_stores import log_store_at
 from weft.settings import Settings

@@ -57,7 +57,7 @@ async def show_metrics(request: AnyRequest) -> Response[bytes]:
     if caller.visit is None and Right.ADMINISTER in RIGHTS_OF[caller.role]:
         registries.append(metrics.REGISTRY)
         if services.link is not None:
-            services.link.show()
+            services.link.hearing.show()
         snapshots = _snapshots(services)
     # Without an answer no counts are shown: the last ones may be those of another tenant.
     with contextlib.suppress(Unavailable):

@@ -42,7 +42,7 @@ async def lose_worker(services: Services, caller: Caller, name: str, pool: str |
 
 def with_link(services: Services, rows: Iterable[Row]) -> list[Row]:
     """Return documents of workers with what those outside have said last."""
-    told = {} if services.link is None else services.link.told()
+    told = {} if services.link is None else services.link.hearing.told()
     return [{**one, "link": _link_of(told, one)} for one in rows]
 
 

@@ -7,12 +7,16 @@ import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hmac import compare_digest
-from typing import Final
+from typing import Any, Final
+
+import msgspec
 
 from weft.api.worker_link.refusals import wrong_frame
 from weft.core.attempt_key import AttemptKey
+from weft.core.bounds import ENTRIES_MAX
 from weft.core.errors import WeftError
 from weft.core.files.file_paths import StoreFile, WrongPath, parts_of, split_store
+from weft.core.files.products import WrongProducts, read_products
 from weft.core.states import Reason
 from weft.ports.file_signing import Signed, ToSign, UrlSigner
 from weft.ports.function_signatures import ChunkKey, FunctionSignatures, Refused, SignedBy
@@ -23,7 +27,8 @@ from weft.wire.link_seal import LinkSealer
 from weft.wire.sealed import OpensSecrets
 from weft.wire.spec import JobSpec, decode_chunk
 
-_DIGEST_BYTES: Final = 32
+_INPUTS_BYTES_MAX: Final = 4 << 20
+"""Of the documents of an attempt's inputs."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +43,8 @@ class LinkedHandOver:
     output_files_max: int = 10_000
     """Of one attempt; of the settings."""
     output_bytes_max: int = 1 << 40
+    products_max: int = 1000
+    product_bytes_max: int = 1 << 20
 
     async def seal(
         self,
@@ -133,10 +140,32 @@ class LinkedHandOver:
         if len(files) > self.output_files_max:
             raise wrong_frame(f"it has more than {self.output_files_max} files")
         for one in files:
-            if len(one.digest) != _DIGEST_BYTES or one.n_bytes < 0 or not _is_left(spec, one):
+            if not _is_left(spec, one):
                 raise wrong_frame(f"its job leaves no such file as {one.path[:80]!r}")
         if sum(one.n_bytes for one in files) > self.output_bytes_max:
             raise wrong_frame(f"it has more than {self.output_bytes_max} bytes of files")
+
+    def check_products(
+        self, products: Sequence[dict[str, Any]], inputs: Sequence[dict[str, Any]] | None
+    ) -> None:
+        """Check products as the worker does that reads them, and what an attempt got for them.
+        Raise `LinkFrameRefused`.
+        """
+        try:
+            read_products(
+                _lines_of(products),
+                products_max=self.products_max,
+                bytes_max=self.product_bytes_max,
+            )
+            read_products(
+                _lines_of(inputs or ()), products_max=ENTRIES_MAX, bytes_max=_INPUTS_BYTES_MAX
+            )
+        except (WrongProducts, TypeError, ValueError, RecursionError) as error:
+            raise wrong_frame(str(error)) from error
+
+
+def _lines_of(documents: Iterable[dict[str, Any]]) -> bytes:
+    return b"\n".join(map(msgspec.json.encode, documents))
 
 
 def _is_left(spec: JobSpec, one: KeptFile) -> bool:

@@ -10,9 +10,10 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Final, TypeVar
 
+from weft.core.bounds import LISTED_MAX
 from weft.core.errors import WeftError
 from weft.ports.spool import Spool, Spooled, SpoolLimits
-from weft.ports.worker_link import LISTED_MAX, LinkedStore
+from weft.ports.worker_link import LinkedStore
 from weft.telemetry import metrics
 from weft.telemetry.log import get_logger
 

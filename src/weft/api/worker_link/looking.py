@@ -12,8 +12,8 @@ from weft.api.worker_link.notices import LinkNotices, Listener
 from weft.api.worker_link.refusals import wrong_frame
 from weft.core.errors import FileElsewhere, WeftError
 from weft.core.files.file_paths import WrongPath, parts_of
-from weft.ports.running_files import SECONDS_MAX, RunningAttempt, RunningFile
-from weft.ports.worker_link import LOG_BYTES_MAX, LOOKED_MAX, LinkedStore, Look, LookStore, Seen
+from weft.ports.running_files import RunningAttempt, RunningFile
+from weft.ports.worker_link import LOG_BYTES_MAX, LinkedStore, Look, LookStore, Seen
 
 ANSWER_S: Final = 5.0
 _ASKED_MAX: Final = 16
@@ -55,8 +55,6 @@ class LinkedRunningFiles:
 
     async def take(self, store: LookStore, incarnation_id: int, number: str, seen: Seen) -> None:
         """Take an answer. Raise `LinkFrameRefused`."""
-        if len(seen.files) > LOOKED_MAX or len(seen.data) > LOG_BYTES_MAX:
-            raise wrong_frame(f"it has more than {LOOKED_MAX} files or {LOG_BYTES_MAX} bytes")
         for one in seen.files:
             _check(one)
         asked = self._asked.get(number)
@@ -137,8 +135,6 @@ def _check(one: RunningFile) -> None:
         parts_of(one.path)
     except WrongPath as error:
         raise wrong_frame(str(error)) from error
-    if not (0 <= one.n_bytes < 2**63 and 0 <= one.changed_s <= SECONDS_MAX):
-        raise wrong_frame("it names a file of an impossible length or date")
 
 
 def _elsewhere(of: RunningAttempt, why: str) -> FileElsewhere:

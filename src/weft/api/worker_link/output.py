@@ -15,7 +15,7 @@ from weft.core.errors import SpoolFull
 from weft.ports.checkpoints import CheckpointFound
 from weft.ports.spool import Spool
 from weft.ports.store import Claimed, EndReport
-from weft.ports.worker_link import LISTED_MAX, LOG_BYTES_MAX, LinkedStore, LinkTerms, LogPart
+from weft.ports.worker_link import LOG_BYTES_MAX, LinkedStore, LinkTerms, LogPart
 from weft.telemetry import metrics
 from weft.wire.log_format import attempt_of
 
@@ -84,8 +84,6 @@ class LinkedOutput:
     ) -> int:
         """Keep a part of a file. Raise `LinkRefused`, `LinkFrameRefused`, `SpoolFull`."""
         path, data = given["path"], given["data"]
-        if len(data) > LOG_BYTES_MAX:
-            raise wrong_frame(f"it has more than {LOG_BYTES_MAX} bytes of output")
         if (key := attempt_of(path)) is not None:
             await self._check_live(store, incarnation_id, key)
         try:
@@ -99,11 +97,12 @@ class LinkedOutput:
             raise
 
     async def write_many(
-        self, store: LinkedStore, terms: LinkTerms, incarnation_id: int, parts: Sequence[LogPart]
+        self, store: LinkedStore, terms: LinkTerms, incarnation_id: int, given: Mapping[str, Any]
     ) -> list[int]:
         """Keep parts of many files; see the port. Raise `LinkRefused`, `LinkFrameRefused`."""
-        if len(parts) > LISTED_MAX or sum(len(one.data) for one in parts) > LOG_BYTES_MAX:
-            raise wrong_frame(f"it has more than {LOG_BYTES_MAX} bytes or {LISTED_MAX} parts")
+        parts: Sequence[LogPart] = given["parts"]
+        if sum(len(one.data) for one in parts) > LOG_BYTES_MAX:
+            raise wrong_frame(f"it has more than {LOG_BYTES_MAX} bytes")
         root = _place(terms)
         keys = {one.path: key for one in parts if (key := attempt_of(one.path)) is not None}
         live = await self._keys(store, incarnation_id, set(keys.values()))
@@ -150,8 +149,6 @@ class LinkedOutput:
         self, store: LinkedStore, terms: LinkTerms, incarnation_id: int, given: Mapping[str, Any]
     ) -> int:
         """Keep a part of a checkpoint. Raise `LinkRefused`, `LinkFrameRefused`, `SpoolFull`."""
-        if len(given["data"]) > LOG_BYTES_MAX:
-            raise wrong_frame(f"it has more than {LOG_BYTES_MAX} bytes of a checkpoint")
         key: AttemptKey = given["key"]
         await self._check_live(store, incarnation_id, key, ask=True)
         found = given["found"]._replace(attempt=key.attempt)

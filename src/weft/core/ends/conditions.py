@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from types import MappingProxyType
-from typing import Any, Final, Literal, get_args
+from typing import Annotated, Any, Final, Literal, get_args
+
+from msgspec import Meta
 
 Kind = Literal[
     "executor_unavailable", "application_unavailable", "storage_unavailable", "quota",
@@ -26,7 +28,8 @@ NAME_CHARS_MAX: Final = 64
 TEXT_CHARS_MAX: Final = 1000
 MESSAGE_CHARS_MAX: Final = 300
 _FIELDS: Final = ("condition", "tester", "parameters")
-_NAME: Final = re.compile(rf"[A-Za-z_][A-Za-z0-9_]{{0,{NAME_CHARS_MAX - 1}}}")
+_NAME_FORM: Final = rf"\A[A-Za-z_][A-Za-z0-9_]{{0,{NAME_CHARS_MAX - 1}}}\Z"
+_NAME: Final = re.compile(_NAME_FORM)
 
 
 class WrongAsk(ValueError):
@@ -37,9 +40,15 @@ class WrongAsk(ValueError):
 class Ask:
     """A condition and how to test whether it is over."""
 
-    condition: str
-    tester: str
-    parameters: dict[str, str] = field(default_factory=dict)
+    condition: Kind
+    tester: Annotated[str, Meta(pattern=_NAME_FORM)]
+    parameters: Annotated[
+        dict[
+            Annotated[str, Meta(pattern=_NAME_FORM)],
+            Annotated[str, Meta(max_length=TEXT_CHARS_MAX, pattern=r"\A[^\0]*\Z")],
+        ],
+        Meta(max_length=PARAMETERS_MAX),
+    ] = field(default_factory=dict)
 
 
 class Blocked(Exception):
@@ -106,7 +115,7 @@ def checked_ask(condition: object, tester: object, parameters: object) -> Ask:
         raise WrongAsk(f"its condition is not one of {', '.join(KINDS)}")
     if not _is_name(tester):
         raise WrongAsk("its tester is not the name of one")
-    return Ask(str(condition), str(tester), _parameters(parameters))
+    return Ask(condition, str(tester), _parameters(parameters))
 
 
 def write_ask(ask: Ask) -> bytes:

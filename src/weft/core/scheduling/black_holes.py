@@ -10,6 +10,7 @@ from typing import Final, Literal
 import msgspec
 
 from weft.core.backoff import backoff_s
+from weft.core.bounds import Seconds, Text
 
 FAILURES_MIN: Final = 10
 BATCHES_MIN: Final = 3
@@ -56,10 +57,10 @@ class BlackHole(msgspec.Struct, frozen=True):
 class AvoidedNode(msgspec.Struct, frozen=True):
     """A node of an engine on which a gateway begins nothing for now."""
 
-    node: str
-    seconds: float
+    node: Text
+    seconds: Seconds
     """For how long from now."""
-    reason: str
+    reason: Text
 
 
 def find_black_holes(

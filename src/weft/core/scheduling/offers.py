@@ -6,11 +6,20 @@ Numbers are amounts, which a job takes while it runs; words have to be offered. 
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Final, cast
+from typing import Annotated, Final, cast
 
+from msgspec import Meta
+
+from weft.core.bounds import Name
 from weft.core.scheduling import time_limits
 
-Offer = int | str | Sequence[str]
+AMOUNT_MAX: Final = 1_000_000_000
+Offer = (
+    Annotated[int, Meta(ge=0, le=AMOUNT_MAX)]
+    | Name
+    | Annotated[Sequence[Name], Meta(max_length=1000)]
+)
+Offers = Annotated[Mapping[Name, Offer], Meta(max_length=1000)]
 Ask = int | str | Sequence[str]
 """Several words: one of them."""
 PREEMPTIBLE: Final = "preemptible"
@@ -28,7 +37,6 @@ FOREIGN: Final = "foreign"
 """Asked for besides by jobs that programs run which are not weft's: no worker consumes them."""
 POSTGRES: Final = "postgres"
 """The transport of a queue whose jobs workers claim from the database."""
-AMOUNT_MAX: Final = 1_000_000_000
 RESERVED: Final = frozenset(
     {"cpu", "memory", "storage", "storage_mib", "executor", "pool", "queue", "slots"}
 ) | {time_limits.ASK, TRANSPORT, CONSUMES, FOREIGN}

@@ -2,31 +2,55 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Annotated, Any, NamedTuple, Protocol
 
 import msgspec
+from msgspec import Meta
 
 from weft.core.attempt_key import AttemptKey
+from weft.core.bounds import (
+    ENTRIES_MAX,
+    AttemptIds,
+    Count,
+    Digest,
+    Entries,
+    Integer,
+    JobIds,
+    Listed,
+    LongNumber,
+    Name,
+    Number,
+    PathText,
+    ShortNumber,
+    Signed,
+    Text,
+)
 from weft.core.command import Command
 from weft.core.ends.conditions import Ask
-from weft.core.files.log_location import LogLocation
+from weft.core.files.log_location import LOG_LOCATION_BYTES, LogLocation
 from weft.core.scheduling.black_holes import AvoidedNode
-from weft.core.scheduling.offers import Offer
+from weft.core.scheduling.offers import Offers
+from weft.core.states import PhaseNumber, ReasonNumber
 from weft.wire.sealed import SecretRow
+
+Attempts = Annotated[Sequence[AttemptIds], Entries]
+_Location = Annotated[
+    LogLocation, Meta(min_length=LOG_LOCATION_BYTES, max_length=LOG_LOCATION_BYTES)
+]
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClaimRequest:
     """The size of a claim, and hints from the worker's earlier claims."""
 
-    budget_cpu_m: int
-    budget_memory_mib: int
-    limit_jobs: int
-    call: int = 0
+    budget_cpu_m: Signed
+    budget_memory_mib: Signed
+    limit_jobs: Annotated[int, Meta(ge=0, le=ENTRIES_MAX)]
+    call: LongNumber = 0
     """Number of this claim, unique in the incarnation; 0: the claim is never confirmed."""
-    hints: Mapping[int, int] = field(default_factory=dict)
+    hints: Annotated[Mapping[LongNumber, Number], Entries] = field(default_factory=dict)
     """By `Claimed.runnable_id`: the last job claimed from that range. Only a hint."""
-    passes: tuple[int, int] | None = None
+    passes: JobIds | None = None
     """For `claim_reserved`: a job (batch, number) that this worker has and that waits for room."""
 
 
@@ -53,49 +77,49 @@ class Claimed:
 class StartReport:
     """An attempt began to run `age_us` microseconds ago by a monotonic clock."""
 
-    batch_id: int
-    job_id: int
-    attempt: int
-    age_us: int
+    batch_id: LongNumber
+    job_id: Number
+    attempt: ShortNumber
+    age_us: Signed
 
 
 @dataclass(frozen=True, kw_only=True)
 class PhaseReport:
     """An attempt entered a phase (`core.states.Phase`), or its engine says something new there."""
 
-    batch_id: int
-    job_id: int
-    attempt: int
-    phase: int
-    message: str = ""
+    batch_id: LongNumber
+    job_id: Number
+    attempt: ShortNumber
+    phase: PhaseNumber
+    message: Text = ""
     """What the engine says; empty: nothing new."""
 
 
 class EndReport(msgspec.Struct, frozen=True, kw_only=True):
     """An attempt ended. A Struct, because one is made for every attempt: it costs a tenth."""
 
-    batch_id: int
-    job_id: int
-    attempt: int
-    start_age_us: int | None
+    batch_id: LongNumber
+    job_id: Number
+    attempt: ShortNumber
+    start_age_us: Signed | None
     """None: it never started."""
-    end_age_us: int
-    reason: int | None
+    end_age_us: Signed
+    reason: ReasonNumber | None
     """`Reason`.
 
     None: success. PREEMPTED returns the job to the queue (drain); without a start it hands back a
     lease.
     """
-    exit_code: int | None
-    signal: int | None
-    cpu_ms: int
-    memory_peak_bytes: int
-    stdout_bytes: int
-    stderr_bytes: int
+    exit_code: Integer | None
+    signal: Annotated[int, Meta(ge=0, le=255)] | None
+    cpu_ms: Count
+    memory_peak_bytes: Count
+    stdout_bytes: Count
+    stderr_bytes: Count
     truncated: bool
-    location: LogLocation | None
+    location: _Location | None
     """Where the log store put the output; None: the log store finds it by the attempt."""
-    message: str
+    message: Text
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -189,13 +213,13 @@ class OfferAnswer(NamedTuple):
 class FileWanted(NamedTuple):
     """A file that an attempt is to get."""
 
-    batch_id: int | None
+    batch_id: LongNumber | None
     """None: of its own batch."""
-    job_id: int
+    job_id: Number
     """0: of a parent, or of the batch itself."""
-    parent: str | None
+    parent: PathText | None
     """The name of a parent of the job."""
-    path: str
+    path: PathText
 
 
 class FoundFile(NamedTuple):
@@ -213,12 +237,12 @@ class FoundFile(NamedTuple):
 class KeptFile(msgspec.Struct, frozen=True, array_like=True):
     """A file that an attempt has left."""
 
-    path: str
-    n_bytes: int
-    digest: bytes
-    address: str | None = None
+    path: PathText
+    n_bytes: Count
+    digest: Digest
+    address: PathText | None = None
     """Where it is kept; None: weft keeps it itself."""
-    message: str | None = None
+    message: Text | None = None
     """Its text, if it is a message for a sink."""
 
 
@@ -226,7 +250,7 @@ class OfferedStore(Protocol):
     """The calls of an agent that takes jobs from transports."""
 
     async def list_consumed(
-        self, incarnation_id: int, transports: Sequence[str]
+        self, incarnation_id: Number, transports: Annotated[Sequence[Name], Listed]
     ) -> Sequence[tuple[str, str, str]]:
         """Return the queues that this worker consumes from these transports: transport, tenant
         and queue, in order.
@@ -234,11 +258,11 @@ class OfferedStore(Protocol):
 
     async def claim_offered(
         self,
-        incarnation_id: int,
-        transport: str,
-        tenant: str,
-        queue: str,
-        offers: Sequence[tuple[int, int, int]],
+        incarnation_id: Number,
+        transport: Name,
+        tenant: Name,
+        queue: Name,
+        offers: Annotated[Sequence[tuple[LongNumber, Number, LongNumber]], Listed],
         request: ClaimRequest,
     ) -> Sequence[OfferAnswer]:
         """Take the jobs of offers (batch, job, offer) of which messages of a queue told, as far as
@@ -252,19 +276,19 @@ class WorkerStore(Protocol):
     async def register_worker(
         self,
         *,
-        name: str,
-        host: str,
-        pool: str,
-        incarnation: str,
-        cpu_m: int,
-        memory_mib: int,
-        storage_mib: int,
-        gpu: int,
-        offers: Mapping[str, Offer],
-        version: str,
+        name: Name,
+        host: Name,
+        pool: Name,
+        incarnation: Name,
+        cpu_m: Signed,
+        memory_mib: Signed,
+        storage_mib: Signed,
+        gpu: Integer,
+        offers: Offers,
+        version: Name,
         same_host_proved_gone: bool,
-        log_place: str | None = None,
-        log_directory: str | None = None,
+        log_place: PathText | None = None,
+        log_directory: PathText | None = None,
         outlives: bool = False,
     ) -> Registered:
         """Register this worker. Repeats are harmless.
@@ -273,7 +297,7 @@ class WorkerStore(Protocol):
         `outlives`: what it runs outlives its host, so that its silence proves nothing.
         """
 
-    async def claim_jobs(self, incarnation_id: int, request: ClaimRequest) -> Sequence[Claimed]:
+    async def claim_jobs(self, incarnation_id: Number, request: ClaimRequest) -> Sequence[Claimed]:
         """Take ready jobs.
 
         They are chosen by fair share, then priority, then age. The first may exceed the budget if
@@ -282,11 +306,15 @@ class WorkerStore(Protocol):
         """
 
     async def get_chunks(
-        self, batch_ids: Sequence[int], chunk_firsts: Sequence[int]
+        self,
+        batch_ids: Annotated[Sequence[LongNumber], Entries],
+        chunk_firsts: Annotated[Sequence[Number], Entries],
     ) -> Mapping[tuple[int, int], bytes]:
         """Return spec chunks by (batch, first job)."""
 
-    async def list_job_users(self, jobs: Sequence[tuple[int, int]]) -> Sequence[JobUser]:
+    async def list_job_users(
+        self, jobs: Annotated[Sequence[JobIds], Entries]
+    ) -> Sequence[JobUser]:
         """Return whose these jobs are, by batch and job, in no fixed order; jobs that are gone are
         left out.
         """
@@ -297,33 +325,41 @@ class WorkerStore(Protocol):
         """
 
     async def get_payload_part(
-        self, batch_id: int, digest: bytes, part: int
+        self, batch_id: LongNumber, digest: Digest, part: Number
     ) -> tuple[int, bytes] | None:
         """Return the length of a payload, and this part of it; None: there is no such part."""
 
     async def get_app_part(
-        self, batch_id: int, digest: bytes, part: int
+        self, batch_id: LongNumber, digest: Digest, part: Number
     ) -> tuple[int, bytes] | None:
         """Return the length of the packed folder of an application that jobs of this batch run,
         and this part of it; None: there is no such part.
         """
 
     async def get_secrets(
-        self, incarnation_id: int, wanted: Sequence[tuple[AttemptKey, str]]
+        self,
+        incarnation_id: Number,
+        wanted: Annotated[Sequence[tuple[AttemptKey, Name]], Entries],
     ) -> Sequence[StoredSecret | None]:
         """Return secrets by name for attempts, in this order: those of the user of their batch.
         None: this worker does not have the attempt.
         """
 
     async def find_files(
-        self, incarnation_id: int, key: AttemptKey, wanted: Sequence[FileWanted]
+        self,
+        incarnation_id: Number,
+        key: AttemptKey,
+        wanted: Annotated[Sequence[FileWanted], Entries],
     ) -> Sequence[FoundFile | None]:
         """Return what is known of files that an attempt is to get, in this order. None: this
         worker does not have the attempt, or its user may not read that batch.
         """
 
     async def find_stores(
-        self, incarnation_id: int, key: AttemptKey, names: Sequence[str]
+        self,
+        incarnation_id: Number,
+        key: AttemptKey,
+        names: Annotated[Sequence[Name], Listed],
     ) -> Sequence[StoredFileStore | None]:
         """Return stores of the attempt's tenant by name, in this order. None: there is no such
         store; empty: this worker does not have the attempt.
@@ -331,12 +367,12 @@ class WorkerStore(Protocol):
 
     async def record_files(
         self,
-        incarnation_id: int,
+        incarnation_id: Number,
         key: AttemptKey,
-        files: Sequence[KeptFile],
+        files: Annotated[Sequence[KeptFile], Entries],
         *,
-        staging_ms: int,
-        storing_ms: int,
+        staging_ms: Number,
+        storing_ms: Number,
     ) -> bool:
         """Note what an attempt has left, before its end is reported, and how long it waited for
         its files. Return whether this worker has the attempt. Repeats are harmless.
@@ -344,48 +380,48 @@ class WorkerStore(Protocol):
 
     async def record_products(
         self,
-        incarnation_id: int,
+        incarnation_id: Number,
         key: AttemptKey,
-        products: Sequence[dict[str, Any]],
+        products: Annotated[Sequence[dict[str, Any]], Entries],
         *,
-        inputs: Sequence[dict[str, Any]] | None,
+        inputs: Annotated[Sequence[dict[str, Any]], Entries] | None,
     ) -> bool:
         """Note what an attempt has made, before its end is reported, which decides whether it is
         kept; `inputs`: the files that it got. Return whether this worker has the attempt. Repeats
         are harmless.
         """
 
-    async def wait_for_work(self, incarnation_id: int) -> bool:
+    async def wait_for_work(self, incarnation_id: Number) -> bool:
         """Record that this worker waits.
 
         True: there is work, claim again; False: a notice on `work` will follow.
         """
 
     async def start_attempts(
-        self, incarnation_id: int, reports: Sequence[StartReport]
+        self, incarnation_id: Number, reports: Annotated[Sequence[StartReport], Entries]
     ) -> Sequence[str]:
         """Record starts; return `ok` or `stale` per row."""
 
     async def record_phases(
-        self, incarnation_id: int, reports: Sequence[PhaseReport]
+        self, incarnation_id: Number, reports: Annotated[Sequence[PhaseReport], Entries]
     ) -> Sequence[str]:
         """Record phases of attempts; return `ok` or `stale` per row."""
 
     async def complete_attempts(
-        self, incarnation_id: int, reports: Sequence[EndReport]
+        self, incarnation_id: Number, reports: Annotated[Sequence[EndReport], Entries]
     ) -> Sequence[str]:
         """Record ends.
 
         Return per row `ok` (also for a repeat) or `stale` (no longer the owner: forget it).
         """
 
-    async def ask_block(self, incarnation_id: int, key: AttemptKey, ask: Ask) -> bool:
+    async def ask_block(self, incarnation_id: Number, key: AttemptKey, ask: Ask) -> bool:
         """Note what a running attempt asks to wait for, before its end is reported as an exit with
         75: then the job is blocked on that condition. Return whether this worker has the attempt.
         """
 
     async def claim_reserved(
-        self, incarnation_id: int, request: ClaimRequest
+        self, incarnation_id: Number, request: ClaimRequest
     ) -> tuple[Sequence[Claimed], bool]:
         """Take the job that this worker is kept for: it starts as soon as there is room. Called
         again before it has started: take jobs within the budget whose time limits end them before
@@ -396,12 +432,15 @@ class WorkerStore(Protocol):
         """
 
     async def complete_and_claim(
-        self, incarnation_id: int, reports: Sequence[EndReport], request: ClaimRequest
+        self,
+        incarnation_id: Number,
+        reports: Annotated[Sequence[EndReport], Entries],
+        request: ClaimRequest,
     ) -> tuple[Sequence[str], Sequence[Claimed]]:
         """Do both in one transaction, at little more than the cost of one."""
 
     async def list_to_stop(
-        self, incarnation_id: int, attempts: Sequence[tuple[int, int, int]]
+        self, incarnation_id: Number, attempts: Attempts
     ) -> Sequence[tuple[int, int, int]]:
         """Return which of these (batch, job, attempt) must be stopped: they are cancelled, or
         this incarnation no longer owns them.
@@ -410,7 +449,7 @@ class WorkerStore(Protocol):
         """
 
     async def list_commands(
-        self, incarnation_id: int, attempts: Sequence[tuple[int, int, int]]
+        self, incarnation_id: Number, attempts: Attempts
     ) -> tuple[Sequence[Command], bool]:
         """Return what these (batch, job, attempt) are to be told, and whether to ask again after
         later claims: their jobs may have to be told something, too.
@@ -418,49 +457,55 @@ class WorkerStore(Protocol):
         Called on each notice on `command`, and after each gap in the notices.
         """
 
-    async def list_time_limits(
-        self, attempts: Sequence[tuple[int, int, int]]
-    ) -> Mapping[tuple[int, int, int], int]:
+    async def list_time_limits(self, attempts: Attempts) -> Mapping[tuple[int, int, int], int]:
         """Return the time limits in ms of those of these (batch, job, attempt) whose `retry_with`
         says something about them; the others have that of their spec.
         """
 
-    async def note_avoided(self, incarnation_id: int, nodes: Sequence[AvoidedNode]) -> None:
+    async def note_avoided(
+        self, incarnation_id: Number, nodes: Annotated[Sequence[AvoidedNode], Listed]
+    ) -> None:
         """Record which nodes a gateway avoids now, instead of earlier ones; the first hundred."""
 
     async def list_choices(
-        self, batch_ids: Sequence[int]
+        self, batch_ids: Annotated[Sequence[LongNumber], Entries]
     ) -> Mapping[int, Mapping[str, Sequence[str]]]:
         """Return what the tenants of these batches let their jobs choose now, by kind; tenants
         without lists are left out.
         """
 
     async def acknowledge_commands(
-        self, incarnation_id: int, obeyed: Sequence[tuple[int, AttemptKey, str]]
+        self,
+        incarnation_id: Number,
+        obeyed: Annotated[Sequence[tuple[LongNumber, AttemptKey, Text]], Entries],
     ) -> None:
         """Record what came of commands, by number: an empty text, or why they were not obeyed.
         Repeats are harmless.
         """
 
-    async def list_removed(self, batch_ids: Sequence[int]) -> Sequence[int]:
+    async def list_removed(
+        self, batch_ids: Annotated[Sequence[LongNumber], Listed]
+    ) -> Sequence[int]:
         """Return which of these batches were deleted and are removed.
 
         Called after each gap in the notices, and on each notice on `removed`.
         """
 
-    async def list_ended_jobs(self, jobs: Sequence[tuple[int, int]]) -> Sequence[tuple[int, int]]:
+    async def list_ended_jobs(
+        self, jobs: Annotated[Sequence[JobIds], Listed]
+    ) -> Sequence[tuple[int, int]]:
         """Return which of these (batch, job) have ended or are gone: no attempt will follow,
         unless somebody retries them.
         """
 
     async def heartbeat(
         self,
-        incarnation_id: int,
-        attempts: Sequence[tuple[int, int, int]],
+        incarnation_id: Number,
+        attempts: Attempts,
         *,
         draining: bool,
         claiming: bool = False,
-        heard: Sequence[int] = (),
+        heard: Annotated[Sequence[LongNumber], Entries] = (),
     ) -> HeartbeatAnswer:
         """Report that the worker lives and which attempts it has; roll up usage.
 
@@ -470,11 +515,11 @@ class WorkerStore(Protocol):
         `heard`: numbers of claims whose replies have arrived (`ClaimRequest.call`).
         """
 
-    async def finish_drain(self, incarnation_id: int) -> bool:
+    async def finish_drain(self, incarnation_id: Number) -> bool:
         """End this worker, which drains, if nothing runs there; return whether it has ended.
 
         False: it may take jobs again, or has some of which it did not hear; heartbeats tell.
         """
 
-    async def leave(self, incarnation_id: int) -> None:
+    async def leave(self, incarnation_id: Number) -> None:
         """Unregister the worker; attempts that it still has are lost at once."""

@@ -120,9 +120,9 @@ def unpack(file: IO[bytes], target: Path, bytes_max: int) -> None:
     for entry in entries(file, bytes_max):
         path = target / entry.name
         if entry.file is None:
-            path.mkdir(mode=0o755, exist_ok=True)
+            _make_directory(target, path)
             continue
-        _make_parents(target, path.parent)
+        _make_directory(target, path.parent)
         mode = _PROGRAM if entry.is_program else _PLAIN
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         with os.fdopen(os.open(path, flags, mode), "wb") as out:
@@ -131,10 +131,10 @@ def unpack(file: IO[bytes], target: Path, bytes_max: int) -> None:
                 out.write(piece)
 
 
-def _make_parents(target: Path, parent: Path) -> None:
-    if parent != target:
-        _make_parents(target, parent.parent)
-        parent.mkdir(mode=0o755, exist_ok=True)
+def _make_directory(target: Path, path: Path) -> None:
+    if path != target:
+        _make_directory(target, path.parent)
+        path.mkdir(mode=0o755, exist_ok=True)
 
 
 def _safe_name(text: str) -> str:

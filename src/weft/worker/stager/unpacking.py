@@ -13,7 +13,7 @@ from typing import IO, Final
 from weft.core.files.file_paths import WrongPath, parts_of
 from weft.ports.file_store import FileDiffers, FileRefused
 from weft.wire.walking import NotPlain, entered, make_file
-from weft.worker.stager.packing import leads_out
+from weft.worker.stager.links import Place, check_links
 
 _PIECE_BYTES: Final = 1 << 20
 _X: Final = 0o100
@@ -49,7 +49,7 @@ class Unpacking:
             raise FileDiffers(f"it cannot be unpacked: {str(error) or 'it ends'}") from error
 
     def _unpack_tar(self, archive: IO[bytes]) -> None:
-        links = []
+        links: dict[Place, str] = {}
         with tarfile.open(fileobj=archive, mode="r|*") as tar:
             for one in tar:
                 parts = self._parts(one.name)
@@ -59,11 +59,12 @@ class Unpacking:
                     body = tar.extractfile(one)
                     assert body is not None
                     self._write(parts, body, is_program=bool(one.mode & _X))
-                elif one.issym() and self._links and not leads_out(parts, one.linkname):
-                    links.append((parts, one.linkname))
+                elif one.issym() and self._links and parts and parts not in links:
+                    links[parts] = one.linkname
                 else:
                     raise FileRefused(f"it holds {one.name[:80]!r}, which is no plain file")
-        for parts, target in links:  # last, so that nothing is written through one
+        check_links(links)
+        for parts, target in links.items():  # last, so that nothing is written through one
             self._link(parts, target)
 
     def _unpack_zip(self, archive: IO[bytes]) -> None:

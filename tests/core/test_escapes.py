@@ -32,3 +32,17 @@ def test_begun_sequence_waits(text: str) -> None:
 @pytest.mark.parametrize("text", ["", "\x1b[31m", "\x1b]", f"\x1b[{'1' * 100}", "[31"])
 def test_others_do_not_wait(text: str) -> None:
     assert begun_sequence(text) == ""
+
+
+@pytest.mark.parametrize(
+    ("codes", "shown"),
+    [
+        ("8", None), ("08", None), ("0008", None), ("1;8;31", "1;31"), ("8:0", None),
+        ("1:8", None), ("38;9;8", "38;9"), ("12;20;28;53", None), ("", ""), ("0", "0"),
+        ("38;5;8", "38;5;8"), ("48;2;8;8;8;8", "48;2;8;8;8"), ("38:5:8;8", "38:5:8"),
+        ("4:3", "4:3"), ("1;;31", "1;;31"), ("9" * 5000, None),
+    ],
+)  # fmt: skip
+def test_nothing_is_concealed(codes: str, shown: str | None) -> None:
+    wanted = "" if shown is None else f"\x1b[{shown}m"
+    assert only_colours(f"\x1b[{codes}mtext") == f"{wanted}text"

@@ -3,6 +3,8 @@ characters, and marks that change the direction of writing.
 """
 
 import re
+from collections.abc import Iterator
+from itertools import islice
 from typing import Final
 
 SEQUENCE_CHARS_MAX: Final = 64
@@ -20,6 +22,11 @@ and newline). Its repeated classes have no character in common and none is ESC, 
 linear in any text.
 """
 _BEGUN: Final = re.compile(f"\x1b(?:\\[[0-?]{{0,{SEQUENCE_CHARS_MAX}}}[ -/]{{0,8}})?\\Z")
+
+_STYLES: Final = frozenset({*range(8), 9, *range(21, 26), 27, 29, *range(30, 50), *range(90, 108)})
+"""Codes of a colour sequence that stay: all but those that conceal, or that few terminals know."""
+_PALETTES: Final = {"5": 1, "2": 3}
+"""Of larger palettes, how many numbers follow."""
 
 
 def escaped_in_json(text: str, steering: re.Pattern[str] = _STEERING) -> str:
@@ -42,8 +49,11 @@ def without_escapes(text: str) -> str:
 
 
 def only_colours(text: str) -> str:
-    r"""Return a text for a terminal: colours and carriage returns stay, the rest steers nothing.
+    r"""Return a text for a terminal: colours and carriage returns stay, the rest steers nothing
+    and conceals nothing.
 
+    >>> only_colours("\x1b[1;8mhidden")
+    '\x1b[1mhidden'
     >>> only_colours("\x1b[31mred\x1b[2J\r")
     '\x1b[31mred\ufffd[2J\r'
     """
@@ -62,6 +72,21 @@ def begun_sequence(text: str) -> str:
 
 
 def _colour_only(found: re.Match[str]) -> str:
-    if found["colour"] is not None or found[0] == "\r":
+    if (codes := found["colour"]) is not None:
+        kept = ";".join(_styles(codes))
+        return f"\x1b[{kept}m" if kept or not codes else ""
+    if found[0] == "\r":
         return found[0]
     return f"\ufffd{found[0][1:]}"
+
+
+def _styles(codes: str) -> Iterator[str]:
+    given = iter(codes.split(";"))
+    for one in given:
+        first, colon, _ = one.partition(":")
+        code = int(first or 0) if len(first) <= SEQUENCE_CHARS_MAX else -1
+        if code in {38, 48} and not colon:
+            kind = next(given, "")
+            yield from (one, kind, *islice(given, _PALETTES.get(kind.lstrip("0"), 0)))
+        elif code in _STYLES and not (colon and code not in {4, 38, 48}):
+            yield one

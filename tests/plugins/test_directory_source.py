@@ -82,12 +82,14 @@ def test_what_is_wrong_with_one_file_is_told_of_it_alone(reader: Reader) -> None
     reader.put("d.json", "{}")
     (reader.path / "e.json").write_bytes(b"\xff")
     reader.put("f.json", "[" * 60_000)
+    reader.put("g.json", '{"x":' + '{"a":' * 900 + "1" + "}" * 901)
     found = {one.key: one.error for one in reader.read().items}
     assert found["a"].startswith("it is not JSON")
     assert found["b"] == "it is not a JSON object"
     assert found["c"] == "it has more than 64 KiB"
     assert found["d"] == ""
     assert found["f"].startswith("it is not JSON")
+    assert found["g"] == "it is not JSON: it is nested more than 100 deep"
 
 
 def test_links_and_others_are_no_items(reader: Reader, tmp_path: Path) -> None:

@@ -184,6 +184,7 @@ EVENTS = MappingProxyType(
         "attempt.files_failed": "files of an attempt could not be brought, by a mistake · key",
         "attempt.not_handed_over": "jobs do not get what they need, by a mistake · key (a first "
         "one), jobs",
+        "attempt.not_kept": "outputs or products of an attempt are not kept, by a mistake · key",
         "attempt.ends_stale": "attempts ended that this worker no longer holds · count, first",
         # api
         "request.answered": "a request was answered · method, route, status, client (its "

@@ -6,10 +6,11 @@ from typing import Any, Final
 
 import msgspec
 
+from weft.core.bounded import read_json
+
 PRODUCTS_VARIABLE: Final = "WEFT_PRODUCTS"
 PRODUCT_BYTES_MAX: Final = 1 << 16
 """Of one product."""
-_decode: Final = msgspec.json.Decoder(dict[str, Any]).decode
 
 
 class WrongProducts(Exception):
@@ -44,8 +45,8 @@ def _read(number: int, line: bytes) -> dict[str, Any]:
     if len(line) > PRODUCT_BYTES_MAX:
         raise WrongProducts(f"line {number} has more than {PRODUCT_BYTES_MAX} bytes")
     try:
-        found = _decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        found: dict[str, Any] = read_json(line, dict[str, Any])
+    except msgspec.DecodeError as error:
         raise WrongProducts(f"line {number} is no JSON object: {error}"[:200]) from error
     n_digits = 0
     for leaf in _leaves(found):

@@ -1,10 +1,10 @@
 """The look-up `sql`: what one row of a query says, asked as sources are."""
 
 import asyncio
-import json
 from collections.abc import Mapping
 from typing import Any
 
+from weft.core.bounded import PAGE_DEPTH_MAX, read_json
 from weft.core.lines.sql import Statement, parse_statement
 from weft.plugins.sources.sql import as_json, asked
 from weft.ports.lookup import ANSWER_BYTES_MAX, LookUpAway
@@ -29,4 +29,4 @@ class SqlLookUp:
         if found and len(found[0][0]) > ANSWER_BYTES_MAX:
             said = f"the row has more than {ANSWER_BYTES_MAX >> 10} KiB"
             raise LookUpAway(said, alone=True)
-        return json.loads(found[0][0]) if found else None
+        return read_json(found[0][0], depth_max=PAGE_DEPTH_MAX) if found else None

@@ -4,7 +4,6 @@ Only programs that the site names are run. One that does not end in time is kill
 running ends with the process in which this source is read.
 """
 
-import json
 import os
 import selectors
 import subprocess
@@ -13,6 +12,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import IO, Any, Final
 
+from weft.core.bounded import read_json
 from weft.plugins.sources.http import item_of
 from weft.ports.source import READING_BYTES_MAX, Item, Reading, SourceFailed, SourceSite
 
@@ -50,8 +50,8 @@ class CommandSource:
 
 def _parsed(line: bytes) -> object:
     try:
-        return json.loads(line)
-    except (ValueError, RecursionError):
+        return read_json(line)
+    except ValueError:
         return None
 
 

@@ -6,7 +6,6 @@ can set). One that changed a moment ago (`settle`) may still be written, and wai
 that changes while it is read. Links are not followed, and nothing outside the directory is opened.
 """
 
-import json
 import os
 import stat
 import time
@@ -16,6 +15,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Final
 
+from weft.core.bounded import read_json
 from weft.core.lines.durations import duration_of
 from weft.ports.source import (
     ITEM_BYTES_MAX,
@@ -151,10 +151,8 @@ def _item(directory: int, where: Path, name: str, options: Mapping[str, Any]) ->
         except OSError as error:
             return Item(key, None, f"it could not be read: {error.strerror}"), 0
         try:
-            fields = json.loads(body.decode())
-        except UnicodeDecodeError:
-            return Item(key, None, "it is not text in UTF-8"), len(body)
-        except (ValueError, RecursionError) as error:
+            fields = read_json(body)
+        except ValueError as error:
             return Item(key, None, f"it is not JSON: {error}"), len(body)
         if not isinstance(fields, dict):
             return Item(key, None, "it is not a JSON object"), len(body)

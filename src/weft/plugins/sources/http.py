@@ -21,6 +21,7 @@ from typing import Any, Final
 from urllib.parse import urlencode, urljoin
 
 from weft.core.addresses import AllowedHosts, read_address
+from weft.core.bounded import PAGE_DEPTH_MAX, Unreadable, check_depth, read_json
 from weft.core.deliveries.callback_url import CallbackTarget, parse_callback_url, without_login
 from weft.core.lines.durations import duration_of
 from weft.ports.source import READING_BYTES_MAX, Item, Reading, SourceFailed, SourceSite
@@ -160,9 +161,9 @@ def asked(
     """Return the JSON object at an address. Raise `SourceFailed`."""
     body, shown = fetched(url, site, headers=headers, bytes_max=bytes_max), _target(url).authority
     try:
-        found = json.loads(body)
-    except (ValueError, RecursionError) as error:
-        raise SourceFailed(f"{shown}: the answer is not JSON") from error
+        found = read_json(body, depth_max=PAGE_DEPTH_MAX)
+    except ValueError as error:
+        raise SourceFailed(f"{shown}: the answer is not JSON: {error}") from error
     if not isinstance(found, dict):
         raise SourceFailed(f"{shown}: the answer is not a JSON object")
     return found
@@ -282,6 +283,10 @@ def _is_word(value: object) -> bool:
 
 
 def _name_of(given: object) -> str:
+    try:
+        check_depth(given)
+    except Unreadable:
+        return "without key, nested too deep"
     text = json.dumps(given, sort_keys=True).encode()
     return f"without key {hashlib.sha256(text).hexdigest()[:12]}"
 

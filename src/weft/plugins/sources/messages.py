@@ -1,10 +1,10 @@
 """What sources that read from brokers share: a message is an item, its JSON are the fields."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from weft.core.bounded import read_json
 from weft.plugins.sources.http import item_of
 from weft.ports.source import ITEM_BYTES_MAX, READING_BYTES_MAX, Item
 from weft.ports.transport import Connection
@@ -26,8 +26,8 @@ def item_of_message(body: bytes, name: str, options: Mapping[str, Any]) -> Item:
     if len(body) > ITEM_BYTES_MAX:
         return Item(name, None, f"the message has more than {ITEM_BYTES_MAX >> 10} KiB")
     try:
-        found = json.loads(body)
-    except (ValueError, RecursionError):
-        return Item(name, None, "the message is not JSON")
+        found = read_json(body)
+    except ValueError as error:
+        return Item(name, None, f"the message is not JSON: {error}")
     item = item_of(found, options)
     return item if item.fields is not None else Item(name, None, item.error)

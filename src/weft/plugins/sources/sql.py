@@ -18,6 +18,7 @@ import asyncpg
 from asyncpg.connection import Connection
 from asyncpg.prepared_stmt import PreparedStatement
 
+from weft.core.bounded import PAGE_DEPTH_MAX, read_json
 from weft.core.lines.sql import (
     CURSOR,
     DatabaseAddress,
@@ -82,7 +83,7 @@ class SqlSource:
         if spec is None:
             if len(rows) > site.items_max:
                 raise SourceFailed(f"it has more than {site.items_max} rows: name a `cursor`")
-            return Reading([item_of(json.loads(row[0]), options) for row in rows], None)
+            return Reading([item_of(one, options) for one in _documents(rows)], None)
         return self._page(rows, options, state, site)
 
     def _page(
@@ -90,7 +91,7 @@ class SqlSource:
     ) -> Reading:
         if not rows:
             return Reading([], {**state, "at": None})
-        found = [json.loads(row[0]) for row in rows]
+        found = _documents(rows)
         spec, type_ = options["cursor"], rows[0][1]
         kind = _kind(spec, type_)
         values = [
@@ -104,6 +105,10 @@ class SqlSource:
             "at": values[-1] if more else None,
         }  # fmt: skip
         return Reading([item_of(one, options) for one in found], told, more=more)
+
+
+def _documents(rows: Sequence[Any]) -> list[Any]:
+    return [read_json(row[0], depth_max=PAGE_DEPTH_MAX) for row in rows]
 
 
 def _kind(spec: Options, type_: str) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from itertools import count
 from typing import Any, Final
 
+from weft.core.bounded import ENVELOPE_DEPTH_MAX, read_json
 from weft.run.host.process_group import kill_group
 
 START_S: Final = 30.0
@@ -89,11 +90,11 @@ class AskedProcess:
         assert self._process.stdout is not None
         try:
             while line := await self._process.stdout.readline():
-                found = json.loads(line)
+                found = read_json(line, depth_max=ENVELOPE_DEPTH_MAX)
                 answer = self._pending.get(found["id"])
                 if answer is not None and not answer.done():
                     answer.set_result(found)
-        except ValueError:  # a line without an end
+        except ValueError:  # a line without an end, or that cannot be read
             pass
         finally:
             self.is_retired = True

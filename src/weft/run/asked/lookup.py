@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any, Final
 
 from weft.core.addresses import parse_allowed_hosts
+from weft.core.bounded import check_depth
 from weft.ports.lookup import ANSWER_BYTES_MAX, LOOKUP_PLUGINS, LookUp, LookUpAway
 from weft.ports.source import SourceSite
 from weft.run.asked.thread_answers import Answer, run, serve
@@ -37,6 +38,7 @@ def answer(found: LookUp, site: SourceSite, options: Mapping[str, Any]) -> Answe
     """Answer one question; whatever goes wrong, there is no answer."""
     try:
         value = found.look_up(options, site)
+        check_depth(value)
         if len(json.dumps(value, allow_nan=False)) > ANSWER_BYTES_MAX:
             said = f"the answer has more than {ANSWER_BYTES_MAX >> 10} KiB"
             return {"value": None, "away": said, "alone": True}

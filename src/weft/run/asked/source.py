@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from typing import IO, Any, Final
 
 from weft.core.addresses import parse_allowed_hosts
+from weft.core.bounded import check_depth
 from weft.core.ends.conditions import parse_tester_commands, parse_tester_paths
 from weft.ports.source import (
     ITEM_BYTES_MAX,
@@ -93,6 +94,7 @@ def _checked(item: Item) -> Mapping[str, Any]:
     if item.fields is None:
         return {"key": key, "fields": None, "error": item.error[:_ERROR_CHARS_MAX]}
     try:
+        check_depth(item.fields)
         _check(item.fields)
         size = len(json.dumps(item.fields, allow_nan=False, ensure_ascii=False).encode())
         if size > ITEM_BYTES_MAX:

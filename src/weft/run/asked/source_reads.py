@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from weft.core.bounded import ENVELOPE_DEPTH_MAX, read_json
 from weft.core.errors import SecretKeyMissing
 from weft.core.files.file_stores import parse_bucket
 from weft.core.lines.source import BROKERS, S3
@@ -195,5 +196,5 @@ async def _ask(process: asyncio.subprocess.Process, asked: Mapping[str, Any]) ->
     line = await process.stdout.readline()
     if not line:
         raise EOFError("it ended without an answer")
-    answer: dict[str, Any] = json.loads(line)
+    answer: dict[str, Any] = read_json(line, depth_max=ENVELOPE_DEPTH_MAX)
     return answer

@@ -5,10 +5,14 @@ import time
 
 import msgspec
 
+from weft.core.errors import WeftError
 from weft.core.states import Phase, Reason
 from weft.ports.runner import Ended
+from weft.telemetry.log import get_logger
 from weft.worker.agent.attempts import Attempts
 from weft.worker.agent.incarnation import Incarnation
+
+log = get_logger()
 
 
 class Keeping:
@@ -43,6 +47,12 @@ class Keeping:
                 raise
             now_ns = time.monotonic_ns()
             ended = msgspec.structs.replace(ended, ended_ns=now_ns, reason=Reason.CANCELLED)
+        except WeftError:
+            raise  # of the worker, not of this attempt
+        except Exception as error:
+            log.exception("attempt.not_kept", key=key)
+            why = f"its outputs could not be kept: {error!r}"
+            ended = msgspec.structs.replace(ended, reason=Reason.SYSTEM, message=why)
         finally:
             self._attempts.keeping.pop(key, None)
         self._attempts.end(ended)

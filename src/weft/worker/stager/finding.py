@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from weft.core.bounded import read_json
 from weft.core.files.file_paths import (
     PATH_BYTES_MAX,
     StoreFile,
@@ -29,7 +30,6 @@ from weft.wire.walking import NotPlain, entered, open_file, opened_directory
 
 _DEEP: Final = "**"
 _PIECE_BYTES: Final = 1 << 20
-_decode: Final = msgspec.json.Decoder(dict[str, Any]).decode
 _LOOKED_AT: Final = 20
 """Names that are looked at for one that may be kept."""
 
@@ -116,8 +116,9 @@ def product_in(
     if source.endswith(".json"):
         with opened_output(work, source, owner=owner) as fd:
             text = os.pread(fd, ANNOUNCED_BYTES_MAX + 1, 0)
-        with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            return _decode(text)
+        with suppress(msgspec.DecodeError):
+            message: dict[str, Any] = read_json(text, dict[str, Any])
+            return message
     raise FileRefused(
         f"its output {source!r} has no product: no line of WEFT_PRODUCTS has its path as `path`"
     )

@@ -1,0 +1,123 @@
+"""Read what somebody else has written, in JSON, msgpack, TOML or YAML: at most `DEPTH_MAX` deep.
+
+A document that one parser still takes may be too deep for what reads it later with more below it
+on the stack. So all that comes from outside is read here, and is either shallow or refused.
+"""
+
+from collections.abc import Callable, Iterable
+from functools import cache
+from itertools import chain
+from typing import Any, Final, TypeVar
+
+import msgspec
+from msgspec import inspect
+
+DEPTH_MAX: Final = 100
+"""Levels of lists and objects."""
+ENVELOPE_DEPTH_MAX: Final = DEPTH_MAX + 10
+"""Of what processes of weft tell each other, which holds such documents."""
+PAGE_DEPTH_MAX: Final = 900
+"""Of a page of items, whose reader checks each by itself: a deep one does not lose the others."""
+Found = TypeVar("Found")
+_TOO_DEEP: Final = f"it is nested more than {DEPTH_MAX} deep"
+_Holder: Final = (dict, list, tuple, msgspec.Struct)
+
+
+class Unreadable(msgspec.DecodeError, ValueError):
+    """A text that breaks the rules of its format, or is too deep, and why."""
+
+
+def read_json(data: bytes | str, kind: Any = Any, *, depth_max: int = DEPTH_MAX) -> Any:  # noqa: ANN401 (any JSON)
+    """Return what a text says. Raise `Unreadable`; `msgspec.ValidationError`: a wrong type."""
+    if isinstance(data, str):
+        data = data.encode("utf-8", "surrogatepass")
+    found = _decoded(_json_decoder(kind), data)
+    if data.count(b"[") + data.count(b"{") > depth_max:
+        check_depth(found, depth_max)
+    return found
+
+
+def read_msgpack(data: bytes, kind: Any = Any) -> Any:  # noqa: ANN401 (any msgpack)
+    """Return what bytes say. Raise as `read_json` does."""
+    found = _decoded(_msgpack_decoder(kind), data)
+    check_depth(found)
+    return found
+
+
+def bounded(load: Callable[[], Found]) -> Found:
+    """Return what another parser reads. Raise `Unreadable` if it is too deep, and what the parser
+    raises.
+    """
+    try:
+        found = load()
+    except RecursionError as error:
+        raise Unreadable(_TOO_DEEP) from error
+    check_depth(found)
+    return found
+
+
+def check_depth(value: object, depth_max: int = DEPTH_MAX) -> None:
+    """Raise `Unreadable` for a value that is too deep. What types bound is not looked through."""
+    level: Iterable[object] = [value]
+    for _ in range(depth_max + 1):
+        holders = {id(one): one for one in level if isinstance(one, _Holder)}.values()
+        if not holders:
+            return
+        level = chain.from_iterable(map(_inside, holders))
+    raise Unreadable(_TOO_DEEP)
+
+
+def _inside(holder: object) -> Iterable[object]:
+    if isinstance(holder, dict):
+        return chain(holder, holder.values())
+    if isinstance(holder, msgspec.Struct):
+        return [getattr(holder, name) for name in _open_fields(type(holder))]
+    assert isinstance(holder, list | tuple)
+    return holder
+
+
+def _decoded(decode: Callable[[bytes], Any], data: bytes) -> Any:  # noqa: ANN401 (anything)
+    try:
+        return decode(data)
+    except msgspec.ValidationError:
+        raise
+    except RecursionError as error:
+        raise Unreadable(_TOO_DEEP) from error
+    except UnicodeDecodeError as error:
+        byte = error.object[error.start]
+        raise Unreadable(f"it is not UTF-8: byte 0x{byte:02x}") from error
+    except msgspec.DecodeError as error:
+        raise Unreadable(str(error)) from error
+
+
+@cache
+def _json_decoder(kind: Any) -> Callable[[bytes], Any]:  # noqa: ANN401 (an annotation)
+    return msgspec.json.Decoder(kind).decode
+
+
+@cache
+def _msgpack_decoder(kind: Any) -> Callable[[bytes], Any]:  # noqa: ANN401 (an annotation)
+    return msgspec.msgpack.Decoder(kind).decode
+
+
+@cache
+def _open_fields(kind: type[msgspec.Struct]) -> tuple[str, ...]:
+    """Return the fields of a struct that may hold something of any depth."""
+    info = inspect.type_info(kind)
+    assert isinstance(info, inspect.StructType)
+    return tuple(one.name for one in info.fields if _is_open(one.type, frozenset({kind})))
+
+
+def _is_open(info: inspect.Type, above: frozenset[type]) -> bool:
+    if isinstance(info, inspect.AnyType):
+        return True
+    if isinstance(info, inspect.StructType):
+        within = above | {info.cls}
+        return info.cls in above or any(_is_open(one.type, within) for one in info.fields)
+    parts = (getattr(info, name, ()) for name in info.__struct_fields__)
+    return any(
+        _is_open(one, above)
+        for part in parts
+        for one in (part if isinstance(part, tuple) else (part,))
+        if isinstance(one, inspect.Type)
+    )

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from driver.fake_store import FakeDriverStore
-from weft.core.errors import WeftError
+from weft.core.errors import Unavailable, WeftError
 from weft.driver.adapters import Adapters
 from weft.driver.loops import LOOPS
 from weft.driver.loops.callbacks import Post
@@ -75,7 +75,7 @@ async def test_a_loop_is_woken_by_its_name_and_by_the_loop_it_follows() -> None:
     async def answer(context: LoopContext) -> None:
         await context.bell.heard()
         heard.append("answer")
-        raise LoopEnded
+        raise LoopEnded("over")
 
     loops = [Loop("fold", idle), Loop("listen", listen), Loop("answer", answer, after=("listen",))]
     term = Term(FakeDriverStore(), 1, Settings(home=Path("/nowhere")), Adapters(), loops=loops)
@@ -102,7 +102,7 @@ async def test_an_adapter_reaches_its_loop_and_no_other_one_is_there() -> None:
         assert horn is not None
         horn.blow()
         assert context.adapters.get(Post) is None
-        raise LoopEnded
+        raise LoopEnded("over")
 
     adapters = Adapters(Horn(lambda: heard.append("toot")))
     loops = [Loop("fold", idle), Loop("blow", blow)]
@@ -111,7 +111,7 @@ async def test_an_adapter_reaches_its_loop_and_no_other_one_is_there() -> None:
     assert heard == ["toot"]
 
 
-class LoopEnded(Exception):
+class LoopEnded(Unavailable):
     """The test's end of a term."""
 
 

@@ -2,20 +2,27 @@
 
 import asyncio
 import itertools
+import time
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from functools import partial
 
-from weft.core.errors import Unavailable
+from weft.core.errors import EpochStale, Unavailable
 from weft.driver.adapters import Adapters
 from weft.driver.loops import LOOPS
 from weft.driver.loops.bell import Bell
 from weft.driver.loops.due_date import DueDate
 from weft.driver.loops.loop import Loop, LoopContext, Rest
+from weft.ports.patience import retry_s
 from weft.settings import Settings
 from weft.store import DriverStore
+from weft.telemetry.log import get_logger
+
+log = get_logger()
 
 LOCK_EVERY_BEATS = 6
+_RETRY_FIRST_S = 0.05
+_RETRY_LONGEST_S = 30.0
 FIRST = "fold"
 """The loop that a notice without a name wakes. It soon names the others with work: if all looked
 at once, their calls would delay the start of the job that was just submitted."""
@@ -71,8 +78,8 @@ class Term:
         self.wake_all()
 
     async def run(self) -> None:
-        """Run the loops until one of them fails, and raise its error. Never returns."""
-        tasks = [asyncio.ensure_future(loop.run(self._context(loop))) for loop in self._loops]
+        """Run the loops until the database or the lead is lost, and raise that. Never returns."""
+        tasks = [asyncio.ensure_future(self._run_always(loop)) for loop in self._loops]
         tasks.append(asyncio.ensure_future(self._beat()))
         try:
             # No TaskGroup: up to Python 3.12.7 a failed one leaves its task half cancelled, which
@@ -83,6 +90,24 @@ class Term:
                 task.cancel()
             ends = await asyncio.gather(*tasks, return_exceptions=True)
         raise _worst([end for end in ends if isinstance(end, Exception)])
+
+    async def _run_always(self, loop: Loop) -> None:
+        """Run a loop, and begin it anew after a mistake in it, while the others go on."""
+        failures = 0
+        while True:
+            begun = time.monotonic()
+            try:
+                await loop.run(self._context(loop))
+            except (Unavailable, EpochStale):
+                raise
+            except Exception:
+                failures = 1 if time.monotonic() - begun > _RETRY_LONGEST_S else failures + 1
+                log.exception("driver.loop_failed", loop=loop.name, failures=failures)
+                await asyncio.sleep(
+                    retry_s(failures, first_s=_RETRY_FIRST_S, longest_s=_RETRY_LONGEST_S)
+                )
+            else:
+                return
 
     def _context(self, loop: Loop) -> LoopContext:
         return LoopContext(

@@ -45,6 +45,7 @@ EVENTS = MappingProxyType(
         # driver
         "driver.state_changed": "this driver now leads or stands by · state, epoch",
         "driver.lead_lost": "a newer leader exists · error",
+        "driver.loop_failed": "a mistake in a loop; it begins anew · loop, failures (in a row)",
         "driver.term_ended": "this driver no longer leads · epoch",
         "driver.unavailable": "the database does not answer; trying again · error, failures",
         "jobs.swept": "jobs of cancelled groups were settled · jobs",

@@ -196,6 +196,8 @@ class CallbackLoop:
             return Answered(error=str(error), rejected=True)
         except ValueError as error:  # a template that cannot be used
             return Answered(error=str(error))
+        except Exception as error:  # noqa: BLE001 (as below)
+            return Answered(error=f"it cannot be made: {type(error).__name__}")
 
     async def _tried(
         self, one: DueCallback, made: CallbackBody | Answered

@@ -134,7 +134,10 @@ class _Conditions:
             return await self._test_gateway(one)
         if self._tester is None:
             return _NO_TESTS
-        return await self._tester.test(one) or _SILENT
+        try:
+            return await self._tester.test(one) or _SILENT
+        except Exception as error:  # noqa: BLE001 (one tester must not stop the others)
+            return Tested(passed=False, message=repr(error)[:MESSAGE_CHARS_MAX])
 
     async def _test_pool(self, one: DueCondition) -> Tested:
         """Ask the database, which no other tester may reach."""

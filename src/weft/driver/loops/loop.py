@@ -54,6 +54,7 @@ class Loop:
 
     name: str
     run: Callable[[LoopContext], Awaitable[None]]
-    """Runs until cancelled. An error that leaves it ends the term."""
+    """Runs until cancelled. `Unavailable` and `EpochStale` end the term; after any other error it
+    is run anew."""
     after: tuple[str, ...] = ()
     """Loops that ring this one after a pass that did something."""

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from weft.core.errors import EpochStale, Unavailable, WeftError
+from weft.core.errors import EpochStale, Internal, Unavailable, WeftError
 from weft.core.problem_document import problem_document
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.driver.operations import advance_operation
@@ -48,7 +48,8 @@ async def _advance(context: LoopContext, operation: Operation) -> bool:
         )
     except (Unavailable, EpochStale):
         raise  # says nothing about the operation
-    except WeftError as error:
+    except Exception as mistake:  # noqa: BLE001 (one operation must not stop the others)
+        error = _named(mistake)
         log.warning(
             "operation.failed",
             operation=operation.operation_id,
@@ -60,6 +61,11 @@ async def _advance(context: LoopContext, operation: Operation) -> bool:
             epoch, operation.operation_id, problem_document(error, operation.trace_id)
         )
         return True
+
+
+def _named(mistake: Exception) -> WeftError:
+    """Return an error that says why an operation has failed."""
+    return mistake if isinstance(mistake, WeftError) else Internal(f"a defect: {mistake!r}")
 
 
 LOOP = Loop("operate", _run)

@@ -67,18 +67,16 @@ class _Sources:
         return [one.source_id for one in self._readings.values()]
 
     async def _read(self, source: DueSource) -> None:
-        read = (
-            SourceRead(error=_NO_READER)
-            if self._reader is None
-            else await self._reader.read(source)
-        )
+        read = SourceRead(error=_NO_READER)
         try:
+            if self._reader is not None:
+                read = await self._reader.read(source)
             await self._keep(source, read)
         except (Unavailable, EpochStale):
             raise
-        except WeftError as error:
-            # Items that cannot be kept must not stop the other sources.
-            await self._keep(source, SourceRead(error=str(error)))
+        except Exception as error:  # noqa: BLE001 (one source must not stop the others)
+            said = str(error) if isinstance(error, WeftError) else repr(error)
+            await self._keep(source, SourceRead(error=said))
 
     async def _keep(self, source: DueSource, read: SourceRead) -> None:
         context = self._context

@@ -68,7 +68,7 @@ verify: setup ## check that generated files are fresh
 	@$(BIN)/python tools/check_requirements.py
 	@$(BIN)/python tools/schema_snapshot.py --check
 
-snapshot: setup ## write sql/schema.snapshot.sql from the schema
+snapshot: setup ## write tests/migrations/schema.snapshot.sql from the schema
 	@$(BIN)/python tools/schema_snapshot.py
 
 errors: setup ## write docs/errors.md from the classes of errors

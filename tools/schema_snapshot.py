@@ -1,4 +1,4 @@
-"""Write src/weft/sql/schema.snapshot.sql, a dump of what `sql/` makes; `--check` compares.
+"""Write tests/migrations/schema.snapshot.sql, a dump of what `sql/` makes; `--check` compares.
 
 Functions are left out: they and their rights have one home, `sql/functions/`.
 """
@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from weft.store import open_admin
 from weft.store.embedded import EmbeddedServer
 
-FILE = Path(__file__).resolve().parents[1] / "src" / "weft" / "sql" / "schema.snapshot.sql"
+FILE = Path(__file__).resolve().parents[1] / "tests" / "migrations" / "schema.snapshot.sql"
 HEAD = """-- Made by `make snapshot` from schema/; do not edit.
 -- It shows in a review what a change of the tables does. Functions are in functions/.
 

@@ -17,7 +17,7 @@ from weft.store.migrate import SchemaUnreleased, ServerTooOld, _apply
 from weft.store.migrate import migrate as migrate_on
 
 ROOT = Path(__file__).resolve().parents[2]
-SNAPSHOT = ROOT / "src" / "weft" / "sql" / "schema.snapshot.sql"
+SNAPSHOT = ROOT / "tests" / "migrations" / "schema.snapshot.sql"
 NAMES = [file.name for file in files_of("migrations")]
 SCHEMA = whole_schema().name
 ALL = [SCHEMA, "functions and views"]
@@ -217,7 +217,7 @@ WRITES = re.compile(
 
 
 def test_functions_say_what_their_callers_must_know() -> None:
-    """First line, who calls it, what a repeat does, which locks it takes, who owns it."""
+    """First line, what a repeat does, which locks it takes, who owns it."""
     found = {file.name: _untold(file) for file in files_of("functions")}
 
     assert {name: untold for name, untold in found.items() if untold} == {}
@@ -226,7 +226,7 @@ def test_functions_say_what_their_callers_must_know() -> None:
 def _untold(file: SqlFile) -> list[str]:
     """Return what the header of a function lacks."""
     header, body = file.text.split("CREATE OR REPLACE FUNCTION", 1)
-    parts = ["Called by:", "Safe to repeat:", "Owner:"]
+    parts = ["Safe to repeat:", "Owner:"]
     if WRITES.search(body):
         parts.append("Locks:")
     untold = [part for part in parts if part not in header]

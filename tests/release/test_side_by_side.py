@@ -24,7 +24,7 @@ from weft.store import Admin, open_admin
 pytestmark = [pytest.mark.heavy, pytest.mark.timeout(600)]
 
 ROOT = Path(__file__).resolve().parents[2]
-SNAPSHOT = ROOT / "src" / "weft" / "sql" / "schema.snapshot.sql"
+SNAPSHOT = ROOT / "tests" / "migrations" / "schema.snapshot.sql"
 TOKEN = "of-the-test"
 JOBS = 200
 """In each batch; the last one waits for all the others."""

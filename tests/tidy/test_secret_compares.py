@@ -181,7 +181,7 @@ def test_database_is_asked_by_hashes_only() -> None:
     given = list(hashes())
     ours = re.compile(r"digest_of\(|hashlib\.sha256\(|digest$")
     sql = "".join(one.read_text() for one in (WEFT / "sql/functions").rglob("*.sql"))
-    schema = (WEFT / "sql/schema.snapshot.sql").read_text()
+    schema = (ROOT / "tests/migrations/schema.snapshot.sql").read_text()
     secret = r"\b\w*(?:token|secret|csrf|session|cookie|password|nonce|verifier) (?:text|bytea)\b"
 
     assert {(file, function) for file, function, _ in given} == HASHED

@@ -2,6 +2,7 @@
 call up. Print the floors and the calls between them.
 
     check_floors.py [FOLDER]
+    check_floors.py --callers NAME    files of sql/ and store/ that name this function
 
 A floor is a folder, its subjects are folders in it. A moment is a file in `moments/`, which lists
 what policies do at that moment: `_before_submit`, `_after_ends`, … Functions from `offers` up call
@@ -26,7 +27,8 @@ _CALLS: Final = "policies"
 EXCEPTIONS: Final[frozenset[tuple[str, str]]] = frozenset()
 """Caller and called function of each call upwards that may be there today."""
 
-FUNCTIONS: Final = Path(__file__).resolve().parents[1] / "src" / "weft" / "sql" / "functions"
+WEFT: Final = Path(__file__).resolve().parents[1] / "src" / "weft"
+FUNCTIONS: Final = WEFT / "sql" / "functions"
 _COMMENT: Final = re.compile(r"--[^\n]*")
 _CALL: Final = re.compile(r"\bweft\.(\w+)\s*\(")
 
@@ -37,6 +39,15 @@ def _calls(files: dict[str, Path]) -> dict[str, set[str]]:
         name: (files.keys() & {*_CALL.findall(_COMMENT.sub("", path.read_text()))}) - {name}
         for name, path in files.items()
     }
+
+
+def _callers(name: str) -> int:
+    """Print the files beside its own that name a function other than in a comment of SQL."""
+    word = re.compile(rf"\b{re.escape(name)}\b")
+    for path in sorted((*WEFT.glob("sql/**/*.sql"), *WEFT.glob("store/**/*.py"))):
+        if path.stem != name and word.search(_COMMENT.sub("", path.read_text())):
+            sys.stdout.write(f"{path.relative_to(WEFT)}\n")
+    return 0
 
 
 def _may_call(caller: str, called: str) -> bool:
@@ -101,4 +112,6 @@ def main(folder: Path) -> int:
 
 
 if __name__ == "__main__":
+    if sys.argv[1:2] == ["--callers"]:
+        sys.exit(_callers(*sys.argv[2:]))
     sys.exit(main(Path(sys.argv[1]) if sys.argv[1:] else FUNCTIONS))

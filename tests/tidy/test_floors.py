@@ -11,7 +11,7 @@ from tidy.source_files import ROOT
 CHECK = ROOT / "tools/check_floors.py"
 
 
-def check(*arguments: Path) -> subprocess.CompletedProcess[str]:
+def check(*arguments: Path | str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, CHECK, *arguments], check=False, capture_output=True, text=True
     )
@@ -40,6 +40,14 @@ def test_no_function_calls_up() -> None:
     done = check()
 
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_callers_of_a_function_are_listed() -> None:
+    done = check("--callers", "find_tenant")
+
+    assert done.returncode == 0
+    assert [one for one in done.stdout.splitlines() if one.startswith("store/")]
+    assert "sql/functions/ground/identity/find_tenant.sql" not in done.stdout
 
 
 def test_calls_down_and_moments_are_allowed(functions: Path) -> None:

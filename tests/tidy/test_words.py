@@ -33,7 +33,7 @@ _COMMENT = re.compile(r"#\s?(.*)")
 _SQL_COMMENT = re.compile(r"--\s?(.*)")
 _SQL_TEXT = re.compile(r"'((?:[^']|'')*)'")
 _PARAMETERS = re.compile(
-    r"^CREATE OR REPLACE FUNCTION weft\.\w+\((.*?)^AS \$\$", re.DOTALL | re.MULTILINE
+    r"^CREATE OR REPLACE FUNCTION weft\.\w+\((.*?)\bAS \$\$", re.DOTALL | re.MULTILINE
 )
 _KEPT = re.compile(r"Kept for\s(?:--\s+)?one release", re.IGNORECASE)
 _DOUBLE_PLURAL = re.compile(r"\b(?!(?:\w+_)?access\b)\w+(?:ss|eds)\b")

@@ -6,7 +6,7 @@ gone. `functions/` and `views/` are replaced where they changed, so the body of
 each function has one file; the owner of the database runs `owner/` before that; `catalog/`
 asks the database what it has; `audit/` are queries that return no row when all is well.
 States, phases, reasons, settings and ways to plan are written by name (`numbers.py`,
-`settings.py`, `profiles.py`).
+`settings.py`, `profiles.py`); whose rights a function has follows from its head (`heads.py`).
 Functions stand in folders by subject; the name of a file is unique among all of its kind.
 Must not: hold text of a query, or know how to connect.
 """
@@ -20,6 +20,7 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from itertools import pairwise
 
+from weft.sql.heads import Rights, rights_in, with_clauses
 from weft.sql.numbers import with_numbers
 from weft.sql.profiles import with_profiles
 from weft.sql.settings import with_settings
@@ -27,7 +28,6 @@ from weft.sql.settings import with_settings
 FIRST_SCHEMA = 1
 """The number of the schema that no migration has changed yet."""
 _COMMENT = re.compile(r"\s*--[^\n]*|\s+")
-_RIGHTS = re.compile(r"^-- Owner: (\w+)\.(?:\s+Granted to: ([\w, ]+)\.)?$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,8 @@ class SqlFile:
 
     @cached_property
     def text(self) -> str:
-        """Return the text for the database: names of states, settings, plans are replaced."""
-        return with_settings(with_numbers(with_profiles(self.source)))
+        """Return the text for the database: clauses are added, names of constants replaced."""
+        return with_settings(with_numbers(with_profiles(with_clauses(self.source))))
 
     @property
     def checksum(self) -> str:
@@ -56,14 +56,6 @@ class WholeSchema(SqlFile):
     def checksum(self) -> str:
         """Return a checksum that changes with what it makes; comments make nothing."""
         return hashlib.sha256(_COMMENT.sub(" ", self.text).encode()).hexdigest()[:16]
-
-
-@dataclass(frozen=True)
-class Rights:
-    """The owner of a function and the roles that may call it."""
-
-    owner: str
-    granted_to: tuple[str, ...]
 
 
 @cache
@@ -119,11 +111,10 @@ def is_post(migration: SqlFile) -> bool:
 
 
 def rights_of(file: SqlFile) -> Rights:
-    """Read the line `-- Owner: weft_system.  Granted to: weft_worker.` of a function's header."""
-    match = _RIGHTS.search(file.text)
-    assert match, f"{file.name}.sql has no line `-- Owner: ….`"
-    granted = tuple(role.strip() for role in (match[2] or "").split(",") if role.strip())
-    return Rights(owner=match[1], granted_to=granted)
+    """Return what the head of a function says about its rights."""
+    rights = rights_in(file.source)
+    assert rights, f"{file.name}.sql has no `Owner: ….` at the end of its head"
+    return rights
 
 
 @cache

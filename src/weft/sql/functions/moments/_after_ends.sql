@@ -1,5 +1,5 @@
 -- _after_ends: what follows from ends that were just recorded: failures of groups, places, children, ready jobs, announcements.
--- Called by: complete_attempts, with its settings.   Safe to repeat: no.
+-- Safe to repeat: no.
 -- Locks: as _keep_products; as _record_messages; as _count_failures; as _free_places; as _block_jobs; as _settle_children;
 --   as _ask_for_more; as _leave_spot; as _refuse_return; as _list_ready; as _pass_gates; as _announce.
 -- incarnation_ids: of these attempts.
@@ -9,9 +9,7 @@
 CREATE OR REPLACE FUNCTION weft._after_ends(
     incarnation_ids int[], batch_ids bigint[], job_ids int[], states smallint[], again boolean, failed boolean, frees boolean,
     at timestamptz, ended_at timestamptz
-) RETURNS void LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_edges boolean; v_counts boolean; v_gated boolean; v_sinks boolean; v_products boolean;
     v_gates int[];  -- gates whose places become free

@@ -1,11 +1,10 @@
 -- _after_visible: what follows when jobs of an update are visible and could start: limits of spending, holds and deadlines keep them back,
 --   and those with a lifecycle get their first statuses.
--- Called by: _make_visible, before it admits jobs at gates and announces.   Safe to repeat: no.
+-- Safe to repeat: no.   For: _make_visible, before it admits jobs at gates and announces.
 -- Locks: as _pause_batch; as _hold_new_jobs; as _begin_deadlines; as _begin_statuses.   Plan: theirs.   Raises what _pause_batch raises.
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._after_visible(of_update weft.batch_update, is_new_batch boolean, of_lifecycle_id int, at timestamptz)
-RETURNS void LANGUAGE plpgsql
-AS $$
+RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._pause_batch(of_update.batch_id, of_update.update_id = 1);
     IF NOT is_new_batch THEN

@@ -1,9 +1,7 @@
 -- _at_store_app: refuse to store this number of further bytes of an application for a user.
--- Called by: add_app_part.   Safe to repeat: yes, it only reads.
--- Locks: as _lock_quotas.   Plan: quotas by key; as _check_bytes.   Raises WF134.
+-- Safe to repeat: yes, it only reads.   Locks: as _lock_quotas.   Plan: quotas by key; as _check_bytes.   Raises WF134.
 -- Owner: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._at_store_app(of_tenant_id int, of_user_id int, n_bytes bigint) RETURNS void LANGUAGE plpgsql
-AS $$
+CREATE OR REPLACE FUNCTION weft._at_store_app(of_tenant_id int, of_user_id int, n_bytes bigint) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     IF weft._lock_quotas(of_tenant_id, of_user_id, NULL, true) THEN
         PERFORM weft._check_bytes(of_tenant_id, of_user_id, n_bytes);

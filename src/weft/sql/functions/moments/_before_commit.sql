@@ -1,9 +1,8 @@
 -- _before_commit: what must be locked before an update is committed whose jobs are there already: quotas, then queues that limit how many
 --   wait.
--- Called by: commit_update, copy_batch; before any row of the batch.   Safe to repeat: yes.
+-- Safe to repeat: yes.   For: commit_update, copy_batch; before any row of the batch.
 -- Locks: as _lock_quotas; as _lock_limits.   Plan: quotas and queues by key; shapes of the update, if such queues exist.
--- Returns: whether _at_commit has quotas to check.
--- Owner: weft_tenant.  Granted to: weft_system.
+-- Returns: whether _at_commit has quotas to check.   Owner: weft_tenant.  Granted to: weft_system.
 CREATE OR REPLACE FUNCTION weft._before_commit(of_tenant_id int, of_batch_id bigint, of_update_id int) RETURNS boolean LANGUAGE plpgsql
 AS $$
 DECLARE

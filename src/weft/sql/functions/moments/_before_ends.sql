@@ -1,12 +1,9 @@
 -- _before_ends: what reported ends mean, before they are recorded: those that weft itself has asked for; then what policies make of
 --   failures.
--- Called by: complete_attempts, only for sets in which a job failed or was stopped.   Safe to repeat: yes, it only reads.
--- Plan: as _stop_reasons; as _judge_ends; as _end_by_exits.
--- Returns: the reasons, and whether no other attempt may follow (NULL: nobody says so), in order.
--- Owner: weft_system.
+-- Safe to repeat: yes, it only reads.   Plan: as _stop_reasons; as _judge_ends; as _end_by_exits.
+-- Returns: the reasons, and whether no other attempt may follow (NULL: nobody says so), in order.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._before_ends(batch_ids bigint[], job_ids int[], attempts smallint[], reported smallint[],
-    exit_codes int[], signals smallint[], at timestamptz, OUT reasons smallint[], OUT finals boolean[]) LANGUAGE plpgsql
-AS $$
+    exit_codes int[], signals smallint[], at timestamptz, OUT reasons smallint[], OUT finals boolean[]) LANGUAGE plpgsql AS $$
 BEGIN
     reasons := CASE WHEN REASON_CANCELLED = ANY (reported) THEN weft._stop_reasons(batch_ids, job_ids, attempts, reported)
         ELSE reported END;

@@ -1,12 +1,10 @@
 -- _limit_gate_sets: the gate set of each entry of a bunch with the gates of its queue and those of running cores.
--- Called by: _add_bunch, if there are any.   Safe to repeat: yes.
--- Locks: as _queue_sets; as _core_sets.   Plan: as _queue_sets and _core_sets; sets once for each combination.
+-- Safe to repeat: yes.   Locks: as _queue_sets; as _core_sets.   Plan: as _queue_sets and _core_sets; sets once for each combination.
 -- limits: as from _before_submit.
 -- gate_sets: the entries' sets so far; NULL: none has any.
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._limit_gate_sets(bunch weft.bunch, jobs weft.job_columns, limits jsonb, gate_sets int[])
-RETURNS int[] LANGUAGE plpgsql
-AS $$
+RETURNS int[] LANGUAGE plpgsql AS $$
 DECLARE
     v_n int := coalesce(nullif(cardinality(jobs.entry_ns), 0), bunch.n_jobs); v_names text[]; v_queue_sets int[]; v_core_sets int[];
 BEGIN

@@ -1,9 +1,6 @@
 -- _loops_with_work: names of the driver's loops, besides the fold, that have something to do. One line for each (weft/driver/loops).
--- Called by: fold_deltas, idle_driver.   Safe to repeat: yes, it only reads.
--- Plan: partial indexes and tables that are empty as a rule.
--- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._loops_with_work() RETURNS text[] LANGUAGE plpgsql STABLE
-AS $$
+-- Safe to repeat: yes, it only reads.   Plan: partial indexes and tables that are empty as a rule.   Owner: weft_system.
+CREATE OR REPLACE FUNCTION weft._loops_with_work() RETURNS text[] LANGUAGE plpgsql STABLE AS $$
 BEGIN
     RETURN array_remove(ARRAY[
         CASE WHEN EXISTS (SELECT FROM weft.group_cancel WHERE NOT swept) THEN 'cancel' END,

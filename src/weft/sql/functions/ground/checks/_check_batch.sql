@@ -1,9 +1,7 @@
 -- _check_batch: raise WF101 unless the batch exists for the tenant and the user of this transaction, and was not deleted; and WF130 if they
 --   see it, but may not do what the transaction is for (weft.needs, a PERMISSION).
--- Called by: functions of the api.   Safe to repeat: yes, it only reads.
--- Owner: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._check_batch(of_batch_id bigint) RETURNS void LANGUAGE plpgsql
-AS $$
+-- Safe to repeat: yes, it only reads.   Owner: weft_tenant.
+CREATE OR REPLACE FUNCTION weft._check_batch(of_batch_id bigint) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_permission int;
 BEGIN

@@ -1,8 +1,6 @@
 -- _check_group: raise WF101 or WF103 unless the group exists and its update is committed.
--- Called by: functions of the api.   Safe to repeat: yes, it only reads.
--- Owner: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._check_group(of_batch_id bigint, of_group_id int) RETURNS void LANGUAGE plpgsql
-AS $$
+-- Safe to repeat: yes, it only reads.   Owner: weft_tenant.
+CREATE OR REPLACE FUNCTION weft._check_group(of_batch_id bigint, of_group_id int) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._check_batch(of_batch_id);
     IF NOT EXISTS (SELECT FROM weft.job_group g LEFT JOIN weft.batch_update u ON u.batch_id = g.batch_id AND u.update_id = g.update_id

@@ -1,8 +1,6 @@
 -- _check_job: raise WF101 or WF102 unless the job exists and its update is committed.
--- Called by: functions of the api.   Safe to repeat: yes, it only reads.
--- Owner: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._check_job(of_batch_id bigint, of_job_id int) RETURNS void LANGUAGE plpgsql
-AS $$
+-- Safe to repeat: yes, it only reads.   Owner: weft_tenant.
+CREATE OR REPLACE FUNCTION weft._check_job(of_batch_id bigint, of_job_id int) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._check_jobs(of_batch_id, ARRAY[of_job_id]);
     IF NOT EXISTS (SELECT FROM weft.job j JOIN weft.batch_update u ON u.batch_id = j.batch_id AND u.update_id = j.update_id

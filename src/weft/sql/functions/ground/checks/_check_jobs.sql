@@ -1,9 +1,7 @@
 -- _check_jobs: raise WF101 unless the batch exists for the tenant and the user of this transaction, or all of these jobs were granted to
 --   them; and WF130 if they see them, but may not do what the transaction is for (weft.needs, a PERMISSION).
--- Called by: functions of the api that are about single jobs.   Safe to repeat: yes, it only reads.
--- Owner: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._check_jobs(of_batch_id bigint, of_job_ids int[]) RETURNS void LANGUAGE plpgsql
-AS $$
+-- Safe to repeat: yes, it only reads.   Owner: weft_tenant.
+CREATE OR REPLACE FUNCTION weft._check_jobs(of_batch_id bigint, of_job_ids int[]) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_permission int;
 BEGIN

@@ -1,8 +1,6 @@
 -- _check_open: raise WF204 if a group or one above it was cancelled, so that nothing may be added to it.
--- Called by: create_update, commit_update.   Safe to repeat: yes, it only reads.
--- Owner: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._check_open(of_batch_id bigint, of_group_id int) RETURNS void LANGUAGE plpgsql
-AS $$
+-- Safe to repeat: yes, it only reads.   Owner: weft_tenant.
+CREATE OR REPLACE FUNCTION weft._check_open(of_batch_id bigint, of_group_id int) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_path text;
 BEGIN

@@ -1,10 +1,6 @@
 -- _lock_jobs: lock jobs of a batch, and keep claims off the batch until the commit. Raises WF101, WF102.
--- Called by: cancel_jobs, hold_jobs, release_jobs.   Safe to repeat: yes.
--- Locks: batch (exclusive); job (running ones first, then in key order).   Plan: jobs by key.
--- Owner: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._lock_jobs(of_batch_id bigint, of_job_ids int[]) RETURNS void LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+-- Safe to repeat: yes.   Locks: batch (exclusive); job (running ones first, then in key order).   Plan: jobs by key.   Owner: weft_tenant.
+CREATE OR REPLACE FUNCTION weft._lock_jobs(of_batch_id bigint, of_job_ids int[]) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_wrong int;
 BEGIN

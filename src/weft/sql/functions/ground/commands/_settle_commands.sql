@@ -1,10 +1,7 @@
 -- _settle_commands: record that old signals and messages did not reach their attempts, because these ended first, and forget extensions
 --   of jobs that have ended.
--- Called by: list_commands; lose_workers.   Safe to repeat: yes.
--- Locks: job_command (SKIP LOCKED).   Plan: commands, which are few; jobs by key.
--- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._settle_commands(at timestamptz) RETURNS void LANGUAGE sql
-AS $$
+-- Safe to repeat: yes.   Locks: job_command (SKIP LOCKED).   Plan: commands, which are few; jobs by key.   Owner: weft_system.
+CREATE OR REPLACE FUNCTION weft._settle_commands(at timestamptz) RETURNS void LANGUAGE sql AS $$
     WITH over AS (
         SELECT c.command_id, j.state FROM weft.job_command c
         CROSS JOIN LATERAL (SELECT y.* FROM weft.job y WHERE y.batch_id = c.batch_id AND y.job_id = c.job_id OFFSET 0) j

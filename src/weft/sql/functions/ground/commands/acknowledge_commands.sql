@@ -1,11 +1,9 @@
 -- acknowledge_commands: record what attempts of a worker were told, or why not.
--- Called by: Store.acknowledge_commands (worker agent).   Safe to repeat: yes, what is recorded is gone.
--- Locks: job_command (in order); as _announce.   Plan: commands and jobs by key.
+-- Safe to repeat: yes, what is recorded is gone.   Locks: job_command (in order); as _announce.   Plan: commands and jobs by key.
 -- outcomes: empty, or why a command was not obeyed.
 -- Owner: weft_system.  Granted to: weft_worker.
 CREATE OR REPLACE FUNCTION weft.acknowledge_commands(incarnation_id int, command_ids bigint[], attempts smallint[], outcomes text[],
-    at timestamptz DEFAULT clock_timestamp()) RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
+    at timestamptz DEFAULT clock_timestamp()) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM FROM weft.job_command c WHERE c.command_id = ANY (acknowledge_commands.command_ids) ORDER BY c.command_id FOR UPDATE;
     WITH told AS (

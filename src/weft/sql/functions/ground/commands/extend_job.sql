@@ -1,12 +1,9 @@
 -- extend_job: give a job more time: its running attempt, and those that follow. The workers are told.
--- Called by: Store.extend_job (api).   Safe to repeat: it is extended again.
--- Locks: job; job_command (with the job); as _announce.   Plan: by key.
+-- Safe to repeat: it is extended again.   Locks: job; job_command (with the job); as _announce.   Plan: by key.
 -- Returns: by how much it is extended now, by this call and earlier ones.  Raises WF101, WF102, WF219 (it has ended).
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.extend_job(tenant_id int, batch_id bigint, job_id int, by_ms bigint, actor text,
-    at timestamptz DEFAULT clock_timestamp()) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+    at timestamptz DEFAULT clock_timestamp()) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     v_job record; v_ms bigint;
 BEGIN

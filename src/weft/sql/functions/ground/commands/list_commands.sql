@@ -1,16 +1,13 @@
 -- list_commands: what these attempts of a worker are to be told: signals, messages, and how much longer their time limits are.
--- Called by: Store.list_commands (worker agent, on each notice on channel command, after each gap in the notices, and after its claims
---   while jobs that have not ended are extended).   Safe to repeat: yes; an extension is told until it is acknowledged.
+-- Safe to repeat: yes; an extension is told until it is acknowledged.   For: Store.list_commands (worker agent, on each notice on channel
+--   command, after each gap in the notices, and after its claims while jobs that have not ended are extended).
 -- Locks: as _settle_commands.   Plan: commands, which are few, then jobs by key.
--- Returns: whether to ask after later claims, too; and the commands in their order.
--- Owner: weft_system.  Granted to: weft_worker.
+-- Returns: whether to ask after later claims, too; and the commands in their order.   Owner: weft_system.  Granted to: weft_worker.
 CREATE OR REPLACE FUNCTION weft.list_commands(incarnation_id int, batch_ids bigint[], job_ids int[], attempts smallint[],
     at timestamptz DEFAULT clock_timestamp(),
     OUT asks_again boolean, OUT command_ids bigint[], OUT of_batch_ids bigint[], OUT of_job_ids int[], OUT of_attempts smallint[],
     OUT signals smallint[], OUT extensions_ms bigint[], OUT messages text[]
-) LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+) LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._settle_commands(list_commands.at);
     SELECT coalesce(bool_or(c.extend_ms IS NOT NULL), false) INTO asks_again FROM weft.job_command c;

@@ -1,12 +1,8 @@
 -- message_job: send a text to the attempt of a job that runs, which gets it as a file; its worker is told.
--- Called by: Store.message_job (api).   Safe to repeat: it is sent again.
--- Locks: as _attempt_to_tell.   Plan: by key.
--- Returns: the attempt.  Raises as _attempt_to_tell.
+-- Safe to repeat: it is sent again.   Locks: as _attempt_to_tell.   Plan: by key.   Returns: the attempt.  Raises as _attempt_to_tell.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.message_job(tenant_id int, batch_id bigint, job_id int, message text, actor text,
-    at timestamptz DEFAULT clock_timestamp()) RETURNS int LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+    at timestamptz DEFAULT clock_timestamp()) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
     v_to record;
 BEGIN

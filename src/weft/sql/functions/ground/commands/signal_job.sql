@@ -1,13 +1,9 @@
 -- signal_job: send a signal to the attempt of a job that runs; its worker is told.
--- Called by: Store.signal_job (api).   Safe to repeat: it is sent again.
--- Locks: as _attempt_to_tell.   Plan: by key.
+-- Safe to repeat: it is sent again.   Locks: as _attempt_to_tell.   Plan: by key.
 -- word: the name of the signal, for the history.
--- Returns: the attempt.  Raises as _attempt_to_tell.
--- Owner: weft_tenant.  Granted to: weft_api.
+-- Returns: the attempt.  Raises as _attempt_to_tell.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.signal_job(tenant_id int, batch_id bigint, job_id int, signal int, word text, actor text,
-    at timestamptz DEFAULT clock_timestamp()) RETURNS int LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+    at timestamptz DEFAULT clock_timestamp()) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
     v_to record;
 BEGIN

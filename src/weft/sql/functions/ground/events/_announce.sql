@@ -1,13 +1,11 @@
 -- _announce: wake everyone who waits for what this transaction did, and make users with new ready work visible to claimers. Ready work is
 --   announced by pool, user and lane; some workers that serve the lane are woken, as _wake_workers does (NULL: all of the pool).
--- Called by: every function that changes a state, as its last act.   Safe to repeat: yes.
+-- Safe to repeat: yes.   For: every function that changes a state, as its last act.
 -- Locks: announcements (shared, until the commit); new_work (shared, until the commit); share; as _end_sleep. Whoever goes to sleep takes
 --   the first exclusively, so no wake-up is lost; the second is taken with new ready work only.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._announce(pool_ids int[] DEFAULT '{}', user_ids int[] DEFAULT '{}', lane_ids int[] DEFAULT '{}')
-RETURNS void LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp PLAN_ONCE
-AS $$
+RETURNS void LANGUAGE plpgsql SECURITY DEFINER PLAN_ONCE AS $$
 DECLARE
     v_locked boolean; v_driver boolean; v_listener boolean;
 BEGIN

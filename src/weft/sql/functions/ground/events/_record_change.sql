@@ -1,9 +1,7 @@
 -- _record_change: record the time and actor of a change to a group (group 0: the batch), and notify listeners. Announces.
--- Called by: functions that change a group and keep no row of their own for it.   Safe to repeat: no.   Locks: as _announce.
--- Owner: weft_system.  Granted to: weft_tenant.
+-- Safe to repeat: no.   Locks: as _announce.   Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._record_change(of_batch_id bigint, of_group_id int, of_kind text, actor text, message text, at timestamptz)
-RETURNS void LANGUAGE plpgsql
-AS $$
+RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO weft.group_change (batch_id, group_id, tenant_id, at, actor, kind, message)
     SELECT b.batch_id, of_group_id, b.tenant_id, _record_change.at, _record_change.actor, of_kind, _record_change.message

@@ -1,11 +1,9 @@
 -- _wake_workers: wake workers that sleep and serve the lanes in which there is new work: at most `at_most` for each lane, taken at random.
 --   Whoever was woken and leaves work behind wakes more, so a little work wakes a few of a thousand workers, and much work wakes all. A
 --   NULL lane wakes all of its pool that sleep. The notice names the pool and, unless it is for all of them, the incarnations.
--- Called by: _announce, _note_claim.   Safe to repeat: yes.
--- Plan: the incarnations of a pool that are alive, once; for each lane their lanes by key, until enough are found.
+-- Safe to repeat: yes.   Plan: the incarnations of a pool that are alive, once; for each lane their lanes by key, until enough are found.
 -- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._wake_workers(pool_ids int[], lane_ids int[], at_most int) RETURNS void LANGUAGE plpgsql
-AS $$
+CREATE OR REPLACE FUNCTION weft._wake_workers(pool_ids int[], lane_ids int[], at_most int) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_payload text;
 BEGIN

@@ -1,6 +1,4 @@
 -- events_now: the position after the newest event that readers may see.
--- Called by: Store.events_now (api).   Safe to repeat: yes, it only reads.
--- Owner: weft_tenant.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.events_now() RETURNS TABLE (xid bigint, event_id bigint) LANGUAGE sql STABLE SECURITY DEFINER
-    SET search_path = pg_catalog, pg_temp
+-- Safe to repeat: yes, it only reads.   Owner: weft_tenant.  Granted to: weft_api.
+CREATE OR REPLACE FUNCTION weft.events_now() RETURNS TABLE (xid bigint, event_id bigint) LANGUAGE sql STABLE
 AS $$ SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint, 0::bigint $$;

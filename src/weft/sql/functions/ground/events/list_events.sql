@@ -1,15 +1,11 @@
 -- list_events: events after a position, in the order of their ids, without gaps and repeats: only those older than every open writer.
--- Called by: Store.list_events (api); DriverStore.list_events.   Safe to repeat: yes.
--- Locks: none.   Plan: events by key from the position on.
+-- Safe to repeat: yes.   Locks: none.   Plan: events by key from the position on.
 -- Of a batch of which the caller sees single jobs there are the events of these jobs, which name no others.
 -- Returns: events in order; the position of the last one is the next `after`.  Raises WF304 if events after the position were removed.
 -- Owner: weft_tenant.  Granted to: weft_api, weft_driver.
 CREATE OR REPLACE FUNCTION weft.list_events(tenant_id int, after_xid bigint, after_event bigint, of_batch_id bigint, limit_rows int)
 RETURNS TABLE (xid bigint, event_id bigint, at timestamptz, kind text, batch_id bigint, from_state smallint, to_state smallint, jobs int[],
-    groups int[], trace_id text, detail jsonb)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+    groups int[], trace_id text, detail jsonb) LANGUAGE plpgsql AS $$
 DECLARE
     v_has_jobs boolean;
 BEGIN

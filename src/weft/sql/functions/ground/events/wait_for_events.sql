@@ -1,11 +1,9 @@
 -- wait_for_events: a listener starts or stops waiting; while one waits, whoever writes an event notifies channel events.
--- Called by: Store.wait_for_events (api), then it lists once more.   Safe to repeat: yes.
--- Locks: announcements (exclusive, shortly); listener.   Plan: events by key, from the horizon on.
+-- Safe to repeat: yes.   Locks: announcements (exclusive, shortly); listener.   Plan: events by key, from the horizon on.
 -- Returns: whether committed events are withheld from readers because of an older open writer, whose end nobody announces.
 -- Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.wait_for_events(listener_id uuid, waits boolean, at timestamptz DEFAULT clock_timestamp()) RETURNS boolean
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM pg_advisory_xact_lock(7701, 0);
     INSERT INTO weft.event_listener AS l (listener_id, waiting, seen_at) VALUES (wait_for_events.listener_id, wait_for_events.waits,

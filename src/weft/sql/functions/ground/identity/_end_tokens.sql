@@ -1,9 +1,7 @@
 -- _end_tokens: forget tokens, sessions or codes of a user with all that was made by them; each api is told.
--- Called by: _end_surplus_sessions, create_token, end_sessions, revoke_token, record_machine.   Safe to repeat: yes.
--- Locks: token.   Plan: tokens of the user by index.   Returns: how many sessions have ended.
+-- Safe to repeat: yes.   Locks: token.   Plan: tokens of the user by index.   Returns: how many sessions have ended.
 -- Owner: weft_system.  Granted to: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._end_tokens(of_user_id int, of_tokens bigint[]) RETURNS bigint LANGUAGE sql VOLATILE
-AS $$
+CREATE OR REPLACE FUNCTION weft._end_tokens(of_user_id int, of_tokens bigint[]) RETURNS bigint LANGUAGE sql VOLATILE AS $$
     WITH RECURSIVE ended AS (
         SELECT t.token_id FROM weft.token t WHERE t.user_id = of_user_id AND t.token_id = ANY (of_tokens)
         UNION

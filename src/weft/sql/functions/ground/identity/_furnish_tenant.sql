@@ -1,10 +1,7 @@
 -- _furnish_tenant: make what every tenant has, with its first user as a member: the billing project and the queue `default`, to the pool
 --   `default`, which all tenants share.
--- Called by: create_tenant, ensure_local_user.   Safe to repeat: yes.
--- Locks: none but new rows.
--- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._furnish_tenant(of_tenant_id int, of_user_id int) RETURNS void LANGUAGE plpgsql
-AS $$
+-- Safe to repeat: yes.   Locks: none but new rows.   Owner: weft_system.
+CREATE OR REPLACE FUNCTION weft._furnish_tenant(of_tenant_id int, of_user_id int) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO weft.billing_project (tenant_id, name) VALUES (of_tenant_id, 'default') ON CONFLICT DO NOTHING;
     INSERT INTO weft.billing_member (project_id, user_id, tenant_id)

@@ -1,9 +1,6 @@
 -- _lock_users: let one change of the users of a tenant at a time, by somebody whose role is still the one with which they asked.
--- Called by: add_user, set_user_role, remove_user.   Safe to repeat: yes.   Raises WF121.
--- Locks: tenant.   Plan: tenant and user by key.
--- Owner: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._lock_users(of_tenant_id int, by_user_id int, by_role text) RETURNS void LANGUAGE plpgsql
-AS $$
+-- Safe to repeat: yes.   Raises WF121.   Locks: tenant.   Plan: tenant and user by key.   Owner: weft_tenant.
+CREATE OR REPLACE FUNCTION weft._lock_users(of_tenant_id int, by_user_id int, by_role text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM FROM weft.tenant t WHERE t.tenant_id = of_tenant_id FOR NO KEY UPDATE;
     PERFORM FROM weft.tenant_user u WHERE u.user_id = by_user_id AND u.role = by_role AND u.removed_at IS NULL;

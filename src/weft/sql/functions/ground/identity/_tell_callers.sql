@@ -1,5 +1,4 @@
 -- _tell_callers: let every api forget what it knows of a user, and end their streams: minus their number.
--- Called by: admit_user, set_user_role, remove_user, set_project_member, delete_project, share_batch.   Safe to repeat: yes.
--- Owner: weft_system.  Granted to: weft_tenant.
+-- Safe to repeat: yes.   Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._tell_callers(of_user_id int) RETURNS void LANGUAGE sql VOLATILE
 AS $$ SELECT pg_notify('callers', (-of_user_id)::text) $$;

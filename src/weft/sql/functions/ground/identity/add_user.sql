@@ -1,15 +1,11 @@
 -- add_user: let a user into a tenant, with a role, a token, and as a member of the project `default`. One who was removed comes back.
--- Called by: Store.add_user (api).   Safe to repeat: with an idempotency key; the new token replaces the one that was made with it,
---   whose text nobody may have got; if it was used, somebody has.
+-- Safe to repeat: with an idempotency key; the new token replaces the one that was made with it, whose text nobody may have got; if it was
+--   used, somebody has.
 -- Locks: as _lock_users; user (nobody else); token; member (nobody else).   Plan: users of the tenant by index.
 -- by_user_id, by_role: the caller.
--- Returns: the user's document.  Raises WF119 (there is one), WF121.
--- Owner: weft_tenant.  Granted to: weft_api.
+-- Returns: the user's document.  Raises WF119 (there is one), WF121.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.add_user(tenant_id int, by_user_id int, by_role text, of_name text, of_role text, token_hash bytea,
-    idempotency_key text, at timestamptz DEFAULT clock_timestamp()) RETURNS jsonb
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+    idempotency_key text, at timestamptz DEFAULT clock_timestamp()) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
     v_user weft.tenant_user;
 BEGIN

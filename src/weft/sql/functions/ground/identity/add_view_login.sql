@@ -1,12 +1,10 @@
 -- add_view_login: let somebody log in who reads the views of dashboards, those of one tenant and nothing else (ADR 127).
--- Called by: Admin.add_view_login (weft db views).   Safe to repeat: no.   Locks: none that others wait for.
+-- Safe to repeat: no.   Locks: none that others wait for.
 -- scram: what proves its password.   The limits hold back a query that was written carelessly; a session may set its own, but for
 --   the number of connections.
--- Returns: nothing.   Raises WF136 (no such tenant), WF281 (the cluster has such a role).
--- Owner: weft_system.
+-- Returns: nothing.   Raises WF136 (no such tenant), WF281 (the cluster has such a role).   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft.add_view_login(login name, tenant text, scram text, timeout_s int, connections int,
-    at timestamptz DEFAULT clock_timestamp()) RETURNS void LANGUAGE plpgsql
-AS $$
+    at timestamptz DEFAULT clock_timestamp()) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_tenant int;
     v_setting text[];

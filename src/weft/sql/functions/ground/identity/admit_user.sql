@@ -1,14 +1,9 @@
 -- admit_user: the user of a tenant for whom an issuer that the operator trusts vouches; with its role for them, if it says one.
--- Called by: Store.admit_user (api), about once in five seconds and user.   Safe to repeat: yes.
--- Locks: user (nobody else); member (nobody else).   Plan: tenant by name, user by tenant and name.
+-- Safe to repeat: yes.   Locks: user (nobody else); member (nobody else).   Plan: tenant by name, user by tenant and name.
 -- may_create: whether somebody who is no user yet becomes one. One who was removed stays out.
--- Returns: one row, or none if the tenant or the user does not exist.
--- Owner: weft_system.  Granted to: weft_api.
+-- Returns: one row, or none if the tenant or the user does not exist.   Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.admit_user(of_tenant text, of_name text, of_role text, may_create boolean)
-RETURNS TABLE (tenant_id int, user_id int, user_name text, role text)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+RETURNS TABLE (tenant_id int, user_id int, user_name text, role text) LANGUAGE plpgsql AS $$
 DECLARE
     v_tenant int; v_user weft.tenant_user;
 BEGIN

@@ -1,7 +1,6 @@
 -- authenticate: who holds the token, the session of a browser or the code of a login link, of this SHA-256, with their role and what
 --   it is for.
--- Called by: Store.authenticate, authenticate_session, authenticate_code (api).   Safe to repeat: yes.
--- Locks: token (SKIP LOCKED).   Plan: token by key.
+-- Safe to repeat: yes.   Locks: token (SKIP LOCKED).   Plan: token by key.
 -- of_kind: token, session, code; one does not count as the other. A token may be that of a machine.
 -- When it was last used is noted once a minute, so that requests do not write.
 -- Returns: one row, with the seconds until it expires (NULL: it does not); or none for an unknown or expired one, and for one whose user
@@ -9,9 +8,7 @@
 -- Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.authenticate(token_hash bytea, of_kind text, at timestamptz DEFAULT clock_timestamp())
 RETURNS TABLE (tenant_id int, user_id int, user_name text, role text, token_id bigint, scopes text[], left_s double precision,
-    pool text, worker_names text)
-LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
+    pool text, worker_names text) LANGUAGE sql VOLATILE AS $$
     UPDATE weft.token t SET last_used_at = authenticate.at
     FROM (SELECT f.token_hash FROM weft.token f
           WHERE f.token_hash = authenticate.token_hash AND f.kind IN (of_kind, CASE of_kind WHEN 'token' THEN 'machine' END)

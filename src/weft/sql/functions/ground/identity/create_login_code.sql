@@ -1,14 +1,11 @@
 -- create_login_code: make a code with which a browser opens a session of a user, once. The user's former code counts no more.
--- Called by: Store.create_login_code (api).   Safe to repeat: yes, the last code counts.
+-- Safe to repeat: yes, the last code counts.
 -- Locks: user (two requests leave one code); token.   Plan: as _token_that_asks; tokens of the user by index.
 -- by_token: the one that asks; code and session end with it at the latest, and session_s from now; NULL: as long as any session.
--- Returns: when the code expires.  Raises WF131.
--- Owner: weft_tenant.  Granted to: weft_api.
+-- Returns: when the code expires.  Raises WF131.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.create_login_code(tenant_id int, user_id int, by_token bigint, of_hash bytea, of_scopes text[],
-    valid_s double precision, session_s double precision, at timestamptz DEFAULT clock_timestamp()) RETURNS timestamptz
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+    valid_s double precision, session_s double precision, at timestamptz DEFAULT clock_timestamp()) RETURNS timestamptz LANGUAGE plpgsql
 AS $$
-#variable_conflict use_column
 DECLARE
     v_by weft.token;
     v_expires_at timestamptz := create_login_code.at + create_login_code.valid_s * interval '1 second';

@@ -1,14 +1,11 @@
 -- create_tenant: make a tenant with what every tenant has, and its first user, a tenant-admin, with a token.
--- Called by: Store.create_tenant (api).   Safe to repeat: with an idempotency key; the new token replaces the one that was made with it,
---   whose text nobody may have got; if it was used, somebody has.
+-- Safe to repeat: with an idempotency key; the new token replaces the one that was made with it, whose text nobody may have got; if it was
+--   used, somebody has.
 -- Locks: token; as _furnish_tenant.   Plan: tenant and users by index.
 -- by_user_id: the caller, of any tenant.
--- Returns: its number.  Raises WF121 (the caller is no longer an admin), WF122 (there is one).
--- Owner: weft_system.  Granted to: weft_api.
+-- Returns: its number.  Raises WF121 (the caller is no longer an admin), WF122 (there is one).   Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.create_tenant(by_user_id int, of_name text, admin_name text, token_hash bytea, idempotency_key text,
-    at timestamptz DEFAULT clock_timestamp()) RETURNS int LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+    at timestamptz DEFAULT clock_timestamp()) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
     v_tenant int; v_user int;
 BEGIN

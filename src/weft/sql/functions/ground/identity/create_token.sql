@@ -1,18 +1,13 @@
 -- create_token: make a token of a user, of which only the SHA-256 is kept. Those that expired a month ago are forgotten.
--- Called by: Store.create_token (api).   Safe to repeat: with an idempotency key; the new token replaces the one that was made with it,
---   whose text nobody may have got.
+-- Safe to repeat: with an idempotency key; the new token replaces the one that was made with it, whose text nobody may have got.
 -- Locks: user (two requests do not pass the limit together); as _end_tokens; token (a new one).   Plan: tokens of the user by index.
 -- by_token: the one that asks; no other is good for longer. What a session makes ends with it, and so does what that makes.
 -- scopes: NULL: all that the user's role allows.
 -- of_pool, of_workers: of a worker outside: its pool, and the names that it may have; NULL: it is not for a worker.
--- Returns: its document.  Raises WF117 (too many), WF131.
--- Owner: weft_tenant.  Granted to: weft_api.
+-- Returns: its document.  Raises WF117 (too many), WF131.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.create_token(tenant_id int, user_id int, by_token bigint, of_hash bytea, of_name text, of_scopes text[],
     valid_s double precision, tokens_max int, idempotency_key text,
-    of_pool text DEFAULT NULL, of_workers text DEFAULT NULL, at timestamptz DEFAULT clock_timestamp()) RETURNS jsonb
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+    of_pool text DEFAULT NULL, of_workers text DEFAULT NULL, at timestamptz DEFAULT clock_timestamp()) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
     v_count bigint; v_new weft.token; v_by weft.token;
 BEGIN

@@ -1,11 +1,8 @@
 -- end_sessions: end a session of a user, or all of them and the code that would open another, with what was made by them; each api is told.
--- Called by: Store.end_sessions (api).   Safe to repeat: yes.
--- Locks: user (none is opened meanwhile); as _end_tokens.   Plan: tokens of the user by index.
+-- Safe to repeat: yes.   Locks: user (none is opened meanwhile); as _end_tokens.   Plan: tokens of the user by index.
 -- of_session: NULL: all.   Returns: how many have ended.
 -- Owner: weft_tenant.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.end_sessions(tenant_id int, user_id int, of_session bigint) RETURNS int
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE OR REPLACE FUNCTION weft.end_sessions(tenant_id int, user_id int, of_session bigint) RETURNS int LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._as_tenant(end_sessions.tenant_id);
     PERFORM FROM weft.tenant_user u WHERE u.user_id = end_sessions.user_id FOR NO KEY UPDATE;

@@ -1,9 +1,6 @@
 -- ensure_local_user: make the missing ones of a home's tenant, user, project, queue and token.
--- Called by: Admin.ensure_local_user (weft up).   Safe to repeat: yes.
--- Locks: none but new rows.
--- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft.ensure_local_user(tenant text, user_name text, token_hash bytea) RETURNS void LANGUAGE plpgsql
-AS $$
+-- Safe to repeat: yes.   Locks: none but new rows.   Owner: weft_system.
+CREATE OR REPLACE FUNCTION weft.ensure_local_user(tenant text, user_name text, token_hash bytea) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_tenant int; v_user int;
 BEGIN

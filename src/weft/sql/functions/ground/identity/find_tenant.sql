@@ -1,10 +1,8 @@
 -- find_tenant: the number of the tenant of this name, in capitals or not.
--- Called by: Store.find_tenant (api), for administrators of the site.   Safe to repeat: yes, it only reads.   Plan: tenant by name.
+-- Safe to repeat: yes, it only reads.   Plan: tenant by name.
 -- Raises WF136.
 -- Owner: weft_system.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.find_tenant(of_name text) RETURNS int LANGUAGE plpgsql STABLE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE OR REPLACE FUNCTION weft.find_tenant(of_name text) RETURNS int LANGUAGE plpgsql STABLE AS $$
 DECLARE
     v_tenant int;
 BEGIN

@@ -1,11 +1,7 @@
 -- get_tenant: the tenant with this number, if this is its name.
--- Called by: Store.get_tenant (api).   Safe to repeat: yes, it only reads.   Plan: tenant by key; as _tenant_document.   Raises WF136.
--- Returns: its document.
+-- Safe to repeat: yes, it only reads.   Plan: tenant by key; as _tenant_document.   Raises WF136.   Returns: its document.
 -- Owner: weft_tenant.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.get_tenant(tenant_id int, of_name text) RETURNS jsonb LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+CREATE OR REPLACE FUNCTION weft.get_tenant(tenant_id int, of_name text) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
     v_tenant weft.tenant;
 BEGIN

@@ -1,11 +1,9 @@
 -- list_open_batches: numbers of batches of a user that may have jobs which have not ended, after this one, in order.
--- Called by: Store.list_open_batches (api).   Safe to repeat: yes, it only reads.
+-- Safe to repeat: yes, it only reads.
 -- Plan: sums of the tenant's open batches by index, and the deltas that are not folded; batches by key.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_open_batches(tenant_id int, of_user_id int, after bigint, limit_rows int) RETURNS SETOF bigint
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._as_tenant(list_open_batches.tenant_id);
     RETURN QUERY

@@ -1,9 +1,7 @@
 -- list_sessions: the sessions of a user that have not ended, the oldest first.
--- Called by: Store.list_sessions (api).   Safe to repeat: yes, it only reads.   Plan: tokens of the user by index.
--- Owner: weft_tenant.  Granted to: weft_api.
+-- Safe to repeat: yes, it only reads.   Plan: tokens of the user by index.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_sessions(tenant_id int, user_id int, at timestamptz DEFAULT clock_timestamp()) RETURNS SETOF jsonb
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._as_tenant(list_sessions.tenant_id);
     RETURN QUERY SELECT jsonb_build_object('session_id', t.token_id, 'browser', t.name, 'address', t.opened_from, 'scopes', t.scopes,

@@ -1,9 +1,6 @@
 -- list_tokens: the tokens of a user, the oldest first.
--- Called by: Store.list_tokens (api).   Safe to repeat: yes, it only reads.   Plan: tokens of the user by index.
--- Owner: weft_tenant.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.list_tokens(tenant_id int, user_id int) RETURNS SETOF jsonb LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+-- Safe to repeat: yes, it only reads.   Plan: tokens of the user by index.   Owner: weft_tenant.  Granted to: weft_api.
+CREATE OR REPLACE FUNCTION weft.list_tokens(tenant_id int, user_id int) RETURNS SETOF jsonb LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._as_tenant(list_tokens.tenant_id);
     RETURN QUERY SELECT weft._token_document(t) FROM weft.token t

@@ -1,13 +1,8 @@
 -- list_users: a page of the users of a tenant who are not removed, in the order of their numbers.
--- Called by: Store.list_users (api).   Safe to repeat: yes, it only reads.   Plan: users of the tenant by index, a page:
---   comparing rows leaves no other index to choose.
--- Returns: documents.
--- Owner: weft_tenant.  Granted to: weft_api.
+-- Safe to repeat: yes, it only reads.   Plan: users of the tenant by index, a page: comparing rows leaves no other index to choose.
+-- Returns: documents.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_users(tenant_id int, after int, limit_rows int) RETURNS SETOF jsonb
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-PLAN_IN_ORDER PLAN_ONCE
-AS $$
-#variable_conflict use_column
+LANGUAGE plpgsql PLAN_IN_ORDER PLAN_ONCE AS $$
 BEGIN
     PERFORM weft._as_tenant(list_users.tenant_id);
     RETURN QUERY SELECT weft._user_document(u) FROM weft.tenant_user u

@@ -1,16 +1,13 @@
 -- open_issuer_session: open a session for the browser of a user for whom an issuer vouches. Beyond sessions_max the oldest ones end, with
 --   what was made by them.
--- Called by: Store.open_issuer_session (api).   Safe to repeat: yes, a login opens one session; who lost the reply logs in again.
+-- Safe to repeat: yes, a login opens one session; who lost the reply logs in again.
 -- Locks: user (two requests do not open two sessions, nor pass the limit together); token (a new one); as _end_surplus_sessions.
 -- Plan: tokens of the user by index.
 -- of_login: names the login, whose session must not be there yet.   of_name: what the browser calls itself.   opened_from: its address.
--- Returns: the number of the session; NULL: this login has opened one, or the user is removed.
--- Owner: weft_tenant.  Granted to: weft_api.
+-- Returns: the number of the session; NULL: this login has opened one, or the user is removed.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.open_issuer_session(tenant_id int, user_id int, session_hash bytea, of_login text, of_name text,
-    opened_from text, valid_s double precision, sessions_max int, at timestamptz DEFAULT clock_timestamp()) RETURNS bigint
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+    opened_from text, valid_s double precision, sessions_max int, at timestamptz DEFAULT clock_timestamp()) RETURNS bigint LANGUAGE plpgsql
 AS $$
-#variable_conflict use_column
 DECLARE
     v_session bigint;
 BEGIN

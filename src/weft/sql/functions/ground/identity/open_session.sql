@@ -1,6 +1,6 @@
 -- open_session: open a session for the browser that has a code, in the row of the code, which counts no more. Beyond sessions_max the
 --   oldest ones end, with what was made by them.
--- Called by: Store.open_session (api).   Safe to repeat: no; who lost the reply needs another code.
+-- Safe to repeat: no; who lost the reply needs another code.
 -- Locks: user (two requests do not pass the limit together); token; as _end_surplus_sessions.
 -- Plan: token by key, tokens of the user by index.
 -- of_name: what the browser calls itself.   opened_from: its address.   valid_s: the longest that a session lasts.
@@ -9,10 +9,7 @@
 CREATE OR REPLACE FUNCTION weft.open_session(code_hash bytea, session_hash bytea, of_name text, opened_from text, valid_s double precision,
     sessions_max int, at timestamptz DEFAULT clock_timestamp())
 RETURNS TABLE (tenant_id int, user_id int, user_name text, role text, token_id bigint, scopes text[], left_s double precision,
-    pool text, worker_names text)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+    pool text, worker_names text) LANGUAGE plpgsql AS $$
 DECLARE
     v_new weft.token;
 BEGIN

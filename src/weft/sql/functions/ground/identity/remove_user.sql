@@ -1,16 +1,13 @@
 -- remove_user: take a user out of a tenant: every api refuses their tokens at once, their schedules pause, their secrets and
 --   saved queries are gone. What they submitted goes on, until the caller ends it.
--- Called by: Store.remove_user (api).   Safe to repeat: yes.
+-- Safe to repeat: yes.
 -- Locks: as _lock_users; as _user_to_change; user; token; saved_query; member; grant; schedule; schedule_run; secret.
 -- Plan: tenant by key; users of the tenant, the rest of the user by index.
 -- by_user_id, by_role: the caller.   may_give: as in _user_to_change.   Returns: the user's document, with what
 --   becomes of their batches where the tenant says it (on_user_removal).  Raises WF118, WF120, WF121.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.remove_user(tenant_id int, by_user_id int, by_role text, of_name text, may_give text[],
-    at timestamptz DEFAULT clock_timestamp()) RETURNS jsonb
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+    at timestamptz DEFAULT clock_timestamp()) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
     v_user weft.tenant_user;
     v_document jsonb;

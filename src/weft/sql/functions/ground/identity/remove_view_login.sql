@@ -1,9 +1,7 @@
 -- remove_view_login: end a login that reads the views of dashboards. Its open sessions see no rows any more.
--- Called by: Admin.remove_view_login (weft db views).   Safe to repeat: no, there is none then.   Locks: view_login.
--- Returns: nothing.   Raises WF181 (no such login of this database).
+-- Safe to repeat: no, there is none then.   Locks: view_login.   Returns: nothing.   Raises WF181 (no such login of this database).
 -- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft.remove_view_login(login name) RETURNS void LANGUAGE plpgsql
-AS $$
+CREATE OR REPLACE FUNCTION weft.remove_view_login(login name) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     DELETE FROM weft.view_login v WHERE v.login = remove_view_login.login;
     IF NOT FOUND THEN

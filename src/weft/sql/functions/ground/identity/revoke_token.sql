@@ -1,10 +1,8 @@
 -- revoke_token: forget a token of a user and what was made by it, on every api at once: each is told.
--- Called by: Store.revoke_token (api).   Safe to repeat: yes.
+-- Safe to repeat: yes.
 -- Locks: user (nothing is made by it meanwhile); as _end_tokens.   Plan: tokens of the user by index.   Returns: whether there was one.
 -- Owner: weft_tenant.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.revoke_token(tenant_id int, user_id int, of_token_id bigint) RETURNS boolean
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE OR REPLACE FUNCTION weft.revoke_token(tenant_id int, user_id int, of_token_id bigint) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._as_tenant(revoke_token.tenant_id);
     IF NOT EXISTS (SELECT FROM weft.token t WHERE t.user_id = revoke_token.user_id AND t.token_id = of_token_id AND t.kind = 'token') THEN

@@ -1,11 +1,8 @@
 -- set_tenant: change what a patch names of the tenant with this number, if this is its name.
--- Called by: Store.set_tenant (api).   Safe to repeat: yes.   Locks: tenant.   Plan: tenant by key; as _tenant_document.   Raises WF136.
+-- Safe to repeat: yes.   Locks: tenant.   Plan: tenant by key; as _tenant_document.   Raises WF136.
 -- patch: on_user_removal, output_keep_s, output_keep_bytes, allowed (by kind, NULL removes its list), or nothing.   Returns: its document.
 -- Owner: weft_tenant.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.set_tenant(tenant_id int, of_name text, patch jsonb) RETURNS jsonb LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+CREATE OR REPLACE FUNCTION weft.set_tenant(tenant_id int, of_name text, patch jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
     v_tenant weft.tenant;
 BEGIN

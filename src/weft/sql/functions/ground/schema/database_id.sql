@@ -1,8 +1,5 @@
 -- database_id: which database this is, to tell it from others that the same home serves.
--- Called by: Store.database_id (worker, at its start); find_file.   Safe to repeat: yes, it only reads.
--- Owner: weft_system.  Granted to: weft_worker, weft_tenant.
-CREATE OR REPLACE FUNCTION weft.database_id() RETURNS uuid
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
+-- Safe to repeat: yes, it only reads.   Owner: weft_system.  Granted to: weft_worker, weft_tenant.
+CREATE OR REPLACE FUNCTION weft.database_id() RETURNS uuid LANGUAGE sql STABLE AS $$
     SELECT r.database_id FROM weft.schema_range r
 $$;

@@ -1,8 +1,5 @@
 -- schema_range: the number of the schema, and the oldest program that may use it.
--- Called by: Store.check_schema (api, driver and worker, at their start).   Safe to repeat: yes, it only reads.
--- Owner: weft_system.  Granted to: weft_api, weft_driver, weft_worker.
-CREATE OR REPLACE FUNCTION weft.schema_range(OUT schema int, OUT oldest_program int)
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
+-- Safe to repeat: yes, it only reads.   Owner: weft_system.  Granted to: weft_api, weft_driver, weft_worker.
+CREATE OR REPLACE FUNCTION weft.schema_range(OUT schema int, OUT oldest_program int) LANGUAGE sql STABLE AS $$
     SELECT r.schema, r.oldest_program FROM weft.schema_range r
 $$;

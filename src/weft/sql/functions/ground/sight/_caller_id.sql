@@ -1,5 +1,4 @@
 -- _caller_id: the user on whose behalf this transaction runs; NULL: it may see the whole tenant, as operators and the driver do.
--- Called by: functions that decide what a caller may see.   Safe to repeat: yes, it only reads.
--- Owner: weft_tenant.  Granted to: weft_system.
+-- Safe to repeat: yes, it only reads.   Owner: weft_tenant.  Granted to: weft_system.
 CREATE OR REPLACE FUNCTION weft._caller_id() RETURNS int LANGUAGE sql STABLE
 AS $$ SELECT nullif(current_setting('weft.user', true), '')::int $$;

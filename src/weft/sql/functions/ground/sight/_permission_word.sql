@@ -1,5 +1,4 @@
 -- _permission_word: the name of a PERMISSION.
--- Called by: functions that tell of permissions.   Safe to repeat: yes.
--- Owner: weft_tenant.
+-- Safe to repeat: yes.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._permission_word(permission int) RETURNS text LANGUAGE sql IMMUTABLE
 AS $$ SELECT (ARRAY['read', 'execute', 'write', 'all'])[permission] $$;

@@ -1,9 +1,6 @@
 -- _sees_source: whether the caller of this transaction sees a source: as they would see its batches.
--- Called by: list_sources, _seen_source, get_setup, line_overview.   Safe to repeat: yes, it only reads.
--- Plan: project by name, member by key.
--- Owner: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._sees_source(of_source weft.source) RETURNS boolean LANGUAGE plpgsql STABLE
-AS $$
+-- Safe to repeat: yes, it only reads.   Plan: project by name, member by key.   Owner: weft_tenant.
+CREATE OR REPLACE FUNCTION weft._sees_source(of_source weft.source) RETURNS boolean LANGUAGE plpgsql STABLE AS $$
 DECLARE
     v_caller int := weft._caller_id();
 BEGIN

@@ -1,14 +1,10 @@
 -- _share: give a user of the tenant a PERMISSION on a batch, or on one job of it, instead of the one that they have; NULL: none.
--- Called by: share_batch, share_job.   Safe to repeat: yes.
--- Locks: user (shared); grant; as _record_change (or _record_job_share, instead).   Plan: by key; user by name.
+-- Safe to repeat: yes.   Locks: user (shared); grant; as _record_change (or _record_job_share, instead).   Plan: by key; user by name.
 -- Streams of a user who may do less end. The owner may always do all.
 -- of_job_id: 0: the whole batch. said: what a door's client called the permission, kept in what is recorded; NULL: nothing else.
--- Returns: the user's permission now.  Raises WF118.
--- Owner: weft_tenant.
+-- Returns: the user's permission now.  Raises WF118.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._share(of_tenant_id int, of_batch_id bigint, of_job_id int, of_user text, permission int, actor text,
-    at timestamptz, said text DEFAULT NULL) RETURNS jsonb LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+    at timestamptz, said text DEFAULT NULL) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
     v_user weft.tenant_user; v_old int; v_kind text; v_message text;
 BEGIN

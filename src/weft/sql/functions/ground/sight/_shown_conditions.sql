@@ -1,12 +1,11 @@
 -- _shown_conditions: the first conditions after a number that the caller of this transaction sees, who does not see the tenant: a job of
 --   a batch that they see waits there.
--- Called by: list_conditions, overview_counts.   Safe to repeat: yes, it only reads.
+-- Safe to repeat: yes, it only reads.
 -- Plan: a page of each of: conditions of own batches, and of those of each project, along the index of each; all of granted batches, one
 --   by one. Comparing rows leaves no other index to choose, see _visible_batches.   Returns: their numbers, in order.
 -- Owner: weft_tenant.  Granted to: weft_system.
-CREATE OR REPLACE FUNCTION weft._shown_conditions(after_id bigint, limit_rows int) RETURNS SETOF bigint LANGUAGE sql STABLE
-PLAN_BY_KEY PLAN_IN_ORDER PLAN_ONCE SET enable_hashagg = off
-AS $$
+CREATE OR REPLACE FUNCTION weft._shown_conditions(after_id bigint, limit_rows int) RETURNS SETOF bigint
+LANGUAGE sql STABLE PLAN_BY_KEY PLAN_IN_ORDER PLAN_ONCE SET enable_hashagg = off AS $$
     SELECT DISTINCT x.condition_id FROM (
         (SELECT DISTINCT c.owner_id AS scope_id, c.condition_id FROM weft.condition_batch c
          WHERE (c.owner_id, c.condition_id) > (weft._caller_id(), after_id) AND c.owner_id <= weft._caller_id()

@@ -1,11 +1,10 @@
 -- _shown_waiting: up to limit_jobs jobs at a condition that are in batches which the caller of this transaction sees, who does not see the
 --   tenant; in no order.
--- Called by: _sees_condition, _condition_document, get_condition.   Safe to repeat: yes, it only reads.
+-- Safe to repeat: yes, it only reads.
 -- Plan: batches of the condition by index: own ones, those of each project, and granted ones, each once; blocked jobs of each by key.
 -- Owner: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._shown_waiting(of_condition_id bigint, limit_jobs int) RETURNS SETOF weft.blocked_job LANGUAGE sql STABLE
-PLAN_BY_KEY PLAN_IN_ORDER PLAN_ONCE
-AS $$
+CREATE OR REPLACE FUNCTION weft._shown_waiting(of_condition_id bigint, limit_jobs int) RETURNS SETOF weft.blocked_job
+LANGUAGE sql STABLE PLAN_BY_KEY PLAN_IN_ORDER PLAN_ONCE AS $$
     SELECT k.* FROM (
         SELECT c.* FROM weft.condition_batch c WHERE c.owner_id = weft._caller_id() AND c.condition_id = of_condition_id
         UNION ALL

@@ -1,11 +1,10 @@
 -- _visible_batches: numbers of batches below `before` that a user may see, newest first: as _permission decides, one batch by one.
--- Called by: list_batches.   Safe to repeat: yes, it only reads.
+-- Safe to repeat: yes, it only reads.
 -- Plan: a page of each of: own batches, those of each project of the user, granted ones; each backwards along its own index. Comparing
 --   rows leaves no other order to choose: along the numbers of all batches the planner would hope to find some of the user soon.
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._visible_batches(of_user_id int, before bigint, limit_rows int, with_hidden boolean) RETURNS SETOF bigint
-LANGUAGE sql STABLE PLAN_IN_ORDER PLAN_ONCE
-AS $$
+LANGUAGE sql STABLE PLAN_IN_ORDER PLAN_ONCE AS $$
     SELECT x.batch_id FROM (
         (SELECT b.batch_id FROM weft.batch b
          WHERE (b.user_id, b.batch_id) >= (of_user_id, 0) AND (b.user_id, b.batch_id) < (of_user_id, before)

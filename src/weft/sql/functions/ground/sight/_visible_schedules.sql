@@ -1,10 +1,9 @@
 -- _visible_schedules: schedules with numbers above `after_id` that a user may see, in order: as _sees_schedule decides, one by one.
--- Called by: list_schedules.   Safe to repeat: yes, it only reads.
+-- Safe to repeat: yes, it only reads.
 -- Plan: a page of own ones, and of those of each project of the user, each along its own index, as in _visible_batches.
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._visible_schedules(of_user_id int, after_id bigint, limit_rows int) RETURNS SETOF weft.schedule
-LANGUAGE sql STABLE PLAN_BY_KEY PLAN_IN_ORDER PLAN_ONCE SET enable_hashagg = off
-AS $$
+LANGUAGE sql STABLE PLAN_BY_KEY PLAN_IN_ORDER PLAN_ONCE SET enable_hashagg = off AS $$
     WITH found AS MATERIALIZED (
         (SELECT s.schedule_id FROM weft.schedule s
          WHERE (s.user_id, s.schedule_id) > (of_user_id, after_id) AND s.user_id <= of_user_id AND weft._sees_schedule(s)

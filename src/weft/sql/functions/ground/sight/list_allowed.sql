@@ -1,11 +1,7 @@
 -- list_allowed: those of these batches on which the caller may do what the transaction is for (weft.needs), as _check_batch decides.
--- Called by: Store.list_allowed (api).   Safe to repeat: yes, it only reads.   Plan: batches by key, as _permission.
--- Returns: their numbers, in no fixed order.
+-- Safe to repeat: yes, it only reads.   Plan: batches by key, as _permission.   Returns: their numbers, in no fixed order.
 -- Owner: weft_tenant.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.list_allowed(tenant_id int, batch_ids bigint[]) RETURNS SETOF bigint
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+CREATE OR REPLACE FUNCTION weft.list_allowed(tenant_id int, batch_ids bigint[]) RETURNS SETOF bigint LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._as_tenant(list_allowed.tenant_id);
     RETURN QUERY SELECT b.batch_id FROM unnest(list_allowed.batch_ids) t

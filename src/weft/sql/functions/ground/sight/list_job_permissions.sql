@@ -1,11 +1,8 @@
 -- list_job_permissions: with whom one job is shared, and what they may do, in the order of user numbers after one. Those with whom its
 --   batch is shared are not in the list.
--- Called by: Store.list_job_permissions (api).   Safe to repeat: yes, it only reads.   Plan: by key, a page.   Raises WF101, WF102.
--- Owner: weft_tenant.  Granted to: weft_api.
+-- Safe to repeat: yes, it only reads.   Plan: by key, a page.   Raises WF101, WF102.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_job_permissions(tenant_id int, batch_id bigint, job_id int, after int, limit_rows int)
-RETURNS SETOF jsonb LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+RETURNS SETOF jsonb LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._as_tenant(list_job_permissions.tenant_id);
     PERFORM weft._check_job(list_job_permissions.batch_id, list_job_permissions.job_id);

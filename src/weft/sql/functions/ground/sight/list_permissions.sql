@@ -1,11 +1,8 @@
 -- list_permissions: with whom a batch is shared, and what they may do, in the order of user numbers after one. Its owner and the members of
 --   its billing project are not in the list: they may do all.
--- Called by: Store.list_permissions (api).   Safe to repeat: yes, it only reads.   Plan: by key, a page.   Raises WF101.
--- Owner: weft_tenant.  Granted to: weft_api.
+-- Safe to repeat: yes, it only reads.   Plan: by key, a page.   Raises WF101.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_permissions(tenant_id int, batch_id bigint, after int, limit_rows int) RETURNS SETOF jsonb
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._as_tenant(list_permissions.tenant_id);
     PERFORM weft._check_batch(list_permissions.batch_id);

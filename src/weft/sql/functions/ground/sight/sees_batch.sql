@@ -1,10 +1,6 @@
 -- sees_batch: whether the caller of this transaction sees a whole batch; false: single jobs of it alone.
--- Called by: Store.sees_batch (api).   Safe to repeat: yes, it only reads.   Plan: by key.   Raises WF101 if they see neither.
--- Owner: weft_tenant.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.sees_batch(tenant_id int, batch_id bigint) RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+-- Safe to repeat: yes, it only reads.   Plan: by key.   Raises WF101 if they see neither.   Owner: weft_tenant.  Granted to: weft_api.
+CREATE OR REPLACE FUNCTION weft.sees_batch(tenant_id int, batch_id bigint) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._as_tenant(sees_batch.tenant_id);
     IF EXISTS (SELECT FROM weft.batch b WHERE b.batch_id = sees_batch.batch_id AND b.deleted_at IS NULL

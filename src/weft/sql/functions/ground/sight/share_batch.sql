@@ -1,11 +1,9 @@
 -- share_batch: let a user of the tenant see a batch and do with it what a PERMISSION says, instead of what they could; NULL: no longer.
--- Called by: Store.share_batch (api).   Safe to repeat: yes.   Locks: as _share.   Plan: as _share.
+-- Safe to repeat: yes.   Locks: as _share.   Plan: as _share.
 -- Returns: the user's permission now, as list_permissions.  Raises WF101, WF118 (no such user), WF130.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.share_batch(tenant_id int, batch_id bigint, of_user text, permission int, actor text,
-    at timestamptz DEFAULT clock_timestamp(), said text DEFAULT NULL) RETURNS jsonb
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
+    at timestamptz DEFAULT clock_timestamp(), said text DEFAULT NULL) RETURNS jsonb LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._as_tenant(share_batch.tenant_id);
     PERFORM weft._check_batch(share_batch.batch_id);

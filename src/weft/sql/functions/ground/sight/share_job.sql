@@ -1,12 +1,10 @@
 -- share_job: let a user of the tenant see one job of a batch and do with it what a PERMISSION says, instead of what they could; NULL: no
 --   longer. Of the batch and its other jobs they see nothing by that.
--- Called by: Store.share_job (api).   Safe to repeat: yes.   Locks: as _share.   Plan: as _share.
+-- Safe to repeat: yes.   Locks: as _share.   Plan: as _share.
 -- Returns: the user's permission now, as list_job_permissions.  Raises WF101, WF102, WF118 (no such user), WF130.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.share_job(tenant_id int, batch_id bigint, job_id int, of_user text, permission int, actor text,
-    at timestamptz DEFAULT clock_timestamp()) RETURNS jsonb
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
+    at timestamptz DEFAULT clock_timestamp()) RETURNS jsonb LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._as_tenant(share_job.tenant_id);
     PERFORM weft._check_job(share_job.batch_id, share_job.job_id);

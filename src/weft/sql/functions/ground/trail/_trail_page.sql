@@ -1,12 +1,9 @@
 -- _trail_page: a page of the trail, newest first.
--- Called by: list_trail, list_whole_trail.   Safe to repeat: yes, it only reads.
--- Plan: entries by user, batch or tenant, or by number; never a scan, but for an action that is rare.
+-- Safe to repeat: yes, it only reads.   Plan: entries by user, batch or tenant, or by number; never a scan, but for an action that is rare.
 -- of_tenant_id: NULL: of all tenants.   since: entries sealed since then, among which are all of that time.   before: NULL: the first page.
--- Returns: documents.
--- Owner: weft_system.  Granted to: weft_tenant.
+-- Returns: documents.   Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._trail_page(of_tenant_id int, of_user text, of_action text, of_batch_id bigint, of_number bigint,
-    since timestamptz, before bigint, limit_rows int) RETURNS SETOF jsonb LANGUAGE plpgsql STABLE
-SET plan_cache_mode = force_custom_plan
+    since timestamptz, before bigint, limit_rows int) RETURNS SETOF jsonb LANGUAGE plpgsql STABLE SET plan_cache_mode = force_custom_plan
 AS $$
 DECLARE
     v_first bigint;

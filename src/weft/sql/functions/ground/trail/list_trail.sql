@@ -1,11 +1,7 @@
 -- list_trail: a page of the trail of a tenant, newest first.
--- Called by: Store.list_trail (api).   Safe to repeat: yes, it only reads.   Plan: as _trail_page.
--- Returns: documents.
--- Owner: weft_tenant.  Granted to: weft_api.
+-- Safe to repeat: yes, it only reads.   Plan: as _trail_page.   Returns: documents.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_trail(tenant_id int, of_user text, of_action text, of_batch_id bigint, of_number bigint,
-    since timestamptz, before bigint, limit_rows int) RETURNS SETOF jsonb
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
+    since timestamptz, before bigint, limit_rows int) RETURNS SETOF jsonb LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._as_tenant(list_trail.tenant_id);
     RETURN QUERY SELECT * FROM weft._trail_page(list_trail.tenant_id, list_trail.of_user, list_trail.of_action, list_trail.of_batch_id,

@@ -1,9 +1,7 @@
 -- login_owner: whose token, session or login code this SHA-256 is, also if it has expired: who tried to log in.
--- Called by: Store.login_owner (api), for a login that failed.   Safe to repeat: yes, it only reads.   Plan: token by key.
--- Returns: one row, or none if nobody has it.
+-- Safe to repeat: yes, it only reads.   Plan: token by key.   Returns: one row, or none if nobody has it.
 -- Owner: weft_system.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.login_owner(of_hash bytea) RETURNS TABLE (tenant_id int, user_id int, user_name text)
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+CREATE OR REPLACE FUNCTION weft.login_owner(of_hash bytea) RETURNS TABLE (tenant_id int, user_id int, user_name text) LANGUAGE sql STABLE
 AS $$
     SELECT u.tenant_id, u.user_id, u.name
     FROM weft.token t JOIN weft.tenant_user u ON u.user_id = t.user_id WHERE t.token_hash = login_owner.of_hash

@@ -1,16 +1,13 @@
 -- record_request: add an entry to the trail for a request, if this transaction has changed anything (else it has no number), or if the
 --   request was refused. The driver seals it soon. Several entries of one request are one in the end.
--- Called by: Store (api), within the statement that calls the function which does what is asked, and after it; Store.record_refusal;
+-- For: Store (api), within the statement that calls the function which does what is asked, and after it; Store.record_refusal;
 --   act_on_batch.
 -- Safe to repeat: yes.   Locks: announcements (shared, until the commit); as _announce (if the driver sleeps).
 -- request: what the entry says, by names of columns; `tenant`: the name of the tenant, if its number is not known.
 -- n_rows: of the answer of that function, so that it is called before; NULL: it was
 --   refused.
--- Returns: false.
--- Owner: weft_system.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.record_request(request jsonb, n_rows bigint) RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+-- Returns: false.   Owner: weft_system.  Granted to: weft_api.
+CREATE OR REPLACE FUNCTION weft.record_request(request jsonb, n_rows bigint) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     v_locked boolean;
 BEGIN

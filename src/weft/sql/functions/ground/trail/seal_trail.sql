@@ -1,14 +1,11 @@
 -- seal_trail: one bounded step: give committed entries of the trail their numbers, and to each a digest that goes over the one before it.
 -- Entries get no number when they are written: writers would wait for each other, or leave gaps.
--- Called by: DriverStore.sweep, again and again until it returns 0.   Safe to repeat: yes.
+-- Safe to repeat: yes.   For: DriverStore.sweep, again and again until it returns 0.
 -- Locks: as _check_epoch; trail.   Plan: the first unsealed entries; sealed ones by request.
 -- limit_jobs: how many entries at most.
--- Returns: how many it took. Of several entries of one request the first one is sealed.
--- Owner: weft_system.  Granted to: weft_driver.
+-- Returns: how many it took. Of several entries of one request the first one is sealed.   Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.seal_trail(epoch bigint, limit_jobs int, at timestamptz DEFAULT clock_timestamp()) RETURNS bigint
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp PLAN_ONCE
-AS $$
-#variable_conflict use_column
+LANGUAGE plpgsql PLAN_ONCE AS $$
 DECLARE
     v_head weft.trail_head; v_row record; v_new weft.trail_entry; v_n bigint := 0;
 BEGIN

@@ -1,13 +1,11 @@
 -- trim_trail: one bounded step: remove the oldest entries of the trail, without a gap, and keep the digest of the last one that is gone:
 --   the chain begins after it.
--- Called by: DriverStore.trim_trail, again and again until it returns 0.   Safe to repeat: yes.
+-- Safe to repeat: yes.   For: DriverStore.trim_trail, again and again until it returns 0.
 -- Locks: as _check_epoch; trail.   Plan: entries by number, from the first one on.
 -- keep_s: entries stay so long after they were sealed; at least a day, whoever asks.   Returns: how many are gone.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.trim_trail(epoch bigint, keep_s double precision, limit_rows int, at timestamptz DEFAULT clock_timestamp())
-RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     v_last weft.trail_entry; v_n bigint;
 BEGIN

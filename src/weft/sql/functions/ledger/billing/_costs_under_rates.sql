@@ -1,8 +1,6 @@
 -- _costs_under_rates: what was used under a version of the prices costs, by billing project.
--- Called by: correct_rates.   Safe to repeat: yes, it only reads.   Plan: as _project_usage, of all projects.
--- Owner: weft_tenant.  Granted to: weft_system.
-CREATE OR REPLACE FUNCTION weft._costs_under_rates(version smallint) RETURNS TABLE (project_id int, cost numeric) LANGUAGE sql STABLE
-AS $$
+-- Safe to repeat: yes, it only reads.   Plan: as _project_usage, of all projects.   Owner: weft_tenant.  Granted to: weft_system.
+CREATE OR REPLACE FUNCTION weft._costs_under_rates(version smallint) RETURNS TABLE (project_id int, cost numeric) LANGUAGE sql STABLE AS $$
     WITH used AS (
         SELECT x.project_id, x.shape_id, sum(x.usage_ms) AS ms
         FROM weft._project_usage((SELECT array_agg(p.project_id) FROM weft.billing_project p)) x

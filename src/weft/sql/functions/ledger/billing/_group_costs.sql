@@ -1,11 +1,8 @@
 -- _group_costs: usage and cost of these groups by resource, exact in this statement's snapshot; costs are computed when read.
 -- `folded`: as of the last fold.
--- Called by: the readers of the api; _record_callbacks.   Safe to repeat: yes, it only reads.
--- Plan: as _group_counts.
--- Owner: weft_tenant.  Granted to: weft_system.
+-- Safe to repeat: yes, it only reads.   Plan: as _group_counts.   Owner: weft_tenant.  Granted to: weft_system.
 CREATE OR REPLACE FUNCTION weft._group_costs(batch_ids bigint[], group_ids int[], folded boolean DEFAULT false)
-RETURNS TABLE (batch_id bigint, group_id int, cost numeric, cost_by_resource jsonb) LANGUAGE sql STABLE
-AS $$
+RETURNS TABLE (batch_id bigint, group_id int, cost numeric, cost_by_resource jsonb) LANGUAGE sql STABLE AS $$
     WITH asked AS (
         SELECT t.b, t.g, min(t.n) AS n FROM unnest(_group_costs.batch_ids, _group_costs.group_ids) WITH ORDINALITY t (b, g, n)
             GROUP BY t.b, t.g),

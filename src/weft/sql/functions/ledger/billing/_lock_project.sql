@@ -1,9 +1,6 @@
 -- _lock_project: lock a billing project of the tenant that is changed.
--- Called by: change_project, delete_project, set_project_member.   Safe to repeat: yes.   Returns: it.   Raises WF105.
--- Locks: project.   Plan: project by name.
--- Owner: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._lock_project(of_tenant_id int, of_name text) RETURNS weft.billing_project LANGUAGE plpgsql
-AS $$
+-- Safe to repeat: yes.   Returns: it.   Raises WF105.   Locks: project.   Plan: project by name.   Owner: weft_tenant.
+CREATE OR REPLACE FUNCTION weft._lock_project(of_tenant_id int, of_name text) RETURNS weft.billing_project LANGUAGE plpgsql AS $$
 DECLARE
     v_project weft.billing_project;
 BEGIN

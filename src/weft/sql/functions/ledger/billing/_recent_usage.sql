@@ -1,11 +1,9 @@
 -- _recent_usage: what batches used that is not folded yet, by date; exact in this statement's snapshot.
--- Called by: _project_usage, _report_parts.   Safe to repeat: yes, it only reads.
--- Plan: inlined; the unfolded deltas once, and batches by key.
+-- Safe to repeat: yes, it only reads.   Plan: inlined; the unfolded deltas once, and batches by key.
 -- Owner: weft_tenant.  Granted to: weft_system.
 CREATE OR REPLACE FUNCTION weft._recent_usage()
 RETURNS TABLE (project_id int, user_id int, batch_id bigint, usage_on date, rate_card_id smallint, shape_id int, usage_ms bigint)
-LANGUAGE sql STABLE
-AS $$
+LANGUAGE sql STABLE AS $$
     SELECT b.project_id, b.user_id, r.batch_id, r.usage_on, r.rate_card_id, r.shape_id, r.usage_ms
     FROM (
         SELECT d.batch_id, d.usage_on, d.rate_card_id, d.shape_id, sum(d.usage_ms)::bigint AS usage_ms

@@ -1,12 +1,9 @@
 -- _report_page: what billing projects used in a period, by project, user or day; any other word: all in one. Owners after a number, at most
 --   limit_rows of them (NULL: all), in order.
--- Called by: billing_report.   Safe to repeat: yes, it only reads.
--- Plan: as _report_owners, five times as many as are shown; their sums by key; the unfolded deltas.
--- Returns: next_owner: after which the next page begins; NULL: this is the last one.
--- Owner: weft_tenant.
+-- Safe to repeat: yes, it only reads.   Plan: as _report_owners, five times as many as are shown; their sums by key; the unfolded deltas.
+-- Returns: next_owner: after which the next page begins; NULL: this is the last one.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._report_page(of_tenant_id int, of_project_ids int[], by text, since date, until date, after bigint,
-    limit_rows int) RETURNS TABLE (parts weft.cost_part[], next_owner bigint) LANGUAGE sql STABLE
-AS $$
+    limit_rows int) RETURNS TABLE (parts weft.cost_part[], next_owner bigint) LANGUAGE sql STABLE AS $$
     WITH recent AS MATERIALIZED (
         SELECT CASE _report_page.by WHEN 'project' THEN r.project_id WHEN 'user' THEN r.user_id
             WHEN 'day' THEN r.usage_on - date '2000-01-01' ELSE 0 END::bigint AS owner, r.*

@@ -1,12 +1,9 @@
 -- add_rates: new prices, from now on or from a moment to come; what is not given stays as on the card before. Attempts that were claimed
 --   before keep their prices.
--- Called by: Admin.add_rates.   Safe to repeat: no; each makes a version.   Locks: rates (against another version at once).
--- Returns: the version.  Raises WF107 (a moment that has passed, or that has a card).
--- Owner: weft_system.
+-- Safe to repeat: no; each makes a version.   Locks: rates (against another version at once).
+-- Returns: the version.  Raises WF107 (a moment that has passed, or that has a card).   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft.add_rates(prices jsonb, new_valid_from timestamptz, at timestamptz DEFAULT clock_timestamp())
-    RETURNS smallint LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+    RETURNS smallint LANGUAGE plpgsql AS $$
 DECLARE
     v_card smallint; v_from timestamptz := coalesce(new_valid_from, add_rates.at); v_before smallint;
 BEGIN

@@ -1,6 +1,6 @@
 -- billing_report: what billing projects cost in a period of dates (UTC, both included; NULL: no bound), by project, user, day, resource, or
 --   the value of an attribute of their batches.
--- Called by: Store.billing_report (api).   Safe to repeat: yes, it only reads.
+-- Safe to repeat: yes, it only reads.
 -- Plan: as _report_page: sums, not jobs, and of a page only those that it shows; as _report_by_attribute.
 -- of_user_id: only the projects of this member; NULL: all of the tenant, deleted ones too.   of_project NULL: all of these.
 -- rows_max: sums of batches that a report by attribute may read.   projects_max: as _report_projects.
@@ -12,10 +12,7 @@
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.billing_report(tenant_id int, of_user_id int, of_project text, by text, attribute text, since date,
     until date, rows_max int, projects_max int, after bigint, limit_rows int) RETURNS jsonb
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-PLAN_ONCE SET enable_seqscan = off SET enable_bitmapscan = off SET enable_mergejoin = off
-AS $$
-#variable_conflict use_column
+LANGUAGE plpgsql PLAN_ONCE SET enable_seqscan = off SET enable_bitmapscan = off SET enable_mergejoin = off AS $$
 DECLARE
     v_project int[]; v_since date := greatest(since, '0001-01-01'); v_until date := coalesce(until, 'infinity');
     v_parts weft.cost_part[]; v_names text[]; v_next bigint; v_items jsonb;

@@ -1,14 +1,12 @@
 -- correct_rates: change prices of a version that were entered wrong, and its date if that is still to come; record who and why. Costs are
 --   computed from usage when they are read, so what was used under this version costs the corrected price from now on.
--- Called by: Admin.correct_rates.   Safe to repeat: yes; what is so already is no correction.   Locks: rates.
+-- Safe to repeat: yes; what is so already is no correction.   Locks: rates.
 -- Returns: each billing project with usage under this version, and what that costs before and after.
 -- Raises WF107 (a date that has passed, or is not between those of the versions beside it), WF109 (no such version).
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft.correct_rates(version int, prices jsonb, new_valid_from timestamptz, actor text, reason text,
     at timestamptz DEFAULT clock_timestamp())
-RETURNS TABLE (tenant text, project text, cost_before numeric, cost_after numeric) LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+RETURNS TABLE (tenant text, project text, cost_before numeric, cost_after numeric) LANGUAGE plpgsql AS $$
 DECLARE
     v_card weft.rate_card; v_old jsonb; v_new jsonb; v_before jsonb;
 BEGIN

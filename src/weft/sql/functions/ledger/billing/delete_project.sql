@@ -1,14 +1,12 @@
 -- delete_project: take a closed billing project from all lists. What it paid stays on the bills, its name stays taken.
--- Called by: Store.delete_project (api).   Safe to repeat: a repeat raises WF105.
+-- Safe to repeat: a repeat raises WF105.
 -- The members may charge it no more, so they see its batches no more; their streams end. Nobody can raise its limits any more, so what
 -- comes to one is cancelled: it would wait for ever.
 -- Locks: as _lock_project; project; member; spend_limit.   Plan: project by name; held batches by the index of their limit.
 -- Raises WF105, WF124 (it is open, or `default`, or batches of it wait for its limit).
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.delete_project(tenant_id int, of_name text, at timestamptz DEFAULT clock_timestamp()) RETURNS void
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+LANGUAGE plpgsql AS $$
 DECLARE
     v_project weft.billing_project; v_user int;
 BEGIN

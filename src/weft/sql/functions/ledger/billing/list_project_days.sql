@@ -1,13 +1,9 @@
 -- list_project_days: the cost of a billing project on each date (UTC) with usage, before `before`, newest first.
--- Called by: Store.list_project_days (api).   Safe to repeat: yes, it only reads.   Raises WF105.
--- Plan: sums of the project by key, a page.
+-- Safe to repeat: yes, it only reads.   Raises WF105.   Plan: sums of the project by key, a page.
 -- of_user_id: as in list_projects. Usage counts on the date of the report or heartbeat that reported it.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_project_days(tenant_id int, of_user_id int, of_name text, before date, limit_rows int)
-    RETURNS SETOF jsonb
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+    RETURNS SETOF jsonb LANGUAGE plpgsql AS $$
 DECLARE
     v_project int;
 BEGIN

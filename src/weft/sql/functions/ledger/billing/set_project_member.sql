@@ -1,12 +1,10 @@
 -- set_project_member: let a user charge a billing project, or no longer.
--- Called by: Store.set_project_member (api).   Safe to repeat: yes.
+-- Safe to repeat: yes.
 -- Streams of one who is no member any more end.
 -- Locks: user; as _lock_project; member.   Plan: project and user by name.   Raises WF105, WF118 (no such user).
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.set_project_member(tenant_id int, of_name text, of_user text, is_member boolean) RETURNS void
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+LANGUAGE plpgsql AS $$
 DECLARE
     v_project weft.billing_project;
     v_user int;

@@ -1,9 +1,6 @@
 -- was_project: whether a billing project of this name was deleted.
--- Called by: Store.was_project (api).   Safe to repeat: yes, it only reads.   Locks: none.   Plan: projects by name.
--- Owner: weft_tenant.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.was_project(tenant_id int, of_name text) RETURNS boolean
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
+-- Safe to repeat: yes, it only reads.   Locks: none.   Plan: projects by name.   Owner: weft_tenant.  Granted to: weft_api.
+CREATE OR REPLACE FUNCTION weft.was_project(tenant_id int, of_name text) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._as_tenant(was_project.tenant_id);
     RETURN EXISTS (SELECT FROM weft.billing_project p

@@ -1,9 +1,7 @@
 -- _count_foreign: count a job of a door, by 1 or -1. One of 256 makes one row of those that were added before, so that a sum reads few.
--- Called by: the triggers foreign_job_comes and foreign_job_is_shown.   Safe to repeat: no.
--- Locks: foreign_count (SKIP LOCKED).   Plan: rows of the door by index.
+-- Safe to repeat: no.   Locks: foreign_count (SKIP LOCKED).   Plan: rows of the door by index.
 -- Owner: weft_system.  Granted to: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._count_foreign(of_batch weft.batch, by int) RETURNS void LANGUAGE plpgsql
-AS $$
+CREATE OR REPLACE FUNCTION weft._count_foreign(of_batch weft.batch, by int) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO weft.foreign_count (tenant_id, door, user_id, n)
     VALUES (of_batch.tenant_id, of_batch.door, of_batch.user_id, by);

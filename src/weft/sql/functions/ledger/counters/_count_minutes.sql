@@ -1,13 +1,12 @@
 -- _count_minutes: add the changes of a fold to the counts of queues, of users, (user 0) of billing projects and (project 0) of tenants;
 --   and to the current minute, by user and (user 0) by tenant; forget minutes before the last hour.
--- Called by: fold_deltas.   Safe to repeat: no.   Locks: sums.   Plan: batches and shapes by key; old rows by their index.
+-- Safe to repeat: no.   Locks: sums.   Plan: batches and shapes by key; old rows by their index.
 -- Jobs that join a set leave their group in the same transaction: they do not end again, and the ends of a retry are not taken back. So
 --   where deltas take ends back, those of the fold are read again, by transaction.
 -- sums: of the deltas of the fold, without their groups.   old: where it begins, NULL if none of them takes back an end.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._count_minutes(sums weft.job_delta[], old pg_snapshot, new pg_snapshot, at timestamptz) RETURNS void
-LANGUAGE plpgsql
-AS $$
+LANGUAGE plpgsql AS $$
 BEGIN
     WITH delta AS MATERIALIZED (
         SELECT s.*, b.user_id, b.project_id FROM (

@@ -1,11 +1,9 @@
 -- _count_users: add what a fold found of ready and running jobs to the counts of users in pools, by batch.
--- Called by: fold_deltas.   Safe to repeat: no.   Locks: sums.   Plan: batches, shapes and counts by key.
+-- Safe to repeat: no.   Locks: sums.   Plan: batches, shapes and counts by key.
 -- sums: of the deltas of the fold, without their groups.
--- Returns: what was added, by pool and user, for _add_to_shares.
--- Owner: weft_system.
+-- Returns: what was added, by pool and user, for _add_to_shares.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._count_users(sums weft.job_delta[])
-RETURNS TABLE (pool_id int, user_id int, n_ready bigint, ready_m bigint, running_m bigint) LANGUAGE sql
-AS $$
+RETURNS TABLE (pool_id int, user_id int, n_ready bigint, ready_m bigint, running_m bigint) LANGUAGE sql AS $$
     WITH part AS MATERIALIZED (
         SELECT d.pool_id, b.user_id, d.batch_id, d.tenant_id, sum(d.n_ready) AS n_ready, sum(d.n_running) AS n_running,
             sum(d.n_ready::bigint * s.cpu_m)::bigint AS ready_m,

@@ -1,13 +1,12 @@
 -- _group_counts: the number of jobs in each state and the last end of a job, for these groups; exact in this statement's snapshot.
 -- `folded`: as of the last fold.
--- Called by: the readers of the api; _record_callbacks.   Safe to repeat: yes, it only reads.
+-- Safe to repeat: yes, it only reads.
 -- Plan: sums by key; the unfolded deltas (about half a second's) once, added up before their groups are looked up.
 -- Owner: weft_tenant.  Granted to: weft_system.
 CREATE OR REPLACE FUNCTION weft._group_counts(batch_ids bigint[], group_ids int[], folded boolean DEFAULT false)
 RETURNS TABLE (batch_id bigint, group_id int, n_pending bigint, n_ready bigint, n_queued bigint, n_creating bigint, n_running bigint,
                n_blocked bigint, n_succeeded bigint, n_failed bigint, n_errored bigint, n_cancelled bigint, last_ended_at timestamptz)
-                   LANGUAGE sql STABLE
-AS $$
+LANGUAGE sql STABLE AS $$
     WITH recent AS (
         SELECT d.batch_id, d.group_id, sum(d.n_pending) AS n_pending, sum(d.n_ready) AS n_ready, sum(d.n_queued) AS n_queued,
             sum(d.n_creating) AS n_creating, sum(d.n_running) AS n_running, sum(d.n_blocked) AS n_blocked,

@@ -1,5 +1,4 @@
 -- _saturated: a sum of bytes that workers report, within a quarter of what a bigint holds: two of them can be added and written.
--- Called by: complete_attempts, fold_deltas, record_files.   Safe to repeat: yes.   Plan: inlined.
--- Owner: weft_system.  Granted to: weft_tenant.
+-- Safe to repeat: yes.   Plan: inlined.   Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._saturated(n_bytes numeric) RETURNS bigint LANGUAGE sql IMMUTABLE
 AS $$ SELECT greatest(least(n_bytes, 2305843009213693952), -2305843009213693952)::bigint $$;

@@ -1,9 +1,6 @@
 -- _forget_failures: take jobs of a batch out of the dead letters and out of the counts of their causes, because they run again.
--- Called by: _retry.   Safe to repeat: yes.
--- Locks: job (by the caller).   Plan: letters by key.
--- Owner: weft_system.  Granted to: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._forget_failures(of_batch_id bigint, of_job_ids int[]) RETURNS void LANGUAGE sql
-AS $$
+-- Safe to repeat: yes.   Locks: job (by the caller).   Plan: letters by key.   Owner: weft_system.  Granted to: weft_tenant.
+CREATE OR REPLACE FUNCTION weft._forget_failures(of_batch_id bigint, of_job_ids int[]) RETURNS void LANGUAGE sql AS $$
     WITH gone AS (
         DELETE FROM weft.dead_letter d WHERE d.batch_id = of_batch_id AND d.job_id = ANY (of_job_ids)
         RETURNING d.cause_id, d.tenant_id, d.acknowledged)

@@ -1,11 +1,9 @@
 -- _note_failures: note those of these jobs that just ended and failed for good.
--- Called by: complete_attempts, only for sets in which a job did.   Safe to repeat: yes.
--- Locks: as _add_dead_letters.   Plan: attempts and jobs by key, those that did not succeed.
+-- Safe to repeat: yes.   Locks: as _add_dead_letters.   Plan: attempts and jobs by key, those that did not succeed.
 -- causes: what the jobs said, without what differs from job to job; NULL: nothing.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._note_failures(batch_ids bigint[], job_ids int[], attempts smallint[], reasons smallint[], causes text[],
-    at timestamptz) RETURNS void LANGUAGE sql
-AS $$
+    at timestamptz) RETURNS void LANGUAGE sql AS $$
     SELECT weft._add_dead_letters(array_agg(t.b), array_agg(t.j), array_agg(a.reason), array_agg(a.exit_code), array_agg(a.signal),
         array_agg(CASE WHEN a.reason = REASON_LOST THEN split_part(a.message, ',', 1)
             ELSE coalesce(t.cause, left(a.message, 200)) END), _note_failures.at)

@@ -1,8 +1,6 @@
 -- _lifecycle_of: the number of the lifecycle that new batches get by this name.
--- Called by: _create_batch, get_lifecycle.   Safe to repeat: yes, it only reads.   Plan: by lifecycle_name_idx.   Raises WF141.
--- Owner: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._lifecycle_of(of_tenant_id int, of_name text) RETURNS int LANGUAGE plpgsql STABLE
-AS $$
+-- Safe to repeat: yes, it only reads.   Plan: by lifecycle_name_idx.   Raises WF141.   Owner: weft_tenant.
+CREATE OR REPLACE FUNCTION weft._lifecycle_of(of_tenant_id int, of_name text) RETURNS int LANGUAGE plpgsql STABLE AS $$
 DECLARE
     v_id int;
 BEGIN

@@ -1,8 +1,6 @@
 -- _sink_of: the sink that new batches get by this name.
--- Called by: _sinks_of, _locked_message, list_messages.   Safe to repeat: yes, it only reads.   Plan: by key.   Raises WF151.
--- Owner: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._sink_of(of_tenant_id int, of_name text) RETURNS int LANGUAGE plpgsql STABLE
-AS $$
+-- Safe to repeat: yes, it only reads.   Plan: by key.   Raises WF151.   Owner: weft_tenant.
+CREATE OR REPLACE FUNCTION weft._sink_of(of_tenant_id int, of_name text) RETURNS int LANGUAGE plpgsql STABLE AS $$
 DECLARE
     v_sink int;
 BEGIN

@@ -1,7 +1,6 @@
 -- _end_parents: record for each row that one parent of the child has ended, with success (`ok`) or not. With `noted`, count instead the
 --   ends that were only noted before.
--- Called by: _settle_children, settle_children, count_parent_ends.   Safe to repeat: no.
--- Locks: child (in key order); as _open_ranges; as _list_ready.   Plan: jobs by key, then by ctid.
+-- Safe to repeat: no.   Locks: child (in key order); as _open_ranges; as _list_ready.   Plan: jobs by key, then by ctid.
 -- All reports would queue up for the row of a child with many parents. While many parents are left, their ends are only noted
 --   (weft.parent_end); the notes are counted when few parents are left, and now and then by the driver (invariant 9).
 -- by_range: consecutive jobs that become ready get a range of their own instead of being listed one by one (ADR 7).
@@ -10,9 +9,7 @@
 CREATE OR REPLACE FUNCTION weft._end_parents(
     batch_ids bigint[], child_ids int[], oks boolean[], by_range boolean, noted boolean, at timestamptz,
     OUT ended_batches bigint[], OUT ended_jobs int[], OUT has_opened boolean
-) LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+) LANGUAGE plpgsql AS $$
 DECLARE
     v_b bigint[]; v_c int[]; v_n bigint[]; v_bad boolean[]; v_tid tid[]; v_old smallint[]; v_update int[]; v_lane int[]; v_opens boolean[];
     v_ranged boolean[]; v_is_far boolean; v_is_crowded boolean; v_batch bigint[]; v_job int[]; v_state smallint[];

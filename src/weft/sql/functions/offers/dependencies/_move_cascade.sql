@@ -1,9 +1,6 @@
 -- _move_cascade: record the last child that was told of this parent's end; NULL: all were.
--- Called by: settle_children.   Safe to repeat: yes.   Locks: cascade (by the caller).   Plan: by key.
--- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._move_cascade(of_batch_id bigint, of_job_id int, to_child int) RETURNS void LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+-- Safe to repeat: yes.   Locks: cascade (by the caller).   Plan: by key.   Owner: weft_system.
+CREATE OR REPLACE FUNCTION weft._move_cascade(of_batch_id bigint, of_job_id int, to_child int) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     IF to_child IS NULL THEN
         DELETE FROM weft.cascade c WHERE c.batch_id = of_batch_id AND c.job_id = of_job_id;

@@ -1,14 +1,11 @@
 -- _settle_children: tell the children of ended jobs that one parent fewer is left. The last parent makes a child ready, or cancelled if a
 --   parent did not succeed.
--- Called by: _after_ends; settle_children works through the rest.   Safe to repeat: no; once per ended job.
--- Locks: as _end_parents.   Plan: edges by parent, jobs by key.
+-- Safe to repeat: no; once per ended job.   Locks: as _end_parents.   Plan: edges by parent, jobs by key.
 -- A job with many children is left to the driver, which works in bounded sets and is notified, because otherwise it would look only
 --   after its next fold. The same holds for the children of children that are cancelled here.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._settle_children(batch_ids bigint[], job_ids int[], states smallint[], at timestamptz)
-RETURNS void LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_batches bigint[]; v_children int[]; v_oks boolean[]; v_left_batches bigint[]; v_left_jobs int[];
 BEGIN

@@ -1,13 +1,9 @@
 -- count_parent_ends: count the noted ends of parents for up to limit_jobs children with many parents.
--- Called by: DriverStore.sweep, again and again until it returns 0.   Safe to repeat: yes.
--- Locks: as _check_epoch; as _end_parents; as _announce.   Plan: by key.
--- Returns: how many children it examined.
+-- Safe to repeat: yes.   For: DriverStore.sweep, again and again until it returns 0.
+-- Locks: as _check_epoch; as _end_parents; as _announce.   Plan: by key.   Returns: how many children it examined.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.count_parent_ends(epoch bigint, limit_jobs int, at timestamptz DEFAULT clock_timestamp())
-RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-PLAN_BY_INDEX
-AS $$
-#variable_conflict use_column
+RETURNS bigint LANGUAGE plpgsql PLAN_BY_INDEX AS $$
 DECLARE
     v_batch bigint[]; v_child int[]; v_left_batches bigint[]; v_left_jobs int[];
 BEGIN

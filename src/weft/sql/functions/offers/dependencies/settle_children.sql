@@ -1,6 +1,6 @@
 -- settle_children: tell up to limit_jobs children that a parent has ended: of jobs that did not end in a report or have too many children,
 --   and of the jobs that are cancelled here.
--- Called by: DriverStore.sweep, again and again until it returns 0.   Safe to repeat: yes; each ended parent has a cursor.
+-- Safe to repeat: yes; each ended parent has a cursor.   For: DriverStore.sweep, again and again until it returns 0.
 -- Locks: as _check_epoch; cascade (SKIP LOCKED); as _open_neighbours; as _end_parents (instead, rows above those of earlier rounds);
 --   as _announce.
 -- Plan: edges by parent from the cursor on.
@@ -12,10 +12,7 @@
 -- Returns: how many children were told; children with numbers below those already locked are left to the next call.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.settle_children(epoch bigint, limit_jobs int, at timestamptz DEFAULT clock_timestamp())
-RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-PLAN_BY_INDEX
-AS $$
-#variable_conflict use_column
+RETURNS bigint LANGUAGE plpgsql PLAN_BY_INDEX AS $$
 DECLARE
     v_parent record; v_told record; v_batch bigint[]; v_child int[]; v_ok boolean[]; v_found int[]; v_n bigint := 0; v_low record;
     v_next_batch bigint[]; v_next_job int[]; v_has_opened boolean; v_ended_at timestamptz; v_limit int; v_high_batch bigint := 0;

@@ -1,6 +1,5 @@
 -- _admit_head: admit the first jobs of a user in a pool that wait at these gate sets, while there is room.
--- Called by: _pass_gates.   Safe to repeat: yes.
--- Locks: gate (by the caller); as _admit_jobs; as _announce.   Plan: as _waiting_jobs.
+-- Safe to repeat: yes.   Locks: gate (by the caller); as _admit_jobs; as _announce.   Plan: as _waiting_jobs.
 -- Jobs of sets that share a gate compete for places, so they are admitted one by one.
 -- apart: no two of these sets share a gate.
 -- Returns: how many were admitted; whether a job was skipped because its row was locked; gates of which a job needs more places than are
@@ -9,8 +8,7 @@
 CREATE OR REPLACE FUNCTION weft._admit_head(
     of_gate_set_ids int[], of_pool_id int, of_user_id int, locked_gate_ids int[], limit_jobs int, with_paused boolean, at timestamptz,
     apart boolean, OUT n int, OUT is_left boolean, OUT kept int[]
-) LANGUAGE plpgsql
-AS $$
+) LANGUAGE plpgsql AS $$
 DECLARE
     v_lanes int[] := '{}';
     v_sets int[]; v_rooms int[]; v_limit int; v_set int[]; v_batch bigint[]; v_job int[]; v_range bigint[]; v_n int;

@@ -1,5 +1,5 @@
 -- _admit_jobs: give these waiting jobs of a user in a pool their places, and list them without gates, so that claimers find them.
--- Called by: _admit_head.   Safe to repeat: yes, jobs that no longer wait are skipped.
+-- Safe to repeat: yes, jobs that no longer wait are skipped.
 -- Locks: gate (by the caller); batch (shared, tried); job (SKIP LOCKED); ready_job (with the job); range (SKIP LOCKED). A cancel or hold of
 --   the batch waits for us, or we see it. A transaction that changes a ready_job row at a gate holds the job's row.
 -- Plan: jobs by key, then by ctid; ready_job by batch and job.
@@ -7,9 +7,7 @@
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._admit_jobs(
     of_pool_id int, of_user_id int, gate_set_ids int[], batch_ids bigint[], job_ids int[], ranges bigint[], at timestamptz
-) RETURNS int LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
     v_tid tid[]; v_set int[]; v_batch bigint[]; v_job int[]; v_range bigint[]; v_n int;
     v_guarded bigint[];

@@ -1,11 +1,8 @@
 -- _free_places: take these jobs' places away, for whatever reason they leave; each gate gets a note with the number. The caller tries the
 --   gates (_pass_gates) where it announces, or notifies the driver (_ring_gates); the driver finds gates that callers miss.
--- Called by: _after_ends, _end_waiting, _park_jobs, _give_back.   Safe to repeat: yes.
--- Locks: place (with the job).   Plan: places by job.
--- Returns: the gates, NULL if none of the jobs had a place.
+-- Safe to repeat: yes.   Locks: place (with the job).   Plan: places by job.   Returns: the gates, NULL if none of the jobs had a place.
 -- Owner: weft_system.  Granted to: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._free_places(batch_ids bigint[], job_ids int[]) RETURNS int[] LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp PLAN_BY_KEY
+CREATE OR REPLACE FUNCTION weft._free_places(batch_ids bigint[], job_ids int[]) RETURNS int[] LANGUAGE plpgsql SECURITY DEFINER PLAN_BY_KEY
 AS $$
 DECLARE
     v_gates int[];

@@ -1,5 +1,5 @@
 -- _gate_kinds: the kinds of gates. A new kind is a row here, and its sentence in `submission/translation/gates.py`.
--- Called by: all that asks what a kind is.   Safe to repeat: yes, it only reads.   Plan: inlined; a dozen rows in memory.
+-- Safe to repeat: yes, it only reads.   Plan: inlined; a dozen rows in memory.
 -- owner: whose jobs share a gate of one key: of the `batch`, of the `tenant`, or of all tenants (`site`); it begins the key (_gate_key).
 -- limited_by: who makes such gates: the `batch` or `job` that names them, its `queue`, a `quota`, an operator (`licence`), the `driver`.
 -- queue_field: the field of a queue that limits it.   each_user: a gate for each owner of batches, whose id ends the key.
@@ -12,9 +12,7 @@
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._gate_kinds()
 RETURNS TABLE (kind text, owner text, limited_by text, queue_field text, each_user boolean, cost text, newest boolean, yields_to text,
-names_job boolean, by_date boolean)
-LANGUAGE sql STABLE
-AS $$
+names_job boolean, by_date boolean) LANGUAGE sql STABLE AS $$
     SELECT k.* FROM (VALUES
         ('max_running', 'batch', 'batch', NULL, false, 'place', false, NULL, false, false),
         ('not_before', 'batch', 'job', NULL, false, 'place', false, NULL, false, false),

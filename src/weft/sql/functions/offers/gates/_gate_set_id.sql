@@ -1,10 +1,8 @@
 -- _gate_set_id: the id of this set of gates; a new set is added.
--- Called by: _intern_gates, _job_gates, _moved_gate_set, _preempted_gate, _set_of_more_cores.   Safe to repeat: yes.
--- Locks: none but its rows. Concurrent calls that add the same set wait.   Plan: by the unique array.
+-- Safe to repeat: yes.   Locks: none but its rows. Concurrent calls that add the same set wait.   Plan: by the unique array.
 -- of_gate_ids: each gate once, in any order.   costs: how many places a job takes of each; NULL: 1.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._gate_set_id(of_gate_ids int[], costs int[] DEFAULT NULL) RETURNS int LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     v_gates int[]; v_set int; v_batch bigint;

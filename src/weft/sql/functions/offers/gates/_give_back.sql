@@ -1,12 +1,10 @@
 -- _give_back: send jobs that were admitted and not claimed back to wait at their gates, and free their places.
--- Called by: _return_excess, _step_back, pass_gates.   Safe to repeat: yes, jobs that are claimed or locked are skipped.
+-- Safe to repeat: yes, jobs that are claimed or locked are skipped.
 -- Locks: gate (by the caller); job (SKIP LOCKED); ready_job (SKIP LOCKED); as _free_places. A claim holds both rows of
 --   a job. Other gates get notes.   Plan: both by key.
 -- own_gate_ids: those that the caller has locked, and whose jobs it looks at afterwards.   Returns: how many jobs went back.
 -- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._give_back(own_gate_ids int[], batch_ids bigint[], job_ids int[]) RETURNS int LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+CREATE OR REPLACE FUNCTION weft._give_back(own_gate_ids int[], batch_ids bigint[], job_ids int[]) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
     v_batch bigint[]; v_job int[]; v_set int[]; v_gates int[];
 BEGIN

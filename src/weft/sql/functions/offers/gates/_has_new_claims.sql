@@ -1,9 +1,7 @@
 -- _has_new_claims: whether a user has claims that the counters do not include yet, those since the last fold.
--- Called by: _pass_gates, if several users wait.   Safe to repeat: yes, it only reads.
--- Locks: none.   Plan: the deltas not yet folded, at most half a second of them.
+-- Safe to repeat: yes, it only reads.   Locks: none.   Plan: the deltas not yet folded, at most half a second of them.
 -- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._has_new_claims(of_pool_id int, of_user_id int) RETURNS boolean LANGUAGE sql STABLE
-AS $$
+CREATE OR REPLACE FUNCTION weft._has_new_claims(of_pool_id int, of_user_id int) RETURNS boolean LANGUAGE sql STABLE AS $$
     SELECT EXISTS (
         SELECT FROM weft.fold f
         JOIN weft.job_delta d ON d.xid >= pg_snapshot_xmin(f.upto) AND NOT pg_visible_in_snapshot(d.xid, f.upto)

@@ -1,13 +1,12 @@
 -- _intern_gates: the gate sets of these lists of gates; gates and sets that are new are added. A gate that is there stays as it is, unless
 --   its kind says that it gets this number of places now (`newest`): a note tells it, so nobody waits for its row here.
--- Called by: create_batch, _job_gate_sets, _queue_sets, _core_sets.   Safe to repeat: yes.
+-- Safe to repeat: yes.
 -- Locks: none but its rows. Concurrent calls that add the same gate or set wait.   Plan: by kind and key; as _gate_set_id.
 -- lists: each an array of objects with `kind` (_gate_kinds) and what is needed of `key`, `user_id`, `max_places`, `opens_at`; `cost`: how
 --   many places a job takes, 1 if it is not said. A gate that is not the batch's own stays when the batch is deleted.
 -- Owner: weft_system.  Granted to: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._intern_gates(of_tenant_id int, of_batch_id bigint, lists jsonb[]) RETURNS int[] LANGUAGE plpgsql
-SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE OR REPLACE FUNCTION weft._intern_gates(of_tenant_id int, of_batch_id bigint, lists jsonb[]) RETURNS int[]
+LANGUAGE plpgsql SECURITY DEFINER AS $$
 DECLARE
     v_list int[]; v_kind text[]; v_key text[]; v_batch bigint[]; v_places int[]; v_opens timestamptz[]; v_newest boolean[];
     v_cost int[];

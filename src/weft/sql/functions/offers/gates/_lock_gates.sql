@@ -1,10 +1,8 @@
 -- _lock_gates: lock gates.
--- Called by: _pass_gates, _open_gates, pass_gates.   Safe to repeat: yes.
+-- Safe to repeat: yes.
 -- Locks: gate (in the order of their ids, tried). Only the driver waits for them, and it holds no row that others need.
--- Plan: gates by key.   Returns: the locked gates, in order.
--- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._lock_gates(of_gate_ids int[], waits boolean) RETURNS int[] LANGUAGE plpgsql
-AS $$
+-- Plan: gates by key.   Returns: the locked gates, in order.   Owner: weft_system.
+CREATE OR REPLACE FUNCTION weft._lock_gates(of_gate_ids int[], waits boolean) RETURNS int[] LANGUAGE plpgsql AS $$
 DECLARE
     v_gates int[];
 BEGIN

@@ -1,10 +1,7 @@
 -- _named_gates: the gate of this kind and name, if there is one.
--- Called by: _key_holders, _core_gates_to_come, set_licence, remove_licence, list_licences.   Safe to repeat: yes, it only reads.
--- Plan: inlined; gates by kind and key.
--- Owner: weft_system.
+-- Safe to repeat: yes, it only reads.   Plan: inlined; gates by kind and key.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._named_gates(of_kind text, of_tenant_id int, name text, of_user_id int DEFAULT NULL)
-RETURNS SETOF weft.gate LANGUAGE sql STABLE
-AS $$
+RETURNS SETOF weft.gate LANGUAGE sql STABLE AS $$
     SELECT g.* FROM weft._gate_kinds() k
     JOIN weft.gate g ON g.kind = of_kind AND g.key = weft._gate_key(k.owner, of_tenant_id, NULL, name, of_user_id)
     WHERE k.kind = of_kind

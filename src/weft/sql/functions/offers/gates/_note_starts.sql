@@ -1,13 +1,10 @@
 -- _note_starts: these jobs of a batch were claimed: their places at gates that count starts (`by_date`) are theirs no more, and come back
 --   at a date. The driver is rung, which may sleep until a later one.
--- Called by: claim_jobs and _fill_gap, for batches with gates; _claim_kept; _claim_queued.
 -- Safe to repeat: yes, places that are gone stay so.
 -- Locks: place (with the job).   Plan: places by job; gates by key. It runs with the settings of its caller.
 -- Of more than 20 places a period, those that come back within a twentieth of it come together: late, never early.
 -- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._note_starts(of_batch_id bigint, of_job_ids int[]) RETURNS void LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+CREATE OR REPLACE FUNCTION weft._note_starts(of_batch_id bigint, of_job_ids int[]) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     WITH gone AS (
         DELETE FROM weft.place p USING weft.gate g, weft._gate_kinds() k

@@ -1,12 +1,10 @@
 -- _open_gates: open gates whose date has come: delete the date and leave a note, so that the driver admits the jobs that wait there; and
 --   leave notes of places that come back by date.
--- Called by: pass_gates.   Safe to repeat: yes.
+-- Safe to repeat: yes.
 -- Locks: gate_return (nobody else); gate (in order). Whoever puts jobs at a gate holds it until the commit: we wait and
 --   the note finds these jobs; or the gate is open for them.   Plan: gates by date, at most 100; places by date.
--- Returns: whether there were any.
--- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._open_gates(at timestamptz) RETURNS boolean LANGUAGE plpgsql
-AS $$
+-- Returns: whether there were any.   Owner: weft_system.
+CREATE OR REPLACE FUNCTION weft._open_gates(at timestamptz) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     v_gates int[]; v_is_back boolean;
 BEGIN

@@ -3,17 +3,14 @@
 --   the admitted one then steps back.
 -- Gates that jobs which wait here need besides are locked too. What became free there stays in notes: other jobs may wait for it, which
 --   are found when it is the turn of those gates.
--- Called by: functions that free places or put jobs at gates, where they announce; pass_gates, which waits for the gates.   Safe to repeat:
---   yes. If a gate or job is locked or limit_jobs is reached, the rest is left to the driver with a note.
+-- Safe to repeat: yes. If a gate or job is locked or limit_jobs is reached, the rest is left to the driver with a note.   For: functions
+--   that free places or put jobs at gates, where they announce; pass_gates, which waits for the gates.
 -- Locks: as _lock_gates; as _return_excess; as _step_back; as _admit_head.
--- Plan: gates, sets and members by key; then as _waiting_heads and _waiting_jobs.
--- Returns: how many jobs it admitted.
+-- Plan: gates, sets and members by key; then as _waiting_heads and _waiting_jobs.   Returns: how many jobs it admitted.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._pass_gates(
     of_gate_ids int[], arrivals boolean, waits boolean DEFAULT false, limit_jobs int DEFAULT 1000, at timestamptz DEFAULT clock_timestamp()
-) RETURNS int LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp PLAN_BY_KEY PLAN_ONCE
-AS $$
-#variable_conflict use_column
+) RETURNS int LANGUAGE plpgsql SECURITY DEFINER PLAN_BY_KEY PLAN_ONCE AS $$
 DECLARE
     v_apart int[];  -- sets that share no gate with another
     v_sets int[]; v_wanted int[]; v_gates int[]; v_head record; v_rounds int; v_left int := limit_jobs; v_n int; v_is_left boolean := false;

@@ -1,12 +1,9 @@
 -- _return_excess: take places back from jobs that are admitted and not claimed, at gates with more places taken than their limit, which was
 --   lowered. Jobs that claims would serve last go first, then those that are offered to transports, the last offer first: it is withdrawn.
--- Called by: _pass_gates.   Safe to repeat: yes.   Returns: whether any job went back.
+-- Safe to repeat: yes.   Returns: whether any job went back.
 -- Locks: gate (by the caller); job (SKIP LOCKED); as _unqueue_jobs (with the job); as _give_back.
--- Plan: gates by key; the places of those above their limit.
--- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._return_excess(of_gate_ids int[]) RETURNS boolean LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+-- Plan: gates by key; the places of those above their limit.   Owner: weft_system.
+CREATE OR REPLACE FUNCTION weft._return_excess(of_gate_ids int[]) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     v_batch bigint[]; v_job int[]; v_queued int[]; v_from bigint[];
 BEGIN

@@ -1,12 +1,10 @@
 -- _step_back: admitted jobs that are not claimed yet make room for waiting jobs that come before them.
--- Called by: _pass_gates, when jobs came.   Safe to repeat: yes.   Returns: whether any job went back.
+-- Safe to repeat: yes.   Returns: whether any job went back.
 -- Locks: gate (by the caller); as _give_back.   Plan: the first waiting job of each user; at most 1,000 places of each gate. No job waits
 --   long behind jobs that are about to be claimed.
 -- Within a batch and a priority no job is overtaken: the first keeps its place.
 -- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._step_back(of_gate_ids int[], of_gate_set_ids int[], at timestamptz) RETURNS boolean LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+CREATE OR REPLACE FUNCTION weft._step_back(of_gate_ids int[], of_gate_set_ids int[], at timestamptz) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     v_first record; v_batch bigint[]; v_job int[];
 BEGIN

@@ -1,9 +1,7 @@
 -- _tell_limits: tell these gates how many places they have from now on; NULL: as many as jobs want. A note says so, and the next owner
 --   of a gate's row sets it, so nobody waits for the row here.
--- Called by: _intern_gates, _limit_queues.   Safe to repeat: yes.   Locks: none.   Plan: gates and notes by key.
--- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._tell_limits(of_gate_ids int[], limits int[]) RETURNS void LANGUAGE plpgsql
-AS $$
+-- Safe to repeat: yes.   Locks: none.   Plan: gates and notes by key.   Owner: weft_system.
+CREATE OR REPLACE FUNCTION weft._tell_limits(of_gate_ids int[], limits int[]) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_changed int[];
 BEGIN

@@ -1,10 +1,8 @@
 -- _waiting_heads: the sets, pools and users that have jobs waiting at these gate sets.
--- Called by: _pass_gates, _give_back.   Safe to repeat: yes, it only reads.
--- Plan: from one pool and user to the next by the order of both indexes; jobs in between are not read.
--- Owner: weft_system.
+-- Safe to repeat: yes, it only reads.
+-- Plan: from one pool and user to the next by the order of both indexes; jobs in between are not read.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._waiting_heads(of_gate_set_ids int[]) RETURNS TABLE (gate_set_id int, pool_id int, user_id int)
-LANGUAGE sql STABLE
-AS $$
+LANGUAGE sql STABLE AS $$
     WITH RECURSIVE listed AS (
         SELECT h.* FROM unnest(of_gate_set_ids) s CROSS JOIN LATERAL (
             SELECT q.gate_set_id, q.pool_id, q.user_id FROM weft.ready_job q

@@ -1,5 +1,5 @@
 -- _waiting_jobs: the first jobs of a user in a pool that wait at these gate sets, in the order in which claims would serve them.
--- Called by: _pass_gates, _give_back.   Safe to repeat: yes, it only reads.
+-- Safe to repeat: yes, it only reads.
 -- Plan: heads of ready_job and runnable by key; jobs by key from the low mark on. In a partly cancelled or held batch it examines 5,000
 --   numbers of a range; the sweeps notify the gates when they have passed them.
 -- limits: for each set, at most this number of its jobs.
@@ -8,9 +8,7 @@
 CREATE OR REPLACE FUNCTION weft._waiting_jobs(of_gate_set_ids int[], of_pool_id int,
 of_user_id int, limit_jobs int, with_paused boolean, at timestamptz, limits int[] DEFAULT NULL)
 RETURNS TABLE (gate_set_id int, rank smallint, batch_id bigint, is_ranged boolean, job_id int, shape_id int, runnable_id bigint)
-    LANGUAGE plpgsql STABLE
-AS $$
-#variable_conflict use_column
+LANGUAGE plpgsql STABLE AS $$
 BEGIN
     RETURN QUERY
     SELECT c.* FROM unnest(of_gate_set_ids, limits) t (s, n) CROSS JOIN LATERAL (

@@ -1,9 +1,7 @@
 -- _waiting_sets: the gate sets at which jobs wait.
--- Called by: _stuck_places.   Safe to repeat: yes, it only reads.
--- Plan: from one set to the next by the order of both indexes. Set 1 holds parked jobs, which wait for no gate.
--- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._waiting_sets() RETURNS SETOF int LANGUAGE sql STABLE
-AS $$
+-- Safe to repeat: yes, it only reads.
+-- Plan: from one set to the next by the order of both indexes. Set 1 holds parked jobs, which wait for no gate.   Owner: weft_system.
+CREATE OR REPLACE FUNCTION weft._waiting_sets() RETURNS SETOF int LANGUAGE sql STABLE AS $$
     WITH RECURSIVE listed AS (
         (SELECT q.gate_set_id FROM weft.ready_job q WHERE q.gate_set_id > 1 ORDER BY q.gate_set_id LIMIT 1)
         UNION ALL

@@ -1,9 +1,7 @@
 -- _flavours: what workers of a pool that a provider may make offer, for all jobs and, with `machine`, for one; no rows: it makes none.
--- Called by: pool_offers, _growth.   Safe to repeat: yes, it only computes.
--- Owner: weft_system.
+-- Safe to repeat: yes, it only computes.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._flavours(of_pool weft.pool) RETURNS TABLE (flavour text, cpu_m bigint, memory_mib bigint, offers jsonb)
-LANGUAGE sql STABLE
-AS $$
+LANGUAGE sql STABLE AS $$
     SELECT f.name, f.cpu_m, f.memory_mib, jsonb_build_object('storage_mib', f.storage_mib, 'gpu', coalesce(f.gpus, 0),
         'pool', (of_pool).name, 'executor',
             '["process", "function"]'::jsonb || CASE WHEN f.containers THEN '["container"]'::jsonb ELSE '[]' END)

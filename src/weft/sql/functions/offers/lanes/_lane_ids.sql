@@ -1,11 +1,8 @@
 -- _lane_ids: the lanes of these requests, in order. New lanes are added and assigned to every live worker that can serve them.
--- Called by: _shape_ids.   Safe to repeat: yes.
+-- Safe to repeat: yes.
 -- Locks: lanes (only for a new lane, until the commit). A registering worker waits and sees the lane, or we see the worker.
 -- Owner: weft_system.  Granted to: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._lane_ids(asks jsonb[]) RETURNS int[] LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog,
-    pg_temp
-AS $$
-#variable_conflict use_column
+CREATE OR REPLACE FUNCTION weft._lane_ids(asks jsonb[]) RETURNS int[] LANGUAGE plpgsql SECURITY DEFINER AS $$
 DECLARE
     v_ids int[];
 BEGIN

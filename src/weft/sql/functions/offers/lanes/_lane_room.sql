@@ -1,6 +1,5 @@
 -- _lane_room: how many more jobs of a lane an incarnation can run: its offered amounts minus those in use.
--- Called by: claim_jobs, _has_work; not for lane 0, which takes nothing.   Safe to repeat: yes, it only reads; it includes this
---   transaction's claims.
+-- Safe to repeat: yes, it only reads; it includes this transaction's claims.
 -- short_lanes: earlier lanes with a claimable job that found no room. Later lanes may not take the amounts that these ask for; otherwise a
 --   job that asks for two gpus might never see two free at once.
 -- Plan: claims of the incarnation in other lanes, then jobs by key; for a lane with only words, only the lane. It runs with its callers'
@@ -8,7 +7,6 @@
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._lane_room(of_incarnation_id int, of_lane_id int, short_lanes int[]) RETURNS int LANGUAGE plpgsql STABLE
 AS $$
-#variable_conflict use_column
 DECLARE
     v_amounts jsonb; v_foreign boolean;
 BEGIN

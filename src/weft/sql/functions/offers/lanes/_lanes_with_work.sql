@@ -1,9 +1,7 @@
 -- _lanes_with_work: those of these lanes in which a user has ready work.
--- Called by: _next_offer, for workers that serve many lanes; _has_work_in.   Safe to repeat: yes, it only reads.
--- Plan: from one lane to the next by the keys of ready_job and runnable. It runs with the settings of its callers.
--- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._lanes_with_work(of_pool_id int, of_user_id int, lanes int[]) RETURNS int[] LANGUAGE sql STABLE
-AS $$
+-- Safe to repeat: yes, it only reads.
+-- Plan: from one lane to the next by the keys of ready_job and runnable. It runs with the settings of its callers.   Owner: weft_system.
+CREATE OR REPLACE FUNCTION weft._lanes_with_work(of_pool_id int, of_user_id int, lanes int[]) RETURNS int[] LANGUAGE sql STABLE AS $$
     WITH RECURSIVE listed AS (
         SELECT (SELECT min(q.lane_id) FROM weft.ready_job q
                 WHERE q.gate_set_id = 0 AND q.pool_id = of_pool_id AND q.user_id = of_user_id) AS lane_id

@@ -1,9 +1,6 @@
 -- _serve_lanes: assign an incarnation to every lane that it can serve.
--- Called by: register_worker.   Safe to repeat: yes.
--- Locks: lanes (by the caller). No lane is added meanwhile.   Plan: all lanes, which are few.
--- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._serve_lanes(of_incarnation_id int) RETURNS void LANGUAGE sql
-AS $$
+-- Safe to repeat: yes.   Locks: lanes (by the caller). No lane is added meanwhile.   Plan: all lanes, which are few.   Owner: weft_system.
+CREATE OR REPLACE FUNCTION weft._serve_lanes(of_incarnation_id int) RETURNS void LANGUAGE sql AS $$
     INSERT INTO weft.worker_lane (incarnation_id, lane_id)
     SELECT i.incarnation_id, l.lane_id
     FROM weft.worker_incarnation i CROSS JOIN weft.lane l

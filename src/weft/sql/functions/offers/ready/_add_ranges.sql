@@ -1,11 +1,7 @@
 -- _add_ranges: show these ranges of ready jobs to claimers, or put them before the gates of their batches. Announces.
--- Called by: _open_ranges, _open_neighbours.   Safe to repeat: no.
--- Locks: as _pass_gates; as _announce.   Plan: by key.
--- Owner: weft_system.  Granted to: weft_tenant.
+-- Safe to repeat: no.   Locks: as _pass_gates; as _announce.   Plan: by key.   Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._add_ranges(batch_ids bigint[], update_ids int[], lane_ids int[], first_jobs int[], last_jobs int[])
-    RETURNS void LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+    RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_pools int[]; v_users int[]; v_lanes int[]; v_sets int[];
 BEGIN

@@ -1,13 +1,9 @@
 -- _add_update_ranges: add ranges for the ready jobs of an update that are not listed: one for each stretch of bunches of one lane.
--- Called by: _make_visible.   Safe to repeat: no.   Locks: none but its inserts.
+-- Safe to repeat: no.   Locks: none but its inserts.
 -- lane_ids: the lanes of its jobs; if all are in one, there is one range.
--- Plan: bunches by key; where a bunch has several lanes, jobs by key up to the first that is in the range.
--- Owner: weft_tenant.
+-- Plan: bunches by key; where a bunch has several lanes, jobs by key up to the first that is in the range.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._add_update_ranges(of_batch_id bigint, of_update_id int, pool_id int, user_id int, lane_ids int[])
-RETURNS void LANGUAGE plpgsql
-SET enable_seqscan = off
-AS $$
-#variable_conflict use_column
+RETURNS void LANGUAGE plpgsql SET enable_seqscan = off AS $$
 BEGIN
     IF cardinality(lane_ids) = 1 THEN
         INSERT INTO weft.runnable (gate_set_id, pool_id, user_id, tenant_id, batch_id, update_id, lane_id, first_job, last_job, low_job)

@@ -1,12 +1,9 @@
 -- _end_waiting: end waiting jobs of one batch as cancelled, or as errors of a kind; their children are left to the sweep.
--- Called by: cancel_jobs, sweep_cancelled, _end_waiting_as_errors, _list_ready.   Safe to repeat: yes, only waiting jobs are changed.
--- Returns: how many it ended.
+-- Safe to repeat: yes, only waiting jobs are changed.   Returns: how many it ended.
 -- Locks: job (by the caller, or here in key order); ready_job (with the job); place (with the job).   Plan: jobs by key.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._end_waiting(of_batch_id bigint, of_job_ids int[], at timestamptz, error_kind text DEFAULT NULL,
-    error_message text DEFAULT NULL) RETURNS bigint LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+    error_message text DEFAULT NULL) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     v_tid tid[]; v_state smallint[]; v_listed int[]; v_job int[]; v_tenant int; v_edges boolean; v_pool int; v_gated boolean; v_set int;
     v_to smallint := CASE WHEN error_kind IS NOT NULL THEN STATE_ERROR ELSE STATE_CANCELLED END;

@@ -1,11 +1,8 @@
 -- _move_ranges: move the low marks of these batches' ranges to the first job still to be claimed; remove empty ranges.
--- Called by: fold_deltas.   Safe to repeat: yes.
--- Locks: range.   Plan: jobs by key from the low mark on, at most 200,000 per range and call.
+-- Safe to repeat: yes.   Locks: range.   Plan: jobs by key from the low mark on, at most 200,000 per range and call.
 -- No job is passed over: one that an open claim holds still looks ready here, and one that becomes ready again is listed instead.
 -- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._move_ranges(batch_ids bigint[]) RETURNS void LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+CREATE OR REPLACE FUNCTION weft._move_ranges(batch_ids bigint[]) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     UPDATE weft.runnable r SET low_job = x.new_low
     FROM (

@@ -1,18 +1,15 @@
 -- _open_neighbours: tell the next children of a parent that succeeded, if they are consecutive and most become ready: one walk over their
 --   rows and one range for claimers (ADR 7, ADR 14).
--- Called by: settle_children, before it does anything else.   Safe to repeat: no; the caller moves the parent's cursor.
+-- Safe to repeat: no; the caller moves the parent's cursor.   For: settle_children, before it does anything else.
 -- Locks: batch (shared, tried); child (in key order); as _end_parents (the same rows); as _add_ranges; as _list_ready.
 --   Children found bad only after they were examined are locked after the others, by key again: PostgreSQL resolves such a deadlock,
 --   and the store repeats the call.
 -- Plan: edges of the parent from the cursor on; jobs by key from the first child to the last one.
 -- A child that waits for more parents is told in the same walk. Crowded ones and those with a bad parent are left to _end_parents.
--- Returns: how many children were told (0 if they do not qualify), and the last of them.
--- Owner: weft_system.
+-- Returns: how many children were told (0 if they do not qualify), and the last of them.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._open_neighbours(
     of_batch_id bigint, of_job_id int, after_child int, limit_jobs int, at timestamptz, OUT n_told int, OUT last_child int
-) LANGUAGE plpgsql SET enable_bitmapscan = off
-AS $$
-#variable_conflict use_column
+) LANGUAGE plpgsql SET enable_bitmapscan = off AS $$
 DECLARE
     v_first int; v_found record; v_n int; v_ready int[]; v_states smallint[]; v_left int[]; v_left_batches bigint[]; v_left_jobs int[];
 BEGIN

@@ -1,13 +1,10 @@
 -- _open_ranges: give consecutive jobs that are about to become ready (`opens`) a range of their own, in which claimers find them.
--- Called by: _end_parents, which holds their rows; the caller then sets them ready and not listed.   Safe to repeat: no.
+-- Safe to repeat: no.   For: _end_parents, which holds their rows; the caller then sets them ready and not listed.
 -- Locks: as _may_open; as _add_ranges.   Plan: by key.
 -- The range of their update may cover them, but its low mark may have passed them already.
--- Returns: for each row, whether it is in such a range.
--- Owner: weft_system.  Granted to: weft_tenant.
+-- Returns: for each row, whether it is in such a range.   Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._open_ranges(batch_ids bigint[], job_ids int[], update_ids int[], lane_ids int[], opens boolean[])
-    RETURNS boolean[] LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+    RETURNS boolean[] LANGUAGE plpgsql AS $$
 DECLARE
     v_batch bigint[]; v_update int[]; v_lane int[]; v_first int[]; v_last int[];
 BEGIN

@@ -1,11 +1,8 @@
 -- _park_jobs: hide from claimers and gates those of these jobs that are ready and have a closed switch: they are listed before gate set 1
 --   and lose their places. The low mark of their range can then pass them.
--- Called by: hold_jobs, sweep_holds.   Safe to repeat: yes.
--- Locks: job (by the caller); ready_job (SKIP LOCKED); place (with the job).   Plan: jobs by key.
+-- Safe to repeat: yes.   Locks: job (by the caller); ready_job (SKIP LOCKED); place (with the job).   Plan: jobs by key.
 -- Owner: weft_system.  Granted to: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._park_jobs(of_batch_id bigint, of_job_ids int[]) RETURNS void LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+CREATE OR REPLACE FUNCTION weft._park_jobs(of_batch_id bigint, of_job_ids int[]) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_batch record; v_job int[]; v_listed int[];
 BEGIN

@@ -1,12 +1,9 @@
 -- _park_noted: park jobs that became ready while they were held, or were put into a held set; one bounded step.
--- Called by: sweep_holds.   Safe to repeat: yes.
+-- Safe to repeat: yes.
 -- Locks: job (SKIP LOCKED); as _park_jobs. A claimer may wait for one while it holds others.   Plan: notes and jobs by key.
 -- Functions that make a job ready only note it: if they parked it, a release that commits meanwhile would miss it.
--- Returns: how many notes are settled. Jobs whose rows are locked elsewhere keep theirs.
--- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._park_noted(limit_jobs int) RETURNS bigint LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+-- Returns: how many notes are settled. Jobs whose rows are locked elsewhere keep theirs.   Owner: weft_system.
+CREATE OR REPLACE FUNCTION weft._park_noted(limit_jobs int) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     v_note record; v_job int[]; v_n bigint := 0;
 BEGIN

@@ -1,11 +1,7 @@
 -- _turn_ranges: hide the ranges of a batch from claimers and gates, before gate set 1, or show them again.
--- Called by: release_group, sweep_holds, _show_ranges.   Safe to repeat: yes.
--- Locks: range (SKIP LOCKED); as _pass_gates.   Plan: ranges by batch.
--- Returns: whether all are done; if not, the fold is moving one.
--- Owner: weft_system.  Granted to: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._turn_ranges(of_batch_id bigint, hidden boolean) RETURNS boolean LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+-- Safe to repeat: yes.   Locks: range (SKIP LOCKED); as _pass_gates.   Plan: ranges by batch.
+-- Returns: whether all are done; if not, the fold is moving one.   Owner: weft_system.  Granted to: weft_tenant.
+CREATE OR REPLACE FUNCTION weft._turn_ranges(of_batch_id bigint, hidden boolean) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     v_set int;
 BEGIN

@@ -1,11 +1,9 @@
 -- _unpark_jobs: list parked jobs of a batch that no longer have a closed switch, before their gates if they have some; one bounded step
 --   in order of their numbers.
--- Called by: release_group, sweep_holds.   Safe to repeat: yes.   Returns: the last number examined; NULL: there are no more.
+-- Safe to repeat: yes.   Returns: the last number examined; NULL: there are no more.
 -- Locks: ready_job (in key order); as _pass_gates.   Plan: ready_job by batch and number; jobs by key.
 -- Owner: weft_system.  Granted to: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._unpark_jobs(of_batch_id bigint, after_job int, limit_jobs int) RETURNS int LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+CREATE OR REPLACE FUNCTION weft._unpark_jobs(of_batch_id bigint, after_job int, limit_jobs int) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
     v_first int; v_last int; v_job int[]; v_free int[]; v_sets int[];
 BEGIN

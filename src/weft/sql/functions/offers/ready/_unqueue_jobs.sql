@@ -1,13 +1,9 @@
 -- _unqueue_jobs: those of these jobs that are queued are ready again, as they were before they were offered: listed, with their places at
 --   gates. Their offers go, so messages that tell of them are worthless from now on. The caller announces.
--- Called by: withdraw_offers, expire_offers, _return_excess, _set_priority, _lock_waiting.   Safe to repeat: yes.   Plan: by key.
--- Locks: job (by the caller); transport_offer (with the job); ready_job (with the job).
--- Returns: where there is work of whom now, side by side, for _announce.
--- Owner: weft_system.  Granted to: weft_tenant.
+-- Safe to repeat: yes.   Plan: by key.   Locks: job (by the caller); transport_offer (with the job); ready_job (with the job).
+-- Returns: where there is work of whom now, side by side, for _announce.   Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._unqueue_jobs(batch_ids bigint[], job_ids int[], at timestamptz, OUT pools int[], OUT users int[],
-    OUT lanes int[]) LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp PLAN_BY_KEY
-AS $$
-#variable_conflict use_column
+    OUT lanes int[]) LANGUAGE plpgsql SECURITY DEFINER PLAN_BY_KEY AS $$
 BEGIN
     WITH upd AS (
         UPDATE weft.job j SET state = STATE_READY, listed = true

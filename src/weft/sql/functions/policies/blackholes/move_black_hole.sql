@@ -1,13 +1,12 @@
 -- move_black_hole: cordon a worker on which attempts fail at once, let it try one job, note a failed try, or take the cordon back.
--- Called by: DriverStore.move_black_hole.   Safe to repeat: yes.
+-- Safe to repeat: yes.
 -- Locks: as _check_epoch; pool_log; as _cordon; worker; incarnation (its row); black_hole; as uncordon_worker; as _announce.
 -- decision: cordon, try, wait (after a failed try) or uncordon. retry_s: after cordon and wait, when the next try is due; after try, when
 --   another one is, should this one not take place.
 -- Returns: its name; NULL: nothing was done, because somebody else has cordoned, uncordoned or drained it meanwhile, or it has ended.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.move_black_hole(epoch bigint, of_worker_id int, decision text, reason text, retry_s double precision)
-RETURNS text LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
+RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     v_worker record; v_try_at timestamptz := clock_timestamp() + retry_s * interval '1 second';
 BEGIN

@@ -1,5 +1,5 @@
 -- recent_ends: how the newest attempts ended on workers: the successes, and the failures at once and later.
--- Called by: DriverStore.recent_ends.   Safe to repeat: yes, it only reads.   Locks: as _check_term.
+-- Safe to repeat: yes, it only reads.   Locks: as _check_term.
 -- Plan: the newest events by key; attempts by key, one of a success, because the jobs of an event ended on one worker, and of a failure at
 --   most 100.
 -- Ends before a worker was last uncordoned are left out, and those that say nothing about it: cancelled, preempted and lost attempts.
@@ -7,11 +7,7 @@
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.recent_ends(epoch bigint, window_s double precision, fast_s double precision, limit_events int)
 RETURNS TABLE (worker_id int, pool_id int, batch_id bigint, at timestamptz, successes bigint, fast_failures bigint, slow_failures bigint,
-    is_active boolean)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-PLAN_BY_KEY
-AS $$
-#variable_conflict use_column
+    is_active boolean) LANGUAGE plpgsql PLAN_BY_KEY AS $$
 BEGIN
     PERFORM weft._check_term(recent_ends.epoch);
     RETURN QUERY

@@ -1,10 +1,9 @@
 -- _bring_next: bring the first message of each of these orders back among what is due.
--- Called by: the triggers of callback_delivery, after a message of the order has ended or gone.   Safe to repeat: yes.
+-- Safe to repeat: yes.   For: the triggers of callback_delivery, after a message of the order has ended or gone.
 -- Locks: delivery.   Plan: the first of each order by callback_delivery_order_idx.
 -- Until there is none: one that was found may be removed meanwhile by who cannot see that the message before it has ended.
 -- Owner: weft_system.  Granted to: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._bring_next(sink_ids int[], order_keys text[]) RETURNS void LANGUAGE plpgsql
-AS $$
+CREATE OR REPLACE FUNCTION weft._bring_next(sink_ids int[], order_keys text[]) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_ids bigint[];
 BEGIN

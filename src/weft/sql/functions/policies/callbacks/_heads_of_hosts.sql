@@ -1,11 +1,8 @@
 -- _heads_of_hosts: the first limit_host deliveries that are due of each tenant and host, besides those being sent (`busy`).
--- Called by: due_callbacks.   Safe to repeat: yes, it only reads.
--- Plan: from one (tenant, host) to the next by callback_delivery_host_idx, the first few of each.
--- Returns: waits: a message of its order is before it.
--- Owner: weft_system.
+-- Safe to repeat: yes, it only reads.   Plan: from one (tenant, host) to the next by callback_delivery_host_idx, the first few of each.
+-- Returns: waits: a message of its order is before it.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._heads_of_hosts(busy bigint[], limit_host int, at timestamptz)
-RETURNS TABLE (delivery_id bigint, waits boolean) LANGUAGE sql STABLE
-AS $$
+RETURNS TABLE (delivery_id bigint, waits boolean) LANGUAGE sql STABLE AS $$
     WITH RECURSIVE place AS (
         (SELECT d.tenant_id, d.host FROM weft.callback_delivery d WHERE d.next_at IS NOT NULL AND NOT d.behind
             ORDER BY d.tenant_id, d.host LIMIT 1)

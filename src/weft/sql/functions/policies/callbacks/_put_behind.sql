@@ -1,14 +1,9 @@
 -- _put_behind: take messages out of the line of what is due that wait for one before them of their order; the end of that one brings
 --   the next back (delivery_leaves_its_order).
--- Called by: due_callbacks.   Safe to repeat: yes; one that is busy is looked at again.
--- Locks: delivery (SKIP LOCKED).
+-- Safe to repeat: yes; one that is busy is looked at again.   Locks: delivery (SKIP LOCKED).
 -- The first of each order is locked, shared, so that it does not end meanwhile; then those behind it.
--- Plan: the first of each order by callback_delivery_order_idx; by key.
--- Returns: how many.
--- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._put_behind(delivery_ids bigint[]) RETURNS int LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+-- Plan: the first of each order by callback_delivery_order_idx; by key.   Returns: how many.   Owner: weft_system.
+CREATE OR REPLACE FUNCTION weft._put_behind(delivery_ids bigint[]) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
     v_firsts bigint[]; v_behind bigint[];
 BEGIN

@@ -1,6 +1,5 @@
 -- due_callbacks: the callbacks to send now, besides those being sent (`busy`).
--- Called by: DriverStore.due_callbacks.   Safe to repeat: yes: a driver that dies while sending leaves the delivery due.
--- Locks: as _check_epoch; as _put_behind.
+-- Safe to repeat: yes: a driver that dies while sending leaves the delivery due.   Locks: as _check_epoch; as _put_behind.
 -- Plan: from one (tenant, host) to the next by index, the first few of each, so that neither a host that hangs nor a tenant with
 --   many such hosts blocks the others. Hosts and tenants have at most their limit being sent. A message that waits for one before it
 --   is met once, however long it waits: then it is behind.
@@ -11,11 +10,7 @@
 CREATE OR REPLACE FUNCTION weft.due_callbacks(epoch bigint, busy bigint[], limit_all int, limit_tenant int, limit_host int,
     at timestamptz DEFAULT clock_timestamp())
 RETURNS TABLE (delivery_id bigint, name uuid, tenant_id int, batch_id bigint, group_id int, url text, body text, n_attempts int,
-    age interval, sent_at bigint, door text, key text, job_id int, sink jsonb, subscription jsonb)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-PLAN_BY_KEY
-AS $$
-#variable_conflict use_column
+    age interval, sent_at bigint, door text, key text, job_id int, sink jsonb, subscription jsonb) LANGUAGE plpgsql PLAN_BY_KEY AS $$
 DECLARE
     v_limit int := limit_host; v_heads bigint[]; v_waiting bigint[];
 BEGIN

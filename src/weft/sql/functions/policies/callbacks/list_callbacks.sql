@@ -1,10 +1,7 @@
 -- list_callbacks: documents of the callbacks and notices of a batch and its groups, in the order in which they came.
--- Called by: Store.list_callbacks (api).   Safe to repeat: yes, it only reads.   Plan: by key.   Raises WF101.
--- Owner: weft_tenant.  Granted to: weft_api.
+-- Safe to repeat: yes, it only reads.   Plan: by key.   Raises WF101.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_callbacks(tenant_id int, batch_id bigint, after bigint, limit_rows int) RETURNS SETOF jsonb
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._as_tenant(list_callbacks.tenant_id);
     PERFORM weft._check_batch(list_callbacks.batch_id);

@@ -1,5 +1,5 @@
 -- record_deliveries: record attempts to deliver callbacks, messages and notices: the answer, and when the next attempt is due.
--- Called by: DriverStore.record_deliveries.   Safe to repeat: no; a repeat only counts one more attempt.
+-- Safe to repeat: no; a repeat only counts one more attempt.
 -- Locks: as _check_epoch; job (of messages, in key order); delivery; as _after_sends; as _after_notices (rows above).
 --   redeliver_callback changes only deliveries that are not due, so none that is being sent.
 -- Plan: by key.
@@ -9,9 +9,7 @@
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.record_deliveries(epoch bigint, delivery_ids bigint[], delivered_list boolean[], statuses int[],
     errors text[], retries_in_s double precision[], rejected_list boolean[], held_list boolean[], at timestamptz DEFAULT clock_timestamp())
-RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_messages boolean; v_recorded bigint[]; v_notices boolean;
 BEGIN

@@ -1,15 +1,12 @@
 -- redeliver_callback: try an undelivered callback again at once, even if it was given up. If the attempt fails, others follow within the
 --   limits of age and number.
--- Called by: Store.redeliver_callback (api).   Safe to repeat: yes, a callback that is due or being sent is left as it is.
+-- Safe to repeat: yes, a callback that is due or being sent is left as it is.
 -- Locks: delivery; as _record_change.   Plan: by key, or by name among those of the batch.
 -- Arguments: the delivery's number or name.
--- Returns: its document.  Raises WF101, WF108 (no such delivery), WF217 (already delivered).
--- Owner: weft_tenant.  Granted to: weft_api.
+-- Returns: its document.  Raises WF101, WF108 (no such delivery), WF217 (already delivered).   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.redeliver_callback(
     tenant_id int, batch_id bigint, of_delivery_id bigint, of_name uuid, actor text, at timestamptz DEFAULT clock_timestamp()
-) RETURNS jsonb LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
     v_delivery weft.callback_delivery;
 BEGIN

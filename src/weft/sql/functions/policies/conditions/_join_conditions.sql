@@ -1,11 +1,9 @@
 -- _join_conditions: let blocked jobs wait for what their attempts asked for; jobs that ask the same share a condition.
--- Called by: _block_jobs, in the transaction that blocks them.   Safe to repeat: yes, the second time nothing is asked.
+-- Safe to repeat: yes, the second time nothing is asked.   For: _block_jobs, in the transaction that blocks them.
 -- Locks: job (by the caller); condition (in the order of what they test).   Plan: requests, jobs, attempts and batches by key.
 -- One at which jobs go on, and to which a job comes, is not over: nobody else goes before the date of that job, and then few again.
 -- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._join_conditions(batch_ids bigint[], job_ids int[], at timestamptz) RETURNS void LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+CREATE OR REPLACE FUNCTION weft._join_conditions(batch_ids bigint[], job_ids int[], at timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     WITH asked AS (
         DELETE FROM weft.block_request r USING unnest(_join_conditions.batch_ids, _join_conditions.job_ids) t (b, j)

@@ -1,8 +1,6 @@
 -- _no_condition: raise WF116.
--- Called by: functions of the api about conditions.   Safe to repeat: yes.
--- Owner: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._no_condition(of_condition_id bigint) RETURNS void LANGUAGE plpgsql
-AS $$
+-- Safe to repeat: yes.   Owner: weft_tenant.
+CREATE OR REPLACE FUNCTION weft._no_condition(of_condition_id bigint) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     IF EXISTS (SELECT FROM weft.condition c WHERE c.condition_id = of_condition_id AND c.transport IS NOT NULL
         AND weft._sees_condition(c.condition_id)) THEN

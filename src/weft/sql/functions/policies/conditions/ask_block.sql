@@ -1,12 +1,8 @@
 -- ask_block: note what a live attempt asks to wait for. Its end, if it is an external error, makes it so (_join_conditions).
--- Called by: WorkerStore.ask_block (worker agent).   Safe to repeat: yes, the last one counts.
--- Locks: job (by the worker, which reports the end afterwards).   Plan: by key.
--- Returns: whether this worker has the attempt.
--- Owner: weft_system.  Granted to: weft_worker.
+-- Safe to repeat: yes, the last one counts.   Locks: job (by the worker, which reports the end afterwards).   Plan: by key.
+-- Returns: whether this worker has the attempt.   Owner: weft_system.  Granted to: weft_worker.
 CREATE OR REPLACE FUNCTION weft.ask_block(incarnation_id int, batch_id bigint, job_id int, attempt int, kind text, tester text,
-    parameters jsonb) RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+    parameters jsonb) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO weft.block_request (batch_id, job_id, attempt, tenant_id, kind, tester, parameters)
     SELECT j.batch_id, j.job_id, j.attempt, j.tenant_id, ask_block.kind, ask_block.tester, ask_block.parameters FROM weft.job j

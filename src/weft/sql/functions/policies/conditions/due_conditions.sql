@@ -1,17 +1,14 @@
 -- due_conditions: the conditions to be tested now. One without jobs is over, and is forgotten instead.
--- Called by: DriverStore.due_conditions.   Safe to repeat: yes.
+-- Safe to repeat: yes.
 -- Locks: as _check_epoch; condition (SKIP LOCKED); condition_batch; as _announce.   Plan: by date; jobs, deltas and batches of a
 --   condition by index.
 -- A call removes 10,000 rows of batches at most: of a condition with more than 1,000, which its event names, the oldest go first, in calls
 --   that find no other condition to forget. Until then it is due, and not returned.
 -- busy: those that are being tested.
--- Returns: the longest due first; late_s: for how long; is_over: it is forgotten.
--- Owner: weft_system.  Granted to: weft_driver.
+-- Returns: the longest due first; late_s: for how long; is_over: it is forgotten.   Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.due_conditions(epoch bigint, busy bigint[], limit_rows int, at timestamptz DEFAULT clock_timestamp())
-RETURNS TABLE (condition_id bigint, tester text, parameters jsonb, late_s float8, is_over boolean) LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off
-AS $$
-#variable_conflict use_column
+RETURNS TABLE (condition_id bigint, tester text, parameters jsonb, late_s float8, is_over boolean)
+LANGUAGE plpgsql SET enable_seqscan = off SET enable_bitmapscan = off AS $$
 DECLARE
     v_due bigint[]; v_over bigint[]; v_gone bigint[]; v_large bigint;
 BEGIN

@@ -1,10 +1,6 @@
 -- fail_condition: give up a condition: the driver ends its jobs as errors (fail_conditions).
--- Called by: Store.fail_condition (api).   Safe to repeat: yes.
--- Locks: condition.   Plan: by key; as _sees_condition.   Raises WF116.
--- Owner: weft_tenant.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.fail_condition(tenant_id int, of_condition_id bigint, actor text) RETURNS void
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
+-- Safe to repeat: yes.   Locks: condition.   Plan: by key; as _sees_condition.   Raises WF116.   Owner: weft_tenant.  Granted to: weft_api.
+CREATE OR REPLACE FUNCTION weft.fail_condition(tenant_id int, of_condition_id bigint, actor text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._as_tenant(fail_condition.tenant_id);
     UPDATE weft.condition c SET failed_by = fail_condition.actor, n_going = 0

@@ -1,14 +1,10 @@
 -- fail_conditions: one bounded step: end the jobs of conditions that a person has given up. One without jobs is tested no more.
--- Called by: DriverStore.sweep, again and again until it returns 0.   Safe to repeat: yes.
+-- Safe to repeat: yes.   For: DriverStore.sweep, again and again until it returns 0.
 -- Locks: as _check_epoch; job (SKIP LOCKED, in key order); as _end_as_errors; condition (SKIP LOCKED).
--- Plan: conditions by index; their jobs by date; jobs of one batch per call.
--- Returns: how many jobs it ended.
+-- Plan: conditions by index; their jobs by date; jobs of one batch per call.   Returns: how many jobs it ended.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.fail_conditions(epoch bigint, limit_jobs int, at timestamptz DEFAULT clock_timestamp()) RETURNS bigint
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-PLAN_BY_KEY
-AS $$
-#variable_conflict use_column
+LANGUAGE plpgsql PLAN_BY_KEY AS $$
 DECLARE
     v_id bigint; v_by text; v_batch bigint; v_job int[];
 BEGIN

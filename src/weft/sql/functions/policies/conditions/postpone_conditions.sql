@@ -1,17 +1,13 @@
 -- postpone_conditions: one bounded step after tests that did not pass: the jobs of these conditions that are due wait on, each by its own
 --   steps and its own time; those that have waited too long are given up.
--- Called by: DriverStore.postpone_conditions, again and again until it returns 0.   Safe to repeat: yes.
+-- Safe to repeat: yes.   For: DriverStore.postpone_conditions, again and again until it returns 0.
 -- Locks: as _check_epoch; job (SKIP LOCKED, in key order); as _end_as_errors.
 -- Plan: jobs of each condition by their dates; as _past_tries.
 -- due_s: only jobs that have been due for so long: those that wait on since the first step may be due again.
--- Returns: how many jobs wait on or were given up.
--- Owner: weft_system.  Granted to: weft_driver.
+-- Returns: how many jobs wait on or were given up.   Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.postpone_conditions(epoch bigint, condition_ids bigint[], limit_jobs int,
     due_s float8 DEFAULT 0, at timestamptz DEFAULT clock_timestamp())
-RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-PLAN_BY_KEY
-AS $$
-#variable_conflict use_column
+RETURNS bigint LANGUAGE plpgsql PLAN_BY_KEY AS $$
 DECLARE
     v_batch bigint[]; v_job int[]; v_settled record;
 BEGIN

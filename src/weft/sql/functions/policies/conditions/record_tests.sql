@@ -1,16 +1,11 @@
 -- record_tests: what tests of conditions said, and when they are tested next. At those that passed jobs go on, few at first
 --   (release_conditions).
--- Called by: DriverStore.record_tests; for those that did not pass when the jobs that were due wait on (postpone_conditions).
 -- Safe to repeat: no.   Locks: as _check_epoch; condition (in the order of their ids).
 -- Plan: conditions and deltas by key; the first job of each condition by date.
 -- The next test comes when jobs that went on would have met the condition again; then twice as many go, unless one has come back.
--- Returns: those at which it said something else than before.
--- Owner: weft_system.  Granted to: weft_driver.
+-- Returns: those at which it said something else than before.   Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.record_tests(epoch bigint, condition_ids bigint[], have_passed boolean[], messages text[],
-    at timestamptz DEFAULT clock_timestamp()) RETURNS SETOF bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-PLAN_BY_KEY
-AS $$
-#variable_conflict use_column
+    at timestamptz DEFAULT clock_timestamp()) RETURNS SETOF bigint LANGUAGE plpgsql PLAN_BY_KEY AS $$
 BEGIN
     PERFORM weft._check_epoch(record_tests.epoch);
     PERFORM FROM weft.condition c WHERE c.condition_id = ANY (condition_ids) ORDER BY c.condition_id FOR UPDATE;

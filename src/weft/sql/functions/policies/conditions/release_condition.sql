@@ -1,10 +1,7 @@
 -- release_condition: let jobs of a condition go on without a test, those that are due first. The driver does it (release_conditions).
--- Called by: Store.release_condition (api).   Safe to repeat: no, then others go on, too.
--- Locks: condition.   Plan: by key; as _sees_condition.   Raises WF116.
+-- Safe to repeat: no, then others go on, too.   Locks: condition.   Plan: by key; as _sees_condition.   Raises WF116.
 -- Owner: weft_tenant.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.release_condition(tenant_id int, of_condition_id bigint, n_more int) RETURNS void
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE OR REPLACE FUNCTION weft.release_condition(tenant_id int, of_condition_id bigint, n_more int) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._as_tenant(release_condition.tenant_id);
     UPDATE weft.condition c SET n_going = c.n_going + n_more

@@ -1,15 +1,11 @@
 -- release_conditions: one bounded step: let jobs go on at conditions whose test has passed, or where a person said so. Those that are due
 --   first go first.
--- Called by: DriverStore.sweep, again and again until it returns 0.   Safe to repeat: yes.
+-- Safe to repeat: yes.   For: DriverStore.sweep, again and again until it returns 0.
 -- Locks: as _check_epoch; job (SKIP LOCKED, in key order); condition (in the order of their ids); as _release_jobs.
--- Plan: conditions by index; their jobs by date.
--- Returns: how many jobs it made ready. A cancel that holds a row ends its job.
+-- Plan: conditions by index; their jobs by date.   Returns: how many jobs it made ready. A cancel that holds a row ends its job.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.release_conditions(epoch bigint, limit_jobs int, at timestamptz DEFAULT clock_timestamp()) RETURNS bigint
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-PLAN_BY_KEY
-AS $$
-#variable_conflict use_column
+LANGUAGE plpgsql PLAN_BY_KEY AS $$
 DECLARE
     v_condition bigint[]; v_batch bigint[]; v_job int[]; v_of bigint[];
 BEGIN

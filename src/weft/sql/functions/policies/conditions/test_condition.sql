@@ -1,10 +1,8 @@
 -- test_condition: test a condition now, whatever its date.
--- Called by: Store.test_condition (api).   Safe to repeat: yes, then it is tested again.
--- Locks: condition.   Plan: by key; as _sees_condition.   Raises WF116.
+-- Safe to repeat: yes, then it is tested again.   Locks: condition.   Plan: by key; as _sees_condition.   Raises WF116.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.test_condition(tenant_id int, of_condition_id bigint, at timestamptz DEFAULT clock_timestamp())
-RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
+RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._as_tenant(test_condition.tenant_id);
     UPDATE weft.condition c SET next_test_at = test_condition.at

@@ -1,13 +1,11 @@
 -- test_gateway: whether the engine of a gateway answers: the tester `gateway` of a condition. It does not while an attempt that the
 --   gateway gave to it seconds ago got no answer: such an attempt stays in the phase submitting. A gateway that is silent or gone
 --   holds nobody up.
--- Called by: DriverStore.test_gateway.   Safe to repeat: yes, it only reads.   Locks: as _check_term.
+-- Safe to repeat: yes, it only reads.   Locks: as _check_term.
 -- Plan: the condition by key; workers of this name in the pools that serve its tenant; as _live_attempts of each.
--- Returns: passed, and what to tell the owners of the jobs.
--- Owner: weft_system.  Granted to: weft_driver.
+-- Returns: passed, and what to tell the owners of the jobs.   Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.test_gateway(epoch bigint, of_condition_id bigint, of_worker text, OUT passed boolean, OUT message text)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql AS $$
 DECLARE
     v_found int; v_stuck bigint;
 BEGIN

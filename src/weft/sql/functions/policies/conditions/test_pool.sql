@@ -1,13 +1,11 @@
 -- test_pool: whether a pool has a worker that takes jobs, with this much free: the tester `pool` of a condition. A pool that does not
 --   serve its tenant is none.
--- Called by: DriverStore.test_pool.   Safe to repeat: yes, it only reads.   Locks: as _check_term.
+-- Safe to repeat: yes, it only reads.   Locks: as _check_term.
 -- Plan: the condition by key; the workers of the pool; if room is asked for, as _live_attempts of each.
 -- Returns: passed, and what to tell the owners of the jobs: no more than the list of workers shows them.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.test_pool(epoch bigint, of_condition_id bigint, of_pool text, free_cpu_m bigint,
-    OUT passed boolean, OUT message text)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
+    OUT passed boolean, OUT message text) LANGUAGE plpgsql AS $$
 DECLARE
     v_pool int; v_active bigint; v_free bigint;
 BEGIN

@@ -1,13 +1,9 @@
 -- unblock_job: let a blocked job go on now, whatever it waits for: it leaves its condition, and its date has come. The driver makes it
 --   ready (release_blocked).
--- Called by: Store.unblock_job (api).   Safe to repeat: yes.
--- Locks: job.   Plan: by key.   Raises WF101, WF102.
--- Returns: whether it was blocked.
+-- Safe to repeat: yes.   Locks: job.   Plan: by key.   Raises WF101, WF102.   Returns: whether it was blocked.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.unblock_job(tenant_id int, batch_id bigint, job_id int, at timestamptz DEFAULT clock_timestamp())
-RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     v_blocked weft.blocked_job;
 BEGIN

@@ -1,9 +1,8 @@
 -- _begin_deadlines: at the commit, make the deadlines of an update due. Jobs that are late already end here, so that none of them starts.
--- Called by: _after_visible.   Safe to repeat: no.
+-- Safe to repeat: no.
 -- Locks: deadline (its own: nobody else); job (nobody else: they are new, or locked by the caller); as _end_late.   Plan: deadlines by key.
 -- Owner: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._begin_deadlines(of_batch_id bigint, from_job int, to_job int, at timestamptz) RETURNS void
-    LANGUAGE plpgsql
+CREATE OR REPLACE FUNCTION weft._begin_deadlines(of_batch_id bigint, from_job int, to_job int, at timestamptz) RETURNS void LANGUAGE plpgsql
 AS $$
 DECLARE
     v_late int[];

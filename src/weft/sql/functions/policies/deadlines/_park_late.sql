@@ -1,11 +1,8 @@
 -- _park_late: note those of these jobs that are ready and listed, but can no longer end by their deadline, for the driver, which ends them.
--- Called by: _before_offer, in batches with deadlines.   Safe to repeat: yes.   Locks: job (by the caller).
--- Plan: jobs by key; as _is_late.
--- Returns: their places in the arrays; NULL: none.
--- Owner: weft_system.  Granted to: weft_tenant.
+-- Safe to repeat: yes.   Locks: job (by the caller).   For: _before_offer, in batches with deadlines.   Plan: jobs by key; as _is_late.
+-- Returns: their places in the arrays; NULL: none.   Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._park_late(batch_ids bigint[], job_ids int[], states smallint[], at timestamptz) RETURNS bigint[]
-LANGUAGE plpgsql
-AS $$
+LANGUAGE plpgsql AS $$
 DECLARE
     v_late bigint[];
 BEGIN

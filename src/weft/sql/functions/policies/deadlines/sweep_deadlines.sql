@@ -2,16 +2,12 @@
 --   stop running ones at their deadline. A row comes at the latest start, and again at the deadline if that is later.
 -- A report on a parent counts its failure and then waits for the children, so what waits for parents is noted as late, and ends in a
 --   step that locks the counters first.
--- Called by: DriverStore.sweep, again and again until it returns 0.   Safe to repeat: yes.
+-- Safe to repeat: yes.   For: DriverStore.sweep, again and again until it returns 0.
 -- Locks: as _check_epoch; deadline (SKIP LOCKED); as _lock_failure_counts; as _end_late (rows above).
--- Plan: rows by date, of one batch per call; jobs by key.
--- Returns: how many jobs it examined, at least 1 while work remains.
+-- Plan: rows by date, of one batch per call; jobs by key.   Returns: how many jobs it examined, at least 1 while work remains.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.sweep_deadlines(epoch bigint, limit_jobs int, at timestamptz DEFAULT clock_timestamp()) RETURNS bigint
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-PLAN_BY_INDEX
-AS $$
-#variable_conflict use_column
+LANGUAGE plpgsql PLAN_BY_INDEX AS $$
 DECLARE
     v_batch bigint; v_row record; v_waiting int[] := '{}'; v_running int[] := '{}'; v_left int := limit_jobs; v_n int; v_last int;
     v_wait int[]; v_run int[]; v_counts boolean; v_pend int[]; v_pending int[] := '{}';

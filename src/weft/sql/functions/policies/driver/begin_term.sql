@@ -1,10 +1,8 @@
 -- begin_term: become the leader of the drivers, on the connection that calls; the lock lasts as long as the connection.
--- Called by: DriverStore.try_lead.   Safe to repeat: yes.
+-- Safe to repeat: yes.
 -- Locks: leader (tried); term. A backend that waits inside an advisory lock holds back the removal of dead rows for everybody.
--- Returns: the epoch of the new term; NULL if another driver leads.
--- Owner: weft_system.  Granted to: weft_driver.
-CREATE OR REPLACE FUNCTION weft.begin_term() RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
+-- Returns: the epoch of the new term; NULL if another driver leads.   Owner: weft_system.  Granted to: weft_driver.
+CREATE OR REPLACE FUNCTION weft.begin_term() RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     v_epoch bigint;
 BEGIN

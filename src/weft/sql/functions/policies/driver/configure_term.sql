@@ -1,10 +1,6 @@
 -- configure_term: store the leader's settings that functions follow, whichever role calls them.
--- Called by: DriverStore.configure (driver), once when a term begins.   Safe to repeat: yes.
--- Locks: term.
--- Owner: weft_system.  Granted to: weft_driver.
-CREATE OR REPLACE FUNCTION weft.configure_term(epoch bigint, settings jsonb) RETURNS void
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
+-- Safe to repeat: yes.   Locks: term.   Owner: weft_system.  Granted to: weft_driver.
+CREATE OR REPLACE FUNCTION weft.configure_term(epoch bigint, settings jsonb) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._check_epoch(configure_term.epoch);
     UPDATE weft.driver_state d SET settings = configure_term.settings WHERE d.settings <> configure_term.settings;

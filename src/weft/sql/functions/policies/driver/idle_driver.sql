@@ -1,11 +1,8 @@
 -- idle_driver: the leader goes to sleep, unless there is something to do.
--- Called by: DriverStore.idle_driver.   Safe to repeat: yes.
+-- Safe to repeat: yes.
 -- Locks: as _check_epoch; term (SKIP LOCKED); announcements (exclusive, tried). If a fold or a writer holds one there is something to do.
--- Returns: true: a notice on channel driver will come; false: go on.
--- Owner: weft_system.  Granted to: weft_driver.
-CREATE OR REPLACE FUNCTION weft.idle_driver(epoch bigint) RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog,
-    pg_temp
-AS $$
+-- Returns: true: a notice on channel driver will come; false: go on.   Owner: weft_system.  Granted to: weft_driver.
+CREATE OR REPLACE FUNCTION weft.idle_driver(epoch bigint) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._check_epoch(idle_driver.epoch);
     PERFORM FROM weft.driver_state FOR NO KEY UPDATE SKIP LOCKED;

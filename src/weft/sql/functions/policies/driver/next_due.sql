@@ -1,10 +1,7 @@
 -- next_due: when the next worker would be lost.
--- Called by: DriverStore.next_due.   Safe to repeat: yes, it only reads.   Locks: as _check_term.   Plan: incarnations that live.
--- Returns: how long until then, or NULL without workers.
--- Owner: weft_system.  Granted to: weft_driver.
-CREATE OR REPLACE FUNCTION weft.next_due(epoch bigint, grace_s double precision) RETURNS interval LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path = pg_catalog, pg_temp
-AS $$
+-- Safe to repeat: yes, it only reads.   Locks: as _check_term.   Plan: incarnations that live.
+-- Returns: how long until then, or NULL without workers.   Owner: weft_system.  Granted to: weft_driver.
+CREATE OR REPLACE FUNCTION weft.next_due(epoch bigint, grace_s double precision) RETURNS interval LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._check_term(next_due.epoch);
     RETURN weft._reaper_due(next_due.grace_s);

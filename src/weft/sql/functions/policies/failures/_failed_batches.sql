@@ -1,13 +1,10 @@
 -- _failed_batches: batches of a tenant, newest first, from one on (NULL: from the newest), in which jobs failed for good and are
 --   acknowledged or not; some of them may have none by what is not folded yet. For callers who see the tenant.
--- Called by: list_dead_letters.   Safe to repeat: yes, it only reads.
+-- Safe to repeat: yes, it only reads.
 -- of_cause_id, of_reason: only those in which jobs failed for it; NULL: any.
--- Plan: inlined; causes along one of their indexes, and deltas, backwards and merged, until the caller has enough.
--- Owner: weft_tenant.
+-- Plan: inlined; causes along one of their indexes, and deltas, backwards and merged, until the caller has enough.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._failed_batches(of_tenant_id int, upto bigint, are_acknowledged boolean, of_cause_id bigint,
-    of_reason smallint) RETURNS SETOF bigint
-LANGUAGE sql STABLE
-AS $$
+    of_reason smallint) RETURNS SETOF bigint LANGUAGE sql STABLE AS $$
     SELECT f.batch_id FROM (
         SELECT DISTINCT x.batch_id FROM (
             (SELECT c.batch_id FROM weft.failure_cause c

@@ -1,16 +1,12 @@
 -- acknowledge_failures: note that a person has seen to up to limit_jobs failed jobs of a batch: of a cause, those of these numbers, or any.
 --   They leave the list of dead letters; the note stays in their history.
--- Called by: Store.acknowledge_failures (api).   Safe to repeat: yes; the next call takes the next jobs.   Raises WF101.
+-- Safe to repeat: yes; the next call takes the next jobs.   Raises WF101.
 -- Locks: job (in key order); as _announce.   Plan: letters by dead_letter_cause_idx, or by key; jobs by key.
 -- of_cause_id, of_job_ids: NULL: all. until: only jobs that failed by then; NULL: all.
--- Returns: how many jobs; fewer than limit_jobs: those were the last.
--- Owner: weft_tenant.  Granted to: weft_api.
+-- Returns: how many jobs; fewer than limit_jobs: those were the last.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.acknowledge_failures(tenant_id int, batch_id bigint, of_cause_id bigint, of_job_ids int[], note text,
     actor text, until timestamptz, limit_jobs int, at timestamptz DEFAULT clock_timestamp()) RETURNS bigint
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-PLAN_BY_INDEX PLAN_ONCE
-AS $$
-#variable_conflict use_column
+LANGUAGE plpgsql PLAN_BY_INDEX PLAN_ONCE AS $$
 DECLARE
     v_job int[];
 BEGIN

@@ -1,13 +1,9 @@
 -- fold_failures: one bounded step: add what was counted of causes to their sums. A reader adds what is not folded yet, so this is no hurry.
--- Called by: DriverStore.sweep, again and again until it returns 0.   Safe to repeat: yes.
+-- Safe to repeat: yes.   For: DriverStore.sweep, again and again until it returns 0.
 -- Locks: as _check_epoch; fold; sums.   Plan: the first deltas of the table; sums by key.
 -- limit_jobs: how many deltas at most.
--- Returns: how many deltas it added.
--- Owner: weft_system.  Granted to: weft_driver.
-CREATE OR REPLACE FUNCTION weft.fold_failures(epoch bigint, limit_jobs int) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+-- Returns: how many deltas it added.   Owner: weft_system.  Granted to: weft_driver.
+CREATE OR REPLACE FUNCTION weft.fold_failures(epoch bigint, limit_jobs int) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     v_n bigint; v_batch bigint[]; v_cause bigint[];
 BEGIN

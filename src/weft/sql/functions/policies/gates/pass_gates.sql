@@ -1,15 +1,12 @@
 -- pass_gates: one bounded step: open gates whose date has come; or admit jobs at gates that were locked when something changed; or give
 --   jobs that were there before a first quota of cores its gates; or let admitted jobs that no worker claims give their places to others,
 --   and not try again for a minute.
--- Called by: DriverStore.sweep, again and again until it returns 0.   Safe to repeat: yes.
+-- Safe to repeat: yes.   For: DriverStore.sweep, again and again until it returns 0.
 -- Locks: as _check_epoch; as _sweep_cores (instead); gate_return (nobody else); gate (in order); as _pass_gates.
 -- Plan: as _open_gates; notes by key, at most 100 gates per call; as _sweep_cores; as _stuck_places.
--- Returns: how many jobs it moved, at least 1 while work remains.
--- Owner: weft_system.  Granted to: weft_driver.
+-- Returns: how many jobs it moved, at least 1 while work remains.   Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.pass_gates(epoch bigint, limit_jobs int, at timestamptz DEFAULT clock_timestamp()) RETURNS bigint
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+LANGUAGE plpgsql AS $$
 DECLARE
     v_gates int[]; v_stuck record; v_n int := 0;
 BEGIN

@@ -1,10 +1,7 @@
 -- set_licence: say how many jobs may use a licence at a time, in all pools together.
--- Called by: Store.set_licence (api).   Safe to repeat: yes.
--- Locks: licence; as _tell_limits. Nobody waits for the gate here: a note tells it.
+-- Safe to repeat: yes.   Locks: licence; as _tell_limits. Nobody waits for the gate here: a note tells it.
 -- Owner: weft_system.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.set_licence(of_name text, count int, actor text) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE OR REPLACE FUNCTION weft.set_licence(of_name text, count int, actor text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO weft.licence AS l (name, n, set_by) VALUES (of_name, set_licence.count, actor)
     ON CONFLICT (name) DO UPDATE SET n = excluded.n, set_by = excluded.set_by, set_at = excluded.set_at WHERE l.n <> excluded.n;

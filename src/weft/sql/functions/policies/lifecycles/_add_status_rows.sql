@@ -1,12 +1,9 @@
 -- _add_status_rows: write the next rows of the history of a job, and its status if that changes.
--- Called by: _bring_status, change_status, which have the job's row.   Safe to repeat: no.
--- Locks: job_status (with the job).   Plan: by key.
+-- Safe to repeat: no.   For: _bring_status, change_status, which have the job's row.   Locks: job_status (with the job).   Plan: by key.
 -- way: the statuses that follow one another.   forbidden: the core moved, and its status stays, which is all that `way` holds.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._add_status_rows(of_job weft.job, way smallint[], forbidden boolean, actor text, subtype text,
-    message text, at timestamptz) RETURNS void LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+    message text, at timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     WITH moved AS (
         -- Never before the last row, also if the clock was set back.

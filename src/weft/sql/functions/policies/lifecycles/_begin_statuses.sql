@@ -1,11 +1,7 @@
 -- _begin_statuses: give the jobs of an update their first statuses: those on the way to the status that their state brings.
--- Called by: _after_visible, if the batch has a lifecycle.   Safe to repeat: no.
--- Locks: job (those of the update, which nobody else changes yet).   Plan: jobs by key.
--- Owner: weft_tenant.
+-- Safe to repeat: no.   Locks: job (those of the update, which nobody else changes yet).   Plan: jobs by key.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._begin_statuses(of_update weft.batch_update, of_lifecycle_id int, at timestamptz) RETURNS void
-LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+LANGUAGE plpgsql AS $$
 BEGIN
     WITH upd AS (
         UPDATE weft.job j SET lifecycle_id = of_lifecycle_id

@@ -1,13 +1,10 @@
 -- _bring_status: after a move of the core, bring the status that belongs to its new state or phase by the shortest allowed way.
--- Called by: the trigger status_follows_core of weft.job, for jobs with a lifecycle.   Safe to repeat: yes.
--- Locks: job (by the move); as _add_status_rows.   Plan: by key.
+-- Safe to repeat: yes.   Locks: job (by the move); as _add_status_rows.   Plan: by key.
 -- After an end that is tried again, the status is that of the rule for its exit code; after a limit or a loss, the end of the path for it.
 -- Where the lifecycle names nothing, nothing changes; where no allowed way leads there, the status stays and a row says so.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._bring_status(of_job weft.job, old_state smallint, old_phase smallint, of_incarnation_id int) RETURNS void
-LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+LANGUAGE plpgsql AS $$
 DECLARE
     v_status smallint; v_way smallint[]; v_actor text; v_why text; v_path jsonb; v_attempt weft.attempt;
     v_exit weft.lifecycle_exit; v_first smallint[]; v_sends boolean := false;

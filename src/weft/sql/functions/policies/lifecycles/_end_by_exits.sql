@@ -1,12 +1,10 @@
 -- _end_by_exits: what exit codes mean by the lifecycles of jobs: a success, an end after which the job waits and is tried again, or, after
 --   as many of them as the rule allows, a failure. Ends are counted over all phases, since a person last retried the job.
--- Called by: _before_ends, if there are such rules.   Safe to repeat: yes, it only reads.   Plan: jobs, rules and attempts by key.
+-- Safe to repeat: yes, it only reads.   Plan: jobs, rules and attempts by key.   For: _before_ends, if there are such rules.
 -- reported: the reasons before policies judged them, which these rules override.
--- Returns: the reasons, and whether no other attempt may follow, in order.
--- Owner: weft_system.
+-- Returns: the reasons, and whether no other attempt may follow, in order.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._end_by_exits(batch_ids bigint[], job_ids int[], attempts smallint[], reported smallint[], exit_codes int[],
-    judged smallint[], judged_finals boolean[], OUT reasons smallint[], OUT finals boolean[]) LANGUAGE sql STABLE
-AS $$
+    judged smallint[], judged_finals boolean[], OUT reasons smallint[], OUT finals boolean[]) LANGUAGE sql STABLE AS $$
     SELECT array_agg(CASE WHEN e.tries IS NULL THEN t.judged WHEN e.status IS NULL THEN NULL WHEN e.again THEN REASON_BLOCKED
             ELSE REASON_EXIT END::smallint ORDER BY t.n),
         array_agg(CASE WHEN e.tries IS NULL THEN t.final ELSE NOT e.again END ORDER BY t.n)

@@ -1,10 +1,9 @@
 -- _remove_logins: forget the secrets that were made of logins in addresses of setups (ADR 148) and that nothing names any more: no
 --   source or sink that is there, and no sink that may still send. So what one removal has to leave goes with a later one.
--- Called by: remove_setup.   Safe to repeat: yes.
+-- Safe to repeat: yes.
 -- Locks: setups (by the caller); secret.   Plan: the sources and sinks of a tenant, which are few; batches and deliveries by sink.
 -- Owner: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._remove_logins(of_tenant_id int) RETURNS void LANGUAGE sql
-AS $$
+CREATE OR REPLACE FUNCTION weft._remove_logins(of_tenant_id int) RETURNS void LANGUAGE sql AS $$
     WITH part AS (
         SELECT s.user_id, s.setup, s.options::text AS text, s.ended_at IS NULL AS is_used
         FROM weft.source s WHERE s.tenant_id = of_tenant_id

@@ -1,10 +1,8 @@
 -- _status_changes: the statuses of a job, as rows of its history.
--- Called by: job_history, for jobs with a lifecycle.   Safe to repeat: yes, it only reads.   Plan: by key.
--- Owner: weft_tenant.
+-- Safe to repeat: yes, it only reads.   Plan: by key.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._status_changes(of_job weft.job)
 RETURNS TABLE (part int, at timestamptz, from_state smallint, to_state smallint, phase smallint, attempt smallint, actor text,
-    subtype text, message text, status text) LANGUAGE sql STABLE
-AS $$
+    subtype text, message text, status text) LANGUAGE sql STABLE AS $$
     SELECT 9, c.at, NULL::smallint, NULL::smallint, NULL::smallint, c.attempt, c.actor, c.subtype, c.message, l.statuses[c.status]
     FROM weft.job_status_change c JOIN weft.lifecycle l ON l.lifecycle_id = of_job.lifecycle_id
     WHERE c.batch_id = of_job.batch_id AND c.job_id = of_job.job_id

@@ -1,13 +1,12 @@
 -- _walk_core: bring the core of a job to the state that a status names, along allowed edges, if a person may do that.
--- Called by: change_status, which has locked batch and job.   Safe to repeat: yes.
+-- Safe to repeat: yes.   For: change_status, which has locked batch and job.
 -- Locks: as _before_retry (by the caller); batch (by the caller); job (by the caller); as _retry (the same rows);
 --   as _release_jobs (instead); as _end_as_errors (instead); as _announce.   Plan: theirs.
 -- Nobody makes a core queued, running, blocked or a success by hand, nor a running one fail: then it stays as it is.
 -- Raises WF242 (its queue takes nothing), WF245 (rows that a retry needs are locked elsewhere).
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._walk_core(of_job weft.job, to_states smallint[], actor text, message text, at timestamptz)
-RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
+RETURNS void LANGUAGE plpgsql SECURITY DEFINER AS $$
 BEGIN
     IF of_job.state = ANY (to_states) THEN
         RETURN;

@@ -1,16 +1,13 @@
 -- change_status: set the status of a job, if its lifecycle allows that after the present one; the core
 --   goes along where a person may move it.
--- Called by: Store.change_status (api).   Safe to repeat: no; a repeat is a change from the new status.
+-- Safe to repeat: no; a repeat is a change from the new status.
 -- Locks: as _before_retry; as _lock_jobs; as _walk_core (the same rows); as cancel_jobs (instead); as _add_status_rows.   Plan: by key.
 -- Returns: batch_id, job_id, status, state.
 -- Raises WF101, WF102, WF242 (not allowed now), WF243 (no such status), WF244 (no lifecycle), and, where the core would run again,
 --   WF105, WF204, WF234, WF245. Then nothing is changed.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.change_status(tenant_id int, user_id int, batch_id bigint, job_id int, status text, message text,
-    actor text, at timestamptz DEFAULT clock_timestamp()) RETURNS jsonb LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+    actor text, at timestamptz DEFAULT clock_timestamp()) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
     v_job weft.job; v_words text[]; v_old smallint; v_new smallint; v_states smallint[];
 BEGIN

@@ -1,10 +1,6 @@
 -- get_lifecycle: the statuses of the lifecycle that new batches get by this name, and what may follow which.
--- Called by: Store.get_lifecycle (api).   Safe to repeat: yes, it only reads.   Plan: by key.   Raises WF141.
--- Owner: weft_tenant.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.get_lifecycle(tenant_id int, of_name text) RETURNS jsonb LANGUAGE plpgsql STABLE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+-- Safe to repeat: yes, it only reads.   Plan: by key.   Raises WF141.   Owner: weft_tenant.  Granted to: weft_api.
+CREATE OR REPLACE FUNCTION weft.get_lifecycle(tenant_id int, of_name text) RETURNS jsonb LANGUAGE plpgsql STABLE AS $$
 BEGIN
     PERFORM weft._as_tenant(get_lifecycle.tenant_id);
     RETURN (SELECT l.document || jsonb_build_object('lifecycle', l.name, 'setup', l.setup, 'saved_at', l.saved_at, 'saved_by', l.saved_by)

@@ -1,12 +1,10 @@
 -- remove_setup: forget the file of a production line. New batches get its lifecycles no more; jobs go on with theirs, and its
 --   sources stop. Secrets of its logins go, unless something may still need them.
--- Called by: Store.remove_setup (api).   Safe to repeat: a repeat raises WF142.
+-- Safe to repeat: a repeat raises WF142.
 -- Locks: setups; as _save_sources; as _save_sinks; as _remove_logins.   Plan: by key.   Raises WF142.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.remove_setup(tenant_id int, of_name text, at timestamptz DEFAULT clock_timestamp()) RETURNS void
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._as_tenant(remove_setup.tenant_id);
     PERFORM pg_advisory_xact_lock(7707, remove_setup.tenant_id);

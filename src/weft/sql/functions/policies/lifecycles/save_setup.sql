@@ -1,6 +1,6 @@
 -- save_setup: keep the file of a production line, and make its lifecycles those of new batches, and its parts what they are from now on.
 --   A lifecycle that is the same as before stays; one that the file has no more ends. Jobs keep theirs.
--- Called by: Store.save_setup (api).   Safe to repeat: yes.
+-- Safe to repeat: yes.
 -- Locks: setups; source (the tenant's, in the order of names); as _save_sources (rows above); as _save_sinks.   Plan: by key.
 -- parts: sources (as _save_sources), sinks (as _save_sinks), parameters (as _save_parameters). user_id: who saves it.
 -- by_user: as _add_version.
@@ -10,10 +10,7 @@
 -- Raises WF241 (another setup has the name), and what _save_sources, _save_sinks and _save_parameters raise.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.save_setup(tenant_id int, name text, document text, lifecycles jsonb, parts jsonb,
-    user_id int, actor text, at timestamptz DEFAULT clock_timestamp(), by_user int DEFAULT NULL) RETURNS text[]
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+    user_id int, actor text, at timestamptz DEFAULT clock_timestamp(), by_user int DEFAULT NULL) RETURNS text[] LANGUAGE plpgsql AS $$
 DECLARE
     v_one jsonb; v_old weft.lifecycle; v_id int; v_new text[] := '{}';
 BEGIN

@@ -1,11 +1,9 @@
 -- _begin_creating: from now on a ready job waits for a machine of its own with this much, unless it may not start or somebody has it.
--- Called by: add_own_machines.   Safe to repeat: yes, only a ready job is changed.   Plan: by key.
--- Locks: as _take_one; as _turn_creating; ready_job (with the job). It never waits.
--- Returns: whether it waits for one from now on.
+-- Safe to repeat: yes, only a ready job is changed.   Plan: by key.
+-- Locks: as _take_one; as _turn_creating; ready_job (with the job). It never waits.   Returns: whether it waits for one from now on.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._begin_creating(of_batch_id bigint, of_job_id int, of_pool_id int, cpu_m bigint, memory_mib bigint)
-RETURNS boolean LANGUAGE plpgsql
-AS $$
+RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     v_worker weft.worker_incarnation; v_taken record;
 BEGIN

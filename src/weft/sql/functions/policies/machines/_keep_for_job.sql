@@ -1,9 +1,6 @@
 -- _keep_for_job: keep the worker of a machine that was made for one job for that job, if it waits, and tell it.
--- Called by: _after_registration.   Safe to repeat: yes.   Plan: machine by name; job and reservation by key.
--- Locks: reservation (nobody else).
--- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._keep_for_job(of_incarnation_id int, of_pool_id int, of_name text) RETURNS void LANGUAGE plpgsql
-AS $$
+-- Safe to repeat: yes.   Plan: machine by name; job and reservation by key.   Locks: reservation (nobody else).   Owner: weft_system.
+CREATE OR REPLACE FUNCTION weft._keep_for_job(of_incarnation_id int, of_pool_id int, of_name text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_job record;
 BEGIN

@@ -1,11 +1,10 @@
 -- _leave_creating: the machine of a job is there: make the job ready, so that this worker may claim it in this transaction. A job that may
 --   not start now, or for which the machine turned out to be too small, goes on waiting.
--- Called by: _claim_kept, which has locked the batch.   Safe to repeat: yes.   Plan: by key.
+-- Safe to repeat: yes.   Plan: by key.   For: _claim_kept, which has locked the batch.
 -- Locks: job (SKIP LOCKED); as _turn_creating; ready_job (a new row). Gates were passed before: the job has its places.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._leave_creating(worker weft.worker_incarnation, of_batch_id bigint, of_job_id int) RETURNS void
-LANGUAGE plpgsql
-AS $$
+LANGUAGE plpgsql AS $$
 DECLARE
     v_job weft.job;
 BEGIN

@@ -1,12 +1,9 @@
 -- _note_machines: note machines that are about to be made, for one job each or, without numbers, for all; never more than the pool may
 --   have now.
--- Called by: add_machines, add_own_machines.   Safe to repeat: no.
--- Locks: pool (by the caller); machine (new rows); pool_log.   Plan: machines of the pool by the partial index.
--- Returns: their names, in order; fewer if the pool may have fewer.
--- Owner: weft_system.
+-- Safe to repeat: no.   Locks: pool (by the caller); machine (new rows); pool_log.   Plan: machines of the pool by the partial index.
+-- Returns: their names, in order; fewer if the pool may have fewer.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._note_machines(of_pool_id int, flavours text[], regions text[], reasons text[], batch_ids bigint[],
-    job_ids int[]) RETURNS text[] LANGUAGE plpgsql
-AS $$
+    job_ids int[]) RETURNS text[] LANGUAGE plpgsql AS $$
 DECLARE
     v_pool record; v_names text[];
 BEGIN

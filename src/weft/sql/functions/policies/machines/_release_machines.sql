@@ -1,12 +1,10 @@
 -- _release_machines: machines that go are no longer their jobs'. A job that still waits for one is ready again, so another one is made; it
 --   ends as an error when SETTING_OWN_MACHINE_TRIES of them did not come, and as much time has passed as one may take.
--- Called by: pool_rounds.   Safe to repeat: yes.
+-- Safe to repeat: yes.
 -- Locks: machine (SKIP LOCKED); reservation; job (in key order); as _count_failures; as _after_ends; as _end_waiting_as_errors;
 --   as _announce.
--- Plan: machines that are some job's by machine_job_idx, those of one job by machine_jobs_idx; jobs by key.
--- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._release_machines() RETURNS void LANGUAGE plpgsql
-AS $$
+-- Plan: machines that are some job's by machine_job_idx, those of one job by machine_jobs_idx; jobs by key.   Owner: weft_system.
+CREATE OR REPLACE FUNCTION weft._release_machines() RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_ids int[]; v_waiting int[]; v_batch bigint[]; v_job int[]; v_one record; v_at timestamptz := clock_timestamp();
     v_failed_batch bigint[]; v_failed_job int[]; v_failed_why text[];

@@ -1,11 +1,9 @@
 -- _turn_creating: a ready job waits for a machine of its own from now on, or no longer: then it is ready again.
--- Called by: _begin_creating, _leave_creating, _release_machines.   Safe to repeat: no.   Plan: by key.
--- Locks: job (by the caller). A caller that makes it ready lists it as well.
+-- Safe to repeat: no.   Plan: by key.   Locks: job (by the caller). A caller that makes it ready lists it as well.
 -- begins: whether it waits from now on.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._turn_creating(of_batch_id bigint, of_job_id int, begins boolean, message text, at timestamptz) RETURNS void
-LANGUAGE sql
-AS $$
+LANGUAGE sql AS $$
     WITH upd AS (
         UPDATE weft.job j SET state = CASE WHEN begins THEN STATE_CREATING ELSE STATE_READY END, listed = j.listed OR NOT begins
         FROM weft.batch b JOIN weft.queue q USING (queue_id)

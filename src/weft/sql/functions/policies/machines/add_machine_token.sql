@@ -1,13 +1,11 @@
 -- add_machine_token: let the worker of a machine that is being made reach the api, for its pool, under its name, for a week; that grows as
 --   long as its provider has the machine, and ends with it. Each call of the provider gets another one: nobody knows which of them arrived.
--- Called by: DriverStore.add_machine_token.   Safe to repeat: yes.
+-- Safe to repeat: yes.
 -- Locks: as _check_epoch; user (new rows); token (new rows).   Plan: machine by name; the first tenant and its user by index.
 -- Only the SHA-256 of the token is kept. Names are patterns in tokens, so what means something there stands in brackets.
 -- Returns: whether it was added; false: the machine is not being made any more, or the user of machines was removed or has another role.
 -- Owner: weft_system.  Granted to: weft_driver.
-CREATE OR REPLACE FUNCTION weft.add_machine_token(epoch bigint, of_machine text, of_hash bytea) RETURNS boolean
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE OR REPLACE FUNCTION weft.add_machine_token(epoch bigint, of_machine text, of_hash bytea) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     v_tenant int := (SELECT min(t.tenant_id) FROM weft.tenant t);
 BEGIN

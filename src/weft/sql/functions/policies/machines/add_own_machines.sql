@@ -1,14 +1,11 @@
 -- add_own_machines: note machines that are about to be made for one job each, never more than the pool may have now. The jobs wait for them
 --   from now on; one that is not ready any more gets none.
--- Called by: DriverStore.add_own_machines.   Safe to repeat: yes: a job waits for one machine. What a lost reply noted is made at the next
---   round.
+-- Safe to repeat: yes: a job waits for one machine. What a lost reply noted is made at the next round.
 -- Locks: as _check_epoch; pool; as _note_machines; machine (by the caller); as _begin_creating; as _announce.
--- Plan: machines of the pool by the partial index; jobs by key.
--- Returns: documents of the machines, in the order of their jobs.
+-- Plan: machines of the pool by the partial index; jobs by key.   Returns: documents of the machines, in the order of their jobs.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.add_own_machines(epoch bigint, of_pool_id int, flavours text[], regions text[], reasons text[],
-    batch_ids bigint[], job_ids int[]) RETURNS SETOF jsonb LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
+    batch_ids bigint[], job_ids int[]) RETURNS SETOF jsonb LANGUAGE plpgsql AS $$
 DECLARE
     v_names text[]; v_one record;
 BEGIN

@@ -1,12 +1,9 @@
 -- _confirm_stops: note that a worker has stopped attempts that were beyond a limit, so that their jobs go on, and tell the driver.
--- Called by: _watch_attempts, with those that the worker still has; _note_late_ends, with those that it has ended; _after_loss.
 -- are_gone: these, and no others; else all others.   Safe to repeat: yes.
 -- Locks: monitor (SKIP LOCKED: the driver has it, or the next heartbeat notes it).   Plan: stops of the incarnation, which are few.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._confirm_stops(of_incarnation_id int, batch_ids bigint[], job_ids int[], attempts smallint[],
-    are_gone boolean, at timestamptz) RETURNS void LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+    are_gone boolean, at timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     WITH named AS MATERIALIZED (
         SELECT s.batch_id, s.job_id, s.attempt, (s.batch_id, s.job_id, s.attempt) IN (

@@ -1,16 +1,13 @@
 -- _end_overdue: end those of these jobs of a batch as errors that have been ready or blocked for longer than their queue allows.
--- Called by: patrol.   Safe to repeat: yes.
+-- Safe to repeat: yes.
 -- A job is ready since it became so, or since it ran, was blocked or was held; not before a date at its gates. A held one does not end, nor
 --   one that waits for the stop of its attempt.
 -- Locks: job (SKIP LOCKED, in key order); as _count_errors; as _end_waiting_as_errors; as _announce.
 -- Plan: nothing if no queue of the tenant has such limits; jobs by key, and of each that waits in such a queue its attempts, changes and
 --   gates by key.
--- Returns: how many jobs it ended, by what is said of them.
--- Owner: weft_system.
+-- Returns: how many jobs it ended, by what is said of them.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._end_overdue(of_batch_id bigint, after_job int, last_job int, at timestamptz)
-RETURNS TABLE (n_jobs int, message text) LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+RETURNS TABLE (n_jobs int, message text) LANGUAGE plpgsql AS $$
 DECLARE
     v_batch record; v_set record; v_job int[]; v_why text[];
 BEGIN

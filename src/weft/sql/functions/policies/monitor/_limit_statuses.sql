@@ -1,15 +1,12 @@
 -- _limit_statuses: lead those of these jobs of a batch that wait, and have had their status for longer than their lifecycle allows, along
 --   its path; after as many rounds as it allows they end as errors. Those that run are watched by their phases (_watch_attempts).
 --   Rounds count since a person last set the status.
--- Called by: patrol.   Safe to repeat: yes.
+-- Safe to repeat: yes.
 -- Locks: job (SKIP LOCKED, in key order); as _add_status_rows; as _count_errors; as _end_waiting_as_errors; as _announce.
 -- Plan: nothing if the batch has no lifecycle with limits; jobs and their statuses by key, and of each that is late its history by key.
--- Returns: how many jobs it ended, by what is said of them.
--- Owner: weft_system.
+-- Returns: how many jobs it ended, by what is said of them.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._limit_statuses(of_batch_id bigint, after_job int, last_job int, at timestamptz)
-RETURNS TABLE (n_jobs int, message text) LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+RETURNS TABLE (n_jobs int, message text) LANGUAGE plpgsql AS $$
 DECLARE
     v_one record; v_late int[] := '{}'; v_why text;
 BEGIN

@@ -1,14 +1,13 @@
 -- _look_at_jobs: of the next limit_jobs jobs of a batch that have not ended, which are with nobody: no parent, offer, gate, hold, machine,
 --   worker or date will let them go on. What happens meanwhile is not seen, so each job is where it was at one moment.
--- Called by: patrol.   Safe to repeat: yes, it only reads.
+-- Safe to repeat: yes, it only reads.
 -- Plan: jobs by key, those that have ended among them, which cost a twentieth: at most 20 * limit_jobs numbers (an index of those that have
 --   not would make each change of a state dearer); ranges of the batch; of each job that has not ended what it waits for, by key.
 -- Returns: one row: how much of its limit it used, the last number it looked at, how many have not ended, and those that are with nobody,
 --   with their states. It used all of its limit unless the batch ends there.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._look_at_jobs(of_batch_id bigint, after_job int, limit_jobs int)
-RETURNS TABLE (n_read int, last_job int, n_live int, orphans int[], states smallint[]) LANGUAGE sql STABLE
-AS $$
+RETURNS TABLE (n_read int, last_job int, n_live int, orphans int[], states smallint[]) LANGUAGE sql STABLE AS $$
     WITH span AS (SELECT least(after_job + 20::bigint * limit_jobs, 2147483647)::int AS last_job),
     page AS MATERIALIZED (
         SELECT j.* FROM weft.job j WHERE j.batch_id = of_batch_id AND j.job_id > after_job

@@ -1,10 +1,7 @@
 -- _lose_unstopped: give up a worker that has not stopped an attempt in time; its attempts are lost, and it stops all it has. One at a time:
 --   the rows of another one would come in an order of their own.
--- Called by: stop_overdue.   Safe to repeat: yes.   Locks: as _lose_incarnation.   Plan: stops by date.
--- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._lose_unstopped(at timestamptz) RETURNS TABLE (worker text) LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+-- Safe to repeat: yes.   Locks: as _lose_incarnation.   Plan: stops by date.   Owner: weft_system.
+CREATE OR REPLACE FUNCTION weft._lose_unstopped(at timestamptz) RETURNS TABLE (worker text) LANGUAGE plpgsql AS $$
 DECLARE
     v_late record;
 BEGIN

@@ -1,14 +1,11 @@
 -- _note_late_ends: what a worker says of attempts that were stopped beyond a limit: that they are gone, what they used, and where their
 --   output is. Their ends stay as they are recorded, whatever it says.
--- Called by: _after_late_ends.   Safe to repeat: yes, the second time nothing is noted.
+-- Safe to repeat: yes, the second time nothing is noted.
 -- Locks: monitor (SKIP LOCKED: the next heartbeat says that they are gone); as _confirm_stops.
--- Plan: stops and attempts by key, if the worker has any stops.
--- Owner: weft_system.
+-- Plan: stops and attempts by key, if the worker has any stops.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._note_late_ends(of_incarnation_id int, batch_ids bigint[], job_ids int[], attempts smallint[],
     cpu_ms_list bigint[], memory_peaks bigint[], stdout_bytes_list bigint[], stderr_bytes_list bigint[], truncated_list boolean[],
-    segments int[], offsets bigint[], at timestamptz) RETURNS void LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+    segments int[], offsets bigint[], at timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     IF EXISTS (SELECT FROM weft.attempt_stop s WHERE s.incarnation_id = of_incarnation_id AND NOT s.gone) THEN
         WITH late AS MATERIALIZED (

@@ -1,12 +1,10 @@
 -- _overdue: those of these attempts that are beyond a limit of their queue, with the reason, what it has in common with others, and
 --   whether no other attempt may follow.
--- Called by: _stop_attempts, which has locked them.   Safe to repeat: yes.
--- Locks: job (SKIP LOCKED, in key order).   Plan: jobs, their queues and attempts by key.
--- Owner: weft_system.
+-- Safe to repeat: yes.   For: _stop_attempts, which has locked them.
+-- Locks: job (SKIP LOCKED, in key order).   Plan: jobs, their queues and attempts by key.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._overdue(due weft.attempt_watch[], at timestamptz)
 RETURNS TABLE (incarnation_id int, tenant_id int, batch_id bigint, job_id int, attempt smallint, why text, cause text, final boolean,
-    age_us bigint) LANGUAGE sql
-AS $$
+    age_us bigint) LANGUAGE sql AS $$
     SELECT j.incarnation_id, j.tenant_id, j.batch_id, j.job_id, j.attempt,
         l.says || format(' %s s', trim_scale(l.limit_s::numeric)) || CASE
             WHEN NOT r.final THEN format('; stopped %s of %s times', r.n + 1, r.rounds)

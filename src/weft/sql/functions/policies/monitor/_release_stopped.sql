@@ -1,10 +1,8 @@
 -- _release_stopped: make up to limit_jobs jobs ready whose attempts were stopped beyond a limit and are gone.
--- Called by: stop_overdue.   Safe to repeat: yes.
+-- Safe to repeat: yes.
 -- Locks: monitor (SKIP LOCKED); job (SKIP LOCKED, in key order); as _release_jobs.   Plan: stops by date; jobs by key.
 -- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._release_stopped(limit_jobs int, at timestamptz) RETURNS void LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+CREATE OR REPLACE FUNCTION weft._release_stopped(limit_jobs int, at timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_batch bigint[]; v_job int[];
 BEGIN

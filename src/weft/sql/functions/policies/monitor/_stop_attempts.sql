@@ -1,13 +1,9 @@
 -- _stop_attempts: end up to limit_jobs attempts that are beyond a limit of their queue, and tell their workers to stop them. Each job is
 --   blocked until its worker has, or is an error if the queue says so, or it was stopped as often as the queue allows.
--- Called by: stop_overdue.   Safe to repeat: yes.
--- Locks: monitor (SKIP LOCKED); job (SKIP LOCKED, in key order); as complete_attempts (of one worker).
--- Plan: watches by date; jobs by key.
--- Owner: weft_system.
+-- Safe to repeat: yes.   Locks: monitor (SKIP LOCKED); job (SKIP LOCKED, in key order); as complete_attempts (of one worker).
+-- Plan: watches by date; jobs by key.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._stop_attempts(limit_jobs int, confirm_s double precision, at timestamptz)
-RETURNS TABLE (batch_id bigint, job_id int, attempt smallint, worker text, message text, goes_on boolean) LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+RETURNS TABLE (batch_id bigint, job_id int, attempt smallint, worker text, message text, goes_on boolean) LANGUAGE plpgsql AS $$
 DECLARE
     v_due weft.attempt_watch[]; v_set record;
 BEGIN

@@ -1,14 +1,12 @@
 -- _watch_attempts: note until when attempts of a worker may be as they are, in queues or lifecycles with limits, and which of those
 --   that were stopped it names no more.
--- Called by: _at_heartbeat, before it has locked jobs, with every attempt whose end is not recorded yet.   Safe to repeat: yes.
+-- Safe to repeat: yes.   For: _at_heartbeat, before it has locked jobs, with every attempt whose end is not recorded yet.
 -- claiming: the list may lack attempts.
 -- Locks: as _confirm_stops; monitor (in key order).   Plan: attempts that are named, or were, by key; nothing is read if none of them
 --   has limits.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._watch_attempts(of_incarnation_id int, batch_ids bigint[], job_ids int[], attempts smallint[],
-    claiming boolean, at timestamptz) RETURNS void LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+    claiming boolean, at timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._confirm_stops(of_incarnation_id, batch_ids, job_ids, attempts, false, _watch_attempts.at);
     IF NOT EXISTS (SELECT FROM weft.queue q WHERE q.monitor IS NOT NULL)

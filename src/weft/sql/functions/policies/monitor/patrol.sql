@@ -1,15 +1,12 @@
 -- patrol: one bounded step of a look at all jobs that have not ended, in the order of tenants, batches and numbers: which are with nobody;
 --   it repairs nothing. Those that wait for longer than their queue or lifecycle allows end, or go on as that says.
--- Called by: DriverStore.patrol.   Safe to repeat: yes.
--- Locks: as _check_epoch; as _limit_statuses (of one batch); as _end_overdue (of the same).
+-- Safe to repeat: yes.   Locks: as _check_epoch; as _limit_statuses (of one batch); as _end_overdue (of the same).
 -- Plan: the next open batches by group_count_open_idx, at most 100; as _look_at_jobs and _end_overdue. Complete batches are not read.
 -- Returns: a document: where to go on, how many jobs have not ended, those that are with nobody, and how many it ended;
 --   nothing after the last one.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.patrol(epoch bigint, from_tenant int, from_batch bigint, after_job int, limit_jobs int) RETURNS jsonb
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-PLAN_BY_INDEX
-AS $$
+LANGUAGE plpgsql PLAN_BY_INDEX AS $$
 DECLARE
     v_batch record; v_look record; v_after int; v_left int := limit_jobs; v_live int := 0; v_orphans jsonb := '[]';
     v_ended jsonb;

@@ -1,6 +1,6 @@
 -- stop_overdue: one bounded step of the monitor: end attempts that are beyond a limit of their queue and tell their workers to stop them;
 --   make jobs ready whose attempts have been stopped; give up workers that have not stopped theirs in time.
--- Called by: DriverStore.stop_overdue.   Safe to repeat: yes.
+-- Safe to repeat: yes.
 -- confirm_s: how long a worker may take to stop an attempt.
 -- Locks: as _check_epoch; as _lose_unstopped; monitor (SKIP LOCKED); as _stop_attempts (instead); as _release_stopped (instead).
 -- Plan: stops and watches by date; jobs by key.
@@ -9,10 +9,8 @@
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.stop_overdue(epoch bigint, limit_jobs int, confirm_s double precision,
     at timestamptz DEFAULT clock_timestamp())
-RETURNS TABLE (batch_id bigint, job_id int, attempt smallint, worker text, message text, goes_on boolean) LANGUAGE plpgsql
-SECURITY DEFINER SET search_path = pg_catalog, pg_temp PLAN_BY_INDEX
+RETURNS TABLE (batch_id bigint, job_id int, attempt smallint, worker text, message text, goes_on boolean) LANGUAGE plpgsql PLAN_BY_INDEX
 AS $$
-#variable_conflict use_column
 BEGIN
     PERFORM weft._check_epoch(stop_overdue.epoch);
     RETURN QUERY SELECT NULL::bigint, NULL::int, NULL::smallint, l.worker, 'did not stop an attempt in time'::text, NULL::boolean

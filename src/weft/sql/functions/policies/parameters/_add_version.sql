@@ -1,16 +1,13 @@
 -- _add_version: give a parameter a value from now on; the same value again is no new version.
--- Called by: set_parameter, _save_parameters, which have locked setups.   Safe to repeat: yes.
+-- Safe to repeat: yes.   For: set_parameter, _save_parameters, which have locked setups.
 -- Locks: setups (by the caller).   Plan: by key, from the end.
 -- of_type: NULL: as it is, or, if it is new, as the value is.   of_setup NULL: a person sets it.
 -- by_user: who sets it, without the right to manage: a parameter that stands in an image, a command or files of a source, or in
 --   expressions for its environment, attributes or look-ups, chooses what runs as its owner, so only the owner sets it.
 --   NULL: who may manage the tenant does.
--- Returns: whether there is a new version.   Raises WF121, WF246 (it has another type).
--- Owner: weft_tenant.
+-- Returns: whether there is a new version.   Raises WF121, WF246 (it has another type).   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._add_version(of_tenant_id int, of_name text, value jsonb, of_type text, actor text, of_setup text,
-    at timestamptz, by_user int) RETURNS boolean LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+    at timestamptz, by_user int) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     v_old weft.parameter_version; v_type text; v_value jsonb := _add_version.value; v_source text; v_owner text;
 BEGIN

@@ -1,8 +1,6 @@
 -- _has_type: whether a value is of a type of parameters.
--- Called by: _add_version; the audit.   Safe to repeat: yes.
--- Owner: weft_tenant.   Granted to: weft_system.
-CREATE OR REPLACE FUNCTION weft._has_type(value jsonb, of_type text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE
-AS $$
+-- Safe to repeat: yes.   Owner: weft_tenant.  Granted to: weft_system.
+CREATE OR REPLACE FUNCTION weft._has_type(value jsonb, of_type text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$
 BEGIN
     IF of_type <> 'date' THEN
         RETURN of_type = weft._type_of(value) AND jsonb_typeof(value) IN ('string', 'number', 'boolean', 'array')

@@ -1,13 +1,10 @@
 -- _save_parameters: give parameters what the file of a setup says. What it said before, too, leaves alone what was set since.
--- Called by: save_setup, which has locked setups.   Safe to repeat: yes.
--- Locks: setups (by the caller).   Plan: by key, from the end.
+-- Safe to repeat: yes.   For: save_setup, which has locked setups.   Locks: setups (by the caller).   Plan: by key, from the end.
 -- parameters: each name, type, value.   Returns: the names of those with a new version.   Raises WF121, WF246.   by_user: as _add_version.
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._save_parameters(of_tenant_id int, of_setup text, parameters jsonb, actor text, at timestamptz,
     by_user int)
-RETURNS text[] LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+RETURNS text[] LANGUAGE plpgsql AS $$
 DECLARE
     v_one jsonb; v_said jsonb; v_new text[] := '{}';
 BEGIN

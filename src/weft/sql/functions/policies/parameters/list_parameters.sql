@@ -1,11 +1,9 @@
 -- list_parameters: a page of the parameters of a tenant in the order of their names, each with the version that counted then.
--- Called by: Store.list_parameters (api).   Safe to repeat: yes, it only reads.   Plan: the versions of a tenant, which are few.
+-- Safe to repeat: yes, it only reads.   Plan: the versions of a tenant, which are few.
 -- names: only these; NULL: all.   as_of: NULL: now.   Returns: documents.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_parameters(tenant_id int, names text[], as_of timestamptz, after text, limit_rows int)
-RETURNS SETOF jsonb LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+RETURNS SETOF jsonb LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._as_tenant(list_parameters.tenant_id);
     RETURN QUERY SELECT weft._parameter_document(x) FROM (

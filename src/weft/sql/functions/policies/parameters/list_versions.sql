@@ -1,11 +1,9 @@
 -- list_versions: a page of the versions of a parameter, the newest first.
--- Called by: Store.list_versions (api).   Safe to repeat: yes, it only reads.   Plan: by key, from the end.   Raises WF144.
+-- Safe to repeat: yes, it only reads.   Plan: by key, from the end.   Raises WF144.
 -- before: only older ones; NULL: from the newest.   Returns: documents.
 -- Owner: weft_tenant.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.list_versions(tenant_id int, of_name text, before int, limit_rows int) RETURNS SETOF jsonb
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+CREATE OR REPLACE FUNCTION weft.list_versions(tenant_id int, of_name text, before int, limit_rows int) RETURNS SETOF jsonb LANGUAGE plpgsql
 AS $$
-#variable_conflict use_column
 BEGIN
     PERFORM weft._as_tenant(list_versions.tenant_id);
     IF NOT EXISTS (SELECT FROM weft.parameter_version p WHERE p.tenant_id = list_versions.tenant_id AND p.name = of_name) THEN

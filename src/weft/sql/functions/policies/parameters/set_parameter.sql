@@ -1,14 +1,10 @@
 -- set_parameter: give a parameter a value from now on.
--- Called by: Store.set_parameter (api).   Safe to repeat: yes, the same value again is no new version.
--- Locks: setups.   Plan: by key, from the end.
+-- Safe to repeat: yes, the same value again is no new version.   Locks: setups.   Plan: by key, from the end.
 -- of_type: of one that is new; NULL: as the value is.   Returns: its document.   by_user: as _add_version.
 -- Raises WF121, WF246.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.set_parameter(tenant_id int, of_name text, value jsonb, of_type text, actor text,
-    at timestamptz DEFAULT clock_timestamp(), by_user int DEFAULT NULL) RETURNS jsonb LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+    at timestamptz DEFAULT clock_timestamp(), by_user int DEFAULT NULL) RETURNS jsonb LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._as_tenant(set_parameter.tenant_id);
     PERFORM pg_advisory_xact_lock(7707, set_parameter.tenant_id);

@@ -1,10 +1,7 @@
 -- _check_pools: raise WF126 if queues of a tenant may not use one of these pools.
--- Called by: save_queues, after it has named them: whoever gives a pool to a tenant waits for us, or we see it.   Safe to repeat: yes.
--- Locks: pool (shared, in the order of their ids).   Plan: pools by name.
--- Owner: weft_system.  Granted to: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._check_pools(of_tenant_id int, names text[]) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+-- Safe to repeat: yes.   For: save_queues, after it has named them: whoever gives a pool to a tenant waits for us, or we see it.
+-- Locks: pool (shared, in the order of their ids).   Plan: pools by name.   Owner: weft_system.  Granted to: weft_tenant.
+CREATE OR REPLACE FUNCTION weft._check_pools(of_tenant_id int, names text[]) RETURNS void LANGUAGE plpgsql SECURITY DEFINER AS $$
 DECLARE
     v_name text;
 BEGIN

@@ -1,10 +1,7 @@
 -- _count_machines: count what machines have cost until now; from now on jobs use these shares of them. The rows are the caller's.
--- Called by: count_machines, record_machine, _price_machines.   Safe to repeat: yes.   Locks: machine (by the caller); pool_cost;
---   as _fold_machine_sums.
--- Plan: machines by key, a few thousand at most.   What was used counts on the date (UTC) of the call.
--- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._count_machines(machine_ids int[], shares double precision[]) RETURNS void LANGUAGE plpgsql
-AS $$
+-- Safe to repeat: yes.   Locks: machine (by the caller); pool_cost; as _fold_machine_sums.
+-- Plan: machines by key, a few thousand at most.   What was used counts on the date (UTC) of the call.   Owner: weft_system.
+CREATE OR REPLACE FUNCTION weft._count_machines(machine_ids int[], shares double precision[]) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_at timestamptz := clock_timestamp();
 BEGIN

@@ -1,10 +1,9 @@
 -- _offered_load: how many jobs of a user workers of a pool may claim, and what these need. What is held, waits for a date or at a gate is
 --   ready, but is not offered.
--- Called by: list_shares.   Safe to repeat: yes, it only reads.
+-- Safe to repeat: yes, it only reads.
 -- Plan: ready_job and runnable by key, the first 200 jobs that are found; of ranges 1,000 jobs at most, by key. It runs with the settings
 --   of its caller.
--- Returns: NULL for both if there are more than 200, or a range has more behind what was looked at.
--- Owner: weft_system.
+-- Returns: NULL for both if there are more than 200, or a range has more behind what was looked at.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._offered_load(of_pool_id int, of_user_id int, OUT n_ready bigint, OUT ready_m bigint) LANGUAGE sql STABLE
 AS $$
     WITH listed AS (

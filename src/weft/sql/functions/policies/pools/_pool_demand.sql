@@ -1,13 +1,12 @@
 -- _pool_demand: the head of a pool's queue: ready jobs by what they ask, in fair-share order of their users.
--- Called by: pool_rounds.   Safe to repeat: yes, it only reads. Jobs that wait at gates are left out, and most that no worker may claim.
+-- Safe to repeat: yes, it only reads. Jobs that wait at gates are left out, and most that no worker may claim.
 -- Plan: the first 64 users by load; of each an equal part of limit_jobs, of which each of its first 64 lanes has an equal part: a lane
 --   whose jobs find no place, as those of a full region, does not hide the others. They are in the order of priority and age
 --   (ready_job_offer_idx, runnable_offer_idx); jobs by key. Up to 20 attempts of each of the first 50 groups tell how long jobs run.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._pool_demand(of_pool_id int, limit_jobs int)
-RETURNS TABLE (cpu_m int, memory_mib int, asks jsonb, n_jobs bigint, runs_s double precision) LANGUAGE sql STABLE
-SET search_path = pg_catalog, pg_temp PLAN_BY_KEY PLAN_ONCE
-AS $$
+RETURNS TABLE (cpu_m int, memory_mib int, asks jsonb, n_jobs bigint, runs_s double precision)
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp PLAN_BY_KEY PLAN_ONCE AS $$
     WITH pool_user AS MATERIALIZED (
         SELECT u.user_id, u.turn, greatest(limit_jobs / count(*) OVER (), 1) AS part FROM (
             SELECT s.user_id, row_number() OVER (ORDER BY s.load, s.user_id) AS turn FROM weft.user_share s

@@ -1,10 +1,8 @@
 -- _pool_machines: the machines of a pool and the workers that came by themselves, with what runs there.
--- Called by: pool_rounds.   Safe to repeat: yes, it only reads.
+-- Safe to repeat: yes, it only reads.
 -- Plan: live incarnations of the pool and machines that are not deleted, a few thousand at most; as _live_attempts.
--- Returns: documents of weft.core.pools.Machine, oldest first; `busy_key` changes whenever a worker claims.
--- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._pool_machines(of_pool_id int) RETURNS SETOF jsonb LANGUAGE sql STABLE
-AS $$
+-- Returns: documents of weft.core.pools.Machine, oldest first; `busy_key` changes whenever a worker claims.   Owner: weft_system.
+CREATE OR REPLACE FUNCTION weft._pool_machines(of_pool_id int) RETURNS SETOF jsonb LANGUAGE sql STABLE AS $$
     SELECT jsonb_build_object('name', coalesce(m.name, i.worker_name), 'state', coalesce(m.state, 'active'),
         'flavour', m.flavour, 'provider', m.provider, 'region', coalesce(m.region, ''),
         'cpu_m', coalesce(i.cpu_m, m.cpu_m), 'memory_mib', i.memory_mib, 'offers', i.offers,

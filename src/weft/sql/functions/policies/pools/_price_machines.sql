@@ -1,9 +1,6 @@
 -- _price_machines: what machines of a pool cost from now on is what its description says of their flavours.
--- Called by: save_pools, set_machine_prices.   Safe to repeat: yes.   Locks: machine; as _count_machines.
--- Plan: machines of the pool that are not deleted.
--- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._price_machines(of_pool_id int) RETURNS void LANGUAGE plpgsql
-AS $$
+-- Safe to repeat: yes.   Locks: machine; as _count_machines.   Plan: machines of the pool that are not deleted.   Owner: weft_system.
+CREATE OR REPLACE FUNCTION weft._price_machines(of_pool_id int) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_ids int[]; v_shares double precision[]; v_prices numeric[];
 BEGIN

@@ -1,11 +1,9 @@
 -- add_machines: note machines that are about to be made, never more than the pool may have now.
--- Called by: DriverStore.add_machines.   Safe to repeat: no; what a lost reply noted is found at the next round and made then.
+-- Safe to repeat: no; what a lost reply noted is found at the next round and made then.
 -- Locks: as _check_epoch; pool; as _note_machines.   Plan: as _note_machines.
--- Returns: their names, in order; fewer if the pool may have fewer.
--- Owner: weft_system.  Granted to: weft_driver.
+-- Returns: their names, in order; fewer if the pool may have fewer.   Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.add_machines(epoch bigint, of_pool_id int, flavours text[], regions text[], reasons text[])
-RETURNS SETOF text LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
+RETURNS SETOF text LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._check_epoch(add_machines.epoch);
     PERFORM FROM weft.pool p WHERE p.pool_id = of_pool_id FOR NO KEY UPDATE;

@@ -1,9 +1,6 @@
 -- count_machines: count what machines have cost until now; from now on jobs use these shares of them.
--- Called by: DriverStore.count_machines.   Safe to repeat: yes.   Locks: as _check_epoch; machine; as _count_machines.
--- Owner: weft_system.  Granted to: weft_driver.
-CREATE OR REPLACE FUNCTION weft.count_machines(epoch bigint, machines text[], shares double precision[]) RETURNS void LANGUAGE plpgsql
-SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
+-- Safe to repeat: yes.   Locks: as _check_epoch; machine; as _count_machines.   Owner: weft_system.  Granted to: weft_driver.
+CREATE OR REPLACE FUNCTION weft.count_machines(epoch bigint, machines text[], shares double precision[]) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._check_epoch(count_machines.epoch);
     PERFORM weft._count_machines(array_agg(x.machine_id), array_agg(x.share)) FROM (

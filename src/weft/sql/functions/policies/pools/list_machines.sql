@@ -1,10 +1,7 @@
 -- list_machines: the machines of a pool that serves a tenant (NULL: of any pool), oldest first, without deleted ones.
--- Called by: Store.list_machines (api).   Safe to repeat: yes, it only reads.   Plan: by the partial index, a page.
--- Owner: weft_system.  Granted to: weft_api.
+-- Safe to repeat: yes, it only reads.   Plan: by the partial index, a page.   Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_machines(pools_of_tenant_id int, of_pool text, limit_rows int) RETURNS SETOF jsonb
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-    PLAN_IN_ORDER
-AS $$
+LANGUAGE sql STABLE PLAN_IN_ORDER AS $$
     SELECT jsonb_build_object('machine', m.name, 'flavour', m.flavour, 'region', m.region, 'provider', m.provider,
         'provider_id', m.provider_id, 'state', m.state, 'reason', m.reason, 'created_at', m.created_at, 'changed_at', m.changed_at,
         'price_per_hour', m.price_per_hour::text,

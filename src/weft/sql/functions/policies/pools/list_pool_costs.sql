@@ -1,12 +1,10 @@
 -- list_pool_costs: what the machines of a pool that serves a tenant (NULL: of any pool) cost by date (UTC) and flavour, and what of it
 --   jobs used; newest first.
--- Called by: Store.list_pool_costs (api).   Safe to repeat: yes, it only reads.
+-- Safe to repeat: yes, it only reads.
 -- Plan: costs of the pool by key, of these days; sums of its machines: what they cost since they were counted is of today.
 -- Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_pool_costs(pools_of_tenant_id int, of_pool text, limit_days int) RETURNS SETOF jsonb
-LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-PLAN_ONCE SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashagg = off
-AS $$
+LANGUAGE plpgsql STABLE PLAN_ONCE SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashagg = off AS $$
 DECLARE
     v_pool int := (SELECT p.pool_id FROM weft.pool p WHERE p.name = of_pool AND weft._serves_tenant(p, pools_of_tenant_id));
     v_us numeric := extract(epoch FROM clock_timestamp()) * 1000000;

@@ -1,6 +1,6 @@
 -- list_shares: what users run in a pool and what of theirs may be claimed there: those with ready work in the order in which they are
 --   served, then those who only run jobs, by number. As of the last fold; of users with more than 200 such jobs all that are ready count.
--- Called by: Store.list_shares (api).   Safe to repeat: yes, it only reads.
+-- Safe to repeat: yes, it only reads.
 -- Plan: users who may have ready work, by load, then others who run something, each a page by an index, of the tenant by one of its own;
 --   one user by key; of each who has some as _offered_load.
 -- own_tenant: nobody else's users, so that who goes on from the last one learns nothing of them.
@@ -9,10 +9,7 @@
 --   name, and of other tenants no number: they count in the shares of the others.
 -- Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_shares(tenant_id int, of_pool text, of_user_id int, after_load double precision, after_user int,
-    limit_rows int, own_tenant boolean DEFAULT false) RETURNS SETOF jsonb LANGUAGE plpgsql STABLE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp PLAN_BY_KEY PLAN_IN_ORDER PLAN_ONCE
-AS $$
-#variable_conflict use_column
+    limit_rows int, own_tenant boolean DEFAULT false) RETURNS SETOF jsonb LANGUAGE plpgsql STABLE PLAN_BY_KEY PLAN_IN_ORDER PLAN_ONCE AS $$
 DECLARE
     v_pool int := (SELECT p.pool_id FROM weft.pool p WHERE p.name = list_shares.of_pool);
 BEGIN

@@ -1,12 +1,9 @@
 -- move_machine: cordon a machine, take that back, or let its worker end: its process does when nothing runs there. A claim that is under
 --   way is waited for, so a job that was taken meanwhile goes on.
--- Called by: DriverStore.move_machine.   Safe to repeat: yes.
--- Locks: as _check_epoch; machine; pool_log; as _cordon; as uncordon_worker.
+-- Safe to repeat: yes.   Locks: as _check_epoch; machine; pool_log; as _cordon; as uncordon_worker.
 -- decision: cordon, uncordon or delete.   Returns: whether it was done; false: it has another state by now, or a person cordoned it.
 -- Owner: weft_system.  Granted to: weft_driver.
-CREATE OR REPLACE FUNCTION weft.move_machine(epoch bigint, machine text, decision text, reason text) RETURNS boolean
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE OR REPLACE FUNCTION weft.move_machine(epoch bigint, machine text, decision text, reason text) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     v_machine record; v_lives boolean; v_by text; v_broken boolean;
 BEGIN

@@ -1,13 +1,10 @@
 -- pool_rounds: what the driver has to know to decide about pools of providers with a pool that has machines or may have. First, machines
 --   that go are no longer their jobs', those whose worker came are active, and those whose drain was taken back are so again.
--- Called by: DriverStore.pool_rounds.   Safe to repeat: yes.
--- Locks: as _check_epoch; as _release_machines; machine (SKIP LOCKED).
+-- Safe to repeat: yes.   Locks: as _check_epoch; as _release_machines; machine (SKIP LOCKED).
 -- Plan: the few pools; as _pool_machines, _pool_demand and _machine_jobs.
 -- Returns: documents: `pool_id`, `plan`, `tag` (the id of the database), `machines`, `demand`, `own_jobs` (as _machine_jobs).
 -- Owner: weft_system.  Granted to: weft_driver.
-CREATE OR REPLACE FUNCTION weft.pool_rounds(epoch bigint, limit_jobs int) RETURNS SETOF jsonb LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE OR REPLACE FUNCTION weft.pool_rounds(epoch bigint, limit_jobs int) RETURNS SETOF jsonb LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._check_epoch(pool_rounds.epoch);
     PERFORM weft._release_machines();

@@ -1,7 +1,7 @@
 -- reconcile_machines: compare what a provider has with the machines that are noted. One that nobody noted, one that the provider made
 --   twice and one that it does not have any more are deleted; where a worker lives, when nothing runs there. A machine whose worker lives
 --   is there, whatever the provider says.
--- Called by: DriverStore.reconcile_machines.   Safe to repeat: yes.   Locks: as _check_epoch; token; machine; as move_machine.
+-- Safe to repeat: yes.   Locks: as _check_epoch; token; machine; as move_machine.
 -- waits: why each of them has not begun; empty: it has. One that begins is as old as a machine that was asked for now.
 -- names: what the provider listed; asked_s: how long ago it was asked. Providers show what they did only after a while, so what changed
 --   within two minutes before is left for the next time.
@@ -9,9 +9,7 @@
 -- Plan: machines and their tokens by name; those of the provider that are not deleted.   Returns: what was wrong with which machine.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.reconcile_machines(epoch bigint, of_provider text, names text[], waits text[], asked_s double precision)
-RETURNS TABLE (pool text, machine text, finding text) LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+RETURNS TABLE (pool text, machine text, finding text) LANGUAGE plpgsql AS $$
 DECLARE
     v_wrong record; v_before timestamptz := clock_timestamp() - (asked_s + 120) * interval '1 second';
 BEGIN

@@ -1,12 +1,10 @@
 -- record_machine: note what a provider said about a machine. With a machine that is gone goes its worker, also if it was lost,
 --   and what its worker reached the api with.
--- Called by: DriverStore.record_machine.   Safe to repeat: yes.
--- Locks: as _check_epoch; as _end_tokens; machine; as _count_machines; pool_log; worker.
+-- Safe to repeat: yes.   Locks: as _check_epoch; as _end_tokens; machine; as _count_machines; pool_log; worker.
 -- kind: made, gone or fail.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.record_machine(epoch bigint, machine text, kind text, provider_id text, reason text) RETURNS void
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql AS $$
 DECLARE
     v_machine record;
 BEGIN

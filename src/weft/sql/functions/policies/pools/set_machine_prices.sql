@@ -1,10 +1,8 @@
 -- set_machine_prices: what machines cost per hour from now on, by pool and flavour; those that exist, too.
--- Called by: Admin.set_machine_prices.   Safe to repeat: yes, also the record of what changed.
--- Locks: pool (in the order of their ids); as _price_machines; pool_log.
+-- Safe to repeat: yes, also the record of what changed.   Locks: pool (in the order of their ids); as _price_machines; pool_log.
 -- prices: documents with `pool`, `flavour`, `price`.   Returns: how many flavours changed.   Raises WF110 (no such flavour).
 -- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft.set_machine_prices(prices jsonb, actor text) RETURNS int LANGUAGE plpgsql
-AS $$
+CREATE OR REPLACE FUNCTION weft.set_machine_prices(prices jsonb, actor text) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
     v_one record; v_pools int[] := '{}'; v_texts text[] := '{}';
 BEGIN

@@ -1,10 +1,7 @@
 -- _preempted_gate: let a running job that is preempted wait at a gate with a date once it is ready again; it has its place there, as all
 --   that run. An earlier such gate, which is open by now, is no longer the job's.
--- Called by: preempt_jobs.   Safe to repeat: no.   Locks: job (by the caller); place (with the job); as _intern_gates; gate (nobody else).
--- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._preempted_gate(job weft.job, waiting text, opens_at timestamptz) RETURNS void LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+-- Safe to repeat: no.   Locks: job (by the caller); place (with the job); as _intern_gates; gate (nobody else).   Owner: weft_system.
+CREATE OR REPLACE FUNCTION weft._preempted_gate(job weft.job, waiting text, opens_at timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_kind CONSTANT text := 'preempted'; v_set int; v_gate int;
 BEGIN

@@ -1,10 +1,8 @@
 -- _preemption_hosts: the workers of a pool that take jobs, what runs there, and what they have claimed that may stop others to start.
--- Called by: preemption_rounds.   Safe to repeat: yes, it only reads.
+-- Safe to repeat: yes, it only reads.
 -- Plan: live incarnations of the pool; as _live_attempts; labels, arrays, queues and attempts of these jobs by key.
--- Returns: documents of weft.core.scheduling.preemption.Host.
--- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._preemption_hosts(of_pool_id int) RETURNS SETOF jsonb LANGUAGE sql STABLE
-AS $$
+-- Returns: documents of weft.core.scheduling.preemption.Host.   Owner: weft_system.
+CREATE OR REPLACE FUNCTION weft._preemption_hosts(of_pool_id int) RETURNS SETOF jsonb LANGUAGE sql STABLE AS $$
     SELECT jsonb_build_object('name', w.name, 'cpu_m', i.cpu_m, 'memory_mib', i.memory_mib,
         'offers', weft._offers(i) || CASE WHEN i.offers ? 'slots' THEN jsonb_build_object('slots', i.offers -> 'slots') ELSE '{}' END,
         'running', h.running, 'leases', h.leases)

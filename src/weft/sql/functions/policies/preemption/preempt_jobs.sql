@@ -1,6 +1,6 @@
 -- preempt_jobs: stop running jobs, so that another one can start. Their workers are told to stop them; the reports of their ends make them
 --   ready again, with the reason preempted. They wait until a date, so that they do not take the room back before the other has started.
--- Called by: DriverStore.preempt_jobs.   Safe to repeat: yes, an attempt is preempted once, and a waiting job causes it once.
+-- Safe to repeat: yes, an attempt is preempted once, and a waiting job causes it once.
 -- Locks: as _check_epoch; batch_row (in order); job (in key order); as _preempted_gate.   Plan: jobs by key.
 -- A job that a worker has claimed and not started waits, too; for it others are stopped on that worker only.
 -- Returns: how many; 0 also if the job that waits has started meanwhile, or has caused another preemption since it last ran.
@@ -8,9 +8,7 @@
 CREATE OR REPLACE FUNCTION weft.preempt_jobs(
     epoch bigint, waiting_batch_id bigint, waiting_job_id int, batch_ids bigint[], job_ids int[], attempts smallint[],
     wait_s double precision
-) RETURNS int LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
     v_at timestamptz := clock_timestamp(); v_waiting weft.job; v_job weft.job; v_n int := 0; v_one record;
 BEGIN

@@ -1,12 +1,9 @@
 -- preemption_rounds: what the driver has to know to decide which running jobs make room for jobs of queues of higher priority.
--- Called by: DriverStore.preemption_rounds.   Safe to repeat: yes, it only reads.   Locks: as _check_term.
+-- Safe to repeat: yes, it only reads.   Locks: as _check_term.
 -- Plan: nothing but the queues if none has a priority; else as _preemption_waiting and, if jobs of such queues run, as _has_lease; the
 --   workers, as _preemption_hosts, only of pools where such a job waits, ready or claimed.
--- Returns: documents: `pool`, `waiting`, `hosts`.
--- Owner: weft_system.  Granted to: weft_driver.
-CREATE OR REPLACE FUNCTION weft.preemption_rounds(epoch bigint) RETURNS SETOF jsonb LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+-- Returns: documents: `pool`, `waiting`, `hosts`.   Owner: weft_system.  Granted to: weft_driver.
+CREATE OR REPLACE FUNCTION weft.preemption_rounds(epoch bigint) RETURNS SETOF jsonb LANGUAGE plpgsql AS $$
 DECLARE
     v_queues text[]; v_lanes int[]; v_pool record; v_waiting jsonb; v_hosts jsonb;
 BEGIN

@@ -1,10 +1,6 @@
 -- _keep_products: keep the products of jobs that have just ended well, with what was known of the jobs; forget those of the others.
--- Called by: _after_ends, if one of the batches has products.   Safe to repeat: yes.
--- Locks: product (with the job).   Plan: everything by key.
--- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._keep_products(batch_ids bigint[], job_ids int[], states smallint[]) RETURNS void LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+-- Safe to repeat: yes.   Locks: product (with the job).   Plan: everything by key.   Owner: weft_system.
+CREATE OR REPLACE FUNCTION weft._keep_products(batch_ids bigint[], job_ids int[], states smallint[]) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     DELETE FROM weft.product p
     USING unnest(_keep_products.batch_ids, _keep_products.job_ids, _keep_products.states) t (b, j, state)

@@ -1,9 +1,7 @@
 -- _check_waiting: refuse an update whose jobs would be too many for a queue that limits how many wait.
--- Called by: _at_commit; the queues are locked (_lock_limits).   Safe to repeat: yes, it only reads.
--- Plan: sums over bunches; as _queue_counts.   Raises WF113.
--- Owner: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._check_waiting(of_tenant_id int, of_batch_id bigint, of_update_id int) RETURNS void LANGUAGE plpgsql
-AS $$
+-- Safe to repeat: yes, it only reads.   For: _at_commit; the queues are locked (_lock_limits).
+-- Plan: sums over bunches; as _queue_counts.   Raises WF113.   Owner: weft_tenant.
+CREATE OR REPLACE FUNCTION weft._check_waiting(of_tenant_id int, of_batch_id bigint, of_update_id int) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_full record;
 BEGIN

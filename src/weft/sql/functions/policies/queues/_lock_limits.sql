@@ -1,13 +1,12 @@
 -- _lock_limits: those of the queues of these jobs that limit how many run. Until the commit their limits stay; if jobs are counted
 --   (`counts`), queues that limit how many wait count no others either.
--- Called by: _before_submit, _before_commit.   Safe to repeat: yes.
+-- Safe to repeat: yes.
 -- Locks: queue (that of `default`, shared: save_queues waits for it); queue (after the same for all: those with
 --   max_waiting, in the order of their ids).
 -- Plan: queues of the tenant by name; nothing is locked if none has a limit.
 -- asked: what the jobs ask for beside cpu and memory, with `queue`; without it they are in `default`.
 -- Owner: weft_tenant.  Granted to: weft_system.
-CREATE OR REPLACE FUNCTION weft._lock_limits(of_tenant_id int, asked jsonb[], counts boolean) RETURNS text[] LANGUAGE plpgsql
-AS $$
+CREATE OR REPLACE FUNCTION weft._lock_limits(of_tenant_id int, asked jsonb[], counts boolean) RETURNS text[] LANGUAGE plpgsql AS $$
 DECLARE
     v_names text[];
 BEGIN

@@ -1,12 +1,10 @@
 -- _lock_waiting: lock those of these jobs that wait, have never run and are of these shapes, with their rows in ready_job. Offers of those
 --   that are queued are withdrawn.
--- Called by: move_jobs.   Safe to repeat: yes.
+-- Safe to repeat: yes.
 -- Locks: job (SKIP LOCKED); as _unqueue_jobs; ready_job (SKIP LOCKED). A claim has both rows of a job; a release lists parked
 --   jobs without their rows.
--- Plan: both by key.   Returns: the locked jobs, in order.
--- Owner: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._lock_waiting(of_batch_id bigint, of_job_ids int[], of_shape_ids int[]) RETURNS int[] LANGUAGE plpgsql
-AS $$
+-- Plan: both by key.   Returns: the locked jobs, in order.   Owner: weft_tenant.
+CREATE OR REPLACE FUNCTION weft._lock_waiting(of_batch_id bigint, of_job_ids int[], of_shape_ids int[]) RETURNS int[] LANGUAGE plpgsql AS $$
 DECLARE
     v_job int[]; v_locked int[];
 BEGIN

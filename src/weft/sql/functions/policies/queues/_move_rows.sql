@@ -1,15 +1,13 @@
 -- _move_rows: give jobs that wait another shape, lane and gate set, note it in their history, and list them anew.
 --   A job in a range is listed by itself; parked ones stay parked.
--- Called by: move_jobs, which has locked them.   Safe to repeat: no.
+-- Safe to repeat: no.   For: move_jobs, which has locked them.
 -- Locks: job (by the caller); ready_job (by the caller).   Plan: both by key.
 -- old_shapes, new_shapes, new_lanes: side by side.   Returns: the gate sets and the pools in which ready jobs wait now.
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._move_rows(
     of_batch_id bigint, of_job_ids int[], old_shapes int[], new_shapes int[], new_lanes int[], queue_set int, actor text,
     OUT sets int[], OUT pools int[]
-) LANGUAGE plpgsql PLAN_BY_INDEX
-AS $$
-#variable_conflict use_column
+) LANGUAGE plpgsql PLAN_BY_INDEX AS $$
 DECLARE
     v_batch record; v_old_pools int[];
 BEGIN

@@ -1,11 +1,8 @@
 -- _queue_counts: how many jobs wait and run in these queues of a tenant; NULL: in all that have or had some.
--- Called by: list_queues, save_queues, _check_waiting.   Safe to repeat: yes, it only reads.
--- Plan: sums of queues by key; the deltas that are not folded.
+-- Safe to repeat: yes, it only reads.   Plan: sums of queues by key; the deltas that are not folded.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._queue_counts(of_tenant_id int, of_queues text[])
-RETURNS TABLE (queue text, n_waiting bigint, n_running bigint)
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
+RETURNS TABLE (queue text, n_waiting bigint, n_running bigint) LANGUAGE sql STABLE SECURITY DEFINER AS $$
     SELECT x.queue, sum(x.n_waiting)::bigint, sum(x.n_running)::bigint FROM (
         SELECT c.queue, c.n_waiting, c.n_running FROM weft.queue_count c
         WHERE of_queues IS NULL AND c.tenant_id = of_tenant_id

@@ -1,12 +1,8 @@
 -- drain_queue: let a queue take no more jobs. Those that wait there run on.
--- Called by: Store.drain_queue (api).   Safe to repeat: yes.
+-- Safe to repeat: yes.
 -- Locks: queue (that of `default` first, so that a save of all queues comes before or after).   Plan: the queue by its name.
--- Returns: whether there is such a queue.
--- Owner: weft_tenant.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.drain_queue(tenant_id int, name text) RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+-- Returns: whether there is such a queue.   Owner: weft_tenant.  Granted to: weft_api.
+CREATE OR REPLACE FUNCTION weft.drain_queue(tenant_id int, name text) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._as_tenant(drain_queue.tenant_id);
     PERFORM FROM weft.queue q WHERE q.tenant_id = drain_queue.tenant_id AND q.name = 'default' FOR UPDATE;

@@ -1,14 +1,10 @@
 -- list_queues: the queues of a tenant in the order of routing, with how many jobs wait and run in each that takes jobs
 --   of the caller; who sees the tenant is told of all.
--- Called by: Store.list_queues (api).   Safe to repeat: yes, it only reads.   Plan: queues of the tenant by priority, a page; as
---   _queue_counts, of these; the caller by key.
+-- Safe to repeat: yes, it only reads.   Plan: queues of the tenant by priority, a page; as _queue_counts, of these; the caller by key.
 -- with_counts: NULL counts otherwise, for routing.   below: those of a lower priority; limit_rows: at most this number; NULL: all.
--- Returns: documents; `default`, which has no priority, is the last one.
--- Owner: weft_tenant.  Granted to: weft_api.
+-- Returns: documents; `default`, which has no priority, is the last one.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_queues(tenant_id int, with_counts boolean, below int, limit_rows int) RETURNS SETOF jsonb
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+LANGUAGE plpgsql AS $$
 DECLARE
     v_user text;
 BEGIN

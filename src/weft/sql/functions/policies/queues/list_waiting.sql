@@ -1,13 +1,9 @@
 -- list_waiting: jobs of a tenant that wait and have never run, after this one, with what guards read; those of one batch at a time.
--- Called by: Store.list_waiting (api).   Safe to repeat: yes, it only reads.
--- Plan: as _next_open_batch; jobs by key, at most 10,000 numbers; the rest by key.
+-- Safe to repeat: yes, it only reads.   Plan: as _next_open_batch; jobs by key, at most 10,000 numbers; the rest by key.
 -- Returns: the batch, the number of the last job that was looked at, and documents of the jobs; nothing after the last batch.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_waiting(tenant_id int, after_batch bigint, after_job int, limit_jobs int)
-RETURNS TABLE (batch_id bigint, last_job int, jobs jsonb) LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-PLAN_BY_INDEX
-AS $$
-#variable_conflict use_column
+RETURNS TABLE (batch_id bigint, last_job int, jobs jsonb) LANGUAGE plpgsql PLAN_BY_INDEX AS $$
 DECLARE
     v_batch bigint; v_last int; v_from int := after_job;
 BEGIN

@@ -1,16 +1,13 @@
 -- move_jobs: let jobs of a batch that wait, and have never run, wait in another queue, behind its gates. Others stay: who claims or changes
 --   a job meanwhile keeps it.
--- Called by: Store.move_jobs (api).   Safe to repeat: yes.
+-- Safe to repeat: yes.
 -- Locks: as _lock_limits; batch_row (if the queue has limits); batch (shared); as _shape_ids; as _lock_waiting;
 --   place (with the job); as _pass_gates; as _announce.
 -- Plan: jobs and ready_job by key.   A hold or a cancel waits or is seen.
 -- asked: `queue` and `pool`, or nothing for the queue `default`.   Returns: how many moved.   Raises WF101.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.move_jobs(tenant_id int, batch_id bigint, job_ids int[], asked jsonb, actor text) RETURNS int
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-PLAN_BY_INDEX
-AS $$
-#variable_conflict use_column
+LANGUAGE plpgsql PLAN_BY_INDEX AS $$
 DECLARE
     v_id bigint := move_jobs.batch_id; v_limited text[]; v_batch record; v_old int[]; v_new int[]; v_lanes int[]; v_asks record;
     v_own text[] := ARRAY['queue', 'pool', 'transport', 'foreign']; v_job int[]; v_set int; v_sets int[]; v_gates int[]; v_pools int[];

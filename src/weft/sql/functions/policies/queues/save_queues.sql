@@ -1,12 +1,9 @@
 -- save_queues: make the queues of a tenant these, and no others but `default`. Pools that are new are added.
--- Called by: Store.save_queues (api), which has checked them.   Safe to repeat: yes.
+-- Safe to repeat: yes.   For: Store.save_queues (api), which has checked them.
 -- Locks: queue (that of `default` first, so that one call follows the other); as _check_pools.   Plan: queues of the tenant, which are few.
 -- queues: documents as list_queues has them.   Raises WF112 (a queue with waiting jobs would go, or travel otherwise), WF126.
 -- Owner: weft_tenant.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.save_queues(tenant_id int, queues jsonb) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+CREATE OR REPLACE FUNCTION weft.save_queues(tenant_id int, queues jsonb) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_full record;
 BEGIN

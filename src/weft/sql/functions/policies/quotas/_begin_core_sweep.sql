@@ -1,9 +1,7 @@
 -- _begin_core_sweep: let the driver give the gates of a first quota of cores to the jobs that are there; or, if the quota has gone
 --   meanwhile, show again what it has hidden.
--- Called by: _save_quota.   Safe to repeat: yes.   Locks: core_sweep.   Plan: by key.
--- Owner: weft_tenant.  Granted to: weft_system.
-CREATE OR REPLACE FUNCTION weft._begin_core_sweep(of_tenant_id int, of_user_id int) RETURNS void LANGUAGE plpgsql
-AS $$
+-- Safe to repeat: yes.   Locks: core_sweep.   Plan: by key.   Owner: weft_tenant.  Granted to: weft_system.
+CREATE OR REPLACE FUNCTION weft._begin_core_sweep(of_tenant_id int, of_user_id int) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     IF EXISTS (SELECT FROM weft.quota q WHERE q.tenant_id = of_tenant_id AND q.user_id = of_user_id AND q.cores_max_m IS NOT NULL) THEN
         INSERT INTO weft.core_sweep AS s (tenant_id, user_id) VALUES (of_tenant_id, of_user_id)

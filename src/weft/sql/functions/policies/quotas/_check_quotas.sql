@@ -1,11 +1,8 @@
 -- _check_quotas: refuse an update that comes into a batch if its owner, or the tenant, would have more than their quotas allow. A batch
 --   without jobs comes as an update of none.
--- Called by: _at_commit; these quotas are locked (_lock_quotas).
--- Safe to repeat: yes, it only reads.
--- Plan: as _open_work; as _check_bytes.   Raises WF134.
--- Owner: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._check_quotas(of_tenant_id int, of_update weft.batch_update) RETURNS void LANGUAGE plpgsql
-AS $$
+-- For: _at_commit; these quotas are locked (_lock_quotas).   Safe to repeat: yes, it only reads.
+-- Plan: as _open_work; as _check_bytes.   Raises WF134.   Owner: weft_tenant.
+CREATE OR REPLACE FUNCTION weft._check_quotas(of_tenant_id int, of_update weft.batch_update) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_user int; v_over record;
 BEGIN

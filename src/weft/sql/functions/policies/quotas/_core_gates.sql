@@ -1,11 +1,10 @@
 -- _core_gates: the gates that count the running cores of the jobs of a batch: of its owner and of the tenant, as far as they have a quota
 --   of them. Until the commit these quotas stay.
--- Called by: _before_submit, _before_retry, _add_core_gates, _sweep_cores.   Safe to repeat: yes.
+-- Safe to repeat: yes.
 -- Locks: quotas (shared); quota (shared: set_quota waits for both).   Plan: the batch and at most three quotas by key.
 -- of_user_id NULL: the owner of the batch.   Returns: as _intern_gates takes them, without their costs; NULL: none.
 -- Owner: weft_tenant.  Granted to: weft_system.
-CREATE OR REPLACE FUNCTION weft._core_gates(of_tenant_id int, of_user_id int, of_batch_id bigint) RETURNS jsonb LANGUAGE plpgsql
-AS $$
+CREATE OR REPLACE FUNCTION weft._core_gates(of_tenant_id int, of_user_id int, of_batch_id bigint) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
     v_user int := of_user_id;
 BEGIN

@@ -1,16 +1,13 @@
 -- _give_core_gates: give the next jobs of a batch that have not ended their gates of running cores. Ready ones wait there with all others;
 --   what runs has its places, also more than there are.
--- Called by: _sweep_cores.   Safe to repeat: yes, jobs that have the gates stay as they are.
+-- Safe to repeat: yes, jobs that have the gates stay as they are.
 -- Locks: batch_row; batch; job (in key order); ready_job (in key order); as _move_to_core_gates. No claim, commit, hold, release or move of
 --   the batch is under way then, and no report of these jobs.
 -- Plan: jobs by key, at most limit_jobs of 20,000 numbers.
 -- cores: as from _core_gates.   Returns: the last number that was examined; NULL: there are no more.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._give_core_gates(of_tenant_id int, of_batch_id bigint, cores jsonb, after_job int, limit_jobs int)
-RETURNS int LANGUAGE plpgsql
-PLAN_BY_INDEX
-AS $$
-#variable_conflict use_column
+RETURNS int LANGUAGE plpgsql PLAN_BY_INDEX AS $$
 DECLARE
     v_to bigint := after_job::bigint + 20000; v_end int; v_job int[]; v_set int[];
 BEGIN

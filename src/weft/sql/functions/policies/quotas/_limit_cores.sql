@@ -1,12 +1,7 @@
 -- _limit_cores: tell the gates of running cores what the quotas are now: those of the tenant (-1), of all its users (0), or of one.
--- Called by: set_quota, set_tenant_quota.   Safe to repeat: yes.
--- Locks: as _tell_limits. A submission that adds the gate of this user or tenant at the same time is waited for.
--- Plan: gates by kind and key, at most one for each user.
--- Owner: weft_system.  Granted to: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._limit_cores(of_tenant_id int, of_user_id int) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+-- Safe to repeat: yes.   Locks: as _tell_limits. A submission that adds the gate of this user or tenant at the same time is waited for.
+-- Plan: gates by kind and key, at most one for each user.   Owner: weft_system.  Granted to: weft_tenant.
+CREATE OR REPLACE FUNCTION weft._limit_cores(of_tenant_id int, of_user_id int) RETURNS void LANGUAGE plpgsql SECURITY DEFINER AS $$
 DECLARE
     v_kind text := CASE WHEN of_user_id < 0 THEN 'cores' ELSE 'cores_user' END; v_key text; v_prefix text;
 BEGIN

@@ -1,14 +1,12 @@
 -- _lock_quotas: let nobody else submit for a user, or for a tenant, whose quotas have to be counted, until the commit.
--- Called by: _before_submit, _before_commit.   Safe to repeat: yes.
--- Locks: quotas (shared); tenant (if it has a quota); user (if they have one).
+-- Safe to repeat: yes.   Locks: quotas (shared); tenant (if it has a quota); user (if they have one).
 -- Plan: quotas by key; without one of the tenant nothing else is read.
 -- of_user_id NULL: the owner of the batch.   only_bytes: only those of bytes are to be checked.
 -- Returns: whether there are quotas to check; NULL: the tenant has none at all. Cores, which gates count, are not checked, and nobody
 --   waits for them.
 -- Owner: weft_tenant.  Granted to: weft_system.
 CREATE OR REPLACE FUNCTION weft._lock_quotas(of_tenant_id int, of_user_id int, of_batch_id bigint, only_bytes boolean DEFAULT false)
-    RETURNS boolean LANGUAGE plpgsql
-AS $$
+    RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     v_user int := of_user_id; v_has record;
 BEGIN

@@ -1,15 +1,13 @@
 -- _move_to_core_gates: let jobs that have not ended have these gate sets instead of their own. Ready ones wait at them, held ones stay
 --   parked; those that run, travel or wait for their machine get the places that they lack,
 --   but none for a start that was counted.
--- Called by: _give_core_gates.   Safe to repeat: no.
+-- Safe to repeat: no.
 -- Locks: batch (by the caller); update (nobody else); job (by the caller); place (with the job); ready_job (by the caller);
 --   as _move_ranges; gate (in the order of their ids).   Plan: everything by key.
 -- gate_sets: side by side with the jobs.
 -- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._move_to_core_gates(of_batch_id bigint, of_job_ids int[], gate_sets int[]) RETURNS void LANGUAGE plpgsql
-PLAN_BY_INDEX
-AS $$
-#variable_conflict use_column
+CREATE OR REPLACE FUNCTION weft._move_to_core_gates(of_batch_id bigint, of_job_ids int[], gate_sets int[]) RETURNS void
+LANGUAGE plpgsql PLAN_BY_INDEX AS $$
 DECLARE
     v_batch record; v_ready int[]; v_sets int[]; v_gates int[]; v_places bigint[];
 BEGIN

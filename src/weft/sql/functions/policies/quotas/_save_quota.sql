@@ -1,9 +1,8 @@
 -- _save_quota: change the quotas of one row; a row without any goes. A first one of cores is to reach the jobs that are there (core_sweep).
--- Called by: set_quota, set_tenant_quota.   Safe to repeat: yes.   Plan: by key.
+-- Safe to repeat: yes.   Plan: by key.
 -- Locks: quotas (submissions under way end first, and others wait for us); quota; as _begin_core_sweep.
 -- Owner: weft_tenant.  Granted to: weft_system.
-CREATE OR REPLACE FUNCTION weft._save_quota(of_tenant_id int, of_user_id int, patch jsonb) RETURNS void LANGUAGE sql
-AS $$
+CREATE OR REPLACE FUNCTION weft._save_quota(of_tenant_id int, of_user_id int, patch jsonb) RETURNS void LANGUAGE sql AS $$
     SELECT pg_advisory_xact_lock(7706, of_tenant_id);
     INSERT INTO weft.quota AS q (tenant_id, user_id, jobs_max, batches_max, cores_max_m, bytes_max)
     VALUES (of_tenant_id, of_user_id, (patch ->> 'jobs')::bigint, (patch ->> 'batches')::bigint,

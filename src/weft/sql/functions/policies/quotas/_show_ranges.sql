@@ -1,9 +1,7 @@
 -- _show_ranges: show the ranges of a batch to claimers and gates again, unless the batch is held.
--- Called by: _sweep_cores.   Safe to repeat: yes.   Returns: whether all are done; if not, the fold is moving one.
--- Locks: batch (shared); as _turn_ranges; as _announce. A hold waits or is seen.   Plan: ranges by batch.
--- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._show_ranges(of_batch_id bigint) RETURNS boolean LANGUAGE plpgsql
-AS $$
+-- Safe to repeat: yes.   Returns: whether all are done; if not, the fold is moving one.
+-- Locks: batch (shared); as _turn_ranges; as _announce. A hold waits or is seen.   Plan: ranges by batch.   Owner: weft_system.
+CREATE OR REPLACE FUNCTION weft._show_ranges(of_batch_id bigint) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     v_is_whole boolean := true;
 BEGIN

@@ -1,13 +1,10 @@
 -- _sweep_cores: one bounded step towards a first quota of running cores: hide ranges of ready jobs; or give jobs that were there before
 --   the quota its gates, in the order of their batches and numbers; or show ranges again, if the quota has gone.
--- Called by: pass_gates.   Safe to repeat: yes, its position moves with the work.
+-- Safe to repeat: yes, its position moves with the work.
 -- Locks: as _core_gates; core_sweep; as _give_core_gates; as _show_ranges (instead); range (SKIP LOCKED).
--- Plan: as _open_batches, at most 1,000 batches; ranges by batch; as _give_core_gates.
--- Returns: whether there is more to do.
+-- Plan: as _open_batches, at most 1,000 batches; ranges by batch; as _give_core_gates.   Returns: whether there is more to do.
 -- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._sweep_cores(limit_jobs int) RETURNS boolean LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+CREATE OR REPLACE FUNCTION weft._sweep_cores(limit_jobs int) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     v_sweep weft.core_sweep; v_page bigint[]; v_own bigint[]; v_cores jsonb; v_last int; v_next bigint;
     v_is_whole boolean := true;

@@ -1,14 +1,9 @@
 -- list_quotas: the quotas of the tenant, of each user, and of single users, with what they have of that.
--- Called by: Store.list_quotas (api).   Safe to repeat: yes, it only reads.
--- Plan: as _open_work; as _running_cores; as _stored_bytes; users of the tenant.
+-- Safe to repeat: yes, it only reads.   Plan: as _open_work; as _running_cores; as _stored_bytes; users of the tenant.
 -- of_user_id: of the users only this one, and not what all have; NULL: all who have quotas of their own, jobs that have not
 --   ended or, if there is a quota of bytes, something that is stored.
--- Returns: documents; those of users have the limits that count for them.
--- Owner: weft_tenant.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.list_quotas(tenant_id int, of_user_id int) RETURNS SETOF jsonb LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+-- Returns: documents; those of users have the limits that count for them.   Owner: weft_tenant.  Granted to: weft_api.
+CREATE OR REPLACE FUNCTION weft.list_quotas(tenant_id int, of_user_id int) RETURNS SETOF jsonb LANGUAGE plpgsql AS $$
 DECLARE
     v_counts_bytes boolean;
 BEGIN

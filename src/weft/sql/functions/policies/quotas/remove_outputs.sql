@@ -1,14 +1,11 @@
 -- remove_outputs: remove the output and files of complete batches that are older than their tenant, they themselves or all of their
 --   jobs say, and of the oldest ones of a tenant that stores more than it says.
--- Called by: DriverStore.remove_outputs.   Safe to repeat: yes.   Locks: as _check_epoch; tenant; as _remove_output (nobody else).
+-- Safe to repeat: yes.   Locks: as _check_epoch; tenant; as _remove_output (nobody else).
 -- Plan: tenants with a limit, which are few; completions of each in their order, from where the last call ended; terms by their index; as
 --   _stored_bytes.
--- Returns: how many batches; 0: nothing is left to do now.
--- Owner: weft_system.  Granted to: weft_driver.
+-- Returns: how many batches; 0: nothing is left to do now.   Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.remove_outputs(epoch bigint, limit_batches int, at timestamptz DEFAULT clock_timestamp())
-RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     v_tenant record; v_batch record; v_excess bigint; v_n bigint := 0; v_why text;
 BEGIN

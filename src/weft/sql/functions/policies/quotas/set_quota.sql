@@ -1,15 +1,10 @@
 -- set_quota: change how much a user of the tenant, or each of them, may have at a time.
--- Called by: Store.set_quota (api).   Safe to repeat: yes.
--- Locks: as _save_quota; as _limit_cores.   Plan: user by name.   Raises WF118 (no such user).
+-- Safe to repeat: yes.   Locks: as _save_quota; as _limit_cores.   Plan: user by name.   Raises WF118 (no such user).
 -- Submissions that are under way end first, and those after it see it.
 -- A removed user has quotas as well: their jobs may wait at one.
 -- of_name NULL: each user.   patch: any of jobs, batches, cores, bytes (null: no limit).
--- Returns: the limits now; what is used is in list_quotas.
--- Owner: weft_tenant.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.set_quota(tenant_id int, of_name text, patch jsonb) RETURNS jsonb LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+-- Returns: the limits now; what is used is in list_quotas.   Owner: weft_tenant.  Granted to: weft_api.
+CREATE OR REPLACE FUNCTION weft.set_quota(tenant_id int, of_name text, patch jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
     v_user weft.tenant_user;
 BEGIN

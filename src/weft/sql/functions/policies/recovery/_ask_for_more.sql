@@ -1,15 +1,12 @@
 -- _ask_for_more: give jobs that are ready again or blocked, and have rules for it (bit 21 of retry_on), the shape that they ask for after
 --   the attempts they had. Where nothing in their pool can ever hold that, it is the one closest to it; they never get less than they had.
--- Called by: _after_ends, _after_retry, before the jobs are listed.   Safe to repeat: yes.
--- Locks: job (by the caller); as _set_of_more_cores.
+-- Safe to repeat: yes.   For: _after_ends, _after_retry, before the jobs are listed.   Locks: job (by the caller); as _set_of_more_cores.
 -- Plan: jobs, rules and attempts by key; shapes by their amounts; as _can_hold for each shape.
 -- A time limit is a function of the attempts (list_time_limits); of the shape it changes the class.
 -- All these shapes were made with the job (ShapeBook), because an end must not wait for a new lane.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._ask_for_more(batch_ids bigint[], job_ids int[], states smallint[], at timestamptz) RETURNS void
-LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+LANGUAGE plpgsql AS $$
 BEGIN
     IF NOT EXISTS (
         SELECT FROM unnest(batch_ids, job_ids) t (b, j)

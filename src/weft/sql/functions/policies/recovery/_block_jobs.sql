@@ -1,11 +1,9 @@
 -- _block_jobs: note when those of these jobs that are blocked are ready again, or what they wait for, and tell the driver.
 --   Those that are late are noted for it.
--- Called by: _after_ends, in the transaction that blocks them.   Safe to repeat: yes.
--- Locks: job (by the caller); as _join_conditions.   Plan: jobs and attempts by key; as _next_wait.
--- Owner: weft_system.
+-- Safe to repeat: yes.   For: _after_ends, in the transaction that blocks them.
+-- Locks: job (by the caller); as _join_conditions.   Plan: jobs and attempts by key; as _next_wait.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._block_jobs(batch_ids bigint[], job_ids int[], states smallint[], at timestamptz) RETURNS void
-    LANGUAGE plpgsql
-AS $$
+LANGUAGE plpgsql AS $$
 DECLARE
     v_late bigint[];
 BEGIN

@@ -1,12 +1,9 @@
 -- _find_unreturned: which of these jobs would go back into a queue that is closed, or that was deleted while they ran. Those whose last
 --   attempt never started go back: they count as jobs that wait there. Those that were cancelled meanwhile are left to _list_ready.
--- Called by: _after_ends, _release_jobs, which count them as failures and end them (_refuse_return).
--- Safe to repeat: yes, it only reads.   Plan: jobs, shapes, queues and attempts by key.
--- Returns: the states, where these are errors.
+-- Safe to repeat: yes, it only reads.   Plan: jobs, shapes, queues and attempts by key.   Returns: the states, where these are errors.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._find_unreturned(batch_ids bigint[], job_ids int[], states smallint[]) RETURNS smallint[]
-LANGUAGE sql STABLE
-AS $$
+LANGUAGE sql STABLE AS $$
     SELECT array_agg(CASE WHEN t.s IN (STATE_READY, STATE_BLOCKED) AND weft._takes_none_back(j.tenant_id, j.shape_id)
           AND (t.s = STATE_BLOCKED OR EXISTS (SELECT FROM weft.attempt a
                 WHERE a.batch_id = t.b AND a.job_id = t.j AND a.attempt = j.attempt AND a.started_at IS NOT NULL))

@@ -1,13 +1,11 @@
 -- _judge_ends: what exits mean: 75 (EX_TEMPFAIL) and the job's own codes are external errors, after which the job waits; others are
 --   successes by its rules (a reason NULL). Where a policy gives up, or the job has rules (bit 20 of retry_on) that say so, the end is
 --   final; so is a stop by the monitor that says so.
--- Called by: _before_ends, only for sets in which a job failed.   Safe to repeat: yes, it only reads.
+-- Safe to repeat: yes, it only reads.   For: _before_ends, only for sets in which a job failed.
 -- Plan: jobs by key, those that failed; as _end_rules, where the job has rules; as _next_wait, where it waits before it is tried again.
--- Returns: the reasons, and whether no other attempt may follow, in order.
--- Owner: weft_system.
+-- Returns: the reasons, and whether no other attempt may follow, in order.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._judge_ends(batch_ids bigint[], job_ids int[], attempts smallint[], reported smallint[], exit_codes int[],
-    signals smallint[], at timestamptz, OUT reasons smallint[], OUT finals boolean[]) LANGUAGE sql STABLE
-AS $$
+    signals smallint[], at timestamptz, OUT reasons smallint[], OUT finals boolean[]) LANGUAGE sql STABLE AS $$
     SELECT array_agg(nullif(coalesce(w.reason, t.reason), 0) ORDER BY t.n), array_agg(CASE
         WHEN t.reason = REASON_OVERDUE THEN EXISTS (
             SELECT FROM weft.attempt_stop s WHERE s.batch_id = t.b AND s.job_id = t.j AND s.attempt = t.a AND s.final)

@@ -1,12 +1,9 @@
 -- _leave_spot: let jobs that are ready again, and were lost SETTING_SPOT_LOSSES_MAX times on machines that may be taken back, ask for one
 --   that stays: they get the shape, and so the lane, without `preemptible`. Those that nothing which stays could hold remain.
--- Called by: _after_ends, if one of the jobs has a lane; _list_ready then lists them in their new one.   Safe to repeat: yes.
--- Locks: job (by the caller).   Plan: the incarnation; of its jobs that were lost so often everything by key.
+-- Safe to repeat: yes.   Locks: job (by the caller).   Plan: the incarnation; of its jobs that were lost so often everything by key.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._leave_spot(of_incarnation_ids int[], batch_ids bigint[], job_ids int[], states smallint[], at timestamptz)
-RETURNS void LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     IF NOT EXISTS (
         SELECT FROM weft.worker_incarnation i WHERE i.incarnation_id = ANY (of_incarnation_ids) AND i.offers ? 'preemptible') THEN

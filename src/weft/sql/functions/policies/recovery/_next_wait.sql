@@ -1,15 +1,12 @@
 -- _next_wait: how long a job waits after an attempt that ended for this reason.
--- Called by: _judge_ends, before the attempt is recorded; _block_jobs, afterwards.
--- Safe to repeat: yes, it only reads.
+-- For: _judge_ends, before the attempt is recorded; _block_jobs, afterwards.   Safe to repeat: yes, it only reads.
 -- Plan: as _policy_of; as _past_tries.
 -- counted: attempts that count, this one included. External errors are counted by _past_tries; those before an attempt that ran for longer
 --   than `forgets_s` of the policy, which services have, are forgotten.
 -- The jitter is drawn from the number of the job and of the try, so that a repeated call gets the same one.
--- Returns: seconds; NULL: it is given up.
--- Owner: weft_system.
+-- Returns: seconds; NULL: it is given up.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._next_wait(of_batch_id bigint, of_job_id int, of_spec_first int, of_attempt smallint, of_reason smallint,
-    counted int, at timestamptz) RETURNS double precision LANGUAGE sql STABLE
-AS $$
+    counted int, at timestamptz) RETURNS double precision LANGUAGE sql STABLE AS $$
     SELECT weft._retry_wait(policy.body,
         CASE WHEN of_reason = REASON_BLOCKED THEN least(past.n, recent.n) + 1 ELSE counted END,
         coalesce(extract(epoch FROM _next_wait.at - past.since), 0)::float8,

@@ -1,10 +1,8 @@
 -- _refuse_return: end the jobs that _find_unreturned has found: those that are to be errors, and are still ready or blocked.
--- Called by: _after_ends, _release_jobs, before the others are listed.   Safe to repeat: yes.
--- Locks: as _end_waiting_as_errors.   Plan: jobs, shapes and queues by key.
--- Owner: weft_system.
+-- Safe to repeat: yes.   For: _after_ends, _release_jobs, before the others are listed.
+-- Locks: as _end_waiting_as_errors.   Plan: jobs, shapes and queues by key.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._refuse_return(batch_ids bigint[], job_ids int[], states smallint[], at timestamptz) RETURNS void
-LANGUAGE plpgsql
-AS $$
+LANGUAGE plpgsql AS $$
 DECLARE
     v_left record;
 BEGIN

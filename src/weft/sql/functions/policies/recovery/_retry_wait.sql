@@ -1,12 +1,10 @@
 -- _retry_wait: how long a job waits before its next try, as weft.core.ends.retry_policy.wait_s computes it. A test compares the two.
--- Called by: _judge_ends, _block_jobs.   Safe to repeat: yes, it only computes.
+-- Safe to repeat: yes, it only computes.
 -- tries: those that came to nothing, the last one included; waited_s: since the first of them; draw: from 0 to 1, how much of the jitter
 --   is taken away.
--- Returns: seconds; NULL: it is given up.
--- Owner: weft_system.
+-- Returns: seconds; NULL: it is given up.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._retry_wait(policy jsonb, tries bigint, waited_s double precision, draw double precision)
-RETURNS double precision LANGUAGE sql IMMUTABLE
-AS $$
+RETURNS double precision LANGUAGE sql IMMUTABLE AS $$
     SELECT CASE WHEN waited_s >= (policy ->> 'give_up_s')::float8 THEN NULL ELSE wait.s * (1 - (policy ->> 'jitter')::float8 * draw) END
     FROM (SELECT CASE policy ->> 'policy'
         WHEN 'constant' THEN (policy ->> 'wait_s')::float8

@@ -1,12 +1,8 @@
 -- list_time_limits: the time limits of attempts whose jobs have a rule for them in `retry_with`; those of others are in their specs.
--- Called by: Store.list_time_limits (worker agent, for jobs with a time limit that are tried again).   Safe to repeat: yes, it only reads.
--- Plan: jobs, rules and attempts by key.
--- Returns: one row per attempt with such a rule, in no fixed order.
--- Owner: weft_system.  Granted to: weft_worker.
+-- Safe to repeat: yes, it only reads.   Plan: jobs, rules and attempts by key.
+-- Returns: one row per attempt with such a rule, in no fixed order.   Owner: weft_system.  Granted to: weft_worker.
 CREATE OR REPLACE FUNCTION weft.list_time_limits(batch_ids bigint[], job_ids int[], attempts smallint[])
-RETURNS TABLE (batch_id bigint, job_id int, attempt smallint, limit_ms bigint) LANGUAGE sql STABLE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+RETURNS TABLE (batch_id bigint, job_id int, attempt smallint, limit_ms bigint) LANGUAGE sql STABLE AS $$
     SELECT t.b, t.j, t.a, x.limit_ms
     FROM unnest(list_time_limits.batch_ids, list_time_limits.job_ids, list_time_limits.attempts) t (b, j, a)
     CROSS JOIN LATERAL (SELECT y.retry_on, y.spec_first FROM weft.job y WHERE y.batch_id = t.b AND y.job_id = t.j OFFSET 0) j

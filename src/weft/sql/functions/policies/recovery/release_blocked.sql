@@ -1,15 +1,10 @@
 -- release_blocked: one bounded step: make blocked jobs ready that wait for their dates alone, which have come. Those
 --   that were cancelled meanwhile end instead.
--- Called by: DriverStore.sweep, again and again until it returns 0.   Safe to repeat: yes.
+-- Safe to repeat: yes.   For: DriverStore.sweep, again and again until it returns 0.
 -- Locks: as _check_epoch; job (SKIP LOCKED, in key order); as _release_jobs. A cancel that holds a row ends its job.
--- Plan: by date; jobs by key.
--- Returns: how many jobs it made ready.
--- Owner: weft_system.  Granted to: weft_driver.
+-- Plan: by date; jobs by key.   Returns: how many jobs it made ready.   Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.release_blocked(epoch bigint, limit_jobs int, at timestamptz DEFAULT clock_timestamp()) RETURNS bigint
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-PLAN_BY_INDEX
-AS $$
-#variable_conflict use_column
+LANGUAGE plpgsql PLAN_BY_INDEX AS $$
 DECLARE
     v_batch bigint[]; v_job int[];
 BEGIN

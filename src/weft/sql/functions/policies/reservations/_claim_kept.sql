@@ -1,6 +1,5 @@
 -- _claim_kept: claim the job that a worker is kept for, whatever comes before that job and whatever is free.
--- Called by: claim_reserved.   Safe to repeat: no, as claim_jobs.
--- Locks: batch (shared, tried); as _leave_creating; as _take_one; as _note_starts.
+-- Safe to repeat: no, as claim_jobs.   Locks: batch (shared, tried); as _leave_creating; as _take_one; as _note_starts.
 -- Plan: as _leave_creating and _take_one. It runs with the settings of its caller.
 -- Returns: as _record_claim; no row if the job does not wait any more, is locked, or needs amounts of its lane that are not free yet.
 -- Owner: weft_system.
@@ -9,9 +8,7 @@ CREATE OR REPLACE FUNCTION weft._claim_kept(
 ) RETURNS TABLE (
     batch_id bigint, job_id int, attempt smallint, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu int,
     spec_first int, runnable_id bigint, chunk bytea
-) LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+) LANGUAGE plpgsql AS $$
 DECLARE
     v_taken record;
 BEGIN

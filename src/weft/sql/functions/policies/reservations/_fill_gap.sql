@@ -1,21 +1,17 @@
 -- _fill_gap: claim jobs that fit into a budget while a job waits for room on a worker: for a kept one those whose time limits end them
 --   within some seconds (NULL: whatever their limits).
--- Called by: claim_reserved.   Safe to repeat: no, as claim_jobs.
--- Locks: batch (shared, tried); as _pick; as _note_starts.
+-- Safe to repeat: no, as claim_jobs.   Locks: batch (shared, tried); as _pick; as _note_starts.
 -- Plan: the lanes of the worker whose limits are short; then as claim_jobs, users by load; 5,000 jobs of each of the first 50 offers that
 --   have none that fits. It runs with the settings of its caller.
 -- passed_user, passed_priority: whose the waiting job is: nothing of that user with a lower priority passes it. NULL: anything may.
--- Returns: as _record_claim.
--- Owner: weft_system.
+-- Returns: as _record_claim.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._fill_gap(
     worker weft.worker_incarnation, within_s double precision, budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs int,
     rate_card_id smallint, call bigint, at timestamptz, passed_user int DEFAULT NULL, passed_priority smallint DEFAULT NULL
 ) RETURNS TABLE (
     batch_id bigint, job_id int, attempt smallint, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu int,
     spec_first int, runnable_id bigint, chunk bytea
-) LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+) LANGUAGE plpgsql AS $$
 DECLARE
     v_offer weft.offer; v_terms record; v_picked weft.picked; v_room int;
     v_cpu bigint := budget_cpu_m; v_memory bigint := budget_memory_mib; v_left int := limit_jobs;

@@ -1,8 +1,6 @@
 -- _kept_for: whether a reservation holds: its job still waits and may start, or the worker has it and it has not started.
--- Called by: reserve_rounds, claim_reserved, _worker_documents, _pool_facts.   Safe to repeat: yes, it only reads.   Plan: the job by key.
--- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._kept_for(r weft.reservation) RETURNS boolean LANGUAGE sql STABLE
-AS $$
+-- Safe to repeat: yes, it only reads.   Plan: the job by key.   Owner: weft_system.
+CREATE OR REPLACE FUNCTION weft._kept_for(r weft.reservation) RETURNS boolean LANGUAGE sql STABLE AS $$
     SELECT EXISTS (
         SELECT FROM weft.job j WHERE j.batch_id = (r).batch_id AND j.job_id = (r).job_id
             AND (j.state = STATE_READY AND weft._may_pass(j.batch_id, j.group_id, j.job_id, j.always_run)

@@ -1,12 +1,8 @@
 -- _pick_one: lock and read one job, the low one of an offer, if a worker may claim it.
--- Called by: claim_reserved.   Safe to repeat: no, it keeps its locks.   Plan: both rows by key.
--- Locks: job (SKIP LOCKED); ready_job (SKIP LOCKED).
--- Returns: as _pick.
--- Owner: weft_system.
+-- Safe to repeat: no, it keeps its locks.   Plan: both rows by key.   Locks: job (SKIP LOCKED); ready_job (SKIP LOCKED).
+-- Returns: as _pick.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._pick_one(offer weft.offer, worker weft.worker_incarnation, has_cancel boolean, has_switch boolean)
-RETURNS weft.picked LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+RETURNS weft.picked LANGUAGE plpgsql AS $$
 DECLARE
     v_picked weft.picked;
 BEGIN

@@ -1,13 +1,11 @@
 -- add_reservations: keep these workers for these jobs, and tell them; say for how long they may run other jobs.
--- Called by: DriverStore.add_reservations.   Safe to repeat: yes. A worker or a job that has a reservation keeps it.
+-- Safe to repeat: yes. A worker or a job that has a reservation keeps it.
 -- Locks: as _check_epoch; reservation.   Plan: by key.   Returns: how many are new.
 -- fill_seconds: seconds; NULL: not known. The first date that is known counts, or an earlier one: a later one would not keep the promise.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.add_reservations(
     epoch bigint, incarnation_ids int[], batch_ids bigint[], job_ids int[], fill_seconds double precision[]
-) RETURNS int
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
+) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
     v_n int; v_at timestamptz := clock_timestamp();
 BEGIN

@@ -1,8 +1,7 @@
 -- claim_reserved: give a worker the job that it is kept for, as a new attempt: it starts as soon as there is room. While the worker has
 --   it, or cannot claim it yet, give it others that fit into a budget and end before there could be room for that job. A worker that is
 --   not kept says which job it has that waits for room, and gets others that fit beside what runs (ADR 118).
--- Called by: Store.claim_reserved (worker agent).   Safe to repeat: as claim_jobs.
--- Locks: incarnation (shared, tried); as _claim_kept; as _fill_gap; as _announce. It never waits.
+-- Safe to repeat: as claim_jobs.   Locks: incarnation (shared, tried); as _claim_kept; as _fill_gap; as _announce. It never waits.
 -- Plan: everything by key; as _claim_kept and _fill_gap, which run with the settings of this function.
 -- Returns: as claim_jobs, and whether these are such others; no row if there is nothing to claim now.
 -- Owner: weft_system.  Granted to: weft_worker.
@@ -12,10 +11,7 @@ CREATE OR REPLACE FUNCTION weft.claim_reserved(
 ) RETURNS TABLE (
     batch_id bigint, job_id int, attempt smallint, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu int,
     spec_first int, runnable_id bigint, chunk bytea, fills boolean
-) LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp PLAN_BY_KEY PLAN_ONCE
-AS $$
-#variable_conflict use_column
+) LANGUAGE plpgsql PLAN_BY_KEY PLAN_ONCE AS $$
 DECLARE
     v_worker weft.worker_incarnation; v_kept weft.reservation; v_rate_card smallint; v_passed record;
 BEGIN

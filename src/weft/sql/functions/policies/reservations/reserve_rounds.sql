@@ -1,14 +1,12 @@
 -- reserve_rounds: what the driver has to know to keep workers for large jobs that wait long. First, reservations that do not hold
 --   any more go.
--- Called by: DriverStore.reserve_rounds.   Safe to repeat: yes.
+-- Safe to repeat: yes.
 -- Locks: as _check_epoch; reservation (SKIP LOCKED).   Plan: the few reservations; live workers; as _waiting_long and _running_limits.
 -- Returns: for each pool in which jobs have waited so long, or workers are kept, a document: `jobs` as _waiting_long; `workers`, each with
 --   the lanes of these jobs that it serves, what runs there, and the job that it is kept for. A worker that claims many jobs, or has
 --   slots, is left out: jobs come and go there, whatever they need. So is one whose machine ends.
 -- Owner: weft_system.  Granted to: weft_driver.
-CREATE OR REPLACE FUNCTION weft.reserve_rounds(epoch bigint, after_s double precision) RETURNS SETOF jsonb LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE OR REPLACE FUNCTION weft.reserve_rounds(epoch bigint, after_s double precision) RETURNS SETOF jsonb LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._check_epoch(reserve_rounds.epoch);
     DELETE FROM weft.reservation r WHERE r.incarnation_id IN (

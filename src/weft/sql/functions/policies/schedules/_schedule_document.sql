@@ -1,8 +1,6 @@
 -- _schedule_document: what readers see of a schedule, with its newest run.
--- Called by: list_schedules, get_schedule.   Safe to repeat: yes, it only reads.   Plan: user by key; runs of the schedule, which are few.
--- Owner: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._schedule_document(of_schedule weft.schedule) RETURNS jsonb LANGUAGE sql STABLE
-AS $$
+-- Safe to repeat: yes, it only reads.   Plan: user by key; runs of the schedule, which are few.   Owner: weft_tenant.
+CREATE OR REPLACE FUNCTION weft._schedule_document(of_schedule weft.schedule) RETURNS jsonb LANGUAGE sql STABLE AS $$
     SELECT jsonb_build_object(
         'schedule_id', of_schedule.schedule_id, 'name', of_schedule.name,
         'user', (SELECT u.name FROM weft.tenant_user u WHERE u.user_id = of_schedule.user_id),

@@ -1,9 +1,7 @@
 -- _schedules_due: in how much time the next schedule is due; negative: it is overdue; NULL: none will be.
--- Called by: schedules_due, _loops_due.   Safe to repeat: yes, it only reads.
--- Plan: the first by date, without those whose runs wait for an api: when they have ended, a notice tells the driver.
--- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._schedules_due() RETURNS interval LANGUAGE sql STABLE
-AS $$
+-- Safe to repeat: yes, it only reads.
+-- Plan: the first by date, without those whose runs wait for an api: when they have ended, a notice tells the driver.   Owner: weft_system.
+CREATE OR REPLACE FUNCTION weft._schedules_due() RETURNS interval LANGUAGE sql STABLE AS $$
     SELECT s.next_at - clock_timestamp() FROM weft.schedule s
     WHERE s.next_at IS NOT NULL
         AND NOT EXISTS (SELECT FROM weft.schedule_run r WHERE r.schedule_id = s.schedule_id AND r.ended_at IS NULL)

@@ -1,14 +1,11 @@
 -- add_schedule: make a schedule.
--- Called by: Store.add_schedule (api).   Safe to repeat: yes with an idempotency key; same key and digest give the same schedule.
+-- Safe to repeat: yes with an idempotency key; same key and digest give the same schedule.
 -- Locks: user (two requests do not pass the limit together); schedule (new).   Plan: project, schedules of the user by index.
 -- new: name, billing_project, cron, time_zone, missed, document, next_at.
 -- Returns: its number and whether it is new.  Raises WF105 and WF125 (project), WF114 (too many), WF201 (key used with another body).
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.add_schedule(tenant_id int, user_id int, new jsonb, schedules_max int, idempotency_key text, digest bytea,
-    at timestamptz DEFAULT clock_timestamp()) RETURNS TABLE (schedule_id bigint, is_new boolean)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+    at timestamptz DEFAULT clock_timestamp()) RETURNS TABLE (schedule_id bigint, is_new boolean) LANGUAGE plpgsql AS $$
 DECLARE
     v_new record; v_id bigint; v_digest bytea; v_count bigint; v_project int;
 BEGIN

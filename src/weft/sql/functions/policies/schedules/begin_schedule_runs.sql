@@ -1,14 +1,11 @@
 -- begin_schedule_runs: give due schedules their runs, which an api submits, and their next dates.
--- Called by: DriverStore.begin_schedule_runs.   Safe to repeat: yes, a schedule that has moved on is left alone.
+-- Safe to repeat: yes, a schedule that has moved on is left alone.
 -- Locks: as _check_epoch; schedule (in the order of numbers); schedule_run (new).   Plan: by key.
 -- expected: next_at as the driver knows it; next_ats: NULL: never again, so it is paused.
--- Returns: how many runs there are now.
--- Owner: weft_system.  Granted to: weft_driver.
+-- Returns: how many runs there are now.   Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.begin_schedule_runs(epoch bigint, schedule_ids bigint[], expected timestamptz[], next_ats timestamptz[],
     missed_counts bigint[], run_schedule_ids bigint[], run_due_ats timestamptz[], at timestamptz DEFAULT clock_timestamp())
-RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     v_runs bigint;
 BEGIN

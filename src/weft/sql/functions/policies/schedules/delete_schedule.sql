@@ -1,11 +1,6 @@
 -- delete_schedule: remove a schedule. Its batches stay.
--- Called by: Store.delete_schedule (api).   Safe to repeat: a repeat raises WF115.
--- Locks: schedule; schedule_run.   Plan: by key.
--- Owner: weft_tenant.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.delete_schedule(tenant_id int, of_schedule_id bigint) RETURNS void
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+-- Safe to repeat: a repeat raises WF115.   Locks: schedule; schedule_run.   Plan: by key.   Owner: weft_tenant.  Granted to: weft_api.
+CREATE OR REPLACE FUNCTION weft.delete_schedule(tenant_id int, of_schedule_id bigint) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._as_tenant(delete_schedule.tenant_id);
     DELETE FROM weft.schedule s WHERE s.schedule_id = of_schedule_id;

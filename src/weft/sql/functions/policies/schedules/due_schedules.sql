@@ -1,14 +1,9 @@
 -- due_schedules: the schedules that are due, without those whose runs wait for an api.
--- Called by: DriverStore.due_schedules.   Safe to repeat: yes, it only reads.   Locks: as _check_term.
--- Plan: by date; waiting runs by key.
--- Returns: the longest due first, each with the clock of the database.
--- Owner: weft_system.  Granted to: weft_driver.
+-- Safe to repeat: yes, it only reads.   Locks: as _check_term.   Plan: by date; waiting runs by key.
+-- Returns: the longest due first, each with the clock of the database.   Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.due_schedules(epoch bigint, limit_rows int, at timestamptz DEFAULT clock_timestamp())
 RETURNS TABLE (schedule_id bigint, cron text, time_zone text, missed text, next_at timestamptz, now timestamptz)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-PLAN_BY_INDEX
-AS $$
-#variable_conflict use_column
+LANGUAGE plpgsql PLAN_BY_INDEX AS $$
 BEGIN
     PERFORM weft._check_term(due_schedules.epoch);
     RETURN QUERY

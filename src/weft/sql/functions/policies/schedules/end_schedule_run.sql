@@ -1,15 +1,11 @@
 -- end_schedule_run: record what became of a run: a batch, or why it was refused. A schedule that is refused too often in a row is paused.
--- Called by: Store.end_schedule_run (api).   Safe to repeat: yes.
--- Locks: schedule; schedule_run.   Plan: by key; the runs of a schedule are few.
+-- Safe to repeat: yes.   Locks: schedule; schedule_run.   Plan: by key; the runs of a schedule are few.
 -- idempotency_key: that of the submission: if it has created a batch all the same, the reply was lost, and the error does not count.
 -- A schedule that was removed meanwhile keeps no runs.
--- Returns: whether it was paused.
--- Owner: weft_tenant.  Granted to: weft_api.
+-- Returns: whether it was paused.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.end_schedule_run(tenant_id int, of_schedule_id bigint, due_at timestamptz, by_hand boolean,
     batch_id bigint, error jsonb, idempotency_key text, at timestamptz DEFAULT clock_timestamp())
-RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     v_schedule weft.schedule; v_pauses boolean; v_batch bigint := end_schedule_run.batch_id; v_error jsonb := end_schedule_run.error;
 BEGIN

@@ -1,11 +1,8 @@
 -- get_schedule: a schedule with its document and its newest runs.
--- Called by: Store.get_schedule (api).   Safe to repeat: yes, it only reads.   Plan: by key.
+-- Safe to repeat: yes, it only reads.   Plan: by key.
 -- Returns: one document; the batch document is JSON as text.   Raises WF115 (no such schedule).
 -- Owner: weft_tenant.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.get_schedule(tenant_id int, of_schedule_id bigint) RETURNS jsonb
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+CREATE OR REPLACE FUNCTION weft.get_schedule(tenant_id int, of_schedule_id bigint) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
     v_schedule weft.schedule;
 BEGIN

@@ -1,13 +1,8 @@
 -- list_schedules: a page of the schedules of a tenant that the caller sees, in the order of their numbers.
--- Called by: Store.list_schedules (api).   Safe to repeat: yes, it only reads.
--- Plan: by (tenant, number): comparing rows leaves no other index to choose; as _visible_schedules.
--- Returns: documents.
--- Owner: weft_tenant.  Granted to: weft_api.
+-- Safe to repeat: yes, it only reads.   Plan: by (tenant, number): comparing rows leaves no other index to choose; as _visible_schedules.
+-- Returns: documents.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_schedules(tenant_id int, after bigint, limit_rows int) RETURNS SETOF jsonb
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-PLAN_IN_ORDER PLAN_ONCE
-AS $$
-#variable_conflict use_column
+LANGUAGE plpgsql PLAN_IN_ORDER PLAN_ONCE AS $$
 BEGIN
     PERFORM weft._as_tenant(list_schedules.tenant_id);
     IF weft._caller_id() IS NOT NULL THEN

@@ -1,9 +1,6 @@
 -- next_schedule_run: in how much time another api may submit a run that one has taken.
--- Called by: Store.next_schedule_run (api).   Safe to repeat: yes, it only reads.   Plan: runs that wait, which are few.
--- Returns: negative: now; NULL: no run waits.
+-- Safe to repeat: yes, it only reads.   Plan: runs that wait, which are few.   Returns: negative: now; NULL: no run waits.
 -- Owner: weft_system.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.next_schedule_run() RETURNS interval LANGUAGE sql STABLE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
-AS $$
+CREATE OR REPLACE FUNCTION weft.next_schedule_run() RETURNS interval LANGUAGE sql STABLE SET enable_seqscan = off AS $$
     SELECT min(coalesce(r.taken_until, clock_timestamp())) - clock_timestamp() FROM weft.schedule_run r WHERE r.ended_at IS NULL
 $$;

@@ -1,15 +1,10 @@
 -- take_schedule_runs: runs for this api to submit as the owners of their schedules, before any other api tries.
--- Called by: Store.take_schedule_runs (api).   Safe to repeat: yes; what a lost reply took comes again when its time is over.
--- Locks: schedule_run (SKIP LOCKED).   Plan: runs that wait, by date; schedules and users by key.
--- Returns: the longest due first.
+-- Safe to repeat: yes; what a lost reply took comes again when its time is over.
+-- Locks: schedule_run (SKIP LOCKED).   Plan: runs that wait, by date; schedules and users by key.   Returns: the longest due first.
 -- Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.take_schedule_runs(limit_rows int, lease_s double precision, at timestamptz DEFAULT clock_timestamp())
 RETURNS TABLE (schedule_id bigint, due_at timestamptz, cron text, time_zone text, document text, tenant_id int, user_id int,
-    user_name text, role text)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-PLAN_BY_INDEX
-AS $$
-#variable_conflict use_column
+    user_name text, role text) LANGUAGE plpgsql PLAN_BY_INDEX AS $$
 BEGIN
     RETURN QUERY
     WITH free AS MATERIALIZED (

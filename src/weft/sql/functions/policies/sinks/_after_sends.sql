@@ -1,12 +1,10 @@
 -- _after_sends: bring the statuses of jobs after tries to send their messages: `publishing`, then, when those of all sinks are sent,
 --   `published` and the status of success; after a try that failed, or was rejected, the path of the sink. One that a check has stopped
 --   leads no further, nor does one about a job that did not end well.
--- Called by: record_deliveries, which has locked the jobs.   Safe to repeat: no.
--- Locks: job (by the caller); as _add_status_rows.   Plan: by key.
--- Owner: weft_system.
+-- Safe to repeat: no.   For: record_deliveries, which has locked the jobs.
+-- Locks: job (by the caller); as _add_status_rows.   Plan: by key.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._after_sends(delivery_ids bigint[], rejected_ids bigint[], at timestamptz) RETURNS void LANGUAGE plpgsql
 AS $$
-#variable_conflict use_column
 DECLARE
     v_one record; v_why text;
 BEGIN

@@ -1,11 +1,9 @@
 -- _locked_message: a message of a sink, locked.
--- Called by: decide_message, redeliver_message.   Safe to repeat: yes.   Locks: delivery.   Plan: by key.
+-- Safe to repeat: yes.   Locks: delivery.   Plan: by key.
 -- Raises WF151, WF152 (no such message).
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._locked_message(tenant_id int, of_name text, of_delivery_id bigint) RETURNS weft.callback_delivery
-LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+LANGUAGE plpgsql AS $$
 DECLARE
     v_sink int := weft._sink_of(_locked_message.tenant_id, of_name); v_delivery weft.callback_delivery;
 BEGIN

@@ -1,8 +1,6 @@
 -- _message_document: the document of a message of a sink. One without a next attempt was delivered or given up.
--- Called by: list_messages, redeliver_message, decide_message.   Safe to repeat: yes, it only reads.
--- Owner: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._message_document(delivery weft.callback_delivery, sink text) RETURNS jsonb LANGUAGE sql STABLE
-AS $$
+-- Safe to repeat: yes, it only reads.   Owner: weft_tenant.
+CREATE OR REPLACE FUNCTION weft._message_document(delivery weft.callback_delivery, sink text) RETURNS jsonb LANGUAGE sql STABLE AS $$
     SELECT jsonb_build_object(
         'delivery_id', delivery.delivery_id, 'delivery', delivery.name, 'sink', sink, 'batch_id', delivery.batch_id,
         'job_id', delivery.job_id, 'file', nullif(delivery.file, ''),

@@ -1,12 +1,10 @@
 -- _record_messages: record the messages to send for jobs of batches with a sink that have just ended well, or ended, if it wants events.
--- Called by: _after_ends, if one of the batches has a sink.   Safe to repeat: yes, one delivery per sink and job, file, product or event.
+-- Safe to repeat: yes, one delivery per sink and job, file, product or event.
 -- Locks: none but new rows.   Plan: jobs, their names, attempts, files and rules by key.
 -- The products are kept before (_after_ends). The message is made from these facts whenever it is sent, so it is the same each time.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._record_messages(batch_ids bigint[], job_ids int[], states smallint[], at timestamptz) RETURNS void
-LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO weft.callback_delivery (kind, batch_id, job_id, sink_id, file, tenant_id, url, host, body, order_key, created_at, next_at)
     SELECT 'message', j.batch_id, j.job_id, s.sink_id, m.path, j.tenant_id, s.document ->> 'url', weft._host_of(s.document ->> 'url'),

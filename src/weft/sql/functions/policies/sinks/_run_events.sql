@@ -1,9 +1,8 @@
 -- _run_events: what a sink with events is told of an attempt that has just ended for good: that it began, and how it ended.
--- Called by: _record_messages.   Safe to repeat: yes, it only reads.   Plan: products by key.
+-- Safe to repeat: yes, it only reads.   Plan: products by key.
 -- run_id: of the attempt, the same in both, and no other one's anywhere. Products are those that were kept; inputs what their job got.
 -- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._run_events(attempt weft.attempt, state smallint) RETURNS TABLE (path text, more jsonb)
-LANGUAGE sql STABLE
+CREATE OR REPLACE FUNCTION weft._run_events(attempt weft.attempt, state smallint) RETURNS TABLE (path text, more jsonb) LANGUAGE sql STABLE
 AS $$
     SELECT format('event %s %s', e.event, attempt.attempt), jsonb_build_object('event', e.event, 'event_at', e.at,
         'run_id', md5(format('%s b%s.j%s %s', weft.database_id(), attempt.batch_id, attempt.job_id, attempt.attempt))::uuid,

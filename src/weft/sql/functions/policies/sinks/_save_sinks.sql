@@ -1,13 +1,10 @@
 -- _save_sinks: make the sinks of a setup what its file says. One that the file has no more ends; what is still to be sent goes on.
--- Called by: save_setup, remove_setup, which have locked setups.   Safe to repeat: yes.
+-- Safe to repeat: yes.   For: save_setup, remove_setup, which have locked setups.
 -- Locks: setups (by the caller); delivery (those that are still to be sent and get another address).   Plan: by name; deliveries by sink.
 -- sinks: each name, document, own (it belongs to who saves it, also if it stays as it is; else whoever changes it owns it).
--- Returns: the names of those that are new or changed.   Raises WF251 (another setup has the name).
--- Owner: weft_tenant.
+-- Returns: the names of those that are new or changed.   Raises WF251 (another setup has the name).   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._save_sinks(of_tenant_id int, of_setup text, of_user_id int, sinks jsonb, actor text, at timestamptz)
-RETURNS text[] LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+RETURNS text[] LANGUAGE plpgsql AS $$
 DECLARE
     v_one jsonb; v_old weft.sink; v_new text[] := '{}';
 BEGIN

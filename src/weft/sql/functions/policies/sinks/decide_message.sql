@@ -1,12 +1,9 @@
 -- decide_message: say what becomes of a message that a check has stopped. The driver sends it now, or leads its job past it.
--- Called by: Store.decide_message (api).   Safe to repeat: no; a repeat raises WF254.
--- Locks: as _locked_message; delivery (locked there).   Plan: by key.
+-- Safe to repeat: no; a repeat raises WF254.   Locks: as _locked_message; delivery (locked there).   Plan: by key.
 -- decision: 'passed', 'dropped'.   Returns: its document.   Raises WF151, WF152 (no such message), WF254 (no check has stopped it).
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.decide_message(tenant_id int, of_name text, of_delivery_id bigint, decision text,
-    at timestamptz DEFAULT clock_timestamp()) RETURNS jsonb LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+    at timestamptz DEFAULT clock_timestamp()) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
     v_delivery weft.callback_delivery;
 BEGIN

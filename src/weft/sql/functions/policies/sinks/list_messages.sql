@@ -1,10 +1,7 @@
 -- list_messages: documents of the messages of a sink, the oldest first.
--- Called by: Store.list_messages (api).   Safe to repeat: yes, it only reads.   Plan: by sink and number.   Raises WF151.
--- Owner: weft_tenant.  Granted to: weft_api.
+-- Safe to repeat: yes, it only reads.   Plan: by sink and number.   Raises WF151.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_messages(tenant_id int, of_name text, after bigint, limit_rows int) RETURNS SETOF jsonb
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+LANGUAGE plpgsql AS $$
 DECLARE
     v_sink int;
 BEGIN

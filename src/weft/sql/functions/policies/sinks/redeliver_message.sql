@@ -1,12 +1,9 @@
 -- redeliver_message: try to send a message again at once, even if it was given up. If the try fails, others follow within the limits.
--- Called by: Store.redeliver_message (api).   Safe to repeat: yes, one that is due or being sent is left as it is.
+-- Safe to repeat: yes, one that is due or being sent is left as it is.
 -- Locks: as _locked_message; delivery (locked there).   Plan: by key.
--- Returns: its document.  Raises WF151, WF152 (no such message), WF252 (sent already).
--- Owner: weft_tenant.  Granted to: weft_api.
+-- Returns: its document.  Raises WF151, WF152 (no such message), WF252 (sent already).   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.redeliver_message(tenant_id int, of_name text, of_delivery_id bigint,
-    at timestamptz DEFAULT clock_timestamp()) RETURNS jsonb LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+    at timestamptz DEFAULT clock_timestamp()) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
     v_delivery weft.callback_delivery;
 BEGIN

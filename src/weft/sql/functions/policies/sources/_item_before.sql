@@ -1,13 +1,12 @@
 -- _item_before: the item before a point of a series, and whether its job has got so far that the next one need not wait.
--- Called by: order_items.   Safe to repeat: yes, it only reads.
+-- Safe to repeat: yes, it only reads.
 -- Plan: by source_item_before_idx, from the end; its job, status, label and products by key.   Parameters: as order_items.
 -- A job that was removed has got as far as it ever will: it is passed over, unless it succeeded or had the status `until`.
 -- Returns: name (of its job, or its key), reached, previous (fields and attributes; if asked for, the first 100 products). No row:
 --   there is none.
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._item_before(of_source_id int, of_series text, before numeric, skip text[], until text,
-    within_s double precision, products boolean) RETURNS TABLE (name text, reached boolean, previous jsonb) LANGUAGE sql STABLE
-AS $$
+    within_s double precision, products boolean) RETURNS TABLE (name text, reached boolean, previous jsonb) LANGUAGE sql STABLE AS $$
     SELECT CASE WHEN p.state = 'job' THEN format('b%s.j%s', p.batch_id, p.job_id) ELSE p.key END, p.reached,
         p.fields || coalesce(p.left_over -> 'attributes', l.attributes, r.attributes, '{}') || jsonb_build_object('key', p.key, 'job',
             format('b%s.j%s', p.batch_id, p.job_id)) || CASE WHEN products THEN jsonb_build_object('products', (

@@ -1,8 +1,6 @@
 -- _item_document: what readers see of an item of a source.
--- Called by: list_source_items, line_overview.   Safe to repeat: yes, it only reads.
--- Owner: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._item_document(i weft.source_item) RETURNS jsonb LANGUAGE sql IMMUTABLE
-AS $$
+-- Safe to repeat: yes, it only reads.   Owner: weft_tenant.
+CREATE OR REPLACE FUNCTION weft._item_document(i weft.source_item) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
     SELECT jsonb_build_object('n', i.n, 'key', i.key, 'state', i.state, 'found_at', i.found_at, 'reason', i.reason,
         'parameters', coalesce(i.parameters, '{}'), 'series', i.series,
         'series_at', i.series_at::double precision, 'late', i.late,

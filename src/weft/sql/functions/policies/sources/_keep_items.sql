@@ -1,12 +1,10 @@
 -- _keep_items: keep of jobs that are removed next what the item after theirs in a series goes on from: attributes, state and statuses.
--- Called by: _before_removal.   Safe to repeat: yes; what was kept before stays.
+-- Safe to repeat: yes; what was kept before stays.
 -- Locks: source; source_item.   Plan: the items of the jobs by source_item_job_idx; the jobs by key.
 -- Items are found by the numbers of their jobs: names and attributes may be edited.
 -- A job that neither succeeded nor had a status since it last became ready leaves nothing ({}): its item is passed over.
 -- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._keep_items(of_batch_id bigint, after_job int, last_job int) RETURNS void LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+CREATE OR REPLACE FUNCTION weft._keep_items(of_batch_id bigint, after_job int, last_job int) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM FROM weft.source s WHERE s.source_id IN (SELECT i.source_id FROM weft.source_item i
         WHERE i.batch_id = of_batch_id AND i.job_id > after_job AND i.job_id <= last_job

@@ -1,13 +1,10 @@
 -- _late_items: look which of these items, that get their jobs now, come late: something after them in their series was decided before.
--- Called by: decide_items, which has the source's row.   Safe to repeat: no; a repeat finds none that runs again.
+-- Safe to repeat: no; a repeat finds none that runs again.   For: decide_items, which has the source's row.
 -- Locks: source_item.   Plan: by key; one step along source_item_decided_idx for each item, and one for each that runs again.
 -- reruns: what was decided after them is decided again, as far as each may stand behind the one before it; false: they are marked.
--- Returns: how many came late, and how many run again.
--- Owner: weft_tenant.
+-- Returns: how many came late, and how many run again.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._late_items(of_source_id int, items bigint[], reruns boolean, at timestamptz, OUT n_late int,
-    OUT n_again int) LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+    OUT n_again int) LANGUAGE plpgsql AS $$
 DECLARE
     v_item weft.source_item; v_again bigint[];
 BEGIN

@@ -1,13 +1,11 @@
 -- _save_sources: make the sources of a setup what its file says. One that it has no more ends; one that comes back remembers its items.
--- Called by: save_setup, remove_setup, which have the lock of the setups.   Safe to repeat: yes.
+-- Safe to repeat: yes.   For: save_setup, remove_setup, which have the lock of the setups.
 -- Locks: source (in the order of names, of this setup).   Plan: the sources of a tenant, which are few.
 -- sources: name, owner (a name; null: the caller), billing_project, lifecycle, kind, options, every_s, template.
 -- Returns: the names of those that are new or changed.   Raises WF118 (no such user), WF141 (lifecycle), WF265 (another setup has it).
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._save_sources(of_tenant_id int, of_setup text, of_user_id int, sources jsonb, at timestamptz)
-RETURNS text[] LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+RETURNS text[] LANGUAGE plpgsql AS $$
 DECLARE
     v_one record; v_old weft.source; v_user int; v_new text[] := '{}';
 BEGIN

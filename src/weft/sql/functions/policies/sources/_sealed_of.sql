@@ -1,11 +1,9 @@
 -- _sealed_of: what is encrypted that a reading of a source needs: secrets that its options name, and of kind `s3` the store;
 --   and of `amqp` and `kafka` the tenant, which is not encrypted.
--- Called by: due_sources, try_source.   Safe to repeat: yes, it only reads.   Plan: by key.
+-- Safe to repeat: yes, it only reads.   Plan: by key.
 -- Returns: as _secrets_of; `store`: as find_store, its body in base64 (null: there is no such store). NULL: it needs nothing.
 -- Owner: weft_system.  Granted to: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._sealed_of(of_source weft.source) RETURNS jsonb LANGUAGE plpgsql STABLE
-AS $$
-#variable_conflict use_column
+CREATE OR REPLACE FUNCTION weft._sealed_of(of_source weft.source) RETURNS jsonb LANGUAGE plpgsql STABLE AS $$
 DECLARE
     v_secrets jsonb := weft._secrets_of(of_source.tenant_id, of_source.user_id, of_source.options::text);
 BEGIN

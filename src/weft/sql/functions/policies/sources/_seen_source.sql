@@ -1,10 +1,6 @@
 -- _seen_source: the source of this name, if the caller sees it.
--- Called by: get_source, list_source_items, change_source, rerun_series, try_source.   Safe to repeat: yes, it only reads.
--- Plan: by key.   Raises WF143.
--- Owner: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._seen_source(of_tenant_id int, of_name text) RETURNS weft.source LANGUAGE plpgsql STABLE
-AS $$
-#variable_conflict use_column
+-- Safe to repeat: yes, it only reads.   Plan: by key.   Raises WF143.   Owner: weft_tenant.
+CREATE OR REPLACE FUNCTION weft._seen_source(of_tenant_id int, of_name text) RETURNS weft.source LANGUAGE plpgsql STABLE AS $$
 DECLARE
     v_source weft.source;
 BEGIN

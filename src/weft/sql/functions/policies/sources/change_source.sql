@@ -1,13 +1,10 @@
 -- change_source: pause a source or let it go on; or let what it found since a date become jobs once more, and read it again.
--- Called by: Store.change_source (api).   Safe to repeat: yes; a replay with its idempotency key.
+-- Safe to repeat: yes; a replay with its idempotency key.
 -- Locks: source; source_item.   Plan: by key; the items since then.   Raises WF143, WF201.
 -- paused NULL: as it is.   replay_since NULL: nothing is repeated.   Items that are being submitted, or wait, are left alone.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.change_source(tenant_id int, of_name text, paused boolean, replay_since timestamptz,
-    user_id int, idempotency_key text, digest bytea, at timestamptz DEFAULT clock_timestamp()) RETURNS void
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+    user_id int, idempotency_key text, digest bytea, at timestamptz DEFAULT clock_timestamp()) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_source weft.source; v_paused boolean; v_again int;
 BEGIN

@@ -1,6 +1,5 @@
 -- decide_items: store what becomes of items that an api has taken. Those that are ready are a new set, whose jobs it submits now.
--- Called by: Store.decide_items (api).   Safe to repeat: yes; a repeat begins another set.
--- Locks: source; as _record_submitted; source_item.   Plan: by key.
+-- Safe to repeat: yes; a repeat begins another set.   Locks: source; as _record_submitted; source_item.   Plan: by key.
 -- reruns: what was decided after an item that comes late in its series is decided again (_late_items).
 -- decisions: [{n, state, document, reason, due_in_s, parameters}]; document: of the job, if ready.   at: its day is that of the batch.
 -- Returns: bunch, batch_id (NULL: a new batch), batch_day; how many items came late, and how many run again. No row: nothing
@@ -8,9 +7,7 @@
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.decide_items(tenant_id int, of_source_id int, taking bigint, decisions jsonb, reruns boolean,
     at timestamptz DEFAULT clock_timestamp()) RETURNS TABLE (bunch int, batch_id bigint, batch_day date, n_late int, n_again int)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+LANGUAGE plpgsql AS $$
 DECLARE
     v_source weft.source; v_day date := (decide_items.at AT TIME ZONE 'UTC')::date; v_batch bigint;
     v_new bigint[]; v_late record;

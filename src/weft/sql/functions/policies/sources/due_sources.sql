@@ -1,13 +1,10 @@
 -- due_sources: the sources that are to be read now, besides these.
--- Called by: DriverStore.due_sources.   Safe to repeat: yes, it only reads.   Locks: as _check_term.   Plan: by date.
+-- Safe to repeat: yes, it only reads.   Locks: as _check_term.   Plan: by date.
 -- Returns: the longest due first; its options have values instead of `${param.NAME}`; sealed: as _sealed_of.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.due_sources(epoch bigint, busy int[], limit_rows int, at timestamptz DEFAULT clock_timestamp())
 RETURNS TABLE (source_id int, name text, kind text, options jsonb, every_s double precision, generation int, cursor jsonb, n_failures int,
-    sealed jsonb)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+    sealed jsonb) LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._check_term(due_sources.epoch);
     RETURN QUERY

@@ -1,13 +1,10 @@
 -- end_items: record the jobs of the set of items that was submitted, and let the source go.
--- Called by: Store.end_items (api).   Safe to repeat: yes; a repeat changes nothing.
--- Locks: source; source_item.   Plan: by key and source_item_ready_idx.
+-- Safe to repeat: yes; a repeat changes nothing.   Locks: source; source_item.   Plan: by key and source_item_ready_idx.
 -- What is left waits behind what other sources have by then, so that a backlog of one holds up no other.
 -- job_ids: of the items in the order of their numbers; empty: nothing was ready.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.end_items(tenant_id int, of_source_id int, taking bigint, batch_id bigint, job_ids int[],
-    at timestamptz DEFAULT clock_timestamp()) RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+    at timestamptz DEFAULT clock_timestamp()) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._as_tenant(end_items.tenant_id);
     IF (weft._taken_source(of_source_id, taking)).source_id IS NULL THEN

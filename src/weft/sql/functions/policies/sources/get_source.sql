@@ -1,10 +1,6 @@
 -- get_source: a source, with the number of its items by state.
--- Called by: Store.get_source (api).   Safe to repeat: yes, it only reads.   Plan: source by key, its items.   Raises WF143.
--- Owner: weft_tenant.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.get_source(tenant_id int, of_name text) RETURNS jsonb LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+-- Safe to repeat: yes, it only reads.   Plan: source by key, its items.   Raises WF143.   Owner: weft_tenant.  Granted to: weft_api.
+CREATE OR REPLACE FUNCTION weft.get_source(tenant_id int, of_name text) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
     v_source weft.source;
 BEGIN

@@ -1,14 +1,11 @@
 -- list_source_items: a page of the items of a source, the newest first.
--- Called by: Store.list_source_items (api).   Safe to repeat: yes, it only reads.   Plan: by key, from the end.   Raises WF143.
+-- Safe to repeat: yes, it only reads.   Plan: by key, from the end.   Raises WF143.
 -- before: only older ones; NULL: from the newest.   of_state: only these; NULL: all.   of_series: only those of this series.
 --   of_key: only this one.
--- Returns: documents.
--- Owner: weft_tenant.  Granted to: weft_api.
+-- Returns: documents.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_source_items(tenant_id int, of_name text, before bigint, of_state text, of_series text,
     of_key text, limit_rows int)
-RETURNS SETOF jsonb LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+RETURNS SETOF jsonb LANGUAGE plpgsql AS $$
 DECLARE
     v_source weft.source;
 BEGIN

@@ -1,11 +1,7 @@
 -- list_sources: a page of the sources of a tenant that the caller sees, in the order of their names.
--- Called by: Store.list_sources (api).   Safe to repeat: yes, it only reads.   Plan: the sources of a tenant, which are few.
--- Returns: documents.
+-- Safe to repeat: yes, it only reads.   Plan: the sources of a tenant, which are few.   Returns: documents.
 -- Owner: weft_tenant.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.list_sources(tenant_id int, after text, limit_rows int) RETURNS SETOF jsonb
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+CREATE OR REPLACE FUNCTION weft.list_sources(tenant_id int, after text, limit_rows int) RETURNS SETOF jsonb LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._as_tenant(list_sources.tenant_id);
     RETURN QUERY SELECT weft._source_document(s) FROM weft.source s

@@ -1,5 +1,5 @@
 -- order_items: tell in which series items are that an api has taken, and what is before each of them there.
--- Called by: Store.order_items (api).   Safe to repeat: yes.
+-- Safe to repeat: yes.
 -- One that runs again also waits until the job that it had before has ended.
 -- Locks: source; source_item.   Plan: by key; the item before by source_item_before_idx, from the end; its job, status and label by key.
 -- products: whether those of the job before are wanted, too.
@@ -9,9 +9,7 @@
 --   there is none). NULL: the source was taken again; or it has new items whose series is not known yet.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.order_items(tenant_id int, of_source_id int, taking bigint, items jsonb, skip text[], until text,
-    within_s double precision, products boolean) RETURNS jsonb LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+    within_s double precision, products boolean) RETURNS jsonb LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._as_tenant(order_items.tenant_id);
     IF (weft._taken_source(of_source_id, taking)).source_id IS NULL THEN

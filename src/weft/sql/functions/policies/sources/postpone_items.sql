@@ -1,11 +1,8 @@
 -- postpone_items: let a source go whose items could not become jobs now, and try again later.
--- Called by: Store.postpone_items (api).   Safe to repeat: yes; a repeat changes nothing.
--- Locks: source; as _record_submitted.   Plan: by key.
+-- Safe to repeat: yes; a repeat changes nothing.   Locks: source; as _record_submitted.   Plan: by key.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.postpone_items(tenant_id int, of_source_id int, taking bigint, error text, wait_s double precision,
-    at timestamptz DEFAULT clock_timestamp()) RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+    at timestamptz DEFAULT clock_timestamp()) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_source weft.source;
 BEGIN

@@ -1,14 +1,10 @@
 -- rerun_series: let the items of a series from a point on be decided again, one after another, as if they had just been found.
--- Called by: Store.rerun_series (api).   Safe to repeat: with its idempotency key; else those that have their jobs by then run once more.
+-- Safe to repeat: with its idempotency key; else those that have their jobs by then run once more.
 -- Locks: source; source_item.   Plan: by key; the items by source_item_decided_idx.   Raises WF143, WF201.
 -- since: as series_at.   Items that are being submitted, or wait, are left alone.
--- Returns: how many run again.
--- Owner: weft_tenant.  Granted to: weft_api.
+-- Returns: how many run again.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.rerun_series(tenant_id int, of_name text, of_series text, since numeric,
-    user_id int, idempotency_key text, digest bytea, at timestamptz DEFAULT clock_timestamp()) RETURNS int
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+    user_id int, idempotency_key text, digest bytea, at timestamptz DEFAULT clock_timestamp()) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
     v_source weft.source; v_again int;
 BEGIN

@@ -1,10 +1,7 @@
 -- sources_due: when the next source is read, besides these, if no notice comes before.
--- Called by: DriverStore.sources_due.   Safe to repeat: yes, it only reads.   Locks: as _check_term.   Plan: as _sources_due.
--- Returns: how long until then, negative if it is overdue; NULL if there is none.
--- Owner: weft_system.  Granted to: weft_driver.
-CREATE OR REPLACE FUNCTION weft.sources_due(epoch bigint, busy int[]) RETURNS interval LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path = pg_catalog, pg_temp
-AS $$
+-- Safe to repeat: yes, it only reads.   Locks: as _check_term.   Plan: as _sources_due.
+-- Returns: how long until then, negative if it is overdue; NULL if there is none.   Owner: weft_system.  Granted to: weft_driver.
+CREATE OR REPLACE FUNCTION weft.sources_due(epoch bigint, busy int[]) RETURNS interval LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._check_term(sources_due.epoch);
     RETURN weft._sources_due(busy);

@@ -1,15 +1,11 @@
 -- store_items: keep what a reading of a source has found, with where the next one begins and when.
--- Called by: DriverStore.store_items.   Safe to repeat: yes; an item whose key is known is the same.
--- Locks: as _check_epoch; source; source_item.   Plan: by keys.
+-- Safe to repeat: yes; an item whose key is known is the same.   Locks: as _check_epoch; source; source_item.   Plan: by keys.
 -- items: [{key, fields, error}], the oldest first; fields null: they could not be read, which the error says. A refused item that is
 --   found with other fields is new again.   error: why the reading failed; NULL: it did not.
 -- Returns: how many items are new; NULL: the source is another one by now, or stopped, and nothing was kept.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.store_items(epoch bigint, of_source_id int, generation int, items jsonb, cursor jsonb,
-    next_in_s double precision, error text, at timestamptz DEFAULT clock_timestamp()) RETURNS int LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+    next_in_s double precision, error text, at timestamptz DEFAULT clock_timestamp()) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
     v_source weft.source; v_new int;
 BEGIN

@@ -1,6 +1,5 @@
 -- take_source: a source of which this api makes jobs, before any other api tries: the set that is being submitted, or items to decide.
--- Called by: Store.take_source (api).   Safe to repeat: yes; what a lost reply took comes again when its time is over.
--- Locks: source (SKIP LOCKED).
+-- Safe to repeat: yes; what a lost reply took comes again when its time is over.   Locks: source (SKIP LOCKED).
 -- Tenants in turn: that of which none was taken for the longest time, and of its sources the one that waits longest.
 -- Plan: by source_work_at_idx; the last taking of each tenant by source_taken_at_idx;
 --   items by source_item_ready_idx and source_item_due_idx.
@@ -9,10 +8,7 @@
 -- Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.take_source(limit_rows int, lease_s double precision, at timestamptz DEFAULT clock_timestamp())
 RETURNS TABLE (source_id int, name text, lifecycle text, billing_project text, template jsonb, taking bigint, bunch int, batch_id bigint,
-    batch_day date, items jsonb, tenant_id int, user_id int, user_name text, role text, sealed jsonb)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+    batch_day date, items jsonb, tenant_id int, user_id int, user_name text, role text, sealed jsonb) LANGUAGE plpgsql AS $$
 DECLARE
     v_source weft.source; v_items jsonb;
 BEGIN

@@ -1,16 +1,13 @@
 -- _admissible_jobs: the first jobs that wait to be admitted by limits that are near, in the order of their priorities, batches and numbers;
 --   those that were admitted before and not claimed come last.
--- Called by: admit_at_limits.   Safe to repeat: yes, it only reads.
+-- Safe to repeat: yes, it only reads.
 -- Plan: held groups by the index of their limit; ready jobs and ranges of a hundred batches at once, by key, some 40,000 rows of all, which
 --   are sorted; of these the first 20,000 are examined at most, one by one, until enough are found: jobs, holds, admissions by key. If none
 --   of these batches has one, of the next hundred, at most ten times.
--- Returns: a row for each job and each limit that holds it, ordered; next_attempt: the one that would be admitted.
--- Owner: weft_system.
+-- Returns: a row for each job and each limit that holds it, ordered; next_attempt: the one that would be admitted.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._admissible_jobs(of_limit_ids int[], limit_jobs int, at timestamptz)
-RETURNS TABLE (place bigint, batch_id bigint, job_id int, next_attempt smallint, limit_id int, used_per_hour numeric) LANGUAGE plpgsql
-STABLE
-AS $$
-#variable_conflict use_column
+RETURNS TABLE (place bigint, batch_id bigint, job_id int, next_attempt smallint, limit_id int, used_per_hour numeric)
+LANGUAGE plpgsql STABLE AS $$
 DECLARE
     v_card smallint := weft._rate_card_at(_admissible_jobs.at);
     v_batches bigint[]; v_after bigint := 0; v_each int; v_next record; v_seen int; v_is_old boolean;

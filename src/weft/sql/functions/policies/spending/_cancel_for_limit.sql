@@ -1,12 +1,10 @@
 -- _cancel_for_limit: one bounded step at a limit that cancels: cancel its group, or the open batches of its project or user; then release
 --   what an earlier pause held, so that the sweeps end it. Jobs with `always_run` are no exception: by them
 --   anybody could spend without end.
--- Called by: apply_limits.   Safe to repeat: yes.   Returns: how many groups; 0: nothing is left.
--- Locks: as _cancel_group (a group per call); as _resume_for_limit (instead); as _announce.
--- Plan: as _groups_of_limit; cancels by key.
+-- Safe to repeat: yes.   Returns: how many groups; 0: nothing is left.
+-- Locks: as _cancel_group (a group per call); as _resume_for_limit (instead); as _announce.   Plan: as _groups_of_limit; cancels by key.
 -- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._cancel_for_limit(reached weft.spend_limit, limit_rows int) RETURNS int LANGUAGE plpgsql
-AS $$
+CREATE OR REPLACE FUNCTION weft._cancel_for_limit(reached weft.spend_limit, limit_rows int) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
     v_next record;
 BEGIN

@@ -1,12 +1,10 @@
 -- _groups_of_limit: what a limit holds or cancels: its group, or the batches of its project or user that may have jobs which have not
 --   ended.
--- Called by: _pause_for_limit, _cancel_for_limit, weigh_users.   Safe to repeat: yes, it only reads.
+-- Safe to repeat: yes, it only reads.
 -- Plan: of a project or a user the sums of the tenant's open batches by index, and the deltas that are not folded; batches by key.
 -- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._groups_of_limit(of_limit weft.spend_limit) RETURNS TABLE (batch_id bigint, group_id int) LANGUAGE plpgsql
-STABLE
-AS $$
-#variable_conflict use_column
+CREATE OR REPLACE FUNCTION weft._groups_of_limit(of_limit weft.spend_limit) RETURNS TABLE (batch_id bigint, group_id int)
+LANGUAGE plpgsql STABLE AS $$
 BEGIN
     IF of_limit.batch_id IS NOT NULL THEN
         RETURN QUERY SELECT b.batch_id, of_limit.group_id FROM weft.batch b WHERE b.batch_id = of_limit.batch_id AND NOT b.removing;

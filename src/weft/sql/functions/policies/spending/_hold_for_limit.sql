@@ -1,11 +1,9 @@
 -- _hold_for_limit: hold groups for a limit, with all that they have: that is recorded as their pause. One that is only near holds them with
 --   a door for jobs that it admits, which is no pause. The sweep of holds parks their ready jobs.
--- Called by: _pause_for_limit, _pause_batch, which announce it.   Safe to repeat: yes.
--- Locks: hold_row.   Plan: batches and holds by key.
+-- Safe to repeat: yes.   For: _pause_for_limit, _pause_batch, which announce it.   Locks: hold_row.   Plan: batches and holds by key.
 -- Owner: weft_tenant.  Granted to: weft_system.
 CREATE OR REPLACE FUNCTION weft._hold_for_limit(of_batch_ids bigint[], of_group_ids int[], of_limit weft.spend_limit, at timestamptz)
-RETURNS void LANGUAGE plpgsql
-AS $$
+RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_admits boolean := of_limit.stage <> 'reached'; v_batches bigint[]; v_groups int[]; v_paused bigint[];
 BEGIN

@@ -1,14 +1,12 @@
 -- _let_start: admit these waiting jobs of a batch at the limits that hold them, and offer them, or put them before their gates.
--- Called by: admit_at_limits, which moves ranges and announces.   Safe to repeat: yes.
+-- Safe to repeat: yes.   For: admit_at_limits, which moves ranges and announces.
 -- Locks: batch (shared, tried); job (SKIP LOCKED); as _park_jobs; admission (nobody else); as _unpark (of jobs whose rows are locked).
 -- Plan: everything by key.
 -- job_ids, limit_ids, attempts, per_hours: side by side, a row for each limit of a job.
 -- Jobs whose rows are locked are left, and so are those of a batch that is.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._let_start(of_batch_id bigint, job_ids int[], limit_ids int[], attempts smallint[], per_hours numeric[],
-    at timestamptz) RETURNS void LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+    at timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_job int[]; v_sets int[];
 BEGIN

@@ -1,16 +1,13 @@
 -- _pause_batch: hold a batch that gets ready jobs if its billing project or its user is paused, so that none of them starts; or near a
 --   limit, so that the driver admits what fits below it. What cancels at its limit takes no jobs any more.
--- Called by: _after_visible and _after_retry; their callers announce it.   Safe to repeat: yes.
+-- Safe to repeat: yes.   For: _after_visible and _after_retry; their callers announce it.
 -- may_move: whether the jobs are the first of their batch, so that they can be submitted to another project instead.
 -- The hold is dated now: much of the transaction may lie behind, in which jobs of the batch were claimed.
 -- Limits of the batch and its groups are not asked: their holds stay, whatever comes into the batch.
 -- Locks: spend_limit (shared, in order: who reaches the limit waits for this transaction and then finds the batch open, or is seen here);
 --   as _hold_for_limit.
--- Plan: batch and limits by key; without limits it costs this look.   Raises WF135.
--- Owner: weft_tenant.  Granted to: weft_system.
-CREATE OR REPLACE FUNCTION weft._pause_batch(of_batch_id bigint, may_move boolean) RETURNS void LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+-- Plan: batch and limits by key; without limits it costs this look.   Raises WF135.   Owner: weft_tenant.  Granted to: weft_system.
+CREATE OR REPLACE FUNCTION weft._pause_batch(of_batch_id bigint, may_move boolean) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_limit weft.spend_limit;
 BEGIN

@@ -1,11 +1,9 @@
 -- _pause_for_limit: one bounded step of a pause: hold the group of a limit, or the open batches of its project or user; then stop what
 --   runs in them. A limit that is only near holds them as well, so that no job starts which it does not admit; what runs goes on.
--- Called by: apply_limits.   Safe to repeat: yes.   Returns: how many groups or attempts; 0: nothing is left.
+-- Safe to repeat: yes.   Returns: how many groups or attempts; 0: nothing is left.
 -- Locks: batch (exclusive, in order); as _stop_for_limit (instead); admission (nobody else); as _hold_for_limit; as _announce.
--- Plan: as _groups_of_limit; holds by key; open admissions by the index of their limit; as _stop_for_limit.
--- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._pause_for_limit(of_limit weft.spend_limit, limit_rows int) RETURNS int LANGUAGE plpgsql
-AS $$
+-- Plan: as _groups_of_limit; holds by key; open admissions by the index of their limit; as _stop_for_limit.   Owner: weft_system.
+CREATE OR REPLACE FUNCTION weft._pause_for_limit(of_limit weft.spend_limit, limit_rows int) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
     v_batches bigint[]; v_groups int[]; v_batch bigint;
 BEGIN

@@ -1,11 +1,10 @@
 -- _project_forecasts: limits of what the tenant's billing projects may cost, and when they are reached if what runs goes on: fields of
 --   their documents.
--- Called by: list_projects.   Safe to repeat: yes, it only reads.   Plan: limits by key; as _spending, of projects that have a limit.
+-- Safe to repeat: yes, it only reads.   Plan: limits by key; as _spending, of projects that have a limit.
 -- Returns: no row for a project without a limit. `limit_in_s`: NULL if nothing runs, it is reached, or there is none.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._project_forecasts(of_project_ids int[]) RETURNS TABLE (project_id int, facts jsonb)
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE sql STABLE SECURITY DEFINER AS $$
     WITH limited AS MATERIALIZED (
         SELECT l.* FROM weft.spend_limit l
         WHERE l.project_id = ANY (of_project_ids) AND l.measure = 'cost' AND l.tenant_id = current_setting('weft.tenant')::int)

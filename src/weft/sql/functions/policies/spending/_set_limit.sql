@@ -1,12 +1,11 @@
 -- _set_limit: change what a patch names of the limit of a billing project, a user or a group, in one measure; the driver hears of it and
 --   acts at once.
--- Called by: _set_project_limit, set_limit.   Safe to repeat: yes.   Locks: spend_limit.   Plan: by key.
+-- Safe to repeat: yes.   Locks: spend_limit.   Plan: by key.
 -- of: the tenant, the measure, and the project, the user, or the batch and the group.
 -- patch: any of amount_max, amount_soft_max (null: none) and on_limit.   Returns: the number of the limit.   Raises WF140 (one of the two
 --   amounts is given, and the soft one is above the other, given or stored).
 -- Owner: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._set_limit(of weft.spend_limit, patch jsonb) RETURNS int LANGUAGE plpgsql
-AS $$
+CREATE OR REPLACE FUNCTION weft._set_limit(of weft.spend_limit, patch jsonb) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
     v_limit weft.spend_limit;
 BEGIN

@@ -1,14 +1,12 @@
 -- _stop_for_limit: stop attempts in groups that a limit holds, as if others needed their room: their workers are told to stop them, and
 --   the reports of their ends make their jobs ready again, with the reason preempted. What is claimed and not started goes back, too.
--- Called by: _pause_for_limit.   Safe to repeat: yes, an attempt is stopped once.   Returns: how many.
+-- Safe to repeat: yes, an attempt is stopped once.   Returns: how many.
 -- It must not bring a job nearer to the end that many losses are (losses_max, or its last try): a loss is taken off before it is
 -- added.
 -- Locks: job (in key order).   Plan: held groups by the index of their limit; as _live_attempts of the workers that have claimed jobs of
 --   them; jobs and preemptions by key.
 -- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._stop_for_limit(of_limit_id int, limit_rows int) RETURNS int LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+CREATE OR REPLACE FUNCTION weft._stop_for_limit(of_limit_id int, limit_rows int) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
     v_batches bigint[]; v_n int;
 BEGIN

@@ -1,13 +1,11 @@
 -- _take_back: close admissions of these limits that are of no use: of attempts that were claimed or ended; and, so that others may
 --   start, of those that no worker claims. Such jobs are parked again.
--- Called by: admit_at_limits.   Safe to repeat: yes, those that are claimed or locked are left.
+-- Safe to repeat: yes, those that are claimed or locked are left.
 -- Locks: job (SKIP LOCKED: a claim holds it); admission (nobody else); as _park_jobs.
 -- Plan: open admissions by the index of their limit; jobs by key.
 -- before: those that were admitted earlier are taken back; NULL: none.
 -- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._take_back(of_limit_ids int[], before timestamptz, limit_jobs int) RETURNS void LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+CREATE OR REPLACE FUNCTION weft._take_back(of_limit_ids int[], before timestamptz, limit_jobs int) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_batch bigint; v_batches bigint[]; v_jobs int[];
 BEGIN

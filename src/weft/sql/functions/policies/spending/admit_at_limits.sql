@@ -1,6 +1,6 @@
 -- admit_at_limits: let jobs start that fit below limits which are near: with all that runs and was admitted, they use less in an hour than
 --   there is room for.
--- Called by: DriverStore.admit_at_limits.   Safe to repeat: yes, the caller takes what was admitted off the rooms.
+-- Safe to repeat: yes, the caller takes what was admitted off the rooms.
 -- Locks: as _check_epoch; as _take_back; as _let_start (rows above); as _move_ranges; as _announce.
 -- Plan: as _admissible_jobs, _take_back and _let_start.
 -- limit_ids, rooms: how much more may be used in an hour, in the measure of each.   patience: after this time an
@@ -9,10 +9,7 @@
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.admit_at_limits(epoch bigint, limit_ids int[], rooms numeric[], limit_jobs int,
     patience interval DEFAULT '3 seconds', at timestamptz DEFAULT clock_timestamp())
-RETURNS TABLE (limit_id int, n_admitted int, is_short boolean) LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-PLAN_BY_INDEX
-AS $$
-#variable_conflict use_column
+RETURNS TABLE (limit_id int, n_admitted int, is_short boolean) LANGUAGE plpgsql PLAN_BY_INDEX AS $$
 DECLARE
     v_rooms numeric[] := rooms; v_next record; v_over int[]; v_short int[] := '{}'; v_batch bigint; v_batches bigint[];
     v_fit weft.admission[] := '{}';

@@ -1,16 +1,13 @@
 -- apply_limits: one bounded step: make batches and groups agree with limits. What belongs to one that is reached is held and what runs
 --   there is stopped, or it is cancelled; what belongs to one that is near is held but for what it admits; what belongs to another one
 --   is released.
--- Called by: DriverStore.sweep, again and again until it returns 0.   Safe to repeat: yes.
+-- Safe to repeat: yes.   For: DriverStore.sweep, again and again until it returns 0.
 -- Locks: as _check_epoch; as _pause_for_limit (instead); as _cancel_for_limit (instead); as _resume_for_limit (instead); spend_limit.
 -- Plan: limits, which are few; groups by key; as these.
 -- A project or user that stays at or near a limit is looked at again: a batch may have been opened by a way that does not ask
 -- (_pause_batch). So is a set: jobs that run may have joined it. The hold of a batch or of another group stays, whatever comes into it.
--- Returns: how many groups and attempts, at least 1 while work remains.
--- Owner: weft_system.  Granted to: weft_driver.
-CREATE OR REPLACE FUNCTION weft.apply_limits(epoch bigint, limit_jobs int) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+-- Returns: how many groups and attempts, at least 1 while work remains.   Owner: weft_system.  Granted to: weft_driver.
+CREATE OR REPLACE FUNCTION weft.apply_limits(epoch bigint, limit_jobs int) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     v_limit weft.spend_limit; v_n int;
 BEGIN

@@ -1,12 +1,9 @@
 -- change_project: close or reopen a billing project, or change its limits.
--- Called by: Store.change_project (api).   Safe to repeat: yes.
--- Locks: as _lock_project; project; as _set_project_limit.   Plan: project by name.
+-- Safe to repeat: yes.   Locks: as _lock_project; project; as _set_project_limit.   Plan: project by name.
 -- patch: any of closed (boolean) and what _set_project_limit takes.   Raises WF105, WF140.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.change_project(tenant_id int, of_name text, patch jsonb, at timestamptz DEFAULT clock_timestamp())
-RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_project weft.billing_project;
 BEGIN

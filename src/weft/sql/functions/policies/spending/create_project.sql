@@ -1,11 +1,9 @@
 -- create_project: make a billing project, with the caller as its first member.
--- Called by: Store.create_project (api).   Safe to repeat: with an idempotency key.
+-- Safe to repeat: with an idempotency key.
 -- Locks: as _set_project_limit (nobody else).   Raises WF123 (there is one, or was: its name stays on bills).
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.create_project(tenant_id int, user_id int, of_name text, cost_max numeric, idempotency_key text)
-RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_project int;
 BEGIN

@@ -1,13 +1,10 @@
 -- judge_limit: store how far a limit is used, and whether it is near its end, as the driver has decided.
--- Called by: DriverStore.judge_limit.   Safe to repeat: yes.
+-- Safe to repeat: yes.
 -- Locks: as _check_epoch; spend_limit. Whoever makes jobs ready in a limited project or for a limited user shares it, so that
 --   after the commit each of its batches is either seen, or sees the stage.
--- Plan: by key.   Returns: false: the limit was changed meanwhile; look again.
--- Owner: weft_system.  Granted to: weft_driver.
+-- Plan: by key.   Returns: false: the limit was changed meanwhile; look again.   Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.judge_limit(epoch bigint, limit_id int, version int, stage text, near boolean) RETURNS boolean
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._check_epoch(judge_limit.epoch);
     UPDATE weft.spend_limit l SET judged_version = judge_limit.version, stage = judge_limit.stage, near = judge_limit.near,

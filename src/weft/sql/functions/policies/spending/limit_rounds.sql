@@ -1,5 +1,5 @@
 -- limit_rounds: what the driver has to know to decide how far limits are used.
--- Called by: DriverStore.limit_rounds.   Safe to repeat: yes, it only reads.   Locks: as _check_term.
+-- Safe to repeat: yes, it only reads.   Locks: as _check_term.
 -- Plan: nothing if there is no limit; else as _spending; live workers; open admissions of limits that are near, and their jobs, by key.
 -- Returns: one row per limit, but for those of groups that are complete; also for one that was taken away, until that is done.
 --   is_new: no stage was stored since it was changed. could_use_per_hour: if all workers ran nothing but its jobs. admitted_per_hour: of
@@ -8,10 +8,7 @@
 CREATE OR REPLACE FUNCTION weft.limit_rounds(epoch bigint, at timestamptz DEFAULT clock_timestamp())
 RETURNS TABLE (limit_id int, version int, is_new boolean, kind text, name text, tenant text, measure text, amount_max numeric,
     amount_soft_max numeric, on_limit text, stage text, used numeric, used_per_hour numeric, near boolean,
-    could_use_per_hour numeric, admitted_per_hour numeric)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+    could_use_per_hour numeric, admitted_per_hour numeric) LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._check_term(limit_rounds.epoch);
     IF NOT EXISTS (SELECT FROM weft.spend_limit) THEN

@@ -1,14 +1,11 @@
 -- list_limits: documents of limits, in the order of their numbers after one; those that were taken away and are done are not there.
--- Called by: Store.list_limits (api).   Safe to repeat: yes, it only reads.
+-- Safe to repeat: yes, it only reads.
 -- Plan: limits of the tenant by index, a page; as _visible_limits, as _limits_on_batch; as _limit_documents, of a page.
 -- of_user_id: only their own, those of their billing projects and those of batches that they see; NULL: all of the tenant.
 -- of_batch_id: only those of this batch and its groups, its billing project and its user; NULL: all.   Raises WF101.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_limits(tenant_id int, of_user_id int, of_batch_id bigint, after int, limit_rows int)
-RETURNS SETOF jsonb LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-PLAN_IN_ORDER PLAN_ONCE
-AS $$
-#variable_conflict use_column
+RETURNS SETOF jsonb LANGUAGE plpgsql PLAN_IN_ORDER PLAN_ONCE AS $$
 DECLARE
     v_batch weft.batch; v_ids int[];
 BEGIN

@@ -1,14 +1,10 @@
 -- set_limit: change the limit of a billing project, a user, a batch or a group, in one measure.
--- Called by: Store.set_limit (api).   Safe to repeat: yes.
--- Locks: project (if it is one's); as _set_limit.   Plan: by key; projects and users by name.
+-- Safe to repeat: yes.   Locks: project (if it is one's); as _set_limit.   Plan: by key; projects and users by name.
 -- A removed user has limits as well: their batches may wait at one.
 -- kind: project, user (of_name), or group (of_batch_id with the number or the path of a group).   patch: as _set_limit.
--- Returns: its document.   Raises WF101, WF103, WF105, WF118, WF140.
--- Owner: weft_tenant.  Granted to: weft_api.
+-- Returns: its document.   Raises WF101, WF103, WF105, WF118, WF140.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.set_limit(tenant_id int, kind text, of_name text, of_batch_id bigint, group_id int, path text,
-    measure text, patch jsonb) RETURNS jsonb LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+    measure text, patch jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
     v_limit weft.spend_limit; v_project weft.billing_project; v_id int;
 BEGIN

@@ -1,13 +1,11 @@
 -- record_notices: record what is to be sent to subscriptions, and how far events were looked at for it.
--- Called by: DriverStore.record_notices.   Safe to repeat: yes, one delivery for each subscription and event.
+-- Safe to repeat: yes, one delivery for each subscription and event.
 -- Locks: as _check_epoch; subscription (shared, in the order of their ids); term (rows above).   Plan: by key.
 -- notices: [{subscription_id, event_key, url, body}], those of a subscription in order. One that has ended meanwhile gets none.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.record_notices(epoch bigint, notices jsonb, xid bigint, event_id bigint,
     at timestamptz DEFAULT clock_timestamp())
-RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp PLAN_BY_KEY
-AS $$
-#variable_conflict use_column
+RETURNS void LANGUAGE plpgsql PLAN_BY_KEY AS $$
 BEGIN
     PERFORM weft._check_epoch(record_notices.epoch);
     PERFORM FROM weft.subscription s WHERE s.subscription_id IN (SELECT (n ->> 'subscription_id')::bigint

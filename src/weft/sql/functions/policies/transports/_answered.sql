@@ -1,12 +1,10 @@
 -- _answered: the offers that foreign programs answer, with the jobs that wait by them or became of them.
--- Called by: start_answered, end_answered.   Safe to repeat: yes, it only reads.   Plan: by key.
+-- Safe to repeat: yes, it only reads.   Plan: by key.
 -- transport, tenant: where the answers were; with the fence of each offer, which only its message says.
--- Returns: a row per offer and fence, each once, in order; NULL but n: there is no such offer (any more).
--- Owner: weft_system.
+-- Returns: a row per offer and fence, each once, in order; NULL but n: there is no such offer (any more).   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._answered(of_transport text, of_tenant text, offer_ids bigint[], fences uuid[])
 RETURNS TABLE (n bigint, offer_id bigint, batch_id bigint, job_id int, pool_id int, attempt smallint, incarnation_id int,
-    started_at timestamptz) LANGUAGE sql STABLE
-AS $$
+    started_at timestamptz) LANGUAGE sql STABLE AS $$
     SELECT t.n, o.* FROM (
         SELECT DISTINCT ON (u.o, u.f) u.* FROM unnest(offer_ids, fences) WITH ORDINALITY u (o, f, n) ORDER BY u.o, u.f, u.n) t
     LEFT JOIN LATERAL (

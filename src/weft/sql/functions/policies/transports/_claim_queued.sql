@@ -1,18 +1,15 @@
 -- _claim_queued: make queued jobs of one lane and batch attempts of a worker, and note which attempt became of each offer. One that may not
 --   start now, that somebody has, or that this worker cannot run, stays as it is.
--- Called by: claim_offered, start_answered; they have locked the batch.   Safe to repeat: no, as claim_jobs.
+-- Safe to repeat: no, as claim_jobs.   For: claim_offered, start_answered; they have locked the batch.
 -- Plan: everything by key. It runs with the settings of its callers.
 -- Locks: job (SKIP LOCKED); as _note_starts; transport_offer (with the job). Gates were passed before: a job has its places.
--- Returns: one row per attempt, as _record_claim; `with_chunks` adds the specs of the first four if they are small.
--- Owner: weft_system.
+-- Returns: one row per attempt, as _record_claim; `with_chunks` adds the specs of the first four if they are small.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._claim_queued(worker weft.worker_incarnation, of_batch_id bigint, of_lane_id int, offer_ids bigint[],
     call bigint, with_chunks boolean, at timestamptz)
 RETURNS TABLE (
     offer_id bigint, batch_id bigint, job_id int, attempt smallint, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu int,
     spec_first int, runnable_id bigint, chunk bytea
-) LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+) LANGUAGE plpgsql AS $$
 DECLARE
     v_terms record; v_offers bigint[]; v_jobs int[]; v_tids tid[]; v_room int; v_storage_mib bigint; v_gpu int; v_tenant_id int;
     v_card_id smallint := weft._rate_card_at(_claim_queued.at);

@@ -1,12 +1,11 @@
 -- _consumed_lanes: the lanes of each queue that travels over one of these transports and has consumers: how many jobs these run at a time
 --   (of foreign programs: the slots of the queue), how many they have, and how many are offered to them and wait.
--- Called by: offer_jobs.   Safe to repeat: yes, it only reads.   Plan: lanes, which are few; as _consumers; the offers.
+-- Safe to repeat: yes, it only reads.   Plan: lanes, which are few; as _consumers; the offers.
 -- Returns: tenant_id: whose jobs; NULL: of all, for workers of weft. cpu_m, memory_mib: the most that one consumer has.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._consumed_lanes(transports text[])
 RETURNS TABLE (pool_id int, tenant_id int, queue text, transport text, lanes int[], slots int, busy int, waiting int, cpu_m bigint,
-    memory_mib bigint) LANGUAGE sql STABLE
-AS $$
+    memory_mib bigint) LANGUAGE sql STABLE AS $$
     SELECT q.pool_id, NULL::int, q.queue, q.transport, q.lanes, c.slots, o.busy, o.waiting, c.cpu_m, c.memory_mib
     FROM (
         SELECT l.pool_id, l.asks ->> 'queue' AS queue, l.asks ->> 'transport' AS transport, array_agg(l.lane_id) AS lanes

@@ -1,10 +1,7 @@
 -- _end_foreign: record ends of attempts that foreign programs ran: of their use and output nothing is known.
--- Called by: end_answered, tend_foreign.   Safe to repeat: yes.   Locks: as complete_attempts.
--- Plan: as complete_attempts.
--- Owner: weft_system.
+-- Safe to repeat: yes.   Locks: as complete_attempts.   Plan: as complete_attempts.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._end_foreign(of_incarnation_id int, batch_ids bigint[], job_ids int[], attempts smallint[],
-    start_ages_us bigint[], reasons smallint[], exit_codes int[], messages text[], at timestamptz) RETURNS void LANGUAGE plpgsql
-AS $$
+    start_ages_us bigint[], reasons smallint[], exit_codes int[], messages text[], at timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_n int := cardinality(job_ids); v_zeros bigint[] := array_fill(0::bigint, ARRAY[cardinality(job_ids)]);
 BEGIN

@@ -1,14 +1,12 @@
 -- _note_away: one condition for each tenant whose jobs wait for a transport that is away, with the batches of these jobs; or, once it
 --   answers, the end of these conditions.
--- Called by: note_transport.   Safe to repeat: yes.
+-- Safe to repeat: yes.
 -- Locks: condition (in the order of what they test); condition_batch (each batch has one condition of a transport); as _announce.
 -- Plan: as _waiting_for, only while a transport is away; batches and conditions by key.
 -- error: NULL: it answers. Then, and for a tenant none of whose jobs waits, due_conditions forgets the condition; so it does if nobody
 --   looks for a minute.
 -- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._note_away(of_transport text, error text, at timestamptz) RETURNS void LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+CREATE OR REPLACE FUNCTION weft._note_away(of_transport text, error text, at timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_tenants int[]; v_opened boolean;
 BEGIN

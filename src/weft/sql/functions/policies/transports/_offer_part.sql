@@ -1,12 +1,11 @@
 -- _offer_part: offer ready jobs of a queue to its transport, those first that a claim would take first: of the users in `shares` each up to
 --   its share, or of all by load.
--- Called by: offer_jobs, whose settings it has.   Safe to repeat: no.
+-- Safe to repeat: no.   For: offer_jobs, whose settings it has.
 -- Locks: batch (shared, tried); as _pick; as _queue_jobs. It never waits.   Plan: as claim_jobs.
 -- of_tenant_id: whose jobs; NULL: of all.   consumer: the most that one of them has.   Returns: how many.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._offer_part(consumer weft.worker_incarnation, of_tenant_id int, of_queue text, of_transport text,
-    lanes int[], shares weft.shares, limit_jobs int) RETURNS int LANGUAGE plpgsql
-AS $$
+    lanes int[], shares weft.shares, limit_jobs int) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
     v_offer weft.offer; v_terms record; v_picked weft.picked; v_left int := limit_jobs;
 BEGIN

@@ -1,12 +1,9 @@
 -- _queue_jobs: picked jobs are offered to a transport from now on, instead of to workers: they are queued, each with one offer.
--- Called by: _offer_part.   Safe to repeat: no.   Plan: by ctid; offers by job.
--- Locks: job (by the caller); ready_job (by the caller); transport_offer (with the job).
--- Owner: weft_system.
+-- Safe to repeat: no.   Plan: by ctid; offers by job.
+-- Locks: job (by the caller); ready_job (by the caller); transport_offer (with the job).   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._queue_jobs(
     picked weft.picked, offer weft.offer, of_pool_id int, of_queue text, of_transport text, is_foreign boolean, at timestamptz
-) RETURNS void LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     IF offer.runnable_id = 0 THEN
         DELETE FROM weft.ready_job q WHERE q.ctid = ANY (picked.queue_tids);

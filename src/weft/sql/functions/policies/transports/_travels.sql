@@ -1,11 +1,9 @@
 -- _travels: what is known of the way over a transport of a job that waits: since when it is offered, and whether the transport has
 --   confirmed the message; what its consumers can run, and what of this tenant they do run; since when the transport is away, and why.
--- Called by: _why_facts.   Safe to repeat: yes, it only reads.   Plan: lane, offer and state by key; as _consumers; offers of the queue.
--- Returns: NULL: jobs of this lane do not travel.
--- Owner: weft_system.  Granted to: weft_tenant.
+-- Safe to repeat: yes, it only reads.   Plan: lane, offer and state by key; as _consumers; offers of the queue.
+-- Returns: NULL: jobs of this lane do not travel.   Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._travels(of_batch_id bigint, of_job_id int, of_lane_id int, of_pool_id int) RETURNS jsonb
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE sql STABLE SECURITY DEFINER AS $$
     SELECT jsonb_build_object('transport', q.transport, 'since', o.offered_at, 'confirmed', o.confirmed_at IS NOT NULL,
         'foreign', q.is_foreign, 'slots', coalesce(CASE WHEN q.is_foreign THEN q.slots ELSE c.slots END, 0),
         'busy', n.busy, 'offered', n.offered, 'away_since', s.away_since, 'error', s.error)

@@ -1,12 +1,8 @@
 -- acknowledge_dead_message: note that a person has seen to a dead message. It leaves the list, and stays as long as others.
--- Called by: Store.acknowledge_dead_message (api).   Safe to repeat: yes, the first note stays.
--- Locks: dead_message.   Plan: by key.
--- Returns: its document; NULL: there is none.
+-- Safe to repeat: yes, the first note stays.   Locks: dead_message.   Plan: by key.   Returns: its document; NULL: there is none.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.acknowledge_dead_message(tenant_id int, of_dead_id bigint, note text, actor text,
-    at timestamptz DEFAULT clock_timestamp()) RETURNS jsonb LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+    at timestamptz DEFAULT clock_timestamp()) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
     v_message weft.dead_message;
 BEGIN

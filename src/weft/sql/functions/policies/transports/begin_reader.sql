@@ -1,13 +1,10 @@
 -- begin_reader: where somebody outside goes on with the events of a tenant, and as whom they see them. A new reader begins now.
--- Called by: DriverStore.begin_reader.   Safe to repeat: yes.   Locks: as _check_epoch.   Plan: tenant and user by name; by key.
+-- Safe to repeat: yes.   Locks: as _check_epoch.   Plan: tenant and user by name; by key.
 -- Returns: no row if there is no such user. removed: the events after its position were removed; then the position is that of the
 --   last one that was.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.begin_reader(epoch bigint, reader text, of_tenant text, of_user text)
-RETURNS TABLE (tenant_id int, user_id int, user_name text, role text, xid bigint, event_id bigint, removed boolean)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+RETURNS TABLE (tenant_id int, user_id int, user_name text, role text, xid bigint, event_id bigint, removed boolean) LANGUAGE plpgsql AS $$
 DECLARE
     v_user weft.tenant_user;
 BEGIN

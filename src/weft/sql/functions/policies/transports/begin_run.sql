@@ -1,14 +1,11 @@
 -- begin_run: a record of a topic asks for a run: it is the owner's from now on, unless it has ended or another incarnation that lives has
 --   it. One whose owner has ended before it is run again.
--- Called by: WorkerStore.begin_run (worker agent).   Safe to repeat: yes: what an owner has stays its own.
+-- Safe to repeat: yes: what an owner has stays its own.
 -- Locks: topic_run (SKIP LOCKED); topic_run (one row).   Plan: by key; a few old ones by date; the owner by its name.
 -- keep_s: what began longer ago is forgotten.
--- Returns: run; running: another has it; success; failure, with its error.
--- Owner: weft_system.  Granted to: weft_worker.
+-- Returns: run; running: another has it; success; failure, with its error.   Owner: weft_system.  Granted to: weft_worker.
 CREATE OR REPLACE FUNCTION weft.begin_run(of_event_id uuid, owner text, keep_s double precision, at timestamptz DEFAULT clock_timestamp())
-RETURNS TABLE (answer text, error text) LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+RETURNS TABLE (answer text, error text) LANGUAGE plpgsql AS $$
 DECLARE
     v_run weft.topic_run;
 BEGIN

@@ -1,5 +1,5 @@
 -- claim_offered: a worker has heard of these offers by messages of a queue: make its own what it may have, and say what is with the others.
--- Called by: WorkerStore.claim_offered (worker agent).   Safe to repeat: as claim_jobs; what a worker has got is `elsewhere` then.
+-- Safe to repeat: as claim_jobs; what a worker has got is `elsewhere` then.
 -- Locks: incarnation (shared, tried); batch (shared, tried); as _claim_queued; as _announce.
 --   It waits for no job.
 -- Plan: everything by key. transport, tenant, queue: where the messages were; what they say is not believed.
@@ -12,10 +12,7 @@ CREATE OR REPLACE FUNCTION weft.claim_offered(
 ) RETURNS TABLE (
     answer text, offer_id bigint, batch_id bigint, job_id int, attempt smallint, cpu_m bigint, memory_mib bigint, storage_mib bigint,
     gpu int, spec_first int, runnable_id bigint, chunk bytea
-) LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp PLAN_BY_KEY PLAN_ONCE
-AS $$
-#variable_conflict use_column
+) LANGUAGE plpgsql PLAN_BY_KEY PLAN_ONCE AS $$
 DECLARE
     v_worker weft.worker_incarnation; v_known record; v_one record; v_fits bigint[]; v_got bigint[] := '{}';
     v_cpu bigint := budget_cpu_m; v_memory bigint := budget_memory_mib;

@@ -1,11 +1,9 @@
 -- confirm_offers: their transport has confirmed the messages of these offers. They are sent again only if nobody claims them for a minute,
 --   then two, four, … at most an hour; never to foreign programs, which would run them twice.
--- Called by: DriverStore.confirm_offers.   Safe to repeat: yes.   Plan: by key.
+-- Safe to repeat: yes.   Plan: by key.
 -- Locks: as _check_epoch; transport_offer (SKIP LOCKED: whoever holds one claims or withdraws it, and it needs no confirm).
 -- Owner: weft_system.  Granted to: weft_driver.
-CREATE OR REPLACE FUNCTION weft.confirm_offers(epoch bigint, offer_ids bigint[]) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE OR REPLACE FUNCTION weft.confirm_offers(epoch bigint, offer_ids bigint[]) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._check_epoch(confirm_offers.epoch);
     WITH sent AS (

@@ -1,13 +1,11 @@
 -- end_answered: foreign programs say how the jobs of these offers have ended. Those of one worker in a call: others are `not_now`.
--- Called by: DriverStore.end_answered, after start_answered.   Safe to repeat: yes: an end is recorded once.
+-- Safe to repeat: yes: an end is recorded once.   For: DriverStore.end_answered, after start_answered.
 -- Locks: as _check_epoch; as _end_foreign (of one worker); transport_offer (SKIP LOCKED).   Plan: as _answered; as complete_attempts.
 -- reasons: NULL: the job succeeded.
 -- Returns: a word per offer, in order: `ended`; `not_now`: ask again; `settled`: it is no attempt that runs.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.end_answered(epoch bigint, transport text, tenant text, offer_ids bigint[], fences uuid[],
-    reasons smallint[], exit_codes int[], messages text[], at timestamptz DEFAULT clock_timestamp()) RETURNS text[]
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
+    reasons smallint[], exit_codes int[], messages text[], at timestamptz DEFAULT clock_timestamp()) RETURNS text[] LANGUAGE plpgsql AS $$
 DECLARE
     v_words text[] := array_fill('settled'::text, ARRAY[cardinality(offer_ids)]); v_set record; v_of int; v_n bigint;
 BEGIN

@@ -1,11 +1,7 @@
 -- end_dead_messages: forget messages that were sent again.
--- Called by: DriverStore.end_dead_messages.   Safe to repeat: yes.
--- Locks: as _check_epoch; dead_message (in the order of their numbers).   Plan: by key.
+-- Safe to repeat: yes.   Locks: as _check_epoch; dead_message (in the order of their numbers).   Plan: by key.
 -- Owner: weft_system.  Granted to: weft_driver.
-CREATE OR REPLACE FUNCTION weft.end_dead_messages(epoch bigint, dead_ids bigint[]) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+CREATE OR REPLACE FUNCTION weft.end_dead_messages(epoch bigint, dead_ids bigint[]) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._check_epoch(end_dead_messages.epoch);
     DELETE FROM weft.dead_message d USING (

@@ -1,12 +1,9 @@
 -- end_foreign_commands: foreign programs were told these, or nobody listens.
--- Called by: DriverStore.end_foreign_commands.   Safe to repeat: yes.
--- Locks: as _check_epoch; transport_cancel; as acknowledge_commands.   Plan: by key.
+-- Safe to repeat: yes.   Locks: as _check_epoch; transport_cancel; as acknowledge_commands.   Plan: by key.
 -- offer_ids: those that are worthless. The others: as take_foreign_commands gave them; outcomes: empty, or why it was not told.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.end_foreign_commands(epoch bigint, offer_ids bigint[], command_ids bigint[], incarnation_ids int[],
-    attempts smallint[], outcomes text[], at timestamptz DEFAULT clock_timestamp()) RETURNS void
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
+    attempts smallint[], outcomes text[], at timestamptz DEFAULT clock_timestamp()) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._check_epoch(end_foreign_commands.epoch);
     DELETE FROM weft.transport_cancel c WHERE c.offer_id = ANY (end_foreign_commands.offer_ids);

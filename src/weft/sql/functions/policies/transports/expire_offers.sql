@@ -1,15 +1,10 @@
 -- expire_offers: jobs whose offers no foreign program has answered for longer than their queues allow (queued_s) are ready again. Their
 --   messages are worthless from now on.
--- Called by: DriverStore.expire_offers.   Safe to repeat: yes.
--- Locks: as _check_epoch; job (SKIP LOCKED, in key order); as _unqueue_jobs; as _announce.
+-- Safe to repeat: yes.   Locks: as _check_epoch; job (SKIP LOCKED, in key order); as _unqueue_jobs; as _announce.
 -- Plan: the offers, which are few; jobs by key.   transports, tenants, listening_s: as tend_foreign.
--- Returns: how many, by transport and queue.
--- Owner: weft_system.  Granted to: weft_driver.
+-- Returns: how many, by transport and queue.   Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.expire_offers(epoch bigint, transports text[], tenants text[], listening_s double precision[],
-    at timestamptz DEFAULT clock_timestamp()) RETURNS TABLE (transport text, queue text, n_jobs bigint)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+    at timestamptz DEFAULT clock_timestamp()) RETURNS TABLE (transport text, queue text, n_jobs bigint) LANGUAGE plpgsql AS $$
 DECLARE
     v_batch bigint[]; v_job int[]; v_tenant int[]; v_s int[]; v_new record;
 BEGIN

@@ -1,11 +1,7 @@
 -- get_dead_message: a dead message with what is kept of its body.
--- Called by: Store.get_dead_message (api).   Safe to repeat: yes, it only reads.   Plan: by key.
--- Returns: its document; NULL: there is none.
+-- Safe to repeat: yes, it only reads.   Plan: by key.   Returns: its document; NULL: there is none.
 -- Owner: weft_tenant.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.get_dead_message(tenant_id int, of_dead_id bigint) RETURNS jsonb LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+CREATE OR REPLACE FUNCTION weft.get_dead_message(tenant_id int, of_dead_id bigint) RETURNS jsonb LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._as_tenant(get_dead_message.tenant_id);
     RETURN (SELECT weft._dead_document(d) || jsonb_build_object('body', translate(encode(d.body, 'base64'), E'\n', ''))

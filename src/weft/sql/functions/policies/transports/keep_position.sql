@@ -1,10 +1,6 @@
 -- keep_position: the events up to this one have been told to this reader.
--- Called by: DriverStore.keep_position.   Safe to repeat: yes.   Locks: as _check_epoch; term (rows above).   Plan: by key.
--- Owner: weft_system.  Granted to: weft_driver.
-CREATE OR REPLACE FUNCTION weft.keep_position(epoch bigint, reader text, xid bigint, event_id bigint) RETURNS void
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+-- Safe to repeat: yes.   Locks: as _check_epoch; term (rows above).   Plan: by key.   Owner: weft_system.  Granted to: weft_driver.
+CREATE OR REPLACE FUNCTION weft.keep_position(epoch bigint, reader text, xid bigint, event_id bigint) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._check_epoch(keep_position.epoch);
     UPDATE weft.event_reader r SET xid = keep_position.xid::text::xid8, event_id = keep_position.event_id

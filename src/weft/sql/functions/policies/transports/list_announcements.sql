@@ -1,6 +1,6 @@
 -- list_announcements: what is to be told outside of the next events of a tenant: jobs that have come through a door with ids of its own,
 --   and those of them that have failed for good. A reader that is new begins now.
--- Called by: DriverStore.list_announcements.   Safe to repeat: yes; keep_position goes on.
+-- Safe to repeat: yes; keep_position goes on.
 -- Locks: as _check_epoch.   Plan: events by key from the position on, as list_events; their batches and jobs by
 --   key.
 -- Returns: xid, event_id: the position after these; behind: whether there is more, now or when older writers have committed;
@@ -8,9 +8,7 @@
 --   no such tenant.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.list_announcements(epoch bigint, reader text, tenant text, door text, limit_rows int) RETURNS jsonb
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp PLAN_BY_KEY
-AS $$
-#variable_conflict use_column
+LANGUAGE plpgsql PLAN_BY_KEY AS $$
 DECLARE
     v_tenant int; v_reader weft.event_reader; v_behind boolean; v_horizon xid8 := pg_snapshot_xmin(pg_current_snapshot()); v_answer jsonb;
 BEGIN

@@ -1,12 +1,9 @@
 -- list_foreign: the tenants whose queues foreign programs consume over these transports, and the pools with attempts of such programs.
--- Called by: DriverStore.list_foreign.   Safe to repeat: yes, it only reads.   Locks: as _check_term.
--- Plan: queues of tenants and live workers, which are few.
+-- Safe to repeat: yes, it only reads.   Locks: as _check_term.   Plan: queues of tenants and live workers, which are few.
 -- Returns: transport, tenant and pool of a queue; a pool alone: what foreign programs run there may be of a queue that was removed.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.list_foreign(epoch bigint, transports text[])
-RETURNS TABLE (transport text, tenant text, pool_id int) LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+RETURNS TABLE (transport text, tenant text, pool_id int) LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._check_term(list_foreign.epoch);
     RETURN QUERY

@@ -1,12 +1,10 @@
 -- list_transports: what is known of these connections, and of the queues of a tenant that travel over them.
--- Called by: Store.list_transports (api).   Safe to repeat: yes, it only reads.
+-- Safe to repeat: yes, it only reads.
 -- Plan: states by key; queues of the tenant; their offers, at most twice the slots of consumers; as _consumers.
 -- Returns: in the order of the names; queues in the order of theirs. offered: jobs that nobody has taken; unconfirmed: of these, those
 --   whose message is not confirmed; sent_again: those that were sent more than once; in_flight: jobs that were taken.
 -- Owner: weft_system.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.list_transports(of_tenant_id int, names text[]) RETURNS SETOF jsonb LANGUAGE sql STABLE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE OR REPLACE FUNCTION weft.list_transports(of_tenant_id int, names text[]) RETURNS SETOF jsonb LANGUAGE sql STABLE AS $$
     SELECT jsonb_build_object('transport', n.name, 'looked_at', s.looked_at, 'away_since', s.away_since, 'error', s.error,
         'dead_messages', (SELECT count(*) FROM weft.dead_message x WHERE x.tenant_id = of_tenant_id AND x.transport = n.name
             AND x.acknowledged IS NULL),

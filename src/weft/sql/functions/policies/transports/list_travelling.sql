@@ -1,11 +1,8 @@
 -- list_travelling: the queues that travel over these transports.
--- Called by: DriverStore.list_travelling.   Safe to repeat: yes, it only reads.   Locks: as _check_term.
--- Plan: queues of tenants, which are few.
+-- Safe to repeat: yes, it only reads.   Locks: as _check_term.   Plan: queues of tenants, which are few.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.list_travelling(epoch bigint, transports text[])
-RETURNS TABLE (transport text, tenant text, queue text) LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+RETURNS TABLE (transport text, tenant text, queue text) LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._check_term(list_travelling.epoch);
     RETURN QUERY

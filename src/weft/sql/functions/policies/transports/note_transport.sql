@@ -1,13 +1,9 @@
 -- note_transport: what the driver saw of a transport just now: that it answered, and what it holds of each queue, or why it did not.
--- Called by: DriverStore.note_transport.   Safe to repeat: yes.   Plan: by key; depths of the transport, which are few.
--- Locks: as _check_epoch; transport_state; as _note_away.
+-- Safe to repeat: yes.   Plan: by key; depths of the transport, which are few.   Locks: as _check_epoch; transport_state; as _note_away.
 -- error: NULL: it answered. tenants, queues, messages, consumers: side by side; an away transport keeps what it had.
--- Returns: whether it has gone or come back since the last look.
--- Owner: weft_system.  Granted to: weft_driver.
+-- Returns: whether it has gone or come back since the last look.   Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.note_transport(epoch bigint, transport text, error text, tenants text[], queues text[], messages bigint[],
-    consumers int[]) RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+    consumers int[]) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     v_at timestamptz := clock_timestamp(); v_before timestamptz;
 BEGIN

@@ -1,8 +1,7 @@
 -- offer_jobs: offer ready jobs to their transports: those that a claim would take first, as many as the consumers of each queue have free
 --   slots, and a stock ahead, or as foreign programs have slots. The jobs are queued, and their offers due to be sent. Offers beyond that
 --   are withdrawn.
--- Called by: DriverStore.offer_jobs.   Safe to repeat: yes.
--- Locks: as _check_epoch; as _withdraw_excess; as _offer_part; as _announce. It never waits.
+-- Safe to repeat: yes.   Locks: as _check_epoch; as _withdraw_excess; as _offer_part; as _announce. It never waits.
 -- Plan: the lanes of transports, which are few; live workers that consume; as claim_jobs, whose settings it has; so do _fair_shares and
 --   _offer_part.
 -- Fair share: as claims, by jobs instead of mCPU. What users leave of their shares, because they have less here, is shared again.
@@ -12,10 +11,7 @@
 --   programs have no stock, and the key ''.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.offer_jobs(epoch bigint, transports text[], limit_jobs int, stock_keys text[], stocks int[])
-RETURNS TABLE (key text, slots int, waiting int, offered int) LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp PLAN_BY_KEY PLAN_ONCE
-AS $$
-#variable_conflict use_column
+RETURNS TABLE (key text, slots int, waiting int, offered int) LANGUAGE plpgsql PLAN_BY_KEY PLAN_ONCE AS $$
 DECLARE
     v_queue record; v_consumer weft.worker_incarnation; v_shares weft.shares; v_several boolean;
     v_keep int; v_left int; v_now int; v_part int; v_got int; v_n int := 0;

@@ -1,12 +1,8 @@
 -- resend_dead_message: let the driver send a dead message again, which then forgets it.
--- Called by: Store.resend_dead_message (api).   Safe to repeat: yes.
--- Locks: dead_message.   Plan: by key.
--- Returns: its document, unchanged if it cannot be sent again; NULL: there is none.
--- Owner: weft_tenant.  Granted to: weft_api.
+-- Safe to repeat: yes.   Locks: dead_message.   Plan: by key.
+-- Returns: its document, unchanged if it cannot be sent again; NULL: there is none.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.resend_dead_message(tenant_id int, of_dead_id bigint, at timestamptz DEFAULT clock_timestamp())
-RETURNS jsonb LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
     v_message weft.dead_message;
 BEGIN

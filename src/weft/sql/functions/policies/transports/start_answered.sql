@@ -1,6 +1,6 @@
 -- start_answered: foreign programs say that they run, or have run, the jobs of these offers: each that is still offered becomes an attempt
 --   of the worker `foreign` of its pool, and others were heard of.
--- Called by: DriverStore.start_answered.   Safe to repeat: yes.
+-- Safe to repeat: yes.
 -- Locks: as _check_epoch; as _foreign_worker; incarnation (shared, tried); batch (shared, tried); as _claim_queued;
 --   as start_attempts (the same rows); transport_offer (SKIP LOCKED). It waits for no job.
 -- Plan: as _answered; as _claim_queued.
@@ -8,10 +8,7 @@
 --   became an attempt. `not_now`: it is offered still. `settled`: there is no such offer (any more).
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.start_answered(epoch bigint, transport text, tenant text, offer_ids bigint[], fences uuid[],
-    at timestamptz DEFAULT clock_timestamp()) RETURNS text[] LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp PLAN_BY_KEY PLAN_ONCE
-AS $$
-#variable_conflict use_column
+    at timestamptz DEFAULT clock_timestamp()) RETURNS text[] LANGUAGE plpgsql PLAN_BY_KEY PLAN_ONCE AS $$
 DECLARE
     v_words text[] := array_fill('settled'::text, ARRAY[cardinality(offer_ids)]); v_one record; v_claimed record;
     v_worker weft.worker_incarnation; v_heard bigint[] := '{}';

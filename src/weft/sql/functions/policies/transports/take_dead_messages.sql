@@ -1,12 +1,9 @@
 -- take_dead_messages: messages over these transports that somebody wants sent again, the oldest first; forget what is older than keep_s.
--- Called by: DriverStore.take_dead_messages.   Safe to repeat: yes.
--- Locks: as _check_epoch; dead_message (SKIP LOCKED).   Plan: those that are asked for, and the oldest by date.
+-- Safe to repeat: yes.   Locks: as _check_epoch; dead_message (SKIP LOCKED).   Plan: those that are asked for, and the oldest by date.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.take_dead_messages(epoch bigint, transports text[], keep_s double precision, limit_rows int,
     at timestamptz DEFAULT clock_timestamp()) RETURNS TABLE (dead_id bigint, transport text, tenant text, queue text, body bytea)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._check_epoch(take_dead_messages.epoch);
     DELETE FROM weft.dead_message d USING (

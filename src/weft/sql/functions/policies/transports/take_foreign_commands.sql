@@ -1,15 +1,12 @@
 -- take_foreign_commands: what foreign programs are to be told of jobs that they have: signals, messages, more time, and that an offer is
 --   worthless. What waits for a transport for an hour is forgotten.
--- Called by: DriverStore.take_foreign_commands.   Safe to repeat: yes: it is told until end_foreign_commands.
+-- Safe to repeat: yes: it is told until end_foreign_commands.
 -- Locks: as _check_epoch; transport_cancel; as list_commands.   Plan: workers and commands, which are few; attempts as _live_attempts.
 -- Returns: in order; command_id, incarnation_id, attempt: NULL for an offer that is worthless; age_s: for how long it waits.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.take_foreign_commands(epoch bigint, transports text[], at timestamptz DEFAULT clock_timestamp())
 RETURNS TABLE (transport text, tenant text, batch_id bigint, job_id int, offer_id bigint, command_id bigint, incarnation_id int,
-    attempt smallint, signal smallint, extend_ms bigint, message text, age_s double precision)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+    attempt smallint, signal smallint, extend_ms bigint, message text, age_s double precision) LANGUAGE plpgsql AS $$
 DECLARE
     v_worker int; v_live record;
 BEGIN

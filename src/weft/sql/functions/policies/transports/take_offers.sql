@@ -1,16 +1,13 @@
 -- take_offers: the offers that are due to be sent: new ones, those whose message was not confirmed, and those that nobody has claimed for
 --   long, because a transport may lose what it has confirmed. Each message of an offer may arrive: the claim decides.
--- Called by: DriverStore.take_offers.   Safe to repeat: yes: what a lost reply took is due again.
+-- Safe to repeat: yes: what a lost reply took is due again.
 -- Locks: as _check_epoch; transport_offer (SKIP LOCKED).   Plan: transport_offer_send_idx; batches by key.
 -- again_s: seconds until one that is not confirmed is sent again.   Returns: in the order of the release; for foreign
 --   programs what they answer with, until when, and the chunk of the spec.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.take_offers(epoch bigint, transports text[], again_s double precision, limit_offers int)
 RETURNS TABLE (offer_id bigint, batch_id bigint, job_id int, tenant text, queue text, transport text, fence uuid, until timestamptz,
-    spec_first int, trace_id text)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+    spec_first int, trace_id text) LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._check_epoch(take_offers.epoch);
     RETURN QUERY

@@ -1,15 +1,12 @@
 -- tend_foreign: what a worker does for its attempts, for those that foreign programs run in a pool: a heartbeat, and the end of what was
 --   cancelled, and of what nobody has told of for longer than its queue allows (queued_s): that is lost.
--- Called by: DriverStore.tend_foreign.   Safe to repeat: yes.
+-- Safe to repeat: yes.
 -- Locks: as _check_epoch; as _foreign_worker; as _heartbeat; as _end_foreign (the same rows).   Plan: as _live_attempts; offers by key.
 -- transports, tenants, listening_s: for how long the driver has heard outcomes without a gap. What was not listened to is not lost.
--- Returns: the attempts that are lost, by batch and job.
--- Owner: weft_system.  Granted to: weft_driver.
+-- Returns: the attempts that are lost, by batch and job.   Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.tend_foreign(epoch bigint, of_pool_id int, transports text[], tenants text[],
-    listening_s double precision[], at timestamptz DEFAULT clock_timestamp()) RETURNS TABLE (batch_id bigint, job_id int)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+    listening_s double precision[], at timestamptz DEFAULT clock_timestamp()) RETURNS TABLE (batch_id bigint, job_id int) LANGUAGE plpgsql
 AS $$
-#variable_conflict use_column
 DECLARE
     v_worker weft.worker_incarnation; v_live record; v_stop record; v_end record;
 BEGIN

@@ -1,16 +1,11 @@
 -- withdraw_offers: offers of jobs that wait no more go. A queued job that may not start now, whose user has lost a part of the share with
 --   which it was offered, or whose transport this driver does not know, is ready again: its message is worthless from now on.
--- Called by: DriverStore.withdraw_offers.   Safe to repeat: yes.
--- Locks: as _check_epoch; transport_offer; job (SKIP LOCKED, in key order); as _unqueue_jobs; as _announce.
+-- Safe to repeat: yes.   Locks: as _check_epoch; transport_offer; job (SKIP LOCKED, in key order); as _unqueue_jobs; as _announce.
 -- Plan: the offers, which are few; jobs by key.
 -- What a limit, a priority or a move withdraws is done by whoever applies them (_return_excess, _set_priority, _lock_waiting).
 -- looks: whether to ask of each offered job if it may start, which takes longest; else only what is over goes.
--- Returns: how many offers are left.
--- Owner: weft_system.  Granted to: weft_driver.
-CREATE OR REPLACE FUNCTION weft.withdraw_offers(epoch bigint, transports text[], looks boolean) RETURNS bigint LANGUAGE plpgsql
-SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+-- Returns: how many offers are left.   Owner: weft_system.  Granted to: weft_driver.
+CREATE OR REPLACE FUNCTION weft.withdraw_offers(epoch bigint, transports text[], looks boolean) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     v_batch bigint[]; v_job int[]; v_new record;
 BEGIN

@@ -1,8 +1,6 @@
 -- _app_user: the number of the user for whom an application is; 0 if it is for everybody (NULL).
--- Called by: save_app, remove_app.   Safe to repeat: yes, it only reads.   Plan: users of the tenant by index.   Raises WF118.
--- Owner: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._app_user(of_tenant_id int, of_name text) RETURNS int LANGUAGE plpgsql
-AS $$
+-- Safe to repeat: yes, it only reads.   Plan: users of the tenant by index.   Raises WF118.   Owner: weft_tenant.
+CREATE OR REPLACE FUNCTION weft._app_user(of_tenant_id int, of_name text) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
     v_id int := 0;
 BEGIN

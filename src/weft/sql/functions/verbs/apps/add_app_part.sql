@@ -1,12 +1,8 @@
 -- add_app_part: store one part of a packed folder of an application.
--- Called by: Store.add_app_part (api).   Safe to repeat: yes, a part that is there stays.
--- Locks: as _at_store_app.   Plan: by key.   Raises WF134.
+-- Safe to repeat: yes, a part that is there stays.   Locks: as _at_store_app.   Plan: by key.   Raises WF134.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.add_app_part(tenant_id int, user_id int, digest bytea, part int, n_bytes bigint, body bytea,
-    at timestamptz DEFAULT clock_timestamp()) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+    at timestamptz DEFAULT clock_timestamp()) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._as_tenant(add_app_part.tenant_id);
     IF EXISTS (SELECT FROM weft.app_part p WHERE p.tenant_id = add_app_part.tenant_id AND p.digest = add_app_part.digest

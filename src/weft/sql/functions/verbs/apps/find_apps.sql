@@ -1,11 +1,7 @@
 -- find_apps: the contents that new jobs of a user get by these names: their own application wins over the tenant's.
--- Called by: Store.find_apps (api).   Safe to repeat: yes, it only reads.   Plan: by key.
--- Owner: weft_tenant.  Granted to: weft_api.
+-- Safe to repeat: yes, it only reads.   Plan: by key.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.find_apps(tenant_id int, user_id int, names text[])
-RETURNS TABLE (name text, revision_id bigint, digest bytea, description jsonb) LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+RETURNS TABLE (name text, revision_id bigint, digest bytea, description jsonb) LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._as_tenant(find_apps.tenant_id);
     RETURN QUERY SELECT DISTINCT ON (r.name) r.name, r.revision_id, r.digest, r.description FROM weft.app_revision r

@@ -1,10 +1,6 @@
 -- get_app: an application with its description: of two by this name the user's own.
--- Called by: Store.get_app (api).   Safe to repeat: yes, it only reads.   Plan: by key.   Raises WF161.
--- Owner: weft_tenant.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.get_app(tenant_id int, user_id int, of_name text, sees_all boolean) RETURNS jsonb LANGUAGE plpgsql
-SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+-- Safe to repeat: yes, it only reads.   Plan: by key.   Raises WF161.   Owner: weft_tenant.  Granted to: weft_api.
+CREATE OR REPLACE FUNCTION weft.get_app(tenant_id int, user_id int, of_name text, sees_all boolean) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
     v_app weft.app_revision;
 BEGIN

@@ -1,10 +1,6 @@
 -- list_apps: the applications that a user may run, by name; for those who add and remove them all of the tenant.
--- Called by: Store.list_apps (api).   Safe to repeat: yes, it only reads.   Plan: the applications of the tenant, which are few.
--- Owner: weft_tenant.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.list_apps(tenant_id int, user_id int, sees_all boolean) RETURNS SETOF jsonb LANGUAGE plpgsql
-SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+-- Safe to repeat: yes, it only reads.   Plan: the applications of the tenant, which are few.   Owner: weft_tenant.  Granted to: weft_api.
+CREATE OR REPLACE FUNCTION weft.list_apps(tenant_id int, user_id int, sees_all boolean) RETURNS SETOF jsonb LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._as_tenant(list_apps.tenant_id);
     RETURN QUERY SELECT weft._app_document(r) FROM weft.app_revision r

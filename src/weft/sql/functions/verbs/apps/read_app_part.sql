@@ -1,11 +1,8 @@
 -- read_app_part: one part of a packed folder, and the length of the whole, for the api that looks at it.
--- Called by: Store.read_app_part (api).   Safe to repeat: yes, it only reads.   Plan: by key.
--- Returns: no row if there is no such part.
+-- Safe to repeat: yes, it only reads.   Plan: by key.   Returns: no row if there is no such part.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.read_app_part(tenant_id int, of_digest bytea, of_part int) RETURNS TABLE (n_bytes bigint, body bytea)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._as_tenant(read_app_part.tenant_id);
     RETURN QUERY SELECT p.n_bytes, p.body FROM weft.app_part p

@@ -1,15 +1,11 @@
 -- save_app: make a packed folder the content of an application. The same content as before changes nothing.
--- Called by: Store.save_app (api).   Safe to repeat: yes.
--- Locks: app (of one name).   Plan: by key, and the applications of the tenant.
+-- Safe to repeat: yes.   Locks: app (of one name).   Plan: by key, and the applications of the tenant.
 -- for_user: the name of who may run it; NULL: everybody.
 -- Returns: its document, and whether it is new or other content.
 -- Raises: WF118 (no such user), WF162 (too many), WF261 (parts are missing).
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.save_app(tenant_id int, user_id int, of_name text, for_user text, of_digest bytea, of_bytes bigint,
-    of_description jsonb, part_bytes int, apps_max int, at timestamptz DEFAULT clock_timestamp()) RETURNS jsonb
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+    of_description jsonb, part_bytes int, apps_max int, at timestamptz DEFAULT clock_timestamp()) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
     v_for int; v_old weft.app_revision; v_new weft.app_revision;
 BEGIN

@@ -1,10 +1,8 @@
 -- _add_failures: add failures to the counters of these groups that set cancel_after_n_failures; cancel groups that reach it.
--- Called by: _count_failures, _add_members.   Safe to repeat: no; once per failure.
--- Locks: failure_count (in key order); as _cancel_group.   Plan: counters by key.
+-- Safe to repeat: no; once per failure.   Locks: failure_count (in key order); as _cancel_group.   Plan: counters by key.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._add_failures(batch_ids bigint[], group_ids int[], ns int[], at timestamptz) RETURNS void LANGUAGE plpgsql
 AS $$
-#variable_conflict use_column
 DECLARE
     v_group record;
 BEGIN

@@ -1,17 +1,13 @@
 -- _heartbeat: record that a worker lives; roll up the usage of its attempts; write its claims in a shorter form.
--- Called by: heartbeat, with every attempt whose end is not recorded yet. `claiming`: a claim is under way, so the
---   list may lack its jobs. A lease of at least 5 s that is not listed comes from a claim whose reply was lost: it is handed back. `heard`:
---   claims whose replies have arrived since the last heartbeat.   Safe to repeat: yes.
+-- Safe to repeat: yes.   For: heartbeat, with every attempt whose end is not recorded yet. `claiming`: a claim is under way, so the list
+--   may lack its jobs. A lease of at least 5 s that is not listed comes from a claim whose reply was lost: it is handed back. `heard`:
+--   claims whose replies have arrived since the last heartbeat.
 -- Locks: incarnation (its row); as _at_heartbeat; job (in key order); as complete_attempts.   Plan: as _live_attempts.
--- Returns: whether the worker still counts as alive, whether there is work, and the attempts that must be stopped.
--- Owner: weft_system.
+-- Returns: whether the worker still counts as alive, whether there is work, and the attempts that must be stopped.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._heartbeat(incarnation_id int, batch_ids bigint[], job_ids int[], attempts smallint[], draining boolean,
     claiming boolean DEFAULT false, heard bigint[] DEFAULT '{}', at timestamptz DEFAULT clock_timestamp())
 RETURNS TABLE (alive boolean, has_work boolean, stop_batch_ids bigint[], stop_job_ids int[], stop_attempts smallint[])
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-PLAN_BY_INDEX
-AS $$
-#variable_conflict use_column
+LANGUAGE plpgsql SECURITY DEFINER PLAN_BY_INDEX AS $$
 DECLARE
     v_pool int; v_seen bigint[]; v_batch bigint[]; v_lane int[]; v_job int[]; v_attempt smallint[]; v_n int; v_usage_changed boolean;
 BEGIN

@@ -1,12 +1,10 @@
 -- _live_attempts: attempts that an incarnation has claimed and that have not ended.
--- Called by: register_worker, heartbeat, leave, _lose_incarnation.   Safe to repeat: yes, it only reads.
+-- Safe to repeat: yes, it only reads.
 -- Plan: its claims by key, then jobs by key. Nearly all have ended: where claimed jobs lie close together, as in a range, that stretch of
 --   the key is read, at a seventh of the cost of looking up each job. A fast worker claims half a million jobs between two heartbeats.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._live_attempts(of_incarnation_id int) RETURNS SETOF weft.job
-LANGUAGE sql STABLE ROWS 1000
-SET search_path = pg_catalog, pg_temp PLAN_BY_KEY
-AS $$
+LANGUAGE sql STABLE ROWS 1000 SET search_path = pg_catalog, pg_temp PLAN_BY_KEY AS $$
     WITH part AS MATERIALIZED (
         SELECT c.batch_id, c.jobs, r.first_job, r.last_job, r.last_job - r.first_job < 4 * cardinality(c.jobs) AS is_dense
         FROM weft.claim c CROSS JOIN LATERAL (SELECT min(x) AS first_job, max(x) AS last_job FROM unnest(c.jobs) x) r

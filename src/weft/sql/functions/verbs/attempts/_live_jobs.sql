@@ -1,12 +1,9 @@
 -- _live_jobs: what _live_attempts returns, as far as lists of workers need it: copies of ten thousand whole rows cost more than to read
 --   them.
--- Called by: _worker_loads.   Safe to repeat: yes, it only reads.   Plan: as _live_attempts.
--- Owner: weft_system.
+-- Safe to repeat: yes, it only reads.   Plan: as _live_attempts.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._live_jobs(of_incarnation_id int)
 RETURNS TABLE (batch_id bigint, job_id int, tenant_id int, shape_id int, spec_first int, claimed_at timestamptz)
-LANGUAGE sql STABLE ROWS 1000
-SET search_path = pg_catalog, pg_temp PLAN_BY_KEY
-AS $$
+LANGUAGE sql STABLE ROWS 1000 SET search_path = pg_catalog, pg_temp PLAN_BY_KEY AS $$
     WITH part AS MATERIALIZED (
         SELECT c.batch_id, c.jobs, r.first_job, r.last_job, r.last_job - r.first_job < 4 * cardinality(c.jobs) AS is_dense
         FROM weft.claim c CROSS JOIN LATERAL (SELECT min(x) AS first_job, max(x) AS last_job FROM unnest(c.jobs) x) r

@@ -2,14 +2,12 @@
 -- returned attempt make it ready again; after losses_max losses, or if losses count as tries (retry_on), after its last try, it is an
 -- error. An external error, and a failure after which it is to
 -- wait (bit 0 of retry_on), make it blocked, unless the end is final (_judge_ends); so does a stop by the monitor.
--- Called by: complete_attempts, into which PostgreSQL puts its text: it stays one expression, without SET, that uses losses_max once.
--- Safe to repeat: yes, it only computes.
--- Owner: weft_system.
+-- For: complete_attempts, into which PostgreSQL puts its text: it stays one expression, without SET, that uses losses_max once.
+-- Safe to repeat: yes, it only computes.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._state_after_end(
     reason smallint, has_started boolean, n_lost int, counted int, max_attempts int, retry_on int, losses_max int,
     final boolean
-) RETURNS smallint LANGUAGE sql IMMUTABLE
-AS $$
+) RETURNS smallint LANGUAGE sql IMMUTABLE AS $$
     SELECT (CASE
         WHEN reason IS NULL THEN STATE_SUCCESS
         WHEN reason = REASON_CANCELLED THEN STATE_CANCELLED

@@ -1,11 +1,9 @@
 -- _stop_reasons: the reasons of ends, in order, where an attempt that its worker reports as cancelled was stopped at its job's deadline, or
 --   preempted. A preempted job that was cancelled as well ends where it is made ready.
--- Called by: _before_ends, for reports with cancelled attempts.   Safe to repeat: yes, it only reads.
--- Plan: cancels and preemptions by key.
+-- Safe to repeat: yes, it only reads.   For: _before_ends, for reports with cancelled attempts.   Plan: cancels and preemptions by key.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._stop_reasons(batch_ids bigint[], job_ids int[], attempts smallint[], reasons smallint[]) RETURNS smallint[]
-LANGUAGE sql STABLE
-AS $$
+LANGUAGE sql STABLE AS $$
     SELECT array_agg(CASE
         WHEN t.reason IS DISTINCT FROM REASON_CANCELLED THEN t.reason
         WHEN EXISTS (SELECT FROM weft.job_cancel c WHERE c.batch_id = t.b AND c.job_id = t.j AND c.late) THEN REASON_DEADLINE

@@ -1,10 +1,8 @@
 -- complete_and_claim: record ends of attempts and claim the next jobs: complete_attempts and claim_jobs in one transaction.
--- Called by: Store.complete_and_claim (worker agent).   Safe to repeat: as its two parts. If a reply is lost, its jobs come back when the
---   worker is lost or its heartbeat does not name them.
+-- Safe to repeat: as its two parts. If a reply is lost, its jobs come back when the worker is lost or its heartbeat does not name them.
 -- Locks: as complete_attempts; as claim_jobs. Claiming comes second because it never waits.
 -- Plan: as both. It costs one disk wait and one round trip instead of two.
--- Returns: a row with only the verdicts of complete_attempts, then the rows of claim_jobs.
--- Owner: weft_system.  Granted to: weft_worker.
+-- Returns: a row with only the verdicts of complete_attempts, then the rows of claim_jobs.   Owner: weft_system.  Granted to: weft_worker.
 CREATE OR REPLACE FUNCTION weft.complete_and_claim(
     incarnation_id int, batch_ids bigint[], job_ids int[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[],
     reasons smallint[], exit_codes int[], signals smallint[], cpu_ms_list bigint[], memory_peaks bigint[],
@@ -14,9 +12,7 @@ CREATE OR REPLACE FUNCTION weft.complete_and_claim(
 ) RETURNS TABLE (
     batch_id bigint, job_id int, attempt smallint, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu int,
     spec_first int, runnable_id bigint, chunk bytea, verdicts text[]
-) LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+) LANGUAGE plpgsql AS $$
 BEGIN
     verdicts := weft.complete_attempts(
         complete_and_claim.incarnation_id, batch_ids, job_ids, attempts, start_ages_us, end_ages_us, reasons, exit_codes, signals,

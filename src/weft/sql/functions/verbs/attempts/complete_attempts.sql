@@ -1,5 +1,5 @@
 -- complete_attempts: record ends of attempts: job, attempt, usage, counters, children, failures, event.
--- Called by: Store.complete_attempts (worker agent).   Safe to repeat: yes, a repeated report is answered ok and changes nothing.
+-- Safe to repeat: yes, a repeated report is answered ok and changes nothing.
 -- Locks: job (in key order); as _after_ends; as _after_late_ends.
 -- Plan: job by key for each report; edges by parent, only in batches that have any.
 -- A NULL column stands for the default: no reason, no signal, no message, not truncated, nothing on stderr.
@@ -13,10 +13,7 @@ CREATE OR REPLACE FUNCTION weft.complete_attempts(
     reasons smallint[], exit_codes int[], signals smallint[], cpu_ms_list bigint[], memory_peaks bigint[],
     stdout_bytes_list bigint[], stderr_bytes_list bigint[], truncated_list boolean[], segments int[], offsets bigint[], messages text[],
     causes text[] DEFAULT NULL, incarnation_ids int[] DEFAULT NULL, at timestamptz DEFAULT clock_timestamp()
-) RETURNS text[] LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp PLAN_BY_KEY PLAN_ONCE
-AS $$
-#variable_conflict use_column
+) RETURNS text[] LANGUAGE plpgsql PLAN_BY_KEY PLAN_ONCE AS $$
 DECLARE
     v_n bigint[]; v_batch bigint[]; v_job int[]; v_state smallint[]; v_pool int; v_at timestamptz; v_again boolean; v_failed boolean;
     v_frees boolean; v_finals boolean[];  -- a job's lane takes more than cpu and memory; no other attempt may follow

@@ -1,14 +1,11 @@
 -- heartbeat: as _heartbeat, and whether the worker shall end when nothing runs there, and whether it is kept for a job that waits.
--- Called by: Store.heartbeat (worker agent).   Safe to repeat: yes.   Locks: incarnation (its row); as _heartbeat.
+-- Safe to repeat: yes.   Locks: incarnation (its row); as _heartbeat.
 -- A worker that has nothing takes a short path: one statement updates its row, sees that nothing of it is left, and answers (ADR 51).
--- Plan: by key; else as _heartbeat.
--- Owner: weft_system.  Granted to: weft_worker.
+-- Plan: by key; else as _heartbeat.   Owner: weft_system.  Granted to: weft_worker.
 CREATE OR REPLACE FUNCTION weft.heartbeat(incarnation_id int, batch_ids bigint[], job_ids int[], attempts smallint[], draining boolean,
     claiming boolean DEFAULT false, heard bigint[] DEFAULT '{}')
 RETURNS TABLE (alive boolean, has_work boolean, stop_batch_ids bigint[], stop_job_ids int[], stop_attempts smallint[], drains boolean,
-    kept boolean)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
-AS $$
+    kept boolean) LANGUAGE plpgsql SET enable_seqscan = off AS $$
 #variable_conflict use_variable
 DECLARE
     v_cordoned boolean; v_reserved boolean;

@@ -1,16 +1,12 @@
 -- record_phases: record what running attempts are doing now.
--- Called by: Store.record_phases (worker agent), for executors with more phases than assigned and executing.   Safe to repeat: yes.
--- Locks: job (in key order).   Plan: job by key for each report; notes by key, of those alone that say something.
+-- Safe to repeat: yes.   Locks: job (in key order).   Plan: job by key for each report; notes by key, of those alone that say something.
 -- messages: what an engine elsewhere says, cut at 300 characters; NULL or empty: nothing.
 -- Returns: one verdict per report, in order: ok, or stale if the reporter does not own the attempt.
 -- Owner: weft_system.  Granted to: weft_worker.
 CREATE OR REPLACE FUNCTION weft.record_phases(
     incarnation_id int, batch_ids bigint[], job_ids int[], attempts smallint[], phases smallint[],
     messages text[] DEFAULT NULL, at timestamptz DEFAULT clock_timestamp())
-RETURNS text[] LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp PLAN_BY_KEY PLAN_ONCE
-AS $$
-#variable_conflict use_column
+RETURNS text[] LANGUAGE plpgsql PLAN_BY_KEY PLAN_ONCE AS $$
 DECLARE
     v_n bigint[];
 BEGIN

@@ -1,14 +1,9 @@
 -- start_attempts: record that attempts began to run.
--- Called by: Store.start_attempts (worker agent), for attempts that run longer than a few milliseconds.   Safe to repeat: yes.
--- Locks: job; as _announce.   Plan: job by key for each report.
--- Returns: one verdict per report, in order: ok or stale.
--- Owner: weft_system.  Granted to: weft_worker.
+-- Safe to repeat: yes.   Locks: job; as _announce.   Plan: job by key for each report.
+-- Returns: one verdict per report, in order: ok or stale.   Owner: weft_system.  Granted to: weft_worker.
 CREATE OR REPLACE FUNCTION weft.start_attempts(
     incarnation_id int, batch_ids bigint[], job_ids int[], attempts smallint[], ages_us bigint[], at timestamptz DEFAULT clock_timestamp()
-) RETURNS text[] LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp PLAN_BY_KEY PLAN_ONCE
-AS $$
-#variable_conflict use_column
+) RETURNS text[] LANGUAGE plpgsql PLAN_BY_KEY PLAN_ONCE AS $$
 DECLARE
     v_verdicts text[]; v_n bigint[];
 BEGIN

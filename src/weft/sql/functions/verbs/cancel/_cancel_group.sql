@@ -1,11 +1,9 @@
 -- _cancel_group: mark a group cancelled, after every claim in progress.
--- Called by: cancel_group, _count_failures, which announce it.   Safe to repeat: yes.   Returns: whether this call cancelled it.
+-- Safe to repeat: yes.   Returns: whether this call cancelled it.   For: cancel_group, _count_failures, which announce it.
 -- Locks: batch (exclusive); cancel_row. Claims hold it shared, so no claim commits after this commit (invariant 6).
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._cancel_group(batch_id bigint, group_id int, actor text, force boolean, at timestamptz)
-RETURNS boolean LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     v_is_new boolean;
 BEGIN

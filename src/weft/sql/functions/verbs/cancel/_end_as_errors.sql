@@ -1,12 +1,11 @@
 -- _end_as_errors: end those of these jobs of a batch that wait, as errors of a kind (`deadline`, `machine`, `blocked`,
 --   `overdue`, `status`); each is a failure.
--- Called by: _end_late, postpone_conditions, fail_conditions, _walk_core; once in a transaction.
+-- For: _end_late, postpone_conditions, fail_conditions, _walk_core; once in a transaction.
 -- Safe to repeat: yes, only waiting jobs are changed.
 -- Locks: job (in key order); as _count_errors; as _end_waiting_as_errors; as _announce.   Plan: jobs by key.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._end_as_errors(of_batch_id bigint, of_job_ids int[], at timestamptz, kind text, message text)
-RETURNS void LANGUAGE plpgsql
-AS $$
+RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_job int[];
 BEGIN

@@ -1,13 +1,10 @@
 -- _end_waiting_as_errors: end these waiting jobs of a batch as errors of a kind (`deadline`, `machine`, `blocked`, `overdue`,
 --   `status`). Nobody is
 --   told; the caller has locked them, and counted them as failures.
--- Called by: _end_as_errors, _end_overdue, _refuse_return, _release_machines.   Safe to repeat: yes, only waiting jobs are changed.
--- Locks: as _end_waiting; as _add_dead_letters.   Plan: jobs by key.
--- Returns: whether it ended any.
--- Owner: weft_system.  Granted to: weft_tenant.
+-- Safe to repeat: yes, only waiting jobs are changed.   Locks: as _end_waiting; as _add_dead_letters.   Plan: jobs by key.
+-- Returns: whether it ended any.   Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._end_waiting_as_errors(of_batch_id bigint, of_job_ids int[], at timestamptz, kind text, message text)
-RETURNS boolean LANGUAGE plpgsql
-AS $$
+RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
     IF weft._end_waiting(of_batch_id, of_job_ids, _end_waiting_as_errors.at, kind, message) = 0 THEN
         RETURN false;

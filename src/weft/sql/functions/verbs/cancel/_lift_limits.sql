@@ -1,15 +1,11 @@
 -- _lift_limits: lift the cancels by their limits of failures of a group (0: the batch) and of those below it, as far as these had come
 --   when a retry was requested. Their counts of failures start anew.
--- Called by: retry_failed.   Safe to repeat: yes.
--- Locks: batch (exclusive); cancel_row; failure_count; as _record_change.
+-- Safe to repeat: yes.   Locks: batch (exclusive); cancel_row; failure_count; as _record_change.
 -- Plan: cancels and ancestors of the batch by key; the live attempts only while jobs of the groups run.
 -- A cancel is lifted when all that it stops has ended: until then a job may still become cancelled because of it.
--- Returns: the groups; NULL: some of their jobs have not ended yet.
--- Owner: weft_system.
+-- Returns: the groups; NULL: some of their jobs have not ended yet.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._lift_limits(of_batch_id bigint, within_group int, requested_at timestamptz, actor text, at timestamptz)
-RETURNS int[] LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+RETURNS int[] LANGUAGE plpgsql AS $$
 DECLARE
     v_groups int[]; v_now timestamptz;
 BEGIN

@@ -1,10 +1,9 @@
 -- _next_span: the next numbers above `after` that include jobs of a group, perhaps among others. No row: there are no more.
--- Called by: _sweep_parts.   Safe to repeat: yes, it only reads.
+-- Safe to repeat: yes, it only reads.
 -- Plan: groups below and memberships by ancestor, their bunches and spans by key; of the root all numbers are one span.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._next_span(of_batch_id bigint, of_group_id int, after int) RETURNS TABLE (first_job int, last_job int)
-    LANGUAGE sql STABLE
-AS $$
+LANGUAGE sql STABLE AS $$
     SELECT s.first_job, s.last_job FROM (
         SELECT greatest(c.first_job, after + 1) AS first_job, b.first_job + b.n_jobs - 1 AS last_job
         FROM weft.group_ancestor g

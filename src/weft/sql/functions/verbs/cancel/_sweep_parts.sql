@@ -1,15 +1,11 @@
 -- _sweep_parts: what one call of the sweep examines. Each user who has cancelled work gets an equal part of the call, and at least 20 jobs;
 --   if there are more users than that allows, some of them at random. Users come in the order of their oldest cancel, the last one first:
 --   what they do not need goes to those after them, whose cancels are larger than a call. Within a user the oldest cancel is first.
--- Called by: sweep_cancelled, which locks the jobs, in their order.   Safe to repeat: yes.
--- Locks: cancel_row (SKIP LOCKED).
+-- Safe to repeat: yes.   For: sweep_cancelled, which locks the jobs, in their order.   Locks: cancel_row (SKIP LOCKED).
 -- Plan: from user to user, and their oldest cancels, by index; jobs by key, only where the group has some.
--- Returns: the jobs to end, those that run apart, and how far the group is then examined (NULL: it has no more).
--- Owner: weft_system.
+-- Returns: the jobs to end, those that run apart, and how far the group is then examined (NULL: it has no more).   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._sweep_parts(limit_jobs int)
-RETURNS TABLE (batch_id bigint, group_id int, running int[], jobs int[], next_job int, n_looked bigint) LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+RETURNS TABLE (batch_id bigint, group_id int, running int[], jobs int[], next_job int, n_looked bigint) LANGUAGE plpgsql AS $$
 DECLARE
     v_users int[]; v_user int; v_n_users int; v_left bigint := limit_jobs; v_share bigint; v_cancel record; v_span record; v_last int;
 BEGIN

@@ -1,12 +1,9 @@
 -- cancel_group: cancel a group with all below it; 0 is the batch. One insert: the sweep and the workers do the rest.
--- Called by: Store.cancel_group (api), act_on_batch.   Safe to repeat: yes.   Returns: whether this call cancelled it.
--- Locks: as _cancel_group; as _announce.   Raises WF101, WF103.
+-- Safe to repeat: yes.   Returns: whether this call cancelled it.   Locks: as _cancel_group; as _announce.   Raises WF101, WF103.
 -- Owner: weft_tenant.  Granted to: weft_api, weft_system.
 CREATE OR REPLACE FUNCTION weft.cancel_group(tenant_id int, batch_id bigint, group_id int, actor text, force boolean,
     at timestamptz DEFAULT clock_timestamp())
-RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     v_is_new boolean;
 BEGIN

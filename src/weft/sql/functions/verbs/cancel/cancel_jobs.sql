@@ -1,13 +1,10 @@
 -- cancel_jobs: cancel single jobs: waiting jobs end now; the workers of running jobs are notified.
--- Called by: Store.cancel_jobs (api).   Safe to repeat: yes.
--- Locks: as _lock_jobs; as _end_waiting; as _announce.   Plan: jobs by key.
+-- Safe to repeat: yes.   Locks: as _lock_jobs; as _end_waiting; as _announce.   Plan: jobs by key.
 -- Returns: per job cancelled, cancelling, or the word of its terminal state.  Raises WF101, WF102.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.cancel_jobs(tenant_id int, batch_id bigint, job_ids int[], actor text,
     at timestamptz DEFAULT clock_timestamp())
-RETURNS TABLE (job_id int, outcome text) LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+RETURNS TABLE (job_id int, outcome text) LANGUAGE plpgsql AS $$
 DECLARE
     v_waiting int[]; v_running int[];
 BEGIN

@@ -1,16 +1,12 @@
 -- sweep_cancelled: end waiting jobs of cancelled groups, in one bounded set. Their children are left to settle_children.
 --   Running jobs are waited for: an end under way that does not see the cancel may make one ready again. All others see it.
--- Called by: DriverStore.sweep, again and again until it returns 0.   Safe to repeat: yes.
+-- Safe to repeat: yes.   For: DriverStore.sweep, again and again until it returns 0.
 -- Locks: as _check_term; as _check_epoch; cancel_row (SKIP LOCKED); job (in key order); as _end_waiting; as _announce.
 --   Jobs that would break the lock order are left to the next call.
--- Plan: as _sweep_parts; by the cursors of group_cancel.
--- Returns: how many jobs were examined.
+-- Plan: as _sweep_parts; by the cursors of group_cancel.   Returns: how many jobs were examined.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.sweep_cancelled(epoch bigint, limit_jobs int, at timestamptz DEFAULT clock_timestamp())
-RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-PLAN_BY_KEY PLAN_IN_ORDER
-AS $$
-#variable_conflict use_column
+RETURNS bigint LANGUAGE plpgsql PLAN_BY_KEY PLAN_IN_ORDER AS $$
 DECLARE
     v_part record; v_n bigint := 0; v_high_batch bigint := 0; v_high_job int := 0;
 BEGIN

@@ -1,6 +1,6 @@
 -- _fair_shares: how the cpu that a claim has to give is shared among the users who run least: all are raised to one level of running mCPU
 --   divided by weight ("water-filling"), those with fewer ready jobs only as far as these reach.
--- Called by: claim_jobs, offer_jobs, if several users have work.   Safe to repeat: yes, it only reads.
+-- Safe to repeat: yes, it only reads.
 -- Plan: the deltas not yet folded, at most half a second of them, because they change what a user runs; then the first users by load. It
 --   runs with the settings of its caller.
 -- users_max: a worker that asks for more than it has keeps a stock of short jobs; one user for 50 of them makes that cheaper.
@@ -8,8 +8,7 @@
 -- Returns: users by load, without those whose jobs have all been claimed: they are active until the fold looks at them.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._fair_shares(of_pool_id int, budget bigint, users_max int, lanes int[] DEFAULT NULL,
-    of_tenant_id int DEFAULT NULL) RETURNS weft.shares LANGUAGE sql STABLE
-AS $$
+    of_tenant_id int DEFAULT NULL) RETURNS weft.shares LANGUAGE sql STABLE AS $$
     WITH recent AS MATERIALIZED (
         SELECT b.user_id, sum(d.n_ready) AS n_ready, sum(d.n_ready * h.cpu_m) AS ready_m,
                sum((d.n_running + d.n_creating + d.n_queued) * h.cpu_m) AS running_m

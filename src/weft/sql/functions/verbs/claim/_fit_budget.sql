@@ -1,11 +1,9 @@
 -- _fit_budget: the first picked jobs whose total cpu and memory stay within a budget, and of them those that begin below a share of cpu;
 --   but at least at_least jobs.
--- Called by: claim_jobs, if all together exceed either.   Safe to repeat: yes, it reads its arguments only.
--- Owner: weft_system.
+-- Safe to repeat: yes, it reads its arguments only.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._fit_budget(
     picked weft.picked, budget_cpu_m bigint, budget_memory_mib bigint, share_m bigint, at_least int
-) RETURNS weft.picked LANGUAGE sql IMMUTABLE
-AS $$
+) RETURNS weft.picked LANGUAGE sql IMMUTABLE AS $$
     SELECT (picked).job_ids[:f.n], (picked).tids[:f.n], (picked).queue_tids[:f.n], (picked).cpus_m[:f.n], (picked).memories_mib[:f.n],
            (SELECT sum(c) FROM unnest((picked).cpus_m[:f.n]) c), (SELECT sum(m) FROM unnest((picked).memories_mib[:f.n]) m)
     FROM (

@@ -1,12 +1,8 @@
 -- _has_claimable: whether an offer has a job that a worker may claim, if it has room for it.
--- Called by: _has_work; claim_jobs, for an offer without room.   Safe to repeat: yes, it only reads.
--- Plan: as _pick. It runs with the settings of its callers.
--- Owner: weft_system.
+-- Safe to repeat: yes, it only reads.   Plan: as _pick. It runs with the settings of its callers.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._has_claimable(
     offer weft.offer, worker weft.worker_incarnation, has_cancel boolean, has_switch boolean, lookahead_jobs int
-) RETURNS boolean LANGUAGE plpgsql STABLE
-AS $$
-#variable_conflict use_column
+) RETURNS boolean LANGUAGE plpgsql STABLE AS $$
 DECLARE
     v_to int := least(offer.last_job, offer.low_job::bigint + lookahead_jobs);
 BEGIN

@@ -1,13 +1,11 @@
 -- _has_work: whether a claim of this worker would find a job. It skips what claim_jobs skips, by the same definitions (_next_offer,
 --   _batch_terms, _has_claimable, _lane_room); otherwise a worker would never sleep, or never wake.
--- Called by: wait_for_work, heartbeat.   Safe to repeat: yes, it only reads.
+-- Safe to repeat: yes, it only reads.
 -- Plan: as claim_jobs. One offer at a time: a single statement would read the jobs of a cancelled batch, perhaps a million, before it skips
 --   the batch.
 -- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._has_work(of_incarnation_id int) RETURNS boolean LANGUAGE plpgsql STABLE
-SET search_path = pg_catalog, pg_temp PLAN_BY_KEY PLAN_ONCE
-AS $$
-#variable_conflict use_column
+CREATE OR REPLACE FUNCTION weft._has_work(of_incarnation_id int) RETURNS boolean
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp PLAN_BY_KEY PLAN_ONCE AS $$
 DECLARE
     v_worker weft.worker_incarnation; v_offer weft.offer; v_terms record; v_lanes int[]; v_short int[] := '{}';
 BEGIN

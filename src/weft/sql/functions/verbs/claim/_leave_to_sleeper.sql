@@ -1,13 +1,11 @@
 -- _leave_to_sleeper: whether a worker that sleeps has room for a job now, which the one that claims has not; it is woken.
--- Called by: claim_jobs, if the first job exceeds its budget.   Safe to repeat: yes.
+-- Safe to repeat: yes.   For: claim_jobs, if the first job exceeds its budget.
 -- Left out: workers that are kept for another job, have slots, or have claimed more than 1,000 jobs since their heartbeat; and jobs that
 --   take amounts of a lane.
--- Plan: sleeping workers of the pool, at most 20; as _live_attempts. It runs with the settings of its caller.
--- Owner: weft_system.
+-- Plan: sleeping workers of the pool, at most 20; as _live_attempts. It runs with the settings of its caller.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._leave_to_sleeper(
     worker weft.worker_incarnation, of_lane_id int, needs_cpu_m bigint, needs_memory_mib bigint
-) RETURNS boolean LANGUAGE plpgsql
-AS $$
+) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     v_other int;
 BEGIN

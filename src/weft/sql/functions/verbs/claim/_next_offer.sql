@@ -1,18 +1,14 @@
 -- _next_offer: the next ready work of a pool, in some lanes, after a given offer. One offer is one user's listed jobs of one rank and
 --   batch, or one range; offers are ordered by priority, then age, listed jobs first. Users come in two passes: first those with a share of
 --   the claim, each up to it, where one has less for what those before it took beyond theirs; then all by load, for what is left over.
--- Called by: claim_jobs, _offer_part; _has_work and claims of a pool in which only one user has work: without shares, in one pass.
+-- For: claim_jobs, _offer_part; _has_work and claims of a pool in which only one user has work: without shares, in one pass.
 -- Safe to repeat: yes, it only reads. If a user's load changes between two calls, the user may be offered twice or not at all; the next
 --   claim corrects that. Jobs that wait at gates or are parked are not offered.
 -- Plan: by key, the heads of user_share, ready_job and runnable. It runs with the settings of its callers.
 -- only_shares: no second pass.
--- Returns: an offer; its batch_id is NULL if no work is left. A NULL argument asks for the first offer.
--- Owner: weft_system.
+-- Returns: an offer; its batch_id is NULL if no work is left. A NULL argument asks for the first offer.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._next_offer(last weft.offer, of_pool_id int, lanes int[], shares weft.shares, only_shares boolean)
-RETURNS weft.offer
-LANGUAGE plpgsql STABLE
-AS $$
-#variable_conflict use_column
+RETURNS weft.offer LANGUAGE plpgsql STABLE AS $$
 DECLARE
     v_next weft.offer; v_lanes int[]; v_at int;
 BEGIN

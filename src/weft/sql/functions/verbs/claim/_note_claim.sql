@@ -1,16 +1,13 @@
 -- _note_claim: note that a worker which slept, or tries one job, has claimed. After the job of its try it is cordoned again. If it leaves
 --   work behind, it wakes another one, since a little work wakes a few workers only (_wake_workers), or two if it leaves more than twice as
 --   much as those would take who were woken together with it (ADR 45).
--- Called by: claim_jobs.   Safe to repeat: yes.
--- Locks: incarnation (its row, SKIP LOCKED); black_hole (SKIP LOCKED).   Plan: by key.
+-- Safe to repeat: yes.   Locks: incarnation (its row, SKIP LOCKED); black_hole (SKIP LOCKED).   Plan: by key.
 -- The heartbeat may wait for locks held here, so a row that it has is skipped: that costs one notice, until the next claim. If the try is
 --   not noted, another one follows.
 -- stopped_at, taken: the offer with which the claim ended, and the jobs of it that were taken; as _jobs_left. n_jobs: of all offers.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._note_claim(of_incarnation_id int, of_pool_id int, trying boolean, stopped_at weft.offer, taken int[],
-    n_jobs int, lanes int[], shares weft.shares) RETURNS void LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+    n_jobs int, lanes int[], shares weft.shares) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_much int := 32 * least(n_jobs, 20); v_left int;
 BEGIN

@@ -1,17 +1,14 @@
 -- _pick: lock and read up to limit_jobs jobs of an offer that a worker may claim. A hint gives the number at which to start in a range,
 --   or to begin to skip what others have claimed since; jobs below it come later.
--- Called by: claim_jobs.   Safe to repeat: no, it keeps its locks; rows that another transaction has touched are skipped.
+-- Safe to repeat: no, it keeps its locks; rows that another transaction has touched are skipped.
 -- Locks: job (SKIP LOCKED); ready_job (SKIP LOCKED).
 -- Plan: as _skip_touched; a range by the key of job, listed jobs by the key of ready_job, then job by key. It runs with the settings of
 --   its caller.
--- Returns: the locked jobs.
--- Owner: weft_system.
+-- Returns: the locked jobs.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._pick(
     offer weft.offer, worker weft.worker_incarnation, has_cancel boolean,
         has_switch boolean, lookahead_jobs int, limit_jobs int, hint_job int
-) RETURNS weft.picked LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+) RETURNS weft.picked LANGUAGE plpgsql AS $$
 DECLARE
     v_picked weft.picked; v_snapshot pg_snapshot := pg_current_snapshot();
     v_from int := greatest(offer.low_job, hint_job); v_to int;

@@ -1,18 +1,14 @@
 -- _record_claim: turn picked jobs into attempts of an incarnation: their rows, the resources taken, the counters and the event.
--- Called by: claim_jobs.   Safe to repeat: no.
--- Locks: job (by the caller); ready_job (by the caller). So the rows have not moved.
+-- Safe to repeat: no.   Locks: job (by the caller); ready_job (by the caller). So the rows have not moved.
 -- Plan: by ctid. It runs with the settings of its caller.
--- Returns: one row per attempt, in the order picked; `with_chunks` adds the specs if they are small.
--- Owner: weft_system.
+-- Returns: one row per attempt, in the order picked; `with_chunks` adds the specs if they are small.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._record_claim(
     picked weft.picked, offer weft.offer, incarnation_id int, pool_id int, rate_card_id smallint, call bigint, with_chunks boolean,
     at timestamptz
 ) RETURNS TABLE (
     batch_id bigint, job_id int, attempt smallint, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu int,
     spec_first int, runnable_id bigint, chunk bytea
-) LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+) LANGUAGE plpgsql AS $$
 DECLARE
     v_storage_mib bigint := 0; v_gpu int := 0;
 BEGIN

@@ -1,6 +1,6 @@
 -- claim_jobs: give up to limit_jobs ready jobs to a worker, as new attempts.
--- Called by: Store.claim_jobs, complete_and_claim (worker agent).   Safe to repeat: no. If a reply is lost, its jobs come back when the
---   worker is lost or at a heartbeat: `call` numbers a worker's claims, and its heartbeat names those whose replies arrived.
+-- Safe to repeat: no. If a reply is lost, its jobs come back when the worker is lost or at a heartbeat: `call` numbers a worker's claims,
+--   and its heartbeat names those whose replies arrived.
 -- Locks: incarnation (shared, tried); batch (shared, tried); as _pick; as _may_try; as _note_starts; as _note_claim;
 --   as _announce. It never waits.
 -- Plan: users by load, then their work by priority and age: ready_job and runnable by key, job by key from the hint on. Its steps
@@ -18,10 +18,7 @@ CREATE OR REPLACE FUNCTION weft.claim_jobs(
 ) RETURNS TABLE (
     batch_id bigint, job_id int, attempt smallint, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu int,
     spec_first int, runnable_id bigint, chunk bytea
-) LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp PLAN_BY_KEY PLAN_ONCE
-AS $$
-#variable_conflict use_column
+) LANGUAGE plpgsql PLAN_BY_KEY PLAN_ONCE AS $$
 DECLARE
     v_worker record; v_offer weft.offer; v_terms record; v_picked weft.picked;
     v_cpu bigint := claim_jobs.budget_cpu_m; v_memory bigint := claim_jobs.budget_memory_mib;

@@ -1,14 +1,10 @@
 -- wait_for_work: put a worker to sleep unless there is work.
--- Called by: Store.wait_for_work (worker agent).   Safe to repeat: yes.
+-- Safe to repeat: yes.
 -- Locks: incarnation (its row); announcements (exclusive, shortly). A transaction that makes work visible holds them shared until its
 --   commit, so either we see the work or it sees that we wait. The row comes first: whoever changes it announces afterwards. A worker that
 --   woke and claimed nothing still waits: all who announced since saw that, so it needs no lock.
--- Returns: true: there is work, claim again; false: a notice on channel work will follow.
--- Owner: weft_system.  Granted to: weft_worker.
-CREATE OR REPLACE FUNCTION weft.wait_for_work(incarnation_id int) RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+-- Returns: true: there is work, claim again; false: a notice on channel work will follow.   Owner: weft_system.  Granted to: weft_worker.
+CREATE OR REPLACE FUNCTION weft.wait_for_work(incarnation_id int) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
     UPDATE weft.worker_incarnation i SET waiting = true WHERE i.incarnation_id = wait_for_work.incarnation_id AND NOT i.waiting;
     IF FOUND THEN

@@ -1,10 +1,7 @@
 -- _remove_condition_batches: remove up to limit_rows of the rows that say at which conditions jobs of a batch have waited.
--- Called by: _remove_rows.   Safe to repeat: yes.
--- Locks: condition_batch (in the order of conditions, as due_conditions takes them).   Plan: by key.
--- Returns: how many rows.
--- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._remove_condition_batches(of_batch_id bigint, limit_rows int) RETURNS int LANGUAGE plpgsql
-AS $$
+-- Safe to repeat: yes.   Locks: condition_batch (in the order of conditions, as due_conditions takes them).   Plan: by key.
+-- Returns: how many rows.   Owner: weft_system.
+CREATE OR REPLACE FUNCTION weft._remove_condition_batches(of_batch_id bigint, limit_rows int) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
     v_n int;
 BEGIN

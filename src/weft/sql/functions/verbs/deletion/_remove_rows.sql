@@ -1,12 +1,9 @@
 -- _remove_rows: remove up to limit_rows rows of a batch that is being removed; the last step removes the batch and ends the operation.
--- Called by: remove_batch.   Safe to repeat: yes; the position is the last job whose rows are all gone.
+-- Safe to repeat: yes; the position is the last job whose rows are all gone.
 -- Locks: term (by the caller); operation (by the caller); batch_row (nobody else); product (nobody else);
 --   as _remove_condition_batches; as _announce. Nobody else changes rows of the batch now.
--- Plan: by key; events from the oldest on, a page per step; claims and deltas, which are few, all at once.
--- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._remove_rows(operation weft.operation, limit_rows int, at timestamptz) RETURNS void LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+-- Plan: by key; events from the oldest on, a page per step; claims and deltas, which are few, all at once.   Owner: weft_system.
+CREATE OR REPLACE FUNCTION weft._remove_rows(operation weft.operation, limit_rows int, at timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_batch bigint := operation.batch_id; v_to bigint := least(operation.position + limit_rows / 2, operation.n_total);
     v_table text; v_key text; v_left int := limit_rows; v_n int; v_events record;

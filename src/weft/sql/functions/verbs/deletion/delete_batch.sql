@@ -1,5 +1,5 @@
 -- delete_batch: hide the batch from everybody and cancel it with force; the driver removes its rows when all its jobs have ended.
--- Called by: Store.delete_batch (api).   Safe to repeat: yes with an idempotency key; else the second call finds no batch.
+-- Safe to repeat: yes with an idempotency key; else the second call finds no batch.
 -- Locks: batch_row; as _cancel_group; as _create_operation. submit takes them in this order as well.
 -- Plan: by key.   Returns: the operation.  Raises WF101, WF201 (key used for another request).
 -- The batch's own idempotency key becomes free: the same submission makes a new batch.
@@ -7,9 +7,7 @@
 CREATE OR REPLACE FUNCTION weft.delete_batch(
     tenant_id int, user_id int, batch_id bigint, actor text, trace_id text, idempotency_key text, digest bytea,
         at timestamptz DEFAULT clock_timestamp()
-) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     v_id bigint; v_last int;
 BEGIN

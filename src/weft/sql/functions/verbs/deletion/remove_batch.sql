@@ -1,17 +1,12 @@
 -- remove_batch: one step of the removal of a deleted batch.
--- Called by: DriverStore.step.   Safe to repeat: yes; the driver may die between any two steps.
+-- Safe to repeat: yes; the driver may die between any two steps.
 -- Steps: note the transactions open when the batch was deleted; wait until they have ended and all jobs have ended and been billed
 --   (_stop_batch); remove up to limit_rows rows at a time (_remove_rows).
 -- Locks: as _check_epoch; operation; as _before_removal; as _stop_batch; as _remove_rows.
 --   Nobody else changes rows of the batch now.
--- Plan: by key.
--- Returns: moved; waits: jobs have not ended yet, look again later.
--- Owner: weft_system.  Granted to: weft_driver.
+-- Plan: by key.   Returns: moved; waits: jobs have not ended yet, look again later.   Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.remove_batch(epoch bigint, of_operation_id bigint, limit_rows int, at timestamptz DEFAULT clock_timestamp())
-RETURNS text LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-PLAN_BY_INDEX
-AS $$
-#variable_conflict use_column
+RETURNS text LANGUAGE plpgsql PLAN_BY_INDEX AS $$
 DECLARE
     v_operation weft.operation;
 BEGIN

@@ -1,6 +1,6 @@
 -- remove_old: remove, in bounded sets, events past their retention, updates never committed, notes of batches that got no jobs for as
 --   long, operations on batches that ended before the events that are kept, and listeners that are gone.
--- Called by: DriverStore.remove_old.   Safe to repeat: yes.   Returns: how many rows.
+-- Safe to repeat: yes.   Returns: how many rows.
 -- Locks: as _check_epoch; term (nobody else removes events); operation (nobody else: they have ended); update (SKIP LOCKED);
 --   group (nobody else); job (nobody else); failure_count (nobody else); output_term; empty_batch (SKIP LOCKED);
 --   listener.
@@ -8,9 +8,7 @@
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.remove_old(epoch bigint, events_keep_s double precision, updates_keep_s double precision,
     at timestamptz DEFAULT clock_timestamp())
-RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     v_update record; v_n bigint; v_total bigint := 0; v_xid xid8; v_event bigint;
 BEGIN

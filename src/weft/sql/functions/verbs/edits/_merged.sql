@@ -1,8 +1,6 @@
 -- _merged: attributes after a JSON merge patch (RFC 7396) of their document: null removes. Raises WF231 if the result has too many.
--- Called by: edit_group, edit_job.   Safe to repeat: yes.
--- Owner: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._merged(attributes jsonb, patch jsonb, attributes_max int) RETURNS jsonb LANGUAGE plpgsql
-AS $$
+-- Safe to repeat: yes.   Owner: weft_tenant.
+CREATE OR REPLACE FUNCTION weft._merged(attributes jsonb, patch jsonb, attributes_max int) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
     v_new jsonb; v_n int;
 BEGIN

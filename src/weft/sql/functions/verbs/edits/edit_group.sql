@@ -1,14 +1,12 @@
 -- edit_group: change name and attributes of a group (group 0: the batch) by a JSON merge patch (RFC 7396).
--- Called by: Store.edit_group (api).   Safe to repeat: yes, equal values are no change.
+-- Safe to repeat: yes, equal values are no change.
 -- Locks: batch_row; group; as _rename_group (rows above); as _record_change. The batch's row for group 0, else the group's.   Plan: by key.
 -- Returns: whether anything changed.  Raises WF101, WF103, WF209 (name taken), WF231 (too many attributes), WF232 (too many groups below).
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.edit_group(
     tenant_id int, batch_id bigint, group_id int, patch jsonb, attributes_max int, groups_max int, actor text,
         at timestamptz DEFAULT clock_timestamp()
-) RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     v_name text; v_old_name text; v_attributes jsonb; v_old_attributes jsonb;
 BEGIN

@@ -1,13 +1,11 @@
 -- edit_job: change name, attributes and priority of a job by a JSON merge patch (RFC 7396).
--- Called by: Store.edit_job (api).   Safe to repeat: yes, equal values are no change.
+-- Safe to repeat: yes, equal values are no change.
 -- Locks: batch (shared, for a priority); job; as _prioritize_job; as _announce.   Plan: by key.
 -- Returns: whether anything changed.  Raises WF101, WF102, WF216 (the priority of a job that has ended), WF231 (too many attributes).
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.edit_job(
     tenant_id int, batch_id bigint, job_id int, patch jsonb, attributes_max int, actor text, at timestamptz DEFAULT clock_timestamp()
-) RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     v_job record; v_old record; v_name text; v_attributes jsonb; v_kind text[] := '{}';
 BEGIN

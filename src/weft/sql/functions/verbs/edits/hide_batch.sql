@@ -1,11 +1,8 @@
 -- hide_batch: let lists of batches leave this one out, or show it again. Nothing else changes.
--- Called by: Store.hide_batch (api).   Safe to repeat: yes.   Returns: whether anything changed.
--- Locks: batch_row; as _record_change.   Plan: by key.   Raises WF101.
+-- Safe to repeat: yes.   Returns: whether anything changed.   Locks: batch_row; as _record_change.   Plan: by key.   Raises WF101.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.hide_batch(tenant_id int, batch_id bigint, hidden boolean, actor text,
-    at timestamptz DEFAULT clock_timestamp()) RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+    at timestamptz DEFAULT clock_timestamp()) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._as_tenant(hide_batch.tenant_id);
     PERFORM weft._check_batch(hide_batch.batch_id);

@@ -1,10 +1,7 @@
 -- _remove_output: note that the output and files of a batch that is complete are gone; workers and apis are told to remove the bytes.
--- Called by: remove_outputs.   Safe to repeat: yes.   Locks: output_term (nobody else).   Plan: jobs, attempts and files of the batch.
--- Returns: how many bytes count no more; NULL: the batch goes on, or is being deleted.
--- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._remove_output(of_batch_id bigint, why text, at timestamptz) RETURNS bigint LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+-- Safe to repeat: yes.   Locks: output_term (nobody else).   Plan: jobs, attempts and files of the batch.
+-- Returns: how many bytes count no more; NULL: the batch goes on, or is being deleted.   Owner: weft_system.
+CREATE OR REPLACE FUNCTION weft._remove_output(of_batch_id bigint, why text, at timestamptz) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     v_tenant int; v_bytes bigint; v_before bigint;
 BEGIN

@@ -1,17 +1,13 @@
 -- find_files: files that a live attempt is to get. Each is one of a job (a batch and a job, or a job of its own batch, or the name of a
 --   parent of it), or of the batch itself (job 0), which may be an output of any job that has ended.
 --   Of another batch, which is of the same tenant, the user who submitted the job must be able to read it.
--- Called by: WorkerStore.find_files (worker agent).   Safe to repeat: yes, it only reads.
--- Plan: jobs, batches, updates and files by key; parents by the child.
+-- Safe to repeat: yes, it only reads.   Plan: jobs, batches, updates and files by key; parents by the child.
 -- Returns: one row per file wanted, in their order: `n_bytes` is NULL if there is none; `state`: of the job that was to leave it. No row
 --   if this worker does not have the attempt.
 -- Owner: weft_system.  Granted to: weft_worker.
 CREATE OR REPLACE FUNCTION weft.find_files(incarnation_id int, batch_id bigint, job_id int, attempt int, of_batches bigint[], of_jobs int[],
     of_parents text[], paths text[])
-RETURNS TABLE (from_batch bigint, state smallint, n_bytes bigint, digest bytea, kept_in text) LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+RETURNS TABLE (from_batch bigint, state smallint, n_bytes bigint, digest bytea, kept_in text) LANGUAGE plpgsql AS $$
 DECLARE
     v_tenant int; v_user int;
 BEGIN

@@ -1,13 +1,9 @@
 -- record_files: note the files that a live attempt has left, and how long it waited for its files. Called before its end is reported.
--- Called by: WorkerStore.record_files (worker agent).   Safe to repeat: yes, what is there stays.
--- Locks: none that others wait for.   Plan: the job by key.
--- Returns: whether this worker has the attempt.
--- Owner: weft_system.  Granted to: weft_worker.
+-- Safe to repeat: yes, what is there stays.   Locks: none that others wait for.   Plan: the job by key.
+-- Returns: whether this worker has the attempt.   Owner: weft_system.  Granted to: weft_worker.
 CREATE OR REPLACE FUNCTION weft.record_files(incarnation_id int, batch_id bigint, job_id int, attempt int, staging_ms int, storing_ms int,
     paths text[], sizes bigint[], digests bytea[], stores text[], messages text[], at timestamptz DEFAULT clock_timestamp())
-RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     v_tenant int;
 BEGIN

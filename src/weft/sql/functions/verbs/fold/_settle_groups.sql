@@ -1,13 +1,10 @@
 -- _settle_groups: record which of these groups completed, with the callbacks to send, and which became incomplete again through new jobs or
 --   a retry. A group that grew or was retried, and completed again between two folds, counts as another completion. A set that is still
 --   being filled is invisible to readers, and completes when it is shown.
--- Called by: fold_deltas, after it has moved the sums, so that no reporting process is needed; fill_set.   Safe to repeat: yes.
--- Locks: sums; as _announce.   Plan: by key.
--- Owner: weft_system.
+-- Safe to repeat: yes.   For: fold_deltas, after it has moved the sums, so that no reporting process is needed; fill_set.
+-- Locks: sums; as _announce.   Plan: by key.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._settle_groups(batch_ids bigint[], group_ids int[], have_grown boolean[], at timestamptz) RETURNS void
-    LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+LANGUAGE plpgsql AS $$
 DECLARE
     v_batch bigint[]; v_group int[];
 BEGIN

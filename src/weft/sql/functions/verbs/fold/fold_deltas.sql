@@ -1,5 +1,5 @@
 -- fold_deltas: move the sums from the stored snapshot to the current one, then settle the groups that completed.
--- Called by: DriverStore.fold_deltas.   Safe to repeat: yes.
+-- Safe to repeat: yes.
 -- Locks: as _check_epoch; as _end_sleep; fold; sums; as _count_users; as _count_usage; as _count_minutes; as _count_stored;
 --   as _move_ranges; as _settle_groups; as _add_to_shares; as _deactivate_idle_users.
 -- Plan: deltas by xid range, once. They are added up by group first, and these sums by batch: only what is kept by group is counted from
@@ -11,10 +11,7 @@
 --   black_holes whenever attempts failed.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.fold_deltas(epoch bigint, at timestamptz DEFAULT clock_timestamp())
-RETURNS TABLE (n_deltas bigint, loops text[]) LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-PLAN_ONCE SET enable_seqscan = off SET enable_mergejoin = off
-AS $$
-#variable_conflict use_column
+RETURNS TABLE (n_deltas bigint, loops text[]) LANGUAGE plpgsql PLAN_ONCE SET enable_seqscan = off SET enable_mergejoin = off AS $$
 DECLARE
     v_old pg_snapshot; v_new pg_snapshot; v_n bigint; v_failed boolean; v_takes_back boolean; v_sums weft.job_delta[]; v_batch bigint[];
     v_group int[]; v_grown boolean[]; v_pool int[]; v_user int[]; v_ready bigint[]; v_ready_m bigint[]; v_running_m bigint[];

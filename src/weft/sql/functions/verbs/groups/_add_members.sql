@@ -1,5 +1,5 @@
 -- _add_members: put committed jobs into a set: they move to the membership that includes the set, and the set gets their counts and usage.
--- Called by: add_members, fill_set.   Safe to repeat: yes, jobs that are members already are left.
+-- Safe to repeat: yes, jobs that are members already are left.
 -- Locks: batch (shared, by the caller); failure_count (of the set, SKIP LOCKED); job (SKIP LOCKED); membership (new);
 --   as _add_failures (the same row). It never waits for a report, which may wait for its lock of the batch.
 --   A cancel of the set waits or is seen.
@@ -8,10 +8,7 @@
 -- Returns: how many jobs were added, and those that were not because their rows were locked: call again for them.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._add_members(tenant_id int, of_batch_id bigint, set_id int, of_job_ids int[], sets_max int, at timestamptz,
-                                             OUT n_added int, OUT busy int[]) LANGUAGE plpgsql
-PLAN_BY_INDEX
-AS $$
-#variable_conflict use_column
+                                             OUT n_added int, OUT busy int[]) LANGUAGE plpgsql PLAN_BY_INDEX AS $$
 DECLARE
     v_job int[]; v_tid tid[]; v_old int[]; v_new int[]; v_from int[]; v_tree int[]; v_sets text[]; v_to int[]; v_pool int; v_failed int;
     v_most int;

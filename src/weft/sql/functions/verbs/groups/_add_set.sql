@@ -1,13 +1,9 @@
 -- _add_set: the rows of a new set group. Its name must be free.
--- Called by: create_set, add_groups.   Safe to repeat: no.
--- Locks: none but its rows. It waits for an open insert of the same name.
--- Owner: weft_tenant.
+-- Safe to repeat: no.   Locks: none but its rows. It waits for an open insert of the same name.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._add_set(
     tenant_id int, batch_id bigint, group_id int, update_id int, name text, attributes jsonb, cancel_after int, callback text,
         hidden boolean, at timestamptz
-) RETURNS void LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_n int;
 BEGIN

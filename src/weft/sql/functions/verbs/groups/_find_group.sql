@@ -1,10 +1,7 @@
 -- _find_group: the number of a group, found by number or, if that is NULL, by path. A path without a leading slash is the name of a set
 --   or, if there is no such set, of a tree group below the root. Raises WF101, WF103.
--- Called by: get_group, begin_query.   Safe to repeat: yes, it only reads.   Plan: by key.
--- Owner: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._find_group(of_batch_id bigint, of_group_id int, of_path text) RETURNS int LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+-- Safe to repeat: yes, it only reads.   Plan: by key.   Owner: weft_tenant.
+CREATE OR REPLACE FUNCTION weft._find_group(of_batch_id bigint, of_group_id int, of_path text) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
     v_id int := of_group_id;
 BEGIN

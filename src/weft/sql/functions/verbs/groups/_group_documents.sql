@@ -1,11 +1,8 @@
 -- _group_documents: the documents of groups. A batch's document is that of its root group with the batch's own fields.
 -- `folded`: as of the last fold.
--- Called by: get_batch, list_batches, get_group, list_groups; _record_callbacks.   Safe to repeat: yes, it only reads.   Plan: everything
---   by key.
--- Owner: weft_tenant.  Granted to: weft_system.
+-- Safe to repeat: yes, it only reads.   Plan: everything by key.   Owner: weft_tenant.  Granted to: weft_system.
 CREATE OR REPLACE FUNCTION weft._group_documents(batch_ids bigint[], group_ids int[], folded boolean DEFAULT false)
-RETURNS TABLE (batch_id bigint, group_id int, document jsonb) LANGUAGE sql STABLE
-AS $$
+RETURNS TABLE (batch_id bigint, group_id int, document jsonb) LANGUAGE sql STABLE AS $$
     WITH counts AS MATERIALIZED (SELECT * FROM weft._group_counts(_group_documents.batch_ids, _group_documents.group_ids,
         _group_documents.folded)),
     costs AS MATERIALIZED (SELECT * FROM weft._group_costs(_group_documents.batch_ids, _group_documents.group_ids, _group_documents.folded))

@@ -1,11 +1,9 @@
 -- _member_groups: the group numbers for the rows of jobs, some of which are in sets: a membership, or the tree group alone.
--- Called by: _add_bunch.   Safe to repeat: yes.   Locks: as _membership_ids.   Columns: as add_jobs; tree groups are absolute numbers.
--- Returns: one number per job.  Raises WF103 (no such set).
--- Owner: weft_tenant.
+-- Safe to repeat: yes.   Locks: as _membership_ids.   Columns: as add_jobs; tree groups are absolute numbers.
+-- Returns: one number per job.  Raises WF103 (no such set).   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._member_groups(tenant_id int, of_batch_id bigint, n_jobs int, first_group int, tree_ids int[],
                                                combo_indexes int[], combo_numbers int[], combo_sets int[]) RETURNS int[] LANGUAGE plpgsql
 AS $$
-#variable_conflict use_column
 DECLARE
     v_wrong int; v_tree int[]; v_combo int[]; v_from_tree int[]; v_from_combo int[]; v_sets text[]; v_to int[];
 BEGIN

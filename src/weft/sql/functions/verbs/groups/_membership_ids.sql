@@ -1,11 +1,8 @@
 -- _membership_ids: the numbers of these memberships, in order; missing ones are added. Sets are sorted arrays written as text ('{3,5}'),
 --   because PostgreSQL has no arrays of arrays of different lengths.
--- Called by: _add_bunch, _add_members.   Safe to repeat: yes.   Locks: membership (new).
--- Owner: weft_system.  Granted to: weft_tenant.
+-- Safe to repeat: yes.   Locks: membership (new).   Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._membership_ids(tenant_id int, of_batch_id bigint, tree_ids int[], sets text[]) RETURNS int[]
-    LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+LANGUAGE plpgsql AS $$
 DECLARE
     v_ids int[];
 BEGIN

@@ -1,10 +1,7 @@
 -- _move_members: move jobs to other groups, with their counts and usage. Returns: how many of them had failed.
--- Called by: _add_members, with its settings.   Safe to repeat: no.
--- Locks: job (by the caller).   Plan: jobs by ctid, attempts by key.
--- Owner: weft_system.  Granted to: weft_tenant.
+-- Safe to repeat: no.   Locks: job (by the caller).   Plan: jobs by ctid, attempts by key.   Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._move_members(tenant_id int, of_batch_id bigint, of_pool_id int, job_tids tid[], new_groups int[],
-                                              old_groups int[], at timestamptz) RETURNS bigint LANGUAGE sql
-AS $$
+                                              old_groups int[], at timestamptz) RETURNS bigint LANGUAGE sql AS $$
     WITH upd AS (
         UPDATE weft.job j SET group_id = t.new FROM unnest(job_tids, new_groups, old_groups) t (tid, new, old)
         WHERE j.ctid = t.tid  -- locked above, so the rows are where they were

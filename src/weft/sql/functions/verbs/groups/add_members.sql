@@ -1,14 +1,11 @@
 -- add_members: put jobs of a batch into one of its sets.
--- Called by: Store.add_members (api).   Safe to repeat: yes, jobs that are members already are left.
--- Locks: batch (shared); as _add_members; as _announce.   Plan: by key.
+-- Safe to repeat: yes, jobs that are members already are left.   Locks: batch (shared); as _add_members; as _announce.   Plan: by key.
 -- Returns: how many jobs were added, and those that were not because their rows were locked: call again for them.  Raises WF101 (batch),
 --   WF102 (job), WF103 (set), WF204 (set cancelled), WF213 (a job in too many sets), WF214 (not a set).
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.add_members(tenant_id int, batch_id bigint, group_id int, job_ids int[], sets_max int,
     at timestamptz DEFAULT clock_timestamp())
-RETURNS TABLE (n_added int, busy int[]) LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+RETURNS TABLE (n_added int, busy int[]) LANGUAGE plpgsql AS $$
 DECLARE
     v_job int;
 BEGIN

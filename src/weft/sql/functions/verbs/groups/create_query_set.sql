@@ -1,14 +1,10 @@
 -- create_query_set: make a set that the driver fills with the existing jobs that match a query. The set is invisible until it is complete.
--- Called by: Store.create_query_set (api).   Safe to repeat: yes with an idempotency key.
--- Locks: as create_set; as _create_operation.   Plan: by key.
--- Returns: the operation.  Raises as create_set, and WF201 (key used with another body).
--- Owner: weft_tenant.  Granted to: weft_api.
+-- Safe to repeat: yes with an idempotency key.   Locks: as create_set; as _create_operation.   Plan: by key.
+-- Returns: the operation.  Raises as create_set, and WF201 (key used with another body).   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.create_query_set(
     tenant_id int, user_id int, batch_id bigint, name text, attributes jsonb, cancel_after int, callback text, query text, within_group int,
     groups_max int, sets_max int, trace_id text, idempotency_key text, digest bytea, at timestamptz DEFAULT clock_timestamp()
-) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     v_id bigint; v_set int; v_last int;
 BEGIN

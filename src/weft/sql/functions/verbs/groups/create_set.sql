@@ -1,15 +1,11 @@
 -- create_set: add an empty set group to a batch.
--- Called by: Store.create_set (api), create_query_set.   Safe to repeat: yes with the same name and definition; it returns the existing
---   set.
--- Locks: batch_row (shortly).   Plan: by key.
+-- Safe to repeat: yes with the same name and definition; it returns the existing set.   Locks: batch_row (shortly).   Plan: by key.
 -- Returns: its number and whether it is new.  Raises WF101 (batch), WF204 (batch cancelled), WF209 (name taken), WF212 (too many groups).
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.create_set(
     tenant_id int, batch_id bigint, name text, attributes jsonb, cancel_after int, callback text, is_hidden boolean, groups_max int,
     at timestamptz DEFAULT clock_timestamp()
-) RETURNS TABLE (group_id int, is_new boolean) LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+) RETURNS TABLE (group_id int, is_new boolean) LANGUAGE plpgsql AS $$
 DECLARE
     v_old weft.job_group; v_id int; v_name text := create_set.name;
 BEGIN

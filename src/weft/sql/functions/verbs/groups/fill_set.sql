@@ -1,13 +1,10 @@
 -- fill_set: one step of filling a set by query: these jobs match, and all up to this number were examined. The last step shows the set.
--- Called by: DriverStore.fill_set.   Safe to repeat: yes, jobs that are members already are left.
+-- Safe to repeat: yes, jobs that are members already are left.
 -- Locks: as _check_epoch; operation; batch (shared); as _add_members; as _show_set; as _end_operation; as _announce.   Plan: by key.
--- Returns: whether the step is done; if not, some rows were locked: repeat the step.
--- Owner: weft_system.  Granted to: weft_driver.
+-- Returns: whether the step is done; if not, some rows were locked: repeat the step.   Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.fill_set(epoch bigint, of_operation_id bigint, job_ids int[], looked_upto bigint, sets_max int,
     at timestamptz DEFAULT clock_timestamp())
-RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     v_operation weft.operation; v_set int; v_added record; v_result jsonb; v_is_done boolean;
 BEGIN

@@ -1,9 +1,7 @@
 -- _record_hold: record a hold or release of single jobs with its time and actor, and notify listeners. Announces.
--- Called by: hold_jobs, release_jobs.   Safe to repeat: no.   Locks: as _announce.   Plan: jobs by key.
--- Owner: weft_system.  Granted to: weft_tenant.
+-- Safe to repeat: no.   Locks: as _announce.   Plan: jobs by key.   Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._record_hold(of_batch_id bigint, of_job_ids int[], of_kind text, actor text, at timestamptz) RETURNS void
-    LANGUAGE plpgsql
-AS $$
+LANGUAGE plpgsql AS $$
 BEGIN
     IF of_job_ids IS NULL THEN
         RETURN;

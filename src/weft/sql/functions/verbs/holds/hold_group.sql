@@ -1,14 +1,12 @@
 -- hold_group: hold a group with everything below it (0: the batch). No claim of its jobs commits afterwards; running jobs continue. It
 --   inserts one row; the sweep parks the ready jobs.
--- Called by: Store.hold_group (api), act_on_batch.   Safe to repeat: yes.   Returns: whether this call held it.
+-- Safe to repeat: yes.   Returns: whether this call held it.
 -- Locks: batch (exclusive); hold_row; as _record_change. Claims hold it shared, so no claim commits after this commit (invariant 6).
 -- Raises WF101, WF103.
 -- Owner: weft_tenant.  Granted to: weft_api, weft_system.
 CREATE OR REPLACE FUNCTION weft.hold_group(tenant_id int, batch_id bigint, group_id int, actor text,
     at timestamptz DEFAULT clock_timestamp())
-RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     v_is_new boolean;
 BEGIN

@@ -1,13 +1,9 @@
 -- hold_jobs: hold single jobs: waiting jobs are not claimed afterwards; running jobs continue.
--- Called by: Store.hold_jobs (api).   Safe to repeat: yes.
--- Locks: as _lock_jobs; as _park_jobs; as _record_hold.   Plan: jobs by key.
--- Returns: per job `held`, or the word of its terminal state.  Raises WF101, WF102.
--- Owner: weft_tenant.  Granted to: weft_api.
+-- Safe to repeat: yes.   Locks: as _lock_jobs; as _park_jobs; as _record_hold.   Plan: jobs by key.
+-- Returns: per job `held`, or the word of its terminal state.  Raises WF101, WF102.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.hold_jobs(tenant_id int, batch_id bigint, job_ids int[], actor text,
     at timestamptz DEFAULT clock_timestamp())
-RETURNS TABLE (job_id int, outcome text) LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+RETURNS TABLE (job_id int, outcome text) LANGUAGE plpgsql AS $$
 DECLARE
     v_job int[];
 BEGIN

@@ -1,13 +1,11 @@
 -- release_group: release a held group; its jobs may be claimed unless another hold applies. The first jobs are listed here, the rest by the
 --   sweep.
--- Called by: Store.release_group (api), act_on_batch.   Safe to repeat: yes.   Returns: whether this call released it.
+-- Safe to repeat: yes.   Returns: whether this call released it.
 -- Locks: batch (exclusive); hold_row; as _unpark_jobs; as _turn_ranges; as _announce.   Raises WF101, WF103.
 -- Owner: weft_tenant.  Granted to: weft_api, weft_system.
 CREATE OR REPLACE FUNCTION weft.release_group(tenant_id int, batch_id bigint, group_id int, actor text,
     at timestamptz DEFAULT clock_timestamp())
-RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._as_tenant(release_group.tenant_id);
     PERFORM weft._check_group(release_group.batch_id, release_group.group_id);

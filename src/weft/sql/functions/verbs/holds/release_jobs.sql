@@ -1,13 +1,10 @@
 -- release_jobs: release single jobs; jobs of a held group continue to wait.
--- Called by: Store.release_jobs (api).   Safe to repeat: yes.
--- Locks: as _lock_jobs; job (locked there); ready_job; as _pass_gates; as _announce.   Plan: jobs by key.
+-- Safe to repeat: yes.   Locks: as _lock_jobs; job (locked there); ready_job; as _pass_gates; as _announce.   Plan: jobs by key.
 -- Returns: per job `released`, `held` (by a group), or the word of its terminal state.  Raises WF101, WF102.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.release_jobs(tenant_id int, batch_id bigint, job_ids int[], actor text,
     at timestamptz DEFAULT clock_timestamp())
-RETURNS TABLE (job_id int, outcome text) LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+RETURNS TABLE (job_id int, outcome text) LANGUAGE plpgsql AS $$
 DECLARE
     v_job int[]; v_sets int[];
 BEGIN

@@ -1,13 +1,9 @@
 -- _create_operation: add the row of a new operation and notify the driver.
--- Called by: functions of the api that start long work.   Safe to repeat: no, see _find_operation.   Returns: its number.
--- Locks: as _announce.
--- Owner: weft_tenant.  Granted to: weft_system.
+-- Safe to repeat: no, see _find_operation.   Returns: its number.   Locks: as _announce.   Owner: weft_tenant.  Granted to: weft_system.
 CREATE OR REPLACE FUNCTION weft._create_operation(
     tenant_id int, user_id int, batch_id bigint, kind text, arguments jsonb, n_total bigint, trace_id text, idempotency_key text,
         digest bytea, at timestamptz
-) RETURNS bigint LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     v_id bigint;
 BEGIN

@@ -1,12 +1,9 @@
 -- _end_operation: end an operation and notify those who wait for it. The batch that a failed resubmission was making is removed.
--- Called by: the steps of the driver, fail_operation, stop_work.   Safe to repeat: yes, an operation that has ended is left as it is.
--- Locks: operation; as _announce_operation.
+-- Safe to repeat: yes, an operation that has ended is left as it is.   Locks: operation; as _announce_operation.
 -- result: NULL: what its steps have noted so far.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._end_operation(of_operation_id bigint, error jsonb, result jsonb, at timestamptz) RETURNS void
-    LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+LANGUAGE plpgsql AS $$
 DECLARE
     v_operation weft.operation;
 BEGIN

@@ -1,8 +1,6 @@
 -- _find_operation: the operation made with this idempotency key, or NULL. Raises WF201 if the key was used with another body.
--- Called by: functions that create operations, first.   Safe to repeat: yes, it only reads.
--- Owner: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._find_operation(of_user_id int, of_key text, of_digest bytea) RETURNS bigint LANGUAGE plpgsql
-AS $$
+-- Safe to repeat: yes, it only reads.   For: functions that create operations, first.   Owner: weft_tenant.
+CREATE OR REPLACE FUNCTION weft._find_operation(of_user_id int, of_key text, of_digest bytea) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     v_old weft.operation;
 BEGIN

@@ -1,11 +1,9 @@
 -- _pass_batches: note that an operation on batches has passed all down to a number, and what it did there.
--- Called by: act_on_batch, pass_batches.   Safe to repeat: no.   Locks: operation (by the caller).   Plan: by key.
+-- Safe to repeat: no.   Locks: operation (by the caller).   Plan: by key.
 -- skipped: why the last one of them could not be changed: the code of an error; NULL: none was.
--- Returns: what it has done so far.
--- Owner: weft_system.
+-- Returns: what it has done so far.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._pass_batches(operation weft.operation, down_to bigint, n_changed int, n_idle bigint, skipped text)
-RETURNS jsonb LANGUAGE plpgsql
-AS $$
+RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
     v_old jsonb := operation.result; v_why jsonb := operation.result -> 'skipped'; v_result jsonb;
 BEGIN

@@ -1,8 +1,6 @@
 -- _shown_operation: an operation that the caller of this transaction sees.
--- Called by: get_operation, cancel_operation.   Safe to repeat: yes, it only reads.   Plan: by key.   Raises WF106.
--- Owner: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._shown_operation(of_operation_id bigint) RETURNS weft.operation LANGUAGE plpgsql STABLE
-AS $$
+-- Safe to repeat: yes, it only reads.   Plan: by key.   Raises WF106.   Owner: weft_tenant.
+CREATE OR REPLACE FUNCTION weft._shown_operation(of_operation_id bigint) RETURNS weft.operation LANGUAGE plpgsql STABLE AS $$
 DECLARE
     v_operation weft.operation;
 BEGIN

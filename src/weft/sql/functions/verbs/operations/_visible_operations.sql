@@ -1,12 +1,11 @@
 -- _visible_operations: operations with numbers below `before` that a user may see, newest first: as _sees_operation decides, one by one.
--- Called by: list_operations.   Safe to repeat: yes, it only reads.
+-- Safe to repeat: yes, it only reads.
 -- Plan: a page of each of: those on own batches, on those of each project of the user and on each batch that was granted to them, and those
 --   that they have asked for and see without a batch; each backwards along its own index, as in _visible_batches. What _sees_operation
 --   leaves out of these are operations on batches that are being removed.
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._visible_operations(of_user_id int, before bigint, limit_rows int) RETURNS SETOF weft.operation
-LANGUAGE sql STABLE PLAN_IN_ORDER PLAN_ONCE
-AS $$
+LANGUAGE sql STABLE PLAN_IN_ORDER PLAN_ONCE AS $$
     WITH found AS MATERIALIZED (
         (SELECT o.operation_id FROM weft.operation o
          WHERE (o.owner_id, o.operation_id) >= (of_user_id, 0) AND (o.owner_id, o.operation_id) < (of_user_id, before)

@@ -1,6 +1,5 @@
 -- act_on_batch: do to a batch what an operation on batches is for, as the same request of its user would do it now, and record it in the
 --   trail.
--- Called by: DriverStore.act_on_batch, with the operation's user as caller.
 -- Safe to repeat: yes, the operation passes the batch in the same transaction, from the highest number to the lowest.
 -- Locks: as _check_epoch; operation; as cancel_group; as hold_group (instead); as release_group (instead); as retry_jobs (instead); as
 --   _pass_batches; as record_request.   Plan: by key.
@@ -10,10 +9,7 @@
 -- Raises what a request about the batch would.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.act_on_batch(tenant_id int, epoch bigint, of_operation_id bigint, of_batch_id bigint, of_role text,
-    n_idle bigint, at timestamptz DEFAULT clock_timestamp()) RETURNS boolean
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+    n_idle bigint, at timestamptz DEFAULT clock_timestamp()) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     v_operation weft.operation; v_user text; v_action text; v_actor text; v_is_new boolean;
 BEGIN

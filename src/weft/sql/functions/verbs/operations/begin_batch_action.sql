@@ -1,16 +1,12 @@
 -- begin_batch_action: begin to cancel, hold, release or retry many batches: those of its user that a query finds, or those of a list. Those
 --   that are made later are left out.
--- Called by: Store.begin_batch_action (api).   Safe to repeat: yes with an idempotency key.
+-- Safe to repeat: yes with an idempotency key.
 -- Locks: as _create_operation; operation (nobody else: it is new).   Plan: the newest batch of the tenant by index.
 -- arguments: `action`, `actor`, and `query` or `batches`; `as_member`: those of the tenant are not meant; what the trail says of each
 --   batch: `token_id`, `address`.
--- Returns: the operation.  Raises WF101, WF130, WF201 (key used for another request).
--- Owner: weft_tenant.  Granted to: weft_api.
+-- Returns: the operation.  Raises WF101, WF130, WF201 (key used for another request).   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.begin_batch_action(tenant_id int, user_id int, arguments jsonb, trace_id text, idempotency_key text,
-    digest bytea, at timestamptz DEFAULT clock_timestamp()) RETURNS bigint
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+    digest bytea, at timestamptz DEFAULT clock_timestamp()) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     v_id bigint; v_last bigint;
 BEGIN

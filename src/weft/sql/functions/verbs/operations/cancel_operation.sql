@@ -1,11 +1,8 @@
 -- cancel_operation: end an operation on batches before it has reached all of them; what it has done stays done.
--- Called by: Store.cancel_operation (api).   Safe to repeat: yes, an operation that has ended is left as it is.
--- Locks: operation; as _announce_operation.   Plan: by key.
--- Returns: its document.  Raises WF106, WF139 (an operation of another kind, on a batch).
--- Owner: weft_tenant.  Granted to: weft_api.
+-- Safe to repeat: yes, an operation that has ended is left as it is.   Locks: operation; as _announce_operation.   Plan: by key.
+-- Returns: its document.  Raises WF106, WF139 (an operation of another kind, on a batch).   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.cancel_operation(tenant_id int, of_operation_id bigint, at timestamptz DEFAULT clock_timestamp())
-RETURNS jsonb LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
+RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
     v_operation weft.operation;
 BEGIN

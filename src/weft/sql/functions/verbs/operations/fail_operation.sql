@@ -1,10 +1,8 @@
 -- fail_operation: end an operation of which a step cannot succeed. A set that it was filling is never shown, and its name becomes free.
--- Called by: DriverStore.fail_operation.   Safe to repeat: yes.   Locks: as _check_epoch; operation; group (the set); as _end_operation.
+-- Safe to repeat: yes.   Locks: as _check_epoch; operation; group (the set); as _end_operation.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.fail_operation(epoch bigint, of_operation_id bigint, error jsonb, at timestamptz DEFAULT clock_timestamp())
-    RETURNS void
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
+    RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._check_epoch(fail_operation.epoch);
     UPDATE weft.job_group g SET name = format('/failed %s', of_operation_id)

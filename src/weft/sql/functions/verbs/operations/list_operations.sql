@@ -1,13 +1,10 @@
 -- list_operations: documents of operations that the caller sees, with numbers below `before`, newest first; of one batch, if given.
--- Called by: Store.list_operations (api).   Safe to repeat: yes, it only reads.
+-- Safe to repeat: yes, it only reads.
 -- Plan: by tenant or batch and number; as _visible_operations. Of those of a tenant, the ones on batches that are being removed are passed
 --   over.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_operations(tenant_id int, before bigint, limit_rows int, of_batch_id bigint) RETURNS SETOF jsonb
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-PLAN_IN_ORDER PLAN_ONCE
-AS $$
-#variable_conflict use_column
+LANGUAGE plpgsql PLAN_IN_ORDER PLAN_ONCE AS $$
 DECLARE
     v_before bigint := coalesce(list_operations.before, 9223372036854775807);
 BEGIN

@@ -1,12 +1,8 @@
 -- operation_caller: who has asked for an operation, with their present role.
--- Called by: DriverStore.operation_caller.   Safe to repeat: yes, it only reads.   Locks: as _check_term.   Plan: by key.
--- Returns: no row if the user was removed.
+-- Safe to repeat: yes, it only reads.   Locks: as _check_term.   Plan: by key.   Returns: no row if the user was removed.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.operation_caller(epoch bigint, of_operation_id bigint)
-RETURNS TABLE (tenant_id int, user_id int, user_name text, role text)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+RETURNS TABLE (tenant_id int, user_id int, user_name text, role text) LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._check_term(operation_caller.epoch);
     RETURN QUERY SELECT u.tenant_id, u.user_id, u.name, u.role FROM weft.operation o JOIN weft.tenant_user u USING (user_id)

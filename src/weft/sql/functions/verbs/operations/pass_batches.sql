@@ -1,14 +1,10 @@
 -- pass_batches: note that an operation on batches has nothing left to do down to a number; at 1 it ends.
--- Called by: DriverStore.pass_batches.   Safe to repeat: yes, what was passed is not passed again.
+-- Safe to repeat: yes, what was passed is not passed again.
 -- Locks: as _check_epoch; operation; as _end_operation; as _announce_operation.   Plan: by key.
 -- n_idle: as act_on_batch.   skipped: as _pass_batches.
--- Returns: false if the operation is over, or has passed that number.
--- Owner: weft_system.  Granted to: weft_driver.
+-- Returns: false if the operation is over, or has passed that number.   Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.pass_batches(epoch bigint, of_operation_id bigint, down_to bigint, n_idle bigint, skipped text,
-    at timestamptz DEFAULT clock_timestamp()) RETURNS boolean
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+    at timestamptz DEFAULT clock_timestamp()) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     v_operation weft.operation; v_result jsonb;
 BEGIN

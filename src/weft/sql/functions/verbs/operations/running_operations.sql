@@ -1,13 +1,9 @@
 -- running_operations: the operations that the driver continues, oldest first, in pages, so that waiting ones do not hide the others.
--- Called by: DriverStore.running_operations.   Safe to repeat: yes, it only reads.   Locks: as _check_term.
--- Plan: by the index of running operations.
+-- Safe to repeat: yes, it only reads.   Locks: as _check_term.   Plan: by the index of running operations.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.running_operations(epoch bigint, above_id bigint, limit_operations int)
 RETURNS TABLE (operation_id bigint, tenant_id int, batch_id bigint, kind text, arguments jsonb, "position" bigint, n_total bigint,
-    trace_id text)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+    trace_id text) LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._check_term(running_operations.epoch);
     IF NOT EXISTS (SELECT FROM weft.operation o WHERE o.state = 'running') THEN

@@ -1,5 +1,5 @@
 -- _prioritize_job: change the priority of one job; NULL: leave it.
--- Called by: edit_job.   Safe to repeat: yes.   Locks: job (by the caller); as _set_priority.   Plan: by key.
+-- Safe to repeat: yes.   Locks: job (by the caller); as _set_priority.   Plan: by key.
 -- Returns: whether to record the change: also if the job has this priority already, but a running operation would change it.
 -- Raises WF216 (the job has ended).
 -- Owner: weft_tenant.

@@ -1,16 +1,12 @@
 -- _set_priority: change the priority of jobs that have not ended. Ready jobs move to their new rank, or are listed if a range holds them;
 --   parked jobs and jobs before gates stay there; offers of queued ones are withdrawn, to go out in their turn. For running
 --   jobs it counts from their next attempt, for pending jobs once they are ready.
--- Called by: edit_job, set_priorities, which announce.   Safe to repeat: yes.
+-- Safe to repeat: yes.   For: edit_job, set_priorities, which announce.
 -- Locks: batch (shared, by the caller); job (by the caller); as _unqueue_jobs; ready_job (in key order); as _pass_gates; as _announce. A
 --   hold waits or is seen.
--- Plan: jobs and ready_job by key.
--- Returns: the jobs that had another priority.
--- Owner: weft_system.  Granted to: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._set_priority(of_batch_id bigint, of_job_ids int[], new_priority smallint) RETURNS int[] LANGUAGE plpgsql
-PLAN_BY_INDEX
-AS $$
-#variable_conflict use_column
+-- Plan: jobs and ready_job by key.   Returns: the jobs that had another priority.   Owner: weft_system.  Granted to: weft_tenant.
+CREATE OR REPLACE FUNCTION weft._set_priority(of_batch_id bigint, of_job_ids int[], new_priority smallint) RETURNS int[]
+LANGUAGE plpgsql PLAN_BY_INDEX AS $$
 DECLARE
     v_batch record; v_job int[]; v_ranged int[]; v_ranged_lanes int[]; v_sets int[]; v_new record;
 BEGIN

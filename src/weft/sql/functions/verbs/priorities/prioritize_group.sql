@@ -1,16 +1,13 @@
 -- prioritize_group: start to change the priority of all jobs in a group and the groups below it (group 0: the whole batch). The other
 --   fields of the patch are changed at once, or nothing is.
--- Called by: Store.prioritize_group (api).   Safe to repeat: yes, as a new operation that finds nothing to do.
+-- Safe to repeat: yes, as a new operation that finds nothing to do.
 -- Locks: as edit_group; as _create_operation; as _record_change. Only if the patch has more than the priority.
--- Plan: by key.   One insert, whatever the number of jobs.
--- Returns: the operation.  Raises as edit_group.
+-- Plan: by key.   One insert, whatever the number of jobs.   Returns: the operation.  Raises as edit_group.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.prioritize_group(
     tenant_id int, user_id int, batch_id bigint, group_id int, patch jsonb, attributes_max int, groups_max int, actor text, trace_id text,
     at timestamptz DEFAULT clock_timestamp()
-) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     v_rest jsonb := patch - 'priority'; v_last int;
 BEGIN

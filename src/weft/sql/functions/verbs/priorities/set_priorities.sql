@@ -1,16 +1,12 @@
 -- set_priorities: one bounded step of changing a group's priority: its next jobs get it, unless they have ended, were committed later, or
 --   got a priority of their own since the request.
--- Called by: DriverStore.step.   Safe to repeat: yes, its position moves with the work.
+-- Safe to repeat: yes, its position moves with the work.
 -- Locks: as _check_epoch; operation; batch (shared); job (SKIP LOCKED); as _set_priority; as _announce.
 -- Plan: jobs by key, at most 10,000 numbers per call, only where the group has some.
 -- Returns: moved; busy: some rows were locked and come next; waits: an earlier operation of this batch goes first.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.set_priorities(epoch bigint, of_operation_id bigint, limit_rows int,
-    at timestamptz DEFAULT clock_timestamp()) RETURNS text
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-PLAN_BY_INDEX
-AS $$
-#variable_conflict use_column
+    at timestamptz DEFAULT clock_timestamp()) RETURNS text LANGUAGE plpgsql PLAN_BY_INDEX AS $$
 DECLARE
     v_operation weft.operation; v_group int; v_priority smallint; v_span record; v_all int[]; v_job int[]; v_busy int; v_to bigint;
     v_result jsonb;

@@ -1,13 +1,9 @@
 -- record_products: note the products that a live attempt names. Called before its end is reported, which decides whether they are kept.
--- Called by: WorkerStore.record_products (worker agent).   Safe to repeat: yes, what is there stays.
--- Locks: batch_row (once for a batch).   Plan: the job by key.
--- Returns: whether this worker has the attempt.
--- Owner: weft_system.  Granted to: weft_worker.
+-- Safe to repeat: yes, what is there stays.   Locks: batch_row (once for a batch).   Plan: the job by key.
+-- Returns: whether this worker has the attempt.   Owner: weft_system.  Granted to: weft_worker.
 CREATE OR REPLACE FUNCTION weft.record_products(
     incarnation_id int, batch_id bigint, job_id int, attempt int, products jsonb[], inputs jsonb
-) RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM FROM weft.job j
     WHERE j.batch_id = record_products.batch_id AND j.job_id = record_products.job_id AND j.attempt = record_products.attempt

@@ -1,11 +1,7 @@
 -- remove_product: forget a product.
--- Called by: Store.remove_product (api).   Safe to repeat: yes.
--- Locks: product.   Plan: by key.   Returns: whether the caller saw it.   Raises WF130.
+-- Safe to repeat: yes.   Locks: product.   Plan: by key.   Returns: whether the caller saw it.   Raises WF130.
 -- Owner: weft_tenant.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.remove_product(tenant_id int, product_id bigint) RETURNS boolean
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+CREATE OR REPLACE FUNCTION weft.remove_product(tenant_id int, product_id bigint) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     v_product weft.product; v_permission int;
 BEGIN

@@ -1,11 +1,9 @@
 -- _commit_copy: commit a batch of which all jobs have been copied; from here on it exists. The operation ends.
--- Called by: copy_batch.   Safe to repeat: no.
+-- Safe to repeat: no.
 -- Locks: operation (by the caller); as _before_commit (by the caller); batch_row (nobody else); as commit_update (the same queues);
 --   group (nobody else); as _record_change; as _end_operation.
--- Plan: as commit_update.
--- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._commit_copy(operation weft.operation, new_batch bigint, at timestamptz) RETURNS void LANGUAGE plpgsql
-AS $$
+-- Plan: as commit_update.   Owner: weft_system.
+CREATE OR REPLACE FUNCTION weft._commit_copy(operation weft.operation, new_batch bigint, at timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_n int;
 BEGIN

@@ -1,14 +1,11 @@
 -- _copy_parts: copy the next groups of a batch to another, with their numbers; when all are there, the next parts of payloads.
--- Called by: copy_batch.   Safe to repeat: yes, `copied` says how far it got.
+-- Safe to repeat: yes, `copied` says how far it got.
 -- Locks: none but its rows, of a batch that nobody else knows.   Plan: groups and payloads by key; as _at_store, if there is something
 --   to check (checks), which the caller has locked.   Raises WF134 (as _at_store).
 -- Hidden sets are still being filled. Nothing of the new batch is cancelled or held.
--- Returns: what is to be added to the arguments of the operation; NULL: nothing is left.
--- Owner: weft_system.
+-- Returns: what is to be added to the arguments of the operation; NULL: nothing is left.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._copy_parts(from_batch bigint, to_batch bigint, arguments jsonb, limit_rows int, checks boolean,
-    OUT copied jsonb)
-LANGUAGE plpgsql
-AS $$
+    OUT copied jsonb) LANGUAGE plpgsql AS $$
 DECLARE
     v_parts tid[];
 BEGIN

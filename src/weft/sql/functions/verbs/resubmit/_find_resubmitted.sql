@@ -1,13 +1,10 @@
 -- _find_resubmitted: the next jobs of a batch that are copied to the one that is made from it.
--- Called by: list_resubmitted.   Safe to repeat: yes, it only reads.   Plan: jobs and specs by key; as _find_retried.
+-- Safe to repeat: yes, it only reads.   Plan: jobs and specs by key; as _find_retried.
 -- failed: what failed, and what was cancelled because of it or of a limit of failures, if its parents succeeded or are copied, too; else
 --   all committed jobs.
--- Returns: the jobs in order, and the last number that was examined.
--- Owner: weft_system.
+-- Returns: the jobs in order, and the last number that was examined.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._find_resubmitted(of_batch_id bigint, new_batch bigint, failed boolean, from_job bigint, to_job bigint,
-    limit_rows int, at timestamptz, OUT job_ids int[], OUT upto bigint) LANGUAGE plpgsql
-PLAN_BY_KEY
-AS $$
+    limit_rows int, at timestamptz, OUT job_ids int[], OUT upto bigint) LANGUAGE plpgsql PLAN_BY_KEY AS $$
 DECLARE
     v_cut int;
 BEGIN

@@ -1,15 +1,12 @@
 -- add_resubmitted: add jobs to the batch that is made from another, and note which they were.
--- Called by: DriverStore.add_resubmitted.   Safe to repeat: yes, its position moves with the work.
+-- Safe to repeat: yes, its position moves with the work.
 -- Locks: as _check_epoch; operation; as _before_submit (the same rows);
 --   batch_row (the old one, shared); as add_jobs; update (nobody else); as _after_copy; as _announce. Nobody else knows the new batch.
 -- Plan: as add_jobs.
 -- after_job, upto: the jobs after the first up to the last were examined. job_ids: those of them that are added; `jobs` describes them.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.add_resubmitted(epoch bigint, of_operation_id bigint, after_job bigint, upto bigint, job_ids int[],
-    jobs weft.job_columns, at timestamptz DEFAULT clock_timestamp()) RETURNS void
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+    jobs weft.job_columns, at timestamptz DEFAULT clock_timestamp()) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_operation weft.operation; v_new bigint; v_first int; v_n int := cardinality(job_ids);
 BEGIN

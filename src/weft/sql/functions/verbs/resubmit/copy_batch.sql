@@ -1,6 +1,6 @@
 -- copy_batch: one bounded step of a resubmission beside its jobs: first groups and payloads of the old batch are copied to the new one; at
 --   last it is committed, and is there for everybody.
--- Called by: DriverStore.step.   Safe to repeat: yes; the driver may die between any two steps.
+-- Safe to repeat: yes; the driver may die between any two steps.
 -- Locks: as _check_epoch; operation; as _before_submit; as _before_commit (the same rows);
 --   batch_row (the old one, shared); as _copy_parts; as _commit_copy (the same queues).
 --   Nobody else knows the new batch.
@@ -9,9 +9,7 @@
 --   failed in the batch, or the batch is being deleted.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.copy_batch(epoch bigint, of_operation_id bigint, limit_rows int, at timestamptz DEFAULT clock_timestamp())
-RETURNS text LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     v_operation weft.operation; v_new bigint; v_copied jsonb; v_checks boolean;
 BEGIN

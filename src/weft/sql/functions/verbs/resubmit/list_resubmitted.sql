@@ -1,5 +1,5 @@
 -- list_resubmitted: the next jobs of a batch that are copied to the new one, in the order of their numbers.
--- Called by: DriverStore.list_resubmitted.   Safe to repeat: yes, it only reads.   Locks: as _check_term.
+-- Safe to repeat: yes, it only reads.   Locks: as _check_term.
 -- Plan: jobs, edges, spans, labels and arrays by key; at most limit_rows jobs, whose specs have at most some 16 MiB together.
 -- after_job: the last number that was examined before.
 -- Returns: a row for each job, or one without a job; `upto`: the last number that is examined now; new_first: the number
@@ -11,11 +11,7 @@ CREATE OR REPLACE FUNCTION weft.list_resubmitted(epoch bigint, of_operation_id b
 RETURNS TABLE (upto bigint, new_first int, job_id int, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu int, countables jsonb,
     group_id int, set_ids int[], priority smallint, always_run boolean, max_attempts smallint, retry_on int, name text, attributes jsonb,
     rare_fields jsonb, array_first int, array_n int, array_index int, array_name text, array_attributes jsonb, array_fields jsonb,
-    spec_first int, parents int[])
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-PLAN_BY_KEY
-AS $$
-#variable_conflict use_column
+    spec_first int, parents int[]) LANGUAGE plpgsql PLAN_BY_KEY AS $$
 DECLARE
     v_operation weft.operation; v_batch bigint; v_new bigint; v_first int; v_page record;
 BEGIN

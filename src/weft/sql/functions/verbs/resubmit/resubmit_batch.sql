@@ -1,6 +1,6 @@
 -- resubmit_batch: begin to make a new batch from the jobs of a batch: of all, or of those that failed and those that were cancelled because
 --   of them.
--- Called by: Store.resubmit_batch (api).   Safe to repeat: yes with an idempotency key; else it begins to make another batch.
+-- Safe to repeat: yes with an idempotency key; else it begins to make another batch.
 -- Locks: as _create_batch; as create_update; batch_row (new); as _create_operation.   Plan: by key.
 -- changes: `batch` (name, attributes, which are added, and billing_project); the driver reads the others.
 -- The new batch is deleted until all its jobs are there: nobody sees a part of it, and an operation that fails has only to remove it.
@@ -10,9 +10,7 @@
 CREATE OR REPLACE FUNCTION weft.resubmit_batch(
     tenant_id int, user_id int, batch_id bigint, failed boolean, changes jsonb, actor text, trace_id text, idempotency_key text,
     digest bytea, at timestamptz DEFAULT clock_timestamp()
-) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     v_id bigint; v_new bigint; v_old record; v_last int;
 BEGIN

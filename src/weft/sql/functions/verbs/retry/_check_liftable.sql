@@ -1,8 +1,6 @@
 -- _check_liftable: raise WF204 if a group was cancelled, unless its own limit of failures did it and it is retried as a whole.
--- Called by: retry_jobs.   Safe to repeat: yes, it only reads.   Plan: ancestors and cancels by key.
--- Owner: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._check_liftable(of_batch_id bigint, of_group_id int, as_whole boolean) RETURNS void LANGUAGE plpgsql
-AS $$
+-- Safe to repeat: yes, it only reads.   Plan: ancestors and cancels by key.   Owner: weft_tenant.
+CREATE OR REPLACE FUNCTION weft._check_liftable(of_batch_id bigint, of_group_id int, as_whole boolean) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     IF weft._is_cancelled(of_batch_id, of_group_id, false)
         AND NOT (as_whole AND NOT EXISTS (

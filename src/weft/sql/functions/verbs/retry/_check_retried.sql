@@ -1,9 +1,6 @@
 -- _check_retried: raise WF102, WF204, WF233 or WF234 unless these jobs can be run again. Their parents may be retried with them.
--- Called by: retry_jobs.   Safe to repeat: yes, it only reads.   Plan: jobs, edges and cancels by key.
--- Owner: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._check_retried(of_batch_id bigint, of_job_ids int[]) RETURNS void LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+-- Safe to repeat: yes, it only reads.   Plan: jobs, edges and cancels by key.   Owner: weft_tenant.
+CREATE OR REPLACE FUNCTION weft._check_retried(of_batch_id bigint, of_job_ids int[]) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_job record; v_parent record;
 BEGIN

@@ -1,6 +1,6 @@
 -- _find_retried: the next jobs of a batch that a retry runs again: those that failed, and those that were cancelled because a parent did,
 --   or too many others, if all their parents succeed, or run again.
--- Called by: retry_failed, _find_resubmitted.   Safe to repeat: yes, it only reads.
+-- Safe to repeat: yes, it only reads.
 -- Plan: jobs by key from the first to the last number, at most limit_rows that did not succeed; of them edges and cancels by key.
 -- named: jobs that a person named: they also run again if a person cancelled them. matching: only these, of those that failed; NULL: all.
 -- lifted: groups whose cancel by their limit of failures this retry has lifted; for a copy, all that such a limit has cancelled.
@@ -13,10 +13,7 @@ CREATE OR REPLACE FUNCTION weft._find_retried(
     of_batch_id bigint, named int[], matching int[], from_job bigint, to_job bigint, limit_rows int, at timestamptz,
     new_batch bigint DEFAULT NULL, lifted int[] DEFAULT NULL, OUT job_ids int[], OUT upto bigint,
     OUT n_late int
-) LANGUAGE plpgsql
-PLAN_BY_KEY
-AS $$
-#variable_conflict use_column
+) LANGUAGE plpgsql PLAN_BY_KEY AS $$
 DECLARE
     v_edges boolean; v_closed boolean; v_cancels boolean; v_deadlines boolean; v_n int; v_stuck int[];
 BEGIN

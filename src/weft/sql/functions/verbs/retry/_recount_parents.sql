@@ -1,11 +1,9 @@
 -- _recount_parents: count anew for how many parents these pending jobs wait, and whether one did not succeed. Those of `may_open` that wait
 --   for none become ready.
--- Called by: _retry.   Safe to repeat: yes.
+-- Safe to repeat: yes.
 -- Locks: child (by the caller). A report of a parent's end either shows in the parent's state here, or waits for the row of the child.
--- Plan: edges by child, jobs and cascade by key.
--- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._recount_parents(of_batch_id bigint, of_job_ids int[], may_open int[]) RETURNS void LANGUAGE sql
-AS $$
+-- Plan: edges by child, jobs and cascade by key.   Owner: weft_system.
+CREATE OR REPLACE FUNCTION weft._recount_parents(of_batch_id bigint, of_job_ids int[], may_open int[]) RETURNS void LANGUAGE sql AS $$
     -- Noted ends are in the states of the parents.
     WITH gone AS (DELETE FROM weft.parent_end p WHERE p.batch_id = of_batch_id AND p.child_id = ANY (of_job_ids)),
     counted AS MATERIALIZED (

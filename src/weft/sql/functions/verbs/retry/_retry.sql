@@ -1,17 +1,14 @@
 -- _retry: make ended jobs of one batch pending or ready again, and let their waiting children wait for them once more. Attempts keep their
 --   rows and numbers; those so far count no more, so each job has all its tries again.
--- Called by: retry_failed.   Safe to repeat: yes, only jobs that ended without success are changed.
+-- Safe to repeat: yes, only jobs that ended without success are changed.
 -- Locks: as _before_retry (by the caller); batch (shared, by the caller); job (SKIP LOCKED); as _at_retry; failure_count (SKIP LOCKED);
 --   child (SKIP LOCKED); as _may_open_span; as _after_retry; as _add_ranges; as _list_ready.
 -- Plan: jobs by key, edges by parent and by child.
 -- Jobs whose children are still to be told of their ends are left until they are, and so are those of which another transaction holds a
 --   row.
--- Returns: whether it is done; if not, nothing was changed: call again soon.  Raises what _after_retry raises.
--- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._retry(of_batch_id bigint, of_job_ids int[], actor text, at timestamptz) RETURNS boolean LANGUAGE plpgsql
-PLAN_BY_KEY
-AS $$
-#variable_conflict use_column
+-- Returns: whether it is done; if not, nothing was changed: call again soon.  Raises what _after_retry raises.   Owner: weft_system.
+CREATE OR REPLACE FUNCTION weft._retry(of_batch_id bigint, of_job_ids int[], actor text, at timestamptz) RETURNS boolean
+LANGUAGE plpgsql PLAN_BY_KEY AS $$
 DECLARE
     v_job int[]; v_old smallint[]; v_span record; v_children int[]; v_n int; v_batch record; v_ranged boolean;
     v_ready int[];

@@ -1,5 +1,5 @@
 -- retry_failed: one bounded step of a retry: the next jobs that failed, and those that were cancelled because of them, run again.
--- Called by: DriverStore.retry_failed.   Safe to repeat: yes, its position moves with the work.
+-- Safe to repeat: yes, its position moves with the work.
 -- Locks: as _check_epoch; operation; as _before_retry; as _lift_limits; batch (shared); as _retry (instead);
 --   as _end_operation; as _announce.
 -- Plan: as _find_retried.
@@ -8,10 +8,7 @@
 --   batch is being deleted, or jobs still have to end that the cancel of their group stops.   Raises WF105.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.retry_failed(epoch bigint, of_operation_id bigint, matching int[], looked_upto bigint, limit_rows int,
-    at timestamptz DEFAULT clock_timestamp()) RETURNS text
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+    at timestamptz DEFAULT clock_timestamp()) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     v_operation weft.operation; v_lifted int[]; v_batch record; v_named int[]; v_last bigint; v_found record; v_result jsonb;
 BEGIN

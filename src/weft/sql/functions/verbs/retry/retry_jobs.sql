@@ -1,6 +1,5 @@
 -- retry_jobs: begin to run again what failed, and what was cancelled because of it: in a batch, of these jobs, of those that match a
 --   query, or of those that failed for a cause.
--- Called by: Store.retry_jobs (api), act_on_batch.
 -- Safe to repeat: yes with an idempotency key; else as a new operation that finds nothing to do.
 -- Locks: as _create_operation.   Plan: jobs, edges and cancels by key.   One insert, whatever the number of jobs.
 -- job_ids, query, within_group, cause_id: only these jobs, those that match, those of this group and below it, those that failed for it;
@@ -11,9 +10,7 @@
 CREATE OR REPLACE FUNCTION weft.retry_jobs(
     tenant_id int, user_id int, batch_id bigint, job_ids int[], query text, within_group int, cause_id bigint, actor text, trace_id text,
     idempotency_key text, digest bytea, at timestamptz DEFAULT clock_timestamp()
-) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     v_id bigint; v_last int;
 BEGIN

@@ -1,11 +1,9 @@
 -- get_secrets: secrets that attempts of a worker are to get: those of the user of their batch. Names stand beside the attempts.
--- Called by: Store.get_secrets (worker agent).   Safe to repeat: yes, it only reads.   Plan: jobs, batches and secrets by key.
+-- Safe to repeat: yes, it only reads.   Plan: jobs, batches and secrets by key.
 -- Returns: one row per name, in their order: whether this worker has the attempt, and if so the owner; body is NULL if there is none.
 -- Owner: weft_system.  Granted to: weft_worker.
 CREATE OR REPLACE FUNCTION weft.get_secrets(incarnation_id int, batch_ids bigint[], job_ids int[], attempts smallint[], names text[])
-RETURNS TABLE (is_owner boolean, tenant_id int, user_id int, body bytea) LANGUAGE sql STABLE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+RETURNS TABLE (is_owner boolean, tenant_id int, user_id int, body bytea) LANGUAGE sql STABLE AS $$
     SELECT f.batch_id IS NOT NULL, f.tenant_id, f.user_id, s.body
     FROM unnest(get_secrets.batch_ids, get_secrets.job_ids, get_secrets.attempts, get_secrets.names)
         WITH ORDINALITY AS w (batch_id, job_id, attempt, name, position)

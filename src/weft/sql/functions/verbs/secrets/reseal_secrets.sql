@@ -1,11 +1,9 @@
 -- reseal_secrets: replace encrypted values by the same values, encrypted with another key.
--- Called by: Store.reseal_secrets (api).   Safe to repeat: yes: one that has changed since it was read stays.
--- Locks: secret (in key order).   Plan: by key.
+-- Safe to repeat: yes: one that has changed since it was read stays.   Locks: secret (in key order).   Plan: by key.
 -- by_user_id: the caller, of any tenant.   Returns: how many were replaced; 0 if the caller is no longer an admin.
 -- Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.reseal_secrets(by_user_id int, user_ids int[], names text[], former bytea[], bodies bytea[])
-RETURNS int LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
+RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
     v_count int;
 BEGIN

@@ -1,13 +1,9 @@
 -- set_secret: keep the encrypted value of a secret of a user; one of the same name is replaced.
--- Called by: Store.set_secret (api).   Safe to repeat: yes.
--- Locks: user (two requests do not pass the limit together); secret.   Plan: user and secrets of the user by key.
+-- Safe to repeat: yes.   Locks: user (two requests do not pass the limit together); secret.   Plan: user and secrets of the user by key.
 -- Returns: its document.  Raises WF131 (the user is removed), WF132 (too many): a lock would make an entry in the trail.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.set_secret(tenant_id int, user_id int, of_name text, of_body bytea, secrets_max int,
-    at timestamptz DEFAULT clock_timestamp()) RETURNS SETOF jsonb
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+    at timestamptz DEFAULT clock_timestamp()) RETURNS SETOF jsonb LANGUAGE plpgsql AS $$
 DECLARE
     v_new weft.secret;
 BEGIN

@@ -1,13 +1,9 @@
 -- find_store: a store of files of a tenant with the secret that it names, to try it.
--- Called by: Store.find_store (api).   Safe to repeat: yes, it only reads.   Plan: the store and the secret by key.
--- Returns: no row if there is none; `body`: of the secret, encrypted.
--- Owner: weft_tenant.  Granted to: weft_api.
+-- Safe to repeat: yes, it only reads.   Plan: the store and the secret by key.
+-- Returns: no row if there is none; `body`: of the secret, encrypted.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.find_store(tenant_id int, of_name text)
 RETURNS TABLE (url text, endpoint text, region text, access text, credentials text, secret_name text,
-    of_tenant int, user_id int, body bytea)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+    of_tenant int, user_id int, body bytea) LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._as_tenant(find_store.tenant_id);
     RETURN QUERY SELECT f.url, f.endpoint, f.region, f.access, f.credentials, f.secret_name, f.tenant_id, f.set_by, s.body

@@ -1,10 +1,6 @@
 -- list_stores: the stores of files of a tenant by name; or one of them.
--- Called by: Store.list_stores (api).   Safe to repeat: yes, it only reads.   Plan: stores of the tenant by key.
--- Owner: weft_tenant.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.list_stores(tenant_id int, of_name text) RETURNS SETOF jsonb LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+-- Safe to repeat: yes, it only reads.   Plan: stores of the tenant by key.   Owner: weft_tenant.  Granted to: weft_api.
+CREATE OR REPLACE FUNCTION weft.list_stores(tenant_id int, of_name text) RETURNS SETOF jsonb LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._as_tenant(list_stores.tenant_id);
     RETURN QUERY SELECT weft._store_document(f) FROM weft.file_store f

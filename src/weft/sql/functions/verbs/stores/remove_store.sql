@@ -1,11 +1,6 @@
 -- remove_store: forget a store of files. What is in it stays; jobs that name it and start later fail.
--- Called by: Store.remove_store (api).   Safe to repeat: yes.
--- Locks: file_store.   Plan: by key.   Returns: whether there was one.
--- Owner: weft_tenant.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.remove_store(tenant_id int, of_name text) RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+-- Safe to repeat: yes.   Locks: file_store.   Plan: by key.   Returns: whether there was one.   Owner: weft_tenant.  Granted to: weft_api.
+CREATE OR REPLACE FUNCTION weft.remove_store(tenant_id int, of_name text) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._as_tenant(remove_store.tenant_id);
     DELETE FROM weft.file_store f WHERE f.tenant_id = remove_store.tenant_id AND f.name = of_name;

@@ -1,13 +1,9 @@
 -- save_store: set a store of files; one of the same name is replaced, so a secret is always one of the user who says where it is used.
--- Called by: Store.save_store (api).   Safe to repeat: yes.
--- Locks: file_store.   Plan: by key, and the stores of the tenant.
--- Returns: its document; NULL: the tenant has stores_max others.
--- Owner: weft_tenant.  Granted to: weft_api.
+-- Safe to repeat: yes.   Locks: file_store.   Plan: by key, and the stores of the tenant.
+-- Returns: its document; NULL: the tenant has stores_max others.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.save_store(tenant_id int, user_id int, of_name text, of_url text, of_endpoint text, of_region text,
     of_access text, of_credentials text, secret_name text, stores_max int, at timestamptz DEFAULT clock_timestamp()) RETURNS jsonb
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+LANGUAGE plpgsql AS $$
 DECLARE
     v_new weft.file_store;
 BEGIN

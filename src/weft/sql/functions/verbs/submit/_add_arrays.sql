@@ -1,13 +1,11 @@
 -- _add_arrays: add the jobs, edges and bunch for entries of which some are arrays: each entry becomes a number of equal jobs.
--- Called by: _add_bunch, whose caller has checked and locked all referenced rows.   Safe to repeat: no.
+-- Safe to repeat: no.   For: _add_bunch, whose caller has checked and locked all referenced rows.
 -- Locks: none but its inserts.   Plan: per entry, then rows by generate_series; earlier parents by key.
 -- Numbers: shapes, groups, bunch and base are absolute; edges and chunks are relative to the update; a negative parent is an existing
 --   job. All jobs of an entry have the same parents, so waiting parents are counted once per entry. No edge may be counted twice.
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._add_arrays(bunch weft.bunch, base int, jobs weft.job_columns, shape_ids int[], shape_lanes int[],
-    gate_sets int[]) RETURNS void LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+    gate_sets int[]) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_cpu_ms bigint[] := jobs.shape_cpu_ms; v_memory_mibs bigint[] := jobs.shape_memory_mibs;
     v_lane_firsts int[] := bunch.lane_firsts; v_lanes int[] := bunch.lane_ids; v_shape int := jobs.shape_indexes[1];

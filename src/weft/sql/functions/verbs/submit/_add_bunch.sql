@@ -1,5 +1,5 @@
 -- _add_bunch: add the jobs of a bunch, with all that belongs to them.
--- Called by: add_jobs, submit. The update is the caller's own, or it holds the update's lock.   Safe to repeat: no.
+-- Safe to repeat: no.   For: add_jobs, submit. The update is the caller's own, or it holds the update's lock.
 -- Locks: update (by the caller); as _shape_ids; as _lock_parents; membership (new); as _job_gate_sets; as _limit_gate_sets;
 --   as _add_details; output_term.
 -- Plan: inserts; parents by key.
@@ -7,8 +7,7 @@
 -- Raises WF103 (group), WF205, WF231 (as _lock_parents), WF134 (as _limit_gate_sets), WF237 (as _add_details).
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._add_bunch(of_update weft.batch_update, bunch weft.bunch, jobs weft.job_columns, limits jsonb)
-RETURNS void LANGUAGE plpgsql
-AS $$
+RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_base int := of_update.first_job - 1; v_shapes int[]; v_lanes int[]; v_gate_sets int[];
 BEGIN

@@ -1,12 +1,10 @@
 -- _add_rows: add the jobs, edges and bunch for a bunch without arrays.
--- Called by: _add_bunch, whose caller has checked and locked all referenced rows.   Safe to repeat: no.
+-- Safe to repeat: no.   For: _add_bunch, whose caller has checked and locked all referenced rows.
 -- Locks: none but its inserts.   Plan: rows from the columns, side by side; earlier parents by key.
 -- Numbers: shapes, groups, bunch and base are absolute; edges and chunks are relative to the update.
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._add_rows(bunch weft.bunch, base int, jobs weft.job_columns, shape_ids int[], shape_lanes int[],
-    gate_sets int[]) RETURNS void LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+    gate_sets int[]) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_before int := bunch.first_job - 1; v_parent_count int[]; v_bad_child int[]; v_cross_child int[]; v_has_cross boolean; v_spec int[];
     v_cpu_ms bigint[] := jobs.shape_cpu_ms; v_memory_mibs bigint[] := jobs.shape_memory_mibs;

@@ -1,8 +1,6 @@
 -- _check_complete: raise WF202, and say what is missing, unless all jobs and groups that an update reserved have been added.
--- Called by: commit_update.   Safe to repeat: yes, it only reads.   Plan: bunches by key.
--- Owner: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._check_complete(of_batch_id bigint, of_update_id int) RETURNS void LANGUAGE plpgsql
-AS $$
+-- Safe to repeat: yes, it only reads.   Plan: bunches by key.   Owner: weft_tenant.
+CREATE OR REPLACE FUNCTION weft._check_complete(of_batch_id bigint, of_update_id int) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_update record; v_jobs bigint; v_groups bigint; v_missing text;
 BEGIN

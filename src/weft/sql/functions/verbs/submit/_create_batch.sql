@@ -1,6 +1,5 @@
 -- _create_batch: make a batch with its root group.
--- Called by: create_batch, submit, resubmit_batch.   Safe to repeat: yes with an idempotency key; same key and digest give the same
---   batch.
+-- Safe to repeat: yes with an idempotency key; same key and digest give the same batch.
 -- Locks: batch_row (new).   Plan: project, queue and key by index.
 -- batch: name, billing_project, attributes, callback, cancel_after_n_failures, gates (as _intern_gates), door, foreign_trace, foreign_id,
 --   foreign_document, foreign_kind, lifecycle, sink (as _sinks_of), subscriptions (name, url, event, persistent, policy), output_keep_s
@@ -10,9 +9,7 @@
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._create_batch(
     tenant_id int, user_id int, batch jsonb, trace_id text, idempotency_key text, digest bytea, at timestamptz
-) RETURNS TABLE (batch_id bigint, is_new boolean) LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+) RETURNS TABLE (batch_id bigint, is_new boolean) LANGUAGE plpgsql AS $$
 DECLARE
     v_new record; v_project int; v_batch bigint; v_digest bytea; v_lifecycle int; v_sinks int[];
 BEGIN

@@ -1,9 +1,6 @@
 -- _job_gate_sets: the gate set of each entry of a bunch, from `gates` in the rare fields; NULL if no job has gates of its own.
--- Called by: _add_bunch.   Safe to repeat: yes.   Locks: as _intern_gates.   Plan: as _intern_gates, once for each list of gates.
--- Owner: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._job_gate_sets(bunch weft.bunch, base int, jobs weft.job_columns) RETURNS int[] LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+-- Safe to repeat: yes.   Locks: as _intern_gates.   Plan: as _intern_gates, once for each list of gates.   Owner: weft_tenant.
+CREATE OR REPLACE FUNCTION weft._job_gate_sets(bunch weft.bunch, base int, jobs weft.job_columns) RETURNS int[] LANGUAGE plpgsql AS $$
 DECLARE
     v_lists jsonb[]; v_sets int[];
 BEGIN

@@ -1,10 +1,9 @@
 -- _lock_for_bunch: note what the jobs of a bunch bring into their batch, and take the locks that precede that of the update.
--- Called by: add_jobs, submit.   Safe to repeat: yes.
+-- Safe to repeat: yes.
 -- Locks: batch_row (with gates of jobs, or edges); batch (shared, only with parents in earlier updates).   Plan: the batch by key.
 -- is_limited: limits give the jobs gates.
 -- Owner: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._lock_for_bunch(of_batch_id bigint, jobs weft.job_columns, is_limited boolean) RETURNS void
-LANGUAGE plpgsql
+CREATE OR REPLACE FUNCTION weft._lock_for_bunch(of_batch_id bigint, jobs weft.job_columns, is_limited boolean) RETURNS void LANGUAGE plpgsql
 AS $$
 DECLARE
     v_has_gates boolean := is_limited; v_has_edges boolean := coalesce(cardinality(jobs.edge_children), 0) > 0;

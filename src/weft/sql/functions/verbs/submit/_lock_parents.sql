@@ -1,5 +1,5 @@
 -- _lock_parents: lock the parents in earlier updates; all must be committed jobs.
--- Called by: _add_bunch.   Safe to repeat: yes.
+-- Safe to repeat: yes.
 -- Locks: job (those that run, in key order, shared); cascade (theirs, shared); child (the others, in key order, shared);
 --   cascade (of those that ended meanwhile, tried).   Plan: parents by key; services of the batch by key.
 -- Parents are locked before they are read, and a completion reads the edges after it has changed the parent's row: so exactly one of the
@@ -13,8 +13,7 @@
 --   most of the time nobody holds any, and one statement locks them all.
 -- base: the number before the update's first job.   Raises WF205 (parent does not exist), WF231 (it is a service).
 -- Owner: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._lock_parents(of_batch_id bigint, base int, edge_parents int[]) RETURNS void LANGUAGE plpgsql
-AS $$
+CREATE OR REPLACE FUNCTION weft._lock_parents(of_batch_id bigint, base int, edge_parents int[]) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_parent int[]; v_one int; v_wrong int; v_service int;
 BEGIN

@@ -1,14 +1,12 @@
 -- _make_visible: commit an update of which everything was added and checked: its jobs are counted and offered.
--- Called by: commit_update; submit for the first update of a new batch, which nobody else sees.   Safe to repeat: no.
+-- Safe to repeat: no.   For: commit_update; submit for the first update of a new batch, which nobody else sees.
 -- Locks: update (by the caller); job (those with parents in earlier updates); empty_batch; as _after_visible (the same rows);
 --   as _pass_gates; as _announce.
 -- Plan: sums over bunches, not over jobs; only bunches with edges to earlier updates are walked.
 -- Raises what _after_visible raises.
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._make_visible(of_update weft.batch_update, is_new_batch boolean, at timestamptz) RETURNS void
-LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+LANGUAGE plpgsql AS $$
 DECLARE
     v_batch record; v_bunch record; v_n bigint; v_sets int[]; v_lane int[];
 BEGIN

@@ -1,9 +1,6 @@
 -- _open_update: lock and return an update that is being filled; shared, so bunches can be added in parallel but not after the commit.
--- Called by: add_groups, add_jobs.   Safe to repeat: yes.
--- Locks: update (shared).   Raises WF101, WF104, WF203 (committed).
--- Owner: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._open_update(of_batch_id bigint, of_update_id int) RETURNS weft.batch_update LANGUAGE plpgsql
-AS $$
+-- Safe to repeat: yes.   Locks: update (shared).   Raises WF101, WF104, WF203 (committed).   Owner: weft_tenant.
+CREATE OR REPLACE FUNCTION weft._open_update(of_batch_id bigint, of_update_id int) RETURNS weft.batch_update LANGUAGE plpgsql AS $$
 DECLARE
     v_update weft.batch_update;
 BEGIN

@@ -1,11 +1,8 @@
 -- _reserve_update: add an update to a batch, with the next numbers for its jobs and groups.
--- Called by: create_update; submit for a new batch.   Safe to repeat: no.   Locks: batch_row (by the caller).   Plan: by key.
--- Returns: the new row.  Raises WF210 (batch is full), WF212 (too many groups).
--- Owner: weft_tenant.
+-- Safe to repeat: no.   Locks: batch_row (by the caller).   Plan: by key.
+-- Returns: the new row.  Raises WF210 (batch is full), WF212 (too many groups).   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._reserve_update(of_batch weft.batch, user_id int, new_jobs int, new_groups int, trace_id text,
-    idempotency_key text, digest bytea, groups_max int, at timestamptz) RETURNS weft.batch_update LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+    idempotency_key text, digest bytea, groups_max int, at timestamptz) RETURNS weft.batch_update LANGUAGE plpgsql AS $$
 DECLARE
     v_new weft.batch_update;
 BEGIN

@@ -1,12 +1,10 @@
 -- _shape_ids: the ids of these resource requests and of their lanes, in their order; new ones are added.
--- Called by: _add_bunch, move_jobs, _intern_more.   Safe to repeat: yes.   Locks: as _lane_ids; shape.
+-- Safe to repeat: yes.   Locks: as _lane_ids; shape.
 -- `countables` holds a request's resources beside cpu, memory, storage and gpus: amounts as numbers, words as text.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._shape_ids(
     cpu_ms bigint[], memory_mibs bigint[], storage_mibs bigint[], gpus int[], countables jsonb[], OUT shape_ids int[], OUT lane_ids int[]
-) LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+) LANGUAGE plpgsql AS $$
 DECLARE
     v_lanes int[]; v_n int := cardinality(cpu_ms);
 BEGIN

@@ -1,11 +1,8 @@
 -- _tree_groups: the tree groups of jobs as absolute numbers. They and the sets must exist; an uncommitted group exists only for its own
 --   update, and may be removed.
--- Called by: _add_bunch.   Safe to repeat: yes, it only reads.   Plan: groups by key.   Raises WF103.
--- Owner: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._tree_groups(of_update weft.batch_update, group_ids int[], combo_sets int[]) RETURNS int[]
-    LANGUAGE plpgsql
+-- Safe to repeat: yes, it only reads.   Plan: groups by key.   Raises WF103.   Owner: weft_tenant.
+CREATE OR REPLACE FUNCTION weft._tree_groups(of_update weft.batch_update, group_ids int[], combo_sets int[]) RETURNS int[] LANGUAGE plpgsql
 AS $$
-#variable_conflict use_column
 DECLARE
     v_groups int[]; v_wrong int;
 BEGIN

@@ -1,8 +1,6 @@
 -- add_groups: add groups to an open update.
--- Called by: Store.add_groups, Store.submit (api).   Safe to repeat: yes, a group that already exists under its number is kept.
--- Returns: whether any of them is new.
--- Locks: as _open_update; as _add_tree_group.
--- Plan: by key, one group after the other, parents first.
+-- Safe to repeat: yes, a group that already exists under its number is kept.   Returns: whether any of them is new.
+-- Locks: as _open_update; as _add_tree_group.   Plan: by key, one group after the other, parents first.
 -- Numbers: group and parent are relative to the update, from 1; 0 is the root; a negative parent is an earlier group. A set has no parent.
 -- Raises WF103 (parent group), WF201 (key used with another body), WF203 (committed), WF207 (number outside the update), WF209 (path
 --   taken), WF211 (too deep), WF215 (another group has the number).
@@ -11,9 +9,7 @@ CREATE OR REPLACE FUNCTION weft.add_groups(
     tenant_id int, batch_id bigint, update_id int, group_ids int[], parent_ids int[], names text[], attributes jsonb[],
     cancel_afters int[], callbacks text[], depth_max int, are_sets boolean[] DEFAULT '{}', at timestamptz DEFAULT clock_timestamp(),
     idempotency_key text DEFAULT NULL, digest bytea DEFAULT NULL
-) RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     v_update weft.batch_update; v_new record; v_id int; v_parent_id int; v_old record;
     v_is_new boolean := false;

@@ -1,5 +1,4 @@
 -- add_jobs: add a bunch of jobs to an open update. They stay invisible until the commit.
--- Called by: Store.add_jobs, Store.submit (api); add_resubmitted.
 -- Safe to repeat: yes, by (update, first job); then it returns false, or NULL if the existing bunch came from another body.
 -- Locks: as _before_submit; as _lock_for_bunch; as _open_update; as _add_bunch; as _announce.
 -- Plan: inserts; parents by key; as _at_store, if there is such a quota.
@@ -16,9 +15,7 @@
 CREATE OR REPLACE FUNCTION weft.add_jobs(
     tenant_id int, batch_id bigint, update_id int, first_job int, n_jobs int, jobs weft.job_columns,
     idempotency_key text DEFAULT NULL, digest bytea DEFAULT NULL
-) RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     v_update weft.batch_update; v_bunch weft.bunch; v_is_same boolean; v_before record;
 BEGIN

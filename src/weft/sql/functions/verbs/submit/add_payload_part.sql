@@ -1,11 +1,9 @@
 -- add_payload_part: store one part of a payload, the large arguments of some jobs of a batch.
--- Called by: Store.add_payload_part (api).   Safe to repeat: yes, a part that is there stays.
+-- Safe to repeat: yes, a part that is there stays.
 -- Locks: as _before_submit; batch (shared); as _announce.   Plan: by key.   Raises WF101, WF204, WF134 (as _at_store).
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.add_payload_part(tenant_id int, batch_id bigint, digest bytea, part int, n_bytes bigint, body bytea)
-RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_checks boolean;
 BEGIN

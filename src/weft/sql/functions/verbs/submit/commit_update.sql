@@ -1,16 +1,14 @@
 -- commit_update: make an update visible and runnable.
--- Called by: Store.commit_update, Store.submit (api); _commit_copy.   Safe to repeat: yes, same answer.
+-- Safe to repeat: yes, same answer.
 -- Locks: as _before_commit; batch (shared); update; as _make_visible. A cancel or a hold waits for us, or we see it.
 -- Plan: as _make_visible.
 -- Raises WF101, WF104, WF105 (project), WF202 (jobs or groups are missing), WF204 (cancelled), WF113 (queue is full), WF134 (quota).
 -- Owner: weft_tenant.  Granted to: weft_api, weft_system.
 CREATE OR REPLACE FUNCTION weft.commit_update(tenant_id int, batch_id bigint, of_update_id int, at timestamptz DEFAULT clock_timestamp())
 RETURNS TABLE (update_id int, first_job int, first_group int, n_jobs int, n_groups int, committed boolean)
-LANGUAGE plpgsql SECURITY DEFINER
+LANGUAGE plpgsql
 -- Each of some twenty small statements would otherwise be planned longer than it runs.
-SET search_path = pg_catalog, pg_temp PLAN_ONCE
-AS $$
-#variable_conflict use_column
+PLAN_ONCE AS $$
 DECLARE
     v_update weft.batch_update; v_group int; v_checks boolean;
 BEGIN

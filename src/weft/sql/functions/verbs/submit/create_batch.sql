@@ -1,16 +1,12 @@
 -- create_batch: make an empty batch with its root group.
--- Called by: Store.create_batch (api); create_batch.   Safe to repeat: yes with an idempotency key; same key and digest give the same
---   batch.
+-- Safe to repeat: yes with an idempotency key; same key and digest give the same batch.
 -- Locks: as _before_submit; as _create_batch.   Plan: as _create_batch; as _at_commit.
 -- batch: as _create_batch.
 -- Returns: its number and whether it is new.  Raises what _create_batch raises; WF134 (as _at_commit).
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.create_batch(
     tenant_id int, user_id int, batch jsonb, trace_id text, idempotency_key text, digest bytea, at timestamptz DEFAULT clock_timestamp()
-) RETURNS TABLE (batch_id bigint, is_new boolean) LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+) RETURNS TABLE (batch_id bigint, is_new boolean) LANGUAGE plpgsql AS $$
 DECLARE
     v_checks boolean; v_new record; v_update weft.batch_update;
 BEGIN

@@ -1,6 +1,5 @@
 -- create_update: reserve contiguous numbers of a batch for jobs and groups.
--- Called by: Store.create_update, Store.submit (api).   Safe to repeat: yes with an idempotency key.
--- Locks: batch_row (shortly).   Plan: by key.
+-- Safe to repeat: yes with an idempotency key.   Locks: batch_row (shortly).   Plan: by key.
 -- Returns: what was reserved.  Raises WF101 (batch), WF105 (no member of the project), WF201 (key used with another body),
 --   WF204 (batch cancelled), WF212 (too many groups).
 -- Owner: weft_tenant.  Granted to: weft_api.
@@ -8,9 +7,7 @@ CREATE OR REPLACE FUNCTION weft.create_update(
     tenant_id int, user_id int, batch_id bigint, new_jobs int, new_groups int, trace_id text, idempotency_key text, digest bytea,
     groups_max int DEFAULT 2000000000, at timestamptz DEFAULT clock_timestamp()
 ) RETURNS TABLE (update_id int, first_job int, first_group int, n_jobs int, n_groups int, committed boolean, is_new boolean)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+LANGUAGE plpgsql AS $$
 DECLARE
     v_batch weft.batch; v_old record; v_new weft.batch_update;
 BEGIN

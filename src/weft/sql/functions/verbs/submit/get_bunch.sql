@@ -1,15 +1,11 @@
 -- get_bunch: the jobs of a bunch as they were sent, with absolute numbers; also before the update is committed.
--- Called by: Store.get_bunch (api), to show how two clients' jobs differ.   Safe to repeat: yes, it only reads.   Plan: by key.
--- Returns: one row per job in the order of their numbers.  Raises WF101, WF104.
+-- Safe to repeat: yes, it only reads.   Plan: by key.   Returns: one row per job in the order of their numbers.  Raises WF101, WF104.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.get_bunch(tenant_id int, of_batch_id bigint, of_update_id int, first_position int, n_jobs int)
 RETURNS TABLE (job_id int, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu int, group_id int, set_ids int[], priority smallint,
     always_run boolean,
                max_attempts smallint, retry_on int, name text, attributes jsonb, parents int[], spec_first int,
-               rare_fields jsonb)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+               rare_fields jsonb) LANGUAGE plpgsql AS $$
 DECLARE
     v_first int;
 BEGIN

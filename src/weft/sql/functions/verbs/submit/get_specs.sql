@@ -1,10 +1,7 @@
 -- get_specs: compressed specs of a batch, by the first jobs of their chunks, for its tenant.
--- Called by: Store.get_bunch (api).   Safe to repeat: yes, it only reads.   Plan: by key.   Raises WF101.
--- Owner: weft_tenant.  Granted to: weft_api.
+-- Safe to repeat: yes, it only reads.   Plan: by key.   Raises WF101.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.get_specs(tenant_id int, of_batch_id bigint, first_jobs int[]) RETURNS TABLE (first_job int, body bytea)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._as_tenant(get_specs.tenant_id);
     PERFORM weft._check_batch(of_batch_id);

@@ -1,9 +1,7 @@
 -- missing_payloads: those of these payloads of which the batch does not have all parts.
--- Called by: Store.missing_payloads (api).   Safe to repeat: yes, it only reads.   Plan: by key.   Raises WF101.
--- Owner: weft_tenant.  Granted to: weft_api.
+-- Safe to repeat: yes, it only reads.   Plan: by key.   Raises WF101.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.missing_payloads(tenant_id int, of_batch_id bigint, digests bytea[], part_bytes int)
-RETURNS SETOF bytea LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
+RETURNS SETOF bytea LANGUAGE plpgsql STABLE AS $$
 BEGIN
     PERFORM weft._as_tenant(missing_payloads.tenant_id);
     PERFORM weft._check_batch(of_batch_id);

@@ -1,5 +1,5 @@
 -- submit: create a batch with one committed update, or add such an update to a batch. One call, so a small submission waits only once.
--- Called by: Store.submit (api).   Safe to repeat: yes with an idempotency key; same key and digest give the same answer.
+-- Safe to repeat: yes with an idempotency key; same key and digest give the same answer.
 -- Locks: as _before_submit; as create_update; as add_groups; as _lock_for_bunch; as _add_bunch; as commit_update (the same queues,
 --   its own jobs).   Plan: theirs.
 -- Arguments: of_batch_id NULL: a new batch, as _create_batch takes it; otherwise `batch` is ignored. `groups` as add_groups, NULL: none;
@@ -12,11 +12,9 @@ CREATE OR REPLACE FUNCTION weft.submit(
     depth_max int, groups_max int, trace_id text, idempotency_key text, digest bytea, at timestamptz DEFAULT clock_timestamp()
 ) RETURNS TABLE (batch_id bigint, update_id int, first_job int, first_group int, n_jobs int, n_groups int, committed boolean,
     is_new boolean)
-LANGUAGE plpgsql SECURITY DEFINER
+LANGUAGE plpgsql
 -- One job would otherwise be planned longer than it is added: all that is called here keeps its plans.
-SET search_path = pg_catalog, pg_temp PLAN_ONCE
-AS $$
-#variable_conflict use_column
+PLAN_ONCE AS $$
 DECLARE
     v_batch weft.batch; v_new record; v_update weft.batch_update; v_bunch weft.bunch; v_before record;
     v_is_new_batch boolean := of_batch_id IS NULL; v_groups int := coalesce(cardinality(groups.group_ids), 0);

@@ -1,12 +1,10 @@
 -- _cordon: let a worker take no new job; what it has goes on. `drains`: besides, its process ends when nothing runs. A lost worker has
 --   nothing that runs: its drain is over at once.
--- Called by: cordon_worker, drain_worker.   Safe to repeat: yes; the first date and reason stay.
+-- Safe to repeat: yes; the first date and reason stay.
 -- Locks: worker; incarnation; black_hole. It waits for the claim under way, whose jobs are the worker's: the cordon is dated after it.
--- Returns: whether anything changed.  Raises as _lock_worker.
--- Owner: weft_system.
+-- Returns: whether anything changed.  Raises as _lock_worker.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._cordon(of_name text, of_pool text, actor text, reason text, drains boolean) RETURNS boolean
-LANGUAGE plpgsql
-AS $$
+LANGUAGE plpgsql AS $$
 DECLARE
     v_worker record; v_at timestamptz; v_taken boolean;
 BEGIN

@@ -1,11 +1,9 @@
 -- _lock_worker: lock the row of a worker; tell its number, its state and the incarnation that lives, if one does.
--- Called by: _cordon, uncordon_worker.   Safe to repeat: yes.   Locks: worker.
+-- Safe to repeat: yes.   Locks: worker.
 -- Raises as _find_worker; WF307 if its process has ended in order.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._lock_worker(of_name text, of_pool text, OUT worker_id int, OUT state text, OUT incarnation_id int)
-LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+LANGUAGE plpgsql AS $$
 DECLARE
     v_worker weft.worker; v_last weft.worker_incarnation;
 BEGIN

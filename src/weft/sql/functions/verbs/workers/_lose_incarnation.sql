@@ -1,10 +1,7 @@
 -- _lose_incarnation: end an incarnation and mark all its live attempts lost; their jobs become ready again.
--- Called by: lose_workers, register_worker, leave.   Safe to repeat: yes.   Returns: how many attempts were lost.
--- Locks: incarnation (exclusive); as complete_attempts; as _after_loss. It waits for the claims under way.
--- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._lose_incarnation(of_incarnation_id int, at timestamptz) RETURNS bigint LANGUAGE plpgsql
-AS $$
-#variable_conflict use_column
+-- Safe to repeat: yes.   Returns: how many attempts were lost.
+-- Locks: incarnation (exclusive); as complete_attempts; as _after_loss. It waits for the claims under way.   Owner: weft_system.
+CREATE OR REPLACE FUNCTION weft._lose_incarnation(of_incarnation_id int, at timestamptz) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     v_batch bigint[]; v_job int[]; v_attempt smallint[]; v_start_age bigint[]; v_end_age bigint[]; v_n int; v_known_at timestamptz;
     v_message text;

@@ -1,9 +1,7 @@
 -- _record_worker_change: record that a worker has a new state, who wanted that and why. The newest 100 changes are kept.
--- Called by: _cordon, _delete_worker, uncordon_worker.   Safe to repeat: no.   Locks: worker (by the caller).
--- Owner: weft_system.
+-- Safe to repeat: no.   Locks: worker (by the caller).   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._record_worker_change(of_worker_id int, state text, actor text, reason text, at timestamptz) RETURNS void
-LANGUAGE sql
-AS $$
+LANGUAGE sql AS $$
     INSERT INTO weft.worker_change (worker_id, at, state, actor, reason)
     VALUES (of_worker_id, _record_worker_change.at, _record_worker_change.state, _record_worker_change.actor,
         _record_worker_change.reason);

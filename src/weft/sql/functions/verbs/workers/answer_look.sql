@@ -1,10 +1,7 @@
 -- answer_look: what a worker outside answers, for the api that asked; it is told.
--- Called by: Store.answer_look (another api, to which the answer came).   Safe to repeat: yes, the first one counts.
--- Locks: look.   Plan: by key.
--- Owner: weft_system.  Granted to: weft_worker.
+-- Safe to repeat: yes, the first one counts.   Locks: look.   Plan: by key.   Owner: weft_system.  Granted to: weft_worker.
 CREATE OR REPLACE FUNCTION weft.answer_look(incarnation_id int, number text, answer bytea)
-RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
+RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     UPDATE weft.look k SET answer = answer_look.answer
     WHERE k.number = answer_look.number AND k.incarnation_id = answer_look.incarnation_id AND k.answer IS NULL;

@@ -1,12 +1,10 @@
 -- ask_look: ask the worker outside that has an attempt for files of it. The api to which it is connected is told, and passes it on.
--- Called by: Store.ask_look (api).   Safe to repeat: no, a number is used once.   Locks: look.
--- Plan: the job and its incarnation by key; the questions of the last minute.
+-- Safe to repeat: no, a number is used once.   Locks: look.   Plan: the job and its incarnation by key; the questions of the last minute.
 -- Returns: the incarnation that is asked; 0 if it has limit_open open questions; NULL if the attempt does not run on a worker outside.
 -- Owner: weft_system.  Granted to: weft_worker.
 CREATE OR REPLACE FUNCTION weft.ask_look(number text, batch_id bigint, job_id int, attempt smallint, question text, limit_open int,
     open_s double precision, at timestamptz DEFAULT clock_timestamp())
-RETURNS int LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
+RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
     v_incarnation int;
 BEGIN

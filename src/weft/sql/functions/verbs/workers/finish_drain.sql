@@ -1,12 +1,8 @@
 -- finish_drain: end a worker that drains, if nothing runs there any more: its process may end.
--- Called by: Store.finish_drain (worker agent), when it has nothing left.   Safe to repeat: yes.
--- Locks: worker; as _lose_incarnation.   Plan: as _live_attempts.
+-- Safe to repeat: yes.   Locks: worker; as _lose_incarnation.   Plan: as _live_attempts.
 -- Returns: whether it has ended; false: it was uncordoned meanwhile, or has jobs of which it did not hear.
 -- Owner: weft_system.  Granted to: weft_worker.
-CREATE OR REPLACE FUNCTION weft.finish_drain(incarnation_id int) RETURNS boolean
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+CREATE OR REPLACE FUNCTION weft.finish_drain(incarnation_id int) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     v_worker record; v_at timestamptz := clock_timestamp();
 BEGIN

@@ -1,9 +1,6 @@
 -- leave: unregister a worker, whose process ends in order; attempts that it still has are lost at once.
--- Called by: Store.leave (worker agent).   Safe to repeat: yes.   Locks: worker; incarnation; as _lose_incarnation.
--- Owner: weft_system.  Granted to: weft_worker.
-CREATE OR REPLACE FUNCTION weft.leave(incarnation_id int, at timestamptz DEFAULT clock_timestamp()) RETURNS void
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
+-- Safe to repeat: yes.   Locks: worker; incarnation; as _lose_incarnation.   Owner: weft_system.  Granted to: weft_worker.
+CREATE OR REPLACE FUNCTION weft.leave(incarnation_id int, at timestamptz DEFAULT clock_timestamp()) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM FROM weft.worker w JOIN weft.worker_incarnation i USING (worker_id)
     WHERE i.incarnation_id = leave.incarnation_id FOR UPDATE OF w;

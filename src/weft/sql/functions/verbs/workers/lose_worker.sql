@@ -1,11 +1,9 @@
 -- lose_worker: give up a worker that is silent and whose attempts run elsewhere; they are lost, and their jobs go to others. Whoever
 --   says so has made sure that nothing of it runs; if it comes back, it ends what it finds before it takes jobs.
--- Called by: Store.lose_worker (api).   Safe to repeat: yes.   Locks: worker; incarnation; as _lose_incarnation; as _settle_commands.
+-- Safe to repeat: yes.   Locks: worker; incarnation; as _lose_incarnation; as _settle_commands.
 -- Returns: whether it lived.  Raises as _lock_worker; WF311 if it was heard of in the last 10 s.
 -- Owner: weft_system.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.lose_worker(of_name text, of_pool text, actor text) RETURNS boolean
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE OR REPLACE FUNCTION weft.lose_worker(of_name text, of_pool text, actor text) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     v_worker record; v_at timestamptz; v_silent_s double precision;
 BEGIN

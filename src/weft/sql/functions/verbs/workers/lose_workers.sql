@@ -1,14 +1,10 @@
 -- lose_workers: end the incarnations that were silent for longer than the grace period, except those whose attempts outlive their
 --   host; their attempts are lost.
--- Called by: DriverStore.lose_workers.   Safe to repeat: yes.
+-- Safe to repeat: yes.
 -- Locks: as _check_epoch; incarnation (its number, then its row, SKIP LOCKED); as _lose_incarnation; as _settle_commands.
--- Returns: worker, incarnation, and its number of live attempts.
--- Owner: weft_system.  Granted to: weft_driver.
+-- Returns: worker, incarnation, and its number of live attempts.   Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.lose_workers(epoch bigint, grace_s double precision, at timestamptz DEFAULT clock_timestamp())
-RETURNS TABLE (worker text, incarnation_id int, n_attempts bigint, silent_s double precision) LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+RETURNS TABLE (worker text, incarnation_id int, n_attempts bigint, silent_s double precision) LANGUAGE plpgsql AS $$
 DECLARE
     v_lost record;
 BEGIN

@@ -1,11 +1,8 @@
 -- note_avoided: record which nodes of its engine a gateway avoids now, for how long and why, instead of the earlier ones.
--- Called by: Store.note_avoided (worker agent), when there is one more.   Safe to repeat: yes.
--- Locks: incarnation (its row).   Plan: by key.
--- Owner: weft_system.  Granted to: weft_worker.
+-- Safe to repeat: yes.   Locks: incarnation (its row).   Plan: by key.   Owner: weft_system.  Granted to: weft_worker.
 CREATE OR REPLACE FUNCTION weft.note_avoided(incarnation_id int, nodes text[], seconds double precision[], reasons text[],
     at timestamptz DEFAULT clock_timestamp())
-RETURNS void LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
+RETURNS void LANGUAGE sql AS $$
     UPDATE weft.worker_incarnation i SET avoided = (
         SELECT jsonb_agg(jsonb_build_object('node', left(n.node, 100), 'until', at + least(n.s, 86400) * interval '1 second',
             'reason', left(n.reason, 500)) ORDER BY n.node)

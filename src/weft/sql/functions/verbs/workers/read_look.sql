@@ -1,9 +1,7 @@
 -- read_look: what a worker outside is asked.
--- Called by: Store.read_look (the api to which it is connected).   Safe to repeat: yes, it only reads.   Plan: by key.
--- Returns: the question; NULL if nobody waits for its answer any more.
+-- Safe to repeat: yes, it only reads.   Plan: by key.   Returns: the question; NULL if nobody waits for its answer any more.
 -- Owner: weft_system.  Granted to: weft_worker.
 CREATE OR REPLACE FUNCTION weft.read_look(incarnation_id int, number text)
-RETURNS text LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
+RETURNS text LANGUAGE sql STABLE AS $$
     SELECT k.question FROM weft.look k WHERE k.number = read_look.number AND k.incarnation_id = read_look.incarnation_id
 $$;

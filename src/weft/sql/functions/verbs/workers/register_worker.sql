@@ -1,5 +1,5 @@
 -- register_worker: register a worker with this incarnation; its older incarnation ends, whose attempts are lost.
--- Called by: Store.register_worker (worker agent).   Safe to repeat: yes.
+-- Safe to repeat: yes.
 -- Locks: lanes; as _fold_worker_sums; worker; incarnation (its row, if it registers again); as _lose_incarnation;
 --   as _after_registration; as _announce. A lane added meanwhile is seen.
 -- offers: resources beside cpu, memory, storage and gpus (weft.worker_incarnation.offers). Like the size, they never change for an
@@ -18,9 +18,7 @@ CREATE OR REPLACE FUNCTION weft.register_worker(
         version text,
     proved_gone boolean, grace_s double precision, log_place text DEFAULT NULL, log_directory text DEFAULT NULL,
     by_token bigint DEFAULT NULL, outlives boolean DEFAULT false, at timestamptz DEFAULT clock_timestamp()
-) RETURNS TABLE (worker_id int, incarnation_id int, pool_id int) LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+) RETURNS TABLE (worker_id int, incarnation_id int, pool_id int) LANGUAGE plpgsql AS $$
 DECLARE
     v_pool int; v_worker record; v_old record; v_id int;
 BEGIN

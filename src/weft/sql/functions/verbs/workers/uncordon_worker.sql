@@ -1,12 +1,9 @@
 -- uncordon_worker: let a worker take jobs again, also one that drains.
--- Called by: Store.uncordon_worker (api).   Safe to repeat: yes.
+-- Safe to repeat: yes.
 -- Locks: worker; incarnation (its row); black_hole; as _announce. A worker that goes to sleep meanwhile sees that it may take
 --   jobs, or is woken.
--- Returns: whether it was cordoned.  Raises as _lock_worker.
--- Owner: weft_system.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.uncordon_worker(of_name text, of_pool text, actor text) RETURNS boolean
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
+-- Returns: whether it was cordoned.  Raises as _lock_worker.   Owner: weft_system.  Granted to: weft_api.
+CREATE OR REPLACE FUNCTION weft.uncordon_worker(of_name text, of_pool text, actor text) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     v_worker record;
 BEGIN

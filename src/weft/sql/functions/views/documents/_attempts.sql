@@ -1,14 +1,12 @@
 -- _attempts: all attempts of one job with their costs, including a live one. One that was given back before it started is no failure: its
 --   state is the job's, ready, and it has no reason.
--- Called by: list_attempts, job_history, _phase_changes, get_job.   Safe to repeat: yes, it only reads.   Plan: by key.
--- Owner: weft_tenant.
+-- Safe to repeat: yes, it only reads.   Plan: by key.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._attempts(of_batch_id bigint, of_job_id int)
 RETURNS TABLE (attempt smallint, worker text, state text, to_state smallint, phase smallint, reason smallint, exit_code int,
     signal smallint, claimed_at timestamptz,
                started_at timestamptz, ended_at timestamptz, cpu_ms bigint, memory_peak_bytes bigint, stdout_bytes bigint,
                    stderr_bytes bigint,
-               truncated boolean, message text, cost numeric, cost_by_resource jsonb) LANGUAGE sql STABLE
-AS $$
+               truncated boolean, message text, cost numeric, cost_by_resource jsonb) LANGUAGE sql STABLE AS $$
     WITH a AS MATERIALIZED (
         SELECT x.attempt, x.incarnation_id, x.state AS to_state, NULL::smallint AS phase, x.reason, x.exit_code, x.signal, x.claimed_at,
             x.started_at, x.ended_at,

@@ -1,14 +1,12 @@
 -- _changed_foreign: the batches of jobs of a door that the caller sees, and when they changed: all that are open, and limit_rows of those
 --   that are complete, the last or the first of them, in each state.
--- Called by: list_foreign_jobs.   Safe to repeat: yes, it only reads.
+-- Safe to repeat: yes, it only reads.
 -- Plan: as _incomplete_batches; complete ones along an index in their order, whose dates are taken from there: a look at the attempts
 --   of each would be ten times as slow; and all that were granted.
 -- states: only these; NULL: all.
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._changed_foreign(of_tenant_id int, of_door text, states smallint[], last_first boolean, limit_rows int)
-RETURNS TABLE (batch_id bigint, changed_at timestamptz) LANGUAGE plpgsql STABLE PLAN_IN_ORDER PLAN_ONCE
-AS $$
-#variable_conflict use_column
+RETURNS TABLE (batch_id bigint, changed_at timestamptz) LANGUAGE plpgsql STABLE PLAN_IN_ORDER PLAN_ONCE AS $$
 DECLARE
     v_open bigint[] := weft._incomplete_batches(of_tenant_id);
     v_caller int := weft._caller_id();

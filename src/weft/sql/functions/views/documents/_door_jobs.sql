@@ -1,10 +1,8 @@
 -- _door_jobs: the first jobs of batches that came through a door, with all that the door's story of them is made of; a batch without
 --   jobs is the record of one that another system has run, and has no state.
--- Called by: find_door_job, get_door_jobs, list_notified.   Safe to repeat: yes, it only reads.   Plan: by key.
--- Returns: in the order of the numbers that were given.
+-- Safe to repeat: yes, it only reads.   Plan: by key.   Returns: in the order of the numbers that were given.
 -- Owner: weft_tenant.  Granted to: weft_system.
-CREATE OR REPLACE FUNCTION weft._door_jobs(of_batch_ids bigint[]) RETURNS SETOF jsonb LANGUAGE sql STABLE PLAN_BY_KEY PLAN_ONCE
-AS $$
+CREATE OR REPLACE FUNCTION weft._door_jobs(of_batch_ids bigint[]) RETURNS SETOF jsonb LANGUAGE sql STABLE PLAN_BY_KEY PLAN_ONCE AS $$
     SELECT jsonb_build_object('batch_id', b.batch_id, 'foreign_id', b.foreign_id, 'document', b.foreign_document, 'name', b.name,
         'owner', (SELECT u.name FROM weft.tenant_user u WHERE u.user_id = b.user_id),
         'tenant', (SELECT t.name FROM weft.tenant t WHERE t.tenant_id = b.tenant_id),

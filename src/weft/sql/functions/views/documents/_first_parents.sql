@@ -1,10 +1,8 @@
 -- _first_parents: the numbers of the first parents of a job, at most limit_parents, and how many there are; NULL: more than limit_counted.
--- Called by: get_job.   Safe to repeat: yes, it only reads.
--- Plan: edges by child, one more than is shown or counted, however many there are.
+-- Safe to repeat: yes, it only reads.   Plan: edges by child, one more than is shown or counted, however many there are.
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._first_parents(of_batch_id bigint, of_job_id int, limit_parents int, limit_counted int) RETURNS jsonb
-LANGUAGE sql STABLE
-AS $$
+LANGUAGE sql STABLE AS $$
     SELECT jsonb_build_object('parents', to_jsonb(coalesce(x.ids[:limit_parents], '{}')),
         'n_parents', CASE WHEN coalesce(cardinality(x.ids), 0) <= limit_counted THEN coalesce(cardinality(x.ids), 0) END)
     FROM (SELECT ARRAY(SELECT e.parent_id FROM weft.edge e WHERE e.batch_id = of_batch_id AND e.child_id = of_job_id

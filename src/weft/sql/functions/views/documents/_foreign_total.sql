@@ -1,12 +1,11 @@
 -- _foreign_total: how many jobs of a door the caller sees: those that a list shows.
--- Called by: list_foreign_jobs.   Safe to repeat: yes, it only reads.
+-- Safe to repeat: yes, it only reads.
 -- Plan: sums of the door by index; those in some states by an index of those that have ended and as _incomplete_batches; grants of the
 --   caller.
 -- states: only these; NULL: all.
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._foreign_total(of_tenant_id int, of_door text, states smallint[]) RETURNS bigint
-LANGUAGE plpgsql STABLE PLAN_BY_KEY
-AS $$
+LANGUAGE plpgsql STABLE PLAN_BY_KEY AS $$
 DECLARE
     v_caller int := weft._caller_id(); v_open bigint[]; v_n bigint;
     v_ends smallint[] := ARRAY(SELECT s FROM unnest(states) s WHERE s >= STATE_SUCCESS);

@@ -1,9 +1,7 @@
 -- _job_documents: the documents of jobs of one batch.
--- Called by: list_jobs, get_job.   Safe to repeat: yes, it only reads.   Plan: everything by key.
--- Owner: weft_tenant.
+-- Safe to repeat: yes, it only reads.   Plan: everything by key.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._job_documents(of_batch_id bigint, of_job_ids int[]) RETURNS TABLE (job_id int, document jsonb)
-    LANGUAGE sql STABLE
-AS $$
+LANGUAGE sql STABLE AS $$
     SELECT j.job_id, jsonb_build_object(
         'batch_id', j.batch_id, 'job_id', j.job_id, 'name', CASE WHEN l.job_id IS NULL THEN r.name ELSE l.name END,
             'index', r.first_index + j.job_id - r.first_job, 'group_id', coalesce(m.group_id, j.group_id), 'groups', coalesce(m.sets,

@@ -1,10 +1,9 @@
 -- _newest_foreign: numbers of the batches of the newest jobs of a door that the caller sees, the newest first.
--- Called by: list_foreign_jobs.   Safe to repeat: yes, it only reads.
+-- Safe to repeat: yes, it only reads.
 -- Plan: for who sees the tenant, the door's by index; else a page of own ones along an index, and all that were granted.
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._newest_foreign(of_tenant_id int, of_door text, limit_rows int) RETURNS SETOF bigint
-LANGUAGE plpgsql STABLE PLAN_IN_ORDER PLAN_ONCE
-AS $$
+LANGUAGE plpgsql STABLE PLAN_IN_ORDER PLAN_ONCE AS $$
 DECLARE
     v_caller int := weft._caller_id();
 BEGIN

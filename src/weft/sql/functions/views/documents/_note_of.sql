@@ -1,9 +1,7 @@
 -- _note_of: what an engine elsewhere says of an attempt in a phase; NULL: nothing.
--- Called by: _attempts, _job_documents, _phase_changes, _claimed_sample.   Safe to repeat: yes, it only reads.   Plan: by key.
--- Owner: weft_tenant.
+-- Safe to repeat: yes, it only reads.   Plan: by key.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._note_of(of_batch_id bigint, of_job_id int, of_attempt smallint, of_phase smallint) RETURNS text
-LANGUAGE sql STABLE
-AS $$
+LANGUAGE sql STABLE AS $$
     SELECT n.message FROM weft.attempt_note n
     WHERE n.batch_id = of_batch_id AND n.job_id = of_job_id AND n.attempt = of_attempt AND n.phase = of_phase
 $$;

@@ -1,11 +1,9 @@
 -- _phase_changes: the phases of a job's attempts, as rows of its history: claims, what engines elsewhere say, starts, and where outputs
 --   are copied to.
--- Called by: job_history.   Safe to repeat: yes, it only reads.   Plan: by key.
--- Owner: weft_tenant.
+-- Safe to repeat: yes, it only reads.   Plan: by key.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._phase_changes(of_batch_id bigint, of_job_id int)
 RETURNS TABLE (part int, at timestamptz, from_state smallint, to_state smallint, phase smallint, attempt smallint, actor text,
-    subtype text, message text) LANGUAGE sql STABLE
-AS $$
+    subtype text, message text) LANGUAGE sql STABLE AS $$
     SELECT x.part, x.at, x.from_state, STATE_RUNNING::smallint, x.phase, a.attempt, 'worker ' || a.worker, NULL, x.message
     FROM weft._attempts(of_batch_id, of_job_id) a
     CROSS JOIN LATERAL (

@@ -1,14 +1,11 @@
 -- begin_query: prepare this transaction for a query of the language: tenant, time limit, and plans that return the first rows soon.
--- Called by: Store.query_jobs, Store.query_batches (api), Store.find_jobs (driver), before the statement of weft.store.query_sql.
+-- For: Store.query_jobs, Store.query_batches (api), Store.find_jobs (driver), before the statement of weft.store.query_sql.
 -- Safe to repeat: yes, it only reads.   Plan: by key.   Raises WF101, WF103.
 -- Returns: the highest job number; for a group (by number, path or name) its number, its jobs at the last fold, and the group numbers in
 --   the rows of its jobs, if few. For the root or no group these are NULL; without a batch there is only the first, as 0.
 -- Owner: weft_tenant.  Granted to: weft_api, weft_driver.
 CREATE OR REPLACE FUNCTION weft.begin_query(tenant_id int, batch_id bigint, of_group int, of_path text, timeout_ms int)
-RETURNS TABLE (last_job int, group_id int, n_jobs bigint, numbers int[])
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+RETURNS TABLE (last_job int, group_id int, n_jobs bigint, numbers int[]) LANGUAGE plpgsql AS $$
 DECLARE
     v_group int; v_last int := 0; v_n bigint; v_numbers int[];
 BEGIN

@@ -1,14 +1,10 @@
 -- count_reasons: why jobs of a group failed, and how many for each reason: those with numbers above `after` whose failed attempts are
 --   among the next limit_attempts.
--- Called by: Store.count_reasons (api).   Safe to repeat: yes, it only reads.   Raises WF101, WF103.
+-- Safe to repeat: yes, it only reads.   Raises WF101, WF103.
 -- Plan: failed attempts by their index from `after` on, and their jobs by key; never what succeeded.
--- Returns: one row: the counts, and after which job to go on; NULL: that was all.
--- Owner: weft_tenant.  Granted to: weft_api.
+-- Returns: one row: the counts, and after which job to go on; NULL: that was all.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.count_reasons(tenant_id int, batch_id bigint, of_group_id int, after int, limit_attempts int)
-RETURNS TABLE (items jsonb, next_after int) LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-PLAN_BY_KEY PLAN_ONCE
-AS $$
-#variable_conflict use_column
+RETURNS TABLE (items jsonb, next_after int) LANGUAGE plpgsql PLAN_BY_KEY PLAN_ONCE AS $$
 BEGIN
     PERFORM weft._as_tenant(count_reasons.tenant_id);
     PERFORM weft._check_group(count_reasons.batch_id, of_group_id);

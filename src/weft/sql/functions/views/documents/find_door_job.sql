@@ -1,12 +1,10 @@
 -- find_door_job: a job by the id that its door gave it, for its owner, those to whom it was granted, and whoever sees the tenant;
 --   members of its billing project are strangers to it here.
--- Called by: Store.find_door_job (api).   Safe to repeat: yes, it only reads.   Plan: by index of ids.   Raises WF130.
+-- Safe to repeat: yes, it only reads.   Plan: by index of ids.   Raises WF130.
 -- with_hidden: also if lists leave it out.   Returns: as _door_jobs; NULL: there is none, or they do not see it.
 -- Owner: weft_tenant.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.find_door_job(tenant_id int, door text, foreign_id text, with_hidden boolean) RETURNS jsonb
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+CREATE OR REPLACE FUNCTION weft.find_door_job(tenant_id int, door text, foreign_id text, with_hidden boolean) RETURNS jsonb LANGUAGE plpgsql
 AS $$
-#variable_conflict use_column
 DECLARE
     v_batch bigint; v_permission int;
 BEGIN

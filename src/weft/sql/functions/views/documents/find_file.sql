@@ -1,13 +1,9 @@
 -- find_file: a file that an attempt of a job has left, and in which folder files of this database are kept; without an attempt, of the
 --   last one that left it.
--- Called by: Store.find_file (api).   Safe to repeat: yes, it only reads.   Plan: by key.   Raises WF101, WF102.
--- Returns: no row if there is no such file.
+-- Safe to repeat: yes, it only reads.   Plan: by key.   Raises WF101, WF102.   Returns: no row if there is no such file.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.find_file(tenant_id int, batch_id bigint, job_id int, of_attempt int, of_path text)
-RETURNS TABLE (attempt smallint, n_bytes bigint, digest bytea, kept_in text, folder text, why_gone text)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+RETURNS TABLE (attempt smallint, n_bytes bigint, digest bytea, kept_in text, folder text, why_gone text) LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._as_tenant(find_file.tenant_id);
     PERFORM weft._check_job(find_file.batch_id, find_file.job_id);

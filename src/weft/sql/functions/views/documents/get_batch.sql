@@ -1,10 +1,7 @@
 -- get_batch: the document of a batch.
--- Called by: Store.get_batch (api).   Safe to repeat: yes, it only reads.   Plan: by key.   Raises WF101.
--- Owner: weft_tenant.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.get_batch(tenant_id int, batch_id bigint) RETURNS jsonb LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path = pg_catalog, pg_temp
-PLAN_ONCE SET enable_seqscan = off SET enable_mergejoin = off
-AS $$
+-- Safe to repeat: yes, it only reads.   Plan: by key.   Raises WF101.   Owner: weft_tenant.  Granted to: weft_api.
+CREATE OR REPLACE FUNCTION weft.get_batch(tenant_id int, batch_id bigint) RETURNS jsonb
+LANGUAGE plpgsql PLAN_ONCE SET enable_seqscan = off SET enable_mergejoin = off AS $$
 BEGIN
     PERFORM weft._as_tenant(get_batch.tenant_id);
     PERFORM weft._check_batch(get_batch.batch_id);

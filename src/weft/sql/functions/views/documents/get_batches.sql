@@ -1,11 +1,7 @@
 -- get_batches: documents of those of these batches that the caller sees, newest first.
--- Called by: Store.query_batches (api), Store.find_batches (driver).   Safe to repeat: yes, it only reads.   Plan: everything by key.
--- Owner: weft_tenant.  Granted to: weft_api, weft_driver.
+-- Safe to repeat: yes, it only reads.   Plan: everything by key.   Owner: weft_tenant.  Granted to: weft_api, weft_driver.
 CREATE OR REPLACE FUNCTION weft.get_batches(tenant_id int, batch_ids bigint[]) RETURNS SETOF jsonb
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-PLAN_ONCE SET enable_seqscan = off SET enable_mergejoin = off
-AS $$
-#variable_conflict use_column
+LANGUAGE plpgsql PLAN_ONCE SET enable_seqscan = off SET enable_mergejoin = off AS $$
 BEGIN
     PERFORM weft._as_tenant(get_batches.tenant_id);
     RETURN QUERY SELECT d.document FROM weft._group_documents(get_batches.batch_ids,

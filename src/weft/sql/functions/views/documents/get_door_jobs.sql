@@ -1,10 +1,8 @@
 -- get_door_jobs: jobs that came through a door, by the numbers of their batches and in their order; those that the caller does not see
 --   there are left out (_own_permission).
--- Called by: Store.list_door_jobs (api), after the statement of weft.store.query_sql.   Safe to repeat: yes, it only reads.
--- Plan: by key.   Returns: as _door_jobs.
--- Owner: weft_tenant.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.get_door_jobs(tenant_id int, batch_ids bigint[]) RETURNS SETOF jsonb
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp PLAN_BY_KEY PLAN_ONCE
+-- Safe to repeat: yes, it only reads.   For: Store.list_door_jobs (api), after the statement of weft.store.query_sql.
+-- Plan: by key.   Returns: as _door_jobs.   Owner: weft_tenant.  Granted to: weft_api.
+CREATE OR REPLACE FUNCTION weft.get_door_jobs(tenant_id int, batch_ids bigint[]) RETURNS SETOF jsonb LANGUAGE plpgsql PLAN_BY_KEY PLAN_ONCE
 AS $$
 BEGIN
     PERFORM weft._as_tenant(get_door_jobs.tenant_id);

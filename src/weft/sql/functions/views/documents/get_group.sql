@@ -1,10 +1,7 @@
 -- get_group: the document of one group, by number or, if that is NULL, by path or name (_find_group).
--- Called by: Store.get_group (api).   Safe to repeat: yes, it only reads.   Plan: by key.   Raises WF101, WF103.
--- Owner: weft_tenant.  Granted to: weft_api.
+-- Safe to repeat: yes, it only reads.   Plan: by key.   Raises WF101, WF103.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.get_group(tenant_id int, batch_id bigint, group_id int, path text) RETURNS jsonb
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-PLAN_ONCE SET enable_seqscan = off SET enable_mergejoin = off
-AS $$
+LANGUAGE plpgsql PLAN_ONCE SET enable_seqscan = off SET enable_mergejoin = off AS $$
 BEGIN
     PERFORM weft._as_tenant(get_group.tenant_id);
     RETURN (SELECT d.document FROM weft._group_documents(

@@ -1,14 +1,10 @@
 -- get_job: the document of one job with its first parents, its times, who has the key that it waits for, and the chunk that holds its
 --   spec.
--- Called by: Store.get_job (api), get_job.   Safe to repeat: yes, it only reads.   Raises WF101, WF102.
--- Plan: by key; parents as _first_parents, however many there are.
+-- Safe to repeat: yes, it only reads.   Raises WF101, WF102.   Plan: by key; parents as _first_parents, however many there are.
 -- limit_ms: the time limit of its attempt, or of the next one, if a rule of `retry_with` is about that.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.get_job(tenant_id int, batch_id bigint, job_id int, limit_parents int, limit_counted int)
-RETURNS TABLE (document jsonb, spec_index int, spec_body bytea)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp PLAN_ONCE
-AS $$
-#variable_conflict use_column
+RETURNS TABLE (document jsonb, spec_index int, spec_body bytea) LANGUAGE plpgsql PLAN_ONCE AS $$
 BEGIN
     PERFORM weft._as_tenant(get_job.tenant_id);
     PERFORM weft._check_job(get_job.batch_id, get_job.job_id);

@@ -1,12 +1,8 @@
 -- get_jobs: documents of these jobs of a batch, as far as they are committed, in order of their numbers.
--- Called by: Store.query_jobs (api), after the statement of a query, whose plan settings do not suit this one.
--- Safe to repeat: yes, it only reads.   Plan: everything by key.   Raises WF101.
--- Owner: weft_tenant.  Granted to: weft_api.
+-- For: Store.query_jobs (api), after the statement of a query, whose plan settings do not suit this one.
+-- Safe to repeat: yes, it only reads.   Plan: everything by key.   Raises WF101.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.get_jobs(tenant_id int, batch_id bigint, job_ids int[]) RETURNS SETOF jsonb
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-PLAN_BY_INDEX PLAN_ONCE SET enable_bitmapscan = on SET enable_hashagg = on SET enable_sort = on
-AS $$
-#variable_conflict use_column
+LANGUAGE plpgsql PLAN_BY_INDEX PLAN_ONCE SET enable_bitmapscan = on SET enable_hashagg = on SET enable_sort = on AS $$
 DECLARE
     v_ids int[];
 BEGIN

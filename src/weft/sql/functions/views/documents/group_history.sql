@@ -1,11 +1,7 @@
 -- group_history: the changes that people made to a group (group 0: the batch), with their times, newest first.
--- Called by: Store.group_history (api).   Safe to repeat: yes, it only reads.   Plan: by key.   Raises WF101, WF103.
--- Owner: weft_tenant.  Granted to: weft_api.
+-- Safe to repeat: yes, it only reads.   Plan: by key.   Raises WF101, WF103.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.group_history(tenant_id int, batch_id bigint, group_id int, before bigint, limit_rows int)
-    RETURNS SETOF jsonb
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+    RETURNS SETOF jsonb LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._as_tenant(group_history.tenant_id);
     PERFORM weft._check_group(group_history.batch_id, group_history.group_id);

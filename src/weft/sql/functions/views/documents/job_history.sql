@@ -1,10 +1,6 @@
 -- job_history: every change of one job with its time, in order: a view over the rows that record changes, each of which is written once.
--- Called by: Store.job_history (api).   Safe to repeat: yes, it only reads.   Plan: by key.   Raises WF101, WF102.
--- Owner: weft_tenant.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.job_history(tenant_id int, batch_id bigint, job_id int) RETURNS SETOF jsonb
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+-- Safe to repeat: yes, it only reads.   Plan: by key.   Raises WF101, WF102.   Owner: weft_tenant.  Granted to: weft_api.
+CREATE OR REPLACE FUNCTION weft.job_history(tenant_id int, batch_id bigint, job_id int) RETURNS SETOF jsonb LANGUAGE plpgsql AS $$
 DECLARE
     v_job weft.job; v_parents boolean;
 BEGIN

@@ -1,15 +1,11 @@
 -- line_overview: how production lines are: their sources and sinks, and how many jobs have each status, as far as the caller sees them.
--- Called by: Store.line_overview (api).   Safe to repeat: yes, it only reads.
+-- Safe to repeat: yes, it only reads.
 -- Plan: sources and sinks of the tenant, which are few; of a source up to 10,000 waiting items by source_item_due_idx and the newest by
 --   key; of a sink the newest 10,000 messages by callback_delivery_sink_idx; the newest 1,000 batches with a lifecycle by
 --   batch_lifecycle_idx, of which up to 50,000 jobs by key.
 -- Sinks are shown to who sees the tenant, and to the user whose they are.
--- Returns: sources (documents with cursor, n_waiting, last_items), sinks, statuses.
--- Owner: weft_tenant.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.line_overview(tenant_id int, limit_rows int) RETURNS jsonb
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+-- Returns: sources (documents with cursor, n_waiting, last_items), sinks, statuses.   Owner: weft_tenant.  Granted to: weft_api.
+CREATE OR REPLACE FUNCTION weft.line_overview(tenant_id int, limit_rows int) RETURNS jsonb LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._as_tenant(line_overview.tenant_id);
     RETURN jsonb_build_object(

@@ -1,9 +1,6 @@
 -- list_attempts: documents of a job's attempts, oldest first, including a live one.
--- Called by: Store.list_attempts (api).   Safe to repeat: yes, it only reads.   Plan: by key.   Raises WF101, WF102.
--- Owner: weft_tenant.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.list_attempts(tenant_id int, batch_id bigint, job_id int) RETURNS SETOF jsonb
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
+-- Safe to repeat: yes, it only reads.   Plan: by key.   Raises WF101, WF102.   Owner: weft_tenant.  Granted to: weft_api.
+CREATE OR REPLACE FUNCTION weft.list_attempts(tenant_id int, batch_id bigint, job_id int) RETURNS SETOF jsonb LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._as_tenant(list_attempts.tenant_id);
     PERFORM weft._check_job(list_attempts.batch_id, list_attempts.job_id);

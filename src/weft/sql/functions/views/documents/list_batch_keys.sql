@@ -1,11 +1,8 @@
 -- list_batch_keys: the idempotency keys with which those of these batches were created that the caller sees.
--- Called by: Store.list_batch_keys (api).   Safe to repeat: yes, it only reads.   Locks: none.   Plan: batches by key.
--- Returns: the number and the key of each batch that has one, in no fixed order.
--- Owner: weft_tenant.  Granted to: weft_api.
+-- Safe to repeat: yes, it only reads.   Locks: none.   Plan: batches by key.
+-- Returns: the number and the key of each batch that has one, in no fixed order.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_batch_keys(tenant_id int, batch_ids bigint[]) RETURNS TABLE (batch_id bigint, idempotency_key text)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._as_tenant(list_batch_keys.tenant_id);
     RETURN QUERY SELECT b.batch_id, b.idempotency_key

@@ -1,13 +1,9 @@
 -- list_batches: documents of batches that the caller sees, with numbers below `before`, newest first; of one name, if given; hidden ones
 --   only on request.
--- Called by: Store.list_batches (api).   Safe to repeat: yes, it only reads.
--- Plan: batches by tenant or name and number; as _visible_batches, as _visible_named_batches.
+-- Safe to repeat: yes, it only reads.   Plan: batches by tenant or name and number; as _visible_batches, as _visible_named_batches.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_batches(tenant_id int, before bigint, limit_rows int, of_name text, with_hidden boolean)
-RETURNS SETOF jsonb LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-PLAN_ONCE SET enable_seqscan = off SET enable_mergejoin = off
-AS $$
-#variable_conflict use_column
+RETURNS SETOF jsonb LANGUAGE plpgsql PLAN_ONCE SET enable_seqscan = off SET enable_mergejoin = off AS $$
 DECLARE
     v_ids bigint[];
 BEGIN

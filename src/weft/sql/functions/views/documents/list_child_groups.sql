@@ -1,12 +1,8 @@
 -- list_child_groups: documents of the committed groups directly below a group, with numbers above `after`, in order.
--- Called by: Store.list_child_groups (api).   Safe to repeat: yes, it only reads.   Locks: none.
--- Plan: the groups directly below it by key, a page.   Raises WF101, WF103.
+-- Safe to repeat: yes, it only reads.   Locks: none.   Plan: the groups directly below it by key, a page.   Raises WF101, WF103.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_child_groups(tenant_id int, batch_id bigint, of_group_id int, after int, limit_rows int)
-RETURNS SETOF jsonb LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-PLAN_BY_KEY PLAN_IN_ORDER PLAN_ONCE
-AS $$
-#variable_conflict use_column
+RETURNS SETOF jsonb LANGUAGE plpgsql PLAN_BY_KEY PLAN_IN_ORDER PLAN_ONCE AS $$
 DECLARE
     v_ids int[];
 BEGIN

@@ -1,9 +1,7 @@
 -- list_files: documents of the files that an attempt of a job has left, by path; without an attempt, of the last one that left any.
--- Called by: Store.list_files (api).   Safe to repeat: yes, it only reads.   Plan: by key.   Raises WF101, WF102.
--- Owner: weft_tenant.  Granted to: weft_api.
+-- Safe to repeat: yes, it only reads.   Plan: by key.   Raises WF101, WF102.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_files(tenant_id int, batch_id bigint, job_id int, of_attempt int, after_path text, limit_rows int)
-RETURNS SETOF jsonb LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
+RETURNS SETOF jsonb LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._as_tenant(list_files.tenant_id);
     PERFORM weft._check_job(list_files.batch_id, list_files.job_id);

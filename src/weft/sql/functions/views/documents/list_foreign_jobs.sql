@@ -1,15 +1,13 @@
 -- list_foreign_jobs: the jobs that came through a door with ids of its own: how many there are, and a page. Each is seen as
 --   _own_permission says it: members of its billing project are strangers to it here.
--- Called by: Store.list_foreign_jobs (api).   Safe to repeat: yes, it only reads.   Locks: none.
+-- Safe to repeat: yes, it only reads.   Locks: none.
 -- Plan: one by its id; the newest as _newest_foreign, by their changes, and those in some states, as _changed_foreign; counted as
 --   _foreign_total. The rest is read for the page only.
 -- foreign_id: NULL: all.  states: NULL: all.  ordering: created (those that came last are first), changed_last, changed_first.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_foreign_jobs(
     tenant_id int, door text, foreign_id text, states smallint[], ordering text, first_row int, limit_rows int
-) RETURNS jsonb LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
     v_ids bigint[]; v_total bigint;
 BEGIN

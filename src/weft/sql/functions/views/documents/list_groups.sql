@@ -1,11 +1,7 @@
 -- list_groups: documents of a batch's committed groups, with numbers above `after`, in order.
--- Called by: Store.list_groups (api).   Safe to repeat: yes, it only reads.   Plan: by key.   Raises WF101.
--- Owner: weft_tenant.  Granted to: weft_api.
+-- Safe to repeat: yes, it only reads.   Plan: by key.   Raises WF101.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_groups(tenant_id int, batch_id bigint, after int, limit_rows int) RETURNS SETOF jsonb
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-PLAN_ONCE SET enable_seqscan = off SET enable_mergejoin = off
-AS $$
-#variable_conflict use_column
+LANGUAGE plpgsql PLAN_ONCE SET enable_seqscan = off SET enable_mergejoin = off AS $$
 DECLARE
     v_ids int[];
 BEGIN

@@ -1,6 +1,6 @@
 -- list_job_entries: what short lists show of a batch's committed jobs, in order of their numbers: of those above `after`, or of these,
 --   which the caller has found to be committed.
--- Called by: Store.list_job_entries, Store.query_job_entries (api).   Safe to repeat: yes, it only reads.
+-- Safe to repeat: yes, it only reads.
 -- Plan: everything by key; two statements without aggregates, because they are short: planning or starting more takes longer than they
 --   run. The jobs are read once, as rows: it is faster to carry them than to look them up again.
 -- Raises WF101.
@@ -10,10 +10,7 @@
 CREATE OR REPLACE FUNCTION weft.list_job_entries(tenant_id int, batch_id bigint, after int, limit_rows int, of_job_ids int[])
 RETURNS TABLE (job_id int, group_id int, attributes jsonb, state smallint, reason smallint, exit_code int, signal smallint,
     always_run boolean, ended_ms bigint, duration_ms bigint, cost float8, cpu_usage bigint, cpu_cost float8, memory_cost float8,
-    storage_cost float8, gpu_cost float8)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp PLAN_BY_KEY PLAN_ONCE
-AS $$
-#variable_conflict use_column
+    storage_cost float8, gpu_cost float8) LANGUAGE plpgsql PLAN_BY_KEY PLAN_ONCE AS $$
 DECLARE
     v_jobs weft.job[];
 BEGIN

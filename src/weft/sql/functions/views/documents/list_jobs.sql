@@ -1,11 +1,7 @@
 -- list_jobs: documents of a batch's committed jobs, with numbers above `after`, in order; only in these states, if any are given.
--- Called by: Store.list_jobs (api).   Safe to repeat: yes, it only reads.   Plan: jobs by key from `after` on.   Raises WF101.
--- Owner: weft_tenant.  Granted to: weft_api.
+-- Safe to repeat: yes, it only reads.   Plan: jobs by key from `after` on.   Raises WF101.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_jobs(tenant_id int, batch_id bigint, after int, limit_rows int, states smallint[]) RETURNS SETOF jsonb
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-PLAN_BY_KEY PLAN_ONCE
-AS $$
-#variable_conflict use_column
+LANGUAGE plpgsql PLAN_BY_KEY PLAN_ONCE AS $$
 DECLARE
     v_ids int[];
 BEGIN

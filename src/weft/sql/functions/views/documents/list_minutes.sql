@@ -1,12 +1,10 @@
 -- list_minutes: how many jobs waited and ran at the end of each of the last 60 minutes, and how many ended in it, oldest first: those of
 --   batches that the caller owns; of the whole tenant, if they see it. As of the last fold.
--- Called by: Store.list_minutes (api).   Safe to repeat: yes, it only reads.
+-- Safe to repeat: yes, it only reads.
 -- Plan: 60 rows by key; the counts of the user, a row for each billing project, or the one of the tenant.
--- Returns: the levels are those of now without what changed later.
--- Owner: weft_system.  Granted to: weft_api.
+-- Returns: the levels are those of now without what changed later.   Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_minutes(tenant_id int, at timestamptz DEFAULT clock_timestamp()) RETURNS SETOF jsonb
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE sql STABLE AS $$
     WITH level AS (
         SELECT coalesce(sum(c.n_pending + c.n_ready + c.n_queued + c.n_creating + c.n_blocked), 0) AS n_waiting,
             coalesce(sum(c.n_running), 0) AS n_running

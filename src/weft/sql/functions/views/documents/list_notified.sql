@@ -1,15 +1,13 @@
 -- list_notified: the jobs with open subscriptions that the next events are about, with all that the stories of doors are made of.
--- Called by: DriverStore.list_notified.   Safe to repeat: yes; record_notices goes on.
+-- Safe to repeat: yes; record_notices goes on.
 -- Locks: as _check_term.   Plan: events by key from the position on, as list_events; their batches and subscriptions by key.
 -- after_batch: NULL: by events. Else, where events were removed before they were looked at, by numbers of batches after this one.
 -- Returns: xid, event_id: the position after these; behind: whether there is more, now or when older writers have committed; removed: go
 --   by numbers of batches first; jobs: [{door, told: _door_jobs, subscriptions: [{id, url, event, keys}]}] in order, keys: events that are
 --   recorded. NULL: no subscription is open.
 -- Owner: weft_system.  Granted to: weft_driver.
-CREATE OR REPLACE FUNCTION weft.list_notified(epoch bigint, after_batch bigint, limit_rows int) RETURNS jsonb
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp PLAN_BY_KEY
+CREATE OR REPLACE FUNCTION weft.list_notified(epoch bigint, after_batch bigint, limit_rows int) RETURNS jsonb LANGUAGE plpgsql PLAN_BY_KEY
 AS $$
-#variable_conflict use_column
 DECLARE
     v_xid xid8; v_event bigint; v_n int; v_last_xid xid8; v_last_event bigint; v_batches bigint[]; v_removed boolean;
     v_horizon xid8 := pg_snapshot_xmin(pg_current_snapshot());

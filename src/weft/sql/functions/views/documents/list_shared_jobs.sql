@@ -1,13 +1,9 @@
 -- list_shared_jobs: documents of single jobs that were shared with a user, with what they may do, below a position, newest batch first.
--- Called by: Store.list_shared_jobs (api).   Safe to repeat: yes, it only reads.
--- Plan: grants of the user backwards by their index, a page; jobs by key.
+-- Safe to repeat: yes, it only reads.   Plan: grants of the user backwards by their index, a page; jobs by key.
 -- Those of batches that are deleted are left out.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_shared_jobs(tenant_id int, of_user_id int, before_batch bigint, before_job int, limit_rows int)
-RETURNS SETOF jsonb LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-PLAN_BY_KEY PLAN_IN_ORDER PLAN_ONCE
-AS $$
-#variable_conflict use_column
+RETURNS SETOF jsonb LANGUAGE plpgsql PLAN_BY_KEY PLAN_IN_ORDER PLAN_ONCE AS $$
 BEGIN
     PERFORM weft._as_tenant(list_shared_jobs.tenant_id);
     RETURN QUERY SELECT d.document || jsonb_build_object('permission', weft._permission_word(g.permission), 'granted_by', g.granted_by,

@@ -1,15 +1,11 @@
 -- log_places: where the output of these jobs is kept: of this attempt, or of the last attempt that started.
--- Called by: Store.list_attempt_logs (api).   Safe to repeat: yes, it only reads.   Plan: by key.   Raises WF101.
--- Returns: a row per job that has such an attempt.
+-- Safe to repeat: yes, it only reads.   Plan: by key.   Raises WF101.   Returns: a row per job that has such an attempt.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.log_places(tenant_id int, of_batch_id bigint, job_ids int[], of_attempt smallint)
 RETURNS TABLE (batch_id bigint, job_id int, attempt smallint, ended boolean, segment int, log_offset bigint, stdout_bytes bigint,
     stderr_bytes bigint,
                truncated boolean, state text, reason smallint, exit_code int, signal smallint, message text,
-    log_place text, host text, log_directory text, why_gone text)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+    log_place text, host text, log_directory text, why_gone text) LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._as_tenant(log_places.tenant_id);
     PERFORM weft._check_jobs(of_batch_id, log_places.job_ids);

@@ -1,11 +1,8 @@
 -- overview: workers in the pools that serve a tenant (NULL: in all) with what runs there, and how many jobs that the caller sees
 --   wait and run; for `weft top` and for metrics. has_lines: whether there ever were parts of production lines.
--- Called by: Store.overview (api).   Safe to repeat: yes, it only reads.   Plan: as overview_counts; as _worker_documents, of all;
---   living incarnations by pool.
+-- Safe to repeat: yes, it only reads.   Plan: as overview_counts; as _worker_documents, of all; living incarnations by pool.
 -- Owner: weft_system.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.overview(tenant_id int, pools_of_tenant_id int) RETURNS jsonb
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE OR REPLACE FUNCTION weft.overview(tenant_id int, pools_of_tenant_id int) RETURNS jsonb LANGUAGE sql STABLE AS $$
     SELECT weft.overview_counts(overview.tenant_id) || jsonb_build_object(
         'workers', (SELECT coalesce(jsonb_agg(d.document ORDER BY d.name, d.worker_id), '[]')
             FROM weft._worker_documents(overview.tenant_id,

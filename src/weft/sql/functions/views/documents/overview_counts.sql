@@ -1,13 +1,11 @@
 -- overview_counts: how many jobs that the caller sees wait and run, and for how many conditions that they
 --   see (1000: at least).
--- Called by: Store.overview_counts (api), overview.   Safe to repeat: yes, it only reads.
+-- Safe to repeat: yes, it only reads.
 -- Plan: the counts of the tenant, one row; or those of the caller and of each billing project that they are a member of, and of batches
 --   that others share; the unfolded deltas; conditions of the tenant, or as _shown_conditions, at most
 --   1,000.
 -- Owner: weft_system.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.overview_counts(tenant_id int) RETURNS jsonb
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_bitmapscan = off
-AS $$
+CREATE OR REPLACE FUNCTION weft.overview_counts(tenant_id int) RETURNS jsonb LANGUAGE sql STABLE SET enable_bitmapscan = off AS $$
     WITH caller AS (SELECT weft._caller_id() AS user_id),
     part AS (
         SELECT c.n_pending, c.n_ready, c.n_running, c.n_queued, c.n_blocked FROM caller u

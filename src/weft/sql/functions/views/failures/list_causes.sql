@@ -1,15 +1,11 @@
 -- list_causes: why jobs of a batch failed for good: the most frequent causes first, each with its first job as an example.
--- Called by: Store.list_causes (api).   Safe to repeat: yes, it only reads.   Raises WF101.
--- Plan: as _causes; the example of each by dead_letter_cause_idx.
+-- Safe to repeat: yes, it only reads.   Raises WF101.   Plan: as _causes; the example of each by dead_letter_cause_idx.
 -- show_all: also causes of which all jobs are acknowledged.
 -- Returns: one row: how many jobs are not acknowledged, how many are, how many causes there are to show, and the first limit_rows of them.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_causes(tenant_id int, batch_id bigint, show_all boolean, limit_rows int)
-RETURNS TABLE (n_jobs bigint, n_acknowledged bigint, n_causes bigint, items jsonb) LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-PLAN_ONCE SET enable_seqscan = off SET enable_mergejoin = off
-AS $$
-#variable_conflict use_column
+RETURNS TABLE (n_jobs bigint, n_acknowledged bigint, n_causes bigint, items jsonb)
+LANGUAGE plpgsql PLAN_ONCE SET enable_seqscan = off SET enable_mergejoin = off AS $$
 BEGIN
     PERFORM weft._as_tenant(list_causes.tenant_id);
     PERFORM weft._check_batch(list_causes.batch_id);

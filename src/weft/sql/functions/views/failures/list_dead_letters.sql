@@ -1,15 +1,12 @@
 -- list_dead_letters: jobs that failed for good and that the caller sees, of the newest batch first, then by cause and number, after a key.
--- Called by: Store.list_dead_letters (api).   Safe to repeat: yes, it only reads.   Raises WF101.
+-- Safe to repeat: yes, it only reads.   Raises WF101.
 -- Plan: as _failed_batches, or as _visible_failed_batches; as _causes of each batch; letters by dead_letter_cause_idx from the key on;
 --   jobs, attempts and batches by key.
 -- of_batch_id, of_cause_id, of_reason: only these; NULL: all. of_acknowledged: those that are, instead of those that are not.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_dead_letters(tenant_id int, of_batch_id bigint, of_cause_id bigint, of_reason smallint,
     of_acknowledged boolean, after_batch bigint, after_cause bigint, after_job int, limit_rows int) RETURNS SETOF jsonb
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-PLAN_BY_KEY PLAN_IN_ORDER PLAN_ONCE SET enable_hashagg = off
-AS $$
-#variable_conflict use_column
+LANGUAGE plpgsql PLAN_BY_KEY PLAN_IN_ORDER PLAN_ONCE SET enable_hashagg = off AS $$
 BEGIN
     PERFORM weft._as_tenant(list_dead_letters.tenant_id);
     IF of_batch_id IS NOT NULL THEN

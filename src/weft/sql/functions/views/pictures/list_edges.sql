@@ -1,13 +1,9 @@
 -- list_edges: the dependencies between these jobs of a batch, by child and parent, as many as limit_rows dependencies of theirs tell.
--- Called by: Store.list_edges (api).   Safe to repeat: yes, it only reads.   Raises WF101.
+-- Safe to repeat: yes, it only reads.   Raises WF101.
 -- Plan: the edges of each child by key, from its lowest parent among these jobs to its highest, until limit_rows have been read.
--- Returns: pairs, and in each row whether some were left out; no pair is one row of NULLs.
--- Owner: weft_tenant.  Granted to: weft_api.
+-- Returns: pairs, and in each row whether some were left out; no pair is one row of NULLs.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_edges(tenant_id int, batch_id bigint, job_ids int[], limit_rows int)
-RETURNS TABLE (parent_id int, child_id int, cut boolean) LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-PLAN_BY_KEY PLAN_ONCE
-AS $$
-#variable_conflict use_column
+RETURNS TABLE (parent_id int, child_id int, cut boolean) LANGUAGE plpgsql PLAN_BY_KEY PLAN_ONCE AS $$
 BEGIN
     PERFORM weft._as_tenant(list_edges.tenant_id);
     PERFORM weft._check_batch(list_edges.batch_id);

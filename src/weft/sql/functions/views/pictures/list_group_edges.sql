@@ -1,16 +1,12 @@
 -- list_group_edges: how many dependencies lead from one group directly below a group to another; jobs that are in none of them stand for
 --   the group itself. All of them if there are at most limit_rows between the numbers of its jobs, else a sample spread over these numbers.
--- Called by: Store.list_group_edges (api).   Safe to repeat: yes, it only reads.   Raises WF101, WF103.
+-- Safe to repeat: yes, it only reads.   Raises WF101, WF103.
 -- Plan: limit_rows edges by child, or that many in four per stretch of numbers; their jobs by key; ancestors of each group once. The
 --   numbers of a group are looked up in the first and last bunch of at most 1000 groups below it.
 -- Returns: pairs of groups, and in each row whether they were sampled; no pair is one row of NULLs.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_group_edges(tenant_id int, batch_id bigint, of_group_id int, limit_rows int)
-RETURNS TABLE (from_id int, to_id int, n_edges bigint, sampled boolean)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-PLAN_BY_KEY PLAN_ONCE
-AS $$
-#variable_conflict use_column
+RETURNS TABLE (from_id int, to_id int, n_edges bigint, sampled boolean) LANGUAGE plpgsql PLAN_BY_KEY PLAN_ONCE AS $$
 DECLARE
     v_low int; v_high int; v_parents int[]; v_children int[]; v_sampled boolean; v_each constant int := 4;
 BEGIN

@@ -1,12 +1,8 @@
 -- list_parent_groups: which of these groups of a batch have groups below them.
--- Called by: Store.list_parent_groups (api).   Safe to repeat: yes, it only reads.   Raises WF101.
--- Plan: for each group the first one below it by key, up to the first that is committed.
--- Owner: weft_tenant.  Granted to: weft_api.
+-- Safe to repeat: yes, it only reads.   Raises WF101.
+-- Plan: for each group the first one below it by key, up to the first that is committed.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_parent_groups(tenant_id int, batch_id bigint, group_ids int[]) RETURNS SETOF int
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-PLAN_BY_KEY PLAN_ONCE
-AS $$
-#variable_conflict use_column
+LANGUAGE plpgsql PLAN_BY_KEY PLAN_ONCE AS $$
 BEGIN
     PERFORM weft._as_tenant(list_parent_groups.tenant_id);
     PERFORM weft._check_batch(list_parent_groups.batch_id);

@@ -1,13 +1,10 @@
 -- list_parents: documents of the jobs that a job depends on directly, with numbers above `after`, in order.
--- Called by: Store.list_parents (api).   Safe to repeat: yes, it only reads.   Raises WF101, WF102.
+-- Safe to repeat: yes, it only reads.   Raises WF101, WF102.
 -- Plan: edges of the child by key from `after` on, each parent by key. They belong to the same update or to earlier ones, which are
 --   committed as the child is.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_parents(tenant_id int, batch_id bigint, job_id int, after int, limit_rows int) RETURNS SETOF jsonb
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-PLAN_BY_KEY PLAN_ONCE
-AS $$
-#variable_conflict use_column
+LANGUAGE plpgsql PLAN_BY_KEY PLAN_ONCE AS $$
 DECLARE
     v_ids int[];
 BEGIN

@@ -1,11 +1,7 @@
 -- list_sets: documents of a batch's sets in order of their names, those after one.
--- Called by: Store.list_sets (api).   Safe to repeat: yes, it only reads.   Plan: sets by batch and name.   Raises WF101.
--- Owner: weft_tenant.  Granted to: weft_api.
+-- Safe to repeat: yes, it only reads.   Plan: sets by batch and name.   Raises WF101.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_sets(tenant_id int, batch_id bigint, after text, limit_rows int) RETURNS SETOF jsonb
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-PLAN_ONCE SET enable_seqscan = off SET enable_mergejoin = off
-AS $$
-#variable_conflict use_column
+LANGUAGE plpgsql PLAN_ONCE SET enable_seqscan = off SET enable_mergejoin = off AS $$
 DECLARE
     v_ids int[];
 BEGIN

@@ -1,10 +1,6 @@
 -- get_products: documents of those of these products that the caller sees, the newest first.
--- Called by: Store.query_products, Store.get_product (api).   Safe to repeat: yes, it only reads.   Plan: by key; messages by job and file.
--- Owner: weft_tenant.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.get_products(tenant_id int, product_ids bigint[]) RETURNS SETOF jsonb
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+-- Safe to repeat: yes, it only reads.   Plan: by key; messages by job and file.   Owner: weft_tenant.  Granted to: weft_api.
+CREATE OR REPLACE FUNCTION weft.get_products(tenant_id int, product_ids bigint[]) RETURNS SETOF jsonb LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._as_tenant(get_products.tenant_id);
     RETURN QUERY SELECT jsonb_build_object('id', p.product_id, 'batch_id', p.batch_id, 'job_id', p.job_id, 'attempt', p.attempt,

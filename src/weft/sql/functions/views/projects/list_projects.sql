@@ -1,5 +1,5 @@
 -- list_projects: documents of the billing projects that a user is a member of (NULL: of all), by name.
--- Called by: Store.list_projects (api).   Safe to repeat: yes, it only reads.
+-- Safe to repeat: yes, it only reads.
 -- Plan: projects of the tenant by name, a page, or those of the user; one sum of each by key; as _project_forecasts.   Raises WF105.
 -- of_name: only this one, which has to exist; of_names: only these; after_name: those after this name; limit_rows: at most this number;
 --   NULL: all.
@@ -7,9 +7,7 @@
 --   by name.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_projects(tenant_id int, of_user_id int, of_name text, of_names text[], after_name text,
-    limit_rows int, members_max int) RETURNS SETOF jsonb LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+    limit_rows int, members_max int) RETURNS SETOF jsonb LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._as_tenant(list_projects.tenant_id);
     RETURN QUERY

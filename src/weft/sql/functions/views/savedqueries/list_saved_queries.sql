@@ -1,9 +1,6 @@
 -- list_saved_queries: the saved queries of a user by name; or one of them.
--- Called by: Store.list_saved_queries (api).   Safe to repeat: yes, it only reads.   Plan: queries of the user by key.
--- Owner: weft_tenant.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.list_saved_queries(tenant_id int, user_id int, of_name text) RETURNS SETOF jsonb
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
+-- Safe to repeat: yes, it only reads.   Plan: queries of the user by key.   Owner: weft_tenant.  Granted to: weft_api.
+CREATE OR REPLACE FUNCTION weft.list_saved_queries(tenant_id int, user_id int, of_name text) RETURNS SETOF jsonb LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._as_tenant(list_saved_queries.tenant_id);
     RETURN QUERY SELECT jsonb_build_object('name', s.name, 'query', s.query, 'updated_at', s.updated_at) FROM weft.saved_query s

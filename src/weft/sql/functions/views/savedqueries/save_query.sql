@@ -1,13 +1,9 @@
 -- save_query: give a query of a user a name; one of the same name is replaced.
--- Called by: Store.save_query (api).   Safe to repeat: yes.
--- Locks: user (two requests do not pass the limit together); saved_query.   Plan: user and their queries by key.
+-- Safe to repeat: yes.   Locks: user (two requests do not pass the limit together); saved_query.   Plan: user and their queries by key.
 -- Returns: its document; NULL: the user has queries_max others.   Raises WF131 (the user is removed).
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.save_query(tenant_id int, user_id int, of_name text, of_query text, queries_max int,
-    at timestamptz DEFAULT clock_timestamp()) RETURNS jsonb
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
+    at timestamptz DEFAULT clock_timestamp()) RETURNS jsonb LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._as_tenant(save_query.tenant_id);
     PERFORM FROM weft.tenant_user u WHERE u.user_id = save_query.user_id AND u.removed_at IS NULL FOR NO KEY UPDATE;

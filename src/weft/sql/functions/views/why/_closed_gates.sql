@@ -1,12 +1,11 @@
 -- _closed_gates: the gates that keep a job from being offered: those of its batch and its own that open later, or that have no place left
 --   and gave it none; each with the first jobs that have a place. Those count, too, that a first quota of cores is about to give it.
--- Called by: _why_facts.   Safe to repeat: yes, it only reads.   Plan: gates and places by key; as _core_gates_to_come.
+-- Safe to repeat: yes, it only reads.   Plan: gates and places by key; as _core_gates_to_come.
 -- Returns: objects with `kind`, `key` without the number of its tenant or batch, `max_places`, `n_taken`, `opens_at`, `cost`, `holders`:
 --   those of the job's own tenant that the caller sees. A key that would name a job which they do not see is empty.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._closed_gates(of_batch_id bigint, of_job_id int, of_gate_set_ids int[], at timestamptz) RETURNS jsonb
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE sql STABLE SECURITY DEFINER AS $$
     SELECT coalesce(jsonb_agg(jsonb_build_object('kind', g.kind, 'key', CASE
             WHEN k.names_job AND NOT weft._sees_batch(substring(weft._gate_name(g.key) FROM '^b([0-9]+)')::bigint) THEN ''
             ELSE weft._gate_name(g.key) END,

@@ -1,5 +1,5 @@
 -- _growth: whether a pool makes machines that can hold such jobs, and when the next one comes.
--- Called by: _pool_facts.   Safe to repeat: yes, it only reads.
+-- Safe to repeat: yes, it only reads.
 -- Plan: machines of the pool that are not deleted, by the partial index; the last 20 of a flavour that came; the newest 50 changes.
 -- Returns: NULL: none of its flavours holds such a job. `machines`: how many there are of `max_workers`; `has_room`: whether the rules let
 --   one more be made; `coming`: the machine that was asked for first and has no worker yet, with `since`, `waits` (why its
@@ -7,8 +7,7 @@
 --   `problem`: why the provider made none when it was asked last.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._growth(of_pool_id int, of_lane_id int, needs_cpu_m bigint, needs_memory_mib bigint) RETURNS jsonb
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
     WITH fitting AS MATERIALIZED (
         SELECT f.flavour, f.cpu_m, p.plan FROM weft.pool p CROSS JOIN LATERAL weft._flavours(p) f
         WHERE p.pool_id = of_pool_id AND f.cpu_m >= needs_cpu_m AND f.memory_mib >= needs_memory_mib AND EXISTS (

@@ -1,9 +1,6 @@
 -- _held_messages: the first messages of a job that checks have stopped, and about which nobody has decided.
--- Called by: _why_facts.   Safe to repeat: yes, it only reads.   Plan: messages by batch and job.
--- Returns: [{sink, delivery_id, error}].
--- Owner: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._held_messages(of_batch_id bigint, of_job_id int) RETURNS jsonb LANGUAGE sql STABLE
-AS $$
+-- Safe to repeat: yes, it only reads.   Plan: messages by batch and job.   Returns: [{sink, delivery_id, error}].   Owner: weft_tenant.
+CREATE OR REPLACE FUNCTION weft._held_messages(of_batch_id bigint, of_job_id int) RETURNS jsonb LANGUAGE sql STABLE AS $$
     SELECT coalesce(jsonb_agg(jsonb_build_object('sink', h.name, 'delivery_id', h.delivery_id, 'error', h.last_error)
         ORDER BY h.delivery_id), '[]')
     FROM (SELECT s.name, d.delivery_id, d.last_error FROM weft.callback_delivery d JOIN weft.sink s ON s.sink_id = d.sink_id

@@ -1,8 +1,6 @@
 -- _holds_of: what is held of what a job belongs to: paths of groups, `/` for the batch, and an empty text for the job itself.
--- Called by: _why_facts; why_group, with job 0.   Safe to repeat: yes, it only reads.   Plan: as _is_held.
--- Owner: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._holds_of(of_batch_id bigint, of_group_id int, of_job_id int) RETURNS jsonb LANGUAGE sql STABLE
-AS $$
+-- Safe to repeat: yes, it only reads.   Plan: as _is_held.   Owner: weft_tenant.
+CREATE OR REPLACE FUNCTION weft._holds_of(of_batch_id bigint, of_group_id int, of_job_id int) RETURNS jsonb LANGUAGE sql STABLE AS $$
     SELECT coalesce(jsonb_agg(x.path ORDER BY x.depth), '[]') FROM (
         SELECT coalesce(g.path, g.name) AS path, g.depth::int FROM weft.group_ancestor a
         JOIN weft.group_hold h ON h.batch_id = a.batch_id AND h.group_id = a.ancestor_id AND h.limit_id = 0

@@ -1,9 +1,7 @@
 -- _open_parents: the first parents of a job that have not ended, with their states, those that run first.
--- Called by: _why_facts.   Safe to repeat: yes, it only reads.
--- Plan: edges by child, jobs by key; it looks at 1000 parents at most, however many there are.
+-- Safe to repeat: yes, it only reads.   Plan: edges by child, jobs by key; it looks at 1000 parents at most, however many there are.
 -- Owner: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._open_parents(of_batch_id bigint, of_job_id int, shown_max int DEFAULT 3) RETURNS jsonb
-LANGUAGE sql STABLE
+CREATE OR REPLACE FUNCTION weft._open_parents(of_batch_id bigint, of_job_id int, shown_max int DEFAULT 3) RETURNS jsonb LANGUAGE sql STABLE
 AS $$
     SELECT coalesce(jsonb_agg(jsonb_build_object('job_id', x.job_id, 'state', x.word)), '[]') FROM (
         SELECT p.job_id, s.word

@@ -1,5 +1,5 @@
 -- _pool_facts: what the workers of a pool could do for jobs of a lane that need this much cpu and memory, and what a user runs there.
--- Called by: _why_facts.   Safe to repeat: yes, it only reads.
+-- Safe to repeat: yes, it only reads.
 -- Plan: live workers of the pool; what runs on at most 20 of them, as _live_attempts, leaving out those that claim many jobs.
 -- Returns: `workers`: all; `serving`: those that offer what the lane asks; `ending`: those whose machine ends too
 --   soon for its time limit; `large`: of the serving ones, those that are large enough; of all serving
@@ -10,8 +10,7 @@
 --   `growth`: as _growth.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._pool_facts(of_pool_id int, of_lane_id int, needs_cpu_m bigint, needs_memory_mib bigint, of_user_id int)
-RETURNS jsonb LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
+RETURNS jsonb LANGUAGE sql STABLE SECURITY DEFINER AS $$
     WITH live AS MATERIALIZED (
         SELECT i.incarnation_id, i.cpu_m, i.memory_mib, w.name, w.cordon_reason, weft._worker_state(w, i) AS state,
             weft._has_cores(i) AS has_cores,

@@ -1,11 +1,10 @@
 -- _ready_samples: a few ready jobs of a group that stand for the others: the first of each set of gates and each lane.
--- Called by: why_group.   Safe to repeat: yes, it only reads.
+-- Safe to repeat: yes, it only reads.
 -- Plan: the first 1000 listed jobs of the batch, and the first 1000 jobs of at most 10 of its ranges, however many there are. So a group
 --   whose ready jobs all come later has no sample.
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._ready_samples(of_batch_id bigint, of_group_id int, samples_max int DEFAULT 3) RETURNS SETOF int
-LANGUAGE sql STABLE
-AS $$
+LANGUAGE sql STABLE AS $$
     WITH listed AS (
         SELECT q.gate_set_id, q.lane_id, q.job_id
         FROM (SELECT x.* FROM weft.ready_job x WHERE x.batch_id = of_batch_id ORDER BY x.job_id LIMIT 1000) q

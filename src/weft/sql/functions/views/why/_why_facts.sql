@@ -1,12 +1,10 @@
 -- _why_facts: what keeps jobs of a batch from running, or what became of them; weft.core.why turns it into sentences.
--- Called by: why_job, why_jobs, why_group.   Safe to repeat: yes, it only reads.
+-- Safe to repeat: yes, it only reads.
 -- Plan: everything by key; of a job's parents at most the first 1000; pools as _pool_facts, once for each need;
 --   conditions as _condition_document, each once.
--- Returns: one row per job; objects whose fields only matter in some states are NULL in others.
--- Owner: weft_tenant.
+-- Returns: one row per job; objects whose fields only matter in some states are NULL in others.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._why_facts(of_batch_id bigint, of_job_ids int[], at timestamptz DEFAULT clock_timestamp())
-RETURNS TABLE (job_id int, facts jsonb) LANGUAGE sql STABLE
-AS $$
+RETURNS TABLE (job_id int, facts jsonb) LANGUAGE sql STABLE AS $$
     WITH one AS MATERIALIZED (
         SELECT j.*, s.word, b.user_id, b.gate_set_id AS batch_set,
             coalesce(h.countables ->> 'queue', q.name) AS queue, weft._lane_pool(j.lane_id, q.pool_id) AS pool_id,

@@ -1,9 +1,6 @@
 -- why_job: what keeps a job from running, or what became of it (_why_facts).
--- Called by: Store.why_job (api).   Safe to repeat: yes, it only reads.   Plan: as _why_facts.   Raises WF101, WF102.
--- Owner: weft_tenant.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.why_job(tenant_id int, batch_id bigint, job_id int) RETURNS jsonb LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-PLAN_BY_INDEX PLAN_ONCE
+-- Safe to repeat: yes, it only reads.   Plan: as _why_facts.   Raises WF101, WF102.   Owner: weft_tenant.  Granted to: weft_api.
+CREATE OR REPLACE FUNCTION weft.why_job(tenant_id int, batch_id bigint, job_id int) RETURNS jsonb LANGUAGE plpgsql PLAN_BY_INDEX PLAN_ONCE
 AS $$
 BEGIN
     PERFORM weft._as_tenant(why_job.tenant_id);

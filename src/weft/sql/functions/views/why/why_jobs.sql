@@ -1,11 +1,7 @@
 -- why_jobs: what keeps these jobs of a batch from running (_why_facts); those that are not committed are left out.
--- Called by: Store.why_jobs (api), for the jobs of a page.   Safe to repeat: yes, it only reads.   Plan: as _why_facts.   Raises WF101.
--- Owner: weft_tenant.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.why_jobs(tenant_id int, batch_id bigint, job_ids int[]) RETURNS SETOF jsonb LANGUAGE plpgsql
-SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-PLAN_BY_INDEX PLAN_ONCE
-AS $$
-#variable_conflict use_column
+-- Safe to repeat: yes, it only reads.   Plan: as _why_facts.   Raises WF101.   Owner: weft_tenant.  Granted to: weft_api.
+CREATE OR REPLACE FUNCTION weft.why_jobs(tenant_id int, batch_id bigint, job_ids int[]) RETURNS SETOF jsonb
+LANGUAGE plpgsql PLAN_BY_INDEX PLAN_ONCE AS $$
 BEGIN
     PERFORM weft._as_tenant(why_jobs.tenant_id);
     PERFORM weft._check_batch(why_jobs.batch_id);

@@ -1,10 +1,7 @@
 -- _worker_documents: workers as the api shows them, each by one of its incarnations, with what runs there.
--- Called by: overview, list_workers, get_worker.   Safe to repeat: yes, it only reads.
--- Plan: incarnations by key; as _worker_loads.
--- Owner: weft_system.
+-- Safe to repeat: yes, it only reads.   Plan: incarnations by key; as _worker_loads.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._worker_documents(of_tenant_id int, incarnation_ids int[])
-RETURNS TABLE (worker_id int, name text, state text, document jsonb) LANGUAGE sql STABLE
-AS $$
+RETURNS TABLE (worker_id int, name text, state text, document jsonb) LANGUAGE sql STABLE AS $$
     SELECT w.worker_id, w.name, s.state, jsonb_build_object('worker', w.name, 'pool', p.name, 'host', w.host, 'state', s.state,
         'cpu', i.cpu_m / 1000.0, 'memory', i.memory_mib * 1048576, 'registered_at', i.registered_at, 'heartbeat_at', i.heartbeat_at,
         'ended_at', i.ended_at, 'draining', s.state = 'draining', 'waiting', i.waiting AND i.ended_at IS NULL, 'version', i.version,

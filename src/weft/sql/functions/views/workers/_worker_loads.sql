@@ -1,14 +1,13 @@
 -- _worker_loads: what the jobs of each of these workers have reserved, if it lives, and the first of those of this tenant that the caller
 --   sees, oldest first.
--- Called by: _worker_documents.   Safe to repeat: yes, it only reads.
+-- Safe to repeat: yes, it only reads.
 -- Plan: the claims of these incarnations by key; then as _live_jobs, of those that have claimed least, as long as they have claimed
 --   claimed_max jobs together, or 100 for each that was asked for; the oldest are seen first.
 -- Returns: no row for the others: what has claimed thousands of jobs since its last heartbeat ends them faster than anybody could read.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._worker_loads(of_tenant_id int, incarnation_ids int[], claimed_max int DEFAULT 10000,
     shown_max int DEFAULT 10)
-RETURNS TABLE (incarnation_id int, n_running bigint, cpu_m bigint, memory_mib bigint, jobs jsonb) LANGUAGE sql STABLE
-AS $$
+RETURNS TABLE (incarnation_id int, n_running bigint, cpu_m bigint, memory_mib bigint, jobs jsonb) LANGUAGE sql STABLE AS $$
     WITH claimed AS (
         SELECT i.incarnation_id, coalesce(sum(cardinality(c.jobs)), 0) AS n
         FROM unnest(_worker_loads.incarnation_ids) x (id)

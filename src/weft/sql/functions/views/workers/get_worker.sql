@@ -1,10 +1,9 @@
 -- get_worker: the document of one worker in a pool that serves a tenant (NULL: in any), with who cordoned it when and why, newest first.
--- Called by: Store.get_worker (api).   Safe to repeat: yes, it only reads.   Plan: as _worker_documents.
+-- Safe to repeat: yes, it only reads.   Plan: as _worker_documents.
 -- Raises as _find_worker.
 -- Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.get_worker(tenant_id int, pools_of_tenant_id int, of_name text, of_pool text) RETURNS jsonb
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE sql STABLE AS $$
     SELECT d.document || jsonb_build_object('history', (
         SELECT coalesce(jsonb_agg(jsonb_build_object('at', c.at, 'state', c.state, 'actor', c.actor, 'reason', c.reason)
             ORDER BY c.change_id DESC), '[]')

@@ -1,16 +1,13 @@
 -- list_workers: the documents of the workers by name in the pools that serve a tenant (NULL: in all), from a worker on;
 --   those that have ended in order only if asked for.
--- Called by: Store.list_workers (api).   Safe to repeat: yes, it only reads.
+-- Safe to repeat: yes, it only reads.
 -- Plan: workers in the order of their names, a page; where tenants have pools of their own a page of each pool that serves this one;
 --   the newest incarnation of each by index; as _worker_documents.
 -- after_name, after_pool: the last worker of the page before; NULL: from the first.
 -- Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_workers(tenant_id int, pools_of_tenant_id int, with_deleted boolean, after_name text,
     after_pool text, limit_rows int)
-RETURNS SETOF jsonb LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-    PLAN_BY_KEY PLAN_IN_ORDER PLAN_ONCE
-AS $$
-#variable_conflict use_column
+RETURNS SETOF jsonb LANGUAGE plpgsql STABLE PLAN_BY_KEY PLAN_IN_ORDER PLAN_ONCE AS $$
 DECLARE
     v_tenant int := weft._walled_tenant(pools_of_tenant_id); v_name text := coalesce(after_name, ''); v_ids int[];
     v_id int := coalesce((SELECT x.worker_id FROM weft.worker x JOIN weft.pool y USING (pool_id)

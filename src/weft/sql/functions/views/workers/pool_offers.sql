@@ -1,12 +1,10 @@
 -- pool_offers: the offers of the workers that are known (see _known_workers), and of those that pools may have, largest first.
--- Called by: Store.pool_offers (api), which gives each tenant those that serve it.   Safe to repeat: yes, it only reads.
--- Plan: as _known_workers; the few pools.
+-- Safe to repeat: yes, it only reads.   Plan: as _known_workers; the few pools.
 -- Returns: with the tenant that the pool belongs to; NULL: all share it. At most 1,000 of each: the large workers of one tenant push out
 --   none of those that all share.
 -- Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.pool_offers() RETURNS TABLE (cpu_m bigint, memory_mib bigint, offers jsonb, serves_tenant_id int)
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE sql STABLE AS $$
     SELECT y.cpu_m, y.memory_mib, y.offers, y.serves_tenant_id FROM (
         SELECT x.*, row_number() OVER (PARTITION BY x.serves_tenant_id ORDER BY x.memory_mib DESC, x.cpu_m DESC) AS place FROM (
             SELECT i.cpu_m, i.memory_mib, weft._offers(i) AS offers, p.serves_tenant_id

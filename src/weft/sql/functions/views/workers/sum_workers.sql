@@ -1,12 +1,11 @@
 -- sum_workers: how many workers live in the pools that serve a tenant (NULL: in all pools), what they have, what jobs use of it, and those
 --   that take no jobs for a reason, by name.
--- Called by: Store.sum_workers (api).   Safe to repeat: yes, it only reads.
+-- Safe to repeat: yes, it only reads.
 -- Plan: sums of workers and loads of pools by pool; workers with a reason by their index, a page; where tenants have pools of
 --   their own one of each pool that serves this one. What jobs use was folded.
 -- Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.sum_workers(pools_of_tenant_id int, limit_rows int) RETURNS jsonb
-LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp PLAN_BY_KEY PLAN_IN_ORDER PLAN_ONCE
-AS $$
+LANGUAGE plpgsql STABLE PLAN_BY_KEY PLAN_IN_ORDER PLAN_ONCE AS $$
 DECLARE
     v_tenant int := weft._walled_tenant(sum_workers.pools_of_tenant_id);
 BEGIN

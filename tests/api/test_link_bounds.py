@@ -262,6 +262,8 @@ async def test_whatever_a_worker_says_nobody_else_minds(
         await read_all(outside, jobs)
         # As another release, or a worker with a login, may have written it.
         await admin.execute("UPDATE weft.attempt SET reason = 99, signal = 999, state = 7")
+        await admin.execute("UPDATE weft.failure_cause SET reason = 99")
+        await admin.execute("UPDATE weft.failure_delta SET reason = 99")
         await admin.execute("UPDATE weft.job SET phase = 77 WHERE phase IS NOT NULL")
         await read_all(outside, jobs[:2])
         shown = (await outside.http.get(f"/v1/batches/{batch}/failures")).text

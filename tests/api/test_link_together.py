@@ -58,9 +58,11 @@ async def test_calls_of_many_workers_share_a_transaction(
     found = await answers()
     assert found == [lost, good if call == "heartbeat" else lost, *[good] * 4]
     assert await admin.fetchval(n_writes, ids[2:]) == 1
+    monkeypatch.setattr(together, "TOGETHER_MAX", 5)  # what no worker can say never joins them
     found = await answers(cpu_ms=2**63)
     assert (found[0], found[2:]) == (lost, [good] * 4)
     assert isinstance(found[1], WeftError)
+    monkeypatch.setattr(together, "TOGETHER_MAX", 6)
     async with admin.transaction():
         await admin.execute(
             "SELECT FROM weft.worker_incarnation WHERE incarnation_id = $1 FOR UPDATE", ids[5]

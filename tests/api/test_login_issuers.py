@@ -11,8 +11,9 @@ from weft.api.web_tokens.bearers import Bearer, IssuerAway
 from weft.api.web_tokens.fetching import post_form
 from weft.api.web_tokens.issuer_document import IssuerDocument
 from weft.api.web_tokens.issuers import Issuer, read_issuers
-from weft.api.web_tokens.providers import RETRY_S, Busy, Gate
+from weft.api.web_tokens.providers import RETRY_S
 from weft.api.web_tokens.providers import Provider as Asked
+from weft.ports.shared_room import SharedRoom
 from weft.settings.declare import InvalidSetting
 
 
@@ -54,7 +55,7 @@ def asked(openid: Provider, now: list[float]) -> Asked:
     document = IssuerDocument(
         tenant="local", issuer=openid.url, audience="weft", pem="x", client_id=CLIENT
     )
-    return Asked(Issuer(document, Path()), _Nobody(), Gate(1), clock=lambda: now[0])
+    return Asked(Issuer(document, Path()), _Nobody(), SharedRoom(1), clock=lambda: now[0])
 
 
 async def test_nobody_waits_for_an_issuer_that_others_have_waited_for(
@@ -95,14 +96,6 @@ async def test_description_counts_for_a_while_when_the_issuer_is_away(openid: Pr
     now[0] = 3607
     with pytest.raises(IssuerAway):
         await one.authorization_url(**ask)
-
-
-def test_only_some_requests_to_issuers_are_under_way() -> None:
-    gate = Gate(1)
-    with gate.passed(), pytest.raises(Busy), gate.passed():
-        pass
-    with gate.passed():
-        pass
 
 
 def test_host_that_does_not_answer_a_form_is_cut_off() -> None:

@@ -51,8 +51,9 @@ class FakeSources:
     ) -> None:
         await self._ask("record_notices", epoch)
 
-    async def sources_due(self, epoch: int, busy: Sequence[int]) -> float | None:
+    async def sources_due(self, epoch: int, busy: Sequence[int], *, limit: int) -> float | None:
         assert not busy
+        assert limit
         await self._ask("sources_due", epoch)
         return None
 

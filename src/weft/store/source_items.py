@@ -13,10 +13,10 @@ class SourceItems:
 
     _database: Database
 
-    async def sources_due(self, epoch: int, busy: Sequence[int]) -> float | None:
-        """Return in how many seconds a source is to be read, as `gates_due`, besides these."""
+    async def sources_due(self, epoch: int, busy: Sequence[int], *, limit: int) -> float | None:
+        """Return in how many seconds `due_sources` has another source, as `gates_due`."""
         distance: timedelta | None = await self._database.value(
-            "sources_due", epoch=epoch, busy=[*busy]
+            "sources_due", epoch=epoch, busy=[*busy], limit_rows=limit
         )
         return None if distance is None else distance.total_seconds()
 

@@ -30,6 +30,7 @@ job = "one"
 command = ["true"]
 """
 MANY = 1000
+HALF = 2
 
 
 def source_calls(driver: DriverStore, epoch: int) -> Sequence[Callable[[], Awaitable[object]]]:
@@ -37,7 +38,7 @@ def source_calls(driver: DriverStore, epoch: int) -> Sequence[Callable[[], Await
     due = DueSource(0, "none", "directory", {}, 1.0, 1, None, 0)
     return [
         partial(driver.due_sources, epoch, (), limit=1),
-        partial(driver.sources_due, epoch, ()),
+        partial(driver.sources_due, epoch, (), limit=1),
         partial(driver.store_items, epoch, due, (), cursor=None, next_in_s=1.0, error=None),
     ]
 
@@ -81,6 +82,24 @@ class SourceReadingSuite(StoreTests):
             self.site.caller, name, before=None, state=None, limit=MANY
         )
         return {row["key"]: (row["state"], row["job"] or row["reason"]) for row in rows}
+
+    async def test_one_tenant_has_half_of_the_readings(self) -> None:
+        """However many of its sources are due; then it does not count when they are."""
+        for _ in range(5):
+            await self.source()
+        driver, epoch = self.site.driver, await self.site.lead()
+        own = self.site.caller.tenant_id
+        due = [
+            one
+            for one in await driver.due_sources(epoch, (), limit=2 * HALF)
+            if one.tenant_id == own
+        ]
+        assert len(due) == HALF
+        busy = [one.source_id for one in due]
+        again = await driver.due_sources(epoch, busy, limit=2 * HALF)
+        assert own not in {one.tenant_id for one in again}
+        assert await driver.sources_due(epoch, busy[:1], limit=2 * HALF) is not None
+        assert await driver.sources_due(epoch, busy, limit=HALF) is None
 
     async def test_sink_finds_stores_of_its_tenant(self) -> None:
         """By name, for the driver, which writes messages there."""
@@ -177,7 +196,7 @@ class SourceReadingSuite(StoreTests):
         ]
         assert await self.keep_items(due, found) == len(found)
         assert await self.due_source(name) is None
-        due_s = await self.site.driver.sources_due(await self.site.lead(), ())
+        due_s = await self.site.driver.sources_due(await self.site.lead(), (), limit=MANY)
         assert due_s is not None
         assert await self.keep_items(due, found) == 0
         assert await self.item_states(name) == {"a": ("new", None), "b": ("refused", "bad")}

@@ -29,6 +29,7 @@ from weft.core.errors import (
     WeftError,
 )
 from weft.core.ids import format_batch_id
+from weft.ports.shared_room import SharedRoom
 from weft.ports.store import Action, Notices, acting
 from weft.ports.store.sources import Decision, TakenItem, TakenSource, Target
 from weft.submission import submit
@@ -44,6 +45,8 @@ ASKING_AT_ONCE: Final = 20
 LEASE_S: Final = 60.0
 """After this time another api goes on with a source that this one has not let go."""
 FULL_WAIT_S: Final = 15.0
+ROOM_WAIT_S: Final = 1.0
+"""Until a source is looked at again whose tenant asks as much as it may."""
 REFUSED_WAIT_S: Final = 60.0
 log = get_logger()
 
@@ -58,6 +61,7 @@ class SourceItems:
         self._services = services
         self._decode = decode
         self._due = DueWork(notices, "sources", self.submit_due, "items.failed")
+        self._room = SharedRoom(ASKING_AT_ONCE)
         self._asking: set[asyncio.Task[None]] = set()
         """What is done for sources whose items ask others: nobody waits for it."""
 
@@ -83,8 +87,10 @@ class SourceItems:
             if "let" not in taken.template.get("configure", {}):
                 await self._serve_one(taken)
                 continue
-            if len(self._asking) >= ASKING_AT_ONCE:
-                await asyncio.wait(self._asking, return_when=asyncio.FIRST_COMPLETED)
+            tenant_id = taken.owner.tenant_id
+            if not self._room.has(tenant_id):  # those of others, and that ask nobody, go on
+                await store.postpone_items(taken, None, ROOM_WAIT_S)
+                continue
             task = asyncio.create_task(self._serve_asking(taken))
             self._asking.add(task)
             task.add_done_callback(self._asking.discard)
@@ -92,7 +98,8 @@ class SourceItems:
 
     async def _serve_asking(self, taken: TakenSource) -> None:
         try:
-            await self._serve_one(taken)
+            async with self._room.of(taken.owner.tenant_id):
+                await self._serve_one(taken)
         except Unavailable:
             # Another try comes when its lease ends.
             said = "the database is away"

@@ -37,7 +37,7 @@ async def try_source(services: Services, caller: Caller, name: str, decode: Deco
     known = await services.store.try_source(caller, name, ())
     due = DueSource(
         known["source_id"], name, known["kind"], known["options"], known["every_s"], 0,
-        known["cursor"], 0, known["sealed"],
+        known["cursor"], 0, known["sealed"], caller.tenant_id,
     )  # fmt: skip
     read = SourceRead(error=_NO_READER)
     if services.source_trials is not None:

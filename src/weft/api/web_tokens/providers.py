@@ -9,8 +9,8 @@ import asyncio
 import base64
 import hashlib
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from http.client import HTTPException
 from typing import Annotated, Final, Protocol, TypeVar
@@ -31,6 +31,7 @@ from weft.api.web_tokens.fetching import (
 from weft.api.web_tokens.issuer_document import IssuerDocument
 from weft.api.web_tokens.issuers import Issuer
 from weft.core.text.texts import folded_name
+from weft.ports.shared_room import SharedRoom
 from weft.telemetry.log import get_logger
 
 ASKED_AT_ONCE: Final = 16
@@ -108,7 +109,7 @@ class Providers:
     def __init__(
         self, issuers: Sequence[Issuer] = (), verifier: LoginVerifier | None = None
     ) -> None:
-        gate = Gate()
+        gate = SharedRoom(ASKED_AT_ONCE)
         self._all = [
             Provider(one, verifier, gate)
             for one in issuers
@@ -129,24 +130,6 @@ class Providers:
         return next((one for one in self._all if one.id == id_), None)
 
 
-class Gate:
-    """Lets a few requests to issuers through at once."""
-
-    def __init__(self, at_once: int = ASKED_AT_ONCE) -> None:
-        self._free = at_once
-
-    @contextmanager
-    def passed(self) -> Iterator[None]:
-        """Hold a place. Raise `Busy` if there is none."""
-        if not self._free:
-            raise Busy
-        self._free -= 1
-        try:
-            yield
-        finally:
-            self._free += 1
-
-
 class Provider:
     """One issuer, and what weft is called there."""
 
@@ -154,7 +137,7 @@ class Provider:
         self,
         issuer: Issuer,
         verifier: LoginVerifier,
-        gate: Gate,
+        gate: SharedRoom,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._entry = issuer.document
@@ -288,7 +271,9 @@ class Provider:
             headers["authorization"] = f"Basic {base64.b64encode(pair.encode()).decode()}"
         else:
             form |= {"client_id": client, "client_secret": secret}
-        with self._gate.passed():
+        if not self._gate.has(self.id):
+            raise Busy
+        with self._gate.taken(self.id):
             answered = await self._asked(lambda: post_form(url, form, headers))
         if answered.status >= SERVER_ERROR:
             raise self._away(f"it answered {answered.status}")

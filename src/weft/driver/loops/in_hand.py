@@ -4,11 +4,12 @@ they are asked for and recorded in sets.
 
 import asyncio
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from typing import Final, NamedTuple
 
+from weft.ports.shared_room import SharedRoom
 from weft.ports.store import DeliveryReport, DueCallback
 from weft.settings import Settings
 from weft.telemetry import metrics
@@ -42,10 +43,7 @@ class InHand:
         self._receivers: dict[int, Receiver] = {}
         self._counts: Counter[Receiver] = Counter()
         self._low: dict[Receiver, int] = {}
-        self._all = asyncio.Semaphore(settings.callbacks_max)
-        self._tenants: dict[int, asyncio.Semaphore] = defaultdict(
-            lambda: asyncio.Semaphore(settings.callbacks_max // 2)
-        )
+        self._room = SharedRoom(settings.callbacks_max)
         self._sent: dict[Receiver, asyncio.Semaphore] = {}
         self._made: dict[Receiver, asyncio.Semaphore] = {}
 
@@ -96,7 +94,7 @@ class InHand:
     async def sending(self, one: DueCallback) -> AsyncIterator[None]:
         """Wait until this one may be sent."""
         sent = self._sent[self._receivers[one.delivery_id]]
-        async with sent, self._tenants[one.tenant_id], self._all:
+        async with sent, self._room.of(one.tenant_id):
             metrics.CALLBACKS_SENDING.inc()
             try:
                 yield

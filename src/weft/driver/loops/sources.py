@@ -47,17 +47,16 @@ class _Sources:
                 for task in [task for task in self._readings if task.done()]:
                     self._readings.pop(task)
                     task.result()
-                room = settings.sources_at_once - len(self._readings)
-                if room > 0:
-                    for one in await context.store.due_sources(
-                        context.epoch, self._busy(), limit=room
-                    ):
-                        task = asyncio.create_task(self._read(one))
-                        task.add_done_callback(lambda _: context.bell.ring())
-                        self._readings[task] = one
-                full = len(self._readings) >= settings.sources_at_once
-                due_s = await context.store.sources_due(context.epoch, self._busy())
-                await context.bell.heard_by(None if full else due_s)
+                most = settings.sources_at_once
+                for one in await context.store.due_sources(
+                    context.epoch, self._busy(), limit=most
+                ):
+                    task = asyncio.create_task(self._read(one))
+                    task.add_done_callback(lambda _: context.bell.ring())
+                    self._readings[task] = one
+                await context.bell.heard_by(
+                    await context.store.sources_due(context.epoch, self._busy(), limit=most)
+                )
         finally:
             for task in self._readings:
                 task.cancel()

@@ -30,6 +30,7 @@ class DueSource(NamedTuple):
     """The secrets that its options name: `tenant_id` and `user_id` of their owner, and `bodies`,
     encrypted and in base64, by their names. None: they name none.
     """
+    tenant_id: int = 0
 
 
 class TakenItem(NamedTuple):

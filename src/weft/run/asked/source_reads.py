@@ -17,6 +17,7 @@ from weft.core.errors import SecretKeyMissing
 from weft.core.files.file_stores import parse_bucket
 from weft.core.lines.source import BROKERS, S3
 from weft.plugins.file_stores.s3.signing import NotSigned, ObjectUrls
+from weft.ports.shared_room import SharedRoom
 from weft.ports.source import READING_BYTES_MAX
 from weft.ports.source_reads import SourceRead
 from weft.ports.store.sources import DueSource
@@ -166,11 +167,11 @@ class SourceTrials:
 
     def __init__(self, settings: Settings, keys: Callable[[], OpensSecrets]) -> None:
         self._settings, self._keys = settings, keys
-        self._room = asyncio.Semaphore(TRIALS_AT_ONCE)
+        self._room = SharedRoom(TRIALS_AT_ONCE)
 
     async def read(self, source: DueSource) -> SourceRead:
         """Read one, and leave no process behind."""
-        async with self._room:
+        async with self._room.of(source.tenant_id):
             reads = SourceReads(self._settings, self._keys)
             try:
                 return await reads.read(source)

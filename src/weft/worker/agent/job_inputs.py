@@ -35,6 +35,7 @@ from weft.ports.file_store import (
 )
 from weft.ports.patience import until_answered
 from weft.ports.runner import Assignment
+from weft.ports.shared_room import SharedRoom
 from weft.ports.store import FileWanted, FoundFile, WorkerStore
 from weft.wire.documents.files import FileInput
 from weft.wire.spawner import CONTAINER_WORK
@@ -70,7 +71,7 @@ class JobInputs:
         """By batch."""
         self.places = asyncio.Semaphore(site.parallel)
         # Servers of anybody, which may be slow, hold up no other files.
-        self._web_places = asyncio.Semaphore(site.parallel)
+        self._web_room = SharedRoom(site.parallel)
 
     async def bring_all(
         self, one: Assignment, work: Path, tell: Callable[[str], None]
@@ -130,7 +131,8 @@ class JobInputs:
     ) -> Path | None:  # fmt: skip
         try:
             if isinstance(source, UrlFile):
-                async with self._web_places, asyncio.timeout(self._site.web_s_max):
+                tenant_id = await self._tenant_of(one.key)
+                async with self._web_room.of(tenant_id), asyncio.timeout(self._site.web_s_max):
                     return await self._bring_now(one, work, given, source, found, part)
             async with self.places:
                 return await self._bring_now(one, work, given, source, found, part)

@@ -24,5 +24,5 @@ CREATE OR REPLACE FUNCTION weft._loops_due(grace_s double precision) RETURNS TAB
     UNION ALL
     SELECT 'spending', weft._spending_due()
     UNION ALL
-    SELECT 'sources', weft._sources_due('{}')
+    SELECT 'sources', weft._sources_due('{}', 2)
 $$;

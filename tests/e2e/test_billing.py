@@ -64,3 +64,28 @@ def test_wrong_price_is_corrected_and_the_correction_shown(weft: Weft) -> None:
     assert (tried.returncode, done.returncode) == (0, 0), done.stderr
     assert f"version {version}: cpu 20 → 0.02 (two zeros too many), by " in shown.stdout.decode()
     assert (unknown.returncode, b"does not exist" in unknown.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "action"),
+    [
+        (("billing", "set-rates", "--cpu", "0.03"), "set_rates"),
+        (("billing", "correct-rates", "1", "--gpu", "0.5"), "correct_rates"),
+        (("audit",), "audit"),
+        (("db", "views", "add", "trailed"), "add_view_login"),
+        (("db", "views", "rm", "trailed"), "remove_view_login"),
+    ],
+)
+def test_trail_has_what_the_owner_did(weft: Weft, words: tuple[str, ...], action: str) -> None:
+    """An entry is shown when it is sealed."""
+    done, found = weft.run(*words), b"[]"
+    assert done.returncode == 0, done.stderr
+    while found.strip() == b"[]":
+        shown = weft.run("trail", "--all-tenants", "--action", action, "--json")
+        assert shown.returncode == 0, shown.stderr
+        found = shown.stdout
+    newest = json.loads(found)[0]
+    assert newest["user"].startswith("the owner (")
+    assert newest["path"].startswith("weft ")
+    as_user = weft.run(*words, env={"WEFT_TOKEN": "of a user"})
+    assert (as_user.returncode, b"WEFT_TOKEN" in as_user.stderr) == (2, True)

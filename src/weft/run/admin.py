@@ -7,12 +7,12 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from weft.core.billing.rates import kept_prices, machine_prices
-from weft.core.errors import Unavailable
+from weft.core.errors import Invalid, Unavailable
 from weft.run.database import check_dsn, with_login
 from weft.run.home import Home
 from weft.run.host.user_name import user_name
 from weft.settings import Settings
-from weft.store import Admin, AuditFinding, CorrectedRates, MigrationStatus, open_admin
+from weft.store import OWNER, Admin, AuditFinding, CorrectedRates, MigrationStatus, open_admin
 from weft.store.embedded import new_password
 from weft.telemetry.log import configure
 
@@ -23,6 +23,17 @@ class NoDatabase(Unavailable):
     """This home has no database."""
 
     code = "CLI.NO_DATABASE"
+
+
+class NotAsOwner(Invalid):
+    """A command of the owner of the database was given the token or the address of a user."""
+
+    code = "CLI.NOT_AS_OWNER"
+    advice = (
+        "On the host of the server, run it without them: `env -u WEFT_TOKEN -u WEFT_URL weft …`. "
+        "Elsewhere, ask whoever runs the server; `weft system` shows the last audit, "
+        "`weft billing rates` the prices."
+    )
 
 
 def run_audit(settings: Settings) -> Sequence[AuditFinding]:
@@ -36,7 +47,8 @@ def run_audit(settings: Settings) -> Sequence[AuditFinding]:
     async def audit(admin: Admin) -> Sequence[AuditFinding]:
         begun = time.monotonic()
         findings = await admin.audit()
-        await admin.record_audit(findings, took_ms=round(1000 * (time.monotonic() - begun)))
+        took_ms = round(1000 * (time.monotonic() - begun))
+        await admin.record_audit(findings, took_ms=took_ms, actor=_actor())
         return findings
 
     return _ask(settings, audit)
@@ -73,7 +85,9 @@ def run_add_rates(
     Raise `InvalidPrice`, `RatesFixed`.
     """
     kept = kept_prices(prices)
-    return _ask(settings, lambda admin: admin.add_rates(kept, valid_from))
+    return _act(
+        settings, "set_rates", "billing set-rates", lambda admin: admin.add_rates(kept, valid_from)
+    )
 
 
 def run_set_machine_prices(settings: Settings, texts: Sequence[str]) -> int:
@@ -82,8 +96,10 @@ def run_set_machine_prices(settings: Settings, texts: Sequence[str]) -> int:
     Raise `InvalidPrice`, `FlavourNotFound`.
     """
     prices = machine_prices(texts)
-    actor = f"the owner ({user_name()})"
-    return _ask(settings, lambda admin: admin.set_machine_prices(prices, actor=actor))
+    return _act(
+        settings, "set_rates", "billing set-rates",
+        lambda admin: admin.set_machine_prices(prices, actor=_actor()),
+    )  # fmt: skip
 
 
 def run_correct_rates(
@@ -95,12 +111,15 @@ def run_correct_rates(
     Raise `InvalidPrice`, `RatesNotFound`, `RatesFixed`.
     """
     kept = kept_prices(prices)
-    return _ask(
-        settings,
-        lambda admin: admin.correct_rates(
+
+    def correct(admin: Admin) -> Awaitable[CorrectedRates]:
+        return admin.correct_rates(
             version, kept, valid_from, actor=user_name(), reason=reason, dry_run=dry_run
-        ),
-    )
+        )
+
+    if dry_run:
+        return _ask(settings, correct)
+    return _act(settings, "correct_rates", f"billing correct-rates {version}", correct)
 
 
 def run_add_view_login(
@@ -111,12 +130,12 @@ def run_add_view_login(
     Raise `TenantNotFound`, `ViewLoginTaken`, `RightsMissing`.
     """
     password = new_password()
-    _ask(
-        settings,
+    _act(
+        settings, "add_view_login", f"db views add {login}",
         lambda admin: admin.add_view_login(
             login, tenant=tenant, password=password, timeout_s=timeout_s, connections=connections
         ),
-    )
+    )  # fmt: skip
     return with_login(admin_dsn(settings), login, password)
 
 
@@ -127,7 +146,10 @@ def run_list_view_logins(settings: Settings) -> Sequence[Mapping[str, Any]]:
 
 def run_remove_view_login(settings: Settings, login: str) -> None:
     """End a login of a dashboard. Raise `ViewLoginNotFound`."""
-    _ask(settings, lambda admin: admin.remove_view_login(login))
+    _act(
+        settings, "remove_view_login", f"db views rm {login}",
+        lambda admin: admin.remove_view_login(login),
+    )  # fmt: skip
 
 
 def admin_dsn(settings: Settings) -> str:
@@ -144,7 +166,35 @@ def admin_dsn(settings: Settings) -> str:
     return dsn
 
 
+def _actor() -> str:
+    return f"{OWNER} ({user_name()})"
+
+
+def _act(
+    settings: Settings, action: str, command: str, change: Callable[[Admin], Awaitable[Answer]]
+) -> Answer:
+    """Change something, with an entry in the trail."""
+
+    async def acted(admin: Admin) -> Answer:
+        async with admin.recorded(action, f"weft {command}", _actor()):
+            return await change(admin)
+
+    return _ask(settings, acted)
+
+
+def _check_owner(settings: Settings) -> None:
+    """Raise `NotAsOwner` if somebody works as a user: they would get rights that they lack."""
+    given = [f"WEFT_{name.upper()}" for name in ("token", "url") if getattr(settings, name)]
+    if given:
+        raise NotAsOwner(
+            "this command works as the owner of the database, not as a user",
+            detail=f"It would not heed {' and '.join(given)} (or weft.toml), which say whose "
+            "rights to use, and where.",
+        )
+
+
 def _ask(settings: Settings, question: Callable[[Admin], Awaitable[Answer]]) -> Answer:
+    _check_owner(settings)
     configure(level="warning", format="auto", role="cli")
 
     async def ask() -> Answer:

@@ -7,7 +7,7 @@ Owns connections, their pools, and the translation of database errors into `Weft
 hold query text (that is in `sql/`) nor decide anything (that is in `core/` and in SQL).
 """
 
-from weft.store.admin import Admin, AuditFinding, CorrectedRates, open_admin
+from weft.store.admin import OWNER, Admin, AuditFinding, CorrectedRates, open_admin
 from weft.store.api_store import ApiStore, open_api_store
 from weft.store.contract import OlderProgramsConnected
 from weft.store.driver_store import DriverStore, open_driver_store
@@ -16,6 +16,7 @@ from weft.store.offered_jobs import TopicRuns, open_topic_runs
 from weft.store.worker_store import PostgresWorkerStore, open_worker_store
 
 __all__ = [
+    "OWNER",
     "Admin",
     "ApiStore",
     "AuditFinding",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, NamedTuple
+from uuid import uuid4
 
 import asyncpg
 
@@ -23,8 +24,10 @@ from weft.store.migrate import (
     require_schema,
 )
 from weft.store.scram import scram_verifier
+from weft.telemetry.trace import new_trace_id
 
 FINDING_ROWS_MAX = 100
+OWNER = "the owner"
 HOME_TENANT = "default"
 """What a new installation calls its own tenant (`home_tenant`)."""
 
@@ -234,7 +237,9 @@ class Admin:
                 for file in files_of("audit")
             ]
 
-    async def record_audit(self, findings: Sequence[AuditFinding], *, took_ms: int) -> None:
+    async def record_audit(
+        self, findings: Sequence[AuditFinding], *, took_ms: int, actor: str = OWNER
+    ) -> None:
         """Keep what an audit has found, for `weft system`. A server that only reads keeps nothing.
 
         Raises as `require_schema`.
@@ -246,10 +251,24 @@ class Admin:
             if one.rows
         ]
         with suppress(asyncpg.ReadOnlySQLTransactionError):
-            await call_on(
-                self._connection, "record_audit", took_ms=took_ms, version=__version__,
-                n_checks=len(findings), wrong=wrong,
-            )  # fmt: skip
+            async with self.recorded("audit", "weft audit", actor):
+                await call_on(
+                    self._connection, "record_audit", took_ms=took_ms, version=__version__,
+                    n_checks=len(findings), wrong=wrong,
+                )  # fmt: skip
+
+    @asynccontextmanager
+    async def recorded(self, action: str, command: str, actor: str) -> AsyncIterator[None]:
+        """Do what follows in one transaction, with an entry in the trail if it changes anything.
+        The owner is of no tenant: administrators of the site see it.
+        """
+        request = {
+            "request_id": uuid4(), "user_name": actor, "trace_id": new_trace_id(),
+            "action": action, "path": command,
+        }  # fmt: skip
+        async with self._connection.transaction():
+            yield
+            await call_on(self._connection, "record_request", request=request, n_rows=0)
 
     async def machines(self) -> list[Mapping[str, Any]]:
         """Return every machine with its owner. Raises as `require_schema`."""

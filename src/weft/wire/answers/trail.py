@@ -19,7 +19,11 @@ class TrailEntry(Struct, kw_only=True):
     ]
     trace_id: str
     action: Annotated[
-        str, Meta(description="an `operationId`, `run_schedule`, or `authenticate`: a wrong token")
+        str,
+        Meta(
+            description="an `operationId`, `run_schedule`, or `authenticate`: a wrong token; of "
+            "the owner of the database such as `set_rates` or `audit`"
+        ),
     ]
     path: str
     batch_id: int | None

@@ -55,7 +55,7 @@ def test_the_three_formats_say_the_same(file: str, text: str) -> None:
         ("p.toml", b'name = "a"\nname = "b"', "overwrite"),
         ("p.json", b'{"name": "a", "name": "b"}', "'name' is given twice"),
         ("p.json", b'{"name": }', "p.json:1:10: expecting value"),
-        ("p.json", b"[" * 100_000, "nested too deeply"),
+        ("p.json", b"[" * 100_000, "nested more than 100 deep"),
     ],
 )
 def test_what_cannot_be_read_is_told_with_its_place(file: str, body: bytes, told: str) -> None:

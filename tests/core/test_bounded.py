@@ -41,7 +41,10 @@ def test_the_deepest_document_is_read_and_the_next_one_is_refused(by: str) -> No
 
 @pytest.mark.parametrize("depth", [101, 900, 985, 1_000, 100_000])
 def test_any_deeper_one_is_refused_in_the_same_words(depth: int) -> None:
-    for text in ("[" * depth + "]" * depth, '{"a":' * depth + "1" + "}" * depth):
+    for text in (
+        "[" * depth + "]" * depth, '{"a":' * depth + "1" + "}" * depth,
+        '["]",' * depth + "1" + ',"["]' * depth,
+    ):  # fmt: skip
         with pytest.raises(Unreadable, match=TOO_DEEP):
             read_json(text)
     with pytest.raises(Unreadable, match=TOO_DEEP):
@@ -66,7 +69,10 @@ def test_a_typed_document_is_checked_where_its_types_let_it_nest() -> None:
 
 
 def test_brackets_in_texts_and_broad_documents_are_no_depth() -> None:
-    assert read_json('["' + "[" * 500 + '"]') == ["[" * 500]
+    for text in ("[" * 500, '"[' * 500, '\\"[' * 500, "{[\\" * 500):
+        assert read_json(msgspec.json.encode([text])) == [text]
+        with pytest.raises(Unreadable, match=TOO_DEEP):
+            read_json(msgspec.json.encode([text, nest(DEPTH_MAX)]))
     assert len(read_json(b"[" + b"[]," * 50_000 + b"1]")) == 50_001
 
 

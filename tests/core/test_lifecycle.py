@@ -86,7 +86,7 @@ SINK = f'[sink.one]\n{HTTP}\nmessage = "1"\n'
         ('message = "1"', 'each = "../x"', "a path has no empty part"),
         ('message = "1"', 'each = ""', "a pattern of files"),
         ('message = "1"', 'message = "1"\nschema = 3', "a JSON Schema of at most"),
-        ('message = "1"', 'message = "1"\nschema = "{"', "Expecting"),
+        ('message = "1"', 'message = "1"\nschema = "{"', "truncated"),
         ('message = "1"', 'message = "1"\nschema = {type = "x"}', "is not valid under any"),
         ('message = "1"', 'message = "1"\nschema = {"$ref" = "file:///etc/x"}', "outside of"),
         (HTTP, 'kind = "command"\ncommand = ["/bin/sh"]', "the name of a program"),

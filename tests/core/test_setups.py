@@ -249,7 +249,7 @@ def test_what_an_item_says_stays_below_its_address(value: object) -> None:
 @pytest.mark.parametrize(
     ("text", "what"),
     [
-        ("", "it is empty"), ("a = " + "[" * 5000, "nested too deeply"),
+        ("", "it is empty"), ("a = " + "[" * 5000, "nested more than"),
         ("a = " + "9" * 5000, "integer string"), ("[[[", "Invalid initial character"),
     ],
 )  # fmt: skip

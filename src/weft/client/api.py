@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from weft.client.http.address import Locator
+from weft.client.http.calls import decode
 from weft.client.http.connection import ConnectionLost
 from weft.client.http.listing import Document
 from weft.client.http.problems import to_error
@@ -277,7 +278,7 @@ class Api(Routes):
                 if event.kind in {"stdout", "stderr"}:
                     yield LogEvent(event.kind, base64.b64decode(event.data), {}, attempt)
                 else:
-                    facts = msgspec.json.decode(event.data)
+                    facts = decode(event.data)
                     yield LogEvent(event.kind, b"", facts, attempt)
                     if event.kind == "end" and "problem" in facts:
                         raise to_error(0, facts["problem"])
@@ -299,7 +300,7 @@ class Api(Routes):
         events = self._server_events("/v1/events", query, opened=opened)
         async with aclosing(events):
             async for event in events:
-                document: dict[str, Any] = msgspec.json.decode(event.data)
+                document: dict[str, Any] = decode(event.data)
                 yield document
 
     async def outputs(
@@ -318,7 +319,7 @@ class Api(Routes):
             try:
                 async with reply:
                     async for line in _lines(reply.chunks()):
-                        row: dict[str, Any] = msgspec.json.decode(line)
+                        row: dict[str, Any] = decode(line)
                         row["stdout"] = base64.b64decode(row["stdout"])
                         row["stderr"] = base64.b64decode(row["stderr"])
                         yield row

@@ -15,6 +15,7 @@ import msgspec
 from msgspec import Meta
 
 from weft.core.attempt_key import AttemptKey
+from weft.core.bounded import read_msgpack
 from weft.core.bounds import (
     Count,
     Digest,
@@ -309,12 +310,12 @@ class CallForm:
 
     def decode_arguments(self, data: msgspec.Raw) -> dict[str, Any]:
         """Read arguments. Raise `msgspec.DecodeError`."""
-        found = msgspec.msgpack.decode(data, type=self.arguments)
+        found = read_msgpack(data, self.arguments)
         return {name: getattr(found, name) for name in self.arguments.__struct_fields__}
 
     def decode_result(self, data: bytes) -> Any:  # noqa: ANN401 (of the call's type)
         """Read a result. Raise `msgspec.DecodeError`."""
-        return msgspec.msgpack.decode(data, type=self.result)
+        return read_msgpack(data, self.result)
 
 
 @cache

@@ -1,8 +1,8 @@
 """Files of weft's own credentials that may stand outside the home, where a sandbox hides all."""
 
-import tomllib
 from pathlib import Path
 
+from weft.core.bounded import read_toml
 from weft.settings import Settings
 from weft.settings.transports_file import password_files
 
@@ -41,7 +41,7 @@ def _stamp_of(file: Path) -> tuple[int, ...]:
 def _client_secrets(file: Path) -> tuple[str, ...] | None:
     """Return the paths; None: it cannot be read, of which the api tells."""
     try:
-        entries = tomllib.loads(file.read_text()).get("issuers")
+        entries = read_toml(file.read_text()).get("issuers")
     except (OSError, ValueError):
         return None
     named = [

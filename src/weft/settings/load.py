@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from weft.core.bounded import Unreadable, read_toml
 from weft.core.errors import FieldError
 from weft.core.text.nearest import nearest
 from weft.ports.plugins import PluginGroup
@@ -289,13 +290,9 @@ def _text_of(file: Path) -> str:
 def _parsed(text: str, file: Path) -> Mapping[str, Any]:
     if not text:
         return {}
-    import tomllib  # noqa: PLC0415 (2 ms)
-
     try:
-        return tomllib.loads(text)
-    except RecursionError as error:
-        raise _no_toml(file, "It is nested too deeply.") from error
-    except ValueError as error:  # besides TOMLDecodeError, of an int with very many digits
+        return read_toml(text)
+    except Unreadable as error:
         raise _no_toml(file, f"{error}.") from error
 
 

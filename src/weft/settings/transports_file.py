@@ -1,7 +1,6 @@
 """The file that names the connections over which queues may travel (setting `transports_file`)."""
 
 import os
-import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
@@ -9,6 +8,7 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 from msgspec import Meta, Struct
 
+from weft.core.bounded import Unreadable, read_toml
 from weft.core.scheduling.offers import POSTGRES
 from weft.ports.transport import ASSIGNOR, Connection
 from weft.settings.declare import InvalidSetting
@@ -126,11 +126,11 @@ def known_transports(path: Path | None) -> Sequence[TransportDocument]:
     if path is None:
         return []
     try:
-        written = _with_lists(tomllib.loads(path.read_text()))
+        written = _with_lists(read_toml(path.read_text()))
         found = msgspec.convert(written, _TransportsFile).transports
     except OSError as error:
         raise _wrong(path, error.strerror or str(error)) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
+    except (Unreadable, UnicodeDecodeError, msgspec.ValidationError) as error:
         raise _wrong(path, str(error)) from error
     for n, one in enumerate(found):
         if wrong := _mistake(one, {other.name for other in found[:n]}):

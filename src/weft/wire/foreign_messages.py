@@ -11,6 +11,7 @@ from uuid import UUID
 import msgspec
 from msgspec import Meta
 
+from weft.core.bounded import read_json
 from weft.core.ids import format_batch_id
 from weft.core.states import Reason
 from weft.wire.documents.batches import JobDocument
@@ -126,12 +127,12 @@ def read_answer(body: bytes) -> Answer:
     try:
         if len(body) > BODY_BYTES_MAX:
             raise Malformed(f"it has {len(body)} bytes")
-        found = msgspec.json.decode(body, type=_Outcome)
+        found = read_json(body, _Outcome)
         number, _, fence = found.offer.partition(".")
         if not (number.isascii() and number.isdigit() and 0 < int(number) < 2**63):
             raise Malformed("its `offer` is none of weft's")
         key = int(number), UUID(fence)
-    except (msgspec.MsgspecError, UnicodeDecodeError, ValueError, RecursionError) as error:
+    except (msgspec.MsgspecError, ValueError) as error:
         raise Malformed(str(error)[:500]) from error
     if found.outcome == "started":
         return Answer(*key, is_ended=False, reason=None, exit_code=None, message=None)

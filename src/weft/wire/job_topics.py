@@ -11,6 +11,7 @@ from uuid import UUID, uuid4, uuid5
 
 import msgspec
 
+from weft.core.bounded import Unreadable, read_json
 from weft.core.ends.end_words import MESSAGE_CHARS_MAX
 from weft.wire.documents.simulations import SimulationDocument, Step, known_fields
 
@@ -136,8 +137,8 @@ def _read(value: bytes, headers: Mapping[str, bytes]) -> tuple[Envelope, dict[st
 
 def _body(value: bytes) -> dict[str, Any]:
     try:
-        body = msgspec.json.decode(value)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        body = read_json(value)
+    except Unreadable as error:
         raise Malformed(f"the value is not JSON: {error}") from error
     if not isinstance(body, dict):
         raise Malformed("the value is not a JSON object")

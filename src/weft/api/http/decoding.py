@@ -1,11 +1,11 @@
 """Decode the bytes of a request into a typed document; every wrong field is named."""
 
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar, cast
 
 import msgspec
 
+from weft.core.bounded import Unreadable, read_json, read_msgpack
 from weft.core.errors import MalformedBody, UnsupportedMedia, WrongType
 from weft.core.problems import Problems, pointer_of
 from weft.wire.documents.batches import BatchDocument, JobBunch, JobDocument, UpdateDocument
@@ -44,10 +44,10 @@ def decode(body: bytes, media: str, kind: type[Document]) -> Document:
     wrong name or type.
     """
     try:
-        document = cast("Document", _typed_decoder(kind, media).decode(body))
+        document = cast("Document", _reader(media)(body, kind))
     except msgspec.ValidationError as error:
         raise _explain(body, media, kind, error) from error
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except Unreadable as error:
         raise _malformed(media, error) from error
     if isinstance(document, BatchDocument | UpdateDocument | JobBunch):
         _decode_resources(document.jobs, media)
@@ -58,7 +58,7 @@ def _decode_resources(jobs: Sequence[JobDocument], media: str) -> None:
     """Decode what these jobs ask for, which the typed decoder leaves raw: once for all that ask
     for the same in the same words, which then share it.
     """
-    decoder = msgspec.json if media == JSON else msgspec.msgpack
+    read = _reader(media)
     decoded: dict[bytes, object] = {}
     problems = Problems()
     for index, job in enumerate(jobs):
@@ -66,27 +66,20 @@ def _decode_resources(jobs: Sequence[JobDocument], media: str) -> None:
             raw = bytes(job.resources)
             try:
                 if raw not in decoded:
-                    decoded[raw] = decoder.decode(raw)
+                    decoded[raw] = read(raw)
                 job.resources = decoded[raw]
-            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            except Unreadable:
                 pointer = pointer_of("jobs", index, "resources")
                 problems.add(WrongType, pointer, "it cannot be decoded")
     problems.raise_any()
 
 
-@cache
-def _typed_decoder(kind: type[Document], media: str) -> Any:  # noqa: ANN401 (the two decoders share no base)
-    return msgspec.json.Decoder(kind) if media == JSON else msgspec.msgpack.Decoder(kind)
+def _reader(media: str) -> Callable[..., Any]:
+    return read_json if media == JSON else read_msgpack
 
 
 def _malformed(media: str, error: Exception) -> MalformedBody:
-    form = "JSON" if media == JSON else "msgpack"
-    if isinstance(error, RecursionError):
-        why = "it is nested too deeply"
-    elif isinstance(error, UnicodeDecodeError):
-        why = f"it is not UTF-8: byte 0x{error.object[error.start]:02x}"
-    else:
-        why = str(error)
+    form, why = "JSON" if media == JSON else "msgpack", str(error)
     return MalformedBody(
         f"the body is not {form}", detail=f"{why[:1].upper()}{why[1:]}.", hint=_HINT
     )
@@ -96,10 +89,9 @@ def _explain(body: bytes, media: str, kind: Kind, first: Exception) -> Exception
     """Return the error that names all wrong fields. Only a refused body is decoded twice."""
     problems = Problems()
     try:
-        value = (msgspec.json if media == JSON else msgspec.msgpack).decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        if not isinstance(error, msgspec.ValidationError):
-            return _malformed(media, error)
+        value = _reader(media)(body)
+    except Unreadable as error:
+        return _malformed(media, error)
     else:
         check_types(value, kind, "", problems)
     if not problems.found:  # e.g. a number that only the typed decoder refuses

@@ -12,6 +12,7 @@ from litestar import Request
 from weft.api.http.decoding import JSON, Document, decode, media_of
 from weft.api.services import Services
 from weft.core.access.door_keys import stored_key
+from weft.core.bounded import read_json, read_msgpack
 from weft.core.errors import (
     FieldError,
     InvalidDocument,
@@ -139,9 +140,9 @@ async def read_nested(
     body = await read_body(request)
     document = body.document(kind)
     if body.media == JSON:
-        part = bytes(msgspec.json.decode(body.data, type=dict[str, msgspec.Raw])[field])
+        part = bytes(read_json(body.data, dict[str, msgspec.Raw])[field])
     else:
-        part = msgspec.json.encode(msgspec.msgpack.decode(body.data)[field])
+        part = msgspec.json.encode(read_msgpack(body.data)[field])
     try:
         nested = Nested(decode(part, JSON, BatchDocument), part)
     except InvalidDocument as error:

@@ -18,6 +18,7 @@ from msgspec import Meta
 from weft.api.services import Services
 from weft.api.use_cases.intake import finish_all, named_user, submit_taken, until_possible
 from weft.core.access.door_keys import stored_key
+from weft.core.bounded import read_json
 from weft.core.errors import Internal, Invalid, WeftError
 from weft.core.ids import format_batch_id
 from weft.core.in_hand import SUBMISSIONS_MAX
@@ -118,8 +119,8 @@ class TakenSubmissions:
         try:
             if len(body) > size_max:
                 raise msgspec.ValidationError(f"it has {len(body):,} bytes, at most {size_max:,}")
-            found = msgspec.json.decode(body, type=_Message)
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+            found = read_json(body, _Message)
+        except msgspec.MsgspecError as error:
             raise SubmissionMalformed(
                 "the message is no submission",
                 detail=f"{error}."[:500],

@@ -1,7 +1,6 @@
 """The file that names the issuers whose tokens are believed (setting `issuers_file`)."""
 
 import os
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +13,7 @@ from weft.api.web_tokens import wso2
 from weft.api.web_tokens.fetching import is_safe_url
 from weft.api.web_tokens.issuer_document import IssuerDocument
 from weft.core.access.rights import UserRole
+from weft.core.bounded import Unreadable, read_toml
 from weft.settings.declare import InvalidSetting
 
 _HINT: Final = "docs/guides/tenants.md has an example of such a file."
@@ -36,10 +36,10 @@ class Issuer:
 def read_issuers(path: Path) -> Sequence[Issuer]:
     """Return the issuers of the file. Raise `InvalidSetting`, which names the entry and field."""
     try:
-        document = msgspec.convert(tomllib.loads(path.read_text()), _IssuersFile)
+        document = msgspec.convert(read_toml(path.read_text()), _IssuersFile)
     except OSError as error:
         raise _wrong(path, error.strerror or str(error)) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
+    except (Unreadable, UnicodeDecodeError, msgspec.ValidationError) as error:
         raise _wrong(path, str(error)) from error
     for n, one in enumerate(document.issuers):
         if wrong := _mistake(one):

@@ -4,9 +4,10 @@ import hashlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-import msgspec
 from joserfc import jwk
 from joserfc.errors import JoseError
+
+from weft.core.bounded import read_json
 
 Key = jwk.RSAKey | jwk.ECKey | jwk.OKPKey
 ALGORITHMS_OF: Final[Mapping[type, Collection[str]]] = {
@@ -67,10 +68,7 @@ def keys_in(text: bytes) -> KeySet:
     """Return the keys of a JSON web key set; kinds that nobody here can use, and private ones, are
     left out. Raise `ValueError` for what is not such a set.
     """
-    try:
-        document = msgspec.json.decode(text)
-    except RecursionError as error:
-        raise ValueError("nested too deeply") from error
+    document = read_json(text)
     given = document.get("keys") if isinstance(document, dict) else None
     if not isinstance(given, list):
         raise ValueError("not a JSON web key set")

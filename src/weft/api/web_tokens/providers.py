@@ -30,6 +30,7 @@ from weft.api.web_tokens.fetching import (
 )
 from weft.api.web_tokens.issuer_document import IssuerDocument
 from weft.api.web_tokens.issuers import Issuer
+from weft.core.bounded import read_json
 from weft.core.text.texts import folded_name
 from weft.ports.shared_room import SharedRoom
 from weft.telemetry.log import get_logger
@@ -320,10 +321,11 @@ class Provider:
 
     def _decoded(self, answered: Answered, kind: type[ResultT]) -> ResultT:
         try:
-            return msgspec.json.decode(answered.body, type=kind)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            found: ResultT = read_json(answered.body, kind)
+        except msgspec.DecodeError as error:
             why = f"its answer with status {answered.status} is malformed: {harmless(str(error))}"
             raise self._away(why) from error
+        return found
 
     def _away(self, why: str) -> IssuerAway:
         log.warning("issuer.failed", issuer=self.issuer, why=why)

@@ -20,6 +20,7 @@ from weft.api.web_tokens.issuers import Issuer
 from weft.api.web_tokens.keys import Keys, KeysAway, keys_of
 from weft.api.web_tokens.signatures import IsSigned, Signatures, is_signed
 from weft.core.access.rights import UserRole
+from weft.core.bounded import bounded
 from weft.core.text.texts import wrong_name
 
 USER_CHARS_MAX: Final = 200
@@ -148,12 +149,16 @@ def _parsed(token: str) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
     if len(parts) != PARTS:
         raise TokenRefused("It is malformed.")
     try:
-        head, claims = (_decode(urlsafe_b64decode(part.encode()).decode()) for part in parts[:2])
-    except (ValueError, RecursionError) as error:
+        head, claims = (_read(part) for part in parts[:2])
+    except ValueError as error:
         raise TokenRefused("It is malformed.") from error
     if not isinstance(head, dict) or not isinstance(claims, dict):
         raise TokenRefused("It is malformed.")
     return head, claims
+
+
+def _read(part: str) -> Any:  # noqa: ANN401 (any JSON)
+    return bounded(lambda: _decode(urlsafe_b64decode(part.encode()).decode()))
 
 
 def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:

@@ -6,11 +6,11 @@ from typing import Final
 
 import msgspec
 
+from weft.core.bounded import read_msgpack
 from weft.ports.worker_link import LinkFacts
 from weft.telemetry import metrics
 
 _REMEMBERED_MAX: Final = 10_000
-_decode: Final = msgspec.msgpack.Decoder(LinkFacts | None).decode
 
 
 class Hearing:
@@ -29,8 +29,8 @@ class Hearing:
         """Note what a worker says: whatever it likes. What cannot be is passed over."""
         self._heard.pop(incarnation_id, None)
         try:
-            found = _decode(facts) if is_alive else None
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            found = read_msgpack(facts, LinkFacts | None) if is_alive else None
+        except msgspec.DecodeError:
             return
         if found is not None:
             self._heard[incarnation_id] = time.monotonic(), worker, found

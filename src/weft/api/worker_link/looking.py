@@ -10,6 +10,7 @@ import msgspec
 
 from weft.api.worker_link.notices import LinkNotices, Listener
 from weft.api.worker_link.refusals import wrong_frame
+from weft.core.bounded import read_msgpack
 from weft.core.errors import FileElsewhere, WeftError
 from weft.core.files.file_paths import WrongPath, parts_of
 from weft.ports.running_files import RunningAttempt, RunningFile
@@ -114,7 +115,7 @@ class LinkedRunningFiles:
         with suppress(WeftError):
             answer = await self._find_store().take_look(number)
             if answer is not None and (asked := self._asked.get(number)) is not None:
-                asked.tell(msgspec.msgpack.decode(answer, type=Seen))
+                asked.tell(read_msgpack(answer, Seen))
 
 
 class _Asked:

@@ -12,6 +12,7 @@ from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.plain import cell
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json, print_table
+from weft.core.bounded import Unreadable, read_json
 
 app = App(
     name="param",
@@ -161,8 +162,8 @@ def _value(text: str, kind: str | None) -> Any:  # noqa: ANN401 (JSON)
     if kind in {"text", "date"}:
         return text
     try:
-        found = json.loads(text)
-    except ValueError:
+        found = read_json(text)
+    except Unreadable:
         return text
     return found if isinstance(found, bool | int | float | list) else text
 

@@ -4,13 +4,13 @@ import gc
 import json
 import re
 import shlex
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import date, datetime, time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from weft.core.bounded import bounded, read_toml
 from weft.core.errors import Invalid
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def parse_document(
         text = body.decode()
         with _without_collector():
             document = _parse_yaml(text, on_read) if form == "yaml" else _PARSERS[form](text)
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise UnreadableDocument(
             f"cannot read {name} as {form.upper()}",
             detail=_detail(error, name),
@@ -76,8 +76,6 @@ def parse_document(
 
 def _detail(error: Exception, name: str) -> str:
     """Return the place of a mistake, as an editor takes it, and what it is."""
-    if isinstance(error, RecursionError):
-        return "It is nested too deeply."
     if isinstance(error, UnicodeDecodeError):
         line = error.object[: error.start].count(b"\n") + 1
         return f"{name}:{line}: byte 0x{error.object[error.start]:02x} is not UTF-8."
@@ -143,7 +141,7 @@ def _parse_yaml(text: str, on_read: OnRead | None) -> Any:  # noqa: ANN401 (any 
             on_read(COMPOSED + (1 - COMPOSED) * min(1.0, node.start_mark.index / len(text)))
 
     try:
-        return yaml.load(source, Loader=_loader(note_node))  # noqa: S506 (a safe one with one more check)
+        return bounded(lambda: yaml.load(source, Loader=_loader(note_node)))  # noqa: S506 (a safe one with one more check)
     except yaml.MarkedYAMLError as error:
         raise ValueError(_placed(error, text)) from error
     except yaml.reader.ReaderError as error:
@@ -197,11 +195,11 @@ def _loader(note_node: Callable[[Any], None]) -> "type[yaml.SafeLoader]":
 
 
 def _parse_toml(text: str) -> Any:  # noqa: ANN401 (any document)
-    return _times_as_text(tomllib.loads(text))
+    return _times_as_text(read_toml(text))
 
 
 def _parse_json(text: str) -> Any:  # noqa: ANN401 (any document)
-    return json.loads(text, object_pairs_hook=_unique)
+    return bounded(lambda: json.loads(text, object_pairs_hook=_unique))
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

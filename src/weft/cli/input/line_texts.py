@@ -2,12 +2,12 @@
 
 import json
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+from weft.core.bounded import Unreadable, read_toml
 from weft.core.errors import InvalidSetup
 
 BYTES_MAX: Final = 1 << 20
@@ -18,8 +18,8 @@ def with_texts(text: str, directory: Path) -> str:
     file below a directory. Raise `InvalidSetup`.
     """
     try:
-        document = tomllib.loads(text)
-    except (ValueError, RecursionError):
+        document = read_toml(text)
+    except Unreadable:
         return text  # the api says what is wrong with it
     for field, name in {*_named(document)}:
         key, file = re.escape(field), re.escape(name)

@@ -1,7 +1,8 @@
 """In which line of a TOML file each key and table begins: `tomllib` does not say."""
 
-import tomllib
 from typing import Any
+
+from weft.core.bounded import Unreadable, read_toml
 
 Path = tuple[str, ...]
 """Keys, and numbers of list items from 0, as in a JSON pointer."""
@@ -15,7 +16,7 @@ def toml_lines(text: str) -> dict[Path, int]:
     >>> toml_lines('# queues\n[queue.a]')[("queue",)]
     2
     """
-    tomllib.loads(text)
+    read_toml(text)
     lines: dict[Path, int] = {(): 1}
     tables: dict[Path, int] = {}  # of each list of tables how many there are
     inside: Path = ()
@@ -23,8 +24,8 @@ def toml_lines(text: str) -> dict[Path, int]:
     for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), 1):
         statement, begun = (f"{statement}\n{line}", begun) if statement else (line, number)
         try:
-            parsed = tomllib.loads(statement)
-        except tomllib.TOMLDecodeError:
+            parsed = read_toml(statement)
+        except Unreadable:
             continue  # it goes on in the next line
         keys, is_list = _keys(parsed)
         if statement.lstrip().startswith("["):

@@ -1,12 +1,12 @@
 """The client's calls about applications."""
 
 import hashlib
-import json
 from pathlib import Path
 from urllib.parse import quote
 
 from weft.client.http.calls import Requests
 from weft.client.http.listing import Document
+from weft.core.bounded import read_json, read_toml
 from weft.core.errors import Invalid
 from weft.wire.payload import PART_BYTES
 
@@ -63,15 +63,13 @@ class AppRoutes(Requests):
 
 def name_of_app(folder: Path) -> str:
     """Return the name and version that a folder says. Raise `AppFolderUnreadable`."""
-    import tomllib  # noqa: PLC0415 (as above)
-
-    for file, load in (("app.json", json.loads), ("app.toml", tomllib.loads)):
+    for file, load in (("app.json", read_json), ("app.toml", read_toml)):
         try:
             found = load((folder / file).read_text())
             return f"{found['name']}-{found['version']}"
         except (FileNotFoundError, NotADirectoryError):
             continue
-        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        except (OSError, ValueError, KeyError, TypeError) as error:
             raise AppFolderUnreadable(
                 f"{folder / file} says no name and version",
                 detail=f"{type(error).__name__}: {error}.",

@@ -7,11 +7,15 @@ import msgspec
 
 from weft.client.http.listing import Document, Listing
 from weft.client.http.session import HttpSession, Query
+from weft.core.bounded import ENVELOPE_DEPTH_MAX, read_json
 
 PAGE_ROWS = 1000
 MSGPACK = "application/msgpack"
 
-_decode = msgspec.json.Decoder().decode
+
+def decode(answer: bytes | str) -> Any:  # noqa: ANN401 (any JSON)
+    """Return what the server says."""
+    return read_json(answer, depth_max=ENVELOPE_DEPTH_MAX)
 
 
 class Requests:
@@ -36,7 +40,7 @@ class Requests:
         return self._session.endpoint.url
 
     async def _get(self, path: str, query: Query | None = None) -> Document:
-        answer: Document = _decode(await self._session.request("GET", path, query=query))
+        answer: Document = decode(await self._session.request("GET", path, query=query))
         return answer
 
     async def _post(
@@ -55,7 +59,7 @@ class Requests:
             content_type=MSGPACK,
             key=key,
         )
-        result: Document = _decode(answer) if answer else {}
+        result: Document = decode(answer) if answer else {}
         return result
 
     def _list(self, path: str, query: Mapping[str, Any]) -> Listing:
@@ -65,17 +69,17 @@ class Requests:
         return Listing(read_page)
 
     async def _put(self, path: str, document: Document) -> Document:
-        answer: Document = _decode(
+        answer: Document = decode(
             await self._session.request("PUT", path, body=msgspec.json.encode(document))
         )
         return answer
 
     async def _delete(self, path: str, query: Query | None = None) -> Document:
-        answer: Document = _decode(await self._session.request("DELETE", path, query=query))
+        answer: Document = decode(await self._session.request("DELETE", path, query=query))
         return answer
 
     async def _patch(self, path: str, patch: Document, *, key: str | None = None) -> Document:
-        answer: Document = _decode(
+        answer: Document = decode(
             await self._session.request("PATCH", path, body=msgspec.json.encode(patch), key=key)
         )
         return answer

@@ -2,9 +2,7 @@
 
 from urllib.parse import quote
 
-import msgspec
-
-from weft.client.http.calls import Requests
+from weft.client.http.calls import Requests, decode
 from weft.client.http.listing import Document, Listing
 
 
@@ -14,7 +12,7 @@ class LineRoutes(Requests):
     async def save_setup(self, name: str, text: str) -> Document:
         """Save the file of a production line. Only for operators."""
         body = text.encode()
-        answer: Document = msgspec.json.decode(
+        answer: Document = decode(
             await self._session.request(
                 "PUT",
                 f"/v1/setups/{quote(name, safe='')}",

@@ -3,9 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import msgspec
-
 from weft.core import errors
+from weft.core.bounded import Unreadable, read_json
 from weft.core.errors import FieldError, WeftError, error_classes
 
 _BY_STATUS: Mapping[int, type[WeftError]] = {
@@ -57,8 +56,8 @@ def _class_of(status: int, code: str | None) -> type[WeftError]:
 
 def _decode(body: bytes) -> Mapping[str, Any]:
     try:
-        problem = msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+        problem = read_json(body)
+    except Unreadable:
         return {"detail": body[:200].decode("utf-8", "replace")}
     return problem if isinstance(problem, dict) else {}
 

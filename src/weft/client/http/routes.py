@@ -10,7 +10,7 @@ import msgspec
 
 from weft.client.http.app_routes import AppRoutes
 from weft.client.http.browser_routes import BrowserRoutes
-from weft.client.http.calls import PAGE_ROWS
+from weft.client.http.calls import PAGE_ROWS, decode
 from weft.client.http.condition_routes import ConditionRoutes
 from weft.client.http.failure_routes import FailureRoutes
 from weft.client.http.file_routes import FileRoutes
@@ -35,8 +35,6 @@ from weft.client.http.usage_routes import UsageRoutes
 Stream = Literal["stdout", "stderr", "both"]
 BatchSort = Literal["number", "name", "created", "completed"]
 BYTES = "application/octet-stream"
-
-_decode = msgspec.json.Decoder().decode
 
 
 class Routes(
@@ -79,7 +77,7 @@ class Routes(
         """Remove a batch with all that belongs to it; return the operation that does so. The batch
         is gone for everybody at once.
         """
-        answer: Document = _decode(
+        answer: Document = decode(
             await self._session.request("DELETE", f"/v1/batches/{batch_id}", key=new_key())
         )
         return answer
@@ -170,7 +168,7 @@ class Routes(
             body=body,
             content_type=BYTES,
         )
-        result: Document = _decode(answer)
+        result: Document = decode(answer)
         return result
 
     # ---- jobs and groups

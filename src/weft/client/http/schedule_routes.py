@@ -2,13 +2,9 @@
 
 from typing import Any
 
-import msgspec
-
 from weft.client.http.calls import Requests
 from weft.client.http.listing import Document, Listing
 from weft.client.http.session import new_key
-
-_decode = msgspec.json.Decoder().decode
 
 
 class ScheduleRoutes(Requests):

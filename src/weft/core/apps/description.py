@@ -4,7 +4,6 @@ Fields that weft has no use for are passed over, because genuine bundles have ma
 """
 
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -12,6 +11,7 @@ import msgspec
 
 from weft.core.apps.names import APP, wrong_variable
 from weft.core.apps.values import TYPES, Parameter, wrong_default
+from weft.core.bounded import read_json, read_toml
 from weft.core.errors import FieldError, InvalidApp
 from weft.core.problems import PROBLEMS_MAX, pointer_of
 from weft.core.text.patterns import WrongPattern, check_pattern
@@ -72,8 +72,8 @@ def parse_description(name: str, text: bytes) -> AppDescription:
     """Read the file of this name. Raise `InvalidApp` with all that is wrong."""
     try:
         decoded = text.decode()
-        found = tomllib.loads(decoded) if name.endswith(".toml") else msgspec.json.decode(decoded)
-    except (UnicodeDecodeError, msgspec.DecodeError, ValueError, RecursionError) as error:
+        found = read_toml(decoded) if name.endswith(".toml") else read_json(decoded)
+    except ValueError as error:
         raise invalid_app(f"{name} cannot be read", str(error)) from error
     if not isinstance(found, Mapping):
         raise invalid_app(f"{name} cannot be read", "it is not an object")

@@ -10,6 +10,8 @@ from typing import Any, Final
 import msgspec
 from cel import Context, evaluate
 
+from weft.core.bounded import Unreadable, read_json
+
 TYPES: Final = ("string", "number", "bool", "flag", "enumeration")
 VALUE_CHARS_MAX: Final = 10_000
 _WORDS: Final = {"true": True, "1": True, "false": False, "0": False}
@@ -149,8 +151,8 @@ def _bool_text(value: Any) -> str:  # noqa: ANN401 (JSON)
 def _number_text(value: Any) -> str:  # noqa: ANN401 (JSON)
     if isinstance(value, str):
         try:
-            value = msgspec.json.decode(value)
-        except (msgspec.DecodeError, UnicodeEncodeError):
+            value = read_json(value)
+        except Unreadable:
             raise WrongValue("expected a number") from None
     if isinstance(value, bool) or not isinstance(value, int | float) or not _is_finite(value):
         raise WrongValue("expected a number")

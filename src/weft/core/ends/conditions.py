@@ -11,6 +11,8 @@ from typing import Annotated, Any, Final, Literal, get_args
 
 from msgspec import Meta
 
+from weft.core.bounded import bounded
+
 Kind = Literal[
     "executor_unavailable", "application_unavailable", "storage_unavailable", "quota",
     "connection_failed", "connection_timed_out", "authentication_failed", "rate_limited",
@@ -92,12 +94,12 @@ def read_ask(data: bytes) -> Ask:
     if len(data) > FILE_BYTES_MAX:
         raise WrongAsk(f"it has more than {FILE_BYTES_MAX >> 10} KiB")
     try:
-        found = json.loads(data.decode(), object_pairs_hook=_once)
+        found = bounded(lambda: json.loads(data.decode(), object_pairs_hook=_once))
     except UnicodeDecodeError as error:
         raise WrongAsk("it is not text in UTF-8") from error
     except WrongAsk:
         raise
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise WrongAsk("it is not JSON") from error
     if not isinstance(found, dict):
         raise WrongAsk("it is not a JSON object")

@@ -1,13 +1,13 @@
 """Setups: the TOML file of a production line. Each section has a parser of its own beside this."""
 
 import re
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import takewhile
 from typing import Any, Final
 
+from weft.core.bounded import Unreadable, read_toml
 from weft.core.errors import FieldError, InvalidSetup
 from weft.core.lines.configuration import LET, parse_configuration
 from weft.core.lines.filling import SERIES, names_in
@@ -63,10 +63,8 @@ class Setup:
 def parse_setup(text: str) -> Setup:
     """Check a setup. Raise `InvalidSetup`, which names line and field of all that is wrong."""
     try:
-        document = tomllib.loads(text)
-    except RecursionError as error:
-        raise invalid_setup([FieldError("", "it is nested too deeply")]) from error
-    except ValueError as error:  # a number of thousands of digits is no TOMLDecodeError
+        document = read_toml(text)
+    except Unreadable as error:
         raise invalid_setup([FieldError("", str(error))]) from error
     problems: list[FieldError] = []
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from weft.core.bounded import read_json
 from weft.core.files.file_paths import WrongPath, parts_of
 from weft.core.lines.credentials import wrong_headers, wrong_url
 from weft.core.lines.durations import duration_of
@@ -113,7 +114,7 @@ class Sink:
 
 def checks_of(facts: Mapping[str, Any]) -> Sequence[str] | None:
     """Return the checks that a product names. None: what it has there are no names."""
-    product = json.loads(facts.get("product") or "null")
+    product = read_json(facts.get("product") or "null")
     given = product.get("checks", []) if isinstance(product, Mapping) else []
     fine = isinstance(given, list) and len(given) <= CHECKS_MAX and _are_words(given)
     return given if fine else None
@@ -123,7 +124,7 @@ def target_of(options: Mapping[str, str], facts: Mapping[str, Any]) -> dict[str,
     """Return the options with the values of one message. `facts`: of its job, and as text its
     `product`. Raise `CannotFill`.
     """
-    product = json.loads(facts.get("product") or "null")
+    product = read_json(facts.get("product") or "null")
 
     def value_of(root: str, name: str) -> object:
         if (value := at(facts if root == "job" else product, name)) is None:
@@ -376,7 +377,7 @@ class _Reader:
         if given is None:
             return None
         try:
-            found = json.loads(given) if isinstance(given, str) else given
+            found = read_json(given) if isinstance(given, str) else given
             if isinstance(found, Mapping) and len(json.dumps(found)) <= SCHEMA_CHARS_MAX:
                 validator_of(found)
                 return found

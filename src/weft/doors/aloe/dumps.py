@@ -10,8 +10,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, Final
 
-import msgspec
-
+from weft.core.bounded import Unreadable, read_json
 from weft.doors.aloe.words import (
     ENDED,
     EVENTS,
@@ -90,8 +89,8 @@ def _new_id(document: Mapping[str, Any], jobs: Mapping[str, tuple[int, Mapping[s
 
 def _document(line: bytes) -> Mapping[str, Any]:
     try:
-        document = msgspec.json.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        document = read_json(line)
+    except Unreadable as error:
         raise _WrongError("", "it is no JSON") from error
     if not isinstance(document, dict):
         raise _WrongError("", "it is no JSON object")

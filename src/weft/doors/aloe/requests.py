@@ -3,10 +3,9 @@
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
-import msgspec
-
 from weft.api.http.decoding import JSON
 from weft.api.http.requests import AnyRequest, read_bytes
+from weft.core.bounded import Unreadable, read_json
 from weft.doors.aloe.refused import Refused, bad_request
 
 FORM: Final = "application/x-www-form-urlencoded"
@@ -26,8 +25,8 @@ async def read_body(request: AnyRequest, *, forms: bool) -> Any:  # noqa: ANN401
     if not data.strip():
         return None
     try:
-        return msgspec.json.decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        return read_json(data)
+    except Unreadable as error:
         raise bad_request(f"the body is not JSON: {error}") from error
 
 

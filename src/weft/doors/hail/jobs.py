@@ -10,6 +10,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from weft.api.http.path_ids import ATTEMPTS_MAX
+from weft.core.bounded import read_json
 from weft.core.text.texts import wrong_name
 from weft.doors.hail.alike_jobs import Alike, alike_to
 from weft.doors.hail.plain_jobs import PlainJob, checked_job, plain_job
@@ -115,7 +116,7 @@ class _Asked(NamedTuple):
 
 
 def _asked_of(text: bytes, spec: PlainJob, bunch: Bunch) -> _Asked:
-    resources = msgspec.json.decode(text)
+    resources = read_json(text)
     number = bunch.first_job + spec.job_id - 1
     asked = asked_of({"resources": resources}, f"({bunch.batch_id or 'new'}, {number})")
     return _Asked(asked.document, resources.get("preemptible"))

@@ -9,6 +9,7 @@ import msgspec
 
 from weft.api.http.requests import AnyRequest, foreign_origin, read_bytes
 from weft.core.access.door_keys import sent_key
+from weft.core.bounded import read_json
 from weft.doors.hail.refused import Refused, bad_request
 from weft.submission.services import Origin
 
@@ -53,10 +54,10 @@ def decode_value(data: bytes | msgspec.Raw) -> Any:  # noqa: ANN401 (any value o
 
 def _decode(data: bytes | msgspec.Raw, kind: Any, wrong: str) -> Any:  # noqa: ANN401 (as msgspec)
     try:
-        return msgspec.json.decode(data, type=kind)
+        return read_json(bytes(data), kind)
     except msgspec.ValidationError as error:
         raise bad_request(wrong) from error
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except msgspec.DecodeError as error:
         raise bad_request(f"the body is not JSON: {error}") from error
 
 

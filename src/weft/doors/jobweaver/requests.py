@@ -11,6 +11,7 @@ import msgspec
 
 from weft.api.http.decoding import JSON, media_of
 from weft.api.http.requests import KEY, AnyRequest, caller_of, read_bytes, services_of
+from weft.core.bounded import Unreadable, read_json
 from weft.core.errors import UnsupportedMedia
 from weft.core.problems import Problems
 from weft.doors.jobweaver.refused import bad_request, refused_for
@@ -59,8 +60,8 @@ async def read_submission(request: AnyRequest) -> Submission:
     settings = services_of(request).settings
     data = await read_bytes(request, settings.bunch_bytes_max)
     try:
-        body = msgspec.json.decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        body = read_json(data)
+    except Unreadable as error:
         raise bad_request(f"the body is not JSON: {error}") from error
     if not isinstance(body, dict):
         raise bad_request("the body is not a JSON object")

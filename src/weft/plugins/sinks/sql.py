@@ -5,13 +5,13 @@ takes of the driver's memory is bounded by the timeout alone, if the server is m
 """
 
 import asyncio
-import json
 import time
 from collections.abc import Mapping
 from typing import Any, Final
 
 from asyncpg.connection import Connection
 
+from weft.core.bounded import read_json
 from weft.core.errors import SecretKeyMissing
 from weft.core.lines.sql import (
     DELIVERY,
@@ -51,7 +51,7 @@ class SqlSink:
         """Run the statement; what is committed is kept there."""
         values: Mapping[str, str] = {}
         statement = parse_statement(message.target["statement"])
-        given = json.loads(message.body)
+        given = read_json(message.body)
         fields = given if isinstance(given, Mapping) else {}
         fields = {**fields, DELIVERY: message.name, MESSAGE: given}
         if missing := [name for name in statement.names if name not in fields]:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from jinja2 import StrictUndefined, Template, TemplateError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+from weft.core.bounded import Unreadable, read_json
 from weft.core.lines.sink import validator_of
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def make_message(source: str, facts: Mapping[str, Any], schema: str | None = Non
             raise TooLong(f"it is longer than {BYTES_MAX} bytes")
         parts.append(part)
     made = "".join(parts)
-    found = json.loads(made)
+    found = read_json(made)
     if schema is not None:
         _check(found, schema)
     return made
@@ -57,8 +58,8 @@ def make_message(source: str, facts: Mapping[str, Any], schema: str | None = Non
 
 def _product(text: str) -> Any:  # noqa: ANN401 (any JSON)
     try:
-        return json.loads(text)
-    except ValueError as error:
+        return read_json(text)
+    except Unreadable as error:
         raise Misfit(f"its file is no JSON: {error}") from error
 
 
@@ -70,7 +71,7 @@ def _check(message: Any, schema: str) -> None:  # noqa: ANN401 (any JSON)
 
 @lru_cache(maxsize=64)
 def _validator(schema: str) -> "Validator":
-    return validator_of(json.loads(schema))
+    return validator_of(read_json(schema))
 
 
 @lru_cache(maxsize=64)
@@ -86,7 +87,7 @@ def answer(line: str) -> Mapping[str, str]:
         return {"message": make_message(asked["template"], asked["facts"], asked.get("schema"))}
     except Misfit as error:
         return {"misfit": str(error)[:_SAID_CHARS_MAX]}
-    except json.JSONDecodeError as error:
+    except Unreadable as error:
         said = f"it is no JSON: {error}"
     except TemplateError as error:
         said = str(error)

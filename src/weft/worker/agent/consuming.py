@@ -20,6 +20,7 @@ from typing import Final
 import msgspec
 
 from weft.core.attempt_key import AttemptKey
+from weft.core.bounded import read_json
 from weft.core.in_hand import OFFERS_MAX
 from weft.core.scheduling.lease import Budget, plan_claim, stock_wanted
 from weft.core.scheduling.stock import Allowance
@@ -176,9 +177,9 @@ class Consuming:
         try:
             if len(delivery.body) > BODY_BYTES_MAX:
                 raise msgspec.ValidationError(f"it has {len(delivery.body)} bytes")
-            message = msgspec.json.decode(delivery.body, type=Message)
+            message = read_json(delivery.body, Message)
             _check(message, consumer.route)
-        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        except msgspec.MsgspecError as error:
             log.warning(
                 "transport.message_refused", transport=consumer.name, queue=consumer.route.queue,
                 error=str(error)[:500],

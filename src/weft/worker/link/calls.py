@@ -11,6 +11,7 @@ import msgspec
 from weft.client.http.connection import ConnectionLost
 from weft.client.http.session import Finder, HttpSession
 from weft.client.http.sse import EventParser
+from weft.core.bounded import read_json
 from weft.core.errors import Unavailable
 from weft.ports.worker_link import FRAME_VERSION, Frame, LinkFacts, call_forms
 
@@ -77,7 +78,7 @@ class LinkCaller:
                 except StopAsyncIteration:
                     raise _gone("it ended the notices") from None
                 for event in parser.feed(chunk):
-                    channel, payload = msgspec.json.decode(event.data, type=tuple[str, str])
+                    channel, payload = read_json(event.data, tuple[str, str])
                     if channel in channels or not channel:
                         yield channel, payload
 

@@ -5,6 +5,7 @@ from typing import Final
 
 import msgspec
 
+from weft.core.bounded import read_json
 from weft.core.errors import WeftError
 from weft.core.files.file_paths import WrongPath, parts_of
 from weft.ports.running_files import RunningAttempt, RunningFile, RunningFiles
@@ -38,7 +39,7 @@ class Looking:
         while True:
             question = await self._waiting.get()
             try:
-                look = msgspec.json.decode(question, type=Look)
+                look = read_json(question, Look)
                 seen = await self._look(look)
                 await self._caller.call(
                     "answer_look", self._caller.incarnation_id, look.number, seen

@@ -12,6 +12,7 @@ from weft.api.http.parameters import Query, wrong_parameter
 from weft.api.http.requests import AnyRequest, caller_of, read_bytes, services_of
 from weft.api.http.sse import KEEP_ALIVE, KEEP_ALIVE_S, message, stream_reply
 from weft.api.worker_link import WorkerLink
+from weft.core.bounded import read_msgpack
 from weft.core.errors import LinkFrameRefused, LinkRefused, Unavailable
 from weft.ports.store import Caller
 from weft.ports.worker_link import FRAME_BYTES_MAX, Frame
@@ -29,8 +30,8 @@ async def call_link(request: AnyRequest) -> Response[bytes]:
     _refuse_open_way(request)
     body = await read_bytes(request, FRAME_BYTES_MAX)
     try:
-        frame = msgspec.msgpack.decode(body, type=Frame)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        frame = read_msgpack(body, Frame)
+    except msgspec.DecodeError as error:
         raise LinkFrameRefused(
             "the body is not a frame of a worker",
             detail=f"{error}.",

@@ -12,6 +12,8 @@ from typing import Any, Final
 
 import msgspec
 
+from weft.core.bounded import read_json
+
 _LINKS_MAX: Final = 40
 _FIELDS: Final = 3
 _TAG: Final = re.compile(r":[^/:@]+$")
@@ -61,7 +63,7 @@ def digest_of(manifest: bytes) -> str:
 
 def read_config(layout: Path) -> Mapping[str, Any]:
     """Return the configuration in a layout of one image. Raise `ValueError` or `OSError`."""
-    index = msgspec.json.decode((layout / "index.json").read_bytes())
+    index = read_json((layout / "index.json").read_bytes())
     manifest = _blob(layout, index["manifests"][0]["digest"])
     found = _blob(layout, manifest["config"]["digest"]).get("config")
     return found if isinstance(found, dict) else {}
@@ -71,7 +73,7 @@ def _blob(layout: Path, digest: str) -> Any:  # noqa: ANN401 (a document of OCI)
     kind, _, name = digest.partition(":")
     if not (kind.isalnum() and name.isalnum()):
         raise ValueError(f"not a digest: {digest}")
-    return msgspec.json.decode((layout / "blobs" / kind / name).read_bytes())
+    return read_json((layout / "blobs" / kind / name).read_bytes())
 
 
 def env_of(config: Mapping[str, Any]) -> dict[str, str]:

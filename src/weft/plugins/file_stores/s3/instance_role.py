@@ -13,6 +13,7 @@ from typing import Final
 
 import msgspec
 
+from weft.core.bounded import read_json
 from weft.plugins.file_stores.s3.presigning import Credentials
 
 _ENDPOINT: Final = "http://169.254.169.254"
@@ -48,7 +49,7 @@ class InstanceRole:
             asks = {"x-aws-ec2-metadata-token-ttl-seconds": _TOKEN_S}
             bears = {"x-aws-ec2-metadata-token": self._ask("PUT", "/latest/api/token", asks)}
             role = self._ask("GET", _ROLES, bears).split("\n", 1)[0].strip()
-            answer = msgspec.json.decode(self._ask("GET", _ROLES + role, bears), type=_Answer)
+            answer = read_json(self._ask("GET", _ROLES + role, bears), _Answer)
             found = Credentials(answer.access_key_id, answer.secret_access_key, answer.token)
             self._known = found, answer.expiration
         return self._known[0]

@@ -14,6 +14,7 @@ from time import monotonic
 from typing import Any, ClassVar, Final
 from weakref import WeakValueDictionary
 
+from weft.core.bounded import read_json
 from weft.core.errors import WeftError
 from weft.plugins.providers.pool_options import PROGRAM
 from weft.plugins.providers.ssh.hosts import Host, hosts_in
@@ -181,7 +182,7 @@ class SshProvider:
         if code:
             raise ProviderError(f"{known.title} cannot do this: {last[:300]}")
         try:
-            told: dict[str, Any] = json.loads(out)
+            told: dict[str, Any] = read_json(out)
         except ValueError:
             raise ProviderError(f"{known.title} makes no sense: {out[:200]!r}") from None
         return told

@@ -7,13 +7,13 @@ key = "ssh-ed25519 AAAA…"
 region = "rack4"
 """
 
-import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import msgspec
 
+from weft.core.bounded import read_toml
 from weft.ports.provider import ProviderError
 
 _Word = Annotated[str, msgspec.Meta(min_length=1, max_length=256, pattern=r"^[^\s,/]+$")]
@@ -37,8 +37,7 @@ def hosts_in(path: Path | None) -> Sequence[Host]:
     if path is None:
         raise ProviderError("the setting ssh_hosts_file is missing: it names the hosts")
     try:
-        with path.open("rb") as file:
-            hosts = msgspec.convert(tomllib.load(file), _File).host
+        hosts = msgspec.convert(read_toml(path.read_text()), _File).host
     except OSError as error:
         raise ProviderError(f"ssh_hosts_file {path}: {error.strerror}") from None
     except (ValueError, msgspec.ValidationError) as error:

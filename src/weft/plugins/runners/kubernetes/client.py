@@ -3,12 +3,12 @@
 It must not know what a pod is for.
 """
 
-import json
 from collections.abc import Iterator, Mapping
 from http.client import HTTPException
 from typing import Any, Final
 from urllib.parse import quote, urlencode
 
+from weft.core.bounded import read_json
 from weft.core.errors import Unavailable, WeftError
 from weft.plugins.runners.kubernetes.config import Access
 from weft.plugins.runners.kubernetes.settings import KubernetesSettings
@@ -140,7 +140,7 @@ class KubernetesClient:
                 if news.status != _OK:
                     _check(news.status, _said(news.read()))
                 while line := news.readline(_LINE_MAX):
-                    event = json.loads(line)
+                    event = read_json(line)
                     if event["type"] == "ERROR":
                         _check(int(event["object"].get("code") or _SERVER), event["object"])
                     yield event
@@ -179,7 +179,7 @@ class KubernetesClient:
 
 def _said(text: bytes) -> Any:  # noqa: ANN401 (a document of theirs)
     try:
-        found = json.loads(text)
+        found = read_json(text)
     except ValueError:
         return {"message": text.decode(errors="replace").strip()[:SAID_MAX]}
     return found if isinstance(found, dict) else {"message": str(found)[:SAID_MAX]}

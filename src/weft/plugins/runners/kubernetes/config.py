@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 import yaml
 
+from weft.core.bounded import bounded
 from weft.core.errors import Invalid
 from weft.plugins.runners.kubernetes.settings import KubernetesSettings
 
@@ -57,7 +58,7 @@ def access_of(settings: KubernetesSettings) -> Access:
 
 
 def _read(path: Path, context: str) -> Access:
-    found: Mapping[str, Any] = yaml.safe_load(path.read_text())
+    found: Mapping[str, Any] = bounded(lambda: yaml.safe_load(path.read_text()))
     chosen = _named(found["contexts"], context or found["current-context"])["context"]
     cluster = _named(found["clusters"], chosen["cluster"])["cluster"]
     user = _named(found.get("users") or [], chosen["user"])["user"] or {}

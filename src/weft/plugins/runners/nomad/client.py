@@ -1,12 +1,12 @@
 """Nomad's API. Who is not answered gets `Unavailable`; what is refused, `NomadRefused`."""
 
-import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from http.client import HTTPException
 from typing import Any, Final
 from urllib.parse import quote, urlencode
 
+from weft.core.bounded import read_json
 from weft.core.errors import Invalid, Unavailable, WeftError
 from weft.plugins.runners.nomad.settings import NomadSettings
 from weft.plugins.runners.remote.calls import SAID_MAX, HttpCalls, LongText, server_at
@@ -65,7 +65,7 @@ class NomadClient:
             return None
         self._check(status, text)
         try:
-            return json.loads(text or "null")
+            return read_json(text or "null")
         except ValueError as error:
             raise Unavailable(f"Nomad makes no sense: {text[:SAID_MAX]!r}", hint=_HINT) from error
 
@@ -93,7 +93,7 @@ class NomadClient:
                     self._check(news.status, news.read())
                 yield
                 while time.monotonic() < until and (line := news.readline()):
-                    told = json.loads(line).get("Events") or ()
+                    told = read_json(line).get("Events") or ()
                     jobs = [(one["Payload"].get("Allocation") or {}).get("JobID") for one in told]
                     if any(str(one).startswith(prefix) for one in jobs):
                         yield

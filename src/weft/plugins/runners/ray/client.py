@@ -9,6 +9,7 @@ from urllib.parse import quote, urlencode
 
 import msgspec
 
+from weft.core.bounded import read_json
 from weft.core.errors import Invalid, Unavailable, WeftError
 from weft.plugins.runners.ray.settings import RaySettings
 from weft.plugins.runners.remote.calls import SAID_MAX, HttpCalls, LongText, server_at
@@ -81,11 +82,6 @@ class _Stopped(msgspec.Struct):
 
 
 _ENDS: Final = frozenset({"STOPPED", "SUCCEEDED", "FAILED"})
-_JOB: Final = msgspec.json.Decoder(RayJob)
-_JOBS: Final = msgspec.json.Decoder(list[RayJob])
-_LISTED: Final = msgspec.json.Decoder(_Listed)
-_TAKES: Final = msgspec.json.Decoder(_Taken)
-_STOPPED: Final = msgspec.json.Decoder(_Stopped)
 
 
 class RayClient:
@@ -107,7 +103,8 @@ class RayClient:
 
     async def jobs(self) -> list[RayJob]:
         """Return all jobs of the cluster, also those of others."""
-        return _JOBS.decode(await self._asked("GET", "/api/jobs/"))
+        found: list[RayJob] = read_json(await self._asked("GET", "/api/jobs/"), list[RayJob])
+        return found
 
     async def job(self, number: str) -> RayJob | None:
         """Return a job; None: there is none."""
@@ -115,7 +112,8 @@ class RayClient:
         if status == _NOT_FOUND:
             return None
         _check(status, text)
-        return _JOB.decode(text)
+        found: RayJob = read_json(text, RayJob)
+        return found
 
     async def submit(self, job: Mapping[str, Any]) -> bool:
         """Give Ray a job. Return whether its name was free."""
@@ -123,7 +121,7 @@ class RayClient:
         if status >= _REFUSED and _TAKEN.encode() in text:
             return False
         _check(status, text)
-        return bool(_TAKES.decode(text).submission_id)
+        return bool(read_json(text, _Taken).submission_id)
 
     async def stop(self, number: str) -> bool:
         """Stop a job. Return whether there was anything to stop."""
@@ -131,7 +129,8 @@ class RayClient:
         if status == _NOT_FOUND:
             return False
         _check(status, text)
-        return _STOPPED.decode(text).stopped
+        found: _Stopped = read_json(text, _Stopped)
+        return found.stopped
 
     async def delete(self, number: str) -> bool:
         """Let Ray forget a job. Return whether it is forgotten: what lives stays."""
@@ -167,7 +166,7 @@ class RayClient:
         status, text = await self._call("GET", f"/api/v0/logs?{words}")
         _check_node(text)
         _check(status, text)
-        found = _LISTED.decode(text).data.result
+        found = read_json(text, _Listed).data.result
         return {one.rpartition("/")[2] for some in found.values() for one in some}
 
     def close(self) -> None:

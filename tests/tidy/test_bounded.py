@@ -1,0 +1,85 @@
+"""What others have written is read by `weft.core.bounded`, which bounds its depth."""
+
+import ast
+from collections.abc import Iterator
+from fnmatch import fnmatch
+
+from tidy.source_files import nodes_of, python_files, relative
+
+TRUSTED = {
+    "src/weft/api/guard_trial.py": "guards and answers that it writes itself",
+    "src/weft/api/pages/jobs.py": "a stored document",
+    "src/weft/api/use_cases/schedules.py": "a stored document",
+    "src/weft/api/web_tokens/verify.py": "its decoder is called within `bounded`",
+    "src/weft/bench/*": "what a bench has written",
+    "src/weft/callbacks.py": "a signed body of weft",
+    "src/weft/cli/commands/submit.py": "what `parse_document` has read",
+    "src/weft/cli/completion/cursor.py": "a file of this package",
+    "src/weft/cli/input/mistake_lines.py": "nodes, which are only followed along a pointer",
+    "src/weft/client/api.py": "rows of a closed type",
+    "src/weft/client/http/address.py": "a file that weft keeps",
+    "src/weft/client/http/kept_logins.py": "a file that weft keeps",
+    "src/weft/client/objects/counted.py": "events of a closed type",
+    "src/weft/client/objects/job.py": "events of a closed type",
+    "src/weft/client/submission/spool.py": "what this module has written",
+    "src/weft/core/bounded.py": "it bounds them",
+    "src/weft/doors/aloe/notices.py": "a body that weft has made",
+    "src/weft/doors/hail/alike_jobs.py": "parts of a body that was read",
+    "src/weft/doors/hail/documents.py": "stored documents",
+    "src/weft/doors/hail/plain_jobs.py": "parts of a body that was read",
+    "src/weft/driver/callback_forms.py": "bodies that weft has made",
+    "src/weft/driver/loops/callbacks.py": "bodies that weft has made",
+    "src/weft/plugins/executors/container/images.py": "a file of a closed type, which weft keeps",
+    "src/weft/plugins/executors/process/minder.py": "an argument of its parent",
+    "src/weft/plugins/log_stores/s3/*": "heads of packs, of a closed type, which weft writes",
+    "src/weft/plugins/providers/ssh/there.py": "what weft asks it, on a bare machine",
+    "src/weft/plugins/runners/remote/handles.py": "a file of a closed type, which weft keeps",
+    "src/weft/plugins/runners/spawner/*": "messages of the own spawner",
+    "src/weft/run/asked/*": "what the driver asks, and answers of a closed type",
+    "src/weft/run/detach.py": "what the parent or the child says",
+    "src/weft/run/home.py": "files that weft keeps",
+    "src/weft/run/login_link.py": "what the own api answers",
+    "src/weft/store/database.py": "what the own SQL raises",
+    "src/weft/testing/*": "what a test has written",
+    "src/weft/wire/function.py": "a head of a closed type",
+    "src/weft/wire/spec.py": "stored specs of a closed type",
+    "src/weft/worker/spawner/*": "messages of the own agent, and of a closed type",
+    "src/weft/worker/stager/*": "files of a closed type, which weft keeps",
+    "src/weft/worker/warm/*": "calls of a closed type, in a process of their batch",
+}
+"""Files whose texts are weft's own or were bounded where they came in, and why."""
+_CALLS = {
+    "json.loads", "json.load", "json.JSONDecoder", "tomllib.loads", "tomllib.load", "yaml.load",
+    "yaml.safe_load", "yaml.compose", "msgspec.json.decode", "msgspec.json.Decoder",
+    "msgspec.msgpack.decode", "msgspec.msgpack.Decoder", "msgspec.toml.decode",
+    "msgspec.yaml.decode",
+}  # fmt: skip
+_WORDS = {name.rpartition(".")[2] for name in _CALLS}
+
+
+def readers() -> Iterator[tuple[str, str]]:
+    """Yield each file and the parser that it names outside a call of `bounded`."""
+    for path in python_files("src"):
+        if not any(word in path.read_text() for word in _WORDS):
+            continue
+        within = {
+            id(node)
+            for call in nodes_of(path, ast.Call)
+            if isinstance(call.func, ast.Name) and call.func.id == "bounded"
+            for node in ast.walk(call)
+        }
+        for node in nodes_of(path, ast.Attribute):
+            is_named = node.attr in _WORDS and id(node) not in within
+            if is_named and (name := ast.unparse(node)) in _CALLS:
+                yield relative(path), name
+        for imported in nodes_of(path, ast.ImportFrom):
+            for alias in imported.names:
+                if (name := f"{imported.module}.{alias.name}") in _CALLS:
+                    yield relative(path), name
+
+
+def test_only_trusted_texts_are_read_without_a_bound() -> None:
+    found = {*readers()}
+
+    assert not [one for one in found if not any(fnmatch(one[0], name) for name in TRUSTED)]
+    assert not [name for name in TRUSTED if not any(fnmatch(one[0], name) for one in found)]

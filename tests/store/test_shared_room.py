@@ -3,7 +3,6 @@
 import ast
 import asyncio
 from collections.abc import Iterator
-from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
@@ -36,83 +35,50 @@ CALLERS = {"bench", "cli", "client", "simulator", "testing"}
 """Run for one user."""
 
 
-async def settled() -> None:
-    for _ in range(5):
-        await asyncio.sleep(0)
+async def begin(room: SharedRoom, held: list[str], *holders: str) -> list[asyncio.Task[None]]:
+    """Let these wait for room, and keep it until they are ended."""
 
-
-class Holders:
-    """Those who have room, until they may end."""
-
-    def __init__(self, room: SharedRoom) -> None:
-        self.held: list[str] = []
-        self.tasks: dict[asyncio.Task[None], str] = {}
-        self._room = room
-
-    async def add(self, holder: str) -> asyncio.Task[None]:
-        task = asyncio.create_task(self._hold(holder))
-        self.tasks[task] = holder
-        await settled()
-        return task
-
-    async def _hold(self, holder: str) -> None:
-        async with self._room.of(holder):
-            self.held.append(holder)
+    async def hold(holder: str) -> None:
+        async with room.of(holder):
+            held.append(holder)
             try:
                 await asyncio.Event().wait()
             finally:
-                self.held.remove(holder)
+                held.remove(holder)
 
-    async def end(self, *tasks: asyncio.Task[None]) -> None:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        await settled()
+    tasks = [asyncio.create_task(hold(one)) for one in holders]
+    await end()
+    return tasks
+
+
+async def end(*tasks: asyncio.Task[None]) -> None:
+    for task in tasks:
+        task.cancel()
+    for _ in range(9):
+        await asyncio.sleep(0)
 
 
 @pytest.mark.parametrize("total", [2, 3, 4, 20])
 async def test_modest_tenant_has_room_beside_a_greedy_one(total: int) -> None:
-    holders = Holders(SharedRoom(total))
-    greedy = [await holders.add("greedy") for _ in range(3 * total)]
-    assert holders.held == ["greedy"] * (total // 2)
-    _ = await holders.add("modest")
-    assert holders.held.count("modest") == 1
-    await holders.end(*greedy[: total // 2])
-    assert holders.held.count("greedy") == total // 2
-    await holders.end(*holders.tasks)
-    assert holders.held == []
+    room, held = SharedRoom(total), list[str]()
+    greedy = await begin(room, held, *["greedy"] * 3 * total)
+    modest = await begin(room, held, "modest")
+    assert sorted(held) == ["greedy"] * (total // 2) + ["modest"]
+    await end(*greedy[: total // 2])
+    assert held.count("greedy") == total // 2
+    await end(*greedy, *modest)
+    assert (held, room.has("greedy")) == ([], True)
 
 
 async def test_what_is_given_back_goes_to_whoever_has_least() -> None:
-    room = SharedRoom(4)
-    holders = Holders(room)
-    first = [await holders.add(one) for one in ("a", "a", "b", "b")]
-    waiting = [await holders.add(one) for one in ("a", "b", "c")]
-    await holders.end(waiting[0])  # one that goes away leaves nothing behind
-    assert not room.has("c")
-    await holders.end(first[0])
-    assert sorted(holders.held) == ["a", "b", "b", "c"]
-    await holders.end(*holders.tasks)
+    room, held = SharedRoom(4), list[str]()
+    first = await begin(room, held, "a", "a", "b", "b")
+    waiting = await begin(room, held, "a", "a", "b", "c")
+    await end(waiting[0])  # one that goes away leaves nothing behind
+    await end(first[0])
+    assert sorted(held) == ["a", "b", "b", "c"]
+    await end(*first, *waiting)
     assert [room.has(one) for one in "abc"] == [True] * 3
-
-
-async def test_smallest_room_is_for_all_in_turn() -> None:
-    holders = Holders(SharedRoom(1))
-    first, *_ = [await holders.add(one) for one in ("greedy", "greedy", "modest")]
-    await holders.end(first)
-    await holders.end(*[task for task, one in holders.tasks.items() if one == "greedy"])
-    assert holders.held == ["modest"]
-    await holders.end(*holders.tasks)
-
-
-async def test_room_is_asked_for_without_waiting() -> None:
-    room = SharedRoom(4)
-    async with AsyncExitStack() as stack:
-        for _ in range(2):
-            stack.enter_context(room.taken("greedy"))
-        assert not room.has("greedy")
-        assert room.has("modest")
-    assert room.has("greedy")
 
 
 def made_in(name: str) -> Iterator[str]:

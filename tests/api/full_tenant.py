@@ -16,7 +16,7 @@ from api.live import LiveApi, LiveWorker, fold, open_worker
 from weft.core.attempt_key import AttemptKey
 from weft.core.ends.conditions import Ask
 from weft.core.states import Reason
-from weft.doors.aloe.dumps import read_dump
+from weft.extensions.doors.aloe.dumps import read_dump
 from weft.store import open_driver_store
 from weft.testing.builders import end_report
 

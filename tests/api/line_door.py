@@ -26,8 +26,8 @@ from weft.core.errors import Invalid, WeftError
 from weft.core.ids import parse_batch_id
 from weft.core.query import EVERYTHING, Node
 from weft.core.query.tree import DoorTerm
-from weft.doors.door import ClientFiles, ClientSetup, Door
 from weft.driver.callback_forms import CallbackForm
+from weft.registry.door import ClientFiles, ClientSetup, Door
 from weft.submission import submit
 from weft.wire.documents.batches import BatchDocument, CancelDocument, JobDocument
 

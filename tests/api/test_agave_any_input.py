@@ -13,7 +13,7 @@ from api.live import TOKEN, LiveApi
 from api.test_hail_any_input import RAW, SEGMENTS, VALUES, mutated
 from weft.api.http.doors import ApiDoor
 from weft.client.aio import Client
-from weft.doors.aloe.searching import _ALL, _FIELDS
+from weft.extensions.doors.aloe.searching import _ALL, _FIELDS
 from weft.run.doors import api_doors
 
 MUTATIONS = 400

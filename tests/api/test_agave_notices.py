@@ -8,8 +8,8 @@ import pytest
 from api.test_agave_story import AT, attempt, facts
 from weft.core.addresses import parse_allowed_hosts
 from weft.core.deliveries.notice_policy import NoticePolicy, next_notice_s
-from weft.doors.aloe.notices import NOTICES
-from weft.doors.aloe.notifications import subscriptions_of, wrong_notifications
+from weft.extensions.doors.aloe.notices import NOTICES
+from weft.extensions.doors.aloe.notifications import subscriptions_of, wrong_notifications
 
 LOCAL = parse_allowed_hosts("127.0.0.1")
 URL = "http://127.0.0.1:8080/x"

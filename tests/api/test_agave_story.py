@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from weft.doors.aloe.documents import job_document, summary_document
-from weft.doors.aloe.refused import Refused
-from weft.doors.aloe.replies import chosen
-from weft.doors.aloe.searching import order_of, sort_key, terms_of
-from weft.doors.aloe.story import story_of
-from weft.doors.aloe.submissions import read_asked
+from weft.extensions.doors.aloe.documents import job_document, summary_document
+from weft.extensions.doors.aloe.refused import Refused
+from weft.extensions.doors.aloe.replies import chosen
+from weft.extensions.doors.aloe.searching import order_of, sort_key, terms_of
+from weft.extensions.doors.aloe.story import story_of
+from weft.extensions.doors.aloe.submissions import read_asked
 
 AT = "2026-11-24T10:00:0{}+00:00"
 

@@ -8,11 +8,11 @@ import msgspec
 import pytest
 
 from api.hail_door import job
-from weft.doors.hail.jobs import Bunch, jobs_of
-from weft.doors.hail.plain_jobs import plain_job
-from weft.doors.hail.refused import Refused
-from weft.doors.hail.settings import HailSettings
-from weft.doors.hail.shapes import BATCH, FATES, GROUP, RESOURCES, UPDATE
+from weft.extensions.doors.hail.jobs import Bunch, jobs_of
+from weft.extensions.doors.hail.plain_jobs import plain_job
+from weft.extensions.doors.hail.refused import Refused
+from weft.extensions.doors.hail.settings import HailSettings
+from weft.extensions.doors.hail.shapes import BATCH, FATES, GROUP, RESOURCES, UPDATE
 from weft.settings import Settings
 
 CONTRACT = {

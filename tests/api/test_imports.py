@@ -11,7 +11,7 @@ from api.live import TOKEN, LiveApi
 from weft import aio
 from weft.api.http.doors import ApiDoor
 from weft.core.errors import InvalidValue
-from weft.doors.aloe.dumps import read_dump
+from weft.extensions.doors.aloe.dumps import read_dump
 from weft.run.doors import api_doors
 from weft.wire.documents.imports import IMPORTED_MAX
 

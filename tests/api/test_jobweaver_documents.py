@@ -4,7 +4,11 @@ from typing import Any
 
 import pytest
 
-from weft.doors.jobweaver.documents import execution_document, is_execution, status_document
+from weft.extensions.doors.jobweaver.documents import (
+    execution_document,
+    is_execution,
+    status_document,
+)
 
 JOB = {"foreign_id": "647f4b9a-7220-4f50-86d1-2d058def9ad5", "foreign_trace": "trace"}
 

@@ -14,7 +14,7 @@ from api.test_web_tokens import EC, RSA, AdmittingStore, pem_of, raw_token, toke
 from weft.api.app import create_app
 from weft.api.web_tokens.bearers import Bearer, TokenRefused
 from weft.core.access.rights import UserRole
-from weft.doors.aloe.routes import SERVED
+from weft.extensions.doors.aloe.routes import SERVED
 from weft.settings import Settings
 from weft.settings.declare import InvalidSetting
 

@@ -2,7 +2,8 @@
 
 from tidy.source_files import ROOT, relative, tracked_files
 
-DOORS = ROOT / "src" / "weft" / "doors"
+PLACE = "src/weft/extensions/doors"
+DOORS = ROOT / PLACE
 ASIDE = ("src/weft/bench/", "src/weft/cli/completion/command_words.json")
 """A bench may compare a door with what it replaces; the words are made from what is installed."""
 
@@ -16,7 +17,7 @@ def named_outside(name: str) -> list[str]:
     found = []
     for path in tracked_files():
         where = relative(path)
-        if not where.startswith("src/") or where.startswith((f"src/weft/doors/{name}/", *ASIDE)):
+        if not where.startswith("src/") or where.startswith((f"{PLACE}/{name}/", *ASIDE)):
             continue
         text = path.read_text(encoding="utf-8", errors="replace")
         if name in where.lower() or name in text.lower():
@@ -33,4 +34,4 @@ def test_each_door_has_its_entry() -> None:
     entries = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
 
     for name in names_of_doors():
-        assert f'\n{name} = "weft.doors.{name}:DOOR"\n' in entries
+        assert f'\n{name} = "weft.extensions.doors.{name}:DOOR"\n' in entries

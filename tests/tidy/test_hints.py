@@ -10,7 +10,7 @@ WORDS_OF_HTTP = re.compile(
     r"/v1/|\w=(?:true|false)`|openapi\.json|`errors`|\b(?:GET|HEAD|POST|PUT|PATCH|DELETE) [`/]"
 )
 ONLY_REQUESTS = (
-    "src/weft/api/http/", "src/weft/api/routes/", "src/weft/doors/",
+    "src/weft/api/http/", "src/weft/api/routes/", "src/weft/extensions/doors/",
     "benches/route_bodies.py",
 )  # fmt: skip
 """Requests, which nobody is shown, and mistakes in requests that weft's own programs do not make.

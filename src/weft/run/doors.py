@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
-from weft.doors.door import DOOR_PLUGINS, Door, DumpFormat
+from weft.registry.door import DOOR_PLUGINS, Door, DumpFormat
 
 if TYPE_CHECKING:
     from weft.api.http.doors import ApiDoor

@@ -11,7 +11,7 @@ from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json
 from weft.client.http.address import Locator
 from weft.core.errors import Invalid, Unauthenticated
-from weft.doors.door import ClientFiles, Door
+from weft.registry.door import ClientFiles, Door
 
 PRIVATE: Final = 0o600
 Command = Callable[..., int]

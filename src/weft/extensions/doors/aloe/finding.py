@@ -1,0 +1,117 @@
+"""Find jobs for a request: one by its id, or those of a list."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.services import Services
+from weft.api.use_cases.read import limits_of
+from weft.core.access.permissions import Permission
+from weft.core.access.secret_variables import patterns_of
+from weft.core.query.tree import EVERYTHING, all_of
+from weft.extensions.doors.aloe.documents import job_document
+from weft.extensions.doors.aloe.refused import bad_request, not_found
+from weft.extensions.doors.aloe.replies import base_of
+from weft.extensions.doors.aloe.searching import Term, sort_key
+from weft.extensions.doors.aloe.sieve import archived_below, have_all, order_in_sql, sieve_of
+from weft.extensions.doors.aloe.words import ID_CHARS_MAX, NAME
+from weft.ports.store import Caller, Row
+from weft.ports.store.door_jobs import DoorJobQuery
+
+_STEP: Final = 500
+
+
+async def find(
+    request: AnyRequest, *, hidden: bool = False, needs: Permission | None = None
+) -> tuple[Caller, Row]:
+    """Return the caller, and the job in the path. `hidden`: also a hidden one. Raise a 404 if
+    there is none for them; `needs`: what they must be allowed, if the route does not say it.
+    """
+    job_id, caller = str(request.path_params["aloe_id"]), caller_of(request)
+    if needs is not None:
+        caller = replace(caller, needs=needs)
+    found = None
+    if len(job_id) <= ID_CHARS_MAX and job_id.isascii() and job_id.isprintable():
+        store = services_of(request).store
+        found = await store.find_door_job(caller, NAME, job_id, hidden=hidden)
+    if found is None:
+        raise not_found(job_id)
+    return caller, found
+
+
+async def archived_at(services: Services, caller: Caller, path: str) -> Row | None:
+    """Return the newest of the caller's jobs whose archive in weft's own store has a path."""
+    wanted = DoorJobQuery(
+        door=NAME, query=archived_below(path), limit=1, limits=limits_of(services.settings)
+    )
+    found = await services.store.list_door_jobs(caller, wanted)
+    return found[0] if found else None
+
+
+async def listed(
+    request: AnyRequest,
+    terms: list[Term],
+    order: tuple[str, bool] | None,
+    limit: int,
+    offset: int,
+) -> Sequence[Row]:
+    """Return those of the caller's jobs that meet the terms, a page of them in an order; None: the
+    newest first. Raise a 400 if too many jobs would be read for it.
+    """
+    if not limit:
+        return []
+    services, sieve = services_of(request), sieve_of(terms)
+    key = None if order is None else order_in_sql(order[0])
+    wanted = DoorJobQuery(
+        door=NAME,
+        query=all_of(sieve.nodes) if sieve.nodes else EVERYTHING,
+        name=sieve.name,
+        kind=sieve.app,
+        ended=sieve.ended,
+        hidden=any(term.field == "visible" for term in terms),
+        limit=limit,
+        limits=limits_of(services.settings),
+    )
+    if sieve.rest or (order is not None and key is None):
+        return await _sifted(request, wanted, sieve.rest, order, slice(offset, offset + limit))
+    if order is not None:
+        wanted = replace(wanted, sort_key=key, is_descending=order[1], has_all=have_all(order[0]))
+    return await services.store.list_door_jobs(caller_of(request), replace(wanted, offset=offset))
+
+
+async def _sifted(
+    request: AnyRequest,
+    wanted: DoorJobQuery,
+    terms: Sequence[Term],
+    order: tuple[str, bool] | None,
+    page: slice,
+) -> Sequence[Row]:
+    """Return a page of those whose documents meet the terms, of those that the query finds."""
+    store, most = services_of(request).store, wanted.limits.scan_jobs_max
+    wanted, n_read = replace(wanted, limit=_STEP), 0
+    found: list[tuple[Row, dict[str, Any]]] = []
+    until = time.monotonic() + wanted.limits.timeout_s
+    while order is not None or len(found) < page.stop:
+        rows = await store.list_door_jobs(caller_of(request), wanted)
+        both = ((one, document_of(request, one)) for one in rows)
+        found += [one for one in both if all(term.holds(one[1]) for term in terms)]
+        if len(rows) < _STEP:
+            break
+        wanted, n_read = replace(wanted, before=int(rows[-1]["batch_id"])), n_read + len(rows)
+        if n_read >= most or time.monotonic() > until:
+            raise bad_request(
+                f"this reads more than {n_read} documents; search by name, status, appId or "
+                "times, too, or sort by one of these"
+            )
+    if order is not None:
+        key = sort_key(order[0])
+        found.sort(key=lambda one: key(one[1]), reverse=order[1])
+    return [one for one, _ in found[page]]
+
+
+def document_of(request: AnyRequest, facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the document of a job as this caller sees it."""
+    masks = patterns_of(services_of(request).settings.masked_env)
+    return job_document(facts, base_of(request), masks)

@@ -1,0 +1,153 @@
+"""`/pems`: with whom a job is shared."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from litestar import Response, delete, get, post
+
+from weft.api.http.requests import AnyRequest, services_of
+from weft.core.access.permissions import Permission
+from weft.core.errors import UserNotFound
+from weft.extensions.doors.aloe.documents import job_href
+from weft.extensions.doors.aloe.finding import find
+from weft.extensions.doors.aloe.options import READ, SHARE, paths
+from weft.extensions.doors.aloe.permission_words import said_of
+from weft.extensions.doors.aloe.refused import Refused, bad_request
+from weft.extensions.doors.aloe.replies import answer, base_of, page_of, query_of
+from weft.extensions.doors.aloe.requests import read_body
+from weft.ports.store import Caller, Row
+
+_GIVEN: Final[Mapping[str, Permission | None]] = {
+    "NONE": None, "EXECUTE": None, "READ": Permission.READ, "READ_EXECUTE": Permission.READ,
+    "WRITE": Permission.ALL, "READ_WRITE": Permission.ALL, "WRITE_EXECUTE": Permission.ALL,
+    "ALL": Permission.ALL,
+}  # fmt: skip
+"""What each word gives: whoever may write there may also share, and reads."""
+_WRITES_ONLY: Final = frozenset({"WRITE", "WRITE_EXECUTE"})
+"""Shown as they were given, though weft has no right to write that does not read."""
+_USERS_MAX: Final = 1000
+
+
+@get(paths("/{aloe_id:str}/pems"), **READ)
+async def list_aloe_permissions(request: AnyRequest) -> Response[bytes]:
+    """List who may do what with a job, its owner first."""
+    caller, facts = await find(request)
+    limit, offset = page_of(query_of(request))
+    found = await _all(request, caller, facts)
+    return answer(request, found[offset : offset + limit])
+
+
+@get(paths("/{aloe_id:str}/pems/{user:str}"), **READ)
+async def get_aloe_permission(request: AnyRequest) -> Response[bytes]:
+    """Get what a user may do with a job."""
+    caller, facts = await find(request)
+    user = str(request.path_params["user"])
+    for one in await _all(request, caller, facts):
+        if one["username"].casefold() == user.casefold():
+            return answer(request, one)
+    raise Refused(404, f"{user[:80]!r} has no permission on the job")
+
+
+@post(paths("/{aloe_id:str}/pems"), **{**SHARE, "status_code": 201})
+async def share_aloe_job(request: AnyRequest) -> Response[bytes]:
+    """Let a user do something with a job."""
+    return await _share(request, None)
+
+
+@post(paths("/{aloe_id:str}/pems/{user:str}"), **{**SHARE, "status_code": 201})
+async def share_aloe_job_with(request: AnyRequest) -> Response[bytes]:
+    """Let a user do something with a job."""
+    return await _share(request, str(request.path_params["user"]))
+
+
+@delete(paths("/{aloe_id:str}/pems"), **SHARE)
+async def unshare_aloe_job(request: AnyRequest) -> Response[bytes]:
+    """Share a job with nobody."""
+    caller, facts = await find(request)
+    for one in (await _all(request, caller, facts))[1:]:
+        await _give(request, caller, facts, one["username"], None)
+    return answer(request, None, message="The permissions were removed.")
+
+
+@delete(paths("/{aloe_id:str}/pems/{user:str}"), **SHARE)
+async def unshare_aloe_job_with(request: AnyRequest) -> Response[bytes]:
+    """Share a job with a user no longer."""
+    caller, facts = await find(request)
+    user = str(request.path_params["user"])
+    if user.casefold() == facts["owner"].casefold():
+        raise bad_request("the owner cannot lose a permission")
+    await _give(request, caller, facts, user, None)
+    return answer(request, None, message="The permission was removed.")
+
+
+async def _share(request: AnyRequest, in_path: str | None) -> Response[bytes]:
+    caller, facts = await find(request)
+    body = await read_body(request, forms=True)
+    if not isinstance(body, dict):
+        raise bad_request("the body is not an object")
+    user, word = body.get("username", in_path), body.get("permission", _MISSING)
+    if not isinstance(user, str) or not user.strip():
+        raise bad_request("username: expected the name of a user")
+    if in_path is not None and user != in_path:
+        raise bad_request("username: it is another one than in the path")
+    if word is _MISSING:
+        raise bad_request("permission: it is required")
+    name = "NONE" if word in (None, "") else word.upper() if isinstance(word, str) else ""
+    if name not in _GIVEN:
+        raise bad_request(f"permission: expected one of {', '.join(_GIVEN)}")
+    if user.casefold() != facts["owner"].casefold():
+        said = name if _GIVEN[name] is Permission.ALL else None
+        await _give(request, caller, facts, user, _GIVEN[name], said)
+        caller, facts = await find(request)
+    elif _GIVEN[name] is not Permission.ALL:
+        raise bad_request("the owner cannot lose a permission")
+    for one in await _all(request, caller, facts):
+        if one["username"].casefold() == user.casefold():
+            return answer(request, one, status=201)
+    return answer(request, _entry(facts, base_of(request), user, None), status=201)
+
+
+async def _give(
+    request: AnyRequest,
+    caller: Caller,
+    facts: Row,
+    user: str,
+    permission: Permission | None,
+    said: str | None = None,
+) -> None:
+    store = services_of(request).store
+    try:
+        await store.share_batch(caller, facts["batch_id"], user, permission, said=said)
+    except UserNotFound as error:
+        raise Refused(404, f"there is no user {user[:80]!r}") from error
+
+
+async def _all(request: AnyRequest, caller: Caller, facts: Row) -> list[dict[str, Any]]:
+    base, store = base_of(request), services_of(request).store
+    rows = await store.list_permissions(caller, facts["batch_id"], after=0, limit=_USERS_MAX)
+    others = [_entry(facts, base, one["user"], one["permission"]) for one in rows]
+    return [_entry(facts, base, facts["owner"], "all"), *others]
+
+
+def _entry(facts: Row, base: str, user: str, permission: str | None) -> dict[str, Any]:
+    job, word = job_href(facts, base), said_of(facts, user) if permission == "all" else ""
+    return {
+        "username": user,
+        "internalUsername": None,
+        "permission": {
+            "read": permission is not None and word not in _WRITES_ONLY,
+            "write": permission in {"execute", "write", "all"},
+        },
+        "_links": {
+            "self": {"href": f"{job}/pems/{user}"},
+            "parent": {"href": job},
+            "profile": {"href": f"{base}/profiles/v2/{user}"},
+        },
+    }
+
+
+_MISSING: Final = object()
+PERMISSION_ROUTES: Final = (
+    list_aloe_permissions, get_aloe_permission, share_aloe_job, share_aloe_job_with,
+    unshare_aloe_job, unshare_aloe_job_with,
+)  # fmt: skip

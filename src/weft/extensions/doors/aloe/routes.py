@@ -1,0 +1,174 @@
+"""The routes of jobs, and what the api serves of this door."""
+
+from typing import Any, Final
+
+from litestar import Response, delete, get, post, put
+
+from weft.api.http.doors import ApiDoor
+from weft.api.http.requests import AnyRequest
+from weft.api.web_tokens.wso2 import PREFIX
+from weft.core.access.permissions import Permission
+from weft.extensions.doors.aloe.actions import ACTIONS, hide, resubmit, stop, submitted, unhide
+from weft.extensions.doors.aloe.app_routes import APP_ROUTES
+from weft.extensions.doors.aloe.documents import history_entry, status_document, summary_document
+from weft.extensions.doors.aloe.finding import document_of, find, listed
+from weft.extensions.doors.aloe.options import FULL, READ, WRITE, paths
+from weft.extensions.doors.aloe.output_routes import OUTPUT_ROUTES
+from weft.extensions.doors.aloe.permission_routes import PERMISSION_ROUTES
+from weft.extensions.doors.aloe.refused import bad_request, refuse
+from weft.extensions.doors.aloe.replies import answer, base_of, page_of, parameter, query_of
+from weft.extensions.doors.aloe.requests import read_body
+from weft.extensions.doors.aloe.searching import is_field, name_of, order_of, terms_of
+from weft.extensions.doors.aloe.story import story_of
+from weft.extensions.doors.aloe.words import NAME
+
+_PAIRS_MAX: Final = 7
+
+
+@get(paths(""), **READ)
+async def list_aloe_jobs(request: AnyRequest) -> Response[bytes]:
+    """List jobs, the newest first."""
+    return await _list(request, [])
+
+
+@get(paths("/search/{pairs:path}"), **READ)
+async def search_aloe_jobs(request: AnyRequest) -> Response[bytes]:
+    """List jobs by pairs of field and value; of one field alone, its values."""
+    parts = [one for one in str(request.path_params["pairs"]).split("/") if one]
+    if len(parts) == 1:
+        return await _values(request, parts[0])
+    if len(parts) % 2 or len(parts) > 2 * _PAIRS_MAX:
+        raise bad_request(f"the path: expected up to {_PAIRS_MAX} pairs of field and value")
+    pairs = list(zip(parts[::2], parts[1::2], strict=True))
+    for name, _ in pairs:
+        if not is_field(name.partition(".")[0]):
+            raise bad_request(f"{name[:80]!r} is not a field of jobs")
+    return await _list(request, pairs)
+
+
+async def _list(request: AnyRequest, pairs: list[tuple[str, str]]) -> Response[bytes]:
+    query = query_of(request)
+    limit, offset = page_of(query)
+    found = await listed(request, terms_of([*pairs, *query]), order_of(query), limit, offset)
+    if parameter(query, "filter"):
+        return answer(request, [document_of(request, one) for one in found])
+    base = base_of(request)
+    return answer(request, [summary_document(one, base) for one in found])
+
+
+async def _values(request: AnyRequest, field: str) -> Response[bytes]:
+    query = query_of(request)
+    if not is_field(field):
+        raise bad_request(f"{field[:80]!r} is not a field of jobs")
+    limit, offset = page_of(query)
+    found = await listed(request, terms_of(query), order_of(query), limit, offset)
+    documents, name = (document_of(request, one) for one in found), name_of(field)
+    return answer(request, [{"id": one["id"], name: one.get(name)} for one in documents])
+
+
+@post(paths(""), **{**WRITE, "status_code": 201})
+async def create_aloe_job(request: AnyRequest) -> Response[bytes]:
+    """Submit a job."""
+    body = await read_body(request, forms=False)
+    facts = await submitted(request, body)
+    return answer(request, document_of(request, facts), status=201)
+
+
+@get(paths("/{aloe_id:str}"), **READ)
+async def get_aloe_job(request: AnyRequest) -> Response[bytes]:
+    """Get a job."""
+    _, facts = await find(request)
+    return answer(request, document_of(request, facts))
+
+
+@get(paths("/{aloe_id:str}/status"), **READ)
+async def get_aloe_status(request: AnyRequest) -> Response[bytes]:
+    """Get the status of a job."""
+    _, facts = await find(request)
+    return answer(request, status_document(facts, base_of(request)))
+
+
+@get(paths("/{aloe_id:str}/history"), **READ)
+async def list_aloe_history(request: AnyRequest) -> Response[bytes]:
+    """List what happened to a job, the oldest first."""
+    _, facts = await find(request)
+    query = query_of(request)
+    limit, offset = page_of(query)
+    entries = [history_entry(one) for one in story_of(facts).entries]
+    order = (parameter(query, "sort", "order") or "asc").lower()
+    if order not in {"asc", "desc"}:
+        raise bad_request("sort: expected asc or desc")
+    if order == "desc":
+        entries.reverse()
+    return answer(request, entries[offset : offset + limit])
+
+
+async def _act(request: AnyRequest) -> Response[bytes]:
+    await find(request, hidden=True)  # what does not exist is told first
+    body = await read_body(request, forms=True)
+    action = body.get("action") if isinstance(body, dict) else None
+    if not isinstance(action, str) or action.lower() not in ACTIONS:
+        raise bad_request(f"action: expected one of {', '.join(ACTIONS)}")
+    return await ACTIONS[action.lower()](request, body)
+
+
+@post(paths("/{aloe_id:str}"), **WRITE)
+async def act_on_aloe_job(request: AnyRequest) -> Response[bytes]:
+    """Do to a job what the body says."""
+    return await _act(request)
+
+
+@put(paths("/{aloe_id:str}"), **WRITE)
+async def put_aloe_action(request: AnyRequest) -> Response[bytes]:
+    """Do to a job what the body says, as older clients ask for it."""
+    return await _act(request)
+
+
+@delete(paths("/{aloe_id:str}"), **FULL)
+async def delete_aloe_job(request: AnyRequest) -> Response[bytes]:
+    """Hide a job, and stop it if it has not ended."""
+    await hide(request, stops=True, needs=Permission.WRITE)
+    return answer(request, None, message="The job was hidden.")
+
+
+@post(
+    [
+        *paths("/{aloe_id:str}/cancel"),
+        *paths("/{aloe_id:str}/kill"),
+        *paths("/{aloe_id:str}/stop"),
+    ],
+    **WRITE,
+)
+async def stop_aloe_job(request: AnyRequest) -> Response[bytes]:
+    """Stop a job."""
+    return await stop(request)
+
+
+@post(paths("/{aloe_id:str}/hide"), **WRITE)
+async def hide_aloe_job(request: AnyRequest) -> Response[bytes]:
+    """Hide a job."""
+    facts = await hide(request, stops=False, needs=Permission.WRITE)
+    return answer(request, document_of(request, facts))
+
+
+@post(paths("/{aloe_id:str}/unhide"), **WRITE)
+async def unhide_aloe_job(request: AnyRequest) -> Response[bytes]:
+    """Show a job again."""
+    return await unhide(request)
+
+
+@post(paths("/{aloe_id:str}/resubmit"), **WRITE)
+async def resubmit_aloe_job(request: AnyRequest) -> Response[bytes]:
+    """Submit a job once more."""
+    return await resubmit(request, await read_body(request, forms=True))
+
+
+_ROUTES: Final[Any] = (
+    list_aloe_jobs, search_aloe_jobs, create_aloe_job, get_aloe_job, get_aloe_status,
+    list_aloe_history, act_on_aloe_job, put_aloe_action, delete_aloe_job, stop_aloe_job,
+    hide_aloe_job, unhide_aloe_job, resubmit_aloe_job, *APP_ROUTES, *OUTPUT_ROUTES,
+    *PERMISSION_ROUTES,
+)  # fmt: skip
+SERVED: Final = ApiDoor(
+    name=NAME, routes=_ROUTES, paths=("/jobs", "/apps"), refuse=refuse, gateway_headers=PREFIX
+)

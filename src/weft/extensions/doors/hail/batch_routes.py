@@ -1,0 +1,174 @@
+"""Hail's routes of batches and of their updates."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from litestar import Response, delete, get, patch, post
+
+from weft.api.http.replies import reply
+from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.use_cases import cancel, read
+from weft.api.use_cases import delete as delete_use_case
+from weft.core.query import Subject
+from weft.core.query.tree import Field, Operator, TextTerm
+from weft.extensions.doors.hail import submissions
+from weft.extensions.doors.hail.options import ADDED, CANCELLED, READ, WRITTEN
+from weft.extensions.doors.hail.queries import Parser, parse_v1, parse_v2
+from weft.extensions.doors.hail.requests import (
+    PAGE,
+    Document,
+    batch_of,
+    last_of,
+    number_of,
+    origin_of,
+    query_of,
+    read_list,
+    read_parts,
+    token_in,
+)
+from weft.extensions.doors.hail.summaries import batch_document
+from weft.ports.store import Row
+from weft.wire.documents.batches import CancelDocument
+
+API: Final = "/api/v1alpha"
+SECOND: Final = "/api/v2alpha"
+_BATCH: Final = API + "/batches/{b:str}"
+_UPDATE: Final = _BATCH + "/updates/{u:str}"
+
+
+@post(f"{API}/batches/create", **WRITTEN)
+async def create_hail_batch(request: AnyRequest) -> Response[bytes]:
+    """Create a batch, and reserve the numbers of its first update."""
+    return reply(await submissions.create_batch(request, await read_parts(request, ())))
+
+
+@post(f"{API}/batches/create-fast", **WRITTEN)
+async def create_hail_batch_fast(request: AnyRequest) -> Response[bytes]:
+    """Create a batch with its jobs and groups."""
+    parts = await read_parts(request, ("bunch", "job_groups"))
+    return reply(await submissions.create_fast(request, parts))
+
+
+@post(f"{_BATCH}/updates/create", **WRITTEN)
+async def create_hail_update(request: AnyRequest) -> Response[bytes]:
+    """Reserve the numbers of an update."""
+    found = await submissions.create_update(
+        request, batch_of(request), await read_parts(request, ())
+    )
+    return reply(
+        {
+            "update_id": found["update_id"],
+            "start_job_group_id": found["first_group"],
+            "start_job_id": found["first_job"],
+        }
+    )
+
+
+@post(f"{_BATCH}/update-fast", **WRITTEN)
+async def update_hail_batch_fast(request: AnyRequest) -> Response[bytes]:
+    """Add an update with its jobs and groups."""
+    parts = await read_parts(request, ("bunch", "job_groups"))
+    return reply(await submissions.update_fast(request, batch_of(request), parts))
+
+
+@post(f"{_UPDATE}/job-groups/create", **ADDED)
+async def add_hail_groups(request: AnyRequest) -> Response[bytes]:
+    """Add a bunch of groups to an update."""
+    update = await submissions.open_update(request, batch_of(request), number_of(request, "u"))
+    await submissions.add_groups(request, update, await read_list(request, "job_groups"))
+    return empty()
+
+
+@post(f"{_UPDATE}/jobs/create", **ADDED)
+async def add_hail_jobs(request: AnyRequest) -> Response[bytes]:
+    """Add a bunch of jobs to an update."""
+    update = await submissions.open_update(request, batch_of(request), number_of(request, "u"))
+    await submissions.add_jobs(request, update, await read_list(request, "jobs"))
+    return empty()
+
+
+@patch(f"{_UPDATE}/commit", **WRITTEN)
+async def commit_hail_update(request: AnyRequest) -> Response[bytes]:
+    """Commit an update."""
+    batch_id = batch_of(request)
+    await submissions.own(request, batch_id)
+    return reply(await submissions.commit(request, batch_id, number_of(request, "u")))
+
+
+@get(_BATCH, **READ)
+async def get_hail_batch(request: AnyRequest) -> Response[bytes]:
+    """Get a batch."""
+    row = await read.get_batch(services_of(request), caller_of(request), batch_of(request))
+    (document,) = await _documents(request, [row])
+    return reply(document)
+
+
+@delete(_BATCH, **WRITTEN)
+async def delete_hail_batch(request: AnyRequest) -> Response[bytes]:
+    """Cancel a batch and delete it."""
+    services, caller = services_of(request), caller_of(request)
+    await delete_use_case.delete_batch(services, caller, batch_of(request), origin_of(request))
+    return empty()
+
+
+@patch(f"{_BATCH}/cancel", **CANCELLED)
+async def cancel_hail_batch(request: AnyRequest) -> Response[bytes]:
+    """Cancel a batch, as older clients do."""
+    await cancel.cancel_batch(
+        services_of(request), caller_of(request), batch_of(request), CancelDocument()
+    )
+    return empty()
+
+
+@get(f"{API}/batches", **READ)
+async def list_hail_batches(request: AnyRequest) -> Response[bytes]:
+    """List batches by the first query language."""
+    return await _list(request, parse_v1)
+
+
+@get(f"{SECOND}/batches", **READ)
+async def list_hail_batches_v2(request: AnyRequest) -> Response[bytes]:
+    """List batches by the second query language."""
+    return await _list(request, parse_v2)
+
+
+async def _list(request: AnyRequest, parse: Parser) -> Response[bytes]:
+    query, caller = query_of(request), caller_of(request)
+    text = query.get("q")
+    node = parse(text, Subject.BATCHES)
+    if text is None:
+        node = TextTerm(Field.USER, Operator.EQ, caller.user_name)
+    before = last_of(query, "last_batch_id")
+    wanted = read.BatchList(limit=PAGE + 1, before=before, query=node)
+    rows = await read.list_batches(services_of(request), caller, wanted)
+    answer: Document = {"batches": await _documents(request, rows[:PAGE])}
+    if len(rows) > PAGE:
+        answer["last_batch_id"] = rows[PAGE - 1]["id"]
+    return reply(answer)
+
+
+async def _documents(request: AnyRequest, rows: Sequence[Row]) -> list[Document]:
+    ids = [row["id"] for row in rows]
+    keys = await read.list_keys(services_of(request), caller_of(request), ids) if ids else {}
+    return [batch_document(row, token_in(keys.get(row["id"], ""))) for row in rows]
+
+
+def empty() -> Response[bytes]:
+    """Reply without a body."""
+    return Response(b"", status_code=200, media_type="application/json")
+
+
+ROUTES: Final = (
+    create_hail_batch,
+    create_hail_batch_fast,
+    create_hail_update,
+    update_hail_batch_fast,
+    add_hail_groups,
+    add_hail_jobs,
+    commit_hail_update,
+    get_hail_batch,
+    delete_hail_batch,
+    cancel_hail_batch,
+    list_hail_batches,
+    list_hail_batches_v2,
+)

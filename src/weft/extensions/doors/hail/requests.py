@@ -1,0 +1,121 @@
+"""Read what Hail's client sends: bodies of JSON, numbers in paths and queries."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+from urllib.parse import parse_qsl
+
+import msgspec
+
+from weft.api.http.requests import AnyRequest, foreign_origin, read_bytes
+from weft.core.access.door_keys import sent_key
+from weft.core.bounded import read_json
+from weft.extensions.doors.hail.refused import Refused, bad_request
+from weft.submission.services import Origin
+
+NAME: Final = "hail"
+"""Of this door."""
+BODY_BYTES_MAX: Final = 8 << 20
+TOKEN_CHARS_MAX: Final = 200
+PAGE: Final = 50
+_NUMBER: Final = re.compile(r"[0-9]{1,9}")
+_BATCH: Final = re.compile(r"[0-9]{1,18}")
+_FLAGS: Final = {"true": True, "1": True, "false": False, "0": False}
+_ANY_BODY: Final = b"hail"
+"""Stands for the content of a request: the same token with another content is a repeat, too."""
+Document = dict[str, Any]
+
+
+async def read_parts(request: AnyRequest, lists: Sequence[str]) -> dict[str, Any]:
+    """Read an object of JSON. The elements of the lists of these names stay encoded."""
+    data = await read_bytes(request, BODY_BYTES_MAX)
+    parts = _decode(data, dict[str, msgspec.Raw], "the body is not a JSON object")
+    return {
+        name: decode_list(part, name) if name in lists else decode_value(part)
+        for name, part in parts.items()
+    }
+
+
+async def read_list(request: AnyRequest, name: str) -> list[bytes]:
+    """Read a list of JSON whose elements stay encoded."""
+    return decode_list(await read_bytes(request, BODY_BYTES_MAX), name)
+
+
+def decode_list(data: bytes | msgspec.Raw, name: str) -> list[bytes]:
+    """Return the elements of a list, still encoded."""
+    found = _decode(data, list[msgspec.Raw], f"{name} is not {list}")
+    return [bytes(one) for one in found]
+
+
+def decode_value(data: bytes | msgspec.Raw) -> Any:  # noqa: ANN401 (any value of JSON)
+    """Return a value of JSON."""
+    return _decode(data, Any, "the body is not JSON")
+
+
+def _decode(data: bytes | msgspec.Raw, kind: Any, wrong: str) -> Any:  # noqa: ANN401 (as msgspec)
+    try:
+        return read_json(bytes(data), kind)
+    except msgspec.ValidationError as error:
+        raise bad_request(wrong) from error
+    except msgspec.DecodeError as error:
+        raise bad_request(f"the body is not JSON: {error}") from error
+
+
+def origin_of(request: AnyRequest, token: str | None = None) -> Origin:
+    """Return the origin of a request whose repeats have the same token, whatever they ask for."""
+    if token is not None and (len(token) > TOKEN_CHARS_MAX or not token.isprintable()):
+        raise bad_request(f"a token has at most {TOKEN_CHARS_MAX} printable characters")
+    return foreign_origin(request, _ANY_BODY, token)
+
+
+def token_in(key: str) -> str:
+    """Return the token of a batch that was created with this key; of weft's own the whole key."""
+    return sent_key(NAME, key)
+
+
+def batch_of(request: AnyRequest) -> int:
+    """Return the number of the batch in the path."""
+    return _number(request, "b", _BATCH)
+
+
+def number_of(request: AnyRequest, name: str) -> int:
+    """Return a number in the path: of a group, a job or an update."""
+    return _number(request, name, _NUMBER)
+
+
+def _number(request: AnyRequest, name: str, form: re.Pattern[str]) -> int:
+    text = str(request.path_params[name])
+    if not form.fullmatch(text):
+        raise Refused(404, "Not Found")
+    return int(text)
+
+
+def query_of(request: AnyRequest) -> Mapping[str, str]:
+    """Return the parameters of the query; of one that is given twice the last."""
+    text = request.scope["query_string"].decode("latin-1")
+    try:
+        pairs = parse_qsl(text, keep_blank_values=True, max_num_fields=64, errors="strict")
+    except ValueError as error:
+        raise bad_request("the query of the address cannot be read") from error
+    if any("\0" in value for _, value in pairs):
+        raise bad_request("the query of the address holds a NUL character")
+    return dict(pairs)
+
+
+def last_of(query: Mapping[str, str], name: str) -> int | None:
+    """Return the number after which a page begins."""
+    text = query.get(name)
+    if text is None:
+        return None
+    if not _BATCH.fullmatch(text):
+        raise bad_request(f"{name} is not an integer: {text[:40]}")
+    return int(text)
+
+
+def flag_of(query: Mapping[str, str], name: str) -> bool:
+    """Return a flag; it is false if it is missing."""
+    text = query.get(name, "false")
+    found = _FLAGS.get(text.lower())
+    if found is None:
+        raise bad_request(f"{name} is not a boolean: {text[:40]}")
+    return found

@@ -1,0 +1,330 @@
+"""Submissions of Hail's client: what its requests mean, in calls of use cases."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any, Final
+
+from weft.api.http.problem_documents import describe
+from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.use_cases import projects, read
+from weft.core.errors import (
+    BatchCancelled,
+    BillingLimitReached,
+    Forbidden,
+    InvalidDocument,
+    NotFound,
+    NoWorkerFits,
+    ProjectClosed,
+    ProjectNotFound,
+    UpdateCommitted,
+    UpdateIncomplete,
+    UpdateNotFound,
+    WeftError,
+)
+from weft.extensions.doors.hail.checks import Json
+from weft.extensions.doors.hail.groups import (
+    LEVELS_MAX,
+    OUT_OF_ORDER,
+    ROOT,
+    bunch_groups,
+    parent_of,
+    specs_of,
+    whole_groups,
+)
+from weft.extensions.doors.hail.jobs import Bunch, jobs_of, present_form
+from weft.extensions.doors.hail.refused import Refused, bad_request
+from weft.extensions.doors.hail.requests import Document, decode_value, origin_of
+from weft.extensions.doors.hail.resources import unsatisfiable
+from weft.extensions.doors.hail.shapes import BATCH, UPDATE
+from weft.submission import submit
+from weft.submission.owners import require_owner
+from weft.submission.services import Answer, Origin
+from weft.wire.documents.batches import (
+    BatchDocument,
+    GroupBunch,
+    JobBunch,
+    JobDocument,
+    UpdateDocument,
+)
+from weft.wire.documents.foreign_jobs import ForeignJob
+
+FORBIDDEN: Final = 403
+NOT_FOUND: Final = 404
+_AT_JOB: Final = re.compile(r"/jobs/([0-9]+)/resources")
+_COUNTED: Final = re.compile(r"reserved ([0-9]+) (jobs|groups), ([0-9]+) were sent")
+_TO_CANCELLED: Final = "Cannot submit new jobs or job groups to a cancelled batch"
+FIRST: Final = 1
+GROUPS_LOOKED_AT_MAX: Final = 100
+"""Of the groups that a bunch of jobs names."""
+
+
+@contextmanager
+def refusing(
+    texts: Mapping[type[WeftError], str], jobs: Sequence[ForeignJob] = ()
+) -> Iterator[None]:
+    """Turn errors of these kinds into a 400 with their texts. `jobs`: what is submitted."""
+    try:
+        yield
+    except WeftError as error:
+        if isinstance(error, InvalidDocument):
+            _refuse_size(error, jobs)
+        for kind, text in texts.items():
+            if isinstance(error, kind):
+                raise bad_request(text) from error
+        raise
+
+
+def _refuse_size(error: InvalidDocument, jobs: Sequence[ForeignJob]) -> None:
+    """Raise that a job is too large, if that is what is wrong."""
+    for one in error.errors if isinstance(error, NoWorkerFits) else ():
+        if match := _AT_JOB.match(one.pointer):
+            spec = present_form(decode_value(jobs[int(match[1])].original or b"{}"), "job")
+            raise unsatisfiable(spec, f"(batch, {spec['job_id']})") from error
+
+
+async def create_batch(request: AnyRequest, spec: Document) -> Document:
+    """Create a batch, and reserve the numbers of its first update if it announces any."""
+    origin = await _checked_batch(request, spec)
+    services, caller = services_of(request), caller_of(request)
+    n_jobs, n_groups = spec["n_jobs"], spec.get("n_job_groups", 0)
+    with _project_of(spec):
+        answer, is_new = await submit.create_batch(
+            services, caller, BatchDocument(**_of_batch(spec)), origin
+        )
+    batch_id = answer["id"]
+    found: Answer | None = None
+    if not n_jobs and not n_groups:
+        return {
+            "id": batch_id, "update_id": None, "start_job_group_id": None, "start_job_id": None,
+        }  # fmt: skip
+    if not is_new:
+        with suppress(UpdateNotFound):
+            found = await submit.get_update(services, caller, batch_id, FIRST)
+    if found is None:
+        document = UpdateDocument(n_jobs=n_jobs, n_groups=n_groups)
+        found, _ = await submit.create_update(services, caller, batch_id, document, origin)
+    return {"id": batch_id, **_reserved(found)}
+
+
+async def create_fast(request: AnyRequest, parts: Document) -> Document:
+    """Create a batch with its first update, in one transaction."""
+    spec = parts.get("batch")
+    origin = await _checked_batch(request, spec)
+    assert isinstance(spec, dict), "its shape was checked"
+    services, caller = services_of(request), caller_of(request)
+    specs = specs_of(parts.get("job_groups", ()), services.settings)
+    groups, paths = whole_groups(specs)
+    bunch = Bunch(settings=services.settings, batch_id=None, path_by_group=paths)
+    first, jobs = jobs_of(parts.get("bunch", ()), bunch)
+    _check_counts(spec, jobs, groups, first)
+    whole: list[JobDocument] = [*jobs]
+    with refusing({}, jobs), _project_of(spec):
+        document = BatchDocument(**_of_batch(spec), jobs=whole, groups=groups)
+        answer, _ = await submit.create_batch(services, caller, document, origin)
+    return {
+        "id": answer["id"],
+        "start_job_group_id": answer["first_group"] or FIRST,
+        "start_job_id": answer["first_job"] or FIRST,
+    }
+
+
+async def create_update(request: AnyRequest, batch_id: int, spec: Json) -> Document:
+    """Reserve the numbers of an update."""
+    await own(request, batch_id)
+    UPDATE("update", spec)
+    document = UpdateDocument(n_jobs=spec["n_jobs"], n_groups=spec.get("n_job_groups", 0))
+    with refusing({BatchCancelled: _TO_CANCELLED}):
+        found, _ = await submit.create_update(
+            services_of(request), caller_of(request), batch_id, document,
+            origin_of(request, spec["token"]),
+        )  # fmt: skip
+    return found
+
+
+async def update_fast(request: AnyRequest, batch_id: int, parts: Document) -> Document:
+    """Reserve an update, fill it and commit it. Each step may be repeated."""
+    spec = parts.get("update")
+    found = await create_update(request, batch_id, spec)
+    if not found["committed"]:
+        groups, jobs = parts.get("job_groups", ()), parts.get("bunch", ())
+        if groups:
+            await add_groups(request, found, groups)
+        if jobs:
+            await add_jobs(request, found, jobs)
+        await commit(request, batch_id, found["update_id"])
+    return _reserved(found)
+
+
+async def open_update(request: AnyRequest, batch_id: int, update_id: int) -> Answer:
+    """Return an update of the caller's that is not committed. Raise `Refused`."""
+    await own(request, batch_id)
+    services, caller = services_of(request), caller_of(request)
+    found = await services.open_update(caller, batch_id, update_id)
+    if found.committed:
+        raise _committed(update_id)
+    return {
+        "batch_id": batch_id,
+        "update_id": update_id,
+        "first_job": found.first_job,
+        "first_group": found.first_group,
+        "n_jobs": found.n_jobs,
+    }
+
+
+async def add_groups(request: AnyRequest, update: Answer, raw: Sequence[bytes]) -> None:
+    """Add a bunch of groups to an update."""
+    services, caller = services_of(request), caller_of(request)
+    specs = specs_of(raw, services.settings)
+    if not specs:
+        return
+    batch_id, first_group = update["batch_id"], update["first_group"]
+    first = specs[0]["job_group_id"]
+    if first > FIRST:
+        last = await services.store.last_group_of_update(caller, batch_id, update["update_id"])
+        if first > last + 1:
+            raise bad_request(OUT_OF_ORDER)
+    for parent in sorted({parent_of(spec, first_group) for spec in specs}):
+        if ROOT < parent < first_group:
+            row = await read.get_group(services, caller, batch_id, parent)
+            if row["cancelled"]:
+                raise bad_request("job group parent has already been cancelled")
+    document = GroupBunch(first=first, groups=bunch_groups(specs, first_group))
+    with refusing({UpdateCommitted: f"update {update['update_id']} is already committed"}):
+        await submit.add_groups(
+            services, caller, batch_id, update["update_id"], document, origin_of(request),
+            depth_max=LEVELS_MAX,
+        )  # fmt: skip
+
+
+async def add_jobs(request: AnyRequest, update: Answer, raw: Sequence[bytes]) -> None:
+    """Add a bunch of jobs to an update."""
+    if not raw:
+        return
+    services, caller = services_of(request), caller_of(request)
+    batch_id, first_group = update["batch_id"], update["first_group"]
+    bunch = Bunch(
+        settings=services.settings,
+        batch_id=batch_id,
+        first_job=update["first_job"],
+        first_group=first_group,
+    )
+    first, jobs = jobs_of(raw, bunch)
+    if not 0 < first <= update["n_jobs"] or first + len(jobs) - 1 > update["n_jobs"]:
+        raise bad_request(
+            f"the update has {update['n_jobs']} jobs; the bunch has {first} to "
+            f"{first + len(jobs) - 1}"
+        )
+    older = sorted({-job.group for job in jobs if isinstance(job.group, int)})
+    for number in older[:GROUPS_LOOKED_AT_MAX]:  # the commit looks at all
+        if number > ROOT:
+            row = await read.get_group(services, caller, batch_id, number)
+            if row["cancelled"]:
+                raise bad_request(
+                    f"bunch contains job where the job group has already been cancelled ({number})"
+                )
+    document = JobBunch(first=first, jobs=list(jobs))
+    with refusing({UpdateCommitted: f"update {update['update_id']} is already committed"}, jobs):
+        await submit.add_jobs(
+            services, caller, batch_id, update["update_id"], document, origin_of(request)
+        )
+
+
+async def commit(request: AnyRequest, batch_id: int, update_id: int) -> Document:
+    """Commit an update."""
+    try:
+        found = await submit.commit_update(
+            services_of(request), caller_of(request), batch_id, update_id
+        )
+    except UpdateIncomplete as error:
+        if counted := _COUNTED.search(error.detail):
+            kind = "job groups" if counted[2] == "groups" else "jobs"
+            raise bad_request(
+                f"wrong number of {kind}: expected {counted[1]}, actual {counted[3]}"
+            ) from error
+        raise bad_request(describe(error)) from error
+    except BatchCancelled as error:
+        raise bad_request("Cannot commit an update to a cancelled batch") from error
+    return {name: value for name, value in _reserved(found).items() if name != "update_id"}
+
+
+async def own(request: AnyRequest, batch_id: int) -> None:
+    """Raise a 404 unless the caller made the batch."""
+    try:
+        await require_owner(
+            services_of(request), caller_of(request), batch_id, "submit", because=".", hint=""
+        )
+    except (Forbidden, NotFound) as error:
+        raise Refused(NOT_FOUND, f"batch {batch_id} does not exist") from error
+
+
+def _committed(update_id: int) -> Refused:
+    return bad_request(f"update {update_id} is already committed")
+
+
+async def _checked_batch(request: AnyRequest, spec: Json) -> Origin:
+    """Check the spec of a batch and its project's limit."""
+    BATCH("batch", spec)
+    name = spec["billing_project"]
+    if "\0" in name:
+        raise _unknown_project(name)
+    with _project_of(spec):
+        project = await projects.get_project(services_of(request), caller_of(request), name)
+    if project["name"] != name:
+        raise _unknown_project(name)
+    limit = project["cost_max"]
+    is_reached = project["limit_state"] in {"paused", "cancelled"}  # before it costs as much
+    if is_reached or (limit is not None and project["cost"] >= limit):
+        raise Refused(
+            FORBIDDEN,
+            f"billing project {name} has exceeded the budget; accrued={project['cost']} "
+            f"limit={limit}",
+        )
+    return origin_of(request, spec["token"])
+
+
+@contextmanager
+def _project_of(spec: Document) -> Iterator[None]:
+    name = spec["billing_project"]
+    try:
+        yield
+    except ProjectNotFound as error:
+        raise _unknown_project(name) from error
+    except ProjectClosed as error:
+        raise Refused(FORBIDDEN, f"Billing project {name} is closed or deleted.") from error
+    except BillingLimitReached as error:
+        raise Refused(FORBIDDEN, f"billing project {name} has exceeded the budget") from error
+
+
+def _unknown_project(name: str) -> Refused:
+    return Refused(FORBIDDEN, f"Unknown Hail Batch billing project {name}.")
+
+
+def _of_batch(spec: Document) -> dict[str, Any]:
+    """Return the fields of a batch."""
+    return {
+        "billing_project": spec["billing_project"],
+        "attributes": spec.get("attributes") or {},
+        "callback": spec.get("callback"),
+        "cancel_after_n_failures": spec.get("cancel_after_n_failures"),
+    }
+
+
+def _check_counts(
+    spec: Document, jobs: Sequence[ForeignJob], groups: Sequence[Any], first: int
+) -> None:
+    n_jobs, n_groups = spec["n_jobs"], spec.get("n_job_groups", 0)
+    if n_groups != len(groups):
+        raise bad_request(f"wrong number of job groups: expected {n_groups}, actual {len(groups)}")
+    if n_jobs != len(jobs):
+        raise bad_request(f"wrong number of jobs: expected {n_jobs}, actual {len(jobs)}")
+    if jobs and first != FIRST:
+        raise bad_request(f"noncontiguous job ids found in the spec: 0 -> {first}")
+
+
+def _reserved(update: Answer) -> Document:
+    return {
+        "update_id": update["update_id"],
+        "start_job_group_id": update["first_group"],
+        "start_job_id": update["first_job"],
+    }

@@ -1,0 +1,153 @@
+"""Take in the jobs that records of `job-created` bring, as the user whom the operator has named.
+
+Every api does so, as members of one group. A record is done when its job is submitted, is known
+already or is refused; a repeat has the same idempotency key. Outcomes are the workers' business:
+here their offsets are committed for the group, and those that cannot be read are reported.
+"""
+
+import asyncio
+import hashlib
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Final
+
+import msgspec
+
+from weft.api.services import Services
+from weft.api.use_cases.intake import finish_all, named_user, submit_taken, until_possible
+from weft.core.access.door_keys import stored_key
+from weft.core.access.rights import UserRole
+from weft.core.errors import (
+    IdempotencyConflict,
+    QueueFull,
+    QuotaExceeded,
+    Unavailable,
+    WeftError,
+)
+from weft.core.ids import format_batch_id
+from weft.core.in_hand import INTAKE_MAX
+from weft.core.problem_document import problem_document
+from weft.core.problems import Problems
+from weft.extensions.doors.jobweaver.documents import batch_of
+from weft.extensions.doors.jobweaver.topics import NAME, identity_of
+from weft.ports.store import ForeignJobs
+from weft.ports.topics import Arrival, Topics
+from weft.settings.transports_file import JobTopicsDocument
+from weft.submission.services import Origin
+from weft.submission.translation.simulations import check_steps
+from weft.telemetry import metrics
+from weft.telemetry.log import get_logger
+from weft.telemetry.topics import keep_poison
+from weft.telemetry.trace import new_trace_id
+from weft.wire import job_topics as wire
+
+log = get_logger()
+
+GROUP: Final = "scheduler-group"
+
+
+async def take_in(services: Services, topics: Topics, name: str, jobs: JobTopicsDocument) -> None:
+    """Make the topics of a set of this name, and take in what comes. Never returns."""
+    intake = _Intake(services, topics, name, jobs)
+    async with asyncio.TaskGroup() as group:
+        group.create_task(intake.serve(wire.CREATED, intake.submit))
+        for topic in wire.OUTCOMES:
+            group.create_task(intake.serve(topic, intake.look_at))
+
+
+class _Intake:
+    def __init__(
+        self, services: Services, topics: Topics, name: str, jobs: JobTopicsDocument
+    ) -> None:
+        self._services = services
+        self._topics = topics
+        self._name = name
+        self._jobs = jobs
+
+    async def serve(self, topic: str, take: Callable[[Arrival], Awaitable[None]]) -> None:
+        """Take what comes by a topic, until cancelled."""
+        group = self._jobs.prefix + GROUP
+
+        @asynccontextmanager
+        async def consume() -> AsyncIterator[AsyncIterator[Arrival]]:
+            await self._topics.make(wire.PARTITIONS)
+            async with self._topics.consume(group, topic, limit=INTAKE_MAX) as arrivals:
+                yield arrivals
+
+        await finish_all(self._name, consume, lambda one: self._finish(one, take))
+
+    async def _finish(self, one: Arrival, take: Callable[[Arrival], Awaitable[None]]) -> None:
+        """Take a record until that is possible; then it is done."""
+        try:
+            await until_possible(lambda: take(one))
+        except Exception:
+            # It must not hold up the records behind it.
+            log.exception("topics.failed", topic=one.at.topic)
+        one.acknowledge()
+
+    async def look_at(self, one: Arrival) -> None:
+        """Report an outcome that cannot be read."""
+        try:
+            wire.read_outcome(one.at.topic, one.value, one.headers)
+        except wire.Malformed as error:
+            await keep_poison(self._topics, self._jobs.tenant, one, str(error))
+
+    async def submit(self, one: Arrival) -> None:
+        """Submit a job. Raise `Unavailable`, `QuotaExceeded` or `QueueFull`: it is tried again."""
+        try:
+            asked = wire.read_created(one.value, one.headers)
+        except wire.Malformed as error:
+            await keep_poison(self._topics, self._jobs.tenant, one, str(error))
+            return
+        job_id = asked.envelope.job_id
+        if asked.envelope.event_id == wire.created_event_id(job_id):
+            metrics.TOPIC_JOBS.labels("known").inc()
+            return  # weft has told of it
+        try:
+            batch_id = await self._create(asked)
+        except (Unavailable, QuotaExceeded, QueueFull):
+            raise
+        except IdempotencyConflict:
+            batch_id = None
+        except WeftError as error:
+            metrics.TOPIC_JOBS.labels("refused").inc()
+            why = problem_document(error, asked.envelope.trace_id)
+            await keep_poison(
+                self._topics, self._jobs.tenant, one, msgspec.json.encode(why).decode()
+            )
+            return
+        metrics.TOPIC_JOBS.labels("known" if batch_id is None else "submitted").inc()
+        if batch_id is not None:
+            log.info(
+                "topics.submitted", job=job_id, batch=format_batch_id(batch_id),
+                trace_id=asked.envelope.trace_id,
+            )  # fmt: skip
+
+    async def _create(self, asked: wire.JobCreated) -> int | None:
+        """Submit a job; return its batch, None: it is known."""
+        caller = await named_user(self._services, self._jobs.tenant, self._jobs.user, "jobs")
+        job_id, trace_id = asked.envelope.job_id, asked.envelope.trace_id
+        wanted = ForeignJobs(door=NAME, foreign_id=job_id, limit=1)
+        anybody = replace(caller, role=UserRole.OPERATOR)  # it is known whoever has submitted it
+        if (await self._services.store.list_foreign_jobs(anybody, wanted))["total"]:
+            return None
+        problems = Problems()
+        check_steps(asked.simulation, self._services.settings, problems, "/instruction/steps")
+        problems.raise_any()
+        identity = identity_of(self._name, job_id, trace_id, come=True)
+        document = batch_of(asked.simulation, asked.retries_max, identity)
+        origin = Origin(
+            digest=hashlib.sha256(job_id.encode()).digest(),
+            trace_id=new_trace_id(),
+            key=stored_key(NAME, f"{wire.CREATED} {job_id}"),
+            door=NAME,
+            foreign_trace=trace_id,
+            foreign_id=job_id,
+        )
+        if self._jobs.project is not None:
+            document.billing_project = self._jobs.project
+        answer, is_new = await submit_taken(
+            self._services, caller, document, origin, "take_in_job", f"/{wire.CREATED}"
+        )
+        return int(answer["batch_id"]) if is_new else None

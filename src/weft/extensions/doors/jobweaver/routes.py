@@ -1,0 +1,199 @@
+"""JobWeaver's routes, and what the api serves of this door."""
+
+from typing import Any, Final
+from uuid import uuid4
+
+from litestar import Response, get, post
+
+from weft.api.http.doors import ApiDoor, ForeignTrace
+from weft.api.http.replies import reply
+from weft.api.http.requests import AnyRequest, caller_of, foreign_origin, services_of
+from weft.api.use_cases import read
+from weft.core.access.rights import Right
+from weft.core.errors import IdempotencyConflict
+from weft.core.states import JobState
+from weft.extensions.doors.jobweaver.documents import (
+    batch_of,
+    execution_document,
+    is_execution,
+    job_document,
+    status_document,
+)
+from weft.extensions.doors.jobweaver.intake import take_in
+from weft.extensions.doors.jobweaver.refused import (
+    HEALTH,
+    Refused,
+    answer_refused,
+    bad_request,
+    not_found,
+    refuse,
+)
+from weft.extensions.doors.jobweaver.requests import (
+    Page,
+    id_in_path,
+    key_of,
+    new_id,
+    order_of,
+    page_of,
+    query_of,
+    read_submission,
+)
+from weft.extensions.doors.jobweaver.topics import NAME, travel_of
+from weft.extensions.doors.jobweaver.words import SIMULATION, STATES
+from weft.ports.store import ForeignJobs, ForeignOrder, Row
+from weft.submission import submit
+
+_HANDLERS: Final = {Refused: answer_refused}
+
+
+def _options(right: Right) -> dict[str, Any]:
+    return {"status_code": 200, "exception_handlers": _HANDLERS, "opt": {"right": right}}
+
+
+READ: Final = _options(Right.READ)
+SUBMITTED: Final = {**_options(Right.WRITE), "status_code": 202}
+
+
+@post("/api/jobs", **SUBMITTED)
+async def create_jobweaver_job(request: AnyRequest) -> Response[bytes]:
+    """Submit a job."""
+    asked, key = await read_submission(request), key_of(request)
+    job_id = new_id(request, key)
+    origin = foreign_origin(request, asked.digest, key, foreign_id=job_id)
+    request.scope["state"]["foreign_id"] = job_id
+    travel = await travel_of(
+        services_of(request), caller_of(request), job_id, origin.foreign_trace or ""
+    )
+    document = batch_of(asked.simulation, asked.retries_max, travel)
+    try:
+        _, is_new = await submit.create_batch(
+            services_of(request), caller_of(request), document, origin
+        )
+    except IdempotencyConflict as error:
+        message = "the Idempotency-Key was used for another job"
+        raise Refused(409, "DUPLICATE_JOB", message, job_id=job_id) from error
+    trace = origin.foreign_trace if is_new else (await _find(request, job_id))["foreign_trace"]
+    return reply({"jobId": job_id, "traceId": trace}, status=202)
+
+
+@get("/api/jobs/{job_id:str}", **READ)
+async def get_jobweaver_job(request: AnyRequest) -> Response[bytes]:
+    """Get a job."""
+    return reply(job_document(await _find(request, id_in_path(request))))
+
+
+@get("/api/jobs", **READ)
+async def list_jobweaver_jobs(request: AnyRequest) -> Response[bytes]:
+    """List jobs, the newest first."""
+    query = query_of(request)
+    page = page_of(query)
+    if query.get("type") not in {None, "", SIMULATION}:
+        raise bad_request(f"type: expected {SIMULATION}")
+    found = await _list(request, page)
+    return reply(
+        {
+            "jobs": [job_document(one) for one in found["jobs"]],
+            "page": page.number,
+            "size": page.size,
+            "totalElements": found["total"],
+            "totalPages": -(-found["total"] // page.size),
+        }
+    )
+
+
+@get("/internal/jobs/{job_id:str}/status", **READ)
+async def get_jobweaver_status(request: AnyRequest) -> Response[bytes]:
+    """Get the state of a job."""
+    return reply(status_document(await _find(request, id_in_path(request))))
+
+
+@get("/internal/jobs", **READ)
+async def list_jobweaver_states(request: AnyRequest) -> Response[bytes]:
+    """List states of jobs, those that changed last first."""
+    query = query_of(request)
+    page, status, order = page_of(query), query.get("status") or None, order_of(query)
+    if status is not None and status not in STATES:
+        raise bad_request(f"status: expected one of {', '.join(STATES)}")
+    found = await _list(request, page, states=STATES.get(status or ""), order=order)
+    return reply(_paged([status_document(one) for one in found["jobs"]], found["total"], page))
+
+
+@get("/internal/executions/{job_id:str}", **READ)
+async def list_jobweaver_executions(request: AnyRequest) -> Response[bytes]:
+    """List the executions of a job, the newest first."""
+    job_id, page = id_in_path(request), page_of(query_of(request))
+    try:
+        job = await _find(request, job_id)
+    except Refused:
+        return reply(_paged([], 0, page))
+    services, caller = services_of(request), caller_of(request)
+    attempts = [*await read.list_attempts(services, caller, job["batch_id"], 1)]
+    attempts = [one for one in reversed(attempts) if is_execution(one)]
+    first = page.number * page.size
+    shown = [execution_document(job, one) for one in attempts[first : first + page.size]]
+    return reply(_paged(shown, len(attempts), page))
+
+
+@get(HEALTH, **READ)
+async def get_jobweaver_health(request: AnyRequest) -> Response[bytes]:
+    """Tell whether the database answers."""
+    await services_of(request).store.ready()
+    return reply({"status": "UP"})
+
+
+@get("/actuator/info", **READ)
+async def get_jobweaver_info() -> Response[bytes]:
+    """Tell nothing."""
+    return reply({})
+
+
+async def _find(request: AnyRequest, job_id: str) -> Row:
+    found = await _list(request, Page(0, 1), foreign_id=job_id)
+    if not found["jobs"]:
+        raise not_found(job_id)
+    row: Row = found["jobs"][0]
+    return row
+
+
+async def _list(
+    request: AnyRequest,
+    page: Page,
+    *,
+    foreign_id: str | None = None,
+    states: tuple[JobState, ...] | None = None,
+    order: ForeignOrder = ForeignOrder.CREATED,
+) -> Row:
+    wanted = ForeignJobs(
+        door=NAME, foreign_id=foreign_id, states=states, order=order,
+        first_row=page.number * page.size, limit=page.size,
+    )  # fmt: skip
+    return await read.list_foreign_jobs(services_of(request), caller_of(request), wanted)
+
+
+def _paged(content: list[dict[str, Any]], total: int, page: Page) -> dict[str, Any]:
+    counts = {
+        "size": page.size,
+        "number": page.number,
+        "totalElements": total,
+        "totalPages": -(-total // page.size),
+    }
+    return {"content": content, "page": counts}
+
+
+SERVED: Final = ApiDoor(
+    name=NAME,
+    routes=(
+        create_jobweaver_job,
+        get_jobweaver_job,
+        list_jobweaver_jobs,
+        get_jobweaver_status,
+        list_jobweaver_states,
+        list_jobweaver_executions,
+        get_jobweaver_health,
+        get_jobweaver_info,
+    ),
+    paths=("/api", "/internal", "/actuator"),
+    refuse=refuse,
+    intake=take_in,
+    trace=ForeignTrace(header="x-trace-id", new=lambda: str(uuid4())),
+)

@@ -25,11 +25,11 @@ from weft.plugins.log_stores.files.writer import FileLogWriter
 from weft.plugins.runners.remote import RemoteRunner
 from weft.plugins.runners.remote.handles import Handles
 from weft.plugins.runners.remote.ssh import Answer
-from weft.plugins.runners.slurm.commands import SlurmCommands
-from weft.plugins.runners.slurm.engine import SlurmEngine
-from weft.plugins.runners.slurm.files import SharedFiles
-from weft.plugins.runners.slurm.folder import SlurmFolder
-from weft.plugins.runners.slurm.settings import SlurmSettings
+from weft.extensions.engines.slurm.runner.commands import SlurmCommands
+from weft.extensions.engines.slurm.runner.engine import SlurmEngine
+from weft.extensions.engines.slurm.runner.files import SharedFiles
+from weft.extensions.engines.slurm.runner.folder import SlurmFolder
+from weft.extensions.engines.slurm.runner.settings import SlurmSettings
 from weft.ports.executor import ExecutorLimits
 from weft.ports.runner import Assignment
 from weft.wire.spec import JobSpec

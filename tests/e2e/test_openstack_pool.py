@@ -19,7 +19,7 @@ import pytest
 
 from e2e.conftest import PROGRAM, Weft
 from plugins.openstack_cloud import OpenStackCloud, openstack_cloud
-from weft.plugins.providers.openstack.user_data import FOLDER
+from weft.extensions.engines.openstack.provider.user_data import FOLDER
 
 pytestmark = [
     pytest.mark.engine(name="openstack"),

@@ -19,8 +19,8 @@ from plugins.provider_site import (
     write_program,
 )
 from runners.kubernetes_cluster import PODS, KubernetesCluster, kubernetes_cluster
-from weft.plugins.providers.kubernetes import KubernetesProvider, check_cluster
-from weft.plugins.runners.kubernetes.settings import KubernetesSettings
+from weft.extensions.engines.kubernetes.provider import KubernetesProvider, check_cluster
+from weft.extensions.engines.kubernetes.runner.settings import KubernetesSettings
 from weft.ports.provider import MachineCredential, ProviderError, ProviderSite, WantedMachine
 from weft.settings import Settings
 from weft.testing.provider_suite import ProviderSuite, until_gone

@@ -12,9 +12,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from weft.plugins.providers.openstack.cloud import Cloud
-from weft.plugins.providers.openstack.leftovers import MARK, TEMPLATE, leftovers, mark, remove
-from weft.plugins.providers.openstack.settings import OpenStackSettings
+from weft.extensions.engines.openstack.provider.cloud import Cloud
+from weft.extensions.engines.openstack.provider.leftovers import (
+    MARK,
+    TEMPLATE,
+    leftovers,
+    mark,
+    remove,
+)
+from weft.extensions.engines.openstack.provider.settings import OpenStackSettings
 from weft.ports.provider import ProviderError
 
 SERVER = "0123456789abcdef"

@@ -16,8 +16,8 @@ from plugins.provider_site import (
     write_program,
 )
 from runners.slurm_cluster import SlurmCluster, slurm_cluster
-from weft.plugins.providers.slurm import SlurmProvider
-from weft.plugins.runners.slurm.settings import SlurmSettings
+from weft.extensions.engines.slurm.provider import SlurmProvider
+from weft.extensions.engines.slurm.runner.settings import SlurmSettings
 from weft.ports.provider import ProviderError, ProviderSite, WantedMachine
 from weft.testing.provider_suite import ProviderSuite, until_gone, wanted
 

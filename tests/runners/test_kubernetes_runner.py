@@ -18,12 +18,12 @@ from runners.real_engine import RealEngineSuite, Watched, dies_in, limits_at, ru
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import Unavailable
 from weft.core.states import Reason
-from weft.plugins.runners.kubernetes import statuses
-from weft.plugins.runners.kubernetes.client import KubernetesClient, KubernetesRefused
-from weft.plugins.runners.kubernetes.config import access_of
-from weft.plugins.runners.kubernetes.engine import KubernetesEngine
-from weft.plugins.runners.kubernetes.pods import UNTIL_BEGUN_S
-from weft.plugins.runners.kubernetes.settings import KubernetesSettings
+from weft.extensions.engines.kubernetes.runner import statuses
+from weft.extensions.engines.kubernetes.runner.client import KubernetesClient, KubernetesRefused
+from weft.extensions.engines.kubernetes.runner.config import access_of
+from weft.extensions.engines.kubernetes.runner.engine import KubernetesEngine
+from weft.extensions.engines.kubernetes.runner.pods import UNTIL_BEGUN_S
+from weft.extensions.engines.kubernetes.runner.settings import KubernetesSettings
 from weft.plugins.runners.remote import RemoteRunner
 from weft.plugins.runners.remote.calls import HttpCalls
 from weft.ports.log_store import Stored

@@ -11,11 +11,21 @@ from weft.core.attempt_key import AttemptKey
 from weft.core.errors import Invalid, Unavailable
 from weft.core.files.products import WrongProducts
 from weft.core.states import Phase, Reason
-from weft.plugins.runners.kubernetes.client import KubernetesClient
-from weft.plugins.runners.kubernetes.config import WrongKubeconfig, access_of
-from weft.plugins.runners.kubernetes.pods import LIMIT, PRODUCT_BYTES, UNTIL_BEGUN_S, pod_of
-from weft.plugins.runners.kubernetes.settings import KubernetesSettings
-from weft.plugins.runners.kubernetes.statuses import Seen, deadline_of, products_of, status_of
+from weft.extensions.engines.kubernetes.runner.client import KubernetesClient
+from weft.extensions.engines.kubernetes.runner.config import WrongKubeconfig, access_of
+from weft.extensions.engines.kubernetes.runner.pods import (
+    LIMIT,
+    PRODUCT_BYTES,
+    UNTIL_BEGUN_S,
+    pod_of,
+)
+from weft.extensions.engines.kubernetes.runner.settings import KubernetesSettings
+from weft.extensions.engines.kubernetes.runner.statuses import (
+    Seen,
+    deadline_of,
+    products_of,
+    status_of,
+)
 from weft.ports.executor import ExecutorLimits
 from weft.ports.runner import Assignment
 from weft.wire.documents.containers import ContainerDocument, ContainerMount

@@ -14,9 +14,9 @@ from runners.real_engine import LIMITS, RealEngineSuite, Watched, dies_in, limit
 from weft.core.attempt_key import AttemptKey
 from weft.core.command import Command
 from weft.core.states import Reason
-from weft.plugins.runners.nomad.client import NomadClient, NomadRefused
-from weft.plugins.runners.nomad.engine import NomadEngine
-from weft.plugins.runners.nomad.settings import NomadSettings
+from weft.extensions.engines.nomad.runner.client import NomadClient, NomadRefused
+from weft.extensions.engines.nomad.runner.engine import NomadEngine
+from weft.extensions.engines.nomad.runner.settings import NomadSettings
 from weft.plugins.runners.remote import RemoteRunner
 from weft.plugins.runners.remote.calls import HttpCalls
 from weft.ports.runner import Assignment

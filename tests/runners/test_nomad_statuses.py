@@ -8,10 +8,10 @@ import pytest
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import Invalid, Unavailable
 from weft.core.states import Phase, Reason
-from weft.plugins.runners.nomad.client import NomadClient, WrongNomadAddress
-from weft.plugins.runners.nomad.jobs import payload_of
-from weft.plugins.runners.nomad.settings import NomadSettings
-from weft.plugins.runners.nomad.statuses import status_of, why_unplaced
+from weft.extensions.engines.nomad.runner.client import NomadClient, WrongNomadAddress
+from weft.extensions.engines.nomad.runner.jobs import payload_of
+from weft.extensions.engines.nomad.runner.settings import NomadSettings
+from weft.extensions.engines.nomad.runner.statuses import status_of, why_unplaced
 from weft.ports.executor import ExecutorLimits
 from weft.ports.runner import Assignment
 from weft.wire.spec import FunctionSpec, JobSpec

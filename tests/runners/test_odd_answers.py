@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 
 from weft.core.errors import Unavailable
-from weft.plugins.runners.nomad.client import NomadClient
-from weft.plugins.runners.nomad.settings import NomadSettings
+from weft.extensions.engines.nomad.runner.client import NomadClient
+from weft.extensions.engines.nomad.runner.settings import NomadSettings
+from weft.extensions.engines.slurm.runner.files import StagedFiles
+from weft.extensions.engines.slurm.runner.folder import MARK_BYTES_MAX, Marks, SlurmFolder
 from weft.plugins.runners.remote.careful import CarefulEngine
 from weft.plugins.runners.remote.ssh import Answer
-from weft.plugins.runners.slurm.files import StagedFiles
-from weft.plugins.runners.slurm.folder import MARK_BYTES_MAX, Marks, SlurmFolder
 from weft.ports.executor import ExecutorLimits
 from weft.ports.log_store import Stored
 from weft.testing.directory_engine import DirectoryEngine

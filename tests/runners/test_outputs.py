@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from weft.core.attempt_key import AttemptKey
+from weft.extensions.engines.slurm.runner.folder import SlurmFolder
 from weft.plugins.log_stores.files.writer import FileLogWriter
 from weft.plugins.runners.remote.outputs import live_bytes
-from weft.plugins.runners.slurm.folder import SlurmFolder
 from weft.ports.executor import ExecutorLimits
 from weft.ports.log_store import Stored, StoredStream
 from weft.wire.log_format import CUT, STDOUT, Piece

@@ -13,9 +13,9 @@ from runners.real_engine import RealEngineSuite, Watched, dies_in, limits_at, ru
 from transports.proxy import Proxy, proxy_before
 from weft.core.attempt_key import AttemptKey
 from weft.core.states import Reason
-from weft.plugins.runners.ray.client import RayClient
-from weft.plugins.runners.ray.engine import RayEngine
-from weft.plugins.runners.ray.settings import RaySettings
+from weft.extensions.engines.ray.runner.client import RayClient
+from weft.extensions.engines.ray.runner.engine import RayEngine
+from weft.extensions.engines.ray.runner.settings import RaySettings
 from weft.plugins.runners.remote import RemoteRunner
 from weft.plugins.runners.remote.calls import HttpCalls
 from weft.ports.runner import Assignment

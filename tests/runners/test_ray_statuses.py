@@ -8,11 +8,16 @@ from runners.test_odd_answers import LIMITS, answering
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import Invalid, Unavailable
 from weft.core.states import Phase, Reason
-from weft.plugins.runners.ray.client import RayClient, RayJob, RayRefused, WrongRayAddress
-from weft.plugins.runners.ray.engine import RayEngine
-from weft.plugins.runners.ray.jobs import LIMIT, WrongRayResources, job_of, resources_of
-from weft.plugins.runners.ray.settings import RaySettings
-from weft.plugins.runners.ray.statuses import Node, Seen, status_of
+from weft.extensions.engines.ray.runner.client import (
+    RayClient,
+    RayJob,
+    RayRefused,
+    WrongRayAddress,
+)
+from weft.extensions.engines.ray.runner.engine import RayEngine
+from weft.extensions.engines.ray.runner.jobs import LIMIT, WrongRayResources, job_of, resources_of
+from weft.extensions.engines.ray.runner.settings import RaySettings
+from weft.extensions.engines.ray.runner.statuses import Node, Seen, status_of
 from weft.plugins.runners.remote import Status
 from weft.plugins.runners.remote.calls import LongText
 from weft.ports.runner import Assignment

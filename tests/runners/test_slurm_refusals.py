@@ -9,12 +9,12 @@ import pytest
 from weft.core.attempt_key import AttemptKey
 from weft.core.command import Command
 from weft.core.errors import Unavailable
+from weft.extensions.engines.slurm.runner.commands import SlurmCommands
+from weft.extensions.engines.slurm.runner.engine import SlurmEngine
+from weft.extensions.engines.slurm.runner.files import SharedFiles
+from weft.extensions.engines.slurm.runner.folder import SlurmFolder
+from weft.extensions.engines.slurm.runner.settings import SlurmSettings
 from weft.plugins.runners.remote.ssh import Answer
-from weft.plugins.runners.slurm.commands import SlurmCommands
-from weft.plugins.runners.slurm.engine import SlurmEngine
-from weft.plugins.runners.slurm.files import SharedFiles
-from weft.plugins.runners.slurm.folder import SlurmFolder
-from weft.plugins.runners.slurm.settings import SlurmSettings
 from weft.ports.executor import ExecutorLimits
 from weft.ports.runner import Assignment
 from weft.testing.runner_suite import assignment

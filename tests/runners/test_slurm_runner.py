@@ -13,14 +13,14 @@ from runners.slurm_cluster import SlurmCluster, slurm_cluster
 from weft.core.attempt_key import AttemptKey
 from weft.core.command import Command
 from weft.core.states import Phase, Reason
+from weft.extensions.engines.slurm.runner.commands import SlurmCommands, SlurmRefused
+from weft.extensions.engines.slurm.runner.engine import SlurmEngine
+from weft.extensions.engines.slurm.runner.files import SharedFiles
+from weft.extensions.engines.slurm.runner.folder import SlurmFolder
+from weft.extensions.engines.slurm.runner.settings import SlurmSettings
+from weft.extensions.engines.slurm.runner.shell import LocalShell
 from weft.plugins.runners.remote import RemoteRunner
 from weft.plugins.runners.remote.ssh import Answer
-from weft.plugins.runners.slurm.commands import SlurmCommands, SlurmRefused
-from weft.plugins.runners.slurm.engine import SlurmEngine
-from weft.plugins.runners.slurm.files import SharedFiles
-from weft.plugins.runners.slurm.folder import SlurmFolder
-from weft.plugins.runners.slurm.settings import SlurmSettings
-from weft.plugins.runners.slurm.shell import LocalShell
 from weft.ports.runner import Assignment, Happened
 from weft.testing.engine_faults_suite import EngineFaultsSuite
 from weft.testing.followed_output_suite import FollowedOutputSuite

@@ -4,9 +4,9 @@ from signal import SIGTERM
 
 import pytest
 
-from weft.plugins.runners.slurm.commands import Task
-from weft.plugins.runners.slurm.folder import Marks, marks_of
-from weft.plugins.runners.slurm.statuses import ended, is_undecided
+from weft.extensions.engines.slurm.runner.commands import Task
+from weft.extensions.engines.slurm.runner.folder import Marks, marks_of
+from weft.extensions.engines.slurm.runner.statuses import ended, is_undecided
 
 
 def marks(*, ended_s_ago: float = 1.0, **more: float) -> Marks:

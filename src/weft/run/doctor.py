@@ -24,18 +24,12 @@ from weft.client.http.session import NotReachable
 from weft.core.errors import WeftError
 from weft.core.findings import Finding, Verdict
 from weft.core.text.absolute_paths import parse_paths
-from weft.plugins.providers.kubernetes import check_cluster
-from weft.plugins.providers.openstack import check_regions
-from weft.plugins.providers.openstack.settings import OpenStackSettings
-from weft.plugins.providers.ssh import check_hosts
-from weft.plugins.providers.ssh.settings import SshSettings
-from weft.plugins.runners.kubernetes.settings import KubernetesSettings
 from weft.plugins.runners.spawner.job_cgroups import find_job_cgroup
 from weft.plugins.runners.spawner.namespace import find_namespace
 from weft.plugins.runners.spawner.no_network import find_no_network
 from weft.plugins.runners.spawner.own_paths import find_own_root
 from weft.plugins.runners.spawner.sandbox import Sandbox, find_sandbox
-from weft.ports.provider import ProviderError
+from weft.registry.extension import built_in, loaded
 from weft.run.admin import NoDatabase, run_status
 from weft.run.doors import installed_doors
 from weft.run.home import Home, HomeNotUsable
@@ -66,9 +60,7 @@ def examine(settings: Settings) -> list[Finding]:
         _schema,
         _roles,
         _transports,
-        _clouds,
-        _clusters,
-        _hosts,
+        _extensions,
         _namespaces,
         _sandbox,
         _own_paths,
@@ -311,41 +303,10 @@ def _transports(settings: Settings) -> Iterator[Finding]:
         yield Finding("transports", "wrong", error.message, error.hint)
 
 
-def _clouds(settings: Settings) -> Iterator[Finding]:
-    cloud = settings.section(OpenStackSettings)
-    if cloud.openstack_connect is None:
-        return
-    try:
-        yield from (Finding("openstack", "ok", said) for said in check_regions(cloud))
-    except ProviderError as error:
-        advice = "See docs/guides/openstack.md for the settings and the credential."
-        yield Finding("openstack", "wrong", str(error), advice)
-
-
-def _clusters(settings: Settings) -> Iterator[Finding]:
-    cluster = settings.section(KubernetesSettings)
-    if cluster.kubernetes_connect is None:
-        return
-    try:
-        yield Finding("kubernetes", "ok", asyncio.run(check_cluster(cluster)))
-    except ProviderError as error:
-        advice = "See docs/guides/kubernetes.md for the settings and the role."
-        yield Finding("kubernetes", "wrong", str(error), advice)
-
-
-def _hosts(settings: Settings) -> Iterator[Finding]:
-    ssh = settings.section(SshSettings)
-    if ssh.ssh_connect is None:
-        return
-    advice = "See docs/guides/many-machines.md#a-list-of-hosts for the settings and the file."
-    try:
-        n_answer, wrong = asyncio.run(check_hosts(ssh))
-    except ProviderError as error:
-        yield Finding("hosts", "wrong", str(error), advice)
-        return
-    yield Finding("hosts", "ok" if n_answer else "wrong", f"{n_answer} hosts answer by ssh")
-    for name, why in wrong.items():
-        yield Finding("hosts", "warning", f"host {name} does not answer: {why}", advice)
+def _extensions(settings: Settings) -> Iterator[Finding]:
+    for extension in built_in():
+        if extension.checks:
+            yield from loaded(extension.checks)(settings)
 
 
 def _namespaces(settings: Settings) -> Iterator[Finding]:

@@ -1,0 +1,22 @@
+"""The runner `kubernetes`: an attempt is a pod of a Kubernetes cluster.
+
+A pod is never restarted; attempts outlive the gateway. It must not start a job's process itself.
+"""
+
+from weft.extensions.engines.kubernetes.runner.client import KubernetesClient
+from weft.extensions.engines.kubernetes.runner.config import access_of
+from weft.extensions.engines.kubernetes.runner.engine import KubernetesEngine
+from weft.extensions.engines.kubernetes.runner.settings import KubernetesSettings
+from weft.plugins.runners.remote import RemoteRunner
+from weft.plugins.runners.remote.handles import Handles
+from weft.plugins.runners.remote.tag import tag_of
+from weft.ports.runner import RunnerSite
+
+
+def open_kubernetes(site: RunnerSite) -> RemoteRunner:
+    """Return the gateway of this worker to Kubernetes. Raise `WrongKubeconfig`."""
+    settings = site.section(KubernetesSettings)
+    client = KubernetesClient(access_of(settings), settings)
+    engine = KubernetesEngine(client, settings, site.limits, tag=tag_of(site.state))
+    handles = Handles(site.state)
+    return RemoteRunner(engine, handles, site.log_writer, site.worker, limits=site.limits)

@@ -1,0 +1,1 @@
+"""Nomad, by its HTTP API."""

@@ -1,0 +1,156 @@
+"""The provider `nomad`: jobs of a Nomad cluster in which a worker runs that reaches the api.
+
+A machine is a batch job with the deployment's tag and the machine's name in its meta. Its id
+follows from both, so that it is made once. Only what has them is ever listed or deleted. Nomad
+keeps it waiting as long as no node has room.
+"""
+
+from collections.abc import Awaitable, Mapping, Sequence
+from typing import Any, ClassVar, Final, TypeVar
+
+from weft.core.errors import WeftError
+from weft.extensions.engines.nomad.provider.jobs import (
+    KEY,
+    id_of,
+    is_machine,
+    job_of,
+    machine_of,
+    prefix_of,
+    token_path,
+)
+from weft.extensions.engines.nomad.provider.options import check_options, wrong_options
+from weft.extensions.engines.nomad.runner.client import NomadClient
+from weft.extensions.engines.nomad.runner.settings import NomadSettings
+from weft.extensions.engines.nomad.runner.statuses import why_unplaced
+from weft.plugins.providers.begun import until_begun
+from weft.ports.provider import FoundMachine, ProviderError, ProviderSite, WantedMachine
+
+Found = TypeVar("Found")
+BEGUN_S: Final = 5.0
+"""A call that makes a job looks for so long whether its worker ends at once, or has no node."""
+LOOK_S: Final = 0.3
+
+
+class NomadProvider:
+    """The port `Provider` on jobs of Nomad."""
+
+    wants_credentials: ClassVar = True
+    has_queue: ClassVar = True
+    wrong_options = staticmethod(wrong_options)
+
+    def __init__(self, site: ProviderSite) -> None:
+        self._settings = site.section(NomadSettings)
+        self._tag = site.tag
+        self._client: NomadClient | None = None
+
+    async def list(self) -> Sequence[FoundMachine]:
+        """Return the machines of this deployment; an ended one is there until it is deleted."""
+        prefix = prefix_of(self._tag)
+        jobs = await self._call("GET", ["jobs"], prefix=prefix, meta="true")
+        return await self._told([one for one in jobs or () if is_machine(one, self._tag)], prefix)
+
+    async def describe(self, name: str) -> FoundMachine | None:
+        """Return a machine by name; None: it is not there."""
+        number = id_of(self._tag, name)
+        job = await self._call("GET", ["job", number])
+        if job is None or not is_machine(job, self._tag):
+            return None
+        (found,) = await self._told([job], number)
+        return found
+
+    async def create(self, wanted: WantedMachine) -> FoundMachine:
+        """Register a job, unless there is one; report what ends at once."""
+        check_options(wanted.options)
+        connect = self._settings.nomad_connect
+        if connect is None:
+            raise ProviderError(
+                "the setting nomad_connect is missing: nodes must know the api's address"
+            )
+        if await self.describe(wanted.name) is None:
+            job = job_of(wanted, connect, self._settings, tag=self._tag)
+            token = "" if wanted.credential is None else wanted.credential.token
+            path = token_path(job["ID"])
+            variable = {"Path": path, "Items": {KEY: token}}
+            await self._call("PUT", ["var", *path.split("/")], variable)
+            body = {"Job": job, "EnforceIndex": True, "JobModifyIndex": 0}
+            try:
+                await self._call("PUT", ["jobs"], body)
+            except ProviderError:
+                if await self.describe(wanted.name) is None:  # nobody else has registered it
+                    raise
+        return await self._begun(wanted.name)
+
+    async def delete(self, name: str) -> None:
+        """Stop and remove the job of a name, with its token."""
+        number = id_of(self._tag, name)
+        job = await self._call("GET", ["job", number])
+        if job is not None and is_machine(job, self._tag):
+            await self._call("DELETE", ["job", number], purge="true")
+        await self._call("DELETE", ["var", *token_path(number).split("/")])
+
+    async def close(self) -> None:
+        """Take no more calls; the next one begins anew."""
+        client, self._client = self._client, None
+        if client is not None:
+            client.close()
+
+    async def _begun(self, name: str) -> FoundMachine:
+        """Return a machine once its worker runs, no node has room, or after a while."""
+        return await until_begun(
+            lambda: self.describe(name), lambda found: not found.waits,
+            BEGUN_S, LOOK_S, "the job was removed",
+        )  # fmt: skip
+
+    async def _told(
+        self, jobs: Sequence[Mapping[str, Any]], prefix: str
+    ) -> Sequence[FoundMachine]:
+        """Return what jobs say of their machines; asks once for all that wait or have ended."""
+        unplaced: dict[str, str] = {}
+        last: dict[str, str] = {}
+        if any(one["Status"] == "pending" for one in jobs):
+            told = await self._call(
+                "GET", ["evaluations"],
+                filter=f'Status == "blocked" and JobID contains "{prefix}"',
+            )  # fmt: skip
+            unplaced = {str(one["JobID"]): why_unplaced(one) for one in told or ()}
+        if any(one["Status"] == "dead" for one in jobs):
+            told = await self._call(
+                "GET", ["allocations"], task_states="true", resources="false",
+                filter=f'JobID contains "{prefix}"',
+            )  # fmt: skip
+            last = {str(one["JobID"]): _last_words(one) for one in told or ()}
+        return [
+            machine_of(one, unplaced=unplaced.get(one["ID"], ""), last=last.get(one["ID"], ""))
+            for one in jobs
+        ]
+
+    async def _call(
+        self, method: str, path: Sequence[str], body: object = None, /, **query: str
+    ) -> Any:  # noqa: ANN401 (a document of Nomad's)
+        if self._client is None:
+            try:
+                self._client = NomadClient(self._settings)
+            except WeftError as error:
+                raise ProviderError(str(error)) from None
+        return await _asked(self._client.call(method, path, body, **query))
+
+
+def _last_words(allocation: Mapping[str, Any]) -> str:
+    """Return where a task ran and what Nomad says of its end."""
+    tasks = [*(allocation.get("TaskStates") or {}).values()]
+    said = [
+        str(event.get("DisplayMessage") or "")
+        for task in tasks
+        for event in task.get("Events") or ()
+        if event["Type"] in {"Terminated", "Driver Failure", "Setup Failure", "Killed"}
+    ]
+    where = f"Nomad allocation {allocation['ID'][:8]} on {allocation.get('NodeName') or 'a node'}"
+    return f"{where}: {allocation['ClientStatus']} {' '.join(said[:1])}".strip()
+
+
+async def _asked(call: Awaitable[Found]) -> Found:
+    """Return what Nomad answers. Raise `ProviderError` if it does not, or refuses."""
+    try:
+        return await call
+    except WeftError as error:
+        raise ProviderError(str(error), is_full="quota" in str(error).lower()) from None

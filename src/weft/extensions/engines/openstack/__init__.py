@@ -1,0 +1,5 @@
+"""OpenStack, whose servers are machines of pools."""
+
+from weft.registry.extension import Extension
+
+EXTENSION = Extension(checks="weft.extensions.engines.openstack.checks:check_clouds")

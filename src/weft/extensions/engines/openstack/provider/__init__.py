@@ -1,0 +1,173 @@
+"""The provider `openstack`: servers of a cloud, which start a worker that reaches the api.
+
+A machine is a server with two tags: one of the deployment, one of the deployment and the machine's
+name. Only what has them is ever listed or deleted. Nova filters by tags for everybody.
+
+The credential is read by OpenStack's library from a file or the environment of the driver. Calls
+run in threads, and end by themselves when the cloud does not answer.
+"""
+
+import asyncio
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, ClassVar, Final, TypeVar
+
+from weft.core.pools.pool import Option
+from weft.extensions.engines.openstack.provider.options import check_options, wrong_options
+from weft.extensions.engines.openstack.provider.settings import OpenStackSettings
+from weft.extensions.engines.openstack.provider.user_data import user_data_of
+from weft.ports.provider import FoundMachine, Leftover, ProviderError, ProviderSite, WantedMachine
+
+if TYPE_CHECKING:
+    from weft.extensions.engines.openstack.provider.cloud import Cloud, Server
+
+Found = TypeVar("Found")
+BUILT_S: Final = 10.0
+"""A call that makes a server looks for so long whether the cloud gives it up at once."""
+LOOK_S: Final = 0.5
+THREADS: Final = 8
+NO_HOST: Final = "No valid host"
+
+
+class OpenStackProvider:
+    """The port `Provider` on servers of Nova."""
+
+    wants_credentials: ClassVar = True
+
+    def __init__(self, site: ProviderSite) -> None:
+        self._settings = site.section(OpenStackSettings)
+        self._tag = f"weft-{site.tag}"
+        self._creating: dict[str, asyncio.Lock] = {}
+        self._regions = regions_in(self._settings)
+        self._clouds: dict[str, Cloud] = {}
+        self._threads = ThreadPoolExecutor(THREADS, "openstack")
+        """Of its own: a cloud that does not answer holds up nobody else."""
+
+    @staticmethod
+    def wrong_options(options: Mapping[str, Option]) -> Mapping[str, str]:
+        """Return what is wrong with the options of a pool."""
+        return wrong_options(options)
+
+    async def list(self) -> Sequence[FoundMachine]:
+        """Return the servers of all regions with the deployment's tag."""
+        found = await asyncio.gather(*(self._servers(one, self._tag) for one in self._regions))
+        return [_machine(server) for _, servers in found for server in servers]
+
+    async def describe(self, name: str) -> FoundMachine | None:
+        """Return a server by name; None: it is not there, or goes."""
+        for _, server in await self._named(name):
+            return _machine(server)
+        return None
+
+    async def create(self, wanted: WantedMachine) -> FoundMachine:
+        """Make a server, unless there is one; report what the cloud gives up at once."""
+        check_options(wanted.options)
+        connect = self._settings.openstack_connect
+        if connect is None:
+            raise ProviderError(
+                "the setting openstack_connect is missing: machines must know the api's address"
+            )
+        cloud = self._cloud(wanted.region or self._regions[0])
+        async with self._creating.setdefault(wanted.name, asyncio.Lock()):
+            try:
+                found = await self._named(wanted.name)
+                if found:
+                    server_id = found[0][1].server_id
+                else:
+                    document = user_data_of(wanted, connect)
+                    tags = [self._tag, self._tag_of(wanted.name)]
+                    server_id = await self._called(cloud.create, wanted, tags, document)
+            finally:
+                self._creating.pop(wanted.name, None)
+        return await self._begun(cloud, wanted.name, server_id)
+
+    async def delete(self, name: str) -> None:
+        """Delete all servers of a name."""
+        for cloud, server in await self._named(name):
+            await self._called(cloud.delete, server.server_id, self._tag)
+
+    async def list_leftovers(self, pools: Sequence[Mapping[str, Option]]) -> Sequence[Leftover]:
+        """Return disks, ports and images of the deployment that nothing of it needs."""
+        clouds = [self._cloud(one) for one in self._regions]
+        found = await asyncio.gather(
+            *(self._called(one.leftovers, self._tag, pools) for one in clouds)
+        )
+        return [one for some in found for one in some]
+
+    async def remove_leftover(self, one: Leftover) -> None:
+        """Remove such a thing."""
+        await self._called(self._cloud(one.region).remove, one)
+
+    async def close(self) -> None:
+        """Forget the connections."""
+        clouds = list(self._clouds.values())
+        self._clouds.clear()
+        for one in clouds:
+            await self._called(one.close)
+
+    async def _called(self, call: Callable[..., Found], *given: object) -> Found:
+        return await asyncio.get_running_loop().run_in_executor(self._threads, call, *given)
+
+    async def _begun(self, cloud: "Cloud", name: str, server_id: str) -> FoundMachine:
+        """Return a server when it is built, or after a while. Raise `ProviderError`."""
+        until = asyncio.get_running_loop().time() + BUILT_S
+        while True:
+            server = await self._called(cloud.server, server_id)
+            if server is None:
+                raise ProviderError("the server was deleted while it was being made")
+            if server.fault:
+                raise ProviderError(server.fault, is_full=NO_HOST in server.fault)
+            if server.status != "BUILD" or asyncio.get_running_loop().time() > until:
+                return FoundMachine(name=name, provider_id=server_id)
+            await asyncio.sleep(LOOK_S)
+
+    async def _named(self, name: str) -> "Sequence[tuple[Cloud, Server]]":
+        """Return the servers of a name in all regions."""
+        tag = self._tag_of(name)
+        found = await asyncio.gather(*(self._servers(one, tag) for one in self._regions))
+        return [(cloud, server) for cloud, servers in found for server in servers]
+
+    async def _servers(self, region: str, tag: str) -> "tuple[Cloud, Sequence[Server]]":
+        cloud = self._cloud(region)
+        return cloud, await self._called(cloud.servers, tag)
+
+    def _tag_of(self, name: str) -> str:
+        """Return the tag of one machine; names may have more characters than tags."""
+        return f"weft-{hashlib.sha256(f'{self._tag}/{name}'.encode()).hexdigest()[:40]}"
+
+    def _cloud(self, region: str) -> "Cloud":
+        """Return a region. The library is loaded when it is first needed."""
+        from weft.extensions.engines.openstack.provider.cloud import Cloud  # noqa: PLC0415 (half a second)
+
+        if region not in self._regions:
+            known = ", ".join(self._regions) or "that of the credential"
+            raise ProviderError(
+                f"region {region} is not among openstack_regions ({known}), so its machines "
+                "would not be found"
+            )
+        if region not in self._clouds:
+            self._clouds[region] = Cloud(self._settings, region)
+        return self._clouds[region]
+
+
+def regions_in(settings: OpenStackSettings) -> Sequence[str]:
+    """Return the regions in which machines may be; empty: that of the credential."""
+    named = [one.strip() for one in settings.openstack_regions.split(",")]
+    return [one for one in named if one] or [""]
+
+
+def check_regions(settings: OpenStackSettings) -> Sequence[str]:
+    """Return what each region says of the credential. Raise `ProviderError`."""
+    from weft.extensions.engines.openstack.provider.cloud import Cloud  # noqa: PLC0415 (half a second)
+
+    found = []
+    for region in regions_in(settings):
+        cloud = Cloud(settings, region)
+        found.append(cloud.check())
+        cloud.close()
+    return found
+
+
+def _machine(server: "Server") -> FoundMachine:
+    return FoundMachine(name=server.name, provider_id=server.server_id, error=server.fault)

@@ -1,0 +1,1 @@
+"""Ray, by its API of jobs."""

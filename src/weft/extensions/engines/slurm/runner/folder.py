@@ -1,0 +1,265 @@
+"""The shared directory: a folder for each attempt, and a file for each array.
+
+    ROOT/weft-b1-j7-a1/  job, limit, script   what runs
+                         work/                where a job runs that names no directory
+                         run/                 who made it runs the attempt
+                         run/started, ended   told by the node: its task, and the exit code
+                         run/used             what the shell says of time that its children used
+                         run/products, ask    what the job left, if it did
+                         out, err             output
+    ROOT/arrays/ID       the names of an array's attempts, a line each
+    ROOT/arrays/ID.sh    what Slurm starts
+    ROOT/arrays/ID.job   its number in Slurm, once that is known
+
+It must not ask Slurm.
+"""
+
+import errno
+import os
+import re
+import shutil
+import stat
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from weft.extensions.engines.slurm.runner.scripts import ASK, PRODUCTS, WORK, array_script
+from weft.plugins.runners.remote.outputs import live_bytes, pieces_of, rest_of
+from weft.ports.executor import ExecutorLimits
+from weft.ports.log_store import Stored
+from weft.wire.log_format import STDERR, STDOUT, Piece
+
+ARRAYS: Final = "arrays"
+MARKS: Final = (
+    "started", "ended", "used", "late", "stopped", "termed", "missing", "nowhere",
+)  # fmt: skip
+"""Files of the directory `run` that tell something by their age or text."""
+_BEGAN: Final = re.compile(r"(\d+) (\d+) ?(\S*)\s*", re.ASCII)
+_OVER: Final = re.compile(r"(\d{0,3})\s*", re.ASCII)
+LEFT: Final = frozenset({PRODUCTS, ASK})
+"""Files there that the job may write."""
+STREAMS: Final[Mapping[str, int]] = {"out": STDOUT, "err": STDERR}
+MARK_BYTES_MAX: Final = 200
+"""A mark that a node writes is shorter; jobs can write there, too."""
+_TIME: Final = re.compile(r"(\d{1,9})m(\d{1,9}(?:\.\d+)?)s", re.ASCII)
+_FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+@dataclass(frozen=True)
+class Marks:
+    """What the files of an attempt tell."""
+
+    began_s_ago: float | None
+    """When a node took it, as the file system dates it."""
+    task: tuple[int, int] | None
+    """The array and index of the task that took it; None: no node did."""
+    node: str
+    ended_s_ago: float | None
+    exit_code: int | None
+    """None: it has not ended, or nobody could say so."""
+    is_late: bool
+    """It reached its time limit."""
+    is_stopped: bool
+    """The gateway asked it to end."""
+    is_termed: bool
+    """Somebody did: the gateway, Slurm or a person."""
+    trouble: str
+    """Why it was not started: `missing` (program) or `nowhere` (directory); empty: it was."""
+    left: frozenset[str] = frozenset()
+    """Which of `LEFT` are there."""
+    cpu_ms: int = 0
+    """Time of processors that it used."""
+
+
+class SlurmFolder:
+    """The files of one gateway; those of another have another root."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def prepare(self) -> None:
+        """Make the directories, for this account alone."""
+        (self.root / ARRAYS).mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    def put(self, name: str, files: Mapping[str, str]) -> None:
+        """Write the files of an attempt; those that are run are executable."""
+        folder = self.root / name
+        folder.mkdir(mode=0o700, exist_ok=True)
+        (folder / WORK).mkdir(exist_ok=True)
+        for file, text in files.items():
+            self._write(folder / file, text, mode=0o700)
+
+    def names(self) -> list[str]:
+        """Return the attempts that were given, and not forgotten."""
+        return sorted(name for names in self.arrays().values() for name in names if self.has(name))
+
+    def has(self, name: str) -> bool:
+        """Return whether an attempt has a folder."""
+        return (self.root / name).is_dir()
+
+    def add_array(self, array: str, names: Sequence[str]) -> str:
+        """Write the list and the script of an array, before it is submitted; return the script."""
+        path = self.root / ARRAYS / array
+        self._write(path, "".join(f"{name}\n" for name in names))
+        script = path.with_suffix(".sh")
+        self._write(script, array_script(str(self.root), str(path)), mode=0o700)
+        return str(script)
+
+    def number_array(self, array: str, number: int) -> None:
+        """Note the number that Slurm gave."""
+        self._write(self.root / ARRAYS / f"{array}.job", str(number))
+
+    def remove_array(self, array: str) -> None:
+        """Forget an array: a task of it that begins later finds nothing to do."""
+        for name in (array, f"{array}.sh", f"{array}.job"):
+            (self.root / ARRAYS / name).unlink(missing_ok=True)
+
+    def arrays(self) -> dict[str, list[str]]:
+        """Return the names of each array."""
+        return {path.name: path.read_text().split() for path in self._lists()}
+
+    def number_of(self, array: str) -> int | None:
+        """Return an array's number; None: no answer of Slurm's was noted."""
+        path = self.root / ARRAYS / f"{array}.job"
+        return int(path.read_text()) if path.exists() else None
+
+    def take(self, name: str) -> bool:
+        """Take an attempt so that no node can begin it; return whether none had."""
+        try:
+            (self.root / name / "run").mkdir()
+        except FileExistsError:
+            return False
+        except FileNotFoundError:
+            return True
+        self._write(self.root / name / "run" / "ended", "")
+        return True
+
+    def mark_stopped(self, name: str) -> None:
+        """Note that an attempt, which a node has begun, is asked to end."""
+        (self.root / name / "run" / "stopped").touch()
+
+    def marks(self, name: str) -> Marks:
+        """Read the files of an attempt."""
+        ages: dict[str, float] = {}
+        texts: dict[str, str] = {}
+        # Most attempts have one of them: a list costs a quarter of asking for each.
+        with suppress(FileNotFoundError), os.scandir(self.root / name / "run") as files:
+            for file in files:
+                if file.name in LEFT and file.is_file(follow_symlinks=False):
+                    ages[file.name] = 0.0
+                elif file.name in MARKS and (mark := _opened(Path(file.path))) is not None:
+                    with mark:
+                        text = mark.read(MARK_BYTES_MAX).decode(errors="replace")
+                        age_s = time.time() - os.fstat(mark.fileno()).st_mtime
+                    ages[file.name], texts[file.name] = max(0.0, age_s), text
+        return marks_of(ages, texts)
+
+    def grown(self, name: str, stored: Stored, limits: ExecutorLimits) -> list[Piece]:
+        """Return what the files of an attempt have more than is stored."""
+        pieces = []
+        for file, stream in STREAMS.items():
+            has = stored.of(stream)
+            with suppress(OSError):  # what cannot be read now comes later
+                if (opened := _opened(self.root / name / file)) is not None:
+                    with opened:
+                        more = min(_size(opened) - has.written, live_bytes(has, limits))
+                        if more > 0:
+                            pieces += pieces_of(stream, _read(opened, has.written, more))
+        return pieces
+
+    def output(self, name: str, stored: Stored, limits: ExecutorLimits) -> list[Piece]:
+        """Return the rest of each stream: its beginning and its end, if it is too long."""
+        pieces = []
+        for file, stream in STREAMS.items():
+            if (opened := _opened(self.root / name / file)) is None:
+                continue
+            with opened:
+                rest = rest_of(_size(opened), stored.of(stream), limits)
+                (start, stop), cut, (tail, end) = rest
+                head = _read(opened, start, stop - start)
+                pieces += pieces_of(stream, head, cut, _read(opened, tail, end - tail))
+        return pieces
+
+    def left(self, name: str, file: str, bytes_max: int) -> bytes:
+        """Return a file that a job left, or a byte more than it may have."""
+        opened = _opened(self.root / name / "run" / file)
+        if opened is None:
+            return b""
+        with opened:
+            return opened.read(bytes_max + 1)
+
+    def forget(self, name: str) -> None:
+        """Remove an attempt's folder."""
+        shutil.rmtree(self.root / name, ignore_errors=True)
+
+    def _lists(self) -> list[Path]:
+        return [
+            one
+            for one in (self.root / ARRAYS).iterdir()
+            if one.suffix == "" and one.name[0] != "."
+        ]
+
+    def _write(self, path: Path, text: str, *, mode: int = 0o600) -> None:
+        temporary = path.with_name(f".{path.name}")
+        temporary.write_text(text)
+        temporary.chmod(mode)
+        temporary.replace(path)
+
+
+def _opened(path: Path) -> BinaryIO | None:
+    """Open what a job may have written; None: it is no file. A link would show the job what this
+    host alone can read, and whoever opens a pipe waits for ever.
+    """
+    try:
+        descriptor = os.open(path, _FLAGS)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        if error.errno in {errno.ELOOP, errno.ENXIO}:
+            return None
+        raise
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        return None
+    return os.fdopen(descriptor, "rb")
+
+
+def _size(file: BinaryIO) -> int:
+    return os.fstat(file.fileno()).st_size
+
+
+def _read(file: BinaryIO, start: int, size: int) -> bytes:
+    file.seek(start)
+    return file.read(max(0, size))
+
+
+def marks_of(ages: Mapping[str, float], texts: Mapping[str, str]) -> Marks:
+    """Return what files tell by their ages in seconds, and what is in them, as far as it is what
+    nodes write. Clocks of file servers may be ahead: then they are of now.
+    """
+    began, over = (
+        _BEGAN.fullmatch(texts.get("started", "")),
+        _OVER.fullmatch(texts.get("ended", "")),
+    )
+    return Marks(
+        began_s_ago=ages.get("started"),
+        task=None if began is None else (int(began[1]), int(began[2])),
+        node="" if began is None else began[3],
+        ended_s_ago=None if over is None else ages.get("ended"),
+        exit_code=None if over is None or not over[1] else int(over[1]),
+        is_late="late" in ages,
+        is_stopped="stopped" in ages,
+        is_termed="termed" in ages,
+        trouble=next((one for one in ("missing", "nowhere") if one in ages), ""),
+        left=LEFT.intersection(ages),
+        cpu_ms=_cpu_ms(texts.get("used", "")),
+    )
+
+
+def _cpu_ms(times: str) -> int:
+    """Return what the children of a shell used, by the second line of its `times`."""
+    spent = _TIME.findall(times.partition("\n")[2])
+    return int(sum(60_000 * int(minutes) + 1000 * float(seconds) for minutes, seconds in spent))

@@ -1,0 +1,65 @@
+"""Where Slurm's commands run: on this host. `login.py` has the other way."""
+
+import asyncio
+import os
+from collections.abc import Sequence
+from typing import Protocol
+
+from weft.core.errors import Unavailable
+from weft.extensions.engines.slurm.runner.settings import SlurmSettings
+from weft.plugins.runners.remote.ssh import Answer
+
+
+class Shell(Protocol):
+    """Runs commands; raises `Unavailable` if one cannot be asked or does not answer in time."""
+
+    async def run(self, words: Sequence[str], said: str = "") -> Answer:
+        """Run a command with this on its standard input."""
+
+    def close(self) -> None:
+        """Let go of what is held open; a later command opens it again."""
+
+
+class LocalShell:
+    """Commands of this host."""
+
+    def __init__(self, settings: SlurmSettings) -> None:
+        self._answer_s = settings.slurm_answer_s
+        self._environment = {**os.environ}
+        if settings.slurm_conf is not None:
+            self._environment["SLURM_CONF"] = str(settings.slurm_conf)
+
+    async def run(self, words: Sequence[str], said: str = "") -> Answer:
+        """Run a command, and read its whole answer."""
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *words, env=self._environment,
+                # To write nothing fails, too, to a command that has ended by then.
+                stdin=asyncio.subprocess.PIPE if said else asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+            )  # fmt: skip
+        except FileNotFoundError as error:
+            raise Unavailable(
+                f"there is no {words[0]} on this host",
+                hint="Run the gateway where Slurm's commands are installed, or set `slurm_login`.",
+            ) from error
+        try:
+            async with asyncio.timeout(self._answer_s):
+                out, error_text = await process.communicate(said.encode() or None)
+        except TimeoutError as error:
+            raise Unavailable(
+                f"{words[0]} has not answered within {self._answer_s:g} s",
+                hint="The gateway asks again by itself; look with `scontrol ping`.",
+            ) from error
+        finally:
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
+        return Answer(
+            process.returncode or 0,
+            out.decode(errors="replace"),
+            error_text.decode(errors="replace"),
+        )
+
+    def close(self) -> None:
+        """Do nothing: each command is its own process."""

@@ -1,0 +1,42 @@
+"""What an extension of any kind registers, beside the plug-ins of ports.
+
+Each part is read by the role that uses it, and loaded when it does: the package of an extension
+imports nothing of its own, so that a command or a role that does not use it pays nothing.
+"""
+
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from typing import Any, Final, NamedTuple
+
+BUILT_IN: Final = ("engines.kubernetes", "engines.openstack", "engines.ssh")
+"""The extensions that register more than plug-ins, below `weft/extensions/`: one entry each."""
+
+
+class Command(NamedTuple):
+    """A command of `weft`."""
+
+    place: str
+    """`module:function`, imported when the command runs."""
+    sentence: str
+    """In the list of commands."""
+
+
+class Extension(NamedTuple):
+    """The parts of an extension."""
+
+    commands: Mapping[str, Command] = {}
+    """Of the command line, by name."""
+    checks: str = ""
+    """`module:function` of what `weft doctor` asks: from `Settings` to `Finding`s."""
+
+
+def built_in() -> Iterator[Extension]:
+    """Yield what weft brings."""
+    for name in BUILT_IN:
+        yield import_module(f"weft.extensions.{name}").EXTENSION
+
+
+def loaded(place: str) -> Any:  # noqa: ANN401 (whatever stands there)
+    """Return what a `module:name` names."""
+    module, _, name = place.partition(":")
+    return getattr(import_module(module), name)

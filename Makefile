@@ -4,7 +4,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 BIN := .venv/bin
 JOBS ?= 2
-BENCHES := processes statemachine submit latency idle groups functions
+BENCHES := processes statemachine submit latency functions
 
 .PHONY: help setup demo demo-snow test coverage test-full test-faults test-engines fmt lint types arch audit bench pictures verify errors reference snapshot check clean
 

@@ -14,6 +14,14 @@ from weft.cli.commands.bench import print_result, progress_of
 from weft.cli.terminal.screen import print_json, print_table
 
 BENCHES: Mapping[str, str] = {
+    "arrays": "1,000,000 jobs of one array, beside INSERT ... SELECT of bare rows",
+    "hail": "100,000 jobs of Hail's client, beside the same client with a stub",
+    "groups": "claims and completions with 1, 3 and 6 groups per job",
+    "huge": "reading a batch of 16,000,000 jobs, beside one of 1,000",
+    "dag": "a scatter of 100,000 jobs and a gather, beside one UPDATE",
+    "cancel": "cancel of 1,000,000 jobs that run, and the batch behind them",
+    "simulate": "three months of a recorded workload, beside real time",
+    "idle": "a minute without work: statements, time, memory",
     "commands": "signals to a running job while its agent is busy, beside none else",
     "commit": "commit of 1,000,000 jobs, beside one of 1,000",
     "writers": "four processes completing jobs of one group, beside four groups",
@@ -75,7 +83,7 @@ def main(words: Sequence[str] | None = None) -> int:
         return 0
     plan = BenchPlan(
         scale=options.scale, jobs=options.jobs, rounds=options.rounds,
-        directory=options.dir, part=options.part,
+        directory=options.dir, part=options.part, trace=options.trace,
     )  # fmt: skip
     with progress_of(options.name, lines=options.json) as progress:
         result = run_bench(options.name, plan, progress, package="benches")
@@ -90,6 +98,7 @@ def _options(words: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, help="number of jobs, instead of the default")
     parser.add_argument("--rounds", type=int, help="number of rounds, instead of the default")
     parser.add_argument("--dir", type=Path, help="where the throw-away home is made")
+    parser.add_argument("--trace", type=Path, help="a recorded workload (SWF) for `simulate`")
     parser.add_argument("--part", help="only this part of a bench that has parts")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     options = parser.parse_args(words)

@@ -21,15 +21,15 @@ from weft.bench.figures import Headline, document_of, ratio_of
 from weft.bench.plan import BenchPlan, BenchProgress
 from weft.bench.throwaway import throwaway_home
 from weft.core.attempt_key import AttemptKey
-from weft.plugins.log_stores.files.writer import FileLogWriter
-from weft.plugins.runners.remote import RemoteRunner
-from weft.plugins.runners.remote.handles import Handles
-from weft.plugins.runners.remote.ssh import Answer
 from weft.extensions.engines.slurm.runner.commands import SlurmCommands
 from weft.extensions.engines.slurm.runner.engine import SlurmEngine
 from weft.extensions.engines.slurm.runner.files import SharedFiles
 from weft.extensions.engines.slurm.runner.folder import SlurmFolder
 from weft.extensions.engines.slurm.runner.settings import SlurmSettings
+from weft.plugins.log_stores.files.writer import FileLogWriter
+from weft.plugins.runners.remote import RemoteRunner
+from weft.plugins.runners.remote.handles import Handles
+from weft.plugins.runners.remote.ssh import Answer
 from weft.ports.executor import ExecutorLimits
 from weft.ports.runner import Assignment
 from weft.wire.spec import JobSpec

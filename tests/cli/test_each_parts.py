@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.cli.each.feed import NAME_CHARS, _refused_jobs, name_of
-from weft.cli.each.ledger import FAILURES_SHOWN, WINDOW_JOBS, Ledger
-from weft.cli.each.slots import Slots
 from weft.core.errors import FieldError, InvalidDocument
 from weft.core.text.texts import wrong_name
+from weft.extensions.each.parts.feed import NAME_CHARS, _refused_jobs, name_of
+from weft.extensions.each.parts.ledger import FAILURES_SHOWN, WINDOW_JOBS, Ledger
+from weft.extensions.each.parts.slots import Slots
 
 
 def ended(job_id: int, state: str = "success") -> dict[str, Any]:

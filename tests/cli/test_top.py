@@ -3,8 +3,8 @@
 import pytest
 from rich.console import Console
 
-from weft.cli.commands.top import SPARE, _render
 from weft.cli.terminal.columns import GAP, fit_columns
+from weft.extensions.top.command import SPARE, _render
 
 NEEDS = {
     "Batch": 3,

@@ -3,14 +3,14 @@
 import pytest
 from rich.console import Console
 
-from weft.cli.top.actions import KEYS, action_of
-from weft.cli.top.cells import worker_cells
-from weft.cli.top.drawing import HINTS, draw, help_lines
-from weft.cli.top.keys import KeyParser
-from weft.cli.top.lists import BATCHES, log_lines, root
-from weft.cli.top.search import Search
-from weft.cli.top.state import Row, Screen, View
 from weft.core.access.rights import RIGHTS_OF, UserRole
+from weft.extensions.top.screen.actions import KEYS, action_of
+from weft.extensions.top.screen.cells import worker_cells
+from weft.extensions.top.screen.drawing import HINTS, draw, help_lines
+from weft.extensions.top.screen.keys import KeyParser
+from weft.extensions.top.screen.lists import BATCHES, log_lines, root
+from weft.extensions.top.screen.search import Search
+from weft.extensions.top.screen.state import Row, Screen, View
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 import pytest
 
-from weft.core.each.halt import Halt, parse_halt
+from weft.extensions.each.rules.halt import Halt, parse_halt
 
 
 @pytest.mark.parametrize("text", ["now,fail=1", "soon,success=20", "now,done=3", "soon,fail=10%"])

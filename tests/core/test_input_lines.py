@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.core.each.input_lines import LINE_BYTES_MAX, CommandTemplate, LineSplitter
+from weft.extensions.each.rules.input_lines import LINE_BYTES_MAX, CommandTemplate, LineSplitter
 
 
 def split(data: bytes, cuts: list[int], separator: bytes | None = None) -> list[tuple[int, bytes]]:

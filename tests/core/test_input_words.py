@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.core.each.input_lines import LINE_BYTES_MAX
-from weft.core.each.input_words import WordSplitter, WordTemplate
+from weft.extensions.each.rules.input_lines import LINE_BYTES_MAX
+from weft.extensions.each.rules.input_words import WordSplitter, WordTemplate
 
 TEXTS = st.lists(st.sampled_from([b"a", b"b", b" ", b"\t", b"\n", b"'", b'"', b"\\", b"\f"]))
 

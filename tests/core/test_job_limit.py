@@ -1,6 +1,6 @@
 import pytest
 
-from weft.core.each.job_limit import parse_job_limit
+from weft.extensions.each.rules.job_limit import parse_job_limit
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from simulator.traces import job, pool
 from weft.core.pools import Pool
 from weft.core.swf import TraceJob
-from weft.simulator import (
+from weft.extensions.simulator.model import (
     MachineTime,
     Options,
     QueueLimits,

@@ -3,8 +3,7 @@
 import pytest
 
 from simulator.traces import job, pool, waits
-from weft.settings import load_settings
-from weft.simulator import (
+from weft.extensions.simulator.model import (
     JobNeverStarts,
     Options,
     QueueLimits,
@@ -13,7 +12,8 @@ from weft.simulator import (
     run_fifo,
     run_pool,
 )
-from weft.simulator.figures import equal_cpu_m, figures_of, users_of
+from weft.extensions.simulator.model.figures import equal_cpu_m, figures_of, users_of
+from weft.settings import load_settings
 
 AT_ONCE = Options(boot_s=0)
 BLOCKED = [job(0, 100, 3), job(10, 100, 4), job(20, 50, 1, user=2), job(30, 200, 1, user=2)]

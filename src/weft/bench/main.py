@@ -13,16 +13,8 @@ BENCHES: Mapping[str, str] = {
     "processes": "20,000 small processes, beside xargs",
     "statemachine": "claims and completions in SQL, beside a bare queue",
     "submit": "200,000 jobs over HTTP, beside COPY of bare rows",
-    "arrays": "1,000,000 jobs of one array, beside INSERT ... SELECT of bare rows",
-    "hail": "100,000 jobs of Hail's client, beside the same client with a stub",
     "latency": "submission to first instruction, beside subprocess.run",
-    "groups": "claims and completions with 1, 3 and 6 groups per job",
-    "huge": "reading a batch of 16,000,000 jobs, beside one of 1,000",
-    "dag": "a scatter of 100,000 jobs and a gather, beside one UPDATE",
-    "cancel": "cancel of 1,000,000 jobs that run, and the batch behind them",
     "functions": "50,000 calls of a function, beside ProcessPoolExecutor and Ray",
-    "simulate": "three months of a recorded workload, beside real time",
-    "idle": "a minute without work: statements, time, memory",
 }
 """Name of the module that measures it, with dashes, and what it asks."""
 

@@ -5,9 +5,10 @@ import os
 import sys
 from collections.abc import Mapping
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from weft import __version__
+from weft.registry.extension import built_in
 
 if TYPE_CHECKING:
     from cyclopts import App
@@ -21,14 +22,13 @@ COMPLETE = "--complete"
 """What the scripts of `weft completion` ask at each Tab. It stands on no page of help."""
 INTERRUPTED = 130
 BROKEN_PIPE = 141
-COMMANDS = {
+_OWN_COMMANDS = {
     "up": ("weft.cli.commands.up:up", "Start weft on this machine, with its own PostgreSQL."),
     "down": ("weft.cli.commands.down:down", "Stop the weft server of this home."),
     "run": (
         "weft.cli.commands.run:run",
         "Run one command as a job, with its output and exit code.",
     ),
-    "each": ("weft.cli.commands.each:each", "Run a command once for each line of input."),
     "submit": (
         "weft.cli.commands.submit:submit",
         "Submit the jobs in a file, and print the batch's id.",
@@ -99,7 +99,6 @@ COMMANDS = {
         "weft.cli.commands.block:block",
         "Inside a job: say what it waits for, and exit with 75.",
     ),
-    "top": ("weft.cli.commands.top:top", "Show workers and batches, live."),
     "minutes": (
         "weft.cli.commands.minutes:minutes",
         "Show how many jobs waited, ran and ended in the last hour.",
@@ -140,10 +139,6 @@ COMMANDS = {
         "Submit batches at the times of cron expressions.",
     ),
     "pool": ("weft.cli.commands.pool:app", "Show and change pools of workers."),
-    "simulate": (
-        "weft.cli.commands.simulate:simulate",
-        "Run a recorded workload on a pool, in virtual time.",
-    ),
     "app": (
         "weft.cli.commands.app:app",
         "Add, list and remove applications, which jobs run.",
@@ -256,6 +251,10 @@ COMMANDS = {
         "Run a worker, or list, cordon and drain workers.",
     ),
 }
+COMMANDS: Final[Mapping[str, tuple[str, str]]] = _OWN_COMMANDS | {
+    name: command for one in built_in() for name, command in one.commands.items()
+}
+"""By name: `module:function`, and the sentence in the list."""
 """The function of each command and its line in `weft --help`, which must not import them all."""
 
 

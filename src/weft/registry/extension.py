@@ -8,7 +8,9 @@ from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import Any, Final, NamedTuple
 
-BUILT_IN: Final = ("engines.kubernetes", "engines.openstack", "engines.ssh")
+BUILT_IN: Final = (
+    "each", "engines.kubernetes", "engines.openstack", "engines.ssh", "simulator", "top",
+)  # fmt: skip
 """The extensions that register more than plug-ins, below `weft/extensions/`: one entry each."""
 
 

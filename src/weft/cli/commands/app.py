@@ -1,7 +1,8 @@
 """`weft app`: applications, which jobs run with parameters."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 from cyclopts import App, Parameter
 
@@ -10,8 +11,8 @@ from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json, print_table
-from weft.cli.top.state import Document
 
+Document = Mapping[str, Any]  # of JSON
 app = App(
     name="app",
     help="Add, list, show and remove applications, which jobs run with parameters.\n\n"

@@ -30,7 +30,6 @@ def bench(
     jobs: int | None = None,
     rounds: int | None = None,
     directory: Annotated[Path | None, Parameter(name="--dir")] = None,
-    trace: Path | None = None,
     shared: Local = LOCAL,
 ) -> int:
     """Measure weft and a reference in turns, on a throw-away server.
@@ -43,7 +42,6 @@ def bench(
         jobs: Number of jobs, instead of the default.
         rounds: Number of rounds, instead of the default.
         directory: Where the throw-away home is made (default: /var/tmp).
-        trace: Recorded workload (SWF) for `simulate`, instead of one that is made up.
         shared: Options of every command.
     """
     from weft.bench.main import BENCHES, run_bench  # noqa: PLC0415 (heavy: the server's side)
@@ -58,7 +56,7 @@ def bench(
             detail=f"The benches are {', '.join(BENCHES)}.",
             hint="`weft bench` lists the benches and what they measure.",
         )
-    plan = BenchPlan(scale=scale, jobs=jobs, rounds=rounds, directory=directory, trace=trace)
+    plan = BenchPlan(scale=scale, jobs=jobs, rounds=rounds, directory=directory)
     with progress_of(name, lines=shared.json) as progress:
         result = run_bench(name, plan, progress)
     (print_json if shared.json else print_result)(result)

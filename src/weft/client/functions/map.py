@@ -12,7 +12,7 @@ from weft.client.functions.calls import Call, Calls
 from weft.client.functions.futures import Link, WeftFuture
 from weft.client.functions.pickles import Function, pickle_each
 from weft.client.objects.loop_thread import waits_for_itself
-from weft.core.each.chunk_size import ChunkSizes
+from weft.core.chunk_size import ChunkSizes
 
 CHUNK_BYTES: Final = 256 << 10
 CUT_AT_ONCE: Final = 500

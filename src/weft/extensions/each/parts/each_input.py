@@ -1,0 +1,143 @@
+"""Where the jobs of `weft each` come from: its input, cut as the options say, and the command."""
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from weft.extensions.each.parts.command_line import Words
+from weft.extensions.each.parts.lines import GivenItems, Item, LineReader
+from weft.extensions.each.parts.options import EachOptions
+from weft.extensions.each.parts.packing import (
+    BETWEEN_VALUES,
+    BadInputOption,
+    Packer,
+    columns_of,
+    delimiter_of,
+)
+from weft.extensions.each.rules.input_lines import CommandTemplate, LineSplitter
+from weft.extensions.each.rules.input_words import WordSplitter, WordTemplate
+from weft.extensions.each.rules.job_limit import JobLimit, parse_job_limit
+
+PIECE_ITEMS = 10_000
+XARGS_CHARS = 131_072
+"""How large xargs makes a command by itself."""
+
+
+@dataclass(frozen=True)
+class EachInput:
+    """Lines or values, and the command."""
+
+    words: Words
+    how: EachOptions
+
+    def __post_init__(self) -> None:
+        """Refuse options that contradict each other."""
+        how = self.how
+        if how.null and how.delimiter is not None:
+            raise BadInputOption("-0 and -d both say how items end", hint="Give one of them.")
+        if self.words.lists and how.file is not None:
+            raise BadInputOption(
+                "there are values after ::: and a file of lines", hint="Give one of them."
+            )
+        if how.max_args is not None and how.max_lines is not None:
+            raise BadInputOption("-n and -L both say what a job gets", hint="Give one of them.")
+        if how.xargs and (self.words.lists or how.colsep is not None):
+            raise BadInputOption(
+                "--xargs knows no columns and no values after :::", hint="Leave out --xargs."
+            )
+        if (how.colsep is not None or len(self.words.lists) > 1) and self.packer().is_grouping:
+            raise BadInputOption(
+                "columns cannot be combined with several lines a job",
+                detail="{1} would mean a column and a line.",
+                hint="Leave out -n, -L, -N and -s, or --colsep and all but one :::.",
+            )
+        if how.replace == "":
+            raise BadInputOption("-I needs a text", hint="Write it as -I {} or -I %.")
+
+    def reader(self) -> LineReader | GivenItems:
+        """Return what gives the items."""
+        how = self.how
+        if self.words.lists:
+            return GivenItems(enumerate(self.words.items(), 1))
+        if how.null or how.delimiter is not None:
+            end = b"\0" if how.delimiter is None else delimiter_of(how.delimiter)
+            return LineReader(how.file, LineSplitter(end))
+        splitter = (
+            WordSplitter(whole_lines=how.replace is not None) if how.xargs else LineSplitter()
+        )
+        return LineReader(how.file, splitter, None if how.eof is None else os.fsencode(how.eof))
+
+    def packer(self) -> Packer:
+        """Return what puts items together."""
+        how = self.how
+        if how.xargs:
+            return self._xargs_packer()
+        has_lists = len(self.words.lists) > 1
+        return Packer(
+            per_job=how.max_args or how.max_lines,
+            chars_max=how.max_chars,
+            base_chars=_chars(self.words.command),
+            exits=how.exits,
+            columns=re.compile(BETWEEN_VALUES) if has_lists else columns_of(how.colsep),
+        )
+
+    def _xargs_packer(self) -> Packer:
+        how = self.how
+        replaces = how.replace is not None
+        by_item = how.null or how.delimiter is not None
+        return Packer(
+            per_job=1 if replaces else how.max_args or (how.max_lines if by_item else None),
+            lines_per_job=None if replaces or by_item else how.max_lines,
+            chars_max=how.max_chars or XARGS_CHARS,
+            base_chars=_chars(self.words.command),
+            exits=how.exits or replaces or how.max_lines is not None,
+            measures=(lambda values: _chars(self.template().render(values, 0)))
+            if replaces
+            else None,
+            stops=True,
+            runs_empty=not (replaces or how.no_run_if_empty),
+        )
+
+    def template(self) -> CommandTemplate | WordTemplate:
+        """Return the command with its places for values."""
+        if self.how.xargs:
+            return WordTemplate(self.words.command, self.how.replace)
+        packer = self.packer()
+        return CommandTemplate(
+            self.words.command,
+            self.how.replace or "{}",
+            has_positions=(
+                packer.is_grouping or packer.columns is not None or bool(self.words.lists)
+            ),
+            repeats=packer.is_grouping,
+        )
+
+    def job_limit(self) -> JobLimit | None:
+        """Return how many jobs run at the same time. Raise `BadInputOption`."""
+        text = self.how.jobs
+        if text is None:
+            return JobLimit(more=1) if self.how.xargs else None
+        try:
+            return parse_job_limit(text)
+        except ValueError:
+            raise BadInputOption(
+                f"-j {text!r} is not a number of jobs",
+                detail="It is how many jobs run at the same time.",
+                hint="Write 4, 50% (of the cores), +1 or -1 (more or fewer), or 0 (no limit).",
+            ) from None
+
+
+def _chars(words: Sequence[str]) -> int:
+    """Return the bytes of a command, each word with its end."""
+    return sum(len(os.fsencode(word)) + 1 for word in words)
+
+
+async def read_whole(reader: LineReader | GivenItems, packer: Packer) -> tuple[GivenItems, int]:
+    """Return the items of the whole input, and the number of their jobs."""
+    items: list[Item] = []
+    reader.start()
+    while some := await reader.take(PIECE_ITEMS):
+        items += some
+    n_jobs = sum(1 for _ in packer.feed(items)) + sum(1 for _ in packer.finish())
+    return GivenItems(items, reader.wrong), n_jobs

@@ -1,0 +1,210 @@
+"""From lines to jobs: one update of the batch, in one request, for each set of lines read."""
+
+import asyncio
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from weft.cli.input.option_names import option_of
+from weft.cli.terminal.plain import one_line
+from weft.client.api import Api
+from weft.core.errors import InvalidDocument
+from weft.extensions.each.parts.any_bytes import portable
+from weft.extensions.each.parts.ledger import Ledger
+from weft.extensions.each.parts.lines import GivenItems, Item, LineReader
+from weft.extensions.each.parts.packing import Pack, Packer
+from weft.extensions.each.parts.records import Submitted
+from weft.extensions.each.rules.input_lines import CommandTemplate
+from weft.extensions.each.rules.input_words import WordTemplate
+
+PIECE_JOBS = 1_000
+NAME_CHARS = 200
+SHOWN_CHARS = 120
+DIGEST_CHARS = 12
+SETTLE_S = 5.0
+_JOB_POINTER = re.compile(r"/jobs/([0-9]+)(?:/.*)?")
+
+
+class FeedJob(NamedTuple):
+    """One job that is not submitted yet."""
+
+    number: int
+    """Of its line."""
+    shown: str
+    """The line, as it is shown."""
+    document: dict[str, Any]
+    submitted: Submitted
+    slot: int = 1
+
+
+@dataclass
+class JobFeed:
+    """Submits jobs while there is room for their results."""
+
+    client: Api
+    reader: LineReader | GivenItems
+    packer: Packer
+    ledger: Ledger
+    template: CommandTemplate | WordTemplate
+    batch: Mapping[str, Any]
+    """Fields of the batch document, without jobs."""
+    job_fields: Mapping[str, Any]
+    """Fields that all jobs share."""
+    request_fields: Mapping[str, Any]
+    """Fields of every request beside its jobs."""
+    delay_s: float = 0.0
+    """Pause between submissions of single jobs."""
+    on_submit: Callable[[Sequence[str]], None] | None = None
+    """Called with the command of each job that was submitted."""
+    keeps_details: bool = False
+    """Whether the ledger needs commands and values."""
+    done_before: Counter[str] = field(default_factory=Counter)
+    """Names of jobs that need not run again, and the number of each."""
+    batch_id: int | None = None
+    _is_over: bool = False
+    """Whether nothing more may become a job."""
+    _creation: "asyncio.Task[None] | None" = None
+
+    async def run(self) -> None:
+        """Submit all lines. The batch is made by the first request that has jobs."""
+        while not self._is_over and await self._has_room() and (items := await self._take()):
+            await self._submit_packs(self.packer.feed(items))
+        if not self._is_over and await self._has_room():
+            await self._submit_packs(self.packer.finish(is_cut=self.reader.wrong is not None))
+        if self.reader.wrong is not None:
+            self.ledger.note_unsubmitted("the input ends early", self.reader.wrong)
+        self.ledger.is_input_done = True
+        self.ledger.changed.set()
+
+    async def _has_room(self) -> bool:
+        """Wait until a job may be submitted; return False if the run stops before."""
+        while self.ledger.n_free <= 0 and not self.ledger.halted.is_set():
+            self.ledger.room.clear()
+            await self.ledger.room.wait()
+        return not self.ledger.halted.is_set()
+
+    async def _take(self) -> Sequence[Item]:
+        """Return the next items; none at the end of the input, and when the run stops early."""
+        taking = asyncio.ensure_future(self.reader.take(self._n_wanted))
+        halted = asyncio.ensure_future(self.ledger.halted.wait())
+        try:
+            await asyncio.wait({taking, halted}, return_when=asyncio.FIRST_COMPLETED)
+            return () if self.ledger.halted.is_set() else taking.result()
+        finally:
+            taking.cancel()
+            halted.cancel()
+
+    @property
+    def _n_wanted(self) -> int:
+        """Return how many items to take at once."""
+        return 1 if self.delay_s else min(PIECE_JOBS, self.ledger.n_free)
+
+    async def _submit_packs(self, packs: Iterable[Pack]) -> None:
+        jobs: list[FeedJob] = []
+        for pack in packs:
+            if (job := self._job(pack)) is not None:
+                jobs.append(job)
+            if pack.stops:
+                self._is_over = True
+                break
+        if not jobs:
+            return
+        if self.delay_s and self.ledger.n_submitted:
+            await asyncio.sleep(self.delay_s)
+        await self._submit(jobs)
+
+    async def _submit(self, jobs: list[FeedJob]) -> None:
+        """Submit these jobs. A line that the server refuses fails; the others run."""
+        while jobs:
+            try:
+                await self._send(jobs)
+            except InvalidDocument as error:
+                refused = _refused_jobs(error)
+                if not refused or (len(refused) == len(jobs) and self.batch_id is None):
+                    raise  # the error concerns the whole request
+                for index, why in refused.items():
+                    job = jobs[index]
+                    self.ledger.note_unsubmitted(f"line {job.number}: {job.shown}", why)
+                if self.ledger.slots is not None:
+                    self.ledger.slots.give_back(jobs[index].slot for index in refused)
+                jobs = [job for index, job in enumerate(jobs) if index not in refused]
+            else:
+                details = [job.submitted for job in jobs] if self.keeps_details else ()
+                slots = [job.slot for job in jobs]
+                self.ledger.note_submitted([job.shown for job in jobs], details, slots)
+                if self.on_submit is not None:
+                    for job in jobs:
+                        self.on_submit(job.submitted.command)
+                return
+
+    async def _send(self, jobs: list[FeedJob]) -> None:
+        request = {"jobs": [job.document for job in jobs], **self.request_fields}
+        if self.batch_id is None:
+            # Shielded: if the batch is created after a stop, it must be cancelled.
+            self._creation = asyncio.create_task(self._create({**self.batch, **request}))
+            await asyncio.shield(self._creation)
+        else:
+            await self.client.create_update(self.batch_id, request)
+
+    async def _create(self, document: Mapping[str, Any]) -> None:
+        self.batch_id = int((await self.client.create_batch(document))["id"])
+
+    async def settle(self) -> None:
+        """After a stop, wait a little for the answer with the batch's id."""
+        if self._creation is not None:
+            await asyncio.wait([self._creation], timeout=SETTLE_S)
+
+    def _job(self, pack: Pack) -> FeedJob | None:
+        """Return the job of a line or of several; `None` if it need not run."""
+        shown = one_line(shown_text(pack.line), width=SHOWN_CHARS)
+        if pack.wrong is not None:
+            self.ledger.note_unsubmitted(f"line {pack.number}: {shown}", pack.wrong)
+            return None
+        name = name_of(pack.line)
+        if self.done_before[name] > 0:
+            self.done_before[name] -= 1
+            self.ledger.n_skipped += 1
+            return None
+        slot = 1 if self.ledger.slots is None else self.ledger.slots.take()
+        command = self.template.render(pack.values, pack.number, slot)
+        document = {"command": portable(command), "name": name, **self.job_fields}
+        return FeedJob(pack.number, shown, document, Submitted(command, pack.values), slot)
+
+
+def shown_text(line: str) -> str:
+    """Return a line for people, with escapes for bytes that are not UTF-8."""
+    return line.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
+def name_of(line: str) -> str:
+    """Return the name of a line's job, by which `--resume` finds it again: the line, if it can
+    be a name.
+
+    A line that is long, empty or not printable is shown as far as it can be, with a digest that
+    tells it apart.
+    """
+    if 0 < len(line) <= NAME_CHARS and line.isprintable():
+        return line
+    digest = hashlib.sha256(line.encode("utf-8", "surrogateescape")).hexdigest()[:DIGEST_CHARS]
+    shown = "".join(c if c.isprintable() else "\ufffd" for c in line[:NAME_CHARS])
+    return f"{shown}… #{digest}"
+
+
+def _refused_jobs(error: InvalidDocument) -> dict[int, str]:
+    """Return the positions of the jobs that an error is about, and why; none if it is about
+    more.
+    """
+    refused: dict[int, str] = {}
+    for one in error.errors:
+        match = _JOB_POINTER.fullmatch(one.pointer)
+        if match is None:
+            return {}
+        option = option_of(one.pointer, "each")
+        about_line = option in {"the command", "the command line"} or option.startswith("word ")
+        refused.setdefault(
+            int(match[1]), one.message if about_line else f"{option}: {one.message}"
+        )
+    return refused

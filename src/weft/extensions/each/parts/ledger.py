@@ -1,0 +1,184 @@
+"""The jobs of `weft each` whose results have not been printed yet."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from weft.cli.terminal.exit_code import FAILED, NO_PROGRAM
+from weft.core.ends.end_words import explain_end
+from weft.extensions.each.parts.records import Submitted
+from weft.extensions.each.parts.slots import Slots
+from weft.extensions.each.rules.halt import Halt
+
+LAST_WORD = 255
+"""A job that ends with it asks for no more jobs, as with xargs."""
+SAID_LAST_WORD = 124
+KILLED = 125
+WINDOW_JOBS = 20_000
+FAILURES_SHOWN = 20
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A line that failed, and why."""
+
+    job_id: int | None
+    """None if it was never submitted."""
+    line: str
+    why: str
+
+
+@dataclass
+class Ledger:
+    """Jobs that were submitted, ended, printed. At most `WINDOW_JOBS` are between submission and
+    printing.
+    """
+
+    n_submitted: int = 0
+    n_printed: int = 0
+    n_succeeded: int = 0
+    n_failed: int = 0
+    n_skipped: int = 0
+    n_missing: int = 0
+    """Outputs that the server cannot read."""
+    missing: Mapping[str, Any] | None = None
+    """Why, as the problem document of the first one."""
+    n_cut: int = 0
+    """Outputs whose middle was not kept."""
+    allows_cut: bool = False
+    failures: list[Failure] = field(default_factory=list)
+    """The first few failures."""
+    n_ended: Counter[str] = field(default_factory=Counter)
+    """Jobs that have ended, by state, printed or not."""
+    n_cancelled: int = 0
+    """Jobs that were cancelled because the run stopped early."""
+    halted: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when the run has to stop before the end of the input."""
+    halts: str | None = None
+    halted_by: str | None = None
+    """Why, for people."""
+    is_input_done: bool = False
+    ended: set[int] = field(default_factory=set)
+    """Jobs that have ended and are not printed."""
+    changed: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set at each change for which the printer may wait."""
+    room: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set whenever something was printed."""
+    details: dict[int, Submitted] = field(default_factory=dict)
+    """What jobs were given, if files of results need it."""
+    slots: Slots | None = None
+    """Of unfinished jobs, if the command names them."""
+    failed_code: int = FAILED
+    """Exit code of a run in which a job failed."""
+    exit_code: int = 0
+    """Of the run, after what was printed so far."""
+    _lines: dict[int, str] = field(default_factory=dict)
+
+    @property
+    def n_free(self) -> int:
+        """Return how many more jobs may be submitted now."""
+        n_free = WINDOW_JOBS - (self.n_submitted - self.n_printed)
+        return n_free if self.slots is None else min(n_free, self.slots.n_free)
+
+    @property
+    def is_done(self) -> bool:
+        """Say whether every line's result was printed."""
+        return self.is_input_done and self.n_printed == self.n_submitted
+
+    def note_submitted(
+        self, lines: list[str], details: Sequence[Submitted] = (), slots: Sequence[int] = ()
+    ) -> None:
+        """Record that the next jobs belong to these lines and have these slots."""
+        self.details.update(enumerate(details, self.n_submitted + 1))
+        for line in lines:
+            self.n_submitted += 1
+            self._lines[self.n_submitted] = line
+        if self.slots is not None:
+            self.slots.bind(self.n_submitted - len(lines) + 1, slots)
+            self.slots.release(self.ended)
+        self.changed.set()
+
+    def note_unsubmitted(self, line: str, why: str) -> None:
+        """Record a line that cannot become a job."""
+        self._note_failure(Failure(None, line, why))
+
+    def note_ended(self, job_ids: list[int], state: str = "success") -> None:
+        """Record that jobs have ended; jobs that were already printed are ignored.
+
+        The news may be faster than the answer to the request that submitted them.
+        """
+        new = {j for j in job_ids if j in self._lines or j > self.n_submitted} - self.ended
+        self.ended |= new
+        self.n_ended[state] += len(new)
+        if self.slots is not None:
+            self.slots.release(new)
+            self.room.set()
+        self.changed.set()
+
+    def reaches(self, rule: Halt) -> bool:
+        """Say whether the run has to stop by this rule."""
+        ended = self.n_ended
+        n_failed = ended["failed"] + ended["error"]
+        return rule.is_reached(n_failed=n_failed, n_succeeded=ended["success"])
+
+    def halt(self, when: str, why: str) -> None:
+        """Submit nothing more. `when`: `now`, or `soon` when running jobs may end."""
+        if not self.halted.is_set():
+            self.halts, self.halted_by = when, why
+            self.halted.set()
+            self.room.set()
+
+    def note_printed(self, job: Mapping[str, Any]) -> str | None:
+        """Record that a job's result is printed; return its line, or `None` if it was before."""
+        job_id = int(job["job_id"])
+        line = self._lines.pop(job_id, None)
+        if line is None:
+            return None
+        self.ended.discard(job_id)
+        self.n_printed += 1
+        self.room.set()
+        if "problem" in job:
+            self.n_missing += 1
+            self.exit_code = max(self.exit_code, FAILED)
+            self.missing = self.missing or job["problem"]
+        if job.get("truncated"):
+            self.n_cut += 1
+            self.exit_code = max(self.exit_code, 0 if self.allows_cut else FAILED)
+        if job["state"] == "success":
+            self.n_succeeded += 1
+        elif job["state"] == "cancelled" and self.halted.is_set():
+            self.n_cancelled += 1
+        else:
+            failure = Failure(job_id, line, explain_end(job))
+            self._note_failure(failure, _exit_code_after(job) or self.failed_code)
+        return line
+
+    def next_run(self, *, ordered: bool, count_max: int) -> tuple[int, int] | None:
+        """Return the first and the last of a run of ended jobs that may be printed now."""
+        first = self.n_printed + 1 if ordered else min(self.ended, default=0)
+        if first not in self.ended or first > self.n_submitted:
+            return None
+        last = first
+        until = min(first + count_max - 1, self.n_submitted)
+        while last < until and last + 1 in self.ended:
+            last += 1
+        return first, last
+
+    def _note_failure(self, failure: Failure, exit_code: int = FAILED) -> None:
+        self.n_failed += 1
+        self.exit_code = max(self.exit_code, exit_code)
+        if len(self.failures) < FAILURES_SHOWN:
+            self.failures.append(failure)
+
+
+def _exit_code_after(job: Mapping[str, Any]) -> int:
+    """Return the exit code of a run with this failed job, 0 if it has none of its own; of several
+    jobs the highest one counts.
+    """
+    if job.get("reason") == "no_program":
+        return NO_PROGRAM
+    if job.get("reason") == "signal":
+        return KILLED
+    return SAID_LAST_WORD if job.get("exit_code") == LAST_WORD else 0

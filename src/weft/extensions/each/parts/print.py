@@ -1,0 +1,140 @@
+"""From ended jobs to outputs: the event stream says what ended, one request fetches many
+outputs.
+"""
+
+import asyncio
+import sys
+from contextlib import aclosing
+from typing import Any
+
+from weft.cli.terminal.cut_output import say_cut
+from weft.cli.terminal.progress import ProgressLine
+from weft.cli.terminal.raw_output import STDERR, STDOUT, write_all
+from weft.cli.terminal.screen import line_of
+from weft.client.api import Api, Document
+from weft.client.waiting import wait_beside
+from weft.core.states import ENDED_WORDS
+from weft.extensions.each.parts.halting import HaltWatch
+from weft.extensions.each.parts.ledger import Ledger
+from weft.extensions.each.parts.records import Records
+from weft.extensions.each.rules.halt import Halt
+
+FETCH_JOBS = 200
+
+
+class Printer:
+    """Prints each result once, in input order or as they come."""
+
+    def __init__(
+        self,
+        client: Api,
+        ledger: Ledger,
+        progress: ProgressLine,
+        *,
+        ordered: bool,
+        as_json: bool,
+        tags: bool = False,
+        records: Records | None = None,
+        halt: Halt | None = None,
+        as_xargs: bool = False,
+    ) -> None:
+        self._client = client
+        self._ledger = ledger
+        self._progress = progress
+        self._ordered = ordered
+        self._as_json = as_json
+        self._tags = tags
+        self._records = records
+        self._watch = HaltWatch(client, ledger, halt, as_xargs=as_xargs)
+        self._shares_terminal = sys.stdout.isatty()
+
+    async def run(self, batch_id: int) -> None:
+        """Print until the ledger is done."""
+        opened = asyncio.Event()
+        listener = asyncio.create_task(self._listen(batch_id, opened))
+        try:
+            await wait_beside(opened, listener)
+            await self._look(batch_id)
+            while not self._ledger.is_done:
+                self._ledger.changed.clear()
+                if not await self._print_run(batch_id) and not self._ledger.is_done:
+                    await wait_beside(self._ledger.changed, listener)
+        finally:
+            listener.cancel()
+
+    async def _listen(self, batch_id: int, opened: asyncio.Event) -> None:
+        async with aclosing(self._client.events(batch_id, opened=opened.set)) as events:
+            async for event in events:
+                await self._watch.note(batch_id, event)
+
+    async def _look(self, batch_id: int) -> None:
+        """Find the jobs that ended before the event stream was open."""
+        async for job in self._client.list_jobs(batch_id, states=sorted(ENDED_WORDS)):
+            event = {"kind": f"jobs.{job['state']}", "jobs": [job["job_id"]]}
+            await self._watch.note(batch_id, event)
+
+    async def _print_run(self, batch_id: int) -> bool:
+        """Print some results; return whether there were any."""
+        run = self._ledger.next_run(ordered=self._ordered, count_max=FETCH_JOBS)
+        if run is None:
+            self._draw()
+            return False
+        jobs = await self._documents(batch_id, *run)
+        async with aclosing(self._client.outputs(batch_id, *run)) as rows:
+            async for row in rows:
+                line = self._ledger.note_printed(row)
+                if line is not None:
+                    self._record(row, jobs.get(row["job_id"]))
+                    self._print(batch_id, line, row)
+                    if row.get("truncated"):
+                        self._progress.hide()
+                        say_cut(batch_id, row["job_id"])
+        self._draw()
+        return True
+
+    async def _documents(self, batch_id: int, first: int, last: int) -> dict[int, Document]:
+        """Return the documents of these jobs, if they are recorded."""
+        if self._records is None or not self._records.needs_times:
+            return {}
+        query = f"job_id >= {first} and job_id <= {last}"
+        return {job["job_id"]: job async for job in self._client.list_jobs(batch_id, query)}
+
+    def _record(self, row: dict[str, Any], job: Document | None) -> None:
+        submitted = self._ledger.details.pop(row["job_id"], None)
+        if self._records is not None and submitted is not None:
+            self._records.add(submitted, row, job)
+
+    def _print(self, batch_id: int, line: str, row: dict[str, Any]) -> None:
+        if self._as_json:
+            texts = {name: row[name].decode("utf-8", "replace") for name in ("stdout", "stderr")}
+            document = {"line": line, "batch_id": batch_id, **row, **texts}
+            self._write(STDOUT, line_of(document).encode() + b"\n")
+            return
+        for descriptor, name in ((STDOUT, "stdout"), (STDERR, "stderr")):
+            self._write(descriptor, tagged(row[name], line) if self._tags else row[name])
+
+    def _write(self, descriptor: int, data: bytes) -> None:
+        if not data:
+            return
+        if descriptor == STDERR or self._shares_terminal:
+            self._progress.hide()
+            self._progress.is_mid_line = not data.endswith(b"\n")
+        write_all(descriptor, data)
+
+    def _draw(self) -> None:
+        ledger = self._ledger
+        self._progress.draw(
+            ledger.n_printed,
+            ledger.n_submitted if ledger.is_input_done else None,
+            failed=ledger.n_failed,
+        )
+
+
+def tagged(output: bytes, line: str) -> bytes:
+    """Put the line and a tab before each line of an output."""
+    tag = line.encode() + b"\t"
+    return (
+        b"".join(tag + one + b"\n" for one in output.removesuffix(b"\n").split(b"\n"))
+        if output
+        else b""
+    )

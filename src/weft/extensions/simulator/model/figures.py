@@ -1,0 +1,114 @@
+"""The figures of an outcome: how long jobs waited, and what the machines did meanwhile."""
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+from weft.core.swf import TraceJob
+from weft.extensions.simulator.model.outcome import TraceOutcome
+
+SHORT_S: Final = 10.0
+"""A job that runs for less counts as if it ran for this long: else its slowdown says nothing.
+Source: D. G. Feitelson et al., "Theory and practice in parallel job scheduling", JSSPP 1997."""
+HOUR_S: Final = 3600.0
+Figures = dict[str, Any]
+
+
+def figures_of(
+    outcome: TraceOutcome, jobs: Sequence[TraceJob], cost: float | None = None
+) -> Figures:
+    """Return the figures; `cost`: instead of the sum over the prices of the machines."""
+    waits = waits_of(outcome, jobs)
+    slowdowns = [
+        max((wait + job.run_s) / max(job.run_s, SHORT_S), 1.0)
+        for wait, job in zip(waits, jobs, strict=True)
+    ]
+    machine_s = sum(one.end_s - one.begin_s for one in outcome.machines)
+    used = sum(
+        job.cpu_m / 1000 * job.run_s
+        for index, job in enumerate(jobs)
+        if index not in outcome.errors
+    )
+    had = core_seconds(outcome)
+    if cost is None:
+        cost = sum(
+            (one.end_s - one.begin_s) / HOUR_S * one.price_per_hour for one in outcome.machines
+        )
+    return {
+        "wait_s": _spread(waits),
+        "slowdown": _spread(slowdowns),
+        "utilisation": round(used / had, 4) if had else 0.0,
+        "lost_attempts": sum(outcome.lost.values()),
+        "errors": len(outcome.errors),
+        "preempted": len(outcome.stops),
+        "machines": len(outcome.machines),
+        "machine_hours": round(machine_s / HOUR_S, 2),
+        "core_hours": round(had / HOUR_S, 2),
+        "cost": round(cost, 2),
+        "span_s": round(end_of(outcome, jobs) - jobs[0].submit_s, 3),
+    }
+
+
+def waits_of(outcome: TraceOutcome, jobs: Sequence[TraceJob]) -> list[float]:
+    """Return how long each job waited."""
+    return [start - job.submit_s for start, job in zip(outcome.starts, jobs, strict=True)]
+
+
+def end_of(outcome: TraceOutcome, jobs: Sequence[TraceJob]) -> float:
+    """Return when the last job ended."""
+    ends = [start + job.run_s for start, job in zip(outcome.starts, jobs, strict=True)]
+    for index, at in outcome.errors.items():
+        ends[index] = at
+    return max(ends)
+
+
+def core_seconds(outcome: TraceOutcome) -> float:
+    """Return for how long the machines existed, times their cores."""
+    return sum(one.cpu_m / 1000 * (one.end_s - one.begin_s) for one in outcome.machines)
+
+
+def equal_cpu_m(outcome: TraceOutcome, jobs: Sequence[TraceJob]) -> int:
+    """Return the size of a cluster that has as many core hours in the same time, in whole cores;
+    at least that of the largest job.
+    """
+    span_s = end_of(outcome, jobs) - jobs[0].submit_s
+    cores = math.ceil(core_seconds(outcome) / span_s) if span_s else 1
+    return max(cores * 1000, *(job.cpu_m for job in jobs))
+
+
+def users_of(outcomes: Iterable[TraceOutcome], jobs: Sequence[TraceJob]) -> list[Figures]:
+    """Return how long the jobs of each user waited, those with most core hours first."""
+    indexes: dict[int, list[int]] = {}
+    for index, job in enumerate(jobs):
+        indexes.setdefault(job.user, []).append(index)
+    waits = {one.name: waits_of(one, jobs) for one in outcomes}
+    found = [
+        {
+            "user": user,
+            "jobs": len(own),
+            "core_hours": round(
+                sum(jobs[index].cpu_m / 1000 * jobs[index].run_s for index in own) / HOUR_S, 2
+            ),
+            "wait_s": {
+                name: _spread([all_waits[index] for index in own])
+                for name, all_waits in waits.items()
+            },
+        }
+        for user, own in indexes.items()
+    ]
+    return sorted(found, key=lambda one: (-float(str(one["core_hours"])), one["user"]))
+
+
+def _spread(values: Sequence[float]) -> Figures:
+    ordered = sorted(values)
+    return {
+        "mean": round(math.fsum(ordered) / len(ordered), 3),
+        "p50": round(_percentile(ordered, 0.5), 3),
+        "p95": round(_percentile(ordered, 0.95), 3),
+        "max": round(ordered[-1], 3),
+    }
+
+
+def _percentile(ordered: Sequence[float], share: float) -> float:
+    """Return the smallest value that at least this share of all does not exceed."""
+    return ordered[max(math.ceil(share * len(ordered)), 1) - 1]

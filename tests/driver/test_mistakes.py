@@ -65,7 +65,7 @@ async def test_every_loop_begins_anew(
             while not all(store.is_through for _, store in pairs) or not pairs[0][1].n_calls > at:
                 assert not task.done(), task.exception()
                 running.wake_all()
-                await asyncio.sleep(0.005)
+                await asyncio.wait([task], timeout=0.005)
     finally:
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)

@@ -81,7 +81,6 @@ HARMLESS = {
         "plugins/log_stores/files/spooled_checkpoints.py",
         "os.pread(fd, _HEAD.size, 0) != _HEAD.pack(found.digest, found.n_bytes)",
     ): CONTENT,
-    ("api/worker_link/handing_over.py", "len(one.digest) != _DIGEST_BYTES"): CONTENT,
     ("worker/agent/checkpoint_travel.py", "digest.digest() != found.digest"): CONTENT,
     (
         "plugins/log_stores/files/spooled_checkpoints.py",

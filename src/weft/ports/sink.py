@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple, Protocol
 from weft.core.addresses import AllowedHosts, parse_allowed_hosts
 from weft.ports.callback_sender import Answered
 from weft.ports.plugins import PluginGroup
-from weft.ports.store.worker import StoredFileStore
+from weft.ports.store.worker_files import StoredFileStore
 from weft.ports.transport import Connection, TransportError, allowed_connection
 from weft.wire.sealed import SecretKeys
 

@@ -39,8 +39,10 @@ from weft.ports.store.worker import (
     HeartbeatAnswer,
     OfferedStore,
     Registered,
-    StoredSecret,
     WorkerStore,
+)
+from weft.ports.store.worker_files import (
+    StoredSecret,
 )
 
 FRAME_VERSION: Final = 1

@@ -17,7 +17,7 @@ BUILT_IN: Final = (
 class Command(NamedTuple):
     """A command of `weft`."""
 
-    place: str
+    target: str
     """`module:function`, imported when the command runs."""
     sentence: str
     """In the list of commands."""
@@ -38,7 +38,7 @@ def built_in() -> Iterator[Extension]:
         yield import_module(f"weft.extensions.{name}").EXTENSION
 
 
-def loaded(place: str) -> Any:  # noqa: ANN401 (whatever stands there)
+def loaded(target: str) -> Any:  # noqa: ANN401 (whatever stands there)
     """Return what a `module:name` names."""
-    module, _, name = place.partition(":")
+    module, _, name = target.partition(":")
     return getattr(import_module(module), name)

@@ -65,7 +65,9 @@ async def _advance(context: LoopContext, operation: Operation) -> bool:
 
 def _named(mistake: Exception) -> WeftError:
     """Return an error that says why an operation has failed."""
-    return mistake if isinstance(mistake, WeftError) else Internal(f"a defect: {mistake!r}")
+    if isinstance(mistake, WeftError):
+        return mistake
+    return Internal(f"a defect: {mistake!r}", hint="Report it, with what the driver logged.")
 
 
 LOOP = Loop("operate", _run)

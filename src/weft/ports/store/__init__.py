@@ -69,19 +69,21 @@ from weft.ports.store.worker import (
     Claimed,
     ClaimRequest,
     EndReport,
-    FileWanted,
-    FoundFile,
     HeartbeatAnswer,
     JobUser,
-    KeptFile,
     OfferAnswer,
     OfferedStore,
     PhaseReport,
     Registered,
     StartReport,
+    WorkerStore,
+)
+from weft.ports.store.worker_files import (
+    FileWanted,
+    FoundFile,
+    KeptFile,
     StoredFileStore,
     StoredSecret,
-    WorkerStore,
 )
 
 __all__ = [

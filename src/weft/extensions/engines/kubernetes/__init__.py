@@ -1,4 +1,4 @@
-"""Kubernetes, by its HTTP API."""
+"""Kubernetes, by its HTTP API: pods run jobs, or are machines; it must know no other engine."""
 
 from weft.registry.extension import Extension
 

@@ -1,4 +1,4 @@
-"""OpenStack, whose servers are machines of pools."""
+"""OpenStack, whose servers are machines of pools; it must know no other provider."""
 
 from weft.registry.extension import Extension
 

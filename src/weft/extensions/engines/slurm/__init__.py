@@ -1,1 +1,1 @@
-"""Slurm, by its commands, here or on a login node."""
+"""Slurm, by its commands, here or on a login node; it must know no other engine."""

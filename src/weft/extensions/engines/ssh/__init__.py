@@ -1,4 +1,4 @@
-"""Hosts that exist and are reached by ssh, as machines of pools."""
+"""Hosts that exist and are reached by ssh, as machines of pools; they are never made."""
 
 from weft.registry.extension import Extension
 

@@ -1,7 +1,8 @@
 """Fixtures that all tests share: a real PostgreSQL and a migrated database for each test.
 
 `postgres` is one server per test process (so pytest-xdist is safe), gone at the end. `database` is
-a copy of a template that was migrated once; a test may do with it what it likes.
+a copy of a template that was migrated once, or one that is as new; a test may do with it what it
+likes.
 
 `WEFT_TEST_POSTGRES_BIN=/usr/lib/postgresql/15/bin` takes the server of that directory instead of
 the embedded one, and a database owner that is no superuser.
@@ -27,6 +28,7 @@ from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
 from data_directory import data_directory
+from recycling import Recycled
 from up.external_server import external_server
 from weft.store.embedded import EmbeddedServer
 from weft.telemetry.log import STRICT_VARIABLE
@@ -130,6 +132,7 @@ class Postgres:
         self._owner = owner
         self._count = 0
         self._dropped: list[str] = []
+        self._used: list[tuple[str, Recycled]] = []
         self._thread = ThreadPoolExecutor(1)
         self._loop = self._thread.submit(asyncio.Runner).result()
         self._connection: asyncpg.Connection | None = None
@@ -167,12 +170,17 @@ class Postgres:
             for statement in statements:
                 await self._connection.execute(statement)
 
-        self._thread.submit(self._loop.run, run()).result()
+        self._run(run())
+
+    def _run(self, call: Coroutine[Any, Any, Result]) -> Result:
+        return self._thread.submit(self._loop.run, call).result()
 
     def close(self) -> None:
         """Close the connection."""
         if self._connection is not None:
             self._thread.submit(self._connection.terminate).result()
+        for _, recycled in self._used:
+            self._thread.submit(recycled.close).result()
         self._thread.submit(self._loop.close).result()
         self._thread.shutdown()
 
@@ -182,6 +190,26 @@ class Postgres:
         name = f"weft_test_{self._count}"
         self._create(name, template or "template0")
         return name
+
+    @contextmanager
+    def clean_database(self) -> Iterator[str]:
+        """Give a migrated database that is as new: a used one, if that can be made so."""
+        name, recycled = self._run(self._take_used())
+        if recycled is None:
+            name = self.create_database()
+            recycled = self._run(Recycled.open(self.dsn(name)))
+        try:
+            yield name
+        finally:
+            self._used.append((name, recycled))
+
+    async def _take_used(self) -> tuple[str, Recycled | None]:
+        while self._used:
+            name, recycled = self._used.pop()
+            if await recycled.restore():
+                return name, recycled
+            self.drop_database(name)
+        return "", None
 
     def _create(self, name: str, template: str) -> None:
         # To copy files is ten times faster here than to write each page to the log, the default.
@@ -260,7 +288,14 @@ def postgres() -> Iterator[Postgres]:
 
 @pytest.fixture
 def database(postgres: Postgres) -> Iterator[dict[str, str]]:
-    """Give the DSNs `admin`, `weft_api`, `weft_driver`, `weft_worker` of a fresh database."""
+    """Give the DSNs `admin`, `weft_api`, `weft_driver`, `weft_worker` of a database as new."""
+    with postgres.clean_database() as name:
+        yield postgres.dsns(name)
+
+
+@pytest.fixture
+def own_database(postgres: Postgres) -> Iterator[dict[str, str]]:
+    """Give the same for a copy to which nobody else is connected."""
     name = postgres.create_database()
     yield postgres.dsns(name)
     postgres.drop_database(name)

@@ -117,15 +117,15 @@ def test_login_of_another_role_is_refused(
 
 
 async def test_log_says_when_a_database_goes_away_and_when_it_is_back(
-    database: dict[str, str],
+    own_database: dict[str, str],
 ) -> None:
     """The same reason is told once."""
-    name = urlsplit(database["admin"]).path.strip("/")
-    owner = await asyncpg.connect(database["admin"].replace(f"/{name}?", "/postgres?"))
+    name = urlsplit(own_database["admin"]).path.strip("/")
+    owner = await asyncpg.connect(own_database["admin"].replace(f"/{name}?", "/postgres?"))
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.INFO))
     with capture_logs() as told:
         async with open_database(
-            database["weft_worker"], connections_max=1, timeout_s=DEADLINE_S
+            own_database["weft_worker"], connections_max=1, timeout_s=DEADLINE_S
         ) as store:
             await owner.execute(f"ALTER DATABASE {name} RENAME TO {name}_away")
             for _ in range(2):

@@ -13,10 +13,6 @@ from weft.sql import SqlFile, files_of, replaceable_checksum, rights_of, text_of
 _GRANTEES = "PUBLIC, weft_api, weft_driver, weft_worker"
 
 
-class _Ambiguous(Exception):
-    """Two functions would have one name."""
-
-
 async def functions_current(connection: asyncpg.Connection) -> bool:
     """Say whether the functions and views are those of this program."""
     stored = await connection.fetchval(text_of("catalog", "schema_checksum"))
@@ -71,34 +67,30 @@ async def _installed(connection: asyncpg.Connection) -> dict[str, list[asyncpg.R
 async def _install(
     connection: asyncpg.Connection, file: SqlFile, installed: Sequence[asyncpg.Record]
 ) -> None:
-    if [row["checksum"] for row in installed] == [file.checksum]:
-        return
-    await _make_only(connection, file, [row["signature"] for row in installed])
-    rights, name = rights_of(file), f"weft.{file.name}"
-    await connection.execute(f"ALTER FUNCTION {name} OWNER TO {rights.owner}")
-    await connection.execute(f"REVOKE ALL ON FUNCTION {name} FROM {_GRANTEES}")
-    for role in rights.granted_to:
-        await connection.execute(f"GRANT EXECUTE ON FUNCTION {name} TO {role}")
-    await connection.execute(f"COMMENT ON FUNCTION {name} IS '{file.checksum}'")
-
-
-async def _make_only(
-    connection: asyncpg.Connection, file: SqlFile, signatures: Sequence[str]
-) -> None:
     """Make or replace a function and leave no other one of its name.
 
     A signature may change in place only where no older program calls the function, which a test
     checks; two functions of one name would be ambiguous.
     """
+    if [row["checksum"] for row in installed] == [file.checksum]:
+        return
     try:
         async with connection.transaction():
-            await _make_or_replace(connection, file)
-    except (asyncpg.InvalidFunctionDefinitionError, _Ambiguous):
-        await drop_functions(connection, signatures)
-        await connection.execute(file.text)
+            await connection.execute(_script(file))
+    except (asyncpg.InvalidFunctionDefinitionError, asyncpg.AmbiguousFunctionError):
+        await drop_functions(connection, [row["signature"] for row in installed])
+        await connection.execute(_script(file))
 
 
-async def _make_or_replace(connection: asyncpg.Connection, file: SqlFile) -> None:
-    await connection.execute(file.text)
-    if len((await _installed(connection))[file.name]) > 1:
-        raise _Ambiguous
+def _script(file: SqlFile) -> str:
+    """Return what makes a function with its rights: it fails if there are two of its name."""
+    rights, name = rights_of(file), f"weft.{file.name}"
+    return "\n".join(
+        [
+            f"{file.text.rstrip().removesuffix(';')};",
+            f"ALTER FUNCTION {name} OWNER TO {rights.owner};",
+            f"REVOKE ALL ON FUNCTION {name} FROM {_GRANTEES};",
+            *(f"GRANT EXECUTE ON FUNCTION {name} TO {role};" for role in rights.granted_to),
+            f"COMMENT ON FUNCTION {name} IS '{file.checksum}'",
+        ]
+    )

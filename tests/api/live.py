@@ -23,6 +23,7 @@ from weft.plugins.log_stores.files.spool import FileSpool
 from weft.plugins.log_stores.files.writer import FileLogWriter
 from weft.ports.store import Claimed, ClaimRequest, EndReport, StartReport, WorkerStore
 from weft.run.api import Server, serving_config
+from weft.run.asked.evaluation import Evaluation
 from weft.run.asked.look_ups import LookUps
 from weft.run.asked.source_reads import SourceTrials
 from weft.run.files import kept_files, object_stores
@@ -84,12 +85,15 @@ class LiveApi:
         logs = FileLogStore(self.settings.home / "logs")
         look_ups = LookUps(self.settings, lambda: SecretKeys(self.secret_keys))
         self._stack.push_async_callback(look_ups.close)
+        self.evaluation = Evaluation(self.settings)
+        self._stack.push_async_callback(self.evaluation.close)
         self.app = app = create_app(
             self.store, self.store.notices, logs, self.settings, doors=self._doors,
             secret_keys=lambda: SecretKeys(self.secret_keys), link=link,
             files_=kept_files(Home(self.settings.home)), look_ups=look_ups,
             source_trials=SourceTrials(self.settings, lambda: SecretKeys(self.secret_keys)),
             objects=object_stores(self.settings, lambda: SecretKeys(self.secret_keys)),
+            evaluation=self.evaluation,
         )  # fmt: skip
         server = Server(serving_config(app))
         serving = asyncio.create_task(server.run_on(listener))

@@ -14,6 +14,7 @@ from weft.api.http.changes import forget_what_changes
 from weft.api.http.identity import Identities
 from weft.core.errors import StoreUnavailable
 from weft.core.queues import Queue
+from weft.ports.evaluation import EvaluatesNothing
 from weft.ports.store import Caller, Row
 from weft.submission import known_queues
 from weft.submission.known_queues import FRESH_S, TOLD_S, KnownQueues
@@ -70,7 +71,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 def queues(store: AskedStore, clock: Clock) -> KnownQueues:
-    return KnownQueues(store, clock)
+    return KnownQueues(store, EvaluatesNothing(), clock)
 
 
 async def test_queues_of_a_bounded_number_of_tenants_are_kept(

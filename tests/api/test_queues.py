@@ -1,8 +1,7 @@
 """Queues over HTTP: saved, listed, and found for jobs."""
 
-import asyncio
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +9,9 @@ import httpx
 import pytest
 
 from api.live import LiveApi, LiveWorker
-from weft.api.guard_trial import refusals_of
 from weft.core.errors import TooManyAtOnce
-from weft.core.queues import Guard
+from weft.core.queues import first_of
+from weft.run.asked.evaluation import Evaluation
 from weft.telemetry import metrics
 
 BIG = {"name": "big", "priority": 20, "guard": "job.resources.cpu >= 2"}
@@ -89,19 +88,26 @@ async def test_many_equal_jobs_cost_one_evaluation(
     http: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await save(http, BIG, SHORT)
-    seen: list[str] = []
-    evaluate = Guard.evaluate
+    seen: list[int] = []
+    each = Evaluation.each
 
-    def count(guard: Guard, values: Mapping[tuple[str, ...], object]) -> tuple[bool, str | None]:
-        seen.append(guard.text)
-        return evaluate(guard, values)
+    async def count(
+        evaluation: Evaluation,
+        tenant_id: int,
+        function: Callable[..., Any],
+        *asked: Any,  # noqa: ANN401
+    ) -> Sequence[Any]:
+        if function is first_of:
+            seen.append(len(asked[1]))
+        return await each(evaluation, tenant_id, function, *asked)
 
-    monkeypatch.setattr(Guard, "evaluate", count)
+    monkeypatch.setattr(Evaluation, "each", count)
     jobs = [{"name": f"n{n}", "timeout_s": 60} for n in range(10_000)]
-    await http.post("/v1/batches", json={"jobs": jobs})
+    for _ in range(2):
+        await http.post("/v1/batches", json={"jobs": jobs})
 
-    assert seen == [BIG["guard"], SHORT["guard"]]
-    assert (await counts(http))["short"] == (10_000, 0)
+    assert seen == [1]
+    assert (await counts(http))["short"] == (20_000, 0)
 
 
 async def test_saving_says_what_changes(http: httpx.AsyncClient) -> None:
@@ -467,20 +473,3 @@ async def test_limits_of_attempts_have_defaults(http: httpx.AsyncClient) -> None
     (changed,) = (await save(http, {**BIG, "monitor": {"rounds": 1}}))["changes"]
     _, now = changed["fields"]["monitor"]
     assert (now["ready_s"], now["blocked_s"]) == (None, None)
-
-
-async def test_a_guard_that_takes_long_is_killed_and_others_are_served_meanwhile() -> None:
-    """No guard is known that does: the bounds of `core.queues.guard` stand before this."""
-    program = (
-        "import re, weft.api.guard_trial as trial\n"
-        "trial.compile_guard = lambda text: text == 'true' or re.match('(a+)+$', 'a' * 99 + 'b')\n"
-        "trial.main()"
-    )
-    trial = asyncio.create_task(refusals_of(["true", "slow", "true"], ("-c", program), cpu_s=1))
-    turns = 0
-    while not trial.done():
-        await asyncio.wait([trial], timeout=0.01)
-        turns += 1
-
-    assert [one[:18] for one in trial.result()] == ["", "it takes too long,", ""]
-    assert turns > 10

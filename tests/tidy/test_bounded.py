@@ -7,7 +7,6 @@ from fnmatch import fnmatch
 from tidy.source_files import nodes_of, python_files, relative
 
 TRUSTED = {
-    "src/weft/api/guard_trial.py": "guards and answers that it writes itself",
     "src/weft/api/pages/jobs.py": "a stored document",
     "src/weft/api/use_cases/schedules.py": "a stored document",
     "src/weft/api/web_tokens/verify.py": "its decoder is called within `bounded`",

@@ -92,6 +92,7 @@ from weft.api.web_tokens.providers import Providers
 from weft.api.worker_link import WorkerLink
 from weft.core.access.trusted_proxies import parse_networks
 from weft.core.errors import Internal
+from weft.ports.evaluation import Evaluates, EvaluatesNothing
 from weft.ports.file_signing import UrlReader
 from weft.ports.file_store import FileStore
 from weft.ports.log_store import LogStore
@@ -247,6 +248,7 @@ def create_app(
     objects: ObjectStores | None = None,
     web: UrlReader | None = None,
     source_trials: ReadsSources | None = None,
+    evaluation: Evaluates | None = None,
 ) -> Application:
     """Return the application. Call it inside the event loop that will serve it."""
     services = Services(
@@ -263,6 +265,7 @@ def create_app(
         objects=objects,
         web=web,
         source_trials=source_trials,
+        evaluation=evaluation or EvaluatesNothing(),
     )
     services.transports = known_transports(settings.transports_file)
     web_tokens = None

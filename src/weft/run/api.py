@@ -18,6 +18,7 @@ from weft.api.http.protocol import HttpProtocol
 from weft.core.errors import Conflict
 from weft.ports.store import GroupLimits
 from weft.run.api_url import api_url
+from weft.run.asked.evaluation import Evaluation
 from weft.run.asked.look_ups import LookUps
 from weft.run.asked.source_reads import SourceTrials
 from weft.run.doors import api_doors
@@ -111,12 +112,12 @@ async def _serve(settings: Settings, name: str) -> int:
         ):
             schema_check = await begin_schema_check(store)
             keys = partial(read_secret_keys, settings, home)
-            look_ups = LookUps(settings, keys)
+            look_ups, evaluation = LookUps(settings, keys), Evaluation(settings)
             app = create_app(
-                store, store.notices, log_reader(settings, home, copies), settings,
-                callback_key=home.callback_key(), secret_keys=keys, doors=api_doors(), link=link,
-                files_=kept_files(home), running=running_files(settings, home),
-                look_ups=look_ups, source_trials=SourceTrials(settings, keys),
+                store, store.notices, log_reader(settings, home, copies), settings, link=link,
+                callback_key=home.callback_key(), secret_keys=keys, doors=api_doors(),
+                files_=kept_files(home), running=running_files(settings, home), look_ups=look_ups,
+                evaluation=evaluation, source_trials=SourceTrials(settings, keys),
                 objects=object_stores(settings, keys), web=tried_web_files(settings),
             )  # fmt: skip
             server = Server(
@@ -144,7 +145,7 @@ async def _serve(settings: Settings, name: str) -> int:
             await serving
             await app.finish()
             await asyncio.gather(*beside, return_exceptions=True)
-            await look_ups.close()
+            await asyncio.gather(look_ups.close(), evaluation.close())
     log.info("role.stopped", ms=round((time.monotonic() - begun) * 1000))
     return 0
 

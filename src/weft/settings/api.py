@@ -5,7 +5,7 @@ from typing import Annotated
 
 from weft.core.access.secret_variables import USUAL
 from weft.core.access.trusted_proxies import parse_networks
-from weft.settings.declare import Checked, section, setting
+from weft.settings.declare import Bytes, Checked, section, setting
 
 
 @section
@@ -74,6 +74,27 @@ class ApiSettings:
         "batches that one action may name, and up to which those of a query are counted",
         minimum=1,
         maximum=10_000,
+    )
+    evaluators_max: int = setting(
+        4,
+        "processes of one api that evaluate expressions, one for a tenant at a time",
+        minimum=1,
+        maximum=100,
+    )
+    evaluation_one_s: float = setting(
+        0.5,
+        "seconds of CPU to evaluate what guards or expressions say of one of several things",
+        minimum=0.01,
+        maximum=60,
+    )
+    evaluation_all_s: float = setting(
+        2.0,
+        "seconds of CPU to evaluate what they say in one request, or to check a file of them",
+        minimum=0.01,
+        maximum=60,
+    )
+    evaluation_memory_bytes: Bytes = setting(
+        1 << 30, "memory of a process that evaluates", minimum=1 << 28, maximum=1 << 40
     )
     query_chars_max: int = setting(8192, "characters of a query", minimum=1, maximum=1 << 16)
     query_scan_jobs_max: int = setting(

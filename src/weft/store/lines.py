@@ -5,7 +5,6 @@ from dataclasses import asdict
 from typing import Any
 
 from weft.core.access.rights import Right
-from weft.core.lines.configuration import steering_parameters_of
 from weft.core.lines.exits import ExitRule
 from weft.core.lines.lifecycle import PHASES, Lifecycle
 from weft.core.lines.limits import Path
@@ -140,7 +139,7 @@ def _source(setup: Setup, name: str) -> Mapping[str, Any]:
             "job": _job(setup, one),
             **({"sink": [*one.sinks]} if one.sinks else {}),
             "configure": {**configuration},
-            "steered_by": sorted(steering_parameters_of(configuration)),
+            "steered_by": [*setup.steered_by.get(one.job, ())],
             **one.aims,
         },
     }

@@ -1,15 +1,15 @@
 """The applications that jobs run: found for their caller, and filled into their documents."""
 
-import asyncio
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple, cast
 
 import msgspec
 
 from weft.core.apps.description import AppDescription
-from weft.core.apps.values import WrongValue, variables_of, wrong_text
-from weft.core.errors import InvalidValue
+from weft.core.apps.values import Variable, variables_of, wrong_text
+from weft.core.errors import InvalidValue, TooManyEvaluations
 from weft.core.problems import Problems, pointer_of
+from weft.ports.evaluation import TooCostly
 from weft.ports.store import Caller
 from weft.submission.execution_systems import WrongSystem, queue_on_system
 from weft.submission.services import SubmissionServices
@@ -41,10 +41,51 @@ async def with_app_fields(
         return jobs, {}
     apps = await find_apps(services, caller, sorted(names))
     queues = await _queues_of(services, caller, rare, apps)
-    # In a thread: each value is compared with a pattern, which takes milliseconds.
-    filled = await asyncio.to_thread(_all_filled, rare, apps, queues, problems)
+    asked = [_asked_of(job) for job in rare if job.app in apps]
+    described = {name: one.description for name, one in apps.items()}
+    checked = await services.evaluation.each(caller.tenant_id, values_of_each, described, asked)
+    for one in checked:
+        if isinstance(one, TooCostly):
+            raise TooManyEvaluations(
+                f"the parameters of {', '.join(names)[:200]} take too long to be checked",
+                detail=f"They are checked for {len(asked)} jobs: {one.why}.",
+            )
+    filled = _all_filled(rare, apps, queues, cast("list[_Checked]", checked), problems)
     problems.raise_any()
     return filled, apps
+
+
+class _Asked(NamedTuple):
+    """What a job says to the patterns of its application."""
+
+    app: str
+    parameters: Mapping[str, Any]
+    given: Mapping[str, str]
+    """The inputs that a door has looked at."""
+    named: Mapping[str, str]
+    """The sources of the other ones."""
+
+
+class _Checked(NamedTuple):
+    """What an application says to a job."""
+
+    variables: list[Variable]
+    wrong_inputs: list[str]
+
+
+def _asked_of(job: JobDocument) -> _Asked:
+    given = (job.app_inputs or {}) if isinstance(job, ForeignJob) else {}
+    named = {one.env: one.from_ for one in job.inputs or () if one.env is not None}
+    return _Asked(job.app or "", job.parameters or {}, given, named)
+
+
+def values_of_each(apps: Mapping[str, AppDescription], asked: _Asked) -> _Checked:
+    """Compare what a job says with the patterns of its application (`Evaluates.each`)."""
+    app = apps[asked.app]
+    return _Checked(
+        [*variables_of(app.parameters, asked.parameters)],
+        [*_wrong_inputs(asked.named, app, asked.given)],
+    )
 
 
 async def _queues_of(
@@ -69,9 +110,11 @@ def _all_filled(
     jobs: Sequence[JobDocument],
     apps: Mapping[str, FoundApp],
     queues: "_Queues",
+    checked: Sequence[_Checked],
     problems: Problems,
 ) -> list[JobDocument]:
-    filled = []
+    """Return the jobs with what applications bring. `checked`: of those whose one is known."""
+    filled, each_checked = [], iter(checked)
     for index, job in enumerate(jobs):
         if job.app is None:
             filled.append(job)
@@ -85,9 +128,8 @@ def _all_filled(
                 problems.add(InvalidValue, f"/jobs/{index}/app", str(queue))
                 queue = None
             described, at = apps[job.app].description, f"/jobs/{index}"
-            filled.append(
-                _filled(msgspec.structs.replace(job, queue=queue), described, problems, at)
-            )
+            job = msgspec.structs.replace(job, queue=queue)  # noqa: PLW2901 (from now on)
+            filled.append(_filled(job, described, next(each_checked), problems, at))
     return filled
 
 
@@ -105,18 +147,20 @@ async def find_apps(
     }
 
 
-def _filled(job: JobDocument, app: AppDescription, problems: Problems, at: str) -> JobDocument:
+def _filled(
+    job: JobDocument, app: AppDescription, checked: _Checked, problems: Problems, at: str
+) -> JobDocument:
     given = (job.app_inputs or {}) if isinstance(job, ForeignJob) else {}
     variables: dict[str, str] = {one.id: given.get(one.id, "") for one in app.inputs}
-    for name, text in variables_of(app.parameters, job.parameters or {}):
-        if isinstance(text, WrongValue):
-            problems.add(InvalidValue, f"{at}/parameters{pointer_of(name)}", str(text))
+    for name, text, wrong in checked.variables:
+        if wrong:
+            problems.add(InvalidValue, f"{at}/parameters{pointer_of(name)}", wrong)
         else:
             variables[name] = text
     for name in variables.keys() & (job.env or {}).keys():
         message = "it is a parameter of the application"
         problems.add(InvalidValue, f"{at}/env{pointer_of(name)}", message)
-    for why in _wrong_inputs(job, app, given):
+    for why in checked.wrong_inputs:
         problems.add(InvalidValue, f"{at}/app", why)
     return msgspec.structs.replace(
         job,
@@ -127,10 +171,9 @@ def _filled(job: JobDocument, app: AppDescription, problems: Problems, at: str) 
 
 
 def _wrong_inputs(
-    job: JobDocument, app: AppDescription, given: Mapping[str, str]
+    named: Mapping[str, str], app: AppDescription, given: Mapping[str, str]
 ) -> Iterator[str]:
     """Yield what is wrong with the inputs of a job. `given`: those that a door has looked at."""
-    named = {one.env: one.from_ for one in job.inputs or () if one.env is not None}
     for one in app.inputs:
         if one.id in given:
             continue

@@ -1,16 +1,14 @@
 """The queues of tenants with their guards, remembered until a notice tells of a change."""
 
-import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import msgspec
 
-from weft.core.queues import Guard, Queue, Route, compile_saved
-from weft.ports.store import (
-    Caller,
-)
+from weft.core.queues import Guard, Queue, Route, compile_each_saved
+from weft.ports.evaluation import Evaluates, TooCostly
+from weft.ports.store import Caller
 from weft.store import ApiStore
 
 TENANTS_MAX: Final = 20_000
@@ -24,8 +22,13 @@ TOLD_S: Final = 600.0
 class KnownQueues:
     """The queues of each tenant in the order of routing. One per application."""
 
-    def __init__(self, store: ApiStore, clock: Callable[[], float] = time.monotonic) -> None:
-        self._store = store
+    def __init__(
+        self,
+        store: ApiStore,
+        evaluation: Evaluates,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._store, self._evaluation = store, evaluation
         self._clock = clock
         self._known: dict[int, tuple[float, Sequence[Route]]] = {}
         self._fresh_s = FRESH_S
@@ -40,10 +43,14 @@ class KnownQueues:
         guards = {one.guard.text: one.guard for one in known[1] if one.guard} if known else {}
         rows = await self._store.list_queues(caller, with_counts=False)
         queues = [msgspec.convert(row, Queue) for row in rows]
-        if all(one.guard is None or one.guard in guards for one in queues):
-            found = _routes_of(queues, guards)
-        else:
-            found = await asyncio.to_thread(_routes_of, queues, guards)
+        while new := [one.guard for one in queues if one.guard and one.guard not in guards]:
+            read = await self._evaluation.each(caller.tenant_id, compile_each_saved, None, new)
+            for text, one in zip(new, read, strict=True):
+                if not isinstance(one, TooCostly):
+                    guards[text] = one
+                elif one.alone:  # the first is: those before it take nothing of its time
+                    guards[text] = Guard(text, (), one.why)
+        found = [Route(one, guards[one.guard] if one.guard else None) for one in queues]
         if epoch == self._epoch:  # else they may have been read before they changed
             if len(self._known) >= TENANTS_MAX:
                 self._known.clear()
@@ -64,13 +71,3 @@ class KnownQueues:
     def doubt_notices(self) -> None:
         """Nothing tells of changes any more: what is known counts for a few seconds."""
         self._fresh_s = FRESH_S
-
-
-def _routes_of(queues: Sequence[Queue], guards: Mapping[str, Guard]) -> list[Route]:
-    """Compile the guards that are not known yet."""
-    return [
-        Route(
-            one, None if one.guard is None else guards.get(one.guard) or compile_saved(one.guard)
-        )
-        for one in queues
-    ]

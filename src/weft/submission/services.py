@@ -6,11 +6,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
-from weft.ports.store import (
-    Caller,
-    Reserved,
-    Row,
-)
+from weft.core.queues import AskingRouter, Request, Route
+from weft.core.queues.route import Key
+from weft.ports.evaluation import Evaluates, EvaluatesNothing
+from weft.ports.store import Caller, Reserved, Row
 from weft.settings import Settings
 from weft.store import ApiStore
 from weft.submission.known_queues import KnownQueues
@@ -19,6 +18,8 @@ from weft.wire.sealed import SecretKeys
 WORKERS_FRESH_S: Final = 5.0
 OWNERS_KEPT: Final = 10_000
 UPDATES_KEPT: Final = 1000
+QUESTIONS_KEPT: Final = 500
+"""Kinds of requests for which it is known what guards say of jobs."""
 Answer = dict[str, Any]
 """A document of an answer; its fields have several types."""
 
@@ -65,14 +66,25 @@ class SubmissionServices:
     settings: Settings
     secret_keys: Callable[[], SecretKeys] = field(default=SecretKeys, repr=False)
     """Reads the keys of secrets, which may be rotated while this serves."""
+    evaluation: Evaluates = field(default_factory=EvaluatesNothing)
+    """Evaluates what tenants wrote."""
     queues: KnownQueues = field(init=False)
     _workers: tuple[float, _Offers] = field(default=_NEVER_READ)
     _licences: tuple[float, Mapping[str, int]] = field(default=(0.0, {}))
     _owned: set[tuple[int, int, int]] = field(default_factory=set)
+    _chosen: dict[object, dict[Key, str]] = field(default_factory=dict)
     _open_updates: dict[tuple[int, int, int], Reserved] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.queues = KnownQueues(self.store)
+        self.queues = KnownQueues(self.store, self.evaluation)
+
+    def asking_router(self, routes: Sequence[Route], request: Request) -> AskingRouter:
+        """Return a router that knows what guards said of the like before."""
+        router = AskingRouter(routes, request)
+        if len(self._chosen) >= QUESTIONS_KEPT:
+            self._chosen = {}
+        router.recall(self._chosen.setdefault(router.question, {}))
+        return router
 
     async def owner_of(self, caller: Caller, batch_id: int) -> str:
         """Return the user of a batch. Raise `BatchNotFound`. Owners are remembered, because they

@@ -1,11 +1,9 @@
 """Submit: create batches, updates, and bunches of groups and jobs."""
 
-import asyncio
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Final
 
 from weft.core.errors import (
     FieldError,
@@ -26,7 +24,7 @@ from weft.settings import Settings
 from weft.submission.allowed import check_allowed
 from weft.submission.apps import with_app_fields
 from weft.submission.payloads import check_functions
-from weft.submission.routing import count_failures, router_of
+from weft.submission.routing import count_failures, routed_later, router_of
 from weft.submission.secrets import check_secrets
 from weft.submission.services import Answer, Origin, SubmissionServices
 from weft.submission.signatures import sign_functions
@@ -42,7 +40,7 @@ from weft.submission.translation.groups import (
     named_groups,
     planned_rows,
 )
-from weft.submission.translation.jobs import Translated, translate
+from weft.submission.translation.jobs import Translated, translate_apart
 from weft.submission.translation.ordinary import are_ordinary
 from weft.submission.translation.request_size import refuse_too_large_arrays, refuse_too_many
 from weft.telemetry.metrics import JOBS_SUBMITTED, NO_DOOR, QUEUES_FULL, QUOTAS_EXCEEDED
@@ -54,9 +52,6 @@ from weft.wire.documents.batches import (
     JobDocument,
     UpdateDocument,
 )
-
-THREAD_JOBS: Final = 500
-"""A larger document is translated in a thread, so that other requests are served meanwhile."""
 
 
 async def create_batch(
@@ -391,28 +386,20 @@ async def _translate(
     await check_allowed(services, caller, rare, problems)
     workers = await services.workers(caller)
     context = replace(context, licences=await services.licences())
+
+    def translating() -> Awaitable[Translated]:
+        return translate_apart(jobs, context, workers, problems.copy())
+
     try:
-        translated = await _in_thread(jobs, context, workers, problems.copy())
+        translated = await routed_later(services, caller, context.router, translating)
     except NoWorkerFits:
         workers = await services.workers(caller, fresh=True)
         context = replace(context, licences=await services.licences(fresh=True))
-        translated = await _in_thread(jobs, context, workers, problems)
+        translated = await routed_later(services, caller, context.router, translating)
     finally:
         count_failures(caller, context.router)
     sign_functions(services, caller, rare, translated.rows)
     return translated
-
-
-async def _in_thread(
-    jobs: Sequence[JobDocument],
-    context: DocumentContext,
-    workers: Sequence[Row],
-    problems: Problems,
-) -> Translated:
-    n_values = sum(len(job.values or ()) for job in context.rare(jobs))
-    if len(jobs) + n_values <= THREAD_JOBS:
-        return translate(jobs, context, workers, problems)
-    return await asyncio.to_thread(translate, jobs, context, workers, problems)
 
 
 async def _existing_groups(

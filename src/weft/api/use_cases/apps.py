@@ -12,6 +12,7 @@ from weft.core.access.rights import RIGHTS_OF, Right
 from weft.core.apps.description import BYTES_MAX, FILES, AppDescription, invalid_app
 from weft.core.apps.description import parse_description as parse
 from weft.core.errors import AppIncomplete, FieldError, PayloadTooLarge
+from weft.ports.evaluation import TooCostly, evaluate
 from weft.ports.store import Caller
 from weft.ports.store.apps import NewApp
 from weft.submission.payloads import check_part
@@ -48,7 +49,13 @@ async def save_app(services: Services, caller: Caller, name: str, document: AppD
         await _read(services, caller, document, file)
         file.seek(0)
         most = services.settings.app_unpacked_bytes_max
-        described = await asyncio.to_thread(_look_at, file, most)
+        name_, text, names = await asyncio.to_thread(_look_at, file, most)
+    described = await evaluate(
+        services.evaluation, caller.tenant_id, described_each, None, (name_, text)
+    )
+    if isinstance(described, TooCostly):
+        raise invalid_app("the patterns of the application cannot be used", described.why)
+    _check_wrapper(described, names)
     if described.name != name:
         message = f"the folder is that of {described.name}"
         pointer = [FieldError("/name", message)]
@@ -100,8 +107,15 @@ async def _read(
         raise invalid_app("the parts are not those of this digest", why)
 
 
-def _look_at(file: IO[bytes], bytes_max: int) -> AppDescription:
-    """Return what a packed folder says of itself. Raise `InvalidApp`."""
+def described_each(_: None, file: tuple[str, bytes]) -> AppDescription:
+    """Read a description, and try its patterns (`Evaluates.each`). Raise `InvalidApp`."""
+    return parse(*file)
+
+
+def _look_at(file: IO[bytes], bytes_max: int) -> tuple[str, bytes, set[str]]:
+    """Return the file in which a packed folder says what it is, by name and text, and the names
+    of all. Raise `InvalidApp`.
+    """
     texts: dict[str, bytes] = {}
     names = set()
     try:
@@ -116,13 +130,13 @@ def _look_at(file: IO[bytes], bytes_max: int) -> AppDescription:
         if len(texts.get(name, b"")) > BYTES_MAX:
             raise invalid_app("the folder cannot be used", f"{name} is too large")
         if name in texts:
-            described = parse(name, texts[name])
-            break
-    else:
-        raise invalid_app("the folder is no application", f"it has neither {' nor '.join(FILES)}")
+            return name, texts[name], names
+    raise invalid_app("the folder is no application", f"it has neither {' nor '.join(FILES)}")
+
+
+def _check_wrapper(described: AppDescription, names: set[str]) -> None:
     if described.wrapper not in names:
         message = f"the folder has no file {described.wrapper}"
         raise invalid_app(
             "the application cannot be used", message, [FieldError("/templatePath", message)]
         )
-    return described

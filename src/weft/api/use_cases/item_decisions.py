@@ -1,15 +1,16 @@
 """Decide what becomes of the items of a source: the documents of their jobs."""
 
-import asyncio
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Any, Final
+from functools import partial
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from weft.api.services import Services
 from weft.core.errors import Invalid
 from weft.core.lines.configuration import (
     PARAM,
@@ -37,7 +38,7 @@ from weft.core.lines.lookup import Answered, Question
 from weft.core.lines.parameters import PARAMETERS_MAX, bound
 from weft.core.lines.series import LateWord, SeriesRule, rule_of
 from weft.core.lines.template import ID_VARIABLE, ITEM_VARIABLE, TABLES
-from weft.ports.lookup import AsksLookUps
+from weft.ports.evaluation import TooCostly, evaluate
 from weft.ports.store.sources import Decision, TakenItem, TakenSource
 from weft.store import ApiStore
 
@@ -50,6 +51,7 @@ WAIT_FIRST_S: Final = 1.0
 WAIT_LONGEST_S: Final = 60.0
 _JOB: Final = re.compile(r"/jobs/(\d+)(/.*)?")
 _UNKNOWN: Final = "its series is being read"
+_OTHERS: Final = "the expressions of items before it take long"
 _IN_TURN: Final = "another item of its series is first"
 _NO_LOOK_UPS: Final = Answered(away="this api asks nothing")
 
@@ -81,31 +83,34 @@ def late_of(taken: TakenSource) -> LateWord:
 
 
 async def decide(
-    store: ApiStore,
-    taken: TakenSource,
-    items: Sequence[TakenItem],
-    look_ups: AsksLookUps | None = None,
+    services: Services, taken: TakenSource, items: Sequence[TakenItem]
 ) -> list[Decision]:
-    """Return what becomes of each item."""
+    """Return what becomes of each item. Its expressions are evaluated elsewhere: it is refused if
+    they take too long, and waits for the next set if those of others have.
+    """
     rules, job = taken.template.get("configure"), taken.template["job"]
     names = names_in(job, PARAM)
     if not rules and not names:
         return [_decided(taken, one, _NOTHING, None) for one in items]
     rules = rules or {}
-    names |= await asyncio.to_thread(parameters_of, rules)  # the library of CEL may be loaded
-    known = await _read(store, taken, names) if names else _NOTHING
+    tenant_id, read = taken.owner.tenant_id, partial(evaluate, services.evaluation)
+    expressions = await read(tenant_id, parameters_of_each, None, rules)
+    if isinstance(expressions, TooCostly):
+        return [_costly(one, TooCostly(expressions.why, alone=True)) for one in items]
+    names |= expressions
+    known = await _read(services.store, taken, names) if names else _NOTHING
     if SERIES not in rules:
-        return await _decided_all(taken, [(one, None) for one in items], known, look_ups)
-    early, stands = await asyncio.to_thread(_standings, rules, items, known)
+        return await _decided_all(services, taken, [(one, None) for one in items], known)
+    early, stands = await _standings(services, taken, items, known)
     rule = rule_of(rules[SERIES], products=reads_products(rules))
-    found = await store.order_items(taken, stands, rule)
+    found = await services.store.order_items(taken, stands, rule)
     if found is None:
         # Others of the source are new: what is before an item is known when all of them stand.
         later = [Decision(n, "waiting", reason=_UNKNOWN, due_in_s=0.0) for n in stands]
         return [*early, *later]
     by_number = {one.n: one for one in items}
     standing = [(by_number[n], one) for n, one in found.items()]
-    decided = await _decided_all(taken, standing, known, look_ups)
+    decided = await _decided_all(services, taken, standing, known)
     return [*early, *in_turn(decided, stands, rule)]
 
 
@@ -131,28 +136,29 @@ def in_turn(
 
 
 async def _decided_all(
+    services: Services,
     taken: TakenSource,
     items: Sequence[tuple[TakenItem, Standing | None]],
     known: _Known,
-    look_ups: AsksLookUps | None,
 ) -> list[Decision]:
     """Decide, and ask what expressions read of look-ups, in sets: an item that is cancelled or
     waits before it comes to them asks nothing.
     """
     answers: dict[int, dict[str, Answered]] = {}
     decided: list[Decision] = []
+    common = (replace(taken, sealed=None, items=()), known)
     while items:
         asking: list[tuple[TakenItem, Standing | None, Mapping[str, Question]]] = []
-
-        def decide_each(items: Any = items, asking: Any = asking) -> None:  # noqa: ANN401 (bound)
-            for item, standing in items:
-                try:
-                    given = answers.get(item.n)
-                    decided.append(_decided(taken, item, known, standing, given))
-                except MustAsk as error:
-                    asking.append((item, standing, error.questions))
-
-        await asyncio.to_thread(decide_each)
+        given = [(item, standing, answers.get(item.n)) for item, standing in items]
+        said = await services.evaluation.each(taken.owner.tenant_id, decide_each, common, given)
+        for (item, standing), one in zip(items, said, strict=True):
+            if isinstance(one, TooCostly):
+                decided.append(_costly(item, one))
+            elif isinstance(one, Decision):
+                decided.append(one)
+            else:
+                asking.append((item, standing, one))
+        look_ups = services.look_ups
         questions = [one for _, _, asked in asking for one in asked.values()]
         found: Mapping[Question, Answered] = {}
         if questions and look_ups is not None:
@@ -165,20 +171,67 @@ async def _decided_all(
     return decided
 
 
-def _standings(
-    rules: Mapping[str, Any], items: Sequence[TakenItem], known: _Known
+def parameters_of_each(_: None, rules: Mapping[str, Any]) -> set[str]:
+    """Return the names of the parameters that expressions read (`Evaluates.each`)."""
+    return parameters_of(rules)
+
+
+def decide_each(
+    common: tuple[TakenSource, _Known],
+    item: tuple[TakenItem, Standing | None, Mapping[str, Answered] | None],
+) -> Decision | Mapping[str, Question]:
+    """Decide about one item, or return what has to be asked before (`Evaluates.each`)."""
+    (taken, known), (one, standing, answers) = common, item
+    try:
+        return _decided(taken, one, known, standing, answers)
+    except MustAsk as error:
+        return error.questions
+
+
+def _costly(item: TakenItem, found: TooCostly) -> Decision:
+    """Refuse an item whose expressions take too long; it waits if those of others did."""
+    if found.alone:
+        return Decision(item.n, "refused", reason=f"its expressions: {found.why}")
+    return Decision(item.n, "waiting", reason=_OTHERS, due_in_s=0.0)
+
+
+async def _standings(
+    services: Services, taken: TakenSource, items: Sequence[TakenItem], known: _Known
 ) -> tuple[list[Decision], dict[int, tuple[str, Decimal]]]:
     """Return the items that stand nowhere, and the series of the others."""
     early: list[Decision] = []
     stands: dict[int, tuple[str, Decimal]] = {}
-    for item in items:
-        try:
-            stands[item.n] = standing_of(rules, {**item.fields, "key": item.key}, known.values)
-        except CannotConfigure as error:
-            early.append(Decision(item.n, "refused", reason=str(error)))
-        except MustWait as error:
-            early.append(_waiting(item, error))
+    common = (taken.template["configure"], known.values)
+    found = await services.evaluation.each(taken.owner.tenant_id, standing_of_each, common, items)
+    for item, one in zip(items, found, strict=True):
+        if isinstance(one, TooCostly):
+            early.append(_costly(item, one))
+        elif one.early is not None:
+            early.append(one.early)
+        else:
+            stands[item.n] = one.series, one.order
     return early, stands
+
+
+class Stands(NamedTuple):
+    """Where an item stands in which series, or what becomes of it before."""
+
+    series: str = ""
+    order: Decimal = Decimal(0)
+    early: Decision | None = None
+
+
+def standing_of_each(
+    common: tuple[Mapping[str, Any], Mapping[str, Any]], item: TakenItem
+) -> Stands:
+    """Return where an item stands (`Evaluates.each`)."""
+    rules, values = common
+    try:
+        return Stands(*standing_of(rules, {**item.fields, "key": item.key}, values))
+    except CannotConfigure as error:
+        return Stands(early=Decision(item.n, "refused", reason=str(error)))
+    except MustWait as error:
+        return Stands(early=_waiting(item, error))
 
 
 def _waiting(item: TakenItem, why: MustWait) -> Decision:

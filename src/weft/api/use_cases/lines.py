@@ -24,11 +24,19 @@ from weft.core.lines.logins import (
     without_logins,
 )
 from weft.core.lines.pools import POOLS, differences
-from weft.core.lines.setup import Setup, field_error, invalid_setup, parse_setup
+from weft.core.lines.setup import (
+    Setup,
+    check_each_table,
+    field_error,
+    invalid_setup,
+    parse_each_setup,
+    tables_of,
+)
 from weft.core.lines.status_words import unknown_statuses
 from weft.core.lines.stores import names_buckets, with_stores, without_store
 from weft.core.lines.template import example_of
 from weft.core.pools import Pool
+from weft.ports.evaluation import TooCostly, evaluate
 from weft.ports.lookup import LOOKUP_PLUGINS
 from weft.ports.source import SOURCE_PLUGINS
 from weft.ports.store import Caller
@@ -51,7 +59,7 @@ async def save_setup(
     services: Services, caller: Caller, name: str, text: str, decode: DecodeBatch
 ) -> Answer:
     """Check a setup and save it whole. Raise `InvalidSetup`, `LifecycleTaken`, `SourceTaken`."""
-    setup = await asyncio.to_thread(parse_setup, text)  # the library of CEL may be loaded
+    setup = await _parsed(services, caller, text)
     await asyncio.to_thread(_check_plugins, setup, text)
     if problems := await asyncio.to_thread(out_of_reach, services.settings, setup, text):
         raise invalid_setup(problems)
@@ -70,6 +78,22 @@ async def save_setup(
     return {"setup": name, "changed": list(changed)}
 
 
+async def _parsed(services: Services, caller: Caller, text: str) -> Setup:
+    """Check a setup: its expressions, templates and schemas are tried. Raise `InvalidSetup`."""
+    found = await evaluate(services.evaluation, caller.tenant_id, parse_each_setup, None, text)
+    if not isinstance(found, TooCostly):
+        return found
+    why = f"to check its expressions, templates and schemas {found.why.removeprefix('it ')}"
+    tables = tables_of(text)
+    tried = await services.evaluation.each(caller.tenant_id, check_each_table, text, tables)
+    costly = [
+        field_error(text, table, f"to check it {one.why.removeprefix('it ')}")
+        for table, one in zip(tables, tried, strict=True)
+        if isinstance(one, TooCostly) and one.alone
+    ]
+    raise invalid_setup(costly or [FieldError("", why)])
+
+
 async def _without_logins(
     services: Services, caller: Caller, text: str, setup: Setup, logins: Sequence[Login]
 ) -> tuple[str, Setup]:
@@ -77,7 +101,7 @@ async def _without_logins(
     that names them. Raise `InvalidSetup`, and what setting a secret raises.
     """
     named = without_logins(text, logins)
-    again = await asyncio.to_thread(parse_setup, named)
+    again = await _parsed(services, caller, named)
     told = "its login stands elsewhere, or in another form: write ${secret.NAME}"
     problems = [
         field_error(text, where, told)

@@ -1,23 +1,31 @@
 """Queues: list, save, and say which one takes a job."""
 
-import asyncio
 from collections.abc import Sequence
 
 import msgspec
 
-from weft.api.guard_trial import refusals_of
 from weft.api.services import Services
-from weft.core.errors import InvalidGuard, InvalidValue, QueueAlwaysOpen, QueueNotFound
+from weft.core.errors import (
+    InvalidGuard,
+    InvalidValue,
+    QueueAlwaysOpen,
+    QueueNotFound,
+    TooManyEvaluations,
+)
 from weft.core.problems import Problems
 from weft.core.queues import (
     DEFAULT,
     Queue,
+    Route,
     Router,
     Verdict,
     plan_changes,
+    refusal_of_each,
+    verdicts_of,
 )
 from weft.core.scheduling.offers import POSTGRES
 from weft.core.text.whole_numbers import as_written
+from weft.ports.evaluation import TooCostly
 from weft.ports.store import Caller, NewBatch, Row
 from weft.submission.routing import request_of
 from weft.submission.services import Answer, Origin
@@ -71,7 +79,8 @@ async def save_queues(services: Services, caller: Caller, document: QueuesDocume
     await _check_transports(services, caller, document.queues, problems)
     rows = await services.store.list_queues(caller)
     now = [msgspec.convert(row, Queue) for row in rows]
-    await _try_guards(document.queues, {one.guard for one in now}, problems)
+    known_guards = {one.guard for one in now}
+    await _try_guards(services, caller, document.queues, known_guards, problems)
     problems.raise_any()
     if all(one.name != DEFAULT for one in wanted):
         wanted.append(next(one for one in now if one.name == DEFAULT))
@@ -101,21 +110,32 @@ async def test_queues(
     if not document.jobs:
         return {"routes": []}
     routes = await services.queues.of(caller)
-    router = Router(routes, await request_of(services, caller, new, routes))
+    request = await request_of(services, caller, new, routes)
     problems = Problems()
     book = ShapeBook((), await services.licences())
     shape_index = book.index_of(document.jobs, problems)
-    shapes = [book.shapes[0]] * len(document.jobs)
-    await asyncio.to_thread(queues_of, document.jobs, shapes, router, problems)
+    unguarded = Router([Route(one.queue, None) for one in routes], request)
+    queues_of(document.jobs, [book.shapes[0]] * len(document.jobs), unguarded, problems)
     problems.raise_any()
+    asked = [
+        asked_of(job, book.shapes[shape_index[0 if len(shape_index) == 1 else position]])
+        for position, job in enumerate(document.jobs)
+        if job.queue is None
+    ]
+    said = iter(
+        await services.evaluation.each(
+            caller.tenant_id, verdicts_of, Router(routes, request), asked
+        )
+    )
     found: dict[tuple[Verdict, ...], list[int]] = {}
     for position, job in enumerate(document.jobs):
-        if job.queue is not None:
-            verdicts: tuple[Verdict, ...] = (Verdict(job.queue, True, ""),)  # noqa: FBT003 (a verdict)
-        else:
-            shape = book.shapes[shape_index[0 if len(shape_index) == 1 else position]]
-            verdicts = tuple(await asyncio.to_thread(router.explain, asked_of(job, shape)))
-        found.setdefault(verdicts, []).append(position + 1)
+        verdicts = [Verdict(job.queue, True, "")] if job.queue is not None else next(said)  # noqa: FBT003 (a verdict)
+        if isinstance(verdicts, TooCostly):
+            raise TooManyEvaluations(
+                "the guards take too long",
+                detail=f"They are evaluated for {len(asked)} jobs: {verdicts.why}.",
+            )
+        found.setdefault(tuple(verdicts), []).append(position + 1)
     return {
         "routes": [
             {
@@ -181,7 +201,11 @@ def _check_consumers(one: QueueDocument, at: str, problems: Problems) -> None:
 
 
 async def _try_guards(
-    documents: Sequence[QueueDocument], known: set[str | None], problems: Problems
+    services: Services,
+    caller: Caller,
+    documents: Sequence[QueueDocument],
+    known: set[str | None],
+    problems: Problems,
 ) -> None:
     """Note what is wrong with the guards that are not saved yet."""
     new = [
@@ -189,10 +213,13 @@ async def _try_guards(
         for index, one in enumerate(documents[:QUEUES_MAX])
         if one.guard is not None and one.guard not in known
     ]
-    refusals = await refusals_of([guard for _, guard in new])
+    refusals = await services.evaluation.each(
+        caller.tenant_id, refusal_of_each, None, [guard for _, guard in new]
+    )
     for (at, _), refusal in zip(new, refusals, strict=True):
         if refusal:
-            problems.add(InvalidGuard, at, refusal)
+            why = refusal.why if isinstance(refusal, TooCostly) else refusal
+            problems.add(InvalidGuard, at, why)
 
 
 def _check_place(

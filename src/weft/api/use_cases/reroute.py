@@ -1,15 +1,16 @@
 """Move waiting jobs to the queues that the guards choose now, or to one queue."""
 
 from collections import defaultdict
+from collections.abc import Sequence
 
 from weft.api.services import Services
 from weft.api.use_cases.queues import get_queue
 from weft.core.errors import InvalidValue
 from weft.core.ids import format_job_ref, parse_job_ref
 from weft.core.problems import Problems
-from weft.core.queues import DEFAULT, Asked, Router
+from weft.core.queues import DEFAULT, Asked, AskingRouter
 from weft.ports.store import Caller, Row, Shape
-from weft.submission.routing import request_of
+from weft.submission.routing import request_of, routed
 from weft.submission.services import Answer
 from weft.submission.translation.shapes import placed_in
 from weft.wire.documents.reroutes import RerouteDocument
@@ -40,15 +41,22 @@ async def reroute(services: Services, caller: Caller, document: RerouteDocument)
     page = await services.store.list_waiting(caller, after=after, limit=STEP_JOBS)
     if page is None:
         return {"moves": [], "cursor": None}
-    router = Router(routes, await request_of(services, caller, page.batch_id, routes))
+    router = services.asking_router(
+        routes, await request_of(services, caller, page.batch_id, routes)
+    )
     workers = await services.workers(caller)
     found: dict[tuple[str, str, str | None], list[int]] = defaultdict(list)
-    for job in page.jobs:
-        now = job["asked"].get("queue", DEFAULT)
-        if document.queue not in {None, now} or (document.to is None and job["named"]):
-            continue
-        shape = _shape_of(job)
-        to = document.to or router.queue_of(_asked_of(job, shape))
+    going = [
+        job
+        for job in page.jobs
+        if document.queue in {None, job["asked"].get("queue", DEFAULT)}
+        and (document.to is not None or not job["named"])
+    ]
+    targets = [document.to or ""] * len(going)
+    if document.to is None:
+        targets = await _chosen(services, caller, router, going)
+    for job, to in zip(going, targets, strict=True):
+        now, shape = job["asked"].get("queue", DEFAULT), _shape_of(job)
         if to != now and queues[to].consumers == "weft":
             placed = dict(placed_in(shape, queues[to], workers)[0].words)
             found[now, to, None if to == DEFAULT else str(placed["pool"])].append(job["job_id"])
@@ -81,10 +89,25 @@ async def chosen_queue(
         return None
     for job in page.jobs:
         if job["job_id"] == job_id and not job["named"]:
-            router = Router(routes, await request_of(services, caller, batch_id, routes))
-            chosen = router.queue_of(_asked_of(job, _shape_of(job)))
+            router = services.asking_router(
+                routes, await request_of(services, caller, batch_id, routes)
+            )
+            (chosen,) = await _chosen(services, caller, router, [job])
             return chosen if chosen != job["asked"].get("queue", DEFAULT) else None
     return None
+
+
+async def _chosen(
+    services: Services, caller: Caller, router: AskingRouter, jobs: Sequence[Row]
+) -> list[str]:
+    """Return the queue that guards choose for each job. Raise `TooManyEvaluations`."""
+
+    def choose() -> list[str]:
+        found = [router.queue_of(_asked_of(job, _shape_of(job))) for job in jobs]
+        router.check_all_known()
+        return found
+
+    return await routed(services, caller, router, choose)
 
 
 def _shape_of(job: Row) -> Shape:

@@ -132,7 +132,7 @@ class SourceItems:
             )
             ready = [(one, {**(one.document or {})}) for one in taken.items]
         else:
-            decisions = await decide(store, taken, taken.items, self._services.look_ups)
+            decisions = await decide(self._services, taken, taken.items)
             ready = _ready(taken.items, decisions)
             target = await self._keep(taken, decisions) if decisions else None
             for one in decisions:

@@ -90,7 +90,7 @@ async def _items(
     services: Services, taken: TakenSource, decode: DecodeBatch
 ) -> Mapping[int, Answer]:
     """Return what would become of each item, by its place."""
-    decisions = await decide(services.store, taken, taken.items, services.look_ups)
+    decisions = await decide(services, taken, taken.items)
     ready = [one for one in decisions if one.state == "ready"]
     wrong = await _wrong(services, taken, ready, decode) if ready else {}
     return {

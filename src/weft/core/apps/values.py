@@ -5,10 +5,9 @@ A value is a variable of the program and nothing else: it is never part of a tex
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
-from cel import Context, evaluate
 
 from weft.core.bounded import Unreadable, read_json
 
@@ -54,28 +53,36 @@ def wrong_default(one: Parameter) -> str | None:
     return None
 
 
+class Variable(NamedTuple):
+    """What a wrapper gets of a parameter, or why it gets nothing."""
+
+    name: str
+    text: str
+    wrong: str = ""
+
+
 def variables_of(
     parameters: tuple[Parameter, ...], given: Mapping[str, Any]
-) -> Iterator[tuple[str, str | WrongValue]]:
+) -> Iterator[Variable]:
     """Yield each variable with its text, or with what is wrong; names that nobody knows, too."""
     known = {one.id: one for one in parameters}
     for name in given:
         if name not in known:
-            yield name, WrongValue("the application has no such parameter")
+            yield Variable(name, "", "the application has no such parameter")
         elif not known[name].visible:
-            yield name, WrongValue("the application does not let it be set")
+            yield Variable(name, "", "the application does not let it be set")
     for one in parameters:
         value = given.get(one.id) if one.visible else None
         if value is None or value == []:
             is_missing = one.visible and one.required and one.default in (None, "", [])
             if is_missing:
-                yield one.id, WrongValue("it is required")
+                yield Variable(one.id, "", "it is required")
                 continue
             value = one.default
         try:
-            yield one.id, _text_of(one, value)
+            yield Variable(one.id, _text_of(one, value))
         except WrongValue as error:
-            yield one.id, error
+            yield Variable(one.id, "", str(error))
 
 
 def _text_of(one: Parameter, value: Any) -> str:  # noqa: ANN401 (JSON)
@@ -168,5 +175,7 @@ def _is_finite(value: float) -> bool:
 
 def _matches(pattern: str, text: str) -> bool:
     """Match in RE2's way, which never goes back: its time grows with the text and no more."""
+    from cel import Context, evaluate  # noqa: PLC0415 (it imports a terminal library, for a second)
+
     context = Context({"pattern": f"^(?:{pattern})$", "text": text})
     return bool(evaluate("text.matches(pattern)", context))

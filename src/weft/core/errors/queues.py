@@ -1,7 +1,7 @@
 """Errors about queues."""
 
 from weft.core.errors.documents import InvalidDocument
-from weft.core.errors.kinds import Conflict, NotFound
+from weft.core.errors.kinds import Conflict, Invalid, NotFound, Unavailable
 
 
 class QueueNotFound(NotFound):
@@ -28,6 +28,23 @@ class QueueFull(Conflict):
 
     code = "API.QUEUE_FULL"
     sqlstate = "WF113"
+
+
+class TooManyEvaluations(Invalid):
+    """What guards, expressions or patterns say of a request takes too long."""
+
+    code = "API.TOO_MANY_EVALUATIONS"
+    advice = (
+        "Name the queue of the jobs, send fewer jobs that differ in what guards and patterns "
+        "read, or ask an operator to simplify those."
+    )
+
+
+class NothingEvaluates(Unavailable):
+    """Guards, expressions or patterns cannot be evaluated now."""
+
+    code = "API.NOTHING_EVALUATES"
+    advice = "Try again in a minute; if it stays so, tell an operator, who finds why in the log."
 
 
 class InvalidGuard(InvalidDocument):

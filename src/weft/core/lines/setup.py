@@ -1,7 +1,7 @@
 """Setups: the TOML file of a production line. Each section has a parser of its own beside this."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import takewhile
@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from weft.core.bounded import Unreadable, read_toml
 from weft.core.errors import FieldError, InvalidSetup
-from weft.core.lines.configuration import LET, parse_configuration
+from weft.core.lines.configuration import LET, parse_configuration, steering_parameters_of
 from weft.core.lines.filling import SERIES, names_in
 from weft.core.lines.lifecycle import Lifecycle, Say, parse_lifecycle
 from weft.core.lines.lookup import BY_CORE, missing_of, wrong_missing
@@ -56,6 +56,8 @@ class Setup:
     """What it wants of pools, which it does not make."""
     queue_pools: Mapping[str, list[str]] = field(default_factory=dict)
     """The pools that it wants its queues to have, by the name of the queue."""
+    steered_by: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """By the name of a configuration, the parameters that choose what runs."""
     own_sinks: frozenset[str] = frozenset()
     """Sinks that belong to who saves them, also if nothing else of them is new."""
 
@@ -80,9 +82,8 @@ def parse_setup(text: str) -> Setup:
         section: _tables(document[section], section, parse, say) if section in document else {}
         for section, parse in SECTIONS.items()
     }
-    parameters = parse_parameters(
-        document.get(_PARAMETERS, {}), partial(_say_below, say, (_PARAMETERS,))
-    )
+    say_of_parameter = partial(_say_below, say, (_PARAMETERS,))
+    parameters = parse_parameters(document.get(_PARAMETERS, {}), say_of_parameter)
     jobs, sources = found["job"], found["source"]
     configurations = _with_missing(found["configure"], found["lifecycle"], say)
     for name, one in sources.items():
@@ -96,6 +97,7 @@ def parse_setup(text: str) -> Setup:
         found["lifecycle"], sources, jobs, found["sink"],
         _with_words(configurations, jobs, found["queue"]), parameters, found["pool"],
         {name: one[POOLS] for name, one in found["queue"].items() if POOLS in one},
+        {name: sorted(steering_parameters_of(one)) for name, one in configurations.items()},
     )  # fmt: skip
     for name in setup.configurations:
         if name not in document.get("job", ()):
@@ -118,6 +120,26 @@ def parse_setup(text: str) -> Setup:
     if problems:
         raise invalid_setup(problems)
     return setup
+
+
+def parse_each_setup(_: None, text: str) -> Setup:
+    """Check a setup (`Evaluates.each`). Raise `InvalidSetup`."""
+    return parse_setup(text)
+
+
+def tables_of(text: str) -> list[tuple[str, str]]:
+    """Return the sections and names of the tables of a setup."""
+    document = read_toml(text)
+    tables = {one: document.get(one) for one in SECTIONS}
+    return [
+        (one, name) for one, found in tables.items() if isinstance(found, dict) for name in found
+    ]
+
+
+def check_each_table(text: str, table: tuple[str, str]) -> None:
+    """Check one table of a setup, to find out what that takes (`Evaluates.each`)."""
+    section, name = table
+    SECTIONS[section](read_toml(text)[section][name], lambda _where, _what: None)
 
 
 def eaches_of(setup: Setup, source: Source) -> set[str]:

@@ -5,7 +5,7 @@ package brings checks its own when it is read.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Final
@@ -237,7 +237,7 @@ class Source:
     job: str
     """The name of a template of the same file."""
     options: Mapping[str, Any]
-    sinks: Sequence[str] = ()
+    sinks: tuple[str, ...] = ()
     """Names of sinks of the same file, which are told of its jobs."""
     aims: Mapping[str, Any] = field(default_factory=dict)
     """What dashboards compare with: `target` and `expected`, as far as the file has them."""

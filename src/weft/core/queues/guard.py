@@ -2,12 +2,13 @@
 
 The library evaluates them (ADR 28). What it does not do is done here: names are compared with the
 table of attributes, so that a typing error is found when the guard is saved, and work is bounded
-before anything is evaluated, because an evaluation cannot be interrupted.
+before anything is evaluated. It is evaluated in a process that may be killed (`ports.evaluation`).
 """
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from weft.core.queues.attributes import BY_PATH, MAP, PARENTS, Path, fields_below
@@ -68,24 +69,23 @@ class Token(NamedTuple):
 
 @dataclass(frozen=True)
 class Guard:
-    """A compiled guard."""
+    """A guard that was read."""
 
     text: str
     reads: tuple[Path, ...]
     """The attributes that it reads; of a map the keys, if it names them."""
-    program: "cel.Program | None" = field(repr=False, compare=False)
     refusal: str = ""
-    """Why it has no program: it was saved under rules that were less strict."""
+    """Why it is not evaluated: it was saved under rules that were less strict."""
 
     def evaluate(self, values: Mapping[Path, Any]) -> tuple[bool, str | None]:
         """Return whether it is true, and why it could not be evaluated: then it counts as false.
 
         `values` holds what it reads; a missing key of a map is not in it.
         """
-        if self.program is None:
+        if self.refusal:
             return False, self.refusal
         try:
-            result = self.program.execute(_tree_of(self.reads, values))
+            result = program_of(self.text).execute(_tree_of(self.reads, values))
         except Exception as error:  # noqa: BLE001 (the library raises errors of many kinds)
             return False, failure_of(error)
         if not isinstance(result, bool):
@@ -93,6 +93,7 @@ class Guard:
         return result, None
 
 
+@lru_cache(maxsize=1000)
 def program_of(text: str) -> "cel.Program":
     """Return what evaluates an expression. Raise `WrongGuard` if it is too long or is none."""
     import cel  # noqa: PLC0415 (it imports a terminal library, for a second)
@@ -109,7 +110,7 @@ def program_of(text: str) -> "cel.Program":
 def compile_guard(text: str) -> Guard:
     """Return the guard. Raise `WrongGuard` with the position and the reason."""
     program = program_of(text)
-    guard = Guard(text, _outermost(Reader(text).reads()), program)
+    guard = Guard(text, _outermost(Reader(text).reads()))
     _refuse_other_types(guard, program)
     return guard
 
@@ -121,7 +122,21 @@ def compile_saved(text: str) -> Guard:
     try:
         return compile_guard(text)
     except WrongGuard as refused:
-        return Guard(text, (), None, str(refused))
+        return Guard(text, (), str(refused))
+
+
+def compile_each_saved(_: None, text: str) -> Guard:
+    """Return a guard that was accepted once (`Evaluates.each`)."""
+    return compile_saved(text)
+
+
+def refusal_of_each(_: None, text: str) -> str:
+    """Return why a new guard is refused; empty: it is not (`Evaluates.each`)."""
+    try:
+        compile_guard(text)
+    except WrongGuard as refused:
+        return str(refused)
+    return ""
 
 
 def _outermost(paths: set[Path]) -> tuple[Path, ...]:

@@ -1,7 +1,7 @@
 """Which queue takes a job: the first one in the order of priority whose guard is true."""
 
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections import ChainMap, Counter
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, NamedTuple
@@ -90,6 +90,50 @@ _OF_JOB: Final[Mapping[Path, Callable[[Asked], Any]]] = {
 }
 
 
+Key = tuple[object, ...]
+"""What tells jobs apart for guards."""
+CHOICES_KEPT: Final = 4096
+"""Of one question."""
+Guards = Sequence[tuple[str, Guard]]
+"""With the names of their queues, in the order of priority."""
+
+
+class Chosen(NamedTuple):
+    """The first queue whose guard is true, else the default one."""
+
+    queue: str
+    n_evaluated: int
+    failures: Sequence[str]
+    """The queues before it whose guards could not be evaluated."""
+
+
+def first_of(guards: Guards, values: Mapping[Path, Any]) -> Chosen:
+    """Return the queue of jobs with these values (`Evaluates.each`)."""
+    return chosen_of((queue, guard.evaluate(values)) for queue, guard in guards)
+
+
+def chosen_of(verdicts: Iterable[tuple[str, tuple[bool, str | None]]]) -> Chosen:
+    """Return the first queue whose guard is true, from what each says in turn."""
+    failures, n = [], 0
+    for queue, (takes, problem) in verdicts:
+        n += 1
+        if problem:
+            failures.append(queue)
+        if takes:
+            return Chosen(queue, n, failures)
+    return Chosen(DEFAULT, n, failures)
+
+
+def takes_of_each(_: None, asked: tuple[Guard, Mapping[Path, Any]]) -> tuple[bool, str | None]:
+    """Return what one guard says of jobs with these values (`Evaluates.each`)."""
+    guard, values = asked
+    return guard.evaluate(values)
+
+
+class Unrouted(Exception):
+    """Guards have to be evaluated first, which is done elsewhere."""
+
+
 @dataclass
 class Router:
     """Finds the queues of jobs of one request; those that no guard tells apart only once."""
@@ -100,18 +144,18 @@ class Router:
 
     def __post_init__(self) -> None:
         self._open = [
-            one
+            (one.queue.name, one.guard)
             for one in self.routes
             if one.guard
             and one.queue.state == "enabled"
             and not self.request.refused_by(one.queue)
         ]
-        reads = {path for one in self._open for path in one.guard.reads}  # type: ignore[union-attr]  # filtered above
+        reads = {path for _, guard in self._open for path in guard.reads}
         self._of_job = sorted(path for path in reads if _base(path) in _OF_JOB)
         self._fixed = _values(
             (path for path in reads if _base(path) in _OF_REQUEST), _OF_REQUEST, self.request
         )
-        self._found: dict[tuple[object, ...], str] = {}
+        self._found: MutableMapping[Key, str] = {}
         self.n_evaluated = 0
         self.failures: Counter[str] = Counter()
         """How often the guard of a queue could not be evaluated."""
@@ -122,21 +166,20 @@ class Router:
             return DEFAULT
         values = _values(self._of_job, _OF_JOB, job)
         key = tuple(_hashable(values.get(path)) for path in self._of_job)
-        if key not in self._found:
-            self._found[key] = self._first(values)
-        return self._found[key]
+        return self._found[key] if key in self._found else self._new(key, values)
 
-    def _first(self, values: Mapping[Path, Any]) -> str:
-        for queue, guard in self._open:
-            if guard is None:
-                continue
-            self.n_evaluated += 1
-            takes, problem = guard.evaluate({**self._fixed, **values})
-            if problem:
-                self.failures[queue.name] += 1
-            if takes:
-                return queue.name
-        return DEFAULT
+    def _new(self, key: Key, values: Mapping[Path, Any]) -> str:
+        found = first_of(self._open, {**self._fixed, **values})
+        return self._learn(key, found)
+
+    def _learn(self, key: Key, found: Chosen) -> str:
+        self.n_evaluated += found.n_evaluated
+        self.failures.update(found.failures)
+        self._found[key] = found.queue
+        return found.queue
+
+    def check_all_known(self) -> None:
+        """Raise `Unrouted` if a queue that was returned is not known."""
 
     def explain(self, job: Asked) -> list[Verdict]:
         """Return the verdicts of the queues in their order, up to the one that takes the job."""
@@ -168,6 +211,59 @@ class Router:
         if problem:
             return f"its guard fails: {problem}"
         return f"its guard is false: {read}" if read else "its guard is false"
+
+
+class AskingRouter(Router):
+    """A router that evaluates nothing itself: who asks it learns what to ask elsewhere, and asks
+    it again.
+    """
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._unknown: dict[Key, Mapping[Path, Any]] = {}
+        self._memory: dict[Key, str] = {}
+
+    @property
+    def question(self) -> object:
+        """Return what routers have in common that choose the same queues."""
+        fixed = tuple((path, _hashable(one)) for path, one in sorted(self._fixed.items()))
+        return tuple((queue, guard.text) for queue, guard in self._open), fixed
+
+    def recall(self, memory: dict[Key, str]) -> None:
+        """Know what was chosen before, and keep there what is learned."""
+        self._memory = memory
+        self._found = ChainMap({}, memory)
+
+    def _new(self, key: Key, values: Mapping[Path, Any]) -> str:
+        self._unknown[key] = values
+        return DEFAULT
+
+    def check_all_known(self) -> None:
+        """Raise `Unrouted` if a queue that was returned is not known."""
+        if self._unknown:
+            raise Unrouted
+
+    @property
+    def guards(self) -> Guards:
+        """Return what is to be evaluated, for `first_of`."""
+        return self._open
+
+    def unknown(self) -> Sequence[Mapping[Path, Any]]:
+        """Return of what, for `first_of`, in the order in which it is learned."""
+        return [{**self._fixed, **one} for one in self._unknown.values()]
+
+    def learn(self, answers: Sequence[Chosen]) -> None:
+        """Know the answers about all that was unknown."""
+        for key, found in zip(self._unknown, answers, strict=True):
+            self._learn(key, found)
+            if not found.failures and len(self._memory) < CHOICES_KEPT:  # failures are counted
+                self._memory[key] = found.queue
+        self._unknown.clear()
+
+
+def verdicts_of(router: Router, job: Asked) -> list[Verdict]:
+    """Return what `Router.explain` says (`Evaluates.each`)."""
+    return router.explain(job)
 
 
 def _base(path: Path) -> Path:

@@ -4,6 +4,7 @@ One pass per column instead of one per job, because a request may have 10,000 jo
 a document are found before any is reported, and nothing is stored before that.
 """
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeVar
@@ -34,6 +35,8 @@ from weft.wire.documents.batches import JobDocument
 
 Value = TypeVar("Value", int, bool)
 GROUP_MAX: Final = 2_000_000_000
+THREAD_JOBS: Final = 500
+"""A larger document is translated in a thread, so that other requests are served meanwhile."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,19 @@ class Translated:
     """Position in the update of each job of the document, for an array of its first job; None: in
     the document's order.
     """
+
+
+async def translate_apart(
+    jobs: Sequence[JobDocument],
+    context: DocumentContext,
+    workers: Sequence[Row],
+    problems: Problems,
+) -> Translated:
+    """Return the rows of a document (`translate`); of a larger one they are made in a thread."""
+    n_values = sum(len(job.values or ()) for job in context.rare(jobs))
+    if len(jobs) + n_values <= THREAD_JOBS:
+        return translate(jobs, context, workers, problems)
+    return await asyncio.to_thread(translate, jobs, context, workers, problems)
 
 
 def translate(

@@ -14,7 +14,9 @@ from weft.wire.foreign_messages import beyond_command
 def queues_of(
     jobs: Sequence[JobDocument], shapes: Sequence[Shape], router: Router, problems: Problems
 ) -> list[str]:
-    """Return the name of the queue of each job. `shapes`: what each asks for."""
+    """Return the name of the queue of each job. `shapes`: what each asks for. Raise
+    `Unrouted`.
+    """
     queues = {one.queue.name: one.queue for one in router.routes}
     found: list[str] = []
     for index, (job, shape) in enumerate(zip(jobs, shapes, strict=True)):
@@ -24,6 +26,7 @@ def queues_of(
         if wrong := _wrong_name(job.queue, queues, router.request):
             problems.add(InvalidValue, f"/jobs/{index}/queue", wrong)
         found.append(job.queue if not wrong else DEFAULT)
+    router.check_all_known()
     if foreign := {one.name for one in queues.values() if one.consumers == "foreign"}:
         for index, (job, name) in enumerate(zip(jobs, found, strict=True)):
             if name in foreign:

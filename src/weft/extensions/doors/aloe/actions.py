@@ -71,7 +71,7 @@ async def _submit(request: AnyRequest, asked: Asked) -> Row:
         job=lambda aloe_id: services.store.find_door_job(reader, NAME, aloe_id, hidden=True),
         job_with_archive=partial(archived_at, services, reader),
     )
-    inputs = await staged_inputs(asked.get("inputs") or {}, app, sources, services.settings)
+    inputs = await staged_inputs(asked.get("inputs") or {}, app, sources, services, caller)
     try:
         queue = await queue_on_system(services, caller, app, asked.get("batchQueue"))
     except WrongSystem as error:

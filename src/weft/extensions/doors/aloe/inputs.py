@@ -1,6 +1,5 @@
 """The inputs of a submission: files that jobs have left, of the worker's host, of web servers."""
 
-import asyncio
 import re
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from contextlib import suppress
@@ -8,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import unquote
 
+from weft.api.services import Services
 from weft.core.apps.description import AppDescription
 from weft.core.apps.values import Parameter, joined, wrong_text
 from weft.core.files.file_paths import STORE_SCHEME, UrlFile, WrongPath, parse_source, parts_of
@@ -15,6 +15,8 @@ from weft.extensions.doors.aloe.archives import own_name, source_of
 from weft.extensions.doors.aloe.refused import bad_request
 from weft.extensions.doors.aloe.story import story_of
 from weft.extensions.doors.aloe.words import STORE
+from weft.ports.evaluation import TooCostly, evaluate
+from weft.ports.store import Caller
 from weft.settings import Settings
 from weft.submission.translation.files import wrong_url
 from weft.wire.documents.files import FileInput
@@ -53,7 +55,11 @@ class StagedInputs:
 
 
 async def staged_inputs(
-    given: Mapping[str, Any], app: AppDescription, sources: Sources, settings: Settings
+    given: Mapping[str, Any],
+    app: AppDescription,
+    sources: Sources,
+    services: Services,
+    caller: Caller,
 ) -> StagedInputs:
     """Read inputs. Raise a 400 that names the field."""
     known = {one.id: one for one in app.inputs}
@@ -65,8 +71,10 @@ async def staged_inputs(
         if not known[name].visible:
             raise bad_request(f"inputs.{name}: the application does not let it be set")
         wanted[name] = _addresses(name, value, known[name])
-    # In a thread: a pattern takes milliseconds.
-    await asyncio.to_thread(_check_patterns, wanted, known)
+    # Elsewhere: a pattern takes milliseconds.
+    evaluation = services.evaluation
+    if why := await evaluate(evaluation, caller.tenant_id, wrong_pattern, known, wanted):
+        raise bad_request(f"inputs: {why.why}" if isinstance(why, TooCostly) else why)
     usual = await _defaults([one for one in app.inputs if one.id not in said], sources)
     wanted |= {name: _addresses(name, value, known[name]) for name, value in usual.items()}
     asked, values, files = {}, {}, dict[str, FileInput]()
@@ -75,7 +83,7 @@ async def staged_inputs(
         for address in addresses:
             try:
                 source = await _source(address, sources)
-                own = _own_name(source, settings)
+                own = _own_name(source, services.settings)
             except WrongPath as error:
                 raise bad_request(f"inputs.{name}: {address[:200]!r}: {error}") from error
             if own in files and files[own].from_ != source:
@@ -92,11 +100,13 @@ async def staged_inputs(
     return StagedInputs(asked=asked, values=values, files=tuple(files.values()))
 
 
-def _check_patterns(wanted: Mapping[str, list[str]], known: Mapping[str, Parameter]) -> None:
+def wrong_pattern(known: Mapping[str, Parameter], wanted: Mapping[str, list[str]]) -> str:
+    """Return which address does not match its pattern; empty: all do (`Evaluates.each`)."""
     for name, addresses in wanted.items():
         for address in addresses:
             if why := wrong_text(known[name], address):
-                raise bad_request(f"inputs.{name}: {address[:200]!r}: {why}")
+                return f"inputs.{name}: {address[:200]!r}: {why}"
+    return ""
 
 
 async def _defaults(inputs: Iterable[Parameter], sources: Sources) -> dict[str, Any]:

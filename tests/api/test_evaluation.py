@@ -1,0 +1,119 @@
+"""What tenants wrote is evaluated in processes that may be killed, within a budget."""
+
+import asyncio
+import importlib
+import os
+import re
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from pathlib import Path
+from signal import SIGKILL
+from typing import get_type_hints
+
+import msgspec
+import pytest
+
+from api.costly import LARGE, SLOW, answer
+from weft.core.errors import InvalidSetup, NothingEvaluates
+from weft.core.lines.setup import Setup, parse_each_setup, parse_setup
+from weft.ports.evaluation import TooCostly, evaluate
+from weft.run.asked.evaluation import Evaluation
+from weft.settings import Settings
+
+ROOT = Path(__file__).resolve().parents[2]
+SRC, GUIDE = ROOT / "src" / "weft", ROOT / "docs/guides/production-lines.md"
+LIBRARIES = ("cel", "jsonschema_rs", "jinja2")
+EVALUATED = {
+    "api/html/render.py",  # our own templates
+    "core/apps/values.py", "core/lines/configuration.py", "core/lines/sink.py",
+    "core/queues/guard.py", "run/asked/message.py",
+}  # fmt: skip
+"""What uses these libraries, which a process that serves calls by `Evaluates.each` alone."""
+
+
+@pytest.fixture
+async def evaluation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Evaluation]:
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).resolve().parents[1]))
+    found = Evaluation(Settings(home=tmp_path, evaluation_one_s=0.2, evaluation_all_s=0.5))
+    yield found
+    await found.close()
+
+
+async def test_an_item_that_takes_too_much_is_alone_to_blame(evaluation: Evaluation) -> None:
+    items = ["a", SLOW, "b", LARGE, "c"]
+    found = await evaluation.each(1, answer, "-", items)
+
+    assert [getattr(one, "alone", one) for one in found] == ["-a", True, "-b", True, "-c"]
+
+
+async def test_a_set_has_a_budget_of_its_own(evaluation: Evaluation) -> None:
+    found = await evaluation.each(1, answer, "-", [SLOW] * 10)
+
+    assert all(isinstance(one, TooCostly) for one in found)
+    assert [one.alone for one in found] == [True, True, *[False] * 8]
+
+
+async def test_others_are_served_while_a_tenant_takes_its_time(evaluation: Evaluation) -> None:
+    slow = [asyncio.create_task(evaluation.each(1, answer, "-", [SLOW] * 2)) for _ in range(9)]
+    assert await evaluation.each(2, answer, "-", ["a"]) == ["-a"]
+    assert len(evaluation.pids) == 2
+    assert not all(one.done() for one in slow)
+    for one in slow:
+        one.cancel()
+    await asyncio.gather(*slow, return_exceptions=True)
+
+
+async def test_what_somebody_else_has_killed_is_nobodys_fault(evaluation: Evaluation) -> None:
+    await evaluation.each(1, answer, "-", ["a"])
+    (pid,) = evaluation.pids
+    asked = asyncio.create_task(evaluation.each(1, answer, "-", [SLOW]))
+    await asyncio.sleep(0)
+    os.kill(pid, SIGKILL)
+    with pytest.raises(NothingEvaluates):
+        await asked
+
+    assert await evaluation.each(1, answer, "-", ["a"]) == ["-a"]
+
+
+async def test_what_is_raised_there_is_raised_here(evaluation: Evaluation) -> None:
+    with pytest.raises(InvalidSetup) as refused:
+        await evaluate(evaluation, 1, parse_each_setup, None, "[nothing.x]\na = 1")
+
+    assert [one.pointer for one in refused.value.errors] == ["/nothing"]
+
+
+def test_setups_come_back_as_they_are() -> None:
+    found = 0
+    for text in re.findall(r"```toml\n(.*?)```", GUIDE.read_text(), re.DOTALL):
+        with suppress(InvalidSetup):  # a part of one
+            setup = parse_setup(text)
+            assert msgspec.msgpack.decode(msgspec.msgpack.encode(setup), type=Setup) == setup
+            found += 1
+
+    assert found
+
+
+def test_all_answers_have_types_that_can_be_read() -> None:
+    found = []
+    for path in SRC.rglob("*.py"):
+        for name in re.findall(
+            r"^def (\w+)\((?:(?!^def ).)*?\(`Evaluates.each`\)",
+            path.read_text(),
+            re.DOTALL | re.MULTILINE,
+        ):
+            module = ".".join(path.relative_to(SRC.parent).with_suffix("").parts)
+            function = getattr(importlib.import_module(module), name)
+            found.append(msgspec.msgpack.Decoder(get_type_hints(function)["return"]))
+
+    assert len(found) > 5
+
+
+def test_only_what_is_evaluated_elsewhere_uses_the_libraries() -> None:
+    found = {
+        str(path.relative_to(SRC))
+        for path in SRC.rglob("*.py")
+        for library in LIBRARIES
+        if re.search(rf"\b(import|from) {library}\b", path.read_text())
+    }
+
+    assert found == EVALUATED

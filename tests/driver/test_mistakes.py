@@ -56,7 +56,7 @@ def mistaken(loop: Loop, error: type[Exception], at: int) -> tuple[Loop, Mistake
 async def test_every_loop_begins_anew(
     error: type[Exception], at: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(term, "_RETRY_FIRST_S", 0.001)
+    monkeypatch.setattr(term, "_RETRY_LONGEST_S", 0.001)
     pairs = [mistaken(loop, error, at) for loop in LOOPS]
     running = Term(FakeDriverStore(), 0, SETTINGS, Adapters(), loops=[loop for loop, _ in pairs])
     task = asyncio.create_task(running.run())

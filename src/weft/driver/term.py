@@ -2,7 +2,6 @@
 
 import asyncio
 import itertools
-import time
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from functools import partial
@@ -13,7 +12,7 @@ from weft.driver.loops import LOOPS
 from weft.driver.loops.bell import Bell
 from weft.driver.loops.due_date import DueDate
 from weft.driver.loops.loop import Loop, LoopContext, Rest
-from weft.ports.patience import retry_s
+from weft.ports.patience import Failures
 from weft.settings import Settings
 from weft.store import DriverStore
 from weft.telemetry.log import get_logger
@@ -21,7 +20,6 @@ from weft.telemetry.log import get_logger
 log = get_logger()
 
 LOCK_EVERY_BEATS = 6
-_RETRY_FIRST_S = 0.05
 _RETRY_LONGEST_S = 30.0
 FIRST = "fold"
 """The loop that a notice without a name wakes. It soon names the others with work: if all looked
@@ -93,19 +91,16 @@ class Term:
 
     async def _run_always(self, loop: Loop) -> None:
         """Run a loop, and begin it anew after a mistake in it, while the others go on."""
-        failures = 0
+        failures = Failures(longest_s=_RETRY_LONGEST_S)
         while True:
-            begun = time.monotonic()
+            await failures.pause()
             try:
                 await loop.run(self._context(loop))
             except (Unavailable, EpochStale):
                 raise
             except Exception:
-                failures = 1 if time.monotonic() - begun > _RETRY_LONGEST_S else failures + 1
-                log.exception("driver.loop_failed", loop=loop.name, failures=failures)
-                await asyncio.sleep(
-                    retry_s(failures, first_s=_RETRY_FIRST_S, longest_s=_RETRY_LONGEST_S)
-                )
+                failures.add()
+                log.exception("driver.loop_failed", loop=loop.name, failures=failures.count)
             else:
                 return
 

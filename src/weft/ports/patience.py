@@ -3,7 +3,9 @@ forgotten.
 """
 
 import asyncio
+import math
 import random
+import time
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
@@ -12,6 +14,8 @@ from weft.core.errors import Unavailable
 
 _FIRST_S = 0.05
 _LONGEST_S = 2.0
+_FORGOTTEN_S = 30.0
+"""After so long without one, failures are no longer in a row."""
 
 Result = TypeVar("Result")
 
@@ -22,6 +26,29 @@ def retry_s(failures: int, *, first_s: float, longest_s: float) -> float:
     """
     jitter = random.random()  # noqa: S311 (spreads retries, guards nothing)
     return backoff_s(max(failures, 1), first_s=first_s, longest_s=longest_s, jitter=jitter)
+
+
+class Failures:
+    """How often in a row something has failed that is begun anew each time."""
+
+    def __init__(self, *, longest_s: float) -> None:
+        self.count = 0
+        self._longest_s = longest_s
+        self._last_s = -math.inf
+        self._is_waiting = False
+
+    def add(self) -> None:
+        """Note one more; after long without one the count begins anew."""
+        now_s = time.monotonic()
+        forgets = now_s - self._last_s > self._longest_s + _FORGOTTEN_S
+        self.count = 1 if forgets else self.count + 1
+        self._last_s, self._is_waiting = now_s, True
+
+    async def pause(self) -> None:
+        """Wait after a failure, the longer the more there were."""
+        if self._is_waiting:
+            self._is_waiting = False
+            await asyncio.sleep(retry_s(self.count, first_s=_FIRST_S, longest_s=self._longest_s))
 
 
 async def until_answered(call: Callable[[], Awaitable[Result]]) -> Result:

@@ -127,6 +127,11 @@ def never_started(key: AttemptKey, reason: Reason, *, now_ns: int, message: str 
     return Ended(key, 0, now_ns, reason, message=message)
 
 
+def mistaken(ended: Ended, why: str) -> Ended:
+    """Return an end of which nothing is believed but when it was."""
+    return never_started(ended.key, Reason.SYSTEM, now_ns=ended.ended_ns, message=why)
+
+
 def without_products(ended: Ended, why: str) -> Ended:
     """Return the end of an attempt whose products cannot be kept: it is no success."""
     message = f"its products cannot be kept: {why}"
@@ -233,8 +238,8 @@ class Runner(Protocol):
 
     async def adopt(self) -> Known:
         """Find what an earlier agent left, or start afresh after proof that it is gone. Call this
-        first, and again after `RunnerGone` or `end`. While an engine elsewhere is away, all that
-        it was given waits; may raise `Unavailable`, then call it again, too.
+        first, and again after `RunnerGone`, `end` or `leave`. While an engine elsewhere is away,
+        all that it was given waits; may raise `Unavailable`, then call it again, too.
 
         Attempts that an earlier agent submitted but that have not begun do not start before
         `happened` is read, so that the caller can `stop` those that the database does not know.
@@ -286,7 +291,7 @@ class Runner(Protocol):
         """
 
     def leave(self) -> None:
-        """Release the runner, which continues: another agent will adopt it."""
+        """Release the runner, which continues: an agent will adopt it, this one or another."""
 
 
 class RunnerFactory(Protocol):

@@ -144,6 +144,9 @@ EVENTS = MappingProxyType(
         "worker.spawner_found": "the agent has found its spawner · incarnation, pid_namespace",
         "worker.jobs_adopted": "jobs of an earlier agent continue · live, queued, ended, killed, "
         "handed_back",
+        "worker.session_failed": "the agent begins anew, after a mistake · failures (in a row)",
+        "worker.claim_failed": "a claim failed with the ends that it reported, by a mistake; they "
+        "are reported by themselves · ends",
         "worker.spawner_started": "a spawner was started · spawner_pid",
         "worker.spawner_outdated": "the spawner has another release; replacing it · version",
         "worker.spawner_lost": "the spawner died with its jobs; starting a new one",
@@ -185,6 +188,8 @@ EVENTS = MappingProxyType(
         "attempt.files_failed": "files of an attempt could not be brought, by a mistake · key",
         "attempt.not_handed_over": "jobs do not get what they need, by a mistake · key (a first "
         "one), jobs",
+        "attempt.end_mistaken": "the end of an attempt is recorded as a fault of the system, by "
+        "a mistake · key",
         "attempt.not_kept": "outputs or products of an attempt are not kept, by a mistake · key",
         "attempt.ends_stale": "attempts ended that this worker no longer holds · count, first",
         # api

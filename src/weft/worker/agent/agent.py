@@ -3,8 +3,14 @@
 import asyncio
 from collections.abc import Callable
 
-from weft.core.errors import Conflict, IncarnationEnded, NotFound, WeftError
-from weft.ports.patience import until_answered
+from weft.core.errors import (
+    Conflict,
+    IncarnationEnded,
+    NotFound,
+    WeftError,
+)
+from weft.core.settling import REFUSALS
+from weft.ports.patience import Failures, until_answered
 from weft.ports.runner import Known, RunnerGone
 from weft.ports.store import Registered
 from weft.telemetry.log import get_logger
@@ -20,6 +26,8 @@ _DRAIN_GRACE_MS = 800
 _DRAIN_S = 1.4
 _LEAVE_S = 0.3
 _SETTLE_S = 0.5
+_AGAIN_LONGEST_S = 2.0
+"""A worker that is silent for longer may be taken for lost."""
 
 
 class Agent:
@@ -39,7 +47,9 @@ class Agent:
         """Work until `stop`, or until this worker is drained; whenever a session ends, begin a new
         one.
         """
+        failures = Failures(longest_s=_AGAIN_LONGEST_S)
         while not self._stopping:
+            await failures.pause()
             try:
                 await self._work(await until_answered(self._runner.adopt))
             except RunnerGone:
@@ -54,9 +64,18 @@ class Agent:
             except DatabaseWentBack as error:
                 log.warning("worker.database_went_back", why=str(error))
                 await self._runner.end()
-            except WeftError:
+            except REFUSALS:
                 await self.abandon()
                 raise
+            except Exception as error:
+                if self._session is None:
+                    if isinstance(error, WeftError):
+                        await self.abandon()
+                    raise
+                # A mistake must not end the worker: its jobs go on, and the next session agrees
+                # with the runner and the store on what has become of them.
+                failures.add()
+                log.exception("worker.session_failed", failures=failures.count)
             finally:
                 self._session = None
                 self._runner.leave()
@@ -120,7 +139,7 @@ class Agent:
                     await session.drain(grace_ms=_DRAIN_GRACE_MS)
                 async with asyncio.timeout(_LEAVE_S):
                     await self._store.leave(session.incarnation_id)
-            except (TimeoutError, WeftError):  # a refusal, too, must not keep the runner alive
+            except Exception:  # noqa: BLE001 (a refusal or a mistake must not keep the runner alive)
                 log.warning("worker.drain_incomplete", left=session.held.live_count)
         await self._runner.end()
 

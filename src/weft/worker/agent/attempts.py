@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.states import Phase, Reason
-from weft.ports.runner import Ended, Entered, Happened, Started, never_started
+from weft.ports.runner import Ended, Entered, Happened, Started, mistaken, never_started
 from weft.telemetry.log import get_logger
 from weft.worker.agent.incarnation import Incarnation
 
@@ -65,11 +65,18 @@ class Attempts:
                 self._outbox.add_phase(entered)
         having_products = self._products.names() if happened.ended else ()
         for ended in happened.ended:
-            leaves = ended.key.name in having_products or self._checkpoints.wants(ended)
-            if not self._files.take(ended, anyway=leaves):
-                self.end(ended)
+            try:
+                self._take_end(ended, ended.key.name in having_products)
+            except Exception as error:
+                log.exception("attempt.end_mistaken", key=ended.key)
+                self.end(mistaken(ended, f"its end could not be taken in: {error!r}"))
         for key in happened.withdrawn:
             self.end_unstarted(key, Reason.PREEMPTED)
+
+    def _take_end(self, ended: Ended, has_products: bool) -> None:  # noqa: FBT001 (as it is found)
+        leaves = has_products or self._checkpoints.wants(ended)
+        if not self._files.take(ended, anyway=leaves):
+            self.end(ended)
 
     def start_late(self, ended: Ended) -> None:
         """Report that an attempt ran which was too short for that, before its end is known."""

@@ -8,6 +8,7 @@ from typing import Final
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.scheduling.lease import Budget, pause_s, plan_claim, plan_passing
+from weft.core.settling import REFUSALS
 from weft.core.states import Reason
 from weft.ports.patience import until_answered
 from weft.ports.runner import Ended
@@ -194,8 +195,17 @@ class Claiming:
         """Claim; waiting ends are reported in the same transaction."""
         ends = self._outbox.take_ends()
         await self._reporting.ask_blocks(ends)
-        verdicts, claimed = await until_answered(lambda: self._ask(budget, ends))
-        if ends:
+        try:
+            verdicts, claimed = await until_answered(lambda: self._ask(budget, ends))
+        except REFUSALS:
+            raise
+        except Exception:
+            if not ends:
+                raise
+            log.exception("worker.claim_failed", ends=len(ends))
+            await self._reporting.report_ends(ends)
+            return await self._claim(budget)
+        if verdicts:
             self._reporting.recorded(ends, verdicts)
         return claimed
 

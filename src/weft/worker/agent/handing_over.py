@@ -12,12 +12,13 @@ from functools import partial
 import msgspec
 
 from weft.core.attempt_key import AttemptKey
-from weft.core.errors import Forbidden, Unauthenticated, WeftError
+from weft.core.errors import Forbidden, Unauthenticated, Unavailable, WeftError
 from weft.core.scheduling.lease import LEASE_AGE_MAX_S
+from weft.core.settling import REFUSALS, settle_each
 from weft.core.states import Phase, Reason
 from weft.ports.function_signatures import Refused
 from weft.ports.patience import until_answered
-from weft.ports.runner import Assignment, Ended, never_started
+from weft.ports.runner import Assignment, Ended, RunnerGone, never_started
 from weft.ports.store import Claimed
 from weft.telemetry.log import get_logger
 from weft.wire.spec import JobSpec
@@ -28,6 +29,9 @@ from weft.worker.agent.job_secrets import JobSecrets
 from weft.worker.agent.specs import Specs, definer_of, parts_of
 
 log = get_logger()
+
+_BEYOND = (*REFUSALS, Unavailable, RunnerGone)
+"""Errors that say nothing about a job."""
 
 
 class HandingOver:
@@ -69,7 +73,10 @@ class HandingOver:
             task.cancel()
 
     async def hand_over_part(self, claimed: Sequence[Claimed]) -> None:
-        """Submit jobs whose specs fit in memory."""
+        """Submit jobs whose specs fit in memory. One that cannot be prepared ends by itself."""
+        await settle_each(claimed, self._hand_over_some, self._give_up, beyond=_BEYOND)
+
+    async def _hand_over_some(self, claimed: Sequence[Claimed]) -> None:
         specs = await until_answered(lambda: self._specs.read(claimed))
         definers = [definer_of(one, spec) for one, spec in zip(claimed, specs, strict=True)]
         sharing = {
@@ -82,10 +89,10 @@ class HandingOver:
         for one, spec, definer in zip(claimed, specs, definers, strict=True):
             key = key_of(one)
             held, carrier = self._held.by_key.get(key), shared.get(definer)
+            if held is None or held.ended or held.is_sent:
+                continue  # cancelled while its spec was read, or a mistake with another job
             if self._attempts.is_closed:
                 self._attempts.end_unstarted(key, Reason.PREEMPTED)
-            elif held is None or held.ended:
-                continue  # cancelled while its spec was read
             elif spec is None:
                 self._attempts.end_unstarted(key, Reason.BAD_SPEC, "its spec is missing")
             elif isinstance(spec, Refused):
@@ -109,9 +116,21 @@ class HandingOver:
                     assignments.append(assignment)
         if secretive:
             self._begin(self._hand_over_secretive(secretive), secretive)
-        if assignments:
-            await self._runner.submit(assignments)
+        await self._submit(assignments)
+
+    async def _submit(self, assignments: Sequence[Assignment]) -> None:
+        if assignments:  # the runner ignores those that it has
+            await settle_each(assignments, self._runner.submit, self._give_up, beyond=_BEYOND)
             self._commands.on_submitted()
+
+    async def _give_up(self, one: Claimed | Assignment, error: Exception) -> None:
+        """End an attempt whose handing over has failed."""
+        key = one.key if isinstance(one, Assignment) else key_of(one)
+        log.error("attempt.not_handed_over", key=key, exc_info=error)
+        held = self._held.by_key.get(key)
+        if held is not None and not held.ended:
+            message = f"it could not be handed over: {error!r}"
+            self._attempts.end_unstarted(key, Reason.SYSTEM, message)
 
     def _begin(
         self, handing_over: Coroutine[None, None, None], some: Sequence[Assignment]
@@ -214,8 +233,7 @@ class HandingOver:
             held.is_sent = True
             held.claimed_ns = time.monotonic_ns()  # its lease begins now
         if some and not self._attempts.is_closed:
-            await self._runner.submit(some)
-            self._commands.on_submitted()
+            await self._submit(some)
             self._plan_return()
 
     def _plan_return(self) -> None:

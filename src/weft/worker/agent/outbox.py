@@ -80,12 +80,13 @@ class Outbox:
         self._sending = {key: self._ends.pop(key) for key in keys}
         return list(self._sending.values())
 
-    def settle(self) -> None:
-        """Forget the ends that are under way: they are recorded."""
-        self._sending = {}
+    def settle(self, keys: Sequence[AttemptKey]) -> None:
+        """Forget ends that are under way: they are recorded."""
+        for key in keys:
+            self._sending.pop(key, None)
         if self._ends or self._starts or self._phases:
             self.something.set()
-        if not self._ends:
+        if not (self._ends or self._sending):
             self._settled.set()
 
     def take_asks(self, ends: Sequence[Ended]) -> dict[AttemptKey, Ask]:

@@ -11,8 +11,9 @@ from functools import partial
 from weft.core.attempt_key import AttemptKey
 from weft.core.ends.conditions import Ask
 from weft.core.ends.end_words import MESSAGE_CHARS_MAX
+from weft.core.settling import REFUSALS, settle_each
 from weft.ports.patience import until_answered
-from weft.ports.runner import Ended, Entered, Started
+from weft.ports.runner import Ended, Entered, Started, mistaken
 from weft.ports.store import EndReport, PhaseReport, StartReport
 from weft.telemetry import metrics
 from weft.telemetry.log import get_logger
@@ -47,7 +48,7 @@ class Reporting:
             outbox.something.clear()
             outbox.enough.clear()
             if ends := outbox.take_ends():
-                await self._report_ends(ends)
+                await self.report_ends(ends)
             if starts := outbox.take_starts():
                 await self._report_starts(starts)
             if phases := outbox.take_phases():
@@ -60,7 +61,16 @@ class Reporting:
         except TimeoutError:
             return
 
-    async def _report_ends(self, ends: Sequence[Ended]) -> None:
+    async def report_ends(self, ends: Sequence[Ended]) -> None:
+        """Report ends that were taken; of one that cannot be, that it could not."""
+        await settle_each(ends, self._report_some, self._report_bare, beyond=REFUSALS)
+
+    async def _report_bare(self, ended: Ended, error: Exception) -> None:
+        log.error("attempt.end_mistaken", key=ended.key, exc_info=error)
+        why = f"its end could not be reported: {type(error).__name__}"
+        await self._report_some([mistaken(ended, why)])
+
+    async def _report_some(self, ends: Sequence[Ended]) -> None:
         await self.ask_blocks(ends)
         verdicts = await until_answered(
             lambda: self._store.complete_attempts(self._incarnation_id, end_reports(ends))
@@ -75,7 +85,7 @@ class Reporting:
         if stale:
             log.warning("attempt.ends_stale", count=len(stale), first=str(stale[0]))
         self._attempts.recorded(keys)
-        self._outbox.settle()
+        self._outbox.settle(keys)
 
     def _count(self, ends: Sequence[Ended]) -> None:
         held = self._attempts.held.by_key

@@ -214,7 +214,10 @@ class SpawnerRunner:
         """Close the connection."""
         self._preparing.close()
         if self._link is not None:
+            is_left = not (self._is_ending or self._link.gone.done())
             self._link.close()
+            if is_left:  # the next call of `adopt` finds it again
+                self._link = None
 
     def _send(self, message: wire.AgentMessage) -> None:
         if self._link is not None:

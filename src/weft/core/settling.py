@@ -1,0 +1,43 @@
+"""Let a mistake in one of many things end that one alone: it is settled, and the others go on."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeVar
+
+from weft.core.errors import (
+    Conflict,
+    EpochStale,
+    Forbidden,
+    NotFound,
+    Unauthenticated,
+    Unavailable,
+)
+
+Item = TypeVar("Item")
+Errors = tuple[type[Exception], ...]
+OF_THE_TERM: Errors = (Unavailable, EpochStale)
+"""Errors that say nothing about an item of the driver."""
+REFUSALS: Errors = (Conflict, NotFound, Unauthenticated, Forbidden)
+"""What the store says to a worker that it does not want."""
+
+
+async def settle_each(
+    items: Sequence[Item],
+    do: Callable[[Sequence[Item]], Awaitable[object]],
+    settle: Callable[[Item, Exception], Awaitable[object]],
+    *,
+    beyond: Errors = OF_THE_TERM,
+) -> None:
+    """Do it with all items; if that fails, with each by itself, and settle those that fail.
+
+    `do` may thus see an item twice. `beyond`: errors that say nothing about an item are raised.
+    """
+    try:
+        await do(items)
+    except beyond:
+        raise
+    except Exception as error:  # noqa: BLE001 (whatever an item may cause)
+        if len(items) == 1:
+            await settle(items[0], error)
+            return
+        for one in items:
+            await settle_each([one], do, settle, beyond=beyond)

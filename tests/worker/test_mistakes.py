@@ -1,0 +1,157 @@
+"""A mistake at any step of the agent: no job but the one it is about is harmed, no role ends."""
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from weft.core.states import Reason
+from weft.plugins.runners.spawner import SpawnerRunner
+from weft.ports.store import WorkerStore
+from weft.worker.agent import agent
+from weft.worker.agent.attempts import Attempts
+from weft.worker.agent.session import Session
+from worker.fake_store import FakeStore
+from worker.test_agent import sh, until_there
+from worker.worker_process import Worker
+
+ERRORS = pytest.mark.parametrize("error", [RecursionError, MemoryError, ValueError])
+BAD = 2
+"""The job about which a mistake is made."""
+_REGISTERS = "register_worker"
+
+
+@pytest.fixture(autouse=True)
+def _without_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(agent, "_AGAIN_LONGEST_S", 0.01)
+
+
+async def mistaken(error: type[Exception]) -> None:
+    await asyncio.sleep(0)
+    raise error("a mistake")
+
+
+@ERRORS
+async def test_a_mistake_in_any_loop_begins_a_new_session(
+    error: type[Exception], short_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each session has it in another loop; the job that runs meanwhile is the same attempt."""
+    worker, through = Worker(short_path, FakeStore()), asyncio.Event()
+    loops_of, sessions = Session._loops, list[int]()
+
+    def loops(session: Session) -> list[Coroutine[None, None, None]]:
+        found = loops_of(session)
+        sessions.append(len(found))
+        at = len(sessions) - 2  # the first one starts the job
+        if 0 <= at < len(found):
+            found[at].close()
+            found[at] = mistaken(error)
+        elif at < 0:
+            found.append(until_running(worker, error))
+        elif at == len(found):
+            through.set()
+        return found
+
+    monkeypatch.setattr(Session, "_loops", loops)
+    gate = short_path / "gate"
+    await worker.start()
+    worker.store.submit(until_there(gate))
+    assert worker.task is not None
+    waiting = asyncio.create_task(through.wait())
+    await asyncio.wait({worker.task, waiting}, timeout=30, return_when="FIRST_COMPLETED")
+    assert through.is_set(), worker.task
+    gate.touch()
+    (report,) = await worker.store.until(1)
+    await worker.end()
+
+    assert (report.reason, report.attempt, worker.output(report)) == (None, 1, b"on\n")
+
+
+async def until_running(worker: Worker, error: type[Exception]) -> None:
+    await worker.store.until_started(1)
+    raise error("a mistake")
+
+
+class Hasty(FakeStore):
+    """Each of its calls fails once."""
+
+    def __init__(self, error: type[Exception]) -> None:
+        super().__init__()
+        self.failed: set[str] = set()
+        for name in calls():
+            setattr(self, name, self._once(name, getattr(self, name), error))
+
+    def _once(
+        self, name: str, call: Callable[..., Awaitable[Any]], error: type[Exception]
+    ) -> Callable[..., Awaitable[Any]]:
+        async def failing_once(*args: object, **named: object) -> object:
+            if name not in self.failed:
+                self.failed.add(name)
+                raise error(name)
+            return await call(*args, **named)
+
+        return failing_once
+
+
+def calls() -> Iterator[str]:
+    for name, _ in inspect.getmembers(FakeStore, inspect.iscoroutinefunction):
+        if hasattr(WorkerStore, name) and name != _REGISTERS:
+            yield name
+
+
+@ERRORS
+async def test_a_mistake_in_any_call_of_the_store_loses_no_job(
+    error: type[Exception], short_path: Path
+) -> None:
+    store = Hasty(error)
+    worker = Worker(short_path, store)
+    worker.heartbeat_s = 0.05
+    await worker.start()
+    store.submit(*(sh("exit 0") for _ in range(5)))
+    await store.until(5)
+    await store.until_heartbeats(1)
+    store.submit(sh("echo on"))
+    *_, report = await store.until(6)
+    await worker.end()
+
+    assert {"claim_jobs", "get_chunks", "heartbeat", "wait_for_work"} <= store.failed
+    assert report.reason is None
+
+
+STEPS: dict[str, tuple[type, str, Callable[..., bool]]] = {
+    "specs": (FakeStore, "get_chunks", lambda _, firsts: BAD in firsts),
+    "submit": (SpawnerRunner, "submit", lambda some: BAD in [one.key.job_id for one in some]),
+    "end": (Attempts, "_take_end", lambda ended, _: ended.key.job_id == BAD),
+    "report": (
+        FakeStore, "complete_attempts",
+        lambda _, reports: any(one.job_id == BAD and one.reason is None for one in reports),
+    ),
+}  # fmt: skip
+"""Where, and whether it is about the job."""
+
+
+@ERRORS
+@pytest.mark.parametrize("step", STEPS)
+async def test_a_job_that_fails_a_step_ends_alone(
+    step: str, error: type[Exception], short_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kind, name, is_bad = STEPS[step]
+    call = getattr(kind, name)
+
+    def poisoned(it: object, *args: object) -> object:
+        if is_bad(*args):
+            raise error("poison")
+        return call(it, *args)
+
+    monkeypatch.setattr(kind, name, poisoned)
+    worker = Worker(short_path, FakeStore())
+    await worker.start()
+    worker.store.submit(*(sh("exit 0") for _ in range(4)))
+    reports = await worker.store.until(4)
+    await worker.end()
+
+    found = {report.job_id: report.reason for report in reports}
+    assert found == {1: None, BAD: Reason.SYSTEM, 3: None, 4: None}

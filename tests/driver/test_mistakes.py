@@ -1,21 +1,26 @@
 """A mistake at any step of any loop: that loop begins anew, and the term and the others go on."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, cast
+from uuid import UUID
 
 import pytest
 
 from driver.fake_store import FakeDriverStore
+from weft.core.states import Reason
 from weft.driver import term
 from weft.driver.adapters import Adapters
-from weft.driver.loops import LOOPS
+from weft.driver.loops import LOOPS, autoscale, following, foreign_jobs, schedules
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.driver.term import Term
+from weft.ports.store import DueOffer, DueSchedule
 from weft.settings import Settings
 from weft.store import DriverStore
+from weft.wire.spec import JobSpec, decode_chunk, encode_chunk
 
 SETTINGS = Settings(home=Path("/nowhere"), heartbeat_s=0.02)
 
@@ -69,3 +74,138 @@ async def test_every_loop_begins_anew(
     finally:
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
+
+
+ERRORS = pytest.mark.parametrize("error", [RecursionError, MemoryError, ValueError])
+BAD = 2
+
+
+def poisoned(call: Callable[..., Any], error: type[Exception]) -> Callable[..., Any]:
+    """Return a call that fails for the second item: its first argument with a number."""
+
+    def wrapped(*args: Any, **named: Any) -> Any:  # noqa: ANN401 (any call)
+        if any(getattr(one, "schedule_id", getattr(one, "offer_id", 0)) == BAD for one in args):
+            raise error("poison")
+        return call(*args, **named)
+
+    return wrapped
+
+
+@ERRORS
+async def test_a_schedule_that_cannot_be_moved_waits(
+    error: type[Exception], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(schedules, "move_of", poisoned(schedules.move_of, error))
+    store, now = FakeDriverStore(), datetime(2026, 1, 1, tzinfo=UTC)
+    store.schedules.append(
+        [DueSchedule(n, "0 * * * *", "UTC", "skip", now, now) for n in (1, 2, 3)]
+    )
+    running = Term(store, 0, SETTINGS, Adapters(), loops=[schedules.LOOP])
+    task = asyncio.create_task(running.run())
+    async with asyncio.timeout(30):
+        while not store.calls["schedules_due"]:
+            await asyncio.sleep(0)
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+
+    assert {one.schedule_id: len(one.runs) for one in store.moves} == {1: 1, BAD: 0, 3: 1}
+    assert all(one.next_at == now + timedelta(hours=1) for one in store.moves)
+
+
+class Foreign:
+    """The store of foreign jobs, in which each has a chunk of its own."""
+
+    def __init__(self) -> None:
+        self.ended: dict[int, Reason] = {}
+
+    async def get_chunks(
+        self, batches: Sequence[int], firsts: Sequence[int]
+    ) -> dict[tuple[int, int], bytes]:
+        chunk = encode_chunk([JobSpec(command=("true",))])
+        return dict.fromkeys(zip(batches, firsts, strict=True), chunk)
+
+    async def start_answered(self, *args: Any) -> list[str]:  # noqa: ANN401 (of the port)
+        return ["runs" for _ in args[-1]]
+
+    async def end_answered(self, *args: Any) -> list[str]:  # noqa: ANN401 (of the port)
+        self.ended |= {one.offer_id: one.reason for one in args[-1]}
+        return ["ended" for _ in args[-1]]
+
+
+@ERRORS
+@pytest.mark.parametrize("step", ["_spec_of", "decode_chunk"])
+async def test_a_job_of_which_no_message_can_be_made_ends_alone(
+    step: str, error: type[Exception], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, fence, now = Foreign(), UUID(int=1), datetime(2026, 1, 1, tzinfo=UTC)
+    offers = [DueOffer(n, 1, n, "t", "q", "x", fence, now, n) for n in (1, BAD, 3)]
+    if step == "_spec_of":
+        call = poisoned(foreign_jobs._spec_of, error)
+    else:
+        decode = decode_chunk
+
+        async def get_chunks(batches: Sequence[int], firsts: Sequence[int]) -> Any:  # noqa: ANN401
+            found = await Foreign.get_chunks(store, batches, firsts)
+            return {key: b"" if key[1] == BAD else body for key, body in found.items()}
+
+        def call(body: bytes) -> Any:  # noqa: ANN401
+            if not body:
+                raise error("poison")
+            return decode(body)
+
+        monkeypatch.setattr(store, "get_chunks", get_chunks)
+    monkeypatch.setattr(foreign_jobs, step, call)
+    bodies = await foreign_jobs.bodies_of(cast("DriverStore", store), 0, offers)
+
+    assert (set(bodies), store.ended) == ({1, 3}, {BAD: Reason.SYSTEM})
+
+
+@ERRORS
+async def test_a_listener_that_fails_is_heard_anew_and_the_others_go_on(
+    error: type[Exception], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(following, "_RETRY_FIRST_S", 0.0)
+    heard, both = list[str](), asyncio.Event()
+
+    async def hear(key: tuple[str, str]) -> None:
+        heard.append(key[0])
+        if {*heard} == {"a", "b"} and heard.count("a") > 1:
+            both.set()
+        if key[0] == "a":
+            raise error("poison")
+        await asyncio.Event().wait()
+
+    one = following.Following(hear)
+    one.follow({("a", ""), ("b", "")})
+    async with asyncio.timeout(30):
+        await both.wait()
+    one.raise_failure()
+    await one.end()
+
+    assert heard.count("b") == 1
+
+
+@ERRORS
+async def test_a_pool_for_which_nothing_can_be_decided_holds_up_no_other(
+    error: type[Exception], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    decided = []
+
+    async def decide(_: autoscale.Autoscaler, row: dict[str, Any]) -> bool:
+        if row["pool_id"] == BAD:
+            raise error("poison")
+        decided.append(row["pool_id"])
+        return False
+
+    async def pool_rounds(*_: object, **__: object) -> list[dict[str, Any]]:
+        return [{"pool_id": n, "machines": [], "plan": {"provider": ""}} for n in (1, BAD, 3)]
+
+    store = FakeDriverStore()
+    monkeypatch.setattr(store, "pool_rounds", pool_rounds)
+    monkeypatch.setattr(autoscale.Autoscaler, "_decide", decide)
+    term_of_one = Term(store, 0, SETTINGS, Adapters())
+    context = term_of_one._context(autoscale.LOOP)
+    scaler = autoscale.Autoscaler(context, autoscale.Providers(get=lambda *_: None))  # type: ignore[arg-type]
+    await scaler.round()
+
+    assert decided == [1, 3]

@@ -13,11 +13,27 @@ from weft.core.errors import (
 )
 
 Item = TypeVar("Item")
+Result = TypeVar("Result")
 Errors = tuple[type[Exception], ...]
 OF_THE_TERM: Errors = (Unavailable, EpochStale)
 """Errors that say nothing about an item of the driver."""
 REFUSALS: Errors = (Conflict, NotFound, Unauthenticated, Forbidden)
 """What the store says to a worker that it does not want."""
+
+
+async def settled(
+    doing: Awaitable[Result],
+    settle: Callable[[Exception], Result],
+    *,
+    beyond: Errors = OF_THE_TERM,
+) -> Result:
+    """Return what comes of one item, or what `settle` makes of its mistake."""
+    try:
+        return await doing
+    except beyond:
+        raise
+    except Exception as error:  # noqa: BLE001 (whatever an item may cause)
+        return settle(error)
 
 
 async def settle_each(

@@ -174,6 +174,14 @@ EVENTS = MappingProxyType(
         "bytes, attempt",
         "checkpoints.not_brought": "the checkpoint of a job could not be brought to a worker "
         "outside · key, error",
+        "transport.not_kept": "a dead message is dropped, by a mistake · transport, bytes",
+        "transport.hearing_failed": "a mistake while a transport is heard; it is heard anew "
+        "· transport",
+        "transport.telling_failed": "a mistake while events are told; they are told anew "
+        "· transport",
+        "transport.event_cut": "an event is told without its detail, by a mistake · id",
+        "schedules.put_off": "a schedule waits for an hour, by a mistake · schedule",
+        "pool.round_failed": "nothing is decided for a pool in this round, by a mistake · pool",
         "transport.message_refused": "a message of a transport is none of weft's; it is dead · "
         "transport, queue, error",
         "topics.line": "a line of a job that a record of a topic had run here · job, "

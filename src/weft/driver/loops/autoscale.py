@@ -17,6 +17,7 @@ import math
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -34,6 +35,7 @@ from weft.core.pools import (
     offers_of,
     used_share,
 )
+from weft.core.settling import settled
 from weft.driver.loops.leftovers import Leftovers
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.driver.loops.provider_calls import Answer, Creations, Pauses, heard, limited
@@ -78,6 +80,12 @@ async def _run(context: LoopContext) -> None:
         while True:
             await context.bell.heard()
     await Autoscaler(context, providers).run()
+
+
+def _pass_over(row: Row, error: Exception) -> bool:
+    """Tell of a pool for which nothing can be decided; return that it is to be looked at again."""
+    log.error("pool.round_failed", pool=row["pool_id"], exc_info=error)
+    return True
 
 
 class Autoscaler:
@@ -133,7 +141,7 @@ class Autoscaler:
         self._idle = {name: known for name, known in self._idle.items() if name in names}
         self._made &= names
         self._compare(rows)
-        moving = [await self._decide(row) for row in rows]
+        moving = [await settled(self._decide(row), partial(_pass_over, row)) for row in rows]
         if not rows:
             return None
         if any(moving):

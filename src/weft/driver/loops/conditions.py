@@ -15,6 +15,7 @@ from typing import Final
 from weft.core.ends.conditions import MESSAGE_CHARS_MAX, Tested
 from weft.core.scheduling.gateway_test import GATEWAY, read_gateway_ask
 from weft.core.scheduling.pool_test import POOL, read_pool_ask
+from weft.core.settling import settled
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.ports.store import DueCondition
 from weft.telemetry import metrics
@@ -134,10 +135,7 @@ class _Conditions:
             return await self._test_gateway(one)
         if self._tester is None:
             return _NO_TESTS
-        try:
-            return await self._tester.test(one) or _SILENT
-        except Exception as error:  # noqa: BLE001 (one tester must not stop the others)
-            return Tested(passed=False, message=repr(error)[:MESSAGE_CHARS_MAX])
+        return await settled(self._tester.test(one), _mistaken, beyond=()) or _SILENT
 
     async def _test_pool(self, one: DueCondition) -> Tested:
         """Ask the database, which no other tester may reach."""
@@ -156,6 +154,10 @@ class _Conditions:
             return Tested(passed=False, message=str(error))
         store, epoch = self._context.store, self._context.epoch
         return await store.test_gateway(epoch, one.condition_id, gateway)
+
+
+def _mistaken(error: Exception) -> Tested:
+    return Tested(passed=False, message=repr(error)[:MESSAGE_CHARS_MAX])
 
 
 async def _run(context: LoopContext) -> None:

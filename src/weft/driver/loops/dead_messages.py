@@ -5,10 +5,13 @@ They end in a queue of each tenant, `DEAD`; one is acknowledged there when the s
 
 import asyncio
 import time
+from collections.abc import Sequence
+from functools import partial
 from typing import Final
 
 from weft.core.deliveries.dead_mail import DeadMail
 from weft.core.in_hand import DEAD_MAX
+from weft.core.settling import settle_each
 from weft.driver.loops.callbacks import Post
 from weft.driver.loops.following import Following, Key
 from weft.driver.loops.loop import Loop, LoopContext
@@ -69,10 +72,15 @@ class _DeadMessages:
         transport, route = self._transports.by_name[name], Route(tenant, DEAD)
         async with transport.consume(route, limit=DEAD_MAX) as deliveries:
             async for one in deliveries:
-                await self._keep_one(key, one)
+                await settle_each([one], partial(self._keep_one, key), partial(self._drop, key))
                 await one.acknowledge()
 
-    async def _keep_one(self, key: Key, one: Delivery) -> None:
+    async def _drop(self, key: Key, one: Delivery, error: Exception) -> None:
+        """Tell of a message that cannot be kept: it must not hold up the others."""
+        log.error("transport.not_kept", transport=key[0], bytes=len(one.body), exc_info=error)
+
+    async def _keep_one(self, key: Key, some: Sequence[Delivery]) -> None:
+        (one,) = some
         (name, tenant), settings = key, self._context.settings
         death, body = one.death, one.body[:DEAD_BYTES_MAX]
         route = route_of(tenant, death.source)

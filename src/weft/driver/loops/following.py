@@ -5,6 +5,7 @@ import time
 from collections.abc import Awaitable, Callable, Collection
 from typing import Final
 
+from weft.core.settling import OF_THE_TERM
 from weft.ports.patience import retry_s
 from weft.ports.transport import TransportError
 from weft.telemetry.log import get_logger
@@ -61,7 +62,11 @@ class Following:
             begun = time.monotonic()
             try:
                 await self._hear(key)
-            except TransportError as error:
+            except OF_THE_TERM:
+                raise
+            except Exception as error:
+                if not isinstance(error, TransportError):
+                    log.exception("transport.hearing_failed", transport=key[0])
                 failures = 1 if time.monotonic() - begun > _RETRY_LONGEST_S else failures + 1
                 if failures == 1:
                     log.warning("transport.away", transport=key[0], error=str(error))

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from weft.core.settling import settle_each
 from weft.core.states import Reason
 from weft.ports.store import (
     DueOffer,
@@ -42,11 +43,25 @@ async def bodies_of(
     foreign = [one for one in offers if one.fence is not None and one.spec_first is not None]
     if not foreign:
         return {}
-    keys = sorted({(one.batch_id, one.spec_first or 0) for one in foreign})
+    found: dict[int, bytes] = {}
+
+    async def make(some: Sequence[DueOffer]) -> None:
+        await _add_bodies(store, epoch, some, found)
+
+    async def end(one: DueOffer, error: Exception) -> None:
+        await _refuse(store, epoch, one, Reason.SYSTEM, f"its message cannot be made: {error!r}")
+
+    await settle_each(foreign, make, end)
+    return found
+
+
+async def _add_bodies(
+    store: DriverStore, epoch: int, offers: Sequence[DueOffer], found: dict[int, bytes]
+) -> None:
+    keys = sorted({(one.batch_id, one.spec_first or 0) for one in offers})
     chunks = await store.get_chunks([key[0] for key in keys], [key[1] for key in keys])
     specs = {key: decode_chunk(body) for key, body in chunks.items()}
-    found = {}
-    for one in foreign:
+    for one in offers:
         assert one.fence is not None
         assert one.until is not None
         spec = _spec_of(specs, one)
@@ -60,9 +75,15 @@ async def bodies_of(
         message = f"foreign programs get a command and nothing else: this job has {beyond}"
         if beyond == "command":
             message = "foreign programs run commands: this job has none"
-        answer = Answer(one.offer_id, one.fence, True, Reason.BAD_SPEC, None, message)  # noqa: FBT003
-        await record(store, epoch, one.transport, one.tenant, [answer])
-    return found
+        await _refuse(store, epoch, one, Reason.BAD_SPEC, message)
+
+
+async def _refuse(
+    store: DriverStore, epoch: int, one: DueOffer, reason: Reason, message: str
+) -> None:
+    assert one.fence is not None
+    answer = Answer(one.offer_id, one.fence, True, reason, None, message)  # noqa: FBT003
+    await record(store, epoch, one.transport, one.tenant, [answer])
 
 
 def _spec_of(

@@ -7,10 +7,10 @@ loop waits for ever.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -24,7 +24,10 @@ from weft.ports.topics import EventSink, Record
 from weft.ports.transport import TransportError
 from weft.store import DriverStore
 from weft.telemetry import metrics
+from weft.telemetry.log import get_logger
 from weft.wire.documents.events import event_document
+
+log = get_logger()
 
 EVENTS_MAX: Final = 5000
 """In one call; the next ones are read while these are written."""
@@ -131,9 +134,18 @@ def _record(topic: str, row: Row) -> Record:
     headers = {"id": document["id"], "kind": document["kind"]}
     # One batch has one partition: so the events of a job stay in order.
     return Record(
-        topic, format_batch_id(row["batch_id"]), msgspec.json.encode(document), headers,
+        topic, format_batch_id(row["batch_id"]), _encoded(document), headers,
         parts=row["jobs"] or (),
     )  # fmt: skip
+
+
+def _encoded(document: Mapping[str, Any]) -> bytes:
+    """Return an event as JSON: without its detail rather than hold up those behind it."""
+    try:
+        return msgspec.json.encode(document)
+    except Exception:
+        log.exception("transport.event_cut", id=document["id"])
+        return msgspec.json.encode({**document, "detail": None})
 
 
 def _removed(topic: str, after: tuple[int, int]) -> Record:

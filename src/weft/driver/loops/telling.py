@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, Protocol, TypeVar
 
+from weft.core.settling import OF_THE_TERM
 from weft.driver.loops.bell import Bell
 from weft.driver.loops.loop import LoopContext
 from weft.ports.patience import retry_s
@@ -55,7 +56,11 @@ async def _tell_always(
     while True:
         try:
             is_behind = await tell(context, told)
-        except TransportError as error:
+        except OF_THE_TERM:
+            raise
+        except Exception as error:
+            if not isinstance(error, TransportError):
+                log.exception("transport.telling_failed", transport=told.name)
             failures += 1
             if failures == 1:
                 log.warning("transport.away", transport=told.name, error=str(error))

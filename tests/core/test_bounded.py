@@ -92,5 +92,7 @@ def test_other_wrong_texts_say_what_is_wrong() -> None:
         read_json(b'"\xff"')
     with pytest.raises(Unreadable, match="truncated"):
         read_json("{")
+    with pytest.raises(Unreadable, match="out of range"):
+        read_json("[1e999]")
     with pytest.raises(Unreadable):
         read_json('"\ud800"')

@@ -34,7 +34,7 @@ def read_json(data: bytes | str, kind: Any = Any, *, depth_max: int = DEPTH_MAX)
     """Return what a text says. Raise `Unreadable`; `msgspec.ValidationError`: a wrong type."""
     if isinstance(data, str):
         data = data.encode("utf-8", "surrogatepass")
-    found = _decoded(_json_decoder(kind), data)
+    found = _decoded(_json_decoder(kind), data, is_typed=kind is not Any)
     if data.count(b"[") + data.count(b"{") > depth_max and _is_deep(data, depth_max):
         raise Unreadable(_TOO_DEEP)
     return found
@@ -42,7 +42,7 @@ def read_json(data: bytes | str, kind: Any = Any, *, depth_max: int = DEPTH_MAX)
 
 def read_msgpack(data: bytes, kind: Any = Any) -> Any:  # noqa: ANN401 (any msgpack)
     """Return what bytes say. Raise as `read_json` does."""
-    found = _decoded(_msgpack_decoder(kind), data)
+    found = _decoded(_msgpack_decoder(kind), data, is_typed=kind is not Any)
     check_depth(found)
     return found
 
@@ -105,11 +105,13 @@ def _inside(holder: object) -> Iterable[object]:
     return holder
 
 
-def _decoded(decode: Callable[[bytes], Any], data: bytes) -> Any:  # noqa: ANN401 (anything)
+def _decoded(decode: Callable[[bytes], Any], data: bytes, *, is_typed: bool) -> Any:  # noqa: ANN401 (anything)
     try:
         return decode(data)
-    except msgspec.ValidationError:
-        raise
+    except msgspec.ValidationError as error:
+        if is_typed:
+            raise
+        raise Unreadable(str(error)) from error  # of a number that is out of range
     except RecursionError as error:
         raise Unreadable(_TOO_DEEP) from error
     except UnicodeDecodeError as error:

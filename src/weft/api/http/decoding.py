@@ -68,7 +68,7 @@ def _decode_resources(jobs: Sequence[JobDocument], media: str) -> None:
                 if raw not in decoded:
                     decoded[raw] = read(raw)
                 job.resources = decoded[raw]
-            except Unreadable:
+            except msgspec.DecodeError:
                 pointer = pointer_of("jobs", index, "resources")
                 problems.add(WrongType, pointer, "it cannot be decoded")
     problems.raise_any()
@@ -91,7 +91,8 @@ def _explain(body: bytes, media: str, kind: Kind, first: Exception) -> Exception
     try:
         value = _reader(media)(body)
     except Unreadable as error:
-        return _malformed(media, error)
+        if not isinstance(error.__cause__, msgspec.ValidationError):
+            return _malformed(media, error)
     else:
         check_types(value, kind, "", problems)
     if not problems.found:  # e.g. a number that only the typed decoder refuses

@@ -55,6 +55,9 @@ def test_words_are_those_of_the_documents() -> None:
     assert Phase.STAGING_INPUTS.word == "staging_inputs"
 
 
+ENDS = {"n_jobs": 9_999, "n_failed": 1_000, "n_errored": 7, "n_cancelled": 2}
+
+
 @pytest.mark.parametrize(
     ("document", "expected"),
     [
@@ -67,9 +70,12 @@ def test_words_are_those_of_the_documents() -> None:
         ({"state": "running", "n_jobs": 3, "n_running": 0, "n_completed": 1}, "running"),
         ({"state": "running", "n_jobs": 0}, "running"),
         ({"state": "success", "n_jobs": 3, "n_completed": 3}, "success"),
+        ({**ENDS, "state": "failure", "complete": False}, "running, 1,007 failed, 2 cancelled"),
+        ({**ENDS, "state": "failure", "complete": True}, "failure"),
+        ({**ENDS, "state": "cancelled", "complete": False, "cancelled": True}, "cancelled"),
     ],
 )
-def test_what_has_not_started_is_not_shown_as_running(
+def test_what_is_shown_of_what_has_not_started_or_not_ended(
     document: dict[str, object], expected: str
 ) -> None:
     assert shown_state(document) == expected

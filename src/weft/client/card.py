@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any, Final
 
+from weft.core.states import shown_state
 from weft.core.text.amounts import duration, money
 from weft.core.text.texts import harmless
 
@@ -50,7 +51,7 @@ def card_html(title: str, document: Document) -> str:
 def _words(document: Document) -> str:
     done, total = document["n_completed"], document["n_jobs"]
     facts = [
-        str(document["state"]),
+        shown_state(document),
         f"{done:,}/{total:,}" + (f" ({done * 100 // total}%)" if total else ""),
         f"cost {money(document.get('cost'))}",
         duration(document.get("duration_ms")),

@@ -48,16 +48,32 @@ ENDED_WORDS: Final = frozenset(state.word for state in JobState if state.is_term
 
 def shown_state(document: Mapping[str, Any]) -> str:
     """Return the state of a job, batch or group as lists show it: `waiting`, if it is a batch or
-    group that runs and in which nothing has started yet; `claimed`, if it is a job or an attempt
-    that its worker has not started yet.
+    group that runs and in which nothing has started yet, `running, 7 failed`, if it has not ended;
+    `claimed`, if it is a job or an attempt that its worker has not started yet.
     """
     state = str(document["state"])
+    if document.get("complete") is False and state != "running":
+        return _running_with_ends(document) or state
     if state == "running" and document.get("phase") == Phase.ASSIGNED.word:
         return "claimed"
     if state != "running" or not document.get("n_jobs"):
         return state
     begun = ("n_running", "n_blocked", "n_completed")
     return state if any(document.get(name) for name in begun) else "waiting"
+
+
+def _running_with_ends(document: Mapping[str, Any]) -> str | None:
+    """Return what has not succeeded so far of a batch or group whose other jobs run on; None: it
+    is cancelled as a whole.
+    """
+    if document.get("cancelled") and document["state"] == "cancelled":
+        return None
+    counts = {
+        "failed": document.get("n_failed", 0) + document.get("n_errored", 0),
+        "cancelled": document.get("n_cancelled", 0),
+    }
+    ends = [f"{count:,} {word}" for word, count in counts.items() if count]
+    return ", ".join(["running", *ends]) if ends else None
 
 
 class Phase(IntEnum):

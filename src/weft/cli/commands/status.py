@@ -189,7 +189,7 @@ def _print_counts(
         state += " (closed to new jobs)"
     elif batch["cancelled"] and batch["state"] != "cancelled":
         state += " (cancelled)"
-    elif not batch["complete"] and batch["state"] != "running":
+    elif not batch["complete"] and state.startswith("cancelled"):
         state += " (not complete)"
     print_facts(
         {

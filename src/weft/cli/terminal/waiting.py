@@ -15,6 +15,7 @@ from weft.client.api import Api, Document
 from weft.core.ends.end_words import explain_end
 from weft.core.errors import OutputElsewhere
 from weft.core.ids import format_batch_id, format_job_ref
+from weft.core.states import shown_state
 
 IsLate = Callable[[], bool]
 
@@ -104,7 +105,7 @@ def _say_end(batch: Document, name: str) -> None:
     if not words and batch["state"] == "success":
         note(f"{name}: success; it has no jobs, so there was nothing to wait for")
         return
-    note(f"{name}: {batch['state']}; {words or 'no jobs'}")
+    note(f"{name}: {shown_state(batch)}; {words or 'no jobs'}")
     if batch["state"] != "success":
         note(f"`weft status {name}` shows the jobs that did not succeed")
 

@@ -15,6 +15,7 @@ from weft.bench.main import BENCHES
 from weft.cli.app import all_commands, build_app
 from weft.cli.completion.cursor import ANY, COMMAND, FILE, FILES
 from weft.cli.completion.live_words import ASKS
+from weft.cli.input.named import TARGETS
 from weft.core.ends.conditions import ALWAYS
 from weft.ports.runner import RUNNER_PLUGINS
 from weft.ports.tester import TESTER_PLUGINS
@@ -25,8 +26,7 @@ if TYPE_CHECKING:
     from cyclopts.argument import Argument
 
 LIVE_ARGUMENTS: Mapping[str, str] = {
-    "target": "batches", "targets": "batches", "batch": "batches", "job": "batches",
-    "condition": "conditions",
+    **dict.fromkeys(sorted(TARGETS), "batches"), "condition": "conditions",
     "schedule": "schedules", "project": "projects", "token": "tokens",
     "session_id": "sessions", "operation_id": "operations",
 }  # fmt: skip

@@ -11,11 +11,13 @@ import pytest
 
 from client.http_server import answer as answer_of
 from client.http_server import serving
-from weft.cli.app import all_commands, run_command
+from weft.cli.app import all_commands, build_app, run_command
 from weft.cli.commands.completion import completion
 from weft.cli.completion.answer import harmless_words, option_of, print_completions, words_of
 from weft.cli.completion.cursor import Cursor, cursor_of, read_commands
 from weft.cli.completion.live_words import ask_server, number_query
+from weft.cli.input.named import name_ids
+from weft.core.errors import BadId
 
 TABLE = read_commands()
 
@@ -284,3 +286,34 @@ async def test_what_the_server_lists_becomes_words(
         found = await asyncio.to_thread(ask_server, kind, "", home=str(tmp_path), visit=None)
 
     assert found == words
+
+
+async def test_each_argument_that_takes_an_id_takes_a_name(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Found by what Tab offers: all arguments and options whose values are batches."""
+    app = build_app()
+    calls = []
+    for path, one in TABLE.items():
+        named = ["nightly/a" if kind == "batches" else "1" for kind in one["arguments"]]
+        options = ["--batch=nightly"] * ("--batch" in one["options"])
+        if "nightly/a" in named or options:
+            needed = [
+                f"{name}=1" for name in ("--note", "--by", "--with") if name in one["options"]
+            ]
+            calls.append([*path.split(), *named, *options, *needed])
+    newest = b'{"items": [{"id": 42}], "cursor": null}'
+    nothing = b'{"items": [], "cursor": null}'
+    async with serving(
+        lambda asked: answer_of(200, newest if "name=nightly&" in asked.target else nothing)
+    ) as server:
+        monkeypatch.setenv("WEFT_URL", server.url)
+        monkeypatch.setenv("WEFT_TOKEN", "t")
+        for words in calls:
+            _, bound, _ = app.parse_args(words)
+            await asyncio.to_thread(name_ids, bound)
+
+            assert "nightly" not in repr(bound.arguments), words
+            assert "b42" in repr(bound.arguments), words
+        with pytest.raises(BadId, match="'hourly' is not an id"):
+            await asyncio.to_thread(name_ids, app.parse_args(["wait", "b1", "hourly"])[1])

@@ -376,6 +376,9 @@ def _dispatch(arguments: list[str]) -> int:
     except CycloptsError as error:
         print_usage_error(error, arguments)
         return USAGE
+    from weft.cli.input.named import name_ids  # noqa: PLC0415 (as late as the command itself)
+
+    name_ids(bound)
     _collect_garbage_again()
     outcome = command(*bound.args, **bound.kwargs)
     return outcome if isinstance(outcome, int) else 0

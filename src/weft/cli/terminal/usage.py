@@ -1,5 +1,6 @@
 """Mistakes in a command line, in the words of the other messages."""
 
+from collections.abc import Mapping
 from typing import Literal, get_args, get_origin
 
 from cyclopts import (
@@ -14,6 +15,18 @@ from cyclopts.exceptions import UnknownCommandError, UnknownOptionError, UnusedC
 
 from weft.core.text.nearest import nearest
 
+_MEANT: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("list", "ps", "squeue", "qstat", "history"), ("ls",)),
+    **dict.fromkeys(("kill", "stop", "abort", "scancel", "qdel"), ("cancel", "down")),
+    **dict.fromkeys(("rm", "remove", "delete"), ("rm", "delete", "revoke")),
+    **dict.fromkeys(("info", "describe", "show", "inspect", "get"), ("show", "status")),
+    **dict.fromkeys(("add", "new", "create"), ("create", "add", "set", "submit")),
+    **dict.fromkeys(("sbatch", "qsub", "srun", "exec"), ("submit", "run")),
+    **dict.fromkeys(("xargs", "parallel", "map"), ("each",)),
+    **dict.fromkeys(("tail", "output", "cat"), ("logs",)),
+    **dict.fromkeys(("start", "serve"), ("up", "resume")),
+}
+"""What other programs call it: of the commands that there are the first."""
 _KINDS = {int: "a whole number", float: "a number", bool: "no value"}
 
 
@@ -52,6 +65,10 @@ def _explain(error: CycloptsError) -> str | None:
 
 def _no_command(word: str, error: CycloptsError) -> str:
     kind = "option" if word.startswith("-") else "command"
+    known = [*error.app] if error.app is not None else []
+    for meant in _MEANT.get(word, ()):
+        if meant in known:
+            return f"there is no command {word}; did you mean {meant}?"
     return f"there is no {kind} {word}{_suggestion(word, error)}"
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from store.postgres_site import PostgresSite, open_site
+from store.site import Site, open_site
 from store.world import Backend, World, open_backend, open_world
 
 
@@ -58,7 +58,7 @@ async def own_world(database: dict[str, str]) -> AsyncIterator[World]:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def suite_backend(postgres: Any) -> AsyncIterator[Backend]:  # noqa: ANN401 (as above)
-    """Give connections to a database that only the suites use."""
+    """Give connections to a database that only tests of a `site` use."""
     name = postgres.create_database()
     async with open_backend(postgres.dsns(name)) as result:
         yield result
@@ -66,7 +66,7 @@ async def suite_backend(postgres: Any) -> AsyncIterator[Backend]:  # noqa: ANN40
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def site(suite_backend: Backend, audited_later: bool) -> AsyncIterator[PostgresSite]:  # noqa: FBT001 (a fixture)
-    """Give the place of a test of a suite."""
+async def site(suite_backend: Backend, audited_later: bool) -> AsyncIterator[Site]:  # noqa: FBT001 (a fixture)
+    """Give the place of a test."""
     async with open_site(suite_backend, audited_later=audited_later) as result:
         yield result

@@ -4,8 +4,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from store.calls.store_site import TRACE_ID
-from store.postgres_site import PostgresSite
+from store.site import TRACE_ID, Site
 from weft.core.query.tree import EVERYTHING, all_of
 from weft.core.states import Reason
 from weft.extensions.doors.aloe.documents import job_document
@@ -58,7 +57,7 @@ FIELDS = (
 )  # fmt: skip
 
 
-async def jobs_in_all_states(site: PostgresSite) -> list[Row]:
+async def jobs_in_all_states(site: Site) -> list[Row]:
     """Make jobs that wait, run, have ended in each way, and one that was imported."""
     batches = []
     for n, other in enumerate(OTHERS * 2):
@@ -94,7 +93,7 @@ async def jobs_in_all_states(site: PostgresSite) -> list[Row]:
     return list(await site.api.list_door_jobs(site.caller, JOBS))
 
 
-async def test_database_finds_what_the_documents_say(site: PostgresSite) -> None:
+async def test_database_finds_what_the_documents_say(site: Site) -> None:
     """For each field and operator; in each order, in pages."""
     rows = await jobs_in_all_states(site)
     documents = [job_document(one, "", ()) for one in rows]
@@ -131,7 +130,7 @@ async def test_database_finds_what_the_documents_say(site: PostgresSite) -> None
             assert paged == [one["id"] for one in ordered], field
 
 
-async def test_archives_are_found_by_their_paths(site: PostgresSite) -> None:
+async def test_archives_are_found_by_their_paths(site: Site) -> None:
     for n, path in enumerate(("ann/x", "ann/x/y")):
         kept = {**KEPT, "name": "n", "archivePath": path}
         await site.submit(1, door=NAME, foreign_id=f"{n}", foreign_document=kept)

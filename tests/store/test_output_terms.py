@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from store.calls.store_site import TRACE_ID, UNKEYED
+from store.site import TRACE_ID, UNKEYED
 from store.test_byte_quotas import ONE, forget, stored, wrote
 from store.world import Worker, World
 from weft.ports.store import NewBatch

@@ -1,30 +1,24 @@
-"""What the suites of the api's and the driver's store begin with: tenants, workers and a driver.
-
-An author of adapters subclasses `StoreSite`; the suites say what they do with it.
-"""
+"""The place of a test that asks the stores of api and driver: tenants, workers and a driver."""
 
 import asyncio
-from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, Final
 
-from weft.core.errors import WeftError
+from store.world import Backend, World, open_world
 from weft.core.states import Reason
 from weft.driver.operations import advance_operation
 from weft.ports.store import (
-    Caller,
     Claimed,
     ClaimRequest,
-    GroupLimits,
     JobRows,
     NewBatch,
     NewGroup,
-    Notices,
     Row,
     WorkerStore,
 )
-from weft.store import ApiStore, DriverStore
+from weft.store import DriverStore, open_driver_store
+from weft.store.notices import PostgresNotices
 from weft.testing.builders import end_report, job_rows
 
 WITHIN_S: Final = 20.0
@@ -62,16 +56,6 @@ TREE: Final = (
 """The groups /a, /a/b and /c."""
 
 
-@contextmanager
-def refused(error: type[WeftError]) -> Iterator[None]:
-    """Expect this error."""
-    try:
-        yield
-    except error:
-        return
-    raise AssertionError(f"{error.__name__} was not raised")
-
-
 async def led_by(driver: DriverStore) -> int:
     """Let a driver lead, and return its epoch; the one before may need a moment to be gone."""
     async with asyncio.timeout(WITHIN_S):
@@ -80,48 +64,31 @@ async def led_by(driver: DriverStore) -> int:
     return epoch
 
 
-class StoreSite(ABC):
-    """The place of one test: two new tenants in a database that only the suites use."""
+class Site:
+    """The place of one test: two new tenants in a database that only such tests use."""
 
-    api: ApiStore
-    driver: DriverStore
-    """Does not lead yet. Its term is over when the test is."""
-    notices: Notices
-    caller: Caller
-    """Has a billing project `default`, and a queue `default` to `pool`."""
-    pool: str
-    """The name of a pool of the caller's own."""
-    stranger: Caller
-    """A user of another tenant, with a project, a queue and a pool of its own."""
-
-    def __init__(self) -> None:
+    def __init__(self, world: World, other: World, driver: DriverStore) -> None:
+        self._world, self._other = world, other
+        self.api = world.api
+        self.driver = driver
+        """Does not lead yet. Its term is over when the test is."""
+        self.notices = PostgresNotices(world.backend.dsns["weft_driver"])
+        self.caller, self.pool = world.caller, world.pool
+        """A user with a billing project `default`, and a queue `default` to their own pool."""
+        self.stranger = other.caller
+        """A user of another tenant, with a project, a queue and a pool of its own."""
         self._epoch: int | None = None
         self._worker: tuple[WorkerStore, int] | None = None
         self._calls = 0
 
-    @abstractmethod
-    async def token(self, *, expired: bool = False) -> str:
-        """Return a token of `caller`."""
-
-    @abstractmethod
     async def open_worker(
         self, name: str, *, of_stranger: bool = False
     ) -> tuple[WorkerStore, int]:
         """Register a worker of the caller's pool, or of the stranger's, that may run any number of
         jobs at once. Return its store and its incarnation.
         """
-
-    @abstractmethod
-    def open_driver(self) -> AbstractAsyncContextManager[DriverStore]:
-        """Open the store of another driver, whose term ends when it is closed."""
-
-    @abstractmethod
-    def open_api(self, limits: GroupLimits) -> AbstractAsyncContextManager[ApiStore]:
-        """Open the store of another api, with limits of its own."""
-
-    @abstractmethod
-    def open_api_away(self) -> AbstractAsyncContextManager[ApiStore]:
-        """Open the store of an api whose database cannot be reached."""
+        worker = await (self._other if of_stranger else self._world).worker(name)
+        return worker.store, worker.id
 
     async def submit(
         self, jobs: JobRows | int = 1, *, batch: int | None = None,
@@ -180,13 +147,6 @@ class StoreSite(ABC):
                 counts.append(count)
         return counts
 
-    async def remove_old(self) -> None:
-        """Let the driver remove all events and all updates that are not committed."""
-        epoch = await self.lead()
-        async with asyncio.timeout(WITHIN_S):
-            while await self.driver.remove_old(epoch, events_keep_s=0, updates_keep_s=0):
-                pass
-
     async def lead(self) -> int:
         """Return the epoch of the driver, which leads from now on."""
         self._epoch = self._epoch or await led_by(self.driver)
@@ -218,7 +178,14 @@ class StoreSite(ABC):
                     return document
 
 
-class StoreTests:
-    """Tests that play at a site. Set it before each of them, as a fixture with `autouse` can."""
-
-    site: StoreSite
+@asynccontextmanager
+async def open_site(backend: Backend, *, audited_later: bool) -> AsyncIterator[Site]:
+    """Make two tenants; what the test did is audited at the end, once for both."""
+    async with (
+        open_driver_store(backend.dsns["weft_driver"]) as driver,
+        open_world(backend, audited_later=audited_later) as world,
+        AsyncExitStack() as stack,
+    ):
+        other = World(backend, stack)
+        await other.open()
+        yield Site(world, other, driver)

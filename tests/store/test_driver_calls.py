@@ -1,0 +1,155 @@
+"""What the driver asks the database for before and between the steps of its loops."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Final
+from uuid import uuid4
+
+import asyncpg
+
+from store.site import Site
+from store.world import World
+from weft.core.attempt_key import AttemptKey
+from weft.core.ends.conditions import Ask
+from weft.core.states import Reason
+from weft.ports.store import (
+    Gate,
+    JobRows,
+    Row,
+)
+from weft.testing.builders import job_rows
+
+AGES_S: Final = 10**6  # longer than anything lasts here
+
+COUNTS: Final = ("n_ready", "n_running", "n_succeeded", "n_failed", "n_errored", "n_cancelled")
+
+
+def _due(in_s: float) -> JobRows:
+    """Return a job that has to start within some seconds."""
+    rows, at = job_rows(1), (datetime.now(UTC) + timedelta(seconds=in_s)).isoformat()
+    rows.rare_job, rows.rare_fields = [1], [{"deadline": at, "latest_start": at}]
+    return rows
+
+
+async def job_counts(site: Site, batch_id: int) -> dict[str, int]:
+    """Return how many jobs of a batch are in each state."""
+    document = await site.api.get_batch(site.caller, batch_id)
+    return {name: document[name] for name in COUNTS if document[name]}
+
+
+CALLS_OF_A_TERM = """
+    SELECT p.proname, (p.proargnames)[1:p.pronargs], p.proargtypes::regtype[]::text[]
+    FROM pg_proc p WHERE p.pronamespace = 'weft'::regnamespace AND 'epoch' = ANY (p.proargnames)
+      AND has_function_privilege('weft_driver', p.oid, 'EXECUTE')
+"""
+
+
+def empty(parameter: str, of_type: str, epoch: int) -> str:
+    """Return what is sent for a parameter: a term, empty lists, and otherwise nothing."""
+    if parameter == "epoch":
+        return str(epoch)
+    return f"'{{}}'::{of_type}" if of_type.endswith("[]") else f"NULL::{of_type}"
+
+
+async def test_calls_of_an_older_term_are_refused(world: World) -> None:
+    """Each that carries an epoch; a driver may have slept through the end of its term."""
+    older = await world.lead() - 1
+    calls = await world.admin.fetch(CALLS_OF_A_TERM)
+    driver = await asyncpg.connect(world.backend.dsns["weft_driver"])
+    accepted = []
+    for name, names, types in calls:
+        values = [
+            f"{parameter} => {empty(parameter, of_type, older)}"
+            for parameter, of_type in zip(names, types, strict=False)
+        ]
+        try:
+            await driver.execute(f"SELECT weft.{name}({', '.join(values)})")
+        except asyncpg.PostgresError as error:
+            if error.sqlstate != "WF401":
+                accepted.append((name, str(error)))
+        else:
+            accepted.append((name, "it was called"))
+    await driver.close()
+
+    assert len(calls) > 50
+    assert accepted == []
+
+
+async def test_fold_names_the_loops_that_have_work(site: Site) -> None:
+    """No notice is sent while the fold is awake."""
+    driver, epoch = site.driver, await site.lead()
+    await site.drive()
+    assert list((await driver.fold_deltas(epoch)).loops) == []
+    batch = await site.submit(2)
+    await site.api.cancel_group(site.caller, batch, 0, force=False)
+    assert list((await driver.fold_deltas(epoch)).loops) == ["cancel"]
+
+
+async def test_gates_open_at_their_dates(site: Site) -> None:
+    """The date is told before; jobs pass after it."""
+    driver, epoch = site.driver, await site.lead()
+    await site.drive()
+    assert (await driver.gates_due(epoch) or 2 * AGES_S) > AGES_S  # of other tests
+    now = datetime.now(UTC)
+    opens_at = now + timedelta(seconds=AGES_S)
+    await site.submit(1, gates=[Gate(kind="not_before", opens_at=opens_at)])
+    later_s = await driver.gates_due(epoch)
+    past = await site.submit(2, gates=[Gate(kind="not_before", opens_at=now)])
+    soon_s = await driver.gates_due(epoch)
+    await site.sweep("pass_gates")
+    assert later_s
+    assert AGES_S / 2 < later_s <= AGES_S
+    assert soon_s is not None
+    assert soon_s <= 0
+    assert {one.batch_id for one in await site.claim()} == {past}
+
+
+async def test_deadlines_are_told_and_kept(site: Site) -> None:
+    """Jobs that can no longer start in time end as errors."""
+    driver, epoch = site.driver, await site.lead()
+    await site.drive()
+    assert await driver.deadlines_due(epoch) is None
+    later = await site.submit(_due(AGES_S))
+    later_s = await driver.deadlines_due(epoch)
+    past = await site.submit(_due(0))
+    soon_s = await driver.deadlines_due(epoch)
+    await site.sweep("sweep_deadlines")
+    assert AGES_S / 2 < (later_s or 0) <= AGES_S
+    assert (soon_s or 0) <= 0
+    assert await job_counts(site, past) == {"n_errored": 1}
+    assert await job_counts(site, later) == {"n_ready": 1}
+
+
+async def block(site: Site, n_jobs: int, ask: Ask) -> int:
+    """Let jobs of a new batch wait for something; return the batch."""
+    batch_id = await site.submit(n_jobs)
+    store, worker = await site.worker()
+    claimed = await site.claim(n_jobs)
+    for one in claimed:
+        key = AttemptKey(one.batch_id, one.job_id, one.attempt)
+        assert await store.ask_block(worker, key, ask)
+    await site.end(*claimed, reason=Reason.BLOCKED)
+    return batch_id
+
+
+def new_ask() -> Ask:
+    """Return what no other test asks for."""
+    return Ask("connection_failed", "tcp", {"host": uuid4().hex, "port": "80"})
+
+
+async def condition_of(site: Site, ask: Ask) -> Row:
+    """Return the condition that tests this."""
+    pages = await site.api.list_conditions(site.caller, after_id=0, limit=100)
+    (found,) = [one for one in pages if one["parameters"] == ask.parameters]
+    return found
+
+
+async def test_gateway_that_is_not_there_holds_nobody_up(site: Site) -> None:
+    """Others may take its jobs."""
+    driver, epoch, ask = site.driver, await site.lead(), new_ask()
+    batch_id = await block(site, 1, ask)
+    one = (await condition_of(site, ask))["condition_id"]
+    tested = await driver.test_gateway(epoch, one, uuid4().hex)
+    assert tested.passed
+    assert "is not there" in tested.message
+    await site.api.cancel_group(site.caller, batch_id, 0, force=False)
+    await site.drive()

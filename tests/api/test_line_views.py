@@ -64,7 +64,7 @@ async def line(api: LiveApi, http: httpx.AsyncClient, database: dict[str, str]) 
     await apply(http, "snow", LINE)
     await apply(http, "sinks", SINK)
     await find(database, "a")
-    await api.app.source_items.submit_due()
+    await api.app.beside[0].submit_due()
     await find(database, "b")
 
 
@@ -76,7 +76,7 @@ async def test_jobs_of_a_source_tell_all_sinks_of_their_template(
     line = LINE.replace("[job.snow]", '[job.snow]\nsink = ["wekeo", "lineage"]')
     await apply(http, "snow", line + both)
     await find(database, "a")
-    await api.app.source_items.submit_due()
+    await api.app.beside[0].submit_due()
     asked = {"lifecycle": "hrsi", "sink": ["wekeo", "lineage"], "jobs": [{"command": ["true"]}]}
     answer = await http.post("/v1/batches", json=asked)
     assert answer.status_code == 201, answer.text

@@ -109,8 +109,8 @@ async def apply(http: httpx.AsyncClient, url: str, more: str = "") -> httpx.Resp
 async def go_on(api: LiveApi, database: dict[str, str]) -> None:
     await on(database, "UPDATE weft.source_item SET due_at = now() WHERE state = 'waiting'")
     await on(database, "UPDATE weft.source SET work_at = now() WHERE work_at IS NOT NULL")
-    await api.app.source_items.submit_due()
-    await api.app.source_items.settled()
+    await api.app.beside[0].submit_due()
+    await api.app.beside[0].settled()
 
 
 async def shown(http: httpx.AsyncClient) -> dict[str, tuple[str, str]]:

@@ -74,7 +74,7 @@ async def find(database: dict[str, str], **days: str) -> None:
 async def look(api: LiveApi, database: dict[str, str]) -> None:
     for text in DUE:
         await on(database, text)
-    await api.app.source_items.submit_due()
+    await api.app.beside[0].submit_due()
 
 
 async def run(

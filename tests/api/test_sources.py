@@ -69,9 +69,9 @@ async def test_items_become_jobs_of_the_batch_of_the_day(
     await apply(http)
     await find(database, "b", "a")
     assert await items(http) == {"a": "new", "b": "new"}
-    await api.app.source_items.submit_due()
+    await api.app.beside[0].submit_due()
     await find(database, "c; rm -rf /", note="$(id)")
-    await api.app.source_items.submit_due()
+    await api.app.beside[0].submit_due()
 
     assert await items(http) == {"b": "b1.j1", "a": "b1.j2", "c; rm -rf /": "b1.j3"}
     job = (await http.get("/v1/batches/1/jobs/3")).json()
@@ -98,7 +98,7 @@ async def test_api_that_dies_on_the_way_is_replaced(
 ) -> None:
     """Before the submission, and between it and its record; also if it would be refused then."""
     await apply(http)
-    serve = api.app.source_items
+    serve = api.app.beside[0]
     lease = "UPDATE weft.source SET taken_until = now() - interval '1 s'"
 
     async def dies(*_: object, **__: object) -> None:
@@ -141,14 +141,14 @@ async def test_batch_that_is_gone_is_followed_by_another(
     await apply(http)
     for n, how in enumerate(("cancel", "delete"), 1):
         await find(database, f"{how} 1")
-        await api.app.source_items.submit_due()
+        await api.app.beside[0].submit_due()
         if how == "cancel":
             answer = await http.post(f"/v1/batches/{n}/cancel", json={})
         else:
             answer = await http.delete(f"/v1/batches/{n}")
         assert answer.status_code < 300, answer.text
         await find(database, f"{how} 2")
-        await api.app.source_items.submit_due()
+        await api.app.beside[0].submit_due()
     found = await items(http)
     assert (found["cancel 1"], found["cancel 2"]) == ("b1.j1", "b2.j1")
     assert (found["delete 1"], found["delete 2"]) == ("b2.j2", "b3.j1")
@@ -163,7 +163,7 @@ async def test_what_exceeds_a_quota_waits_and_says_so(
     answer = await http.patch(f"/v1/users/{me}/quota", json={"jobs": 3})
     assert answer.status_code == 200, answer.text
     await find(database, *"abcdef")
-    await api.app.source_items.submit_due()
+    await api.app.beside[0].submit_due()
     found = await items(http)
     batch = found["a"].partition(".")[0]
     assert [found[key] for key in "abc"] == [f"{batch}.j{n}" for n in (1, 2, 3)]
@@ -171,7 +171,7 @@ async def test_what_exceeds_a_quota_waits_and_says_so(
     await http.patch(f"/v1/users/{me}/quota", json={"jobs": None})
     await on(database, "UPDATE weft.source_item SET due_at = now() WHERE due_at IS NOT NULL")
     await on(database, "UPDATE weft.source SET work_at = now() WHERE work_at IS NOT NULL")
-    await api.app.source_items.submit_due()
+    await api.app.beside[0].submit_due()
     assert {*(await items(http)).values()} == {f"{batch}.j{n}" for n in range(1, 7)}
     await audit(database)
 
@@ -195,7 +195,7 @@ async def test_items_are_configured_by_their_fields(
     await find(database, "c", cloud=50)
     await find(database, "d")
     await find(database, "e", cloud="much")
-    await api.app.source_items.submit_due()
+    await api.app.beside[0].submit_due()
     found = await items(http)
     assert found == {
         "a": "b1.j1", "b": "cancelled", "c": "b1.j2", "d": "refused", "e": "refused"
@@ -254,7 +254,7 @@ async def test_a_changed_lifecycle_is_that_of_the_next_items(
     for key in ("a", "b", "c"):
         await apply(http, text)
         await find(database, key)
-        await api.app.source_items.submit_due()
+        await api.app.beside[0].submit_due()
         text = text.replace('done = "success"', 'done = ["success", "failed"]')
 
     assert await items(http) == {"a": "b1.j1", "b": "b2.j1", "c": "b2.j2"}
@@ -377,11 +377,11 @@ async def test_removing_the_setup_stops_its_sources(
     await find(database, "a", "b")
     answer = await http.request("DELETE", "/v1/setups/snow", json={})
     assert answer.status_code == 200, answer.text
-    await api.app.source_items.submit_due()
+    await api.app.beside[0].submit_due()
     assert (await http.get("/v1/sources/scenes")).status_code == 404
     assert (await http.get("/v1/batches")).json()["items"] == []
     await apply(http)
-    await api.app.source_items.submit_due()
+    await api.app.beside[0].submit_due()
     assert await items(http) == {"a": "b1.j1", "b": "b1.j2"}
     await audit(database)
 
@@ -405,7 +405,7 @@ async def test_job_is_configured_by_parameters_and_knows_their_versions(
     """One that nobody has set lets items wait; one that is changed counts for the next items."""
     await apply(http, CONFIGURED)
     await find(database, "a", cloud=40)
-    await api.app.source_items.submit_due()
+    await api.app.beside[0].submit_due()
     (item,) = (await http.get("/v1/sources/scenes/items")).json()["items"]
     assert item["state"] == "waiting"
     assert item["reason"] == "env.WITHIN: there is no parameter within yet"
@@ -415,10 +415,10 @@ async def test_job_is_configured_by_parameters_and_knows_their_versions(
         assert answer.status_code == 200, answer.text
     await on(database, "UPDATE weft.source_item SET due_at = now() WHERE due_at IS NOT NULL")
     await on(database, "UPDATE weft.source SET work_at = now()")
-    await api.app.source_items.submit_due()
+    await api.app.beside[0].submit_due()
     await http.put("/v1/parameters/clouds", json={"value": 30})
     await find(database, "b", cloud=40)
-    await api.app.source_items.submit_due()
+    await api.app.beside[0].submit_due()
 
     assert await items(http) == {"a": "b1.j1", "b": "cancelled"}
     job = (await http.get("/v1/batches/1/jobs/1")).json()
@@ -452,7 +452,7 @@ area = "alps"
     await find(database, "b", path="../../etc/passwd", measured="2027-04-13")
     await find(database, "c", path="S2/c.zip", measured="soon")
     await find(database, "d", measured="2027-04-13")
-    await api.app.source_items.submit_due()
+    await api.app.beside[0].submit_due()
 
     job = (await http.get("/v1/batches/1/jobs/1")).json()
     assert job["spec"]["inputs"][0]["from"] == "file:///data/alps/S2/a.zip"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from callbacks.sink_site import KEYS, ROW, site
-from weft.plugins.sinks.s3 import S3Sink
+from weft.extensions.lines.sinks.s3 import S3Sink
 from weft.ports.store import StoredFileStore
 from weft.run.asked.sink_commands import SinkCommands
 from weft.run.line_sinks import LineSinks

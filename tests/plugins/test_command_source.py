@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from weft.plugins.sources.command import CommandSource
-from weft.plugins.sources.schedule import ScheduleSource
+from weft.extensions.lines.sources.command import CommandSource
+from weft.extensions.lines.sources.schedule import ScheduleSource
 from weft.ports.source import Reading, SourceFailed, SourceSite
 
 
@@ -54,7 +54,7 @@ def test_program_gets_back_its_cursor_when_all_was_taken() -> None:
 def test_bad_programs_fail_and_are_killed(
     code: str, why: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("weft.plugins.sources.command._KILLED_AFTER_S", 0.5)
+    monkeypatch.setattr("weft.extensions.lines.sources.command._KILLED_AFTER_S", 0.5)
     timeout_s = 60.0 if "8 MiB" in why or "licence" in why else 1.0
     with pytest.raises(SourceFailed, match=why):
         read(code, timeout_s=timeout_s)

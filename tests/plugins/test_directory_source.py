@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from weft.plugins.sources.directory import DirectorySource
+from weft.extensions.lines.sources.directory import DirectorySource
 from weft.ports.source import ITEM_BYTES_MAX, Reading, SourceFailed, SourceSite
 
 NOW = {"settle": "0s"}

@@ -11,8 +11,8 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from weft.core.addresses import parse_allowed_hosts
-from weft.plugins.sources.http import EMPTY_PAGES_MAX, HttpSource
-from weft.plugins.sources.opensearch import OpenSearchSource
+from weft.extensions.lines.sources.http import EMPTY_PAGES_MAX, HttpSource
+from weft.extensions.lines.sources.opensearch import OpenSearchSource
 from weft.ports.source import Reading, SourceFailed, SourceSite
 
 Answer = Callable[[str, dict[str, str]], Any]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from weft.core.addresses import AllowedHosts
-from weft.plugins.sources.s3 import S3Source
+from weft.extensions.lines.sources.s3 import S3Source
 from weft.ports.source import SourceFailed, SourceSite
 
 SITE = SourceSite(stores=AllowedHosts(everything=True))

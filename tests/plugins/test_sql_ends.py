@@ -13,10 +13,10 @@ import pytest
 
 from callbacks.sink_site import KEYS, ROW, site
 from weft.core.addresses import parse_allowed_hosts
-from weft.plugins.lookups.sql import SqlLookUp
-from weft.plugins.sinks import sql
-from weft.plugins.sinks.sql import SqlSink
-from weft.plugins.sources.sql import SqlSource
+from weft.extensions.lines.lookups.sql import SqlLookUp
+from weft.extensions.lines.sinks import sql
+from weft.extensions.lines.sinks.sql import SqlSink
+from weft.extensions.lines.sources.sql import SqlSource
 from weft.ports.lookup import LookUpAway
 from weft.ports.sink import SinkMessage
 from weft.ports.source import Reading, SourceFailed, SourceSite

@@ -12,7 +12,8 @@ from weft.ports.shared_room import SharedRoom
 
 ROOT = Path(weft.__file__).parent
 SHARED = {
-    "api/use_cases/source_items.py", "api/web_tokens/providers.py", "driver/loops/in_hand.py",
+    "extensions/lines/calls/source_items.py", "api/web_tokens/providers.py",
+    "driver/loops/in_hand.py",
     "run/asked/source_reads.py", "worker/agent/job_inputs.py",
 }  # fmt: skip
 ALONE = {

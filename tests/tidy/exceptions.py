@@ -24,7 +24,7 @@ ADDRESS_OF_OTHERS = ("s3://results/work/", "")
 
 QUERY_TEXT: frozenset[str] = frozenset(
     {
-        "src/weft/plugins/sources/sql.py",  # wraps a query of the operator
+        "src/weft/extensions/lines/sources/sql.py",  # wraps a query of the operator
         "src/weft/store/admin.py",  # sets passwords, which no function may be given
         "src/weft/store/database.py",  # the one call of a function, by name
         "src/weft/store/migrate.py",  # runs before there is a function to call

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Callable, Container, Sequence
-from functools import cache, partial
+from functools import cache, partial, reduce
+from operator import or_
 from typing import Final
 
 from litestar import Litestar, Response, Router
@@ -28,6 +29,7 @@ from weft.api.http.middleware import (
     Send,
     add_middleware,
 )
+from weft.api.http.parts import ApiPart
 from weft.api.http.problem_documents import as_weft_error, refusal_of
 from weft.api.http.rate_limits import FailedLogins, RateLimits
 from weft.api.http.requests import AnyRequest, ClientGone
@@ -53,7 +55,6 @@ from weft.api.routes.v1 import (
     jobs,
     licences,
     limits,
-    lines,
     logins,
     logs,
     operations,
@@ -70,8 +71,6 @@ from weft.api.routes.v1 import (
     schedules,
     secrets,
     sessions,
-    sinks,
-    sources,
     stores,
     tenants,
     tokens,
@@ -86,13 +85,13 @@ from weft.api.routes.v1 import (
 from weft.api.routes.v1.system import ROUTES as SYSTEM_ROUTES
 from weft.api.services import Services
 from weft.api.use_cases.schedule_runs import ScheduleRuns
-from weft.api.use_cases.source_items import SourceItems
 from weft.api.web_tokens.issuers import read_issuers
 from weft.api.web_tokens.providers import Providers
 from weft.api.worker_link import WorkerLink
 from weft.core.access.trusted_proxies import parse_networks
 from weft.core.errors import Internal
 from weft.ports.evaluation import Evaluates, EvaluatesNothing
+from weft.ports.extension import parts
 from weft.ports.file_signing import UrlReader
 from weft.ports.file_store import FileStore
 from weft.ports.log_store import LogStore
@@ -137,9 +136,6 @@ ROUTES: Final[Sequence[ControllerRouterHandler]] = (
     *pools.ROUTES,
     *licences.ROUTES,
     *transports.ROUTES,
-    *lines.ROUTES,
-    *sinks.ROUTES,
-    *sources.ROUTES,
     *parameters.ROUTES,
     *products.ROUTES,
     *imports.ROUTES,
@@ -162,6 +158,7 @@ ROUTES: Final[Sequence[ControllerRouterHandler]] = (
     *system.ROUTES,
     *pages.ROUTES,
 )
+_PARTS: Final[Sequence[ApiPart]] = tuple(parts("api"))
 _PARAMETER = re.compile(r"\\{\w+\\}")
 """A parameter in an escaped path."""
 log = get_logger()
@@ -185,10 +182,11 @@ class Application:
             services, notices, lambda body: decode(body, JSON, BatchDocument)
         )
         """Run it beside the server: what schedules submit."""
-        self.source_items = SourceItems(
-            services, notices, lambda body, kind: decode(body, JSON, kind)
-        )
-        """Run it beside the server: jobs of items of sources."""
+        self.beside = [
+            part(services, notices, lambda body, kind: decode(body, JSON, kind))
+            for part in parts("beside_api")
+        ]
+        """Run each beside the server: what extensions do there."""
         app: App = litestar  # type: ignore[assignment]  # Litestar has types of its own for ASGI
         methods = partial(_methods, litestar)
         inside = AnswerHead(AnswerOptions(app, methods), methods)
@@ -286,10 +284,11 @@ def _routed(doors: Sequence[ApiDoor]) -> Litestar:
     """Return the routes as an application. They know nothing of their services, which come with
     each request: so a process that makes several applications prepares them once.
     """
-    guard = Guard(PERMISSIONS, UNRECORDED)
+    permissions = reduce(or_, (part.permissions for part in _PARTS), {**PERMISSIONS})
+    guard = Guard(permissions, UNRECORDED)
     routers = [Router("/", route_handlers=one.routes, opt={"door": one.name}) for one in doors]
     litestar = Litestar(
-        [*ROUTES, *routers],
+        [*ROUTES, *(route for part in _PARTS for route in part.routes), *routers],
         guards=[guard],
         before_request=note_moment,
         openapi_config=None,
@@ -297,7 +296,9 @@ def _routed(doors: Sequence[ApiDoor]) -> Litestar:
         exception_handlers={Exception: _answer_error},
         request_max_body_size=None,
     )
-    litestar.state.rights = guard.table = complete_table(RIGHTS, litestar.routes)
+    litestar.state.rights = guard.table = complete_table(
+        reduce(or_, (part.rights for part in _PARTS), {**RIGHTS}), litestar.routes
+    )
     return litestar
 
 

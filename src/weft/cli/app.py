@@ -8,7 +8,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, Final
 
 from weft import __version__
-from weft.registry.extension import built_in
+from weft.ports.extension import built_in
 
 if TYPE_CHECKING:
     from cyclopts import App
@@ -147,14 +147,6 @@ _OWN_COMMANDS = {
         "weft.cli.commands.store:app",
         "Add, list and remove stores of objects, for files of jobs.",
     ),
-    "line": (
-        "weft.cli.commands.line:app",
-        "Apply the file of a production line, and set statuses.",
-    ),
-    "source": (
-        "weft.cli.commands.source:app",
-        "Show what production lines read, and what they found.",
-    ),
     "param": (
         "weft.cli.commands.param:app",
         "Set and show values that configurations of lines read.",
@@ -162,14 +154,6 @@ _OWN_COMMANDS = {
     "products": (
         "weft.cli.commands.products:app",
         "List what jobs have made, also when they are gone.",
-    ),
-    "series": (
-        "weft.cli.commands.series:app",
-        "Show items of a source that follow each other.",
-    ),
-    "lifecycle": (
-        "weft.cli.commands.lifecycle:app",
-        "Show the statuses of a line, and which may follow which.",
     ),
     "transport": (
         "weft.cli.commands.transport:app",

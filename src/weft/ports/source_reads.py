@@ -1,6 +1,6 @@
 """The port between driver or api and what reads sources, away from their processes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -26,3 +26,10 @@ class ReadsSources(Protocol):
 
     async def read(self, source: DueSource) -> SourceRead:
         """Read a source once. What is wrong with it is in the answer."""
+
+
+@dataclass(frozen=True)
+class SourceReader:
+    """Reads sources, away from this process."""
+
+    read: Callable[[DueSource], Awaitable[SourceRead]]

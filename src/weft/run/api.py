@@ -126,7 +126,7 @@ async def _serve(settings: Settings, name: str) -> int:
             serving = asyncio.create_task(server.run_on(listener))
             beside = [
                 asyncio.create_task(app.schedule_runs.run()),
-                asyncio.create_task(app.source_items.run()),
+                *(asyncio.create_task(part.run()) for part in app.beside),
                 asyncio.create_task(app.forget_changes()),
                 *map(asyncio.create_task, intakes(app.services, topics)),
                 *map(asyncio.create_task, submission_intakes(app.services, submissions)),

@@ -29,7 +29,7 @@ from weft.plugins.runners.spawner.namespace import find_namespace
 from weft.plugins.runners.spawner.no_network import find_no_network
 from weft.plugins.runners.spawner.own_paths import find_own_root
 from weft.plugins.runners.spawner.sandbox import Sandbox, find_sandbox
-from weft.registry.extension import built_in, loaded
+from weft.ports.extension import parts
 from weft.run.admin import NoDatabase, run_status
 from weft.run.doors import installed_doors
 from weft.run.home import Home, HomeNotUsable
@@ -304,9 +304,8 @@ def _transports(settings: Settings) -> Iterator[Finding]:
 
 
 def _extensions(settings: Settings) -> Iterator[Finding]:
-    for extension in built_in():
-        if extension.checks:
-            yield from loaded(extension.checks)(settings)
+    for check in parts("checks"):
+        yield from check(settings)
 
 
 def _namespaces(settings: Settings) -> Iterator[Finding]:

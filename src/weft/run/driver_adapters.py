@@ -14,12 +14,12 @@ from weft.driver.loops.conditions import ConditionTester
 from weft.driver.loops.notify import NoticeForms
 from weft.driver.loops.operate import SigningKeys
 from weft.driver.loops.release import Transports
-from weft.driver.loops.sources import SourceReader
 from weft.driver.loops.tell_events import EventReaders, EventsOut
 from weft.plugins.callback_senders.http import HttpCallbackSender
 from weft.plugins.callback_senders.http.settings import HttpSettings
 from weft.plugins.mailers.smtp import SmtpMailer
 from weft.ports.provider import PROVIDER_PLUGINS, Provider, ProviderSite
+from weft.ports.source_reads import SourceReader
 from weft.run.asked.condition_tests import ConditionTests
 from weft.run.asked.message_making import MessageMaking
 from weft.run.asked.source_reads import SourceReads

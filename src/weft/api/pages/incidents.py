@@ -14,7 +14,8 @@ from weft.api.http.parameters import Query, checked_cause
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.pages.view import changeable, link, show
 from weft.api.services import Services
-from weft.api.use_cases import failures, sources
+from weft.api.use_cases import failures
+from weft.api.use_cases.failing_sources import failing_sources
 from weft.ports.store import Caller, Row
 
 PLACE: Final = "/ui/incidents"
@@ -45,7 +46,7 @@ async def show_incidents(request: AnyRequest) -> Response[bytes]:
         here=PLACE,
         conditions=await services.store.list_conditions(caller, after_id=0, limit=CONDITIONS),
         conditions_max=CONDITIONS,
-        failing=(await sources.failing_sources(services, caller))[:CONDITIONS],
+        failing=(await failing_sources(services, caller))[:CONDITIONS],
         alike=alike,
         changeable=await changeable(request, (some[0]["batch_id"] for some in alike)),
         cursor=after,

@@ -1,4 +1,5 @@
-"""The loops of the driver. A new loop needs a file here, an entry below, and what gives it work.
+"""The loops of the driver. A new loop needs a file here, an entry below, and what gives it work;
+those of extensions stand there.
 
 That is a line in `sql/functions/moments/_loops_with_work.sql` for work that a table shows,
 a line in `_loops_due.sql` for a date, or `after=("fold",)` for a loop that follows another one.
@@ -32,12 +33,12 @@ from weft.driver.loops import (
     retention,
     schedules,
     settle,
-    sources,
     spending,
     tell_events,
     trail,
 )
 from weft.driver.loops.loop import Loop
+from weft.ports.extension import parts
 
 LOOPS: Final[tuple[Loop, ...]] = (
     fold.LOOP,
@@ -68,5 +69,5 @@ LOOPS: Final[tuple[Loop, ...]] = (
     patrol.LOOP,
     trail.LOOP,
     spending.LOOP,
-    sources.LOOP,
+    *(loop for loops in parts("loops") for loop in loops),
 )

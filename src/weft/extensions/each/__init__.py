@@ -5,7 +5,7 @@ input and terminal. `rules/` decides, without I/O; `parts/` reads, submits and p
 `command.py` is the command. Walk: `command.each` → `parts.each_input` → `parts.feed` → the client.
 """
 
-from weft.registry.extension import Command, Extension
+from weft.ports.extension import Command, Extension
 
 EXTENSION = Extension(
     commands={

@@ -4,7 +4,7 @@ It meets the house in the rules that decide in production (`core/`), which `mode
 of its own. Walk: `command.simulate` → `model.pool_run` → `model.report`.
 """
 
-from weft.registry.extension import Command, Extension
+from weft.ports.extension import Command, Extension
 
 EXTENSION = Extension(
     commands={

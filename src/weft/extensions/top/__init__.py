@@ -4,7 +4,7 @@ It meets the house in the client, whose lists and events it shows. Walk: `comman
 `screen.program`, which reads keys and documents, → `screen.drawing`.
 """
 
-from weft.registry.extension import Command, Extension
+from weft.ports.extension import Command, Extension
 
 EXTENSION = Extension(
     commands={"top": Command("weft.extensions.top.command:top", "Show workers and batches, live.")}

@@ -1,5 +1,5 @@
 """Kubernetes, by its HTTP API: pods run jobs, or are machines; it must know no other engine."""
 
-from weft.registry.extension import Extension
+from weft.ports.extension import Extension
 
 EXTENSION = Extension(checks="weft.extensions.engines.kubernetes.checks:check_clusters")

@@ -1,5 +1,5 @@
 """OpenStack, whose servers are machines of pools; it must know no other provider."""
 
-from weft.registry.extension import Extension
+from weft.ports.extension import Extension
 
 EXTENSION = Extension(checks="weft.extensions.engines.openstack.checks:check_clouds")

@@ -1,5 +1,5 @@
 """Hosts that exist and are reached by ssh, as machines of pools; they are never made."""
 
-from weft.registry.extension import Extension
+from weft.ports.extension import Extension
 
 EXTENSION = Extension(checks="weft.extensions.engines.ssh.checks:check_known_hosts")

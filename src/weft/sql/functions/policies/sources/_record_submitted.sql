@@ -1,7 +1,7 @@
 -- _record_submitted: record the jobs of a set of items that was submitted although its api never said so.
 -- Safe to repeat: yes.   For: decide_items, postpone_items, which have the source's row.
 -- Locks: source_item.   Plan: batch and update by their idempotency keys; jobs of the update by key, labels with them.
--- The key of the submission is that of api/use_cases/source_items.py; the name of a job is the key of its item.
+-- The key of the submission is that of extensions/lines/calls/source_items.py; the name of a job is the key of its item.
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._record_submitted(of_source weft.source) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE

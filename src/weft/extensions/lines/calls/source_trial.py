@@ -8,10 +8,10 @@ from typing import Any, Final
 import msgspec
 
 from weft.api.services import Services
-from weft.api.use_cases.item_decisions import decide, wrong_jobs
-from weft.api.use_cases.sources import refuse_others
 from weft.core.access.rights import UserRole
 from weft.core.errors import Invalid, WeftError
+from weft.extensions.lines.calls.item_decisions import decide, wrong_jobs
+from weft.extensions.lines.calls.sources import refuse_others
 from weft.ports.source_reads import SourceRead
 from weft.ports.store import Caller, Row
 from weft.ports.store.sources import Decision, DueSource, TakenItem, TakenSource

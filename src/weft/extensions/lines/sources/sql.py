@@ -26,7 +26,7 @@ from weft.core.lines.sql import (
     parse_database_url,
     parse_statement,
 )
-from weft.plugins.sources.http import (
+from weft.extensions.lines.sources.http import (
     check_overlap,
     good_address,
     item_of,

@@ -7,14 +7,12 @@ that hangs delays no other.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Final
 
 from weft.core.backoff import backoff_s
 from weft.core.errors import EpochStale, Unavailable, WeftError
 from weft.driver.loops.loop import Loop, LoopContext
-from weft.ports.source_reads import SourceRead
+from weft.ports.source_reads import SourceRead, SourceReader
 from weft.ports.store.sources import DueSource
 from weft.telemetry import metrics
 from weft.telemetry.log import get_logger
@@ -22,13 +20,6 @@ from weft.telemetry.log import get_logger
 log = get_logger()
 
 _NO_READER: Final = "this driver reads no sources"
-
-
-@dataclass(frozen=True)
-class SourceReader:
-    """Reads sources, away from this process."""
-
-    read: Callable[[DueSource], Awaitable[SourceRead]]
 
 
 class _Sources:
@@ -112,4 +103,4 @@ async def _run(context: LoopContext) -> None:
     await _Sources(context).run()
 
 
-LOOP = Loop("sources", _run)
+LOOPS = (Loop("sources", _run),)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from weft.plugins.sources.http import HttpSource, Options
+from weft.extensions.lines.sources.http import HttpSource, Options
 
 _QUERY: Final = {"sortParam": "published", "sortOrder": "ascending", "maxRecords": 200}
 _SINCE: Final = "publishedAfter"

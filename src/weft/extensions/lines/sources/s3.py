@@ -15,7 +15,7 @@ from urllib.parse import unquote_plus
 from xml.parsers import expat
 
 from weft.core.lines.durations import duration_of
-from weft.plugins.sources.http import fetched
+from weft.extensions.lines.sources.http import fetched
 from weft.ports.source import Item, Reading, SourceFailed, SourceSite
 
 OVERLAP: Final = "1d"

@@ -16,7 +16,7 @@ from confluent_kafka import (
     TopicPartition,
 )
 
-from weft.plugins.sources.messages import BYTES_MAX, connection_of, item_of_message
+from weft.extensions.lines.sources.messages import BYTES_MAX, connection_of, item_of_message
 from weft.plugins.transports.kafka.config import config_of
 from weft.plugins.transports.kafka.failures import Failures
 from weft.ports.source import Item, Reading, SourceFailed, SourceSite

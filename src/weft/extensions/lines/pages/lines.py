@@ -10,8 +10,8 @@ from weft.api.http.parameters import Query
 from weft.api.http.path_ids import source_of
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.pages.view import link, show
-from weft.api.use_cases import sources
-from weft.api.use_cases.sources import LINES_MAX
+from weft.api.use_cases.failing_sources import LINES_MAX
+from weft.extensions.lines.calls import sources
 from weft.wire.answers.sources import ItemStateWord
 
 PLACE: Final = "/ui/lines"

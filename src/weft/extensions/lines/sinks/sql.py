@@ -21,8 +21,8 @@ from weft.core.lines.sql import (
     parse_database_url,
     parse_statement,
 )
-from weft.plugins.sources.http import good_address
-from weft.plugins.sources.sql import connected, prepare, reason, transaction
+from weft.extensions.lines.sources.http import good_address
+from weft.extensions.lines.sources.sql import connected, prepare, reason, transaction
 from weft.ports.callback_sender import Answered
 from weft.ports.sink import SinkMessage, SinkSite
 from weft.ports.source import SourceFailed, SourceSite

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from weft.core.bounded import read_json
-from weft.plugins.sources.http import item_of
+from weft.extensions.lines.sources.http import item_of
 from weft.ports.source import ITEM_BYTES_MAX, READING_BYTES_MAX, Item
 from weft.ports.transport import Connection
 

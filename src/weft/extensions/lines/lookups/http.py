@@ -5,7 +5,7 @@ from http import HTTPStatus
 from typing import Any, Final
 
 from weft.core.deliveries.callback_url import without_login
-from weft.plugins.sources.http import address_of, asked
+from weft.extensions.lines.sources.http import address_of, asked
 from weft.ports.lookup import ANSWER_BYTES_MAX, LookUpAway
 from weft.ports.source import SourceFailed, SourceSite
 

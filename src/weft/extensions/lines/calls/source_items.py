@@ -16,7 +16,6 @@ import msgspec
 
 from weft.api.services import Services
 from weft.api.use_cases.due_work import DueWork
-from weft.api.use_cases.item_decisions import decide, late_of, wrong_jobs
 from weft.core.access.rights import Right, require
 from weft.core.errors import (
     BatchCancelled,
@@ -29,6 +28,7 @@ from weft.core.errors import (
     WeftError,
 )
 from weft.core.ids import format_batch_id
+from weft.extensions.lines.calls.item_decisions import decide, late_of, wrong_jobs
 from weft.ports.shared_room import SharedRoom
 from weft.ports.store import Action, Notices, acting
 from weft.ports.store.sources import Decision, TakenItem, TakenSource, Target

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any, Final, NamedTuple
 
 BUILT_IN: Final = (
-    "each", "engines.kubernetes", "engines.openstack", "engines.ssh", "simulator", "top",
+    "each", "engines.kubernetes", "engines.openstack", "engines.ssh", "lines", "simulator", "top",
 )  # fmt: skip
 """The extensions that register more than plug-ins, below `weft/extensions/`: one entry each."""
 
@@ -30,12 +30,24 @@ class Extension(NamedTuple):
     """Of the command line, by name."""
     checks: str = ""
     """`module:function` of what `weft doctor` asks: from `Settings` to `Finding`s."""
+    api: str = ""
+    """`module:name` of an `ApiPart` (`api/http/parts.py`): routes, and what they need."""
+    beside_api: str = ""
+    """`module:class` of what runs beside each api: made of its services, notices and a decoder."""
+    loops: str = ""
+    """`module:name` of the loops of the driver."""
 
 
 def built_in() -> Iterator[Extension]:
     """Yield what weft brings."""
     for name in BUILT_IN:
         yield import_module(f"weft.extensions.{name}").EXTENSION
+
+
+def parts(name: str) -> Iterator[Any]:
+    """Yield a part, by its name, of each built-in extension that has one."""
+    targets = (getattr(extension, name) for extension in built_in())
+    return (loaded(target) for target in targets if target)
 
 
 def loaded(target: str) -> Any:  # noqa: ANN401 (whatever stands there)

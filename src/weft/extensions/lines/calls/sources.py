@@ -1,15 +1,11 @@
 """Sources: list, show, pause, resume, replay; run their series again."""
 
-from collections.abc import Sequence
-from typing import Final
-
 from msgspec import UNSET
 
 from weft.api.services import Services
 from weft.core.access.rights import Right
 from weft.core.errors import FieldError, InvalidDocument, SourceOfAnother
 from weft.core.lines.series import order_of
-from weft.core.lines.source import is_failing
 from weft.ports.store import Caller, Row
 from weft.submission.services import Answer, Origin
 from weft.telemetry.log import get_logger
@@ -17,21 +13,12 @@ from weft.wire.documents.sources import SeriesRerun, SourceEdit
 
 log = get_logger()
 
-LINES_MAX: Final = 1000
-"""Sources, and sinks, that are looked at together, by name."""
-
 
 async def get_source(services: Services, caller: Caller, name: str) -> Answer:
     """Return a source."""
     found = {**await services.store.get_source(caller, name)}
     found.pop("user_id")
     return found
-
-
-async def failing_sources(services: Services, caller: Caller) -> Sequence[Row]:
-    """Return the sources that fail: each is an incident."""
-    found = await services.store.list_sources(caller, after="", limit=LINES_MAX)
-    return [one for one in found if is_failing(one)]
 
 
 async def change_source(

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import IO, Any, Final
 
 from weft.core.bounded import read_json
-from weft.plugins.sources.http import item_of
+from weft.extensions.lines.sources.http import item_of
 from weft.ports.source import READING_BYTES_MAX, Item, Reading, SourceFailed, SourceSite
 
 CURSOR_VARIABLE: Final = "WEFT_CURSOR"

@@ -8,8 +8,6 @@ from datetime import date
 import msgspec
 
 from weft.api.services import Services
-from weft.api.use_cases.item_decisions import job_of
-from weft.api.use_cases.line_reach import out_of_reach
 from weft.api.use_cases.secrets import set_secret
 from weft.core.access.rights import Right, require
 from weft.core.errors import FieldError, Invalid, LifecycleNotFound
@@ -36,6 +34,8 @@ from weft.core.lines.status_words import unknown_statuses
 from weft.core.lines.stores import names_buckets, with_stores, without_store
 from weft.core.lines.template import example_of
 from weft.core.pools import Pool
+from weft.extensions.lines.calls.item_decisions import job_of
+from weft.extensions.lines.calls.line_reach import out_of_reach
 from weft.ports.evaluation import TooCostly, evaluate
 from weft.ports.lookup import LOOKUP_PLUGINS
 from weft.ports.source import SOURCE_PLUGINS

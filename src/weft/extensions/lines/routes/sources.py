@@ -16,7 +16,7 @@ from weft.api.http.requests import (
     read_submission,
     services_of,
 )
-from weft.api.use_cases import source_trial, sources
+from weft.extensions.lines.calls import source_trial, sources
 from weft.wire.answers.sources import (
     ItemStateWord,
     SeriesRerunning,

@@ -1,0 +1,33 @@
+"""Production lines: jobs that come from what a source finds, and results that a sink is told of.
+
+Sources, sinks and look-ups are kinds, each with an entry point. What is said of lines in core,
+store, wire and client is still there; the house imports nothing of this folder.
+Walk of an item: `loops.sources` reads a source away from the driver and keeps its items;
+`calls.source_items`, beside each api, decides by the setup (`calls.item_decisions`) and submits.
+"""
+
+from weft.ports.extension import Command, Extension
+
+EXTENSION = Extension(
+    commands={
+        "line": Command(
+            "weft.extensions.lines.commands.line:app",
+            "Apply the file of a production line, and set statuses.",
+        ),
+        "source": Command(
+            "weft.extensions.lines.commands.source:app",
+            "Show what production lines read, and what they found.",
+        ),
+        "series": Command(
+            "weft.extensions.lines.commands.series:app",
+            "Show items of a source that follow each other.",
+        ),
+        "lifecycle": Command(
+            "weft.extensions.lines.commands.lifecycle:app",
+            "Show the statuses of a line, and which may follow which.",
+        ),
+    },
+    api="weft.extensions.lines.api:PART",
+    beside_api="weft.extensions.lines.calls.source_items:SourceItems",
+    loops="weft.extensions.lines.loops.sources:LOOPS",
+)

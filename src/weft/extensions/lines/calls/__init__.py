@@ -1,0 +1,1 @@
+"""What requests about production lines do, without HTTP, and what makes jobs of items."""

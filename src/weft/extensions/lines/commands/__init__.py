@@ -1,0 +1,1 @@
+"""The commands of production lines: they parse and print, and ask the server for the rest."""

@@ -10,6 +10,7 @@ from weft.store.apps import Apps
 from weft.store.billing import Billing
 from weft.store.conditions import Conditions
 from weft.store.database import open_database
+from weft.store.declared import actor, calls, documents, nothing, number, records, truth, value
 from weft.store.documents import batch_document
 from weft.store.door_jobs import DoorJobs
 from weft.store.edits import Edits
@@ -100,16 +101,18 @@ class ApiStore(
         """Return if this program may use the database."""
         await check_schema(self._database, "weft_api")
 
+    @calls(nothing, "events_now")
     async def ready(self) -> None:
         """Return if the database answers; otherwise raise `Unavailable`."""
-        await self._database.call("events_now")
 
+    @calls(lambda rows: batch_document(value(rows)))
     async def get_batch(self, caller: Caller, batch_id: int) -> Row:
         """Return the batch document. Raise `BatchNotFound`."""
-        return batch_document(
-            await self._database.value("get_batch", caller=caller, batch_id=batch_id)
-        )
 
+    @calls(
+        lambda rows: [batch_document(row[0]) for row in rows], limit="limit_rows",
+        name="of_name", hidden="with_hidden",
+    )  # fmt: skip
     async def list_batches(
         self, caller: Caller, *, before: int | None, limit: int, name: str | None,
         hidden: bool = False,
@@ -118,16 +121,8 @@ class ApiStore(
 
         `name`: only those of exactly this name. `hidden`: also those that are hidden.
         """
-        rows = await self._database.call(
-            "list_batches",
-            caller=caller,
-            before=before,
-            limit_rows=limit,
-            of_name=name,
-            with_hidden=hidden,
-        )
-        return [batch_document(row[0]) for row in rows]
 
+    @calls(documents, limit="limit_rows")
     async def list_groups(
         self, caller: Caller, batch_id: int, *, after: int, limit: int
     ) -> Sequence[Row]:
@@ -135,39 +130,20 @@ class ApiStore(
 
         -1 starts at the root.
         """
-        rows = await self._database.call(
-            "list_groups",
-            caller=caller,
-            batch_id=batch_id,
-            after=after,
-            limit_rows=limit,
-        )
-        return [row[0] for row in rows]
 
+    @calls(documents, group_id="of_group_id", limit="limit_rows")
     async def list_child_groups(
         self, caller: Caller, batch_id: int, group_id: int, *, after: int, limit: int
     ) -> Sequence[Row]:
         """Return the documents of the groups directly below a group, as `list_groups` does. Raise
         `GroupNotFound`.
         """
-        rows = await self._database.call(
-            "list_child_groups",
-            caller=caller,
-            batch_id=batch_id,
-            of_group_id=group_id,
-            after=after,
-            limit_rows=limit,
-        )
-        return [row[0] for row in rows]
 
+    @calls(lambda rows: {row["batch_id"]: row["idempotency_key"] for row in rows})
     async def list_batch_keys(self, caller: Caller, batch_ids: Sequence[int]) -> Mapping[int, str]:
         """Return the idempotency keys of these batches. One that has none, or that the caller
         does not see, is left out.
         """
-        rows = await self._database.call(
-            "list_batch_keys", caller=caller, batch_ids=list(batch_ids)
-        )
-        return {row["batch_id"]: row["idempotency_key"] for row in rows}
 
     async def list_foreign_jobs(self, caller: Caller, wanted: ForeignJobs) -> Row:
         """Return the jobs that came through a door with ids of its own: `total`, how many there
@@ -198,19 +174,16 @@ class ApiStore(
         )
         return document
 
+    @calls(documents, limit="limit_rows")
     async def list_callbacks(
         self, caller: Caller, batch_id: int, *, after: int, limit: int
     ) -> Sequence[Row]:
         """Return delivery documents of a batch and its groups, ids above `after`, in order."""
-        rows = await self._database.call(
-            "list_callbacks",
-            caller=caller,
-            batch_id=batch_id,
-            after=after,
-            limit_rows=limit,
-        )
-        return [row[0] for row in rows]
 
+    @calls(
+        value, of_delivery_id=lambda delivery: delivery if isinstance(delivery, int) else None,
+        of_name=lambda delivery: None if isinstance(delivery, int) else delivery, actor=actor,
+    )  # fmt: skip
     async def redeliver_callback(
         self, caller: Caller, batch_id: int, delivery: int | uuid.UUID
     ) -> Row:
@@ -219,16 +192,8 @@ class ApiStore(
         The delivery is given by number or name. A repeat changes nothing. Raise
         `CallbackNotFound` or `CallbackDelivered`.
         """
-        document: Row = await self._database.value(
-            "redeliver_callback",
-            caller=caller,
-            batch_id=batch_id,
-            of_delivery_id=delivery if isinstance(delivery, int) else None,
-            of_name=None if isinstance(delivery, int) else delivery,
-            actor=f"user {caller.user_name}",
-        )
-        return document
 
+    @calls(truth, actor=actor)
     async def cancel_group(
         self, caller: Caller, batch_id: int, group_id: int, *, force: bool
     ) -> bool:
@@ -238,17 +203,8 @@ class ApiStore(
         `force`: also the jobs that run always. Return False if it was already cancelled in this
         way. Raise `GroupNotFound`.
         """
-        return bool(
-            await self._database.value(
-                "cancel_group",
-                caller=caller,
-                batch_id=batch_id,
-                group_id=group_id,
-                actor=f"user {caller.user_name}",
-                force=force,
-            )
-        )
 
+    @calls(lambda rows: {row["job_id"]: row["outcome"] for row in rows}, actor=actor)
     async def cancel_jobs(
         self, caller: Caller, batch_id: int, job_ids: Sequence[int]
     ) -> Mapping[int, str]:
@@ -257,15 +213,8 @@ class ApiStore(
         Return per job `cancelled` (ended now), `cancelling` (its worker is notified) or the word
         of its terminal state. Raise `JobNotFound`.
         """
-        rows = await self._database.call(
-            "cancel_jobs",
-            caller=caller,
-            batch_id=batch_id,
-            job_ids=list(job_ids),
-            actor=f"user {caller.user_name}",
-        )
-        return {row["job_id"]: row["outcome"] for row in rows}
 
+    @calls(number, actor=actor)
     async def signal_job(
         self, caller: Caller, batch_id: int, job_id: int, *, signal: int, word: str
     ) -> int:
@@ -273,52 +222,22 @@ class ApiStore(
         name of the signal, for the history. Raise `JobNotFound`, `JobNotRunning` or
         `TooManyCommands`.
         """
-        return int(
-            await self._database.value(
-                "signal_job",
-                caller=caller,
-                batch_id=batch_id,
-                job_id=job_id,
-                signal=signal,
-                word=word,
-                actor=f"user {caller.user_name}",
-            )
-        )
 
+    @calls(number, text="message", actor=actor)
     async def message_job(self, caller: Caller, batch_id: int, job_id: int, *, text: str) -> int:
         """Tell the worker of a running job to give it a text; return the attempt. Raise as
         `signal_job`.
         """
-        return int(
-            await self._database.value(
-                "message_job",
-                caller=caller,
-                batch_id=batch_id,
-                job_id=job_id,
-                message=text,
-                actor=f"user {caller.user_name}",
-            )
-        )
 
+    @calls(number, actor=actor)
     async def extend_job(self, caller: Caller, batch_id: int, job_id: int, *, by_ms: int) -> int:
         """Extend the time limit of a job's attempts; return by how many ms in all. Raise
         `JobNotFound` or `JobOver`.
         """
-        return int(
-            await self._database.value(
-                "extend_job",
-                caller=caller,
-                batch_id=batch_id,
-                job_id=job_id,
-                by_ms=by_ms,
-                actor=f"user {caller.user_name}",
-            )
-        )
 
+    @calls(lambda rows: (rows[0]["xid"], rows[0]["event_id"]))
     async def events_now(self) -> tuple[int, int]:
         """Return the position after the newest event that readers may see."""
-        (row,) = await self._database.call("events_now")
-        return row["xid"], row["event_id"]
 
     async def list_events(
         self, caller: Caller, *, after: tuple[int, int], batch_id: int | None, limit: int
@@ -343,13 +262,13 @@ class ApiStore(
         )
         return bool(found)
 
+    @calls(records)
     async def pool_offers(self) -> Sequence[Row]:
         """Return `cpu_m, memory_mib, offers, serves_tenant_id` of every known worker, the largest
         memory first; `offers` by name, storage and gpu included (`core/scheduling/offers.py`).
 
         `serves_tenant_id`: the tenant whose jobs alone run there; None: those of all tenants.
         """
-        return [dict(row) for row in await self._database.call("pool_offers")]
 
     async def overview(self, caller: Caller) -> Row:
         """Return `workers: [...]`, `running`, `ready`, `pending` for `weft top` and metrics.
@@ -362,18 +281,16 @@ class ApiStore(
         workers = [shown_worker(one, caller) for one in document["workers"]]
         return {**document, "workers": workers}
 
+    @calls(value)
     async def overview_counts(self, caller: Caller) -> Row:
         """Return what `overview` does but for the workers."""
-        document: Row = await self._database.value("overview_counts", caller=caller)
-        return document
 
+    @calls(documents)
     async def list_minutes(self, caller: Caller) -> Sequence[Row]:
         """Return `at, n_waiting, n_running, n_succeeded, n_failed, n_cancelled` of each of the
         last 60 minutes, oldest first, for the batches that the caller owns; for the tenant, if the
         caller sees all of it.
         """
-        rows = await self._database.call("list_minutes", caller=caller)
-        return [row[0] for row in rows]
 
 
 @asynccontextmanager

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from weft.ports.store import Caller, Row
 from weft.ports.store.apps import NewApp
 from weft.store.database import Database
+from weft.store.declared import calls, documents, nothing, records, user_id, value
 from weft.wire.payload import PART_BYTES
 
 
@@ -13,28 +14,20 @@ class Apps:
 
     _database: Database
 
+    @calls(nothing, user_id=user_id)
     async def add_app_part(
         self, caller: Caller, digest: bytes, part: int, body: bytes, *, n_bytes: int
     ) -> None:
         """Keep a part of a folder of `n_bytes`; one that is there stays. Raise `QuotaExceeded`."""
-        await self._database.call(
-            "add_app_part",
-            caller=caller,
-            user_id=caller.user_id,
-            digest=digest,
-            part=part,
-            n_bytes=n_bytes,
-            body=body,
-        )
 
+    @calls(
+        lambda rows: (rows[0]["n_bytes"], rows[0]["body"]) if rows else None, digest="of_digest",
+        part="of_part",
+    )  # fmt: skip
     async def read_app_part(
         self, caller: Caller, digest: bytes, part: int
     ) -> tuple[int, bytes] | None:
         """Return the length of a folder, and this part of it; None: there is no such part."""
-        rows = await self._database.call(
-            "read_app_part", caller=caller, of_digest=digest, of_part=part
-        )
-        return (rows[0]["n_bytes"], rows[0]["body"]) if rows else None
 
     async def save_app(self, caller: Caller, new: NewApp, *, apps_max: int) -> Row:
         """Make a folder what new jobs of this application get; return its document, in which
@@ -55,29 +48,20 @@ class Apps:
         )
         return document
 
+    @calls(records, user_id=user_id)
     async def find_apps(self, caller: Caller, names: Sequence[str]) -> Sequence[Row]:
         """Return `name`, `revision_id`, `digest` and `description` of those that the caller may
         run.
         """
-        rows = await self._database.call(
-            "find_apps", caller=caller, user_id=caller.user_id, names=list(names)
-        )
-        return [dict(row) for row in rows]
 
+    @calls(documents, user_id=user_id)
     async def list_apps(self, caller: Caller, *, sees_all: bool) -> Sequence[Row]:
         """Return the applications that the caller may run, or all of the tenant."""
-        rows = await self._database.call(
-            "list_apps", caller=caller, user_id=caller.user_id, sees_all=sees_all
-        )
-        return [row[0] for row in rows]
 
+    @calls(value, name="of_name", user_id=user_id)
     async def get_app(self, caller: Caller, name: str, *, sees_all: bool) -> Row:
         """Return an application with its description. Raise `AppNotFound`."""
-        document: Row = await self._database.value(
-            "get_app", caller=caller, user_id=caller.user_id, of_name=name, sees_all=sees_all
-        )
-        return document
 
+    @calls(nothing, name="of_name")
     async def remove_app(self, caller: Caller, name: str, *, for_user: str | None) -> None:
         """Forget an application; jobs that have it go on. Raise `AppNotFound`, `UserNotFound`."""
-        await self._database.call("remove_app", caller=caller, of_name=name, for_user=for_user)

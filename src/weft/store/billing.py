@@ -9,7 +9,13 @@ from weft.core.access.actors import SITE_ADMINISTRATOR
 from weft.core.access.rights import Right
 from weft.ports.store import Caller, ReportPage, ReportQuery, Row
 from weft.store.database import Database
+from weft.store.declared import calls, documents, nothing, user_id, value
 from weft.store.pools import pools_of
+
+
+def _seen_by(caller: Caller) -> int | None:
+    """Return the user whose memberships decide what is seen; None: it is all of the tenant."""
+    return None if caller.visit or caller.may(Right.MANAGE) else caller.user_id
 
 
 class Billing:
@@ -17,6 +23,10 @@ class Billing:
 
     _database: Database
 
+    @calls(
+        documents, name="of_name", names="of_names", after="after_name", limit="limit_rows",
+        members="members_max", of_user_id=_seen_by,
+    )  # fmt: skip
     async def list_projects(
         self,
         caller: Caller,
@@ -37,18 +47,8 @@ class Billing:
         these that exist; `after`: the name of the last one of the page before; no `limit`: all.
         `members`: at most this number of them, those who came first, and `has_more_members`.
         """
-        rows = await self._database.call(
-            "list_projects",
-            caller=caller,
-            of_user_id=_seen_by(caller),
-            of_name=name,
-            of_names=None if names is None else list(names),
-            after_name=after,
-            limit_rows=limit,
-            members_max=members,
-        )
-        return [row[0] for row in rows]
 
+    @calls(documents, name="of_name", limit="limit_rows", of_user_id=_seen_by)
     async def list_project_days(
         self, caller: Caller, name: str, *, before: date | None, limit: int
     ) -> Sequence[Row]:
@@ -56,15 +56,6 @@ class Billing:
 
         Dates are UTC. Raise `ProjectNotFound`.
         """
-        rows = await self._database.call(
-            "list_project_days",
-            caller=caller,
-            of_user_id=_seen_by(caller),
-            of_name=name,
-            before=before,
-            limit_rows=limit,
-        )
-        return [row[0] for row in rows]
 
     async def billing_report(
         self, caller: Caller, asked: ReportQuery, *, rows_max: int, projects_max: int | None = None
@@ -93,6 +84,10 @@ class Billing:
         )
         return ReportPage(found["items"], found["next"])
 
+    @calls(
+        nothing, name="of_name", user_id=user_id,
+        cost_max=lambda cost_max: None if cost_max is None else Decimal(repr(cost_max)),
+    )  # fmt: skip
     async def create_project(
         self,
         caller: Caller,
@@ -104,45 +99,30 @@ class Billing:
         """Make a project with the caller as its member. Names are unique without regard to case.
         A repeat with the same key does nothing. Raise `ProjectExists`.
         """
-        await self._database.call(
-            "create_project",
-            caller=caller,
-            user_id=caller.user_id,
-            of_name=name,
-            cost_max=None if cost_max is None else Decimal(repr(cost_max)),
-            idempotency_key=idempotency_key,
-        )
 
+    @calls(nothing, name="of_name")
     async def change_project(self, caller: Caller, name: str, patch: Mapping[str, Any]) -> None:
         """Change `closed`, `cost_max`, `cost_soft_max` (None: no limit) or `on_limit`. A closed
         project takes no new batches and schedules (`ProjectClosed`); one that has reached its
         limit and cancels at it takes no jobs (`BillingLimitReached`). Raise `ProjectNotFound`;
         `SoftLimitAboveLimit`, also by the one of the two that is stored.
         """
-        await self._database.call("change_project", caller=caller, of_name=name, patch=patch)
 
+    @calls(nothing, name="of_name")
     async def delete_project(self, caller: Caller, name: str) -> None:
         """Take a closed project from all lists; its name stays taken. Raise `ProjectNotFound`,
         `ProjectOpen`.
         """
-        await self._database.call("delete_project", caller=caller, of_name=name)
 
+    @calls(value, name="of_name")
     async def was_project(self, caller: Caller, name: str) -> bool:
         """Say whether a project of this name was deleted."""
-        found: bool = await self._database.value("was_project", caller=caller, of_name=name)
-        return found
 
+    @calls(nothing, name="of_name", user="of_user")
     async def set_project_member(
         self, caller: Caller, name: str, user: str, *, is_member: bool
     ) -> None:
         """Let a user charge a project, or no longer. Raise `ProjectNotFound`, `UserNotFound`."""
-        await self._database.call(
-            "set_project_member",
-            caller=caller,
-            of_name=name,
-            of_user=user,
-            is_member=is_member,
-        )
 
     async def list_rates(self, caller: Caller) -> Sequence[Row]:
         """Return `version, valid_from, rates: [{resource, unit, price}], corrections`, newest
@@ -156,8 +136,3 @@ class Billing:
             for card in rows
             for corrections in [card["corrections"]]
         ]
-
-
-def _seen_by(caller: Caller) -> int | None:
-    """Return the user whose memberships decide what is seen; None: it is all of the tenant."""
-    return None if caller.visit or caller.may(Right.MANAGE) else caller.user_id

@@ -10,6 +10,7 @@ from weft.core.query.tree import EVERYTHING
 from weft.ports.store import Caller, Row
 from weft.ports.store.door_jobs import DoorJobQuery
 from weft.store.database import Database, call_on, fetch_on
+from weft.store.declared import calls, value
 from weft.store.queries import read_within
 from weft.store.query_sql import select_door_jobs
 from weft.store.turns import Turns, user_of
@@ -27,6 +28,7 @@ class DoorJobs:
     _querying: asyncio.Semaphore
     _searches: Turns
 
+    @calls(value, hidden="with_hidden")
     async def find_door_job(
         self, caller: Caller, door: str, foreign_id: str, *, hidden: bool
     ) -> Row | None:
@@ -34,10 +36,6 @@ class DoorJobs:
         leave it out. None: there is none for the caller. Raise `PermissionMissing` if what they
         were granted is not what the caller needs.
         """
-        found: Row | None = await self._database.value(
-            "find_door_job", caller=caller, door=door, foreign_id=foreign_id, with_hidden=hidden
-        )
-        return found
 
     async def list_door_jobs(self, caller: Caller, wanted: DoorJobQuery) -> Sequence[Row]:
         """Return the caller's own jobs and those granted to them, as `find_door_job` does. Raise

@@ -27,6 +27,7 @@ from weft.store.database import (
     open_database,
     session_name,
 )
+from weft.store.declared import calls, nothing, number, records, seconds, truth
 from weft.store.due_conditions import DueConditions
 from weft.store.errors import AWAY
 from weft.store.machines import Machines
@@ -82,12 +83,12 @@ class DriverStore(
             await self.stop_leading()
         return epoch
 
+    @calls(nothing, "configure_term")
     async def configure(self, epoch: int, settings: Mapping[str, Any]) -> None:
         """Store the leader's settings that apply to the calls of all roles, by name.
 
         `losses_max`: how often a running job may be lost and be ready again; then it is an error.
         """
-        await self._database.call("configure_term", epoch=epoch, settings=settings)
 
     async def still_lead(self) -> bool:
         """Return whether the connection that holds the lock is alive: the driver's heartbeat.
@@ -108,13 +109,12 @@ class DriverStore(
             self._leading.terminate()
             self._leading = None
 
+    @calls(lambda rows: Folded(rows[0]["n_deltas"], rows[0]["loops"]))
     async def fold_deltas(self, epoch: int) -> Folded:
         """Fold the visible deltas into the sums, each once, and settle completions.
 
         Documents count the same before and after; groups become complete here.
         """
-        (row,) = await self._database.call("fold_deltas", epoch=epoch)
-        return Folded(row["n_deltas"], row["loops"])
 
     async def sweep(self, function: str, epoch: int, *, limit_jobs: int) -> int:
         """Call a SQL function that does one bounded step of a loop.
@@ -124,16 +124,14 @@ class DriverStore(
         """
         return int(await self._database.value(function, epoch=epoch, limit_jobs=limit_jobs))
 
+    @calls(records)
     async def lose_workers(self, epoch: int, grace_s: float) -> Sequence[Row]:
         """End the attempts of workers that were silent longer than the grace, as lost.
 
         Return for each such worker, once, `worker`, `n_attempts` and `silent_s`.
         """
-        return [
-            dict(row)
-            for row in await self._database.call("lose_workers", epoch=epoch, grace_s=grace_s)
-        ]
 
+    @calls(records)
     async def stop_overdue(
         self, epoch: int, *, limit_jobs: int, confirm_s: float
     ) -> Sequence[Row]:
@@ -145,10 +143,6 @@ class DriverStore(
         of a worker that was given up only `worker` and `message`. Call it again until it returns
         nothing.
         """
-        rows = await self._database.call(
-            "stop_overdue", epoch=epoch, limit_jobs=limit_jobs, confirm_s=confirm_s
-        )
-        return [dict(row) for row in rows]
 
     async def patrol(self, epoch: int, position: Position, *, limit_jobs: int) -> Patrolled | None:
         """Look at the next jobs that have not ended, at most `limit_jobs`. Those that have been
@@ -172,37 +166,32 @@ class DriverStore(
         )
         return None if distance is None else datetime.now(UTC) + distance
 
+    @calls(seconds)
     async def gates_due(self, epoch: int) -> float | None:
         """Return in how many seconds a gate needs the driver if no notice comes before.
 
         Negative: it is overdue; None: nothing will be due.
         """
-        distance: timedelta | None = await self._database.value("gates_due", epoch=epoch)
-        return None if distance is None else distance.total_seconds()
 
+    @calls(seconds)
     async def deadlines_due(self, epoch: int) -> float | None:
         """Return in how many seconds a deadline needs the driver, as `gates_due`."""
-        distance: timedelta | None = await self._database.value("deadlines_due", epoch=epoch)
-        return None if distance is None else distance.total_seconds()
 
+    @calls(seconds)
     async def recovery_due(self, epoch: int) -> float | None:
         """Return in how many seconds a blocked job needs the driver, as `gates_due`."""
-        distance: timedelta | None = await self._database.value("recovery_due", epoch=epoch)
-        return None if distance is None else distance.total_seconds()
 
+    @calls(seconds)
     async def schedules_due(self, epoch: int) -> float | None:
         """Return in how many seconds a schedule needs the driver, as `gates_due`. One whose runs
         wait for an api needs it when they have ended.
         """
-        distance: timedelta | None = await self._database.value("schedules_due", epoch=epoch)
-        return None if distance is None else distance.total_seconds()
 
+    @calls(lambda rows: [DueSchedule(**row) for row in rows], limit="limit_rows")
     async def due_schedules(self, epoch: int, *, limit: int) -> Sequence[DueSchedule]:
         """Return the schedules that are due, the longest due first; without those whose runs wait
         for an api.
         """
-        rows = await self._database.call("due_schedules", epoch=epoch, limit_rows=limit)
-        return [DueSchedule(**row) for row in rows]
 
     async def begin_schedule_runs(self, epoch: int, moves: Sequence[ScheduleMove]) -> int:
         """Give schedules their runs, which an api submits, and their next dates; return how many
@@ -235,41 +224,32 @@ class DriverStore(
         }
         return Beat(row["idle"], due)
 
+    @calls(truth)
     async def idle_driver(self, epoch: int) -> bool:
         """Let this driver go to sleep.
 
         False: there is work; True: a notice on `driver` will follow.
         """
-        return bool(await self._database.value("idle_driver", epoch=epoch))
 
+    @calls(number)
     async def remove_old(self, epoch: int, *, events_keep_s: float, updates_keep_s: float) -> int:
         """Remove, in bounded steps, events and uncommitted updates that are older than this.
 
         Return how many; 0: nothing is left. Readers of removed events get `EventsGone`.
         """
-        return int(
-            await self._database.value(
-                "remove_old",
-                epoch=epoch,
-                events_keep_s=events_keep_s,
-                updates_keep_s=updates_keep_s,
-            )
-        )
 
+    @calls(number, limit="limit_batches")
     async def remove_outputs(self, epoch: int, *, limit: int) -> int:
         """Remove the output and files of complete batches that are older than their tenant or they
         say, and the oldest of a tenant with too much, up to `limit` of each; return how many
         batches were looked at; 0: nothing is left. Their readers are told why.
         """
-        return int(await self._database.value("remove_outputs", epoch=epoch, limit_batches=limit))
 
+    @calls(number, limit="limit_rows")
     async def trim_trail(self, epoch: int, *, keep_s: float, limit: int) -> int:
         """Remove the oldest entries of the trail that were sealed so long ago, and at least a day;
         return how many; 0: nothing is left. What remains is still a chain.
         """
-        return int(
-            await self._database.value("trim_trail", epoch=epoch, keep_s=keep_s, limit_rows=limit)
-        )
 
     async def due_callbacks(
         self,
@@ -314,17 +294,18 @@ class DriverStore(
             for row in rows
         ]
 
+    @calls(
+        lambda rows: store_of(rows[0]) if rows else None, tenant_id="of_tenant_id",
+        name="of_name",
+    )  # fmt: skip
     async def find_sink_store(self, tenant_id: int, name: str) -> StoredFileStore | None:
         """Return a store of files of a tenant, for messages; None: there is none."""
-        rows = await self._database.call("find_sink_store", of_tenant_id=tenant_id, of_name=name)
-        return store_of(rows[0]) if rows else None
 
+    @calls(seconds)
     async def next_callback(self, epoch: int) -> float | None:
         """Return in how many seconds another callback will be due, apart from those that are due
         already; None: there is none.
         """
-        distance: timedelta | None = await self._database.value("next_callback", epoch=epoch)
-        return None if distance is None else distance.total_seconds()
 
     async def record_deliveries(self, epoch: int, reports: Sequence[DeliveryReport]) -> None:
         """Record attempts of callbacks. Reports on a delivery that is over change nothing."""

@@ -5,6 +5,7 @@ from typing import Any
 
 from weft.ports.store import Caller, EditLimits, Patch, Row
 from weft.store.database import Database
+from weft.store.declared import actor, calls, documents, number, truth, user_id
 
 
 class Edits:
@@ -15,6 +16,10 @@ class Edits:
 
     _database: Database
 
+    @calls(
+        truth, attributes_max=lambda limits: limits.attributes_max,
+        groups_max=lambda limits: limits.rename_groups_max, actor=actor,
+    )  # fmt: skip
     async def edit_group(
         self, caller: Caller, batch_id: int, group_id: int, *, patch: Patch, limits: EditLimits
     ) -> bool:
@@ -24,19 +29,11 @@ class Edits:
         that is taken, `InvalidValue` for too many attributes, `RenameTooLarge` if too many paths
         would change.
         """
-        return bool(
-            await self._database.value(
-                "edit_group",
-                caller=caller,
-                batch_id=batch_id,
-                group_id=group_id,
-                patch=dict(patch),
-                attributes_max=limits.attributes_max,
-                groups_max=limits.rename_groups_max,
-                actor=f"user {caller.user_name}",
-            )
-        )
 
+    @calls(
+        number, user_id=user_id, attributes_max=lambda limits: limits.attributes_max,
+        groups_max=lambda limits: limits.rename_groups_max, actor=actor,
+    )  # fmt: skip
     async def prioritize_group(
         self, caller: Caller, batch_id: int, group_id: int, *, patch: Patch, limits: EditLimits,
         trace_id: str,
@@ -45,21 +42,8 @@ class Edits:
 
         Other fields of the patch change at once. Return the operation. Raise as `edit_group`.
         """
-        return int(
-            await self._database.value(
-                "prioritize_group",
-                caller=caller,
-                user_id=caller.user_id,
-                batch_id=batch_id,
-                group_id=group_id,
-                patch=dict(patch),
-                attributes_max=limits.attributes_max,
-                groups_max=limits.rename_groups_max,
-                actor=f"user {caller.user_name}",
-                trace_id=trace_id,
-            )
-        )
 
+    @calls(truth, attributes_max=lambda limits: limits.attributes_max, actor=actor)
     async def edit_job(
         self, caller: Caller, batch_id: int, job_id: int, *, patch: Patch, limits: EditLimits
     ) -> bool:
@@ -68,18 +52,8 @@ class Edits:
         Raise `JobNotFound`, `JobEnded` for a new priority of one that has ended, `InvalidValue`
         for too many attributes.
         """
-        return bool(
-            await self._database.value(
-                "edit_job",
-                caller=caller,
-                batch_id=batch_id,
-                job_id=job_id,
-                patch=dict(patch),
-                attributes_max=limits.attributes_max,
-                actor=f"user {caller.user_name}",
-            )
-        )
 
+    @calls(number, user_id=user_id, actor=actor)
     async def retry_jobs(
         self, caller: Caller, batch_id: int, *, job_ids: Sequence[int] | None, query: str | None,
         within_group: int | None, trace_id: str, idempotency_key: str | None, digest: bytes,
@@ -94,35 +68,12 @@ class Edits:
         `ParentFailed` if a job has a parent that did not succeed and is not among them;
         `BatchCancelled`; `IdempotencyConflict` for a key that was used for another request.
         """
-        return int(
-            await self._database.value(
-                "retry_jobs",
-                caller=caller,
-                user_id=caller.user_id,
-                batch_id=batch_id,
-                job_ids=None if job_ids is None else list(job_ids),
-                query=query,
-                within_group=within_group,
-                cause_id=cause_id,
-                actor=f"user {caller.user_name}",
-                trace_id=trace_id,
-                idempotency_key=idempotency_key,
-                digest=digest,
-            )
-        )
 
+    @calls(truth, actor=actor)
     async def hide_batch(self, caller: Caller, batch_id: int, *, hidden: bool) -> bool:
         """Hide a batch from lists, or show it again; return whether anything changed."""
-        return bool(
-            await self._database.value(
-                "hide_batch",
-                caller=caller,
-                batch_id=batch_id,
-                hidden=hidden,
-                actor=f"user {caller.user_name}",
-            )
-        )
 
+    @calls(number, user_id=user_id, changes=lambda changes: {"batch": {}, **changes}, actor=actor)
     async def resubmit_batch(
         self, caller: Caller, batch_id: int, *, failed: bool, changes: Mapping[str, Any],
         trace_id: str, idempotency_key: str | None, digest: bytes,
@@ -135,48 +86,22 @@ class Edits:
         Raise `NothingToResubmit`; with `failed`, `BatchRunning` unless all jobs have ended;
         `ProjectNotFound`; `IdempotencyConflict` for a key that was used for another request.
         """
-        return int(
-            await self._database.value(
-                "resubmit_batch",
-                caller=caller,
-                user_id=caller.user_id,
-                batch_id=batch_id,
-                failed=failed,
-                changes={"batch": {}, **changes},
-                actor=f"user {caller.user_name}",
-                trace_id=trace_id,
-                idempotency_key=idempotency_key,
-                digest=digest,
-            )
-        )
 
+    @calls(truth, actor=actor)
     async def hold_group(self, caller: Caller, batch_id: int, group_id: int) -> bool:
         """Hold a group with everything below it (0: the batch): no claim of it commits afterwards.
 
         Running jobs continue. Return False if it was already held.
         """
-        return await self._change_hold("hold_group", caller, batch_id, group_id)
 
+    @calls(truth, actor=actor)
     async def release_group(self, caller: Caller, batch_id: int, group_id: int) -> bool:
         """Release a group; its jobs may be claimed unless another hold applies.
 
         Return False if it was not held.
         """
-        return await self._change_hold("release_group", caller, batch_id, group_id)
 
-    async def _change_hold(
-        self, function: str, caller: Caller, batch_id: int, group_id: int
-    ) -> bool:
-        return bool(
-            await self._database.value(
-                function,
-                caller=caller,
-                batch_id=batch_id,
-                group_id=group_id,
-                actor=f"user {caller.user_name}",
-            )
-        )
-
+    @calls(lambda rows: {row["job_id"]: row["outcome"] for row in rows}, actor=actor)
     async def hold_jobs(
         self, caller: Caller, batch_id: int, job_ids: Sequence[int]
     ) -> Mapping[int, str]:
@@ -185,8 +110,8 @@ class Edits:
         Return per job `held` or the word of the terminal state it has already. Raise
         `JobNotFound`.
         """
-        return await self._change_holds("hold_jobs", caller, batch_id, job_ids)
 
+    @calls(lambda rows: {row["job_id"]: row["outcome"] for row in rows}, actor=actor)
     async def release_jobs(
         self, caller: Caller, batch_id: int, job_ids: Sequence[int]
     ) -> Mapping[int, str]:
@@ -195,30 +120,9 @@ class Edits:
         Return per job `released`, `held` (by one of its groups) or the word of its terminal state.
         Raise `JobNotFound`.
         """
-        return await self._change_holds("release_jobs", caller, batch_id, job_ids)
 
-    async def _change_holds(
-        self, function: str, caller: Caller, batch_id: int, job_ids: Sequence[int]
-    ) -> Mapping[int, str]:
-        rows = await self._database.call(
-            function,
-            caller=caller,
-            batch_id=batch_id,
-            job_ids=list(job_ids),
-            actor=f"user {caller.user_name}",
-        )
-        return {row["job_id"]: row["outcome"] for row in rows}
-
+    @calls(documents, limit="limit_rows")
     async def group_history(
         self, caller: Caller, batch_id: int, group_id: int, *, before: int | None, limit: int
     ) -> Sequence[Row]:
         """Return the changes that people made to a group, newest first, numbers below `before`."""
-        rows = await self._database.call(
-            "group_history",
-            caller=caller,
-            batch_id=batch_id,
-            group_id=group_id,
-            before=before,
-            limit_rows=limit,
-        )
-        return [row[0] for row in rows]

@@ -5,6 +5,7 @@ from datetime import datetime
 
 from weft.ports.store import Caller, Row
 from weft.store.database import Database
+from weft.store.declared import actor, calls, number
 from weft.store.documents import with_words
 
 
@@ -66,6 +67,7 @@ class Failures:
         )
         return [with_words(row[0]) for row in rows]
 
+    @calls(number, cause_id="of_cause_id", job_ids="of_job_ids", limit="limit_jobs", actor=actor)
     async def acknowledge_failures(
         self,
         caller: Caller,
@@ -83,16 +85,3 @@ class Failures:
         `until`: only those that failed by then. A repeat takes the next ones. Raise
         `BatchNotFound`.
         """
-        return int(
-            await self._database.value(
-                "acknowledge_failures",
-                caller=caller,
-                batch_id=batch_id,
-                of_cause_id=cause_id,
-                of_job_ids=None if job_ids is None else list(job_ids),
-                note=note,
-                actor=f"user {caller.user_name}",
-                until=until,
-                limit_jobs=limit,
-            )
-        )

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from weft.ports.store import Caller, Row, StoredFileStore
 from weft.ports.store.file_stores import NewFileStore
 from weft.store.database import Database
+from weft.store.declared import calls, documents, truth
 from weft.store.worker_files import store_of
 
 
@@ -34,16 +35,14 @@ class FileStores:
         )
         return document
 
+    @calls(documents, name="of_name")
     async def list_stores(self, caller: Caller, name: str | None = None) -> Sequence[Row]:
         """Return the stores of the tenant by name; or the one of this name."""
-        rows = await self._database.call("list_stores", caller=caller, of_name=name)
-        return [row[0] for row in rows]
 
+    @calls(lambda rows: store_of(rows[0]) if rows else None, name="of_name")
     async def find_store(self, caller: Caller, name: str) -> StoredFileStore | None:
         """Return a store with its secret, encrypted, to try it."""
-        rows = await self._database.call("find_store", caller=caller, of_name=name)
-        return store_of(rows[0]) if rows else None
 
+    @calls(truth, name="of_name")
     async def remove_store(self, caller: Caller, name: str) -> bool:
         """Forget a store; return whether there was one."""
-        return bool(await self._database.value("remove_store", caller=caller, of_name=name))

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from weft.core.access.actors import shown_actor, site_actor
 from weft.ports.store import Caller, Row
 from weft.store.database import Database
+from weft.store.declared import calls, value
 from weft.store.pools import pools_of
 
 
@@ -41,15 +42,12 @@ class Fleet:
         )
         return [shown_worker(row[0], caller) for row in rows]
 
+    @calls(value, caller=None, limit="limit_rows", pools_of_tenant_id=pools_of)
     async def sum_workers(self, caller: Caller, *, limit: int) -> Row:
         """Return `n_workers` that live, what they have (`cpu`, `memory`), `cpu_used` by jobs as of
         the last fold, and `set_aside`: `worker, pool, state, cordoned_at, cordon_reason` of those
         that take no jobs for a reason, at most `limit`.
         """
-        found: Row = await self._database.value(
-            "sum_workers", pools_of_tenant_id=pools_of(caller), limit_rows=limit
-        )
-        return found
 
     async def get_worker(self, caller: Caller, name: str, pool: str | None) -> Row:
         """Return the document of a worker with its `history`, newest first."""

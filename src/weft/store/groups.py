@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from weft.core.errors import Unavailable
 from weft.ports.store import ACTION, Caller, GroupLimits, NewSet, Row
 from weft.store.database import Database
+from weft.store.declared import actor, calls, documents, number, user_id, value
 
 ROUNDS_MAX = 200
 ROUND_S = 0.02
@@ -74,6 +75,7 @@ class SetGroups:
             )
         )
 
+    @calls(number, user_id=user_id, actor=actor)
     async def delete_batch(
         self,
         caller: Caller,
@@ -89,18 +91,6 @@ class SetGroups:
         A repeat with the same key returns the same operation; another one raises
         `BatchNotFound`.
         """
-        return int(
-            await self._database.value(
-                "delete_batch",
-                caller=caller,
-                user_id=caller.user_id,
-                batch_id=batch_id,
-                actor=f"user {caller.user_name}",
-                trace_id=trace_id,
-                idempotency_key=idempotency_key,
-                digest=digest,
-            )
-        )
 
     async def add_members(
         self, caller: Caller, batch_id: int, group_id: int, job_ids: Sequence[int]
@@ -163,31 +153,18 @@ class SetGroups:
             )
         )
 
+    @calls(value, operation_id="of_operation_id")
     async def cancel_operation(self, caller: Caller, operation_id: int) -> Row:
         """End an operation on many batches where it is; return its document. Raise
         `OperationNotFound`, `OperationNotCancellable`.
         """
-        document: Row = await self._database.value(
-            "cancel_operation", caller=caller, of_operation_id=operation_id
-        )
-        return document
 
+    @calls(value, operation_id="of_operation_id")
     async def get_operation(self, caller: Caller, operation_id: int) -> Row:
         """Return the operation document. Raise `OperationNotFound`."""
-        document: Row = await self._database.value(
-            "get_operation", caller=caller, of_operation_id=operation_id
-        )
-        return document
 
+    @calls(documents, limit="limit_rows", batch_id="of_batch_id")
     async def list_operations(
         self, caller: Caller, *, before: int | None, limit: int, batch_id: int | None
     ) -> Sequence[Row]:
         """Return operation documents, newest first, below `before`; of one batch if given."""
-        rows = await self._database.call(
-            "list_operations",
-            caller=caller,
-            before=before,
-            limit_rows=limit,
-            of_batch_id=batch_id,
-        )
-        return [row[0] for row in rows]

@@ -8,6 +8,7 @@ import msgspec
 from weft.ports.log_store import AttemptLog
 from weft.ports.store import Caller, JobEntry, Row
 from weft.store.database import Database
+from weft.store.declared import calls
 from weft.store.documents import entry_of, reason_word, with_words
 from weft.store.log_locations import directory_of, location_of
 from weft.wire.spec import decode_chunk
@@ -22,6 +23,10 @@ class Jobs:
 
     _database: Database
 
+    @calls(
+        lambda rows: [with_words(row[0]) for row in rows], limit="limit_rows",
+        states=lambda states: [int(state) for state in states],
+    )  # fmt: skip
     async def list_jobs(
         self, caller: Caller, batch_id: int, *, after: int, limit: int, states: Sequence[int] = ()
     ) -> Sequence[Row]:
@@ -29,15 +34,6 @@ class Jobs:
 
         Only those in `states`, if given.
         """
-        rows = await self._database.call(
-            "list_jobs",
-            caller=caller,
-            batch_id=batch_id,
-            after=after,
-            limit_rows=limit,
-            states=[int(state) for state in states],
-        )
-        return [with_words(row[0]) for row in rows]
 
     async def list_job_entries(
         self, caller: Caller, batch_id: int, *, after: int, limit: int
@@ -53,6 +49,10 @@ class Jobs:
         )
         return [entry_of(row) for row in rows]
 
+    @calls(
+        lambda rows: ([with_words(item) for item in rows[0]["items"]], rows[0]["next_after"]),
+        group_id="of_group_id", limit="limit_attempts",
+    )  # fmt: skip
     async def count_reasons(
         self, caller: Caller, batch_id: int, group_id: int, *, after: int, limit: int
     ) -> tuple[Sequence[Row], int | None]:
@@ -61,15 +61,6 @@ class Jobs:
 
         Raise `BatchNotFound`, `GroupNotFound`.
         """
-        (row,) = await self._database.call(
-            "count_reasons",
-            caller=caller,
-            batch_id=batch_id,
-            of_group_id=group_id,
-            after=after,
-            limit_attempts=limit,
-        )
-        return [with_words(item) for item in row["items"]], row["next_after"]
 
     async def get_job(self, caller: Caller, batch_id: int, job_id: int) -> Row:
         """Return the job document with `spec` (a `JobSpec`), `parents` and `times`.
@@ -93,19 +84,13 @@ class Jobs:
             document["spec"] = msgspec.structs.replace(document["spec"], timeout_s=limit_ms / 1000)
         return document
 
+    @calls(lambda rows: [with_words(row[0]) for row in rows])
     async def list_attempts(self, caller: Caller, batch_id: int, job_id: int) -> Sequence[Row]:
         """Return attempt documents, oldest first, the live one included. Raise `JobNotFound`."""
-        rows = await self._database.call(
-            "list_attempts", caller=caller, batch_id=batch_id, job_id=job_id
-        )
-        return [with_words(row[0]) for row in rows]
 
+    @calls(lambda rows: [with_words(row[0]) for row in rows])
     async def job_history(self, caller: Caller, batch_id: int, job_id: int) -> Sequence[Row]:
         """Return history documents, oldest first. Raise `JobNotFound`."""
-        rows = await self._database.call(
-            "job_history", caller=caller, batch_id=batch_id, job_id=job_id
-        )
-        return [with_words(row[0]) for row in rows]
 
     async def list_attempt_logs(
         self, caller: Caller, batch_id: int, job_ids: Sequence[int], attempt: int | None

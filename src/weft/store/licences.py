@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from weft.core.access.actors import shown_actor, site_actor
 from weft.ports.store import Caller, Row
 from weft.store.database import Database
+from weft.store.declared import calls, truth
 from weft.store.pools import pools_of
 
 
@@ -23,15 +24,15 @@ class Licences:
             for row in await self._database.call("list_licences")
         ]
 
+    @calls(lambda rows: {row["name"]: row["n"] for row in rows})
     async def licence_limits(self) -> Mapping[str, int]:
         """Return how many there are of each licence."""
-        return {row["name"]: row["n"] for row in await self._database.call("licence_limits")}
 
     async def set_licence(self, caller: Caller, name: str, n: int) -> None:
         """Say how many there are. If fewer than jobs have, those go on and no other gets one."""
         actor = site_actor(caller.user_name, tenant_id=caller.tenant_id)
         await self._database.call("set_licence", of_name=name, count=n, actor=actor)
 
+    @calls(truth, name="of_name")
     async def remove_licence(self, name: str) -> bool:
         """Forget a licence; return whether there was one. Jobs that wait for it go on waiting."""
-        return bool(await self._database.value("remove_licence", of_name=name))

@@ -13,6 +13,7 @@ from weft.core.lines.source import Source
 from weft.core.states import JobState
 from weft.ports.store import Caller, Row
 from weft.store.database import Database
+from weft.store.declared import actor, calls, documents, nothing, user_id, value
 
 
 class Lines:
@@ -49,59 +50,50 @@ class Lines:
         )
         return saved
 
+    @calls(value, name="of_name")
     async def get_setup(self, caller: Caller, name: str) -> Row:
         """Return `setup`, `document`, `saved_at`, `saved_by`, `lifecycles`. Raise
         `SetupNotFound`.
         """
-        row: Row = await self._database.value("get_setup", caller=caller, of_name=name)
-        return row
 
+    @calls(nothing, name="of_name")
     async def remove_setup(self, caller: Caller, name: str) -> None:
         """Forget a setup; jobs go on. Raise `SetupNotFound`."""
-        await self._database.call("remove_setup", caller=caller, of_name=name)
 
+    @calls(value, limit="limit_rows")
     async def line_overview(self, caller: Caller, *, limit: int) -> Row:
         """Return how production lines are, as far as the caller sees them: `sources`, `sinks` and
         `statuses`; of the first two at most `limit`.
         """
-        row: Row = await self._database.value("line_overview", caller=caller, limit_rows=limit)
-        return row
 
+    @calls(value, name="of_name")
     async def get_lifecycle(self, caller: Caller, name: str) -> Row:
         """Return the lifecycle that new batches get by this name. Raise `LifecycleNotFound`."""
-        row: Row = await self._database.value("get_lifecycle", caller=caller, of_name=name)
-        return row
 
+    @calls(documents, sink="of_name", limit="limit_rows")
     async def list_messages(
         self, caller: Caller, sink: str, *, after: int, limit: int
     ) -> Sequence[Row]:
         """Return messages of a sink, the oldest first. Raise `SinkNotFound`."""
-        rows = await self._database.call(
-            "list_messages", caller=caller, of_name=sink, after=after, limit_rows=limit
-        )
-        return [row[0] for row in rows]
 
+    @calls(value, sink="of_name", delivery_id="of_delivery_id")
     async def redeliver_message(self, caller: Caller, sink: str, delivery_id: int) -> Row:
         """Send a message again at once, unless that is under way; return it. Raise
         `SinkNotFound`, `MessageNotFound`, `MessageDelivered`.
         """
-        row: Row = await self._database.value(
-            "redeliver_message", caller=caller, of_name=sink, of_delivery_id=delivery_id
-        )
-        return row
 
+    @calls(
+        value, sink="of_name", delivery_id="of_delivery_id",
+        decision=lambda dropped: "dropped" if dropped else "passed",
+    )  # fmt: skip
     async def decide_message(
         self, caller: Caller, sink: str, delivery_id: int, *, dropped: bool
     ) -> Row:
         """Send a message that a check has stopped, or drop it; return it. Raise `SinkNotFound`,
         `MessageNotFound`, `MessageNotHeld`.
         """
-        row: Row = await self._database.value(
-            "decide_message", caller=caller, of_name=sink, of_delivery_id=delivery_id,
-            decision="dropped" if dropped else "passed",
-        )  # fmt: skip
-        return row
 
+    @calls(value, user_id=user_id, actor=actor)
     async def change_status(
         self, caller: Caller, batch_id: int, job_id: int, *, status: str, message: str | None
     ) -> Row:
@@ -110,17 +102,6 @@ class Lines:
         Raise `JobNotFound`, `InvalidStatusTransition`, `UnknownStatus`, `NoLifecycle`; where its
         core would run again also what `retry_jobs` raises, and `StatusBusy`. Then nothing changed.
         """
-        row: Row = await self._database.value(
-            "change_status",
-            caller=caller,
-            user_id=caller.user_id,
-            batch_id=batch_id,
-            job_id=job_id,
-            status=status,
-            message=message,
-            actor=f"user {caller.user_name}",
-        )
-        return row
 
 
 def _source(setup: Setup, name: str) -> Mapping[str, Any]:

@@ -2,6 +2,7 @@
 
 from weft.core.attempt_key import AttemptKey
 from weft.store.database import Database
+from weft.store.declared import calls, nothing, value
 
 
 class Looks:
@@ -19,20 +20,14 @@ class Looks:
         )  # fmt: skip
         return found
 
+    @calls(value)
     async def read_look(self, incarnation_id: int, number: str) -> str | None:
         """Return a question."""
-        found: str | None = await self._database.value(
-            "read_look", incarnation_id=incarnation_id, number=number
-        )
-        return found
 
+    @calls(nothing)
     async def answer_look(self, incarnation_id: int, number: str, answer: bytes) -> None:
         """Answer it."""
-        await self._database.call(
-            "answer_look", incarnation_id=incarnation_id, number=number, answer=answer
-        )
 
+    @calls(value)
     async def take_look(self, number: str) -> bytes | None:
         """Forget it."""
-        found: bytes | None = await self._database.value("take_look", number=number)
-        return found

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from weft.ports.store import Row
 from weft.store.database import Database
+from weft.store.declared import calls, documents, nothing, records, truth, value
 from weft.store.tokens import digest_of
 
 
@@ -12,6 +13,7 @@ class Machines:
 
     _database: Database
 
+    @calls(documents)
     async def pool_rounds(self, epoch: int, *, limit_jobs: int) -> Sequence[Row]:
         """Return for each pool that machines are made for: `pool_id`, `plan` (a document of
         `Pool`), `tag`, `machines`, `demand`, from at most `limit_jobs` ready jobs, and `own_jobs`
@@ -19,8 +21,6 @@ class Machines:
 
         Machines whose worker has come are active from then on. Safe to repeat.
         """
-        rows = await self._database.call("pool_rounds", epoch=epoch, limit_jobs=limit_jobs)
-        return [row[0] for row in rows]
 
     async def add_machines(
         self, epoch: int, pool_id: int, new: Sequence[tuple[str, str, str]]
@@ -38,16 +38,12 @@ class Machines:
         )
         return [row[0] for row in rows]
 
+    @calls(truth, machine="of_machine", token=("of_hash", digest_of))
     async def add_machine_token(self, epoch: int, machine: str, token: str) -> bool:
         """Let the worker of a machine that is being made reach the api with this token, until the
         machine is gone. Return False if it is not being made any more, or if the user
         `weft-machines` may not work.
         """
-        return bool(
-            await self._database.value(
-                "add_machine_token", epoch=epoch, of_machine=machine, of_hash=digest_of(token)
-            )
-        )
 
     async def add_own_machines(
         self, epoch: int, pool_id: int, new: Sequence[tuple[str, str, str, int, int]]
@@ -72,6 +68,7 @@ class Machines:
         )
         return [row[0] for row in rows]
 
+    @calls(truth)
     async def move_machine(self, epoch: int, machine: str, decision: str, reason: str) -> bool:
         """Cordon a machine, uncordon it, or delete it: its worker ends when nothing runs there.
 
@@ -79,12 +76,8 @@ class Machines:
         error after several that did not come. Return False if the machine has another state by
         now, or a person cordoned it. Safe to repeat.
         """
-        return bool(
-            await self._database.value(
-                "move_machine", epoch=epoch, machine=machine, decision=decision, reason=reason
-            )
-        )
 
+    @calls(nothing)
     async def record_machine(
         self,
         epoch: int,
@@ -97,14 +90,6 @@ class Machines:
         """Note that a machine is `made` or `gone`, or that a call about it did `fail`. Safe to
         repeat.
         """
-        await self._database.call(
-            "record_machine",
-            epoch=epoch,
-            machine=machine,
-            kind=kind,
-            provider_id=provider_id,
-            reason=reason,
-        )
 
     async def count_machines(self, epoch: int, shares: Mapping[str, float]) -> None:
         """Count what these machines have cost until now; from now on jobs use these shares of
@@ -141,12 +126,12 @@ class Machines:
         )
         return [dict(row) for row in rows]
 
+    @calls(documents)
     async def preemption_rounds(self, epoch: int) -> Sequence[Row]:
         """Return for each pool in which jobs of queues with a priority are ready: `pool`,
         `waiting` and `hosts`, documents of `core.preemption`. Jobs that have caused a preemption
         since they last ran are left out.
         """
-        return [row[0] for row in await self._database.call("preemption_rounds", epoch=epoch)]
 
     async def preempt_jobs(
         self,
@@ -174,6 +159,7 @@ class Machines:
             )
         )
 
+    @calls(records)
     async def recent_ends(
         self, epoch: int, *, window_s: float, fast_s: float, limit_events: int
     ) -> Sequence[Row]:
@@ -183,22 +169,15 @@ class Machines:
         `fast_s`: a failure within this time is one at once. Ends before a worker was last
         uncordoned are left out, and cancelled, preempted and lost attempts.
         """
-        rows = await self._database.call(
-            "recent_ends",
-            epoch=epoch,
-            window_s=window_s,
-            fast_s=fast_s,
-            limit_events=limit_events,
-        )
-        return [dict(row) for row in rows]
 
+    @calls(records)
     async def black_holes(self, epoch: int) -> Sequence[Row]:
         """Return the workers that `move_black_hole` has cordoned, unless they drain: `worker_id`,
         `worker`, `n_tries` that failed, `outcome` of the last one (`none`, `running`, `success`,
         `failure`, `unknown`), and `due_in_s` until there is something to do; None: nothing.
         """
-        return [dict(row) for row in await self._database.call("black_holes", epoch=epoch)]
 
+    @calls(value, worker_id="of_worker_id")
     async def move_black_hole(
         self, epoch: int, worker_id: int, decision: str, reason: str, *, retry_s: float
     ) -> str | None:
@@ -207,12 +186,3 @@ class Machines:
         `retry_s`: until the next try, also if this one does not take place. Return its name; None:
         somebody else has changed its state, or it has ended. Safe to repeat.
         """
-        name: str | None = await self._database.value(
-            "move_black_hole",
-            epoch=epoch,
-            of_worker_id=worker_id,
-            decision=decision,
-            reason=reason,
-            retry_s=retry_s,
-        )
-        return name

@@ -10,6 +10,7 @@ from weft.core.in_hand import LEDGER_CALLS_MAX
 from weft.ports.store import Claimed, ClaimRequest, OfferAnswer
 from weft.ports.topics import RunAnswer
 from weft.store.database import Database, open_database
+from weft.store.declared import calls
 
 _LEDGER_TIMEOUT_S: Final = 60.0
 
@@ -19,14 +20,11 @@ class OfferedJobs:
 
     _database: Database
 
+    @calls(lambda rows: [(row["transport"], row["tenant"], row["queue"]) for row in rows])
     async def list_consumed(
         self, incarnation_id: int, transports: Sequence[str]
     ) -> Sequence[tuple[str, str, str]]:
         """Return what this worker consumes."""
-        rows = await self._database.call(
-            "list_consumed", incarnation_id=incarnation_id, transports=list(transports)
-        )
-        return [(row["transport"], row["tenant"], row["queue"]) for row in rows]
 
     async def claim_offered(
         self,

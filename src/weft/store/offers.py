@@ -21,6 +21,7 @@ from weft.ports.store import (
     WantedAgain,
 )
 from weft.store.database import Database
+from weft.store.declared import calls, nothing, number, value
 
 
 class Offers:
@@ -30,17 +31,13 @@ class Offers:
 
     _database: Database
 
+    @calls(number)
     async def withdraw_offers(
         self, epoch: int, transports: Sequence[str], *, looks: bool = True
     ) -> int:
         """Forget what is over; if it `looks`, take back what may not start now, or travels over
         none of these transports. Return how many offers are left.
         """
-        return int(
-            await self._database.value(
-                "withdraw_offers", epoch=epoch, transports=list(transports), looks=looks
-            )
-        )
 
     async def offer_jobs(
         self,
@@ -59,31 +56,21 @@ class Offers:
         )  # fmt: skip
         return [Offered(*row) for row in rows]
 
+    @calls(lambda rows: [DueOffer(*row) for row in rows])
     async def take_offers(
         self, epoch: int, transports: Sequence[str], *, again_s: float, limit_offers: int
     ) -> Sequence[DueOffer]:
         """Return the offers to send now, in order; what nobody confirms is due again after
         `again_s` seconds.
         """
-        rows = await self._database.call(
-            "take_offers",
-            epoch=epoch,
-            transports=list(transports),
-            again_s=again_s,
-            limit_offers=limit_offers,
-        )
-        return [DueOffer(*row) for row in rows]
 
+    @calls(lambda rows: [(row["transport"], row["tenant"], row["queue"]) for row in rows])
     async def list_travelling(
         self, epoch: int, transports: Sequence[str]
     ) -> Sequence[tuple[str, str, str]]:
         """Return the queues that travel over these transports: transport, tenant and queue, in
         order.
         """
-        rows = await self._database.call(
-            "list_travelling", epoch=epoch, transports=list(transports)
-        )
-        return [(row["transport"], row["tenant"], row["queue"]) for row in rows]
 
     async def keep_dead_message(
         self, epoch: int, message: DeadMessage, *, keep_max: int, keep_s: float
@@ -98,19 +85,15 @@ class Offers:
             body=message.body, n_bytes=message.n_bytes, keep_max=keep_max, keep_s=keep_s,
         )  # fmt: skip
 
+    @calls(lambda rows: [WantedAgain(*row) for row in rows], limit="limit_rows")
     async def take_dead_messages(
         self, epoch: int, transports: Sequence[str], *, keep_s: float, limit: int
     ) -> Sequence[WantedAgain]:
         """Return those that are wanted again, the oldest wish first; forget what is too old."""
-        rows = await self._database.call(
-            "take_dead_messages", epoch=epoch, transports=list(transports), keep_s=keep_s,
-            limit_rows=limit,
-        )  # fmt: skip
-        return [WantedAgain(*row) for row in rows]
 
+    @calls(nothing)
     async def end_dead_messages(self, epoch: int, dead_ids: Sequence[int]) -> None:
         """Forget messages that were sent again."""
-        await self._database.call("end_dead_messages", epoch=epoch, dead_ids=list(dead_ids))
 
     async def note_transport(
         self,
@@ -135,6 +118,7 @@ class Offers:
             )
         )
 
+    @calls(value, limit="limit_rows")
     async def list_announcements(
         self, epoch: int, reader: str, tenant: str, door: str, *, limit: int
     ) -> Row | None:
@@ -142,11 +126,6 @@ class Offers:
         ids of its own: `told`, with `kind` `created` or `dead`, in order; the position after them;
         whether there is more (`behind`). A new reader begins now. None: there is no such tenant.
         """
-        found: Row | None = await self._database.value(
-            "list_announcements", epoch=epoch, reader=reader, tenant=tenant, door=door,
-            limit_rows=limit,
-        )  # fmt: skip
-        return found
 
     async def begin_reader(
         self, epoch: int, reader: str, tenant: str, user: str
@@ -168,20 +147,18 @@ class Offers:
         """Return events after a position, and the position reached."""
         return await listed_events(self._database, caller, after, batch_id, limit)
 
+    @calls(nothing)
     async def keep_position(self, epoch: int, reader: str, xid: int, event_id: int) -> None:
         """Let the reader go on after this position."""
-        await self._database.call(
-            "keep_position", epoch=epoch, reader=reader, xid=xid, event_id=event_id
-        )
 
+    @calls(
+        lambda rows: {(row["batch_id"], row["first_job"]): row["body"] for row in rows},
+        chunk_firsts="first_jobs",
+    )  # fmt: skip
     async def get_chunks(
         self, batch_ids: Sequence[int], chunk_firsts: Sequence[int]
     ) -> Mapping[tuple[int, int], bytes]:
         """Return chunks of specs, by batch and first job, as far as there are any."""
-        rows = await self._database.call(
-            "get_chunks", batch_ids=list(batch_ids), first_jobs=list(chunk_firsts)
-        )
-        return {(row["batch_id"], row["first_job"]): row["body"] for row in rows}
 
     async def list_foreign(self, epoch: int, transports: Sequence[str]) -> ForeignQueues:
         """Return the tenants and pools with queues whose jobs foreign programs run."""
@@ -191,17 +168,16 @@ class Offers:
             sorted({row["pool_id"] for row in rows}),
         )
 
+    @calls(
+        value, offer_ids=lambda offers: [one[0] for one in offers],
+        fences=lambda offers: [one[1] for one in offers],
+    )  # fmt: skip
     async def start_answered(
         self, epoch: int, transport: str, tenant: str, offers: Sequence[tuple[int, UUID]]
     ) -> Sequence[str]:
         """Note that foreign programs run these, by offer and fence; return of each `runs`,
         `not_now`, or `settled`: there is no such offer any more.
         """
-        found: Sequence[str] = await self._database.value(
-            "start_answered", epoch=epoch, transport=transport, tenant=tenant,
-            offer_ids=[one[0] for one in offers], fences=[one[1] for one in offers],
-        )  # fmt: skip
-        return found
 
     async def end_answered(
         self, epoch: int, transport: str, tenant: str, ends: Sequence[OfferEnd]
@@ -237,14 +213,11 @@ class Offers:
         rows = await self._database.call("expire_offers", epoch=epoch, **_columns(listening))
         return [(row["transport"], row["queue"], row["n_jobs"]) for row in rows]
 
+    @calls(lambda rows: [ForeignCommand(*row) for row in rows])
     async def take_foreign_commands(
         self, epoch: int, transports: Sequence[str]
     ) -> Sequence[ForeignCommand]:
         """Return what foreign programs are to be told, in order, until that is ended."""
-        rows = await self._database.call(
-            "take_foreign_commands", epoch=epoch, transports=list(transports)
-        )
-        return [ForeignCommand(*row) for row in rows]
 
     async def end_foreign_commands(
         self, epoch: int, commands: Sequence[tuple[ForeignCommand, str]]
@@ -259,9 +232,9 @@ class Offers:
             attempts=[one.attempt for one, _ in others], outcomes=[why for _, why in others],
         )  # fmt: skip
 
+    @calls(nothing)
     async def confirm_offers(self, epoch: int, offer_ids: Sequence[int]) -> None:
         """Note that the transport keeps these messages."""
-        await self._database.call("confirm_offers", epoch=epoch, offer_ids=list(offer_ids))
 
 
 def _storable(text: str) -> str:

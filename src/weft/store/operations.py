@@ -15,6 +15,7 @@ from weft.ports.store import (
     Row,
 )
 from weft.store.database import Database
+from weft.store.declared import calls, nothing, truth, value
 from weft.store.documents import batch_document
 from weft.store.queries import found_batches, read_within
 from weft.store.queries import job_ids as matching_ids
@@ -28,12 +29,12 @@ class Operations:
 
     _database: Database
 
+    @calls(
+        lambda rows: [Operation(**row) for row in rows],
+        limit_operations=lambda: PAGE_OPERATIONS,
+    )  # fmt: skip
     async def running_operations(self, epoch: int, above_id: int = 0) -> Sequence[Operation]:
         """Return a page of the running operations above a number, oldest first; empty: no more."""
-        rows = await self._database.call(
-            "running_operations", epoch=epoch, above_id=above_id, limit_operations=PAGE_OPERATIONS
-        )
-        return [Operation(**row) for row in rows]
 
     async def step(self, function: str, epoch: int, operation_id: int, *, limit: int) -> str:
         """Call a SQL function that does one bounded step of an operation.
@@ -48,6 +49,7 @@ class Operations:
             )
         )
 
+    @calls(truth, operation_id="of_operation_id")
     async def fill_set(
         self,
         epoch: int,
@@ -62,17 +64,8 @@ class Operations:
         A repeat adds none twice. The step that reaches the operation's `n_total` shows the set and
         ends the operation. Return False if rows were locked: repeat the same step.
         """
-        return bool(
-            await self._database.value(
-                "fill_set",
-                epoch=epoch,
-                of_operation_id=operation_id,
-                job_ids=list(job_ids),
-                looked_upto=looked_upto,
-                sets_max=sets_max,
-            )
-        )
 
+    @calls(value, operation_id="of_operation_id", limit="limit_rows")
     async def retry_failed(
         self,
         epoch: int,
@@ -88,16 +81,6 @@ class Operations:
         ascending; else both are None. The last step ends the operation; its result is `n_retried`,
         and `n_late` if jobs were left out because of their deadlines.
         """
-        return str(
-            await self._database.value(
-                "retry_failed",
-                epoch=epoch,
-                of_operation_id=operation_id,
-                matching=None if matching is None else list(matching),
-                looked_upto=looked_upto,
-                limit_rows=limit,
-            )
-        )
 
     async def list_resubmitted(
         self, epoch: int, operation_id: int, *, after: int, limit: int
@@ -120,6 +103,10 @@ class Operations:
         jobs = [row for row in rows if row["job_id"] is not None]
         return Resubmitted(rows[0]["upto"], rows[0]["new_first"], jobs)
 
+    @calls(
+        nothing, operation_id="of_operation_id", after="after_job",
+        jobs=lambda rows: None if rows is None else job_columns(rows),
+    )  # fmt: skip
     async def add_resubmitted(
         self, epoch: int, operation_id: int, *, after: int, upto: int, job_ids: Sequence[int],
         rows: JobRows | None,
@@ -129,15 +116,6 @@ class Operations:
 
         Nobody sees the new batch before the step `copy_batch` that follows the last job.
         """
-        await self._database.call(
-            "add_resubmitted",
-            epoch=epoch,
-            of_operation_id=operation_id,
-            after_job=after,
-            upto=upto,
-            job_ids=list(job_ids),
-            jobs=None if rows is None else job_columns(rows),
-        )
 
     async def read_chunks(self, batch_id: int, first_jobs: Sequence[int]) -> Mapping[int, bytes]:
         """Return chunks of specs by their first jobs."""
@@ -177,11 +155,14 @@ class Operations:
             lambda connection: found_batches(connection, caller, wanted),
         )
 
+    @calls(lambda rows: [batch_document(row[0]) for row in rows], "get_batches")
     async def read_batches(self, caller: Caller, batch_ids: Sequence[int]) -> Sequence[Row]:
         """Return the documents of those of these batches that the caller sees, newest first."""
-        rows = await self._database.call("get_batches", caller=caller, batch_ids=list(batch_ids))
-        return [batch_document(row[0]) for row in rows]
 
+    @calls(
+        truth, operation_id="of_operation_id", batch_id="of_batch_id",
+        of_role=lambda caller: caller.role.value,
+    )  # fmt: skip
     async def act_on_batch(
         self, caller: Caller, epoch: int, operation_id: int, batch_id: int, *, n_idle: int
     ) -> bool:
@@ -192,18 +173,8 @@ class Operations:
         and this one. Return False, and do nothing, if the operation is over, has passed the batch,
         or the caller's role has changed. Raise what the request of the caller would.
         """
-        return bool(
-            await self._database.value(
-                "act_on_batch",
-                caller=caller,
-                epoch=epoch,
-                of_operation_id=operation_id,
-                of_batch_id=batch_id,
-                of_role=caller.role.value,
-                n_idle=n_idle,
-            )
-        )
 
+    @calls(truth, operation_id="of_operation_id")
     async def pass_batches(
         self,
         epoch: int,
@@ -218,23 +189,11 @@ class Operations:
         `skipped`: the code of the error for which the last one could not be changed. Return False
         if the operation is over or has passed that number.
         """
-        return bool(
-            await self._database.value(
-                "pass_batches",
-                epoch=epoch,
-                of_operation_id=operation_id,
-                down_to=down_to,
-                n_idle=n_idle,
-                skipped=skipped,
-            )
-        )
 
+    @calls(nothing, operation_id="of_operation_id", problem="error")
     async def fail_operation(
         self, epoch: int, operation_id: int, problem: Mapping[str, Any]
     ) -> None:
         """End an operation with an error, given as a problem document. A set that it was filling
         is never shown.
         """
-        await self._database.call(
-            "fail_operation", epoch=epoch, of_operation_id=operation_id, error=dict(problem)
-        )

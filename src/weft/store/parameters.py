@@ -7,6 +7,7 @@ from typing import Any
 from weft.core.access.rights import Right
 from weft.ports.store import Caller, Row
 from weft.store.database import Database
+from weft.store.declared import actor, calls, documents, value
 
 
 class Parameters:
@@ -16,6 +17,10 @@ class Parameters:
 
     _database: Database
 
+    @calls(
+        value, name="of_name", actor=actor,
+        by_user=lambda caller: None if caller.may(Right.MANAGE) else caller.user_id,
+    )  # fmt: skip
     async def set_parameter(
         self,
         caller: Caller,
@@ -26,17 +31,8 @@ class Parameters:
         """Give it a value from now on; return it. The same value again is no new version. Raise
         `ParameterOfOtherType`, and `RightMissing` if it chooses what a source of others runs.
         """
-        row: Row = await self._database.value(
-            "set_parameter",
-            caller=caller,
-            of_name=name,
-            value=value,
-            of_type=of_type,
-            actor=f"user {caller.user_name}",
-            by_user=None if caller.may(Right.MANAGE) else caller.user_id,
-        )
-        return row
 
+    @calls(documents, limit="limit_rows")
     async def list_parameters(
         self,
         caller: Caller,
@@ -49,21 +45,9 @@ class Parameters:
         """Return a page of the parameters, or of these, in the order of their names, as they were
         at a date; None: as they are.
         """
-        rows = await self._database.call(
-            "list_parameters",
-            caller=caller,
-            names=None if names is None else [*names],
-            as_of=as_of,
-            after=after,
-            limit_rows=limit,
-        )
-        return [row[0] for row in rows]
 
+    @calls(documents, name="of_name", limit="limit_rows")
     async def list_versions(
         self, caller: Caller, name: str, *, before: int | None, limit: int
     ) -> Sequence[Row]:
         """Return a page of its versions, the newest first. Raise `ParameterNotFound`."""
-        rows = await self._database.call(
-            "list_versions", caller=caller, of_name=name, before=before, limit_rows=limit
-        )
-        return [row[0] for row in rows]

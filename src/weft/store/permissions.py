@@ -6,6 +6,7 @@ from typing import Final
 from weft.core.access.permissions import Permission
 from weft.ports.store import Caller, Row
 from weft.store.database import Database
+from weft.store.declared import actor, calls, documents, truth, value
 from weft.store.documents import with_words
 
 AFTER_ALL: Final = (2**63 - 1, 2**31 - 1)
@@ -16,6 +17,7 @@ class Permissions:
 
     _database: Database
 
+    @calls(value, user="of_user", actor=actor)
     async def share_batch(
         self,
         caller: Caller,
@@ -31,17 +33,8 @@ class Permissions:
 
         Raise `BatchNotFound`, `PermissionMissing`, `UserNotFound`.
         """
-        document: Row = await self._database.value(
-            "share_batch",
-            caller=caller,
-            batch_id=batch_id,
-            of_user=user,
-            permission=permission,
-            actor=f"user {caller.user_name}",
-            said=said,
-        )
-        return document
 
+    @calls(value, user="of_user", actor=actor)
     async def share_job(
         self, caller: Caller, batch_id: int, job_id: int, user: str, permission: Permission | None
     ) -> Row:
@@ -49,17 +42,8 @@ class Permissions:
 
         Raise `BatchNotFound`, `JobNotFound`, `PermissionMissing`, `UserNotFound`.
         """
-        document: Row = await self._database.value(
-            "share_job",
-            caller=caller,
-            batch_id=batch_id,
-            job_id=job_id,
-            of_user=user,
-            permission=permission,
-            actor=f"user {caller.user_name}",
-        )
-        return document
 
+    @calls(documents, limit="limit_rows")
     async def list_job_permissions(
         self, caller: Caller, batch_id: int, job_id: int, *, after: int, limit: int
     ) -> Sequence[Row]:
@@ -67,15 +51,6 @@ class Permissions:
 
         Raise `BatchNotFound`, `JobNotFound`.
         """
-        rows = await self._database.call(
-            "list_job_permissions",
-            caller=caller,
-            batch_id=batch_id,
-            job_id=job_id,
-            after=after,
-            limit_rows=limit,
-        )
-        return [row[0] for row in rows]
 
     async def list_shared_jobs(
         self, caller: Caller, *, before: tuple[int, int] | None, limit: int
@@ -94,18 +69,18 @@ class Permissions:
         )
         return [with_words(row[0]) for row in rows]
 
+    @calls(truth)
     async def sees_batch(self, caller: Caller, batch_id: int) -> bool:
         """Return whether the caller sees the whole batch; False: single jobs of it alone.
 
         Raise `BatchNotFound`.
         """
-        return bool(await self._database.value("sees_batch", caller=caller, batch_id=batch_id))
 
+    @calls(lambda rows: frozenset(row[0] for row in rows))
     async def list_allowed(self, caller: Caller, batch_ids: Sequence[int]) -> Collection[int]:
         """Return on which of these batches the caller may do what the request needs."""
-        rows = await self._database.call("list_allowed", caller=caller, batch_ids=list(batch_ids))
-        return frozenset(row[0] for row in rows)
 
+    @calls(documents, limit="limit_rows")
     async def list_permissions(
         self, caller: Caller, batch_id: int, *, after: int, limit: int
     ) -> Sequence[Row]:
@@ -113,7 +88,3 @@ class Permissions:
 
         Raise `BatchNotFound`.
         """
-        rows = await self._database.call(
-            "list_permissions", caller=caller, batch_id=batch_id, after=after, limit_rows=limit
-        )
-        return [row[0] for row in rows]

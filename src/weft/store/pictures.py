@@ -7,6 +7,7 @@ from weft.core.pictures.timeline import AttemptDates
 from weft.core.states import JobState
 from weft.ports.store import Caller, Row
 from weft.store.database import Database
+from weft.store.declared import calls, documents
 from weft.store.documents import with_words
 
 _STATES: Final[Mapping[int | None, Any]] = {None: None, **{int(one): one for one in JobState}}
@@ -109,22 +110,16 @@ class Pictures:
             for row in rows
         ]
 
+    @calls(documents, limit="limit_rows")
     async def list_sets(
         self, caller: Caller, batch_id: int, *, after: str, limit: int
     ) -> Sequence[Row]:
         """Return the documents of sets of a batch in order of their names, those after `after`.
         Raise `BatchNotFound`.
         """
-        rows = await self._database.call(
-            "list_sets", caller=caller, batch_id=batch_id, after=after, limit_rows=limit
-        )
-        return [row[0] for row in rows]
 
+    @calls(documents)
     async def list_parent_groups(
         self, caller: Caller, batch_id: int, group_ids: Sequence[int]
     ) -> Sequence[int]:
         """Return which of these groups have groups below them. Raise `BatchNotFound`."""
-        rows = await self._database.call(
-            "list_parent_groups", caller=caller, batch_id=batch_id, group_ids=list(group_ids)
-        )
-        return [row[0] for row in rows]

@@ -9,6 +9,12 @@ from weft.core.access.rights import Right
 from weft.core.pools import Pool
 from weft.ports.store import Caller, Row, ShareKey
 from weft.store.database import Database
+from weft.store.declared import calls, documents
+
+
+def pools_of(caller: Caller) -> int | None:
+    """Return the tenant whose pools and workers the caller sees; None: those of all tenants."""
+    return None if caller.may(Right.ADMINISTER) else caller.tenant_id
 
 
 class Pools:
@@ -16,6 +22,10 @@ class Pools:
 
     _database: Database
 
+    @calls(
+        documents, caller=None, name="of_name", after="after_name", limit="limit_rows",
+        of_tenant_id=pools_of,
+    )  # fmt: skip
     async def list_pools(
         self,
         caller: Caller,
@@ -29,14 +39,6 @@ class Pools:
         `machines` (how many by state). `name`: only this one; `after`: the name of the last
         one of the page before; no `limit`: all.
         """
-        rows = await self._database.call(
-            "list_pools",
-            of_tenant_id=pools_of(caller),
-            of_name=name,
-            after_name=after,
-            limit_rows=limit,
-        )
-        return [row[0] for row in rows]
 
     async def save_pools(self, caller: Caller, pools: Sequence[Pool]) -> None:
         """Make these the pools that are described; make those that do not exist. Raise
@@ -46,23 +48,17 @@ class Pools:
         actor = site_actor(caller.user_name, tenant_id=caller.tenant_id)
         await self._database.call("save_pools", pools=msgspec.to_builtins(pools), actor=actor)
 
+    @calls(documents, caller=None, pool="of_pool", limit="limit_rows", pools_of_tenant_id=pools_of)
     async def list_machines(self, caller: Caller, pool: str, *, limit: int) -> Sequence[Row]:
         """Return the machines of a pool that the caller sees, oldest first, without deleted ones;
         none of any other.
         """
-        rows = await self._database.call(
-            "list_machines", pools_of_tenant_id=pools_of(caller), of_pool=pool, limit_rows=limit
-        )
-        return [row[0] for row in rows]
 
+    @calls(documents, caller=None, pool="of_pool", days="limit_days", pools_of_tenant_id=pools_of)
     async def list_pool_costs(self, caller: Caller, pool: str, *, days: int) -> Sequence[Row]:
         """Return what the machines of a pool that the caller sees cost by date (UTC) and flavour,
         and what of it jobs used, newest first; nothing of any other.
         """
-        rows = await self._database.call(
-            "list_pool_costs", pools_of_tenant_id=pools_of(caller), of_pool=pool, limit_days=days
-        )
-        return [row[0] for row in rows]
 
     async def list_pool_changes(self, caller: Caller, pool: str, *, limit: int) -> Sequence[Row]:
         """Return what was decided about a pool that the caller sees, and why, newest first;
@@ -78,6 +74,12 @@ class Pools:
             for row in rows
         ]
 
+    @calls(
+        documents, pool="of_pool", limit="limit_rows",
+        of_user_id=lambda caller, only_own: caller.user_id if only_own else None,
+        after_load=lambda after: None if after is None else after.load,
+        after_user=lambda after: None if after is None else after.user_id,
+    )  # fmt: skip
     async def list_shares(
         self,
         caller: Caller,
@@ -94,19 +96,3 @@ class Pools:
         `user_id` for those of other tenants.
         `only_own`: of the caller alone. `own_tenant`: of the caller's tenant alone.
         """
-        rows = await self._database.call(
-            "list_shares",
-            caller=caller,
-            of_pool=pool,
-            of_user_id=caller.user_id if only_own else None,
-            after_load=None if after is None else after.load,
-            after_user=None if after is None else after.user_id,
-            limit_rows=limit,
-            own_tenant=own_tenant,
-        )
-        return [row[0] for row in rows]
-
-
-def pools_of(caller: Caller) -> int | None:
-    """Return the tenant whose pools and workers the caller sees; None: those of all tenants."""
-    return None if caller.may(Right.ADMINISTER) else caller.tenant_id

@@ -7,6 +7,7 @@ import asyncpg
 from weft.ports.store import Caller, ProductQuery, Row
 from weft.ports.store.queries import NEWEST
 from weft.store.database import call_on, fetch_on
+from weft.store.declared import calls, truth, value
 from weft.store.queries import Queries
 from weft.store.query_sql import select_products
 
@@ -38,13 +39,10 @@ class Products(Queries):
 
         return await self._within(caller, wanted.limits, work)
 
+    @calls(value, "get_products", product_ids=lambda product_id: [product_id])
     async def get_product(self, caller: Caller, product_id: int) -> Row | None:
         """Return the document of a product; None: the caller sees no such product."""
-        rows = await self._database.call("get_products", caller=caller, product_ids=[product_id])
-        return rows[0][0] if rows else None
 
+    @calls(truth)
     async def remove_product(self, caller: Caller, product_id: int) -> bool:
         """Forget a product; return whether the caller saw it. Raise `NotPermitted`."""
-        return bool(
-            await self._database.value("remove_product", caller=caller, product_id=product_id)
-        )

@@ -7,6 +7,7 @@ import msgspec
 from weft.core.queues import DEFAULT, Queue
 from weft.ports.store import Caller, Row, Waiting
 from weft.store.database import Database
+from weft.store.declared import actor, calls, documents, nothing, number, truth
 from weft.wire.spec import decode_chunk
 
 
@@ -15,6 +16,7 @@ class Queues:
 
     _database: Database
 
+    @calls(documents, limit="limit_rows")
     async def list_queues(
         self,
         caller: Caller,
@@ -28,11 +30,8 @@ class Queues:
         caller who does not see the tenant). `below`: only those of a lower priority; no `limit`:
         all.
         """
-        rows = await self._database.call(
-            "list_queues", caller=caller, with_counts=with_counts, below=below, limit_rows=limit
-        )
-        return [row[0] for row in rows]
 
+    @calls(nothing, queues=("queues", msgspec.to_builtins))
     async def save_queues(self, caller: Caller, queues: Sequence[Queue]) -> None:
         """Make these the queues of the tenant, beside `default`; add pools that are new. Raise
         `QueueHasJobs` if one with waiting jobs would go.
@@ -40,14 +39,12 @@ class Queues:
         Limits hold for jobs that are submitted from now on, and those that wait behind a limit
         follow when it changes. A submission of too many waiting jobs raises `QueueFull`.
         """
-        await self._database.call("save_queues", caller=caller, queues=msgspec.to_builtins(queues))
 
+    @calls(truth)
     async def drain_queue(self, caller: Caller, name: str) -> bool:
         """Let a queue take no more jobs, whatever somebody else saves at the same time. Return
         whether there is one.
         """
-        rows = await self._database.call("drain_queue", caller=caller, name=name)
-        return bool(rows[0][0])
 
     async def list_waiting(
         self, caller: Caller, *, after: tuple[int, int], limit: int
@@ -78,6 +75,11 @@ class Queues:
             job["spec"] = chunk[min(job["job_id"] - job["spec_first"], len(chunk) - 1)]
         return Waiting(row["batch_id"], row["last_job"], row["jobs"])
 
+    @calls(
+        number, jobs="job_ids",
+        asked=lambda pool, queue: {} if queue == DEFAULT else {"queue": queue, "pool": pool},
+        actor=actor,
+    )  # fmt: skip
     async def move_jobs(
         self, caller: Caller, batch_id: int, jobs: Sequence[int], *, queue: str, pool: str | None
     ) -> int:
@@ -85,12 +87,3 @@ class Queues:
         behind the limits of the queue; None: in the queue `default`. Their history tells it.
         Return how many moved.
         """
-        rows = await self._database.call(
-            "move_jobs",
-            caller=caller,
-            batch_id=batch_id,
-            job_ids=list(jobs),
-            asked={} if queue == DEFAULT else {"queue": queue, "pool": pool},
-            actor=f"user {caller.user_name}",
-        )
-        return int(rows[0][0])

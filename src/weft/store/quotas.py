@@ -5,6 +5,7 @@ from typing import Any
 
 from weft.ports.store import Caller, Row
 from weft.store.database import Database
+from weft.store.declared import calls, documents, value
 
 
 class Quotas:
@@ -21,35 +22,26 @@ class Quotas:
 
     _database: Database
 
+    @calls(documents, of_user_id=lambda caller: None if caller.sees_tenant else caller.user_id)
     async def list_quotas(self, caller: Caller) -> Sequence[Row]:
         """Return `kind, name`, the limits `jobs, batches, cores, bytes`, and what is used of them,
         `n_jobs, n_batches, n_cores, n_bytes`, of the tenant, of each user, and of users; only
         their own for somebody who does not see the tenant.
         """
-        rows = await self._database.call(
-            "list_quotas",
-            caller=caller,
-            of_user_id=None if caller.sees_tenant else caller.user_id,
-        )
-        return [row[0] for row in rows]
 
+    @calls(value, user="of_name")
     async def set_quota(self, caller: Caller, user: str | None, patch: Mapping[str, Any]) -> Row:
         """Change `jobs`, `batches`, `cores` or `bytes` (None: no limit) of a user, or of each;
         return the limits. What is there stays. Raise `UserNotFound`.
         """
-        document: Row = await self._database.value(
-            "set_quota", caller=caller, of_name=user, patch=patch
-        )
-        return document
 
+    @calls(value, caller=None, tenant="of_name")
     async def set_tenant_quota(
         self,
-        caller: Caller,  # noqa: ARG002 (the route has asked for their right)
+        caller: Caller,
         tenant: str,
         patch: Mapping[str, Any],
     ) -> Row:
         """Change `jobs`, `batches`, `cores` or `bytes` of all users of a tenant together; return
         the limits. Raise `TenantNotFound`.
         """
-        document: Row = await self._database.value("set_tenant_quota", of_name=tenant, patch=patch)
-        return document

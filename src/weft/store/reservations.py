@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from weft.core.pools.keep import Keep
 from weft.ports.store import Row
 from weft.store.database import Database
+from weft.store.declared import calls, documents
 
 
 class Reservations:
@@ -12,13 +13,12 @@ class Reservations:
 
     _database: Database
 
+    @calls(documents)
     async def reserve_rounds(self, epoch: int, *, after_s: float) -> Sequence[Row]:
         """Return for each pool in which jobs have waited for `after_s`: `jobs` and `workers`, as
         `core.pools.keep` reads them. Workers are not kept any more for jobs that have started or
         do not wait.
         """
-        rows = await self._database.call("reserve_rounds", epoch=epoch, after_s=after_s)
-        return [row[0] for row in rows]
 
     async def add_reservations(self, epoch: int, kept: Sequence[Keep]) -> int:
         """Keep workers for jobs. Return how many are new: a worker is kept for one job, and a job

@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from weft.core.access.rights import UserRole
 from weft.ports.store import Caller, NewSchedule, Row, ScheduleRun
 from weft.store.database import Database
+from weft.store.declared import calls, documents, nothing, seconds, truth, user_id, value
 
 
 class Schedules:
@@ -18,6 +19,10 @@ class Schedules:
 
     _database: Database
 
+    @calls(
+        lambda rows: (rows[0]["schedule_id"], rows[0]["is_new"]), new=("new", asdict),
+        user_id=user_id,
+    )  # fmt: skip
     async def add_schedule(
         self,
         caller: Caller,
@@ -31,31 +36,16 @@ class Schedules:
 
         Raise `ProjectNotFound`, `TooManySchedules`.
         """
-        (row,) = await self._database.call(
-            "add_schedule",
-            caller=caller,
-            user_id=caller.user_id,
-            new=asdict(new),
-            schedules_max=schedules_max,
-            idempotency_key=idempotency_key,
-            digest=digest,
-        )
-        return row["schedule_id"], row["is_new"]
 
+    @calls(documents, limit="limit_rows")
     async def list_schedules(self, caller: Caller, *, after: int, limit: int) -> Sequence[Row]:
         """Return a page of the schedules, in the order of their numbers."""
-        rows = await self._database.call(
-            "list_schedules", caller=caller, after=after, limit_rows=limit
-        )
-        return [row[0] for row in rows]
 
+    @calls(value, schedule_id="of_schedule_id")
     async def get_schedule(self, caller: Caller, schedule_id: int) -> Row:
         """Return a schedule with `document` (JSON), its newest `runs`, and `user_id`."""
-        found: Row = await self._database.value(
-            "get_schedule", caller=caller, of_schedule_id=schedule_id
-        )
-        return found
 
+    @calls(nothing, schedule_id="of_schedule_id")
     async def change_schedule(
         self, caller: Caller, schedule_id: int, patch: Mapping[str, Any]
     ) -> None:
@@ -65,16 +55,10 @@ class Schedules:
         Runs that nobody has submitted are dropped when it is paused; the count of failures begins
         again when it is resumed.
         """
-        await self._database.call(
-            "change_schedule",
-            caller=caller,
-            of_schedule_id=schedule_id,
-            patch=dict(patch),
-        )
 
+    @calls(nothing, schedule_id="of_schedule_id")
     async def delete_schedule(self, caller: Caller, schedule_id: int) -> None:
         """Remove a schedule. Its batches stay."""
-        await self._database.call("delete_schedule", caller=caller, of_schedule_id=schedule_id)
 
     async def take_schedule_runs(self, *, limit: int, lease_s: float) -> Sequence[ScheduleRun]:
         """Return runs that wait, the longest due first. No other call returns them for `lease_s`
@@ -98,13 +82,13 @@ class Schedules:
             for row in rows
         ]
 
+    @calls(seconds)
     async def next_schedule_run(self) -> float | None:
         """Return in how many seconds `take_schedule_runs` returns another run if no notice on the
         channel `schedules` comes before. Negative: now; None: no run waits.
         """
-        distance: timedelta | None = await self._database.value("next_schedule_run")
-        return None if distance is None else distance.total_seconds()
 
+    @calls(truth, schedule_id="of_schedule_id")
     async def end_schedule_run(
         self,
         caller: Caller,
@@ -123,15 +107,3 @@ class Schedules:
         error does not count. A repeat changes nothing; nor does a run of a schedule that was
         removed. A run by hand need not have been taken.
         """
-        return bool(
-            await self._database.value(
-                "end_schedule_run",
-                caller=caller,
-                of_schedule_id=schedule_id,
-                due_at=due_at,
-                by_hand=by_hand,
-                batch_id=batch_id,
-                error=error,
-                idempotency_key=idempotency_key,
-            )
-        )

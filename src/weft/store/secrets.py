@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from weft.ports.store import Caller, Row
 from weft.ports.store.secrets import Sealed
 from weft.store.database import Database
+from weft.store.declared import calls, documents, truth, user_id, value
 from weft.wire.sealed import SecretRow
 
 
@@ -13,49 +14,33 @@ class Secrets:
 
     _database: Database
 
+    @calls(value, name="of_name", body="of_body", user_id=user_id)
     async def set_secret(self, caller: Caller, name: str, body: bytes, *, secrets_max: int) -> Row:
         """Keep a value, which replaces that of a secret with the same name; return the secret's
         document. Raise `TooManySecrets` if the caller has `secrets_max` others, and
         `Unauthenticated` if they are removed.
         """
-        document: Row = await self._database.value(
-            "set_secret",
-            caller=caller,
-            user_id=caller.user_id,
-            of_name=name,
-            of_body=body,
-            secrets_max=secrets_max,
-        )
-        return document
 
+    @calls(documents, user_id=user_id)
     async def list_secrets(self, caller: Caller) -> Sequence[Row]:
         """Return the caller's secrets by name."""
-        rows = await self._database.call("list_secrets", caller=caller, user_id=caller.user_id)
-        return [row[0] for row in rows]
 
+    @calls(truth, name="of_name", user_id=user_id)
     async def remove_secret(self, caller: Caller, name: str) -> bool:
         """Forget a secret of the caller; return whether there was one."""
-        return bool(
-            await self._database.value(
-                "remove_secret",
-                caller=caller,
-                user_id=caller.user_id,
-                of_name=name,
-            )
-        )
 
+    @calls(
+        lambda rows: [
+            (SecretRow(row["tenant_id"], row["user_id"], row["name"]), row["body"]) for row in rows
+        ],
+        caller=None, limit="limit_rows", by_user_id=user_id,
+    )  # fmt: skip
     async def list_stale_secrets(
         self, caller: Caller, key_id: bytes, *, limit: int
     ) -> Sequence[Sealed]:
         """Return secrets of all tenants that another key encrypted; none unless the caller is an
         administrator of the site.
         """
-        rows = await self._database.call(
-            "list_stale_secrets", by_user_id=caller.user_id, key_id=key_id, limit_rows=limit
-        )
-        return [
-            (SecretRow(row["tenant_id"], row["user_id"], row["name"]), row["body"]) for row in rows
-        ]
 
     async def reseal_secrets(
         self, caller: Caller, former: Sequence[Sealed], bodies: Sequence[bytes]

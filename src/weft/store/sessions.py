@@ -10,7 +10,20 @@ import asyncpg
 from weft.core.access.rights import Right, UserRole
 from weft.ports.store import Caller, Row, WorkTerms
 from weft.store.database import Database
+from weft.store.declared import calls, documents, number, tenant_id, user_id, value
 from weft.store.tokens import digest_of
+
+
+def _caller_in(rows: Sequence[asyncpg.Record]) -> Caller | None:
+    if not rows:
+        return None
+    tenant_id, user_id, user_name, role, token_id, scopes, left_s, pool, names = rows[0]
+    allowed = None if scopes is None else frozenset(map(Right, scopes))
+    expires_at = None if left_s is None else time.time() + left_s
+    return Caller(
+        tenant_id, user_id, user_name, UserRole(role), token_id, expires_at, scopes=allowed,
+        work=None if pool is None else WorkTerms(pool, names),
+    )  # fmt: skip
 
 
 class Sessions:
@@ -36,6 +49,11 @@ class Sessions:
         rows = await self._database.call("authenticate", token_hash=digest_of(text), of_kind=kind)
         return _caller_in(rows)
 
+    @calls(
+        value, caller=None, code=("of_hash", digest_of), tenant_id=tenant_id, user_id=user_id,
+        by_token=lambda caller: caller.token_id,
+        of_scopes=lambda caller: None if caller.scopes is None else sorted(caller.scopes),
+    )  # fmt: skip
     async def create_login_code(
         self, caller: Caller, code: str, *, valid_s: float, session_s: float | None
     ) -> datetime:
@@ -43,18 +61,11 @@ class Sessions:
         counts no more. `session_s`: how long the session lasts at most; None: as the token that
         asks, with which it ends. Raise `Unauthenticated` if that is gone.
         """
-        expires_at: datetime = await self._database.value(
-            "create_login_code",
-            tenant_id=caller.tenant_id,
-            user_id=caller.user_id,
-            by_token=caller.token_id,
-            of_hash=digest_of(code),
-            of_scopes=None if caller.scopes is None else sorted(caller.scopes),
-            valid_s=valid_s,
-            session_s=session_s,
-        )
-        return expires_at
 
+    @calls(
+        _caller_in, code=("code_hash", digest_of), session=("session_hash", digest_of),
+        browser="of_name", address="opened_from",
+    )  # fmt: skip
     async def open_session(
         self,
         code: str,
@@ -69,17 +80,11 @@ class Sessions:
         scopes of the token that asked for the code. Beyond `sessions_max` the oldest ones of its
         user end.
         """
-        rows = await self._database.call(
-            "open_session",
-            code_hash=digest_of(code),
-            session_hash=digest_of(session),
-            of_name=browser,
-            opened_from=address,
-            valid_s=valid_s,
-            sessions_max=sessions_max,
-        )
-        return _caller_in(rows)
 
+    @calls(
+        value, caller=None, session=("session_hash", digest_of), login="of_login",
+        browser="of_name", address="opened_from", tenant_id=tenant_id, user_id=user_id,
+    )  # fmt: skip
     async def open_issuer_session(
         self,
         caller: Caller,
@@ -94,47 +99,13 @@ class Sessions:
         """Open a session of a caller for whom an issuer vouches, and return its number; `None` if
         this login has opened one already. Beyond `sessions_max` the oldest ones of the user end.
         """
-        session_id: int | None = await self._database.value(
-            "open_issuer_session",
-            tenant_id=caller.tenant_id,
-            user_id=caller.user_id,
-            session_hash=digest_of(session),
-            of_login=login,
-            of_name=browser,
-            opened_from=address,
-            valid_s=valid_s,
-            sessions_max=sessions_max,
-        )
-        return session_id
 
+    @calls(documents, caller=None, tenant_id=tenant_id, user_id=user_id)
     async def list_sessions(self, caller: Caller) -> Sequence[Row]:
         """Return the caller's sessions that have not ended, the oldest first."""
-        rows = await self._database.call(
-            "list_sessions", tenant_id=caller.tenant_id, user_id=caller.user_id
-        )
-        return [row[0] for row in rows]
 
+    @calls(number, caller=None, session_id="of_session", tenant_id=tenant_id, user_id=user_id)
     async def end_sessions(self, caller: Caller, session_id: int | None = None) -> int:
         """End a session of the caller, with all that it made, and tell every api; None: all, and
         the code that would open another. Return how many have ended.
         """
-        return int(
-            await self._database.value(
-                "end_sessions",
-                tenant_id=caller.tenant_id,
-                user_id=caller.user_id,
-                of_session=session_id,
-            )
-        )
-
-
-def _caller_in(rows: Sequence[asyncpg.Record]) -> Caller | None:
-    if not rows:
-        return None
-    tenant_id, user_id, user_name, role, token_id, scopes, left_s, pool, names = rows[0]
-    allowed = None if scopes is None else frozenset(map(Right, scopes))
-    expires_at = None if left_s is None else time.time() + left_s
-    return Caller(
-        tenant_id, user_id, user_name, UserRole(role), token_id, expires_at, scopes=allowed,
-        work=None if pool is None else WorkTerms(pool, names),
-    )  # fmt: skip

@@ -10,6 +10,7 @@ from weft.core.lines.series import SeriesRule
 from weft.ports.store import Caller, Row
 from weft.ports.store.sources import Decision, TakenItem, TakenSource, Target
 from weft.store.database import Database
+from weft.store.declared import calls, documents, nothing, user_id, value
 
 
 class Sources:
@@ -19,27 +20,24 @@ class Sources:
 
     _database: Database
 
+    @calls(documents, limit="limit_rows")
     async def list_sources(self, caller: Caller, *, after: str, limit: int) -> Sequence[Row]:
         """Return a page of the sources that the caller sees, in the order of their names."""
-        rows = await self._database.call(
-            "list_sources", caller=caller, after=after, limit_rows=limit
-        )
-        return [row[0] for row in rows]
 
+    @calls(value, name="of_name")
     async def get_source(self, caller: Caller, name: str) -> Row:
         """Return a source, with `n_items` by state and `user_id`."""
-        row: Row = await self._database.value("get_source", caller=caller, of_name=name)
-        return row
 
+    @calls(value, name="of_name")
     async def try_source(self, caller: Caller, name: str, keys: Sequence[str]) -> Row:
         """Return what is needed to read a source once: kind, options with their values, cursor,
         template, owner; `known`: by key, the states of those of the items that it has.
         """
-        row: Row = await self._database.value(
-            "try_source", caller=caller, of_name=name, keys=[*keys]
-        )
-        return row
 
+    @calls(
+        documents, name="of_name", state="of_state", series="of_series", key="of_key",
+        limit="limit_rows",
+    )  # fmt: skip
     async def list_source_items(
         self,
         caller: Caller,
@@ -52,18 +50,8 @@ class Sources:
         limit: int,
     ) -> Sequence[Row]:
         """Return a page of its items, the newest first; `state`, `series`, `key`: only those."""
-        rows = await self._database.call(
-            "list_source_items",
-            caller=caller,
-            of_name=name,
-            before=before,
-            of_state=state,
-            of_series=series,
-            of_key=key,
-            limit_rows=limit,
-        )
-        return [row[0] for row in rows]
 
+    @calls(nothing, name="of_name", user_id=user_id)
     async def change_source(
         self, caller: Caller, name: str, *, paused: bool | None, replay_since: datetime | None,
         idempotency_key: str | None = None, digest: bytes = b"",
@@ -72,17 +60,8 @@ class Sources:
         read it again from the beginning. A repeat with the key changes nothing. Raise
         `IdempotencyConflict` if it was used for another request.
         """
-        await self._database.call(
-            "change_source",
-            caller=caller,
-            of_name=name,
-            paused=paused,
-            replay_since=replay_since,
-            user_id=caller.user_id,
-            idempotency_key=idempotency_key,
-            digest=digest,
-        )
 
+    @calls(value, name="of_name", series="of_series", user_id=user_id)
     async def rerun_series(
         self, caller: Caller, name: str, *, series: str, since: Decimal,
         idempotency_key: str | None = None, digest: bytes = b"",
@@ -90,17 +69,6 @@ class Sources:
         """Let the items of a series from a point on be decided again; return how many. A repeat
         with the key returns the same. Raise as `change_source`.
         """
-        found: int = await self._database.value(
-            "rerun_series",
-            caller=caller,
-            of_name=name,
-            of_series=series,
-            since=since,
-            user_id=caller.user_id,
-            idempotency_key=idempotency_key,
-            digest=digest,
-        )
-        return found
 
     async def take_source(self, *, limit: int, lease_s: float) -> TakenSource | None:
         """Return a source whose items can become jobs. No other call returns it for `lease_s`
@@ -135,12 +103,11 @@ class Sources:
             )
         return None
 
+    @calls(value)
     async def next_source_work(self) -> float | None:
         """Return in how many seconds `take_source` returns another one if no notice on the channel
         `sources` comes before. Negative: now; None: nothing waits.
         """
-        distance: float | None = await self._database.value("next_source_work")
-        return distance
 
     async def order_items(
         self, taken: TakenSource, stands: Mapping[int, tuple[str, Decimal]], rule: SeriesRule
@@ -185,26 +152,18 @@ class Sources:
         )
         return Target(**rows[0]) if rows else None
 
+    @calls(
+        nothing, caller=lambda taken: taken.owner, of_source_id=lambda taken: taken.source_id,
+        taking=lambda taken: taken.taking,
+    )  # fmt: skip
     async def end_items(
         self, taken: TakenSource, batch_id: int | None, job_ids: Sequence[int]
     ) -> None:
         """Record the jobs of the set that was submitted, and let the source go."""
-        await self._database.call(
-            "end_items",
-            caller=taken.owner,
-            of_source_id=taken.source_id,
-            taking=taken.taking,
-            batch_id=batch_id,
-            job_ids=[*job_ids],
-        )
 
+    @calls(
+        nothing, caller=lambda taken: taken.owner, of_source_id=lambda taken: taken.source_id,
+        taking=lambda taken: taken.taking,
+    )  # fmt: skip
     async def postpone_items(self, taken: TakenSource, error: str | None, wait_s: float) -> None:
         """Let the source go, and try again later; say why."""
-        await self._database.call(
-            "postpone_items",
-            caller=taken.owner,
-            of_source_id=taken.source_id,
-            taking=taken.taking,
-            error=error,
-            wait_s=wait_s,
-        )

@@ -8,6 +8,7 @@ from weft.core.billing.spending import Measure, Spending, Stage
 from weft.ports.store import Caller, Row
 from weft.ports.store.spending import Admitted, Limit, Limited
 from weft.store.database import Database
+from weft.store.declared import calls, documents, truth
 
 
 class LimitRounds:
@@ -43,22 +44,16 @@ class LimitRounds:
             for row in await self._database.call("limit_rounds", epoch=epoch)
         ]
 
+    @calls(
+        truth, stage=("stage", str), limit_id=lambda limit: limit.limit_id,
+        version=lambda limit: limit.version,
+    )  # fmt: skip
     async def judge_limit(self, epoch: int, limit: Limit, stage: Stage, *, near: bool) -> bool:
         """Store how far a limit is used; return False if it was changed meanwhile.
 
         From then on no batch of a project or user at or near its limit gets ready jobs without
         being held; the sweep holds those that have some.
         """
-        return bool(
-            await self._database.value(
-                "judge_limit",
-                epoch=epoch,
-                limit_id=limit.limit_id,
-                version=limit.version,
-                stage=str(stage),
-                near=near,
-            )
-        )
 
     async def admit_at_limits(
         self, epoch: int, rooms: Mapping[int, Decimal], *, limit_jobs: int
@@ -101,6 +96,10 @@ class Limits:
         )
         return document
 
+    @calls(
+        documents, batch_id="of_batch_id", limit="limit_rows",
+        of_user_id=lambda caller: None if caller.sees_tenant else caller.user_id,
+    )  # fmt: skip
     async def list_limits(
         self, caller: Caller, batch_id: int | None, *, after: int, limit: int
     ) -> Sequence[Row]:
@@ -108,12 +107,3 @@ class Limits:
         all; for somebody who does not see the tenant, their own, those of their billing projects
         and those of batches that they see. Raise `BatchNotFound`.
         """
-        rows = await self._database.call(
-            "list_limits",
-            caller=caller,
-            of_user_id=None if caller.sees_tenant else caller.user_id,
-            of_batch_id=batch_id,
-            after=after,
-            limit_rows=limit,
-        )
-        return [row[0] for row in rows]

@@ -7,6 +7,7 @@ import asyncpg
 
 from weft.ports.store import Caller, GroupLimits, JobRows, NewBatch, NewGroup, Reserved, Row
 from weft.store.database import Database
+from weft.store.declared import calls, documents, nothing, number
 from weft.wire.payload import PART_BYTES
 from weft.wire.spec import decode_chunk
 
@@ -104,25 +105,15 @@ class SubmissionCalls:
         )
         return _reserved(row), row["is_new"]
 
+    @calls(lambda rows: _reserved(rows[0]), update_id="of_update_id")
     async def get_update(self, caller: Caller, batch_id: int, update_id: int) -> Reserved:
         """Return the numbers that an update reserved. Raise `UpdateNotFound`."""
-        (row,) = await self._database.call(
-            "get_update", caller=caller, batch_id=batch_id, of_update_id=update_id
-        )
-        return _reserved(row)
 
+    @calls(number, batch_id="of_batch_id", update_id="of_update_id")
     async def last_group_of_update(self, caller: Caller, batch_id: int, update_id: int) -> int:
         """Return the position within an update of the last group that was added to it; 0: none.
         Raise `UpdateNotFound`.
         """
-        return int(
-            await self._database.value(
-                "last_group_of_update",
-                caller=caller,
-                of_batch_id=batch_id,
-                of_update_id=update_id,
-            )
-        )
 
     async def add_groups(
         self,
@@ -215,45 +206,27 @@ class SubmissionCalls:
             for row in rows
         ]
 
+    @calls(nothing)
     async def add_payload_part(
         self, caller: Caller, batch_id: int, digest: bytes, part: int, body: bytes, *, n_bytes: int
     ) -> None:
         """Store a part of a payload of `n_bytes`. A repeat does nothing. Raise `BatchNotFound`,
         `BatchCancelled`.
         """
-        await self._database.call(
-            "add_payload_part",
-            caller=caller,
-            batch_id=batch_id,
-            digest=digest,
-            part=part,
-            n_bytes=n_bytes,
-            body=body,
-        )
 
+    @calls(documents, batch_id="of_batch_id", part_bytes=lambda: PART_BYTES)
     async def missing_payloads(
         self, caller: Caller, batch_id: int, digests: Sequence[bytes]
     ) -> Sequence[bytes]:
         """Return those of these payloads that the batch does not have whole."""
-        rows = await self._database.call(
-            "missing_payloads",
-            caller=caller,
-            of_batch_id=batch_id,
-            digests=digests,
-            part_bytes=PART_BYTES,
-        )
-        return [row[0] for row in rows]
 
+    @calls(lambda rows: _reserved(rows[0]), update_id="of_update_id")
     async def commit_update(self, caller: Caller, batch_id: int, update_id: int) -> Reserved:
         """Make the update visible and runnable; before, only `get_update` and `get_bunch` see it.
 
         A repeat gives the same answer. Raise `UpdateIncomplete`, which lists what is missing,
         `UpdateNotFound`, `BatchCancelled`.
         """
-        (row,) = await self._database.call(
-            "commit_update", caller=caller, batch_id=batch_id, of_update_id=update_id
-        )
-        return _reserved(row)
 
 
 def _reserved(row: asyncpg.Record) -> Reserved:

@@ -5,6 +5,7 @@ from typing import Any
 
 from weft.ports.store.subscriptions import Notified
 from weft.store.database import Database
+from weft.store.declared import calls, nothing
 
 
 class Subscriptions:
@@ -23,12 +24,10 @@ class Subscriptions:
         )
         return None if found is None else Notified(**found)
 
+    @calls(nothing)
     async def record_notices(
         self, epoch: int, notices: Sequence[Mapping[str, Any]], xid: int, event_id: int
     ) -> None:
         """Record what is to be sent (`subscription_id`, `event_key`, `url`, `body`), once for each
         subscription and key, and how far events were looked at.
         """
-        await self._database.call(
-            "record_notices", epoch=epoch, notices=list(notices), xid=xid, event_id=event_id
-        )

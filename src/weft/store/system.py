@@ -2,6 +2,7 @@
 
 from weft.ports.store import Row
 from weft.store.database import Database
+from weft.store.declared import calls, value
 
 
 class System:
@@ -9,6 +10,7 @@ class System:
 
     _database: Database
 
+    @calls(value, limit="limit_rows")
     async def get_system(self, *, limit: int) -> Row:
         """Return `at`, `processes` (at most `limit`, drivers and apis first), `programs` (how many
         processes by role and version), `database`, `audit` (what the last one has found, or None)
@@ -16,5 +18,3 @@ class System:
 
         It reads catalogues and statistics: its cost does not depend on how many jobs there are.
         """
-        found: Row = await self._database.value("get_system", limit_rows=limit)
-        return found

@@ -5,6 +5,7 @@ from typing import Any
 
 from weft.ports.store import Action, Caller, Row, Visited
 from weft.store.database import Database
+from weft.store.declared import calls, documents, number, tenant_id, user_id, value
 from weft.store.tokens import digest_of
 
 
@@ -13,58 +14,54 @@ class Tenants:
 
     _database: Database
 
+    @calls(value, caller=None, tenant_id=tenant_id)
     async def tenant_name(self, caller: Caller) -> str:
         """Return the name of the caller's tenant."""
-        return str(await self._database.value("tenant_name", tenant_id=caller.tenant_id))
 
+    @calls(documents, limit="limit_rows")
     async def list_tenants(self, *, after: int, limit: int) -> Sequence[Row]:
         """Return `tenant_id, name, n_users, on_user_removal, allowed` of tenants with larger
         numbers, in their order.
         """
-        rows = await self._database.call("list_tenants", after=after, limit_rows=limit)
-        return [row[0] for row in rows]
 
+    @calls(number, name="of_name")
     async def find_tenant(self, name: str) -> int:
         """Return the number of the tenant of this name, for administrators of the site. Raise
         `TenantNotFound`.
         """
-        return int(await self._database.value("find_tenant", of_name=name))
 
+    @calls(
+        lambda rows: Visited(**rows[0]) if rows else None, name="of_name",
+        by_user_id=lambda action: action.caller.user_id, request=lambda action: action.row(),
+    )  # fmt: skip
     async def begin_visit(self, action: Action, name: str) -> Visited | None:
         """Let the caller of this action look into the tenant of this name, and add that to its
         trail; return None if it does not exist, or they do not administer the site. Looking into
         one's own tenant is in no trail.
         """
-        rows = await self._database.call(
-            "begin_visit", by_user_id=action.caller.user_id, of_name=name, request=action.row()
-        )
-        return Visited(**rows[0]) if rows else None
 
+    @calls(value, name="of_name")
     async def get_tenant(self, tenant_id: int, name: str) -> Row:
         """Return the document of a tenant, as `list_tenants` has it. Raise `TenantNotFound` if
         this is not the name of the tenant with this number.
         """
-        document: Row = await self._database.value("get_tenant", tenant_id=tenant_id, of_name=name)
-        return document
 
+    @calls(value, name="of_name")
     async def set_tenant(self, tenant_id: int, name: str, patch: Mapping[str, Any]) -> Row:
         """Change what the patch names of a tenant, `on_user_removal` and kinds of `allowed`;
         return the document. Raise what `get_tenant` raises.
         """
-        document: Row = await self._database.value(
-            "set_tenant", tenant_id=tenant_id, of_name=name, patch=patch
-        )
-        return document
 
+    @calls(value, caller=None, tenant_id=tenant_id)
     async def tenant_allowed(self, caller: Caller) -> Mapping[str, Sequence[str]]:
         """Return patterns of what jobs of the caller's tenant may choose, by kind (`image`,
         `partition` …); of a missing kind anything.
         """
-        found: Mapping[str, Sequence[str]] = await self._database.value(
-            "tenant_allowed", tenant_id=caller.tenant_id
-        )
-        return found
 
+    @calls(
+        number, caller=None, name="of_name", admin="admin_name", token=("token_hash", digest_of),
+        by_user_id=user_id,
+    )  # fmt: skip
     async def create_tenant(
         self,
         caller: Caller,
@@ -79,13 +76,3 @@ class Tenants:
         the same key replaces the token, unless it was used. Raise `TenantExists`, or
         `RightMissing` if the caller is no longer an admin.
         """
-        return int(
-            await self._database.value(
-                "create_tenant",
-                by_user_id=caller.user_id,
-                of_name=name,
-                admin_name=admin,
-                token_hash=digest_of(token),
-                idempotency_key=idempotency_key,
-            )
-        )

@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from weft.core.access.rights import Right
 from weft.ports.store import Caller, Row, WorkTerms
 from weft.store.database import Database
+from weft.store.declared import calls, documents, truth, user_id
 
 
 def digest_of(token: str) -> bytes:
@@ -52,18 +53,10 @@ class Tokens:
         )
         return document
 
+    @calls(documents, user_id=user_id)
     async def list_tokens(self, caller: Caller) -> Sequence[Row]:
         """Return the caller's tokens, the oldest first, also those that have expired."""
-        rows = await self._database.call("list_tokens", caller=caller, user_id=caller.user_id)
-        return [row[0] for row in rows]
 
+    @calls(truth, token_id="of_token_id", user_id=user_id)  # noqa: S106 (a parameter)
     async def revoke_token(self, caller: Caller, token_id: int) -> bool:
         """Forget a token of the caller and tell every api; return whether there was one."""
-        return bool(
-            await self._database.value(
-                "revoke_token",
-                caller=caller,
-                user_id=caller.user_id,
-                of_token_id=token_id,
-            )
-        )

@@ -12,6 +12,7 @@ from weft.ports.store import (
     TrailQuery,
 )
 from weft.store.database import Database
+from weft.store.declared import calls
 
 
 class Trail:
@@ -24,12 +25,11 @@ class Trail:
         ACTION.set(None)  # what was refused is over
         await self._database.call("record_request", request=action.row(), n_rows=None)
 
+    @calls(lambda rows: LoginOwner(**rows[0]) if rows else None, digest="of_hash")
     async def login_owner(self, digest: bytes) -> LoginOwner | None:
         """Return whose token, session or login code has this SHA-256, also if it has expired;
         None: nobody's.
         """
-        rows = await self._database.call("login_owner", of_hash=digest)
-        return LoginOwner(**rows[0]) if rows else None
 
     async def record_failed_login(self, failed: FailedLogin) -> None:
         """Add a login that failed to the trail: of its tenant, or of none."""

@@ -6,6 +6,7 @@ from typing import Any
 from weft.core.access.rights import UserRole
 from weft.ports.store import Caller, Row
 from weft.store.database import Database
+from weft.store.declared import calls, documents, nothing, user_id, value
 from weft.store.tokens import digest_of
 
 
@@ -18,13 +19,14 @@ class Users:
 
     _database: Database
 
+    @calls(documents, limit="limit_rows")
     async def list_users(self, caller: Caller, *, after: int, limit: int) -> Sequence[Row]:
         """Return users who are not removed, with larger numbers, in their order."""
-        rows = await self._database.call(
-            "list_users", caller=caller, after=after, limit_rows=limit
-        )
-        return [row[0] for row in rows]
 
+    @calls(
+        value, name="of_name", role="of_role", token=("token_hash", digest_of),
+        by_user_id=user_id, by_role=lambda caller: caller.role,
+    )  # fmt: skip
     async def add_user(
         self,
         caller: Caller,
@@ -38,18 +40,11 @@ class Users:
         comes back. A repeat with the same key replaces the token, unless it was used. Raise
         `UserExists`.
         """
-        document: Row = await self._database.value(
-            "add_user",
-            caller=caller,
-            by_user_id=caller.user_id,
-            by_role=caller.role,
-            of_name=name,
-            of_role=role,
-            token_hash=digest_of(token),
-            idempotency_key=idempotency_key,
-        )
-        return document
 
+    @calls(
+        value, name="of_name", role="new_role", by_user_id=user_id,
+        by_role=lambda caller: caller.role,
+    )  # fmt: skip
     async def set_user_role(
         self, caller: Caller, name: str, role: UserRole, *, may_give: Collection[UserRole]
     ) -> Row:
@@ -58,16 +53,6 @@ class Users:
         Raise `UserNotFound`; `LastAdministrator`; `RightMissing` if the role that they have is
         not one of `may_give`.
         """
-        document: Row = await self._database.value(
-            "set_user_role",
-            caller=caller,
-            by_user_id=caller.user_id,
-            by_role=caller.role,
-            of_name=name,
-            new_role=role,
-            may_give=list(may_give),
-        )
-        return document
 
     async def admit_user(
         self, tenant: str, name: str, role: UserRole | None, *, may_create: bool
@@ -84,6 +69,7 @@ class Users:
         tenant_id, user_id, user_name, found = rows[0]
         return Caller(tenant_id, user_id, user_name, UserRole(found))
 
+    @calls(value, name="of_name", by_user_id=user_id, by_role=lambda caller: caller.role)
     async def remove_user(
         self, caller: Caller, name: str, *, may_give: Collection[UserRole]
     ) -> Row:
@@ -91,33 +77,15 @@ class Users:
         return the document, with `on_user_removal` of the tenant. A repeat does nothing. Raise
         what `set_user_role` raises.
         """
-        document: Row = await self._database.value(
-            "remove_user",
-            caller=caller,
-            by_user_id=caller.user_id,
-            by_role=caller.role,
-            of_name=name,
-            may_give=list(may_give),
-        )
-        return document
 
+    @calls(documents, user_id="of_user_id", limit="limit_rows")
     async def list_open_batches(
         self, caller: Caller, user_id: int, *, after: int, limit: int
     ) -> Sequence[int]:
         """Return batches of a user that may have jobs which have not ended, in their order."""
-        rows = await self._database.call(
-            "list_open_batches",
-            caller=caller,
-            of_user_id=user_id,
-            after=after,
-            limit_rows=limit,
-        )
-        return [row[0] for row in rows]
 
+    @calls(nothing, user_id="of_user_id", problem="error")
     async def stop_work(self, caller: Caller, user_id: int, problem: Mapping[str, Any]) -> None:
         """End the retries and resubmissions of a user that are not done, with an error, given as
         a problem document: no more jobs run again, and no batch comes of a resubmission.
         """
-        await self._database.call(
-            "stop_work", caller=caller, of_user_id=user_id, error=dict(problem)
-        )

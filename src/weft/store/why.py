@@ -7,6 +7,7 @@ import msgspec
 from weft.core.why import GroupFacts, JobFacts, group_of
 from weft.ports.store import Caller
 from weft.store.database import Database
+from weft.store.declared import calls
 from weft.store.documents import with_words
 
 
@@ -25,14 +26,11 @@ class Why:
         )
         return msgspec.convert(facts, JobFacts)
 
+    @calls(lambda rows: [msgspec.convert(row[0], JobFacts) for row in rows])
     async def why_jobs(
         self, caller: Caller, batch_id: int, job_ids: Sequence[int]
     ) -> Sequence[JobFacts]:
         """Return the same of several jobs, by number, as far as they exist."""
-        rows = await self._database.call(
-            "why_jobs", caller=caller, batch_id=batch_id, job_ids=list(job_ids)
-        )
-        return [msgspec.convert(row[0], JobFacts) for row in rows]
 
     async def why_group(self, caller: Caller, batch_id: int, group: int | str) -> GroupFacts:
         """Return the counts of a group, with facts of a few of its jobs that are ready or failed.

@@ -1,0 +1,140 @@
+"""Calls of one function of the database that are declared: a signature, a docstring, no body."""
+
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from functools import wraps
+from inspect import Parameter, signature
+from types import UnionType
+from typing import Any, TypeVar, cast, get_args, get_origin
+
+import asyncpg
+
+from weft.ports.store import Caller, Row
+
+Method = TypeVar("Method", bound=Callable[..., Awaitable[Any]])
+Answer = Callable[[Sequence[asyncpg.Record]], Any]
+"""Makes what a method returns from the rows of the function."""
+Made = Callable[..., object]
+"""Makes what is sent from the arguments that it names."""
+Sent = str | tuple[str, Made] | Made | None
+
+
+def nothing(_: Sequence[asyncpg.Record]) -> None:
+    """Leave the rows alone."""
+
+
+def value(rows: Sequence[asyncpg.Record]) -> Any:  # noqa: ANN401 (what the signature says)
+    """Return the only value; None: there is no row."""
+    return rows[0][0] if rows else None
+
+
+def truth(rows: Sequence[asyncpg.Record]) -> bool:
+    """Return whether the only value is true."""
+    return bool(value(rows))
+
+
+def number(rows: Sequence[asyncpg.Record]) -> int:
+    """Return the only value, which is there."""
+    return int(value(rows))
+
+
+def seconds(rows: Sequence[asyncpg.Record]) -> float | None:
+    """Return the only value, an interval, in seconds."""
+    distance = value(rows)
+    return None if distance is None else float(distance.total_seconds())
+
+
+def documents(rows: Sequence[asyncpg.Record]) -> list[Row]:
+    """Return the first value of each row."""
+    return [row[0] for row in rows]
+
+
+def records(rows: Sequence[asyncpg.Record]) -> list[Row]:
+    """Return each row by the names of its columns."""
+    return [dict(row) for row in rows]
+
+
+def actor(caller: Caller) -> str:
+    """Return who is named in histories."""
+    return f"user {caller.user_name}"
+
+
+def user_id(caller: Caller) -> int:
+    """Return whose call it is."""
+    return caller.user_id
+
+
+def tenant_id(caller: Caller) -> int:
+    """Return in which tenant the call counts, where the function says it by itself."""
+    return caller.tenant_id
+
+
+def calls(
+    answer: Answer, function: str | None = None, /, **sent: Sent
+) -> Callable[[Method], Method]:
+    """Make the body of a method: it calls the function of its name, or of this one.
+
+    `sent`: the name of the function's parameter for one of the method's, if it is another one,
+    perhaps with what makes its value; None if it is not sent. Or what makes the value of a
+    parameter of the function from arguments of the method, by their names; these, but for the
+    caller, are not sent by themselves.
+    """
+
+    def declared(method: Method) -> Method:
+        name, parameters = method.__name__, [*signature(method).parameters.values()]
+        makers = {key: one for key, one in sent.items() if isinstance(one, tuple) or callable(one)}
+        plan = _plan(parameters[1:], sent)
+        values = ", ".join(f"{key}={expression}" for key, expression in plan.items())
+        text = (
+            f"async def {name}({_head(parameters)}):\n"
+            f"    return _answer(await self._database.call({function or name!r}, {values}))\n"
+        )
+        known: dict[str, Any] = {
+            "_answer": answer,
+            "_default": {one.name: one.default for one in parameters},
+            "_make": {
+                key: one[1] if isinstance(one, tuple) else one for key, one in makers.items()
+            },
+        }
+        exec(compile(text, f"<declared call {name}>", "exec"), known)  # noqa: S102 (names of our own)
+        call: Any = wraps(method)(known[name])
+        call.declared = function or name, [*plan]
+        return cast("Method", call)
+
+    return declared
+
+
+def _head(parameters: Sequence[Parameter]) -> str:
+    """Return the parameters as they are written, with their defaults."""
+    shown, is_keyword = [], False
+    for one in parameters:
+        if one.kind is Parameter.KEYWORD_ONLY and not is_keyword:
+            shown.append("*")
+            is_keyword = True
+        has_default = one.default is not Parameter.empty
+        shown.append(f"{one.name}=_default[{one.name!r}]" if has_default else one.name)
+    return ", ".join(shown)
+
+
+def _plan(parameters: Sequence[Parameter], sent: Mapping[str, Sent]) -> dict[str, str]:
+    """Return what is sent: names of the function's parameters, and expressions of their values."""
+    made = {key: [*signature(one).parameters] for key, one in sent.items() if callable(one)}
+    used = {name for names in made.values() for name in names} - {"caller"}
+    if unknown := used - {one.name for one in parameters}:
+        raise TypeError(unknown)
+    plan = {}
+    for one in parameters:
+        name = sent.get(one.name, one.name)
+        if isinstance(name, tuple):
+            plan[name[0]] = f"_make[{one.name!r}]({one.name})"
+        elif isinstance(name, str) and one.name not in used:
+            plan[name] = _plain(one)
+    return plan | {key: f"_make[{key!r}]({', '.join(names)})" for key, names in made.items()}
+
+
+def _plain(parameter: Parameter) -> str:
+    """Return an expression that makes lists of sequences, and dictionaries of mappings."""
+    name, of_type = parameter.name, parameter.annotation
+    types = get_args(of_type) if isinstance(of_type, UnionType) else (of_type,)
+    origins: set[Any] = {*map(get_origin, types)}
+    plain = "dict" if Mapping in origins else "list" if origins & {Sequence, Collection} else ""
+    return f"None if {name} is None else {plain}({name})" if plain else name

@@ -1,14 +1,21 @@
+import json
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.core.errors import FieldError, InvalidDocument
+from client.http_server import answer, serving
+from weft.client.api import Api
+from weft.core.errors import FieldError, InvalidDocument, QuotaExceeded
 from weft.core.text.texts import wrong_name
-from weft.extensions.each.parts.feed import NAME_CHARS, _refused_jobs, name_of
+from weft.extensions.each.parts import feed
+from weft.extensions.each.parts.feed import NAME_CHARS, JobFeed, _refused_jobs, name_of
 from weft.extensions.each.parts.ledger import FAILURES_SHOWN, WINDOW_JOBS, Ledger
+from weft.extensions.each.parts.lines import GivenItems
+from weft.extensions.each.parts.packing import Packer
 from weft.extensions.each.parts.slots import Slots
+from weft.extensions.each.rules.input_lines import CommandTemplate
 
 
 def ended(job_id: int, state: str = "success") -> dict[str, Any]:
@@ -132,3 +139,29 @@ def test_slot_is_free_again_if_the_end_is_known_before_the_answer() -> None:
     ledger.note_submitted(["line"], slots=[slot])
 
     assert ledger.n_free == 1
+
+
+async def test_a_full_quota_is_waited_for_and_said_once(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What does not fit at once goes in halves; the last job alone waits for room."""
+    monkeypatch.setattr(feed, "ROOM_S", 0)
+    problem = {
+        "code": QuotaExceeded.code,
+        "title": "ada would have more jobs than the quota allows",
+    }
+    full = answer(429, json.dumps(problem).encode(), retry_after=60)
+    made = answer(201, b'{"id": 7, "update_id": 1}')
+    async with (
+        serving(full, full, made, full, full, made, made) as server,
+        Api(server.url, "t", patience_s=600) as client,
+    ):
+        ledger = Ledger()
+        await JobFeed(
+            client=client, reader=GivenItems([(n, b"x") for n in (1, 2, 3)]), packer=Packer(),
+            ledger=ledger, template=CommandTemplate(("echo",)), batch={}, job_fields={},
+            request_fields={},
+        ).run()  # fmt: skip
+
+    assert (ledger.n_submitted, len(server.requests)) == (3, 7)
+    assert capsys.readouterr().err.count("than the quota allows; the other lines wait") == 1

@@ -24,7 +24,7 @@ from weft.client.http.connection import (
     Reply,
 )
 from weft.client.http.problems import to_error
-from weft.core.errors import Unavailable
+from weft.core.errors import QuotaExceeded, Unavailable
 
 VISIT_HEADER = "x-weft-visit"
 PATIENCE_S = 30.0
@@ -78,6 +78,19 @@ def waiting() -> Iterator[None]:
         yield
     finally:
         _is_waiting.reset(token)
+
+
+_is_over_quota_told: ContextVar[bool] = ContextVar("weft_is_over_quota_told", default=False)
+
+
+@contextmanager
+def telling_over_quota() -> Iterator[None]:
+    """Let requests in this block raise `QuotaExceeded` at once: the caller waits for room."""
+    token = _is_over_quota_told.set(True)
+    try:
+        yield
+    finally:
+        _is_over_quota_told.reset(token)
 
 
 def new_key() -> str:
@@ -150,8 +163,10 @@ class HttpSession:
                 continue
             if reply.status < ERRORS_FROM:
                 return answer
-            if not await self._may_repeat(reply, retries):
-                raise to_error(reply.status, answer)
+            refusal = to_error(reply.status, answer)
+            is_told = isinstance(refusal, QuotaExceeded) and _is_over_quota_told.get()
+            if is_told or not await self._may_repeat(reply, retries):
+                raise refusal
 
     async def stream(
         self, path: str, *, query: Query | None = None, headers: Headers = ()

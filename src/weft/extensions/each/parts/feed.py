@@ -6,12 +6,15 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from time import monotonic
 from typing import Any, NamedTuple
 
 from weft.cli.input.option_names import option_of
 from weft.cli.terminal.plain import one_line
-from weft.client.api import Api
-from weft.core.errors import InvalidDocument
+from weft.cli.terminal.report import note
+from weft.client.api import WAIT_PATIENCE_S, Api
+from weft.client.http.session import telling_over_quota
+from weft.core.errors import InvalidDocument, QuotaExceeded
 from weft.extensions.each.parts.any_bytes import portable
 from weft.extensions.each.parts.ledger import Ledger
 from weft.extensions.each.parts.lines import GivenItems, Item, LineReader
@@ -25,6 +28,8 @@ NAME_CHARS = 200
 SHOWN_CHARS = 120
 DIGEST_CHARS = 12
 SETTLE_S = 5.0
+ROOM_S = 1.0
+"""How long a quota that is full is left alone."""
 _JOB_POINTER = re.compile(r"/jobs/([0-9]+)(?:/.*)?")
 
 
@@ -67,6 +72,9 @@ class JobFeed:
     _is_over: bool = False
     """Whether nothing more may become a job."""
     _creation: "asyncio.Task[None] | None" = None
+    _full_since: float | None = None
+    """When a quota began to refuse jobs though none of this run was left."""
+    _is_full_told: bool = False
 
     async def run(self) -> None:
         """Submit all lines. The batch is made by the first request that has jobs."""
@@ -120,7 +128,15 @@ class JobFeed:
         """Submit these jobs. A line that the server refuses fails; the others run."""
         while jobs:
             try:
-                await self._send(jobs)
+                with telling_over_quota():
+                    await self._send(jobs)
+            except QuotaExceeded as error:
+                if len(jobs) > 1:
+                    half = len(jobs) // 2
+                    await self._submit(jobs[:half])
+                    jobs = jobs[half:]
+                else:
+                    await self._wait_for_room(error)
             except InvalidDocument as error:
                 refused = _refused_jobs(error)
                 if not refused or (len(refused) == len(jobs) and self.batch_id is None):
@@ -139,6 +155,20 @@ class JobFeed:
                     for job in jobs:
                         self.on_submit(job.submitted.command)
                 return
+
+    async def _wait_for_room(self, error: QuotaExceeded) -> None:
+        """Wait a little before the next try, as long as the quota may get room: while jobs of this
+        run have not ended, else for some minutes. It is said once.
+        """
+        now = monotonic()
+        if self.ledger.n_submitted > self.ledger.n_printed or self._full_since is None:
+            self._full_since = now
+        if now > self._full_since + WAIT_PATIENCE_S or self.ledger.halted.is_set():
+            raise error
+        if not self._is_full_told:
+            self._is_full_told = True
+            note(f"{error.message}; the other lines wait until there is room")
+        await asyncio.sleep(ROOM_S)
 
     async def _send(self, jobs: list[FeedJob]) -> None:
         request = {"jobs": [job.document for job in jobs], **self.request_fields}

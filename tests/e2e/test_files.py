@@ -71,6 +71,9 @@ def test_a_child_gets_what_its_parent_left(weft: Weft, tmp_path: Path) -> None:
     fetched = weft.run("files", "get", f"{batch}.j1", "--to", str(tmp_path / "here"))
     assert fetched.returncode == 0, fetched.stderr.decode()
     assert (tmp_path / "here" / "out" / "deep" / "b.txt").read_bytes() == b"two\n"
+    every = weft.run("files", "get", batch, "--to", str(tmp_path / "all"))
+    assert b"3 files are in" in every.stderr
+    assert (tmp_path / "all" / "j1" / "out" / "deep" / "b.txt").read_bytes() == b"two\n"
     again = weft.run("files", "get", f"{batch}.j1", "named", "--to", str(tmp_path / "here"))
     assert (again.returncode, FileInTheWay.code) == (4, "CLI.FILE_IN_THE_WAY")
     assert b"there already" in again.stderr

@@ -96,29 +96,30 @@ def get(
 ) -> int:
     """Fetch files that a job has left, by their paths, into a directory.
 
-        weft files get b12.j7
         weft files get b12.j7 out/counts.txt --to results
+        weft files get b12 --to results
 
-    A file that is there already is not replaced.
+    A file that is there already is not replaced. Those of a batch or group are
+    in a directory for each job, `j7`.
 
     Args:
-        target: `b12.j7`.
+        target: `b12.j7`, or all jobs of `b12` or `b12/stage1`.
         paths: Which files; default: all.
         to: The directory; default: the current one.
         attempt: Number of the attempt; default: the last one that left any.
         shared: Options of every command.
     """
-    batch_id, job_id = _job(target)
+    which = parse_target(target)
 
     async def fetch(client: Api) -> list[Document]:
-        files = [one async for one in client.list_files(batch_id, job_id, attempt=attempt)]
-        known = {one["path"]: one for one in files}
-        wanted = [known.get(path, {"path": path}) for path in paths] if paths else files
-        for one in wanted:
-            left = {"attempt": attempt, **one}
-            path = split_store(one["path"])[1] if in_store(one["path"]) else one["path"]
-            await fetch_file(client, (batch_id, job_id), left, to, path)
-        return wanted
+        if which.job_id is not None:
+            job = (which.batch_id, which.job_id)
+            return await _fetch_all(client, job, paths, to, attempt, must_have=True)
+        found: list[Document] = []
+        async for one in client.list_jobs(which.batch_id, group=which.group):
+            job, below = (which.batch_id, one["job_id"]), to / f"j{one['job_id']}"
+            found += await _fetch_all(client, job, paths, below, attempt, must_have=False)
+        return found
 
     to.mkdir(parents=True, exist_ok=True)
     found = shared.ask(fetch)
@@ -127,6 +128,27 @@ def get(
     else:
         note(f"{len(found)} files are in {to}")
     return 0
+
+
+async def _fetch_all(
+    client: Api,
+    job: tuple[int, int],
+    paths: tuple[str, ...],
+    to: Path,
+    attempt: int | None,
+    *,
+    must_have: bool,
+) -> list[Document]:
+    """Fetch files of a job; return their documents. `must_have`: ask for all that are named."""
+    files = [one async for one in client.list_files(*job, attempt=attempt)]
+    known = {one["path"]: one for one in files}
+    named = [known.get(path, {"path": path}) for path in paths if must_have or path in known]
+    wanted = named if paths else files
+    for one in wanted:
+        await asyncio.to_thread(to.mkdir, parents=True, exist_ok=True)
+        path = split_store(one["path"])[1] if in_store(one["path"]) else one["path"]
+        await fetch_file(client, job, {"attempt": attempt, **one}, to, path)
+    return wanted
 
 
 async def fetch_file(

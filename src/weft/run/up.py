@@ -55,10 +55,11 @@ def run_up(settings: Settings, *, detach: bool, as_json: bool = False) -> int:
     if terminal and settings.log_format == "auto":
         settings = replace(settings, log_format="console")
     configure(level=settings.log_level, format=settings.log_format, role="up")
+    announcement = _Announcement(settings, as_json=as_json)
     with home.locked():
-        return asyncio.run(
-            _live(settings, home, _Announcement(settings, as_json=as_json), follow=True)
-        )
+        code = asyncio.run(_live(settings, home, announcement, follow=True))
+    announcement.stopped()
+    return code
 
 
 class _Announcement:
@@ -76,6 +77,14 @@ class _Announcement:
             text = _summary(self._settings, url, link, detached=False, as_json=self._as_json)
             sys.stdout.write(text)
             sys.stdout.flush()
+
+    def stopped(self) -> None:
+        """Say on standard error, behind the log, that all has ended."""
+        if not self._as_json:
+            with suppress(OSError):
+                sys.stderr.write(
+                    f"weft on {self._settings.home} has stopped; `weft up` starts it\n"
+                )
 
 
 class _PipeAnnouncement(_Announcement):
@@ -116,8 +125,8 @@ async def _live_until_told(
         if not told.done():
             await started
             link = await login_link(supervisor.home) if announcement.wants_link else None
-            announcement.ready(supervisor.url, link)
             log.info("up.started", url=supervisor.url, home=str(supervisor.home.path))
+            announcement.ready(supervisor.url, link)
             await _until_told(told, supervisor)
         log.info("up.stopping", signal=told.result().name)
     finally:

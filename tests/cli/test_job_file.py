@@ -106,12 +106,13 @@ def test_a_dry_run_tells_all_mistakes_at_once(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "p.yaml"
-    file.write_text("jobs:\n- {command: x}\n- {priority: high}\n")
+    file.write_text("jobs:\n- {command: x}\n- {priority: high}\n- command: echo a | wc\n")
 
     assert run_command(["submit", "--dry-run", str(file)]) == USAGE
     told = capsys.readouterr().err
     assert f'{file}:2: job 1, command: expected a list, got text: write ["x"]' in told
     assert f"{file}:3: job 2, priority: expected a whole number, got text" in told
+    assert "a shell reads such a line: write script: echo a | wc" in told
 
 
 @pytest.mark.parametrize(

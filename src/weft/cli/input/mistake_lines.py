@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from weft.cli.input.toml_lines import toml_lines
 from weft.core.errors import FieldError, WeftError
@@ -13,6 +13,8 @@ SHOWN_CHARS_MAX = 60
 _LISTS = {"jobs", "groups", "queues", "pools", "flavours"}
 _KINDS = {bool: "true or false", int: "a number", float: "a number", type(None): "nothing"}
 _SCALAR_EXPECTED = re.compile("expected (text|a time), got ")
+_SHELL: Final = frozenset("|&;<>()$`\\\"'*?~#\n")
+"""Characters that only a shell understands."""
 
 
 def point_to_lines(
@@ -91,6 +93,9 @@ def _explained(message: str, value: object, parts: Sequence[str], written: str |
     420, as the reader of the file understands it.
     """
     if message.startswith("expected a list, got text") and isinstance(value, str):
+        if parts[-1] == "command" and not _SHELL.isdisjoint(value):
+            line = value if len(value) <= SHOWN_CHARS_MAX else "…"
+            return f"{message}, and a shell reads such a line: write script: {line}"
         items = value.split() if parts[-1] == "command" else [value]
         shown = json.dumps(items, ensure_ascii=False)
         return f"{message}: write {shown}" if len(shown) <= SHOWN_CHARS_MAX else message

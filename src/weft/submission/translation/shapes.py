@@ -25,6 +25,7 @@ from weft.core.scheduling.time_limits import ends_within, limit_class, longest_l
 from weft.ports.store import Row, Shape
 from weft.submission.translation.executors import (
     APP,
+    CONTAINER,
     SIMULATION,
     USUAL,
     executor_of,
@@ -37,6 +38,11 @@ DEFAULT_CPU_M: Final = 1000
 DEFAULT_MEMORY_MIB: Final = 512
 OF_SIMULATION: Final = Shape(cpu_m=1, memory_mib=0)
 """A slot of a worker of simulations, and nothing of a host."""
+_MISSING: Final = {
+    APP: "; gateways to engines run no applications",
+    CONTAINER: "; the setting `containers = true` lets a worker run them",
+}
+"""Why no worker may have an executor."""
 GPU_MAX: Final = 1024
 PLACES_MAX: Final = 1_000
 """A job takes at most this number of a licence."""
@@ -256,8 +262,8 @@ class ShapeBook:
                     words = [value] if isinstance(value, str) else value
                     shown = " or ".join(repr(word[:64]) for word in words)
                     message = f"no worker offers {field} {shown}; known: {_words(offers)}"
-                    if (field, value) == ("executor", APP):
-                        message += "; gateways to engines run no applications"
+                    if field == "executor" and isinstance(value, str):
+                        message += _MISSING.get(value, "")
                     wrong.add(NoWorkerFits, pointer, message)
             elif value > (largest := max(offer for offer in offers if isinstance(offer, int))):
                 shown, has = _shown(field, value), _shown(field, largest)

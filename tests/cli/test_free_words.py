@@ -51,14 +51,14 @@ FREE: Mapping[str, str] = {
         export-crate--licence
         jobs-1 message-1 query-save-1 ls--name --q -q billing-correct-rates-0""",
     "pairs of a name and a value": """
-        --rate --attribute
+        --rate --attribute --resource
         --env --label --no-env --param resubmit-1 set-1 param-set-1""",
     "numbers or ranges of exit codes, and reasons": """
         --exit-codes --external-errors --retry-on --retry-with --halt""",
     "of one batch, whose number stands elsewhere on the line": """
         --cause callback-redeliver-1 jobs--group""",
     "a key that a program makes up": "--concurrency-key --key",
-    "an address outside weft": "--connect --database --endpoint --host --issuer",
+    "an address outside weft": "--connect --database --endpoint --host --image --issuer",
     "of a tenant that is not known before the login": "login--tenant",
     "a zone of the machine's data of time zones": "--tz",
     "any attribute, beside a few words": "billing-report--by",

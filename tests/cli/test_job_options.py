@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 
-from weft.cli.app import run_command
+from weft.cli.app import build_app, run_command
 from weft.cli.input.attributes import NotAnAttribute
 from weft.cli.input.batch_options import BatchOptions, batch_fields
-from weft.cli.input.job_document import JobOptions, option_fields
+from weft.cli.input.job_document import JobOptions, option_fields, placed_fields
+from weft.cli.input.job_file import expand
 from weft.cli.input.limit_options import parse_moment
 from weft.cli.input.option_names import option_of
+from weft.cli.input.shape_options import shape_fields
 from weft.cli.input.values import WrongOption
 
 
@@ -23,6 +25,7 @@ from weft.cli.input.values import WrongOption
         ("memory", "0", "no memory"),
         ("memory", "-4Gi", "negative"),
         ("storage", "10", "has no unit"),
+        ("resource", ("rack",), "is not as rack=4"),
         ("cpu", "0", "no cores"),
         ("cpu", "two", "such as 2, 0.25 or 250m"),
         ("timeout", "0", "no time"),
@@ -41,7 +44,7 @@ from weft.cli.input.values import WrongOption
     ],
 )
 def test_wrong_value_is_refused_with_the_name_of_its_option(
-    option: str, text: str, reason: str
+    option: str, text: str | tuple[str, ...], reason: str
 ) -> None:
     values: dict[str, Any] = {option: text}
     with pytest.raises(WrongOption, match=f"--{option.replace('_', '-')}") as refused:
@@ -51,10 +54,25 @@ def test_wrong_value_is_refused_with_the_name_of_its_option(
     assert reason in refused.value.detail
 
 
-def test_disk_and_gpus_are_asked_for() -> None:
-    fields = option_fields(JobOptions(storage="10Gi", gpu=2))
+@pytest.mark.parametrize("command", ["run", "each", "submit"])
+def test_what_a_job_needs_is_asked_for_in_each_command(command: str, tmp_path: Path) -> None:
+    file = tmp_path / "jobs.json"
+    file.write_text('{"jobs": []}')
+    words = ["--storage=10Gi", "--gpu=2", "--resource=rack=4", "--image=python:3.12"]
+    rest = [str(file)] if command == "submit" else ["--", "true"]
+    _, bound, _ = build_app(command).parse_args([command, *words, *rest])
 
-    assert fields == {"resources": {"storage": "10Gi", "gpu": 2}}
+    fields = shape_fields(bound.arguments["options"])
+    assert fields == {
+        "resources": {"storage": "10Gi", "gpu": 2, "rack": "4"},
+        "container": {"image": "docker://python:3.12"},
+    }
+    options = bound.arguments["options"]
+    assert command == "submit" or "cwd" not in placed_fields(options)
+    job = {"resources": {"gpu": 1}}
+    document = {"defaults": {"resources": {"cpu": 2, "gpu": 9}}, "jobs": [job]}
+    (expanded,) = expand(document, fields)["jobs"]
+    assert expanded["resources"] == {"cpu": 2, "gpu": 1, "storage": "10Gi", "rack": "4"}
 
 
 def test_output_is_kept_as_long_and_as_much_as_options_say() -> None:

@@ -17,9 +17,9 @@ from weft.cli.input.documents import (
 )
 from weft.cli.input.job_file import expand
 from weft.cli.input.job_values import check_values, with_values
-from weft.cli.input.limit_options import NO_LIMITS, LimitOptions, limit_fields
 from weft.cli.input.mistake_lines import point_to_lines
 from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.shape_options import NO_SHAPE, ShapeOptions, shape_fields
 from weft.cli.terminal.progress import ProgressLine
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json
@@ -41,7 +41,7 @@ def submit(
     wait: Annotated[bool, Parameter(negative="")] = False,
     dry_run: Annotated[bool, Parameter(negative="")] = False,
     check: Annotated[bool, Parameter(negative="")] = False,
-    options: LimitOptions = NO_LIMITS,
+    options: ShapeOptions = NO_SHAPE,
     of_batch: BatchOptions = NO_BATCH_OPTIONS,
     shared: Shared = SHARED,
 ) -> int:
@@ -56,7 +56,7 @@ def submit(
         wait: Wait until the batch is complete; exit code 1 if it did not succeed.
         dry_run: Only check the file and say what would be submitted; --json prints the document.
         check: Look for inputs and stores first; submit nothing if one is missing.
-        options: When jobs may run and are tried again that do not say it themselves.
+        options: What jobs need and when they may run, of jobs that do not say it themselves.
         of_batch: Who pays, and attributes, instead of what the file says.
         shared: Options of every command.
     """
@@ -66,7 +66,7 @@ def submit(
     refuse_queues(given, shown)
     try:
         directory = Path() if file == "-" else Path(file).parent
-        document = expand(given, limit_fields(options), directory=directory)
+        document = expand(given, shape_fields(options), directory=directory)
         if name is not None:
             document["name"] = name
         if of_batch != NO_BATCH_OPTIONS:

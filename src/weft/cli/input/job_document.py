@@ -9,19 +9,15 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from weft.cli.input.bounds import bounded
 from weft.cli.input.environment import given_variable, inherited_environment
-from weft.cli.input.limit_options import LimitOptions, limit_fields
+from weft.cli.input.shape_options import ShapeOptions, shape_fields
 from weft.cli.input.text import check_text
 from weft.cli.input.values import read_option
 from weft.cli.terminal.plain import one_line
-from weft.core.billing.resources import parse_cpu_m, parse_mebibytes, parse_memory_mib
 from weft.core.errors import Invalid
 from weft.core.text.durations import parse_seconds
 
 NAME_CHARS_MAX = 256
-GPU_MAX = 1024
-"""As the server has it."""
 
 
 class NoCommand(Invalid):
@@ -32,20 +28,8 @@ class NoCommand(Invalid):
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class JobOptions(LimitOptions):
+class JobOptions(ShapeOptions):
     """Resources and environment of a job, and when it may run."""
-
-    cpu: Annotated[str | None, Parameter(group="Job")] = None
-    """Cores, such as 2, 0.25 or 250m (default 1)."""
-
-    memory: Annotated[str | None, Parameter(group="Job")] = None
-    """Memory with its unit, such as 512Mi or 4G (default 512Mi)."""
-
-    storage: Annotated[str | None, Parameter(group="Job")] = None
-    """Disk with its unit, such as 10Gi (default none)."""
-
-    gpu: Annotated[int | None, Parameter(group="Job", validator=bounded(0, GPU_MAX))] = None
-    """GPUs that it has for itself (default 0)."""
 
     timeout: Annotated[str | None, Parameter(group="Job")] = None
     """Stop the job after this time: seconds, or 10m, 1h30m, 1-12:00:00."""
@@ -83,37 +67,23 @@ def job_document(
 ) -> dict[str, Any]:
     """Return the document of one job. Raise `NotUtf8` if the command cannot travel as text."""
     check_text(command)
-    job: dict[str, Any] = {"command": list(command), **place_fields()}
-    if stdin is not None:
-        job["stdin"] = stdin
-    return job | option_fields(options)
+    job: dict[str, Any] = {"command": list(command), **placed_fields(options)}
+    return job if stdin is None else job | {"stdin": stdin}
 
 
-def place_fields() -> dict[str, Any]:
-    """Return the fields of a job that runs as if in this shell: its directory and umask."""
+def placed_fields(options: JobOptions) -> dict[str, Any]:
+    """Return the fields of a job that runs as if in this shell: also its umask, and its directory,
+    which an image does not have.
+    """
     umask = os.umask(0o077)
     os.umask(umask)
-    return {"cwd": current_directory(), "umask": f"{umask:04o}"}
+    directory = {} if options.image is not None else {"cwd": current_directory()}
+    return {**directory, "umask": f"{umask:04o}", **option_fields(options)}
 
 
 def option_fields(options: JobOptions) -> dict[str, Any]:
     """Return the fields of a job document that the options of the command line set."""
-    resources = {
-        "cpu": options.cpu,
-        "memory": options.memory,
-        "storage": options.storage,
-        "gpu": options.gpu,
-    }
-    given = {name: value for name, value in resources.items() if value is not None}
-    if options.cpu is not None:
-        read_option("--cpu", options.cpu, parse_cpu_m)
-    if options.memory is not None:
-        read_option("--memory", options.memory, parse_memory_mib)
-    if options.storage is not None:
-        read_option("--storage", options.storage, parse_mebibytes)
-    fields = limit_fields(options)
-    if given:
-        fields["resources"] = given
+    fields = shape_fields(options)
     if options.timeout is not None:
         fields["timeout_s"] = read_option("--timeout", options.timeout, parse_seconds)
     if options.queue is not None:

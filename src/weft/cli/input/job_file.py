@@ -45,7 +45,7 @@ def expand(
     if not isinstance(defaults, Mapping):
         problems.add(WrongType, "/defaults", f"expected a mapping, got {word_of(defaults)}")
         defaults = {}
-    defaults = {**_without_own(defaults), **(options or {})}
+    defaults = _merged(_without_own(defaults), options or {})
     jobs = document.get("jobs")
     if isinstance(jobs, list):
         document["jobs"] = [
@@ -64,6 +64,15 @@ def _without_own(mapping: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in mapping.items() if not str(key).startswith(OWN)}
 
 
+def _merged(defaults: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return both; of a mapping within both, such as `resources`, also what only one has."""
+    merged = {**defaults, **given}
+    for name, value in defaults.items():
+        if isinstance(value, Mapping) and isinstance(merged[name], Mapping):
+            merged[name] = {**value, **merged[name]}
+    return merged
+
+
 def _job(
     given: Mapping[str, Any],
     defaults: Mapping[str, Any],
@@ -71,10 +80,7 @@ def _job(
     directory: Path,
     problems: Problems,
 ) -> dict[str, Any]:
-    job = {**defaults, **_without_own(given)}
-    for name, value in defaults.items():
-        if isinstance(value, Mapping) and isinstance(job[name], Mapping):
-            job[name] = {**value, **job[name]}
+    job = _merged(defaults, _without_own(given))
     if _WHAT_RUNS & given.keys():
         for name in _WHAT_RUNS - given.keys():
             job.pop(name, None)

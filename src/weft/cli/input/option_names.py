@@ -13,6 +13,7 @@ _JOB: Final = re.compile("/jobs/[0-9]+(?=/|$)")
 _OPTIONS: Final[Mapping[str, str]] = MappingProxyType({
     "/resources": "--cpu and --memory", "/resources/cpu": "--cpu",
     "/resources/memory": "--memory", "/resources/storage": "--storage", "/resources/gpu": "--gpu",
+    "/container/image": "--image",
     "/billing_project": "--billing-project", "/timeout_s": "--timeout",
     "/max_attempts": "--retries",
     "/command": "the command", "/stdin": "standard input",
@@ -28,6 +29,7 @@ _WORDS: Final = (
     (re.compile("/retry_with(?:/.*)?"), "--retry-with"),
     (re.compile("/external_errors(?:/.*)?"), "--external-errors"),
     (re.compile("/exit_codes(?:/.*)?"), "--exit-codes"),
+    (re.compile("/resources/(.*)"), "--resource {}"),
     (re.compile("/env/(.*)"), "--env {}"),
     (re.compile("/inherit_env/(.*)"), "the variable {}"),
     (re.compile("/attributes/(.*)"), "the attribute {}"),
@@ -69,13 +71,13 @@ def option_of(pointer: str, command: str) -> str:
         return "the new name"
     if word := _COMMAND_WORD.fullmatch(field):
         return f"word {int(word[1]) + 1} of the command"
+    if field in _OPTIONS:
+        return _OPTIONS[field]
     for pattern, text in _WORDS:
         if found := pattern.fullmatch(field):
             return text.format(
                 *(key.replace("~1", "/").replace("~0", "~") for key in found.groups())
             )
-    if field in _OPTIONS:
-        return _OPTIONS[field]
     name, _, within = field.strip("/").partition("/")
     if name in {one.name for one in fields(JobOptions)}:
         return "--" + name.replace("_", "-")

@@ -15,8 +15,7 @@ from weft.cli.input.job_document import (
     NO_OPTIONS,
     JobOptions,
     NoCommand,
-    option_fields,
-    place_fields,
+    placed_fields,
     request_fields,
 )
 from weft.cli.input.options import SHARED, Shared
@@ -174,7 +173,7 @@ class _Each:
             packer=self._input.packer(),
             template=template,
             batch=batch,
-            job_fields={**place_fields(), **option_fields(self._options)},
+            job_fields=placed_fields(self._options),
             request_fields=request_fields(self._options, self._shared.home),
             delay_s=self._how.delay,
             on_submit=_print_command if self._how.verbose else None,

@@ -40,6 +40,10 @@ __all__ = [
 __version__ = "0.1.0"
 
 
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
 def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module 'weft' has no attribute {name!r}")

@@ -1,16 +1,21 @@
 """What the objects of both clients are called when somebody prints them."""
 
+import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import weft
+from client.http_server import Request, answer, serving
 from weft import aio
 from weft.client.objects.batch import Batch, JobTree
 from weft.client.objects.group import JobGroup
 from weft.client.objects.job import Job
 from weft.client.submission.refs import Block, JobRef, ref_of
+from weft.core.errors import BadId
 
 URL = "http://weft.example:8765"
 
@@ -51,7 +56,10 @@ async def test_what_exists_has_the_name_that_the_command_line_takes() -> None:
     there = aio.Client(URL)
     document = {"batch_id": 7, "group_id": 2, "name": "a", "path": "/a"}
 
-    assert repr(Batch(there.api, 7)) == "<Batch b7>"
+    batch = Batch(there.api, 7)
+    assert repr(batch) == "<Batch b7>"
+    assert (str(batch.id), repr(batch.id), f"b{batch.id}", batch.id + 1) == ("b7", "b7", "b7", 8)
+    assert json.dumps(batch.id) == "7"
     assert repr(JobTree(there.api, 7)) == "<JobTree of b7>"
     assert repr(JobGroup(there.api, document)) == "<JobGroup b7 /a>"
     assert repr(Job(there.api, ref_of(7, 3))) == "<Job b7.j3>"
@@ -62,3 +70,35 @@ async def test_what_exists_has_the_name_that_the_command_line_takes() -> None:
 def test_an_executor_says_where_it_is() -> None:
     with weft.Executor(url=URL) as executor:
         assert repr(executor) == f"<weft.Executor of {URL}: no calls yet>"
+
+
+def test_tab_shows_the_public_names() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", "import weft; print(*dir(weft))"], check=True, capture_output=True
+    )
+    assert {"Client", "Executor"} <= set(done.stdout.decode().split())
+
+
+def batches(request: Request) -> bytes:
+    if "?" in request.target:
+        return answer(200, b'{"items": [{"id": 42}], "cursor": null}')
+    return answer(200, b'{"id": 42, "job_id": 7}')
+
+
+@pytest.mark.parametrize("name", ["nightly", "b42", 42])
+async def test_batches_and_jobs_are_found_by_names_and_ids(name: str | int) -> None:
+    async with serving(batches) as server, aio.Client(server.url, "t") as client:
+        batch = await client.get_batch(name)
+        job = await client.get_job(f"{name}.j7")
+        await client.api.set_limit({"amount_max": batch.id}, batch_id=batch.id)
+
+    assert (batch.id, repr(job)) == (42, "<Job b42.j7>")
+    assert {"name=nightly&" in one.target for one in server.requests[:1]} == {name == "nightly"}
+    with pytest.raises(BadId):
+        await client.get_job("nightly")
+
+
+def test_a_frame_without_pandas_says_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with weft.Client(URL, "secret") as client, pytest.raises(ImportError, match="pip install"):
+        client.list_batches().to_frame()

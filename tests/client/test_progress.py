@@ -47,7 +47,10 @@ def test_a_notebook_has_one_output_that_changes(kernel: Kernel) -> None:
         assert kernel.shown == []
         progress.update({**STATUS, "n_completed": 1})
         progress.update({**STATUS, "n_completed": 10})
+        result: Any = progress.result(STATUS)
 
+    assert result == STATUS
+    assert result._ipython_display_() is None, "a cell that ends with it shows no second output"
     (shown,) = kernel.shown
     assert shown["text/plain"] == "b1 <b>: 10/10, 4 running, 2 failed"
     assert "<b>b1 &lt;b&gt;</b>" in shown["text/html"]

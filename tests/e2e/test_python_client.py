@@ -301,3 +301,9 @@ def test_a_large_array_is_cut_into_parts(client: Client) -> None:
 
     assert (array.job_id, last.job_id) == (1, 150_001)
     assert b.get_job_group("all").status()["n_jobs"] == 150_000
+
+
+def test_a_client_calls_functions(client: Client) -> None:
+    assert list(client.map(pow, [2, 3], [3, 2])) == [8, 9]
+    with pytest.raises(TypeError, match=r"client\.map"):
+        client.submit(pow)  # type: ignore[arg-type]

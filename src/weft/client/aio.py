@@ -22,6 +22,7 @@ from weft.client.objects.crate_calls import CrateCalls
 from weft.client.objects.fleet_calls import FleetCalls
 from weft.client.objects.group import JobGroup
 from weft.client.objects.job import Job
+from weft.client.objects.names import batch_called, job_called
 from weft.client.objects.product_calls import ProductCalls
 from weft.client.objects.project_calls import ProjectCalls
 from weft.client.objects.query_calls import QueryCalls
@@ -33,7 +34,7 @@ from weft.client.objects.trail_calls import TrailCalls
 from weft.client.objects.transport_calls import TransportCalls
 from weft.client.objects.usage_calls import UsageCalls
 from weft.client.progress import Progress
-from weft.client.submission.refs import JobRef, NotSubmitted
+from weft.client.submission.refs import JobRef, NotSubmitted, ref_of
 from weft.core.errors import WeftError
 
 __all__ = [
@@ -154,10 +155,22 @@ class Client(
         """Close the connections."""
         await self.api.close()
 
-    async def get_batch(self, batch_id: int) -> Batch:
-        """Return a batch. Raise `BatchNotFound`."""
-        seen = await self.api.get_batch(batch_id)
+    async def get_batch(self, batch_id: int | str) -> Batch:
+        """Return a batch. Raise `BatchNotFound`, `NoBatchOfName`.
+
+        Args:
+            batch_id: Its number, `"b42"`, or its name: then the newest batch of that name.
+        """
+        seen = await self.api.get_batch(await batch_called(self.api, batch_id))
         return Batch(self.api, int(seen["id"]), seen=seen)
+
+    async def get_job(self, job: str) -> Job:
+        """Return the job that is written `b42.j7` or `nightly.j7`. Raise `JobNotFound`,
+        `NoBatchOfName`.
+        """
+        batch_id, job_id = await job_called(self.api, job)
+        await self.api.get_job(batch_id, job_id)
+        return Job(self.api, ref_of(batch_id, job_id))
 
     async def add_schedule(
         self,
@@ -446,6 +459,8 @@ class Client(
             document: With `jobs`, and what else such a document may have.
             progress: Show a bar while jobs are sent; default: only if a person can see it.
         """
+        if callable(document):
+            raise TypeError("submit takes a document; client.map or weft.Executor calls functions")
         with Progress("submit", shown=progress) as shown:
             answer = await self.api.submit(document, on_sent=shown.advance)
         return Batch(self.api, int(answer["id"]))

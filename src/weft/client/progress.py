@@ -69,6 +69,13 @@ class Screen(Protocol):
         """Leave the last counts on the screen."""
 
 
+class OnCard(dict[str, Any]):
+    """A status that stands in the notebook already, so a cell that ends with it shows no more."""
+
+    def _ipython_display_(self) -> None:
+        """Show nothing."""
+
+
 class Progress:
     """A bar for the duration of a `with` block. `shown` None: only if somebody can see it."""
 
@@ -98,6 +105,10 @@ class Progress:
     def update(self, status: Mapping[str, Any]) -> None:
         """Show the progress of a batch or a group."""
         self._draw(Counts.of(status))
+
+    def result(self, status: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return what a wait returns: the last status, which a notebook has on its card."""
+        return OnCard(status) if isinstance(self._screen, _Notebook) else status
 
     def advance(self, count: int) -> None:
         """Count more items as done."""

@@ -5,10 +5,11 @@ only collected, in builders, is the same code.
 """
 
 import asyncio
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError
 from pathlib import Path
-from typing import Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from weft.client import aio
 from weft.client.api import LogEvent
@@ -26,6 +27,7 @@ from weft.client.objects.loop_thread import (
     waits,
     waits_as,
 )
+from weft.client.objects.names import BatchNumber
 from weft.client.progress import Progress
 from weft.client.submission.refs import JobRef, NotSubmitted
 from weft.core.errors import WeftError
@@ -45,6 +47,10 @@ __all__ = [
     "NotSubmitted",
 ]
 
+if TYPE_CHECKING:
+    from weft.client.functions.executor import Executor
+
+ResultT = TypeVar("ResultT")
 NOTEBOOK_S = 5.0
 """How long a notebook waits for a status that nobody asked for."""
 CountedT_co = TypeVar("CountedT_co", bound=aio.Counted, covariant=True)
@@ -181,7 +187,7 @@ class Counted(Twin[CountedT_co]):
         watched = self._async.watch(only_end=not shown.is_shown)
         for status in self._loop_thread.iterate(watched, limit):
             shown.update(status)
-        return status
+        return shown.result(status)
 
 
 class JobGroup(Counted[aio.JobGroup]):
@@ -236,8 +242,8 @@ class Batch(Counted[aio.Batch]):
     """
 
     @property
-    def id(self) -> int:
-        """Return its number."""
+    def id(self) -> BatchNumber:
+        """Return its number, which prints as `b42`."""
         return self._async.id
 
     retry = waits(aio.Batch.retry)
@@ -322,6 +328,7 @@ class Client(BuilderSource[BatchBuilder], Twin[aio.Client]):
             on_outage=on_outage,
         )
         loop_thread = LoopThread()
+        self._place: dict[str, Any] = {"url": url, "token": token, "home": home}
         Twin.__init__(self, loop_thread, client)
         BuilderSource.__init__(
             self,
@@ -336,10 +343,37 @@ class Client(BuilderSource[BatchBuilder], Twin[aio.Client]):
         self.close()
 
     def close(self) -> None:
-        """Close the connections and end the thread."""
+        """Close the connections and end the thread; wait for the calls of `map`."""
+        if (executor := self.__dict__.get("_executor")) is not None:
+            executor.shutdown()
         self._loop_thread.close()
 
+    @functools.cached_property
+    def _executor(self) -> "Executor":
+        from weft.client.functions.executor import Executor  # noqa: PLC0415 (few call functions)
+
+        return Executor(**self._place)
+
+    def map(
+        self,
+        fn: Callable[..., ResultT],
+        *iterables: Iterable[Any],
+        timeout: float | None = None,
+        chunksize: int | None = None,
+    ) -> Iterator[ResultT]:
+        """Yield `fn(*arguments)` for all arguments, in order, each called on a worker, as `map` of
+        a `weft.Executor` does, which takes more options.
+
+        Args:
+            fn: The function.
+            *iterables: Its arguments; all are taken at once.
+            timeout: Seconds from now after which the iterator raises `TimeoutError`.
+            chunksize: Calls per job; default: chosen by the duration of calls.
+        """
+        return self._executor.map(fn, *iterables, timeout=timeout, chunksize=chunksize)
+
     get_batch = waits_as(Batch, aio.Client.get_batch)
+    get_job = waits_as(Job, aio.Client.get_job)
     list_workers = waits(aio.Client.list_workers)
     get_worker = waits(aio.Client.get_worker)
     cordon_worker = waits(aio.Client.cordon_worker)

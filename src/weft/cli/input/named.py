@@ -8,6 +8,7 @@ from typing import Final
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.targets import parse_target
 from weft.client.api import Api
+from weft.client.objects.names import newest_batch
 from weft.core.errors import BadId
 from weft.core.ids import format_batch_id
 
@@ -45,7 +46,7 @@ def _id_of(text: str, shared: Shared) -> str:
 
 async def _find(client: Api, text: str) -> str:
     for name, rest in _readings(text):
-        for batch in await client.list_batches(name=name, hidden=True, page_rows=1).next_page():
+        if batch := await newest_batch(client, name):
             return f"{format_batch_id(batch['id'])}{rest}"
     kinds = "a batch is written b12 or by its name, a job b12.j7, a group b12/stage1"
     raise BadId(text, expected=f"no batch has this name; {kinds}")

@@ -8,6 +8,7 @@ from weft.client.http.listing import Document, Listing
 from weft.client.objects.counted import Counted
 from weft.client.objects.group import JobGroup
 from weft.client.objects.job import Job
+from weft.client.objects.names import BatchNumber
 from weft.client.objects.operation import end_of, retried
 from weft.client.progress import Progress
 from weft.client.submission.refs import ref_of
@@ -38,20 +39,20 @@ class Batch(Counted):
     `submit` of a builder and `Client.get_batch` return one.
     """
 
-    id: int
-    """Its number."""
+    id: BatchNumber
+    """Its number, which prints as `b42`."""
 
     def __init__(self, api: Api, batch_id: int, *, seen: Document | None = None) -> None:
         """`seen`: its status, if it was asked for."""
-        self.id = batch_id
+        self.id = BatchNumber(batch_id)
         super().__init__(api, batch_id, ROOT_GROUP, title=format_batch_id(batch_id))
         self._seen = seen
 
     async def status(self) -> Document:
-        return self._saw(await self._api.get_batch(self.id))
+        return self._saw(await self._api.get_batch(self._batch_id))
 
     async def cancel(self, *, force: bool = False) -> Document:
-        return await self._api.cancel_batch(self.id, force=force)
+        return await self._api.cancel_batch(self._batch_id, force=force)
 
     async def retry(
         self,
@@ -73,7 +74,7 @@ class Batch(Counted):
             progress: Show a bar on standard error or in the notebook; default: if it can be seen.
         """
         return await retried(
-            self._api, self.id, q, jobs=jobs, cause=cause, title=self.title, shown=progress
+            self._api, self._batch_id, q, jobs=jobs, cause=cause, title=self.title, shown=progress
         )
 
     async def resubmit(
@@ -98,7 +99,7 @@ class Batch(Counted):
             progress: Show a bar on standard error or in the notebook; default: if it can be seen.
         """
         document = {**(changes or {}), **({"failed": True} if failed else {})}
-        operation = await self._api.resubmit_batch(self.id, document, key=key)
+        operation = await self._api.resubmit_batch(self._batch_id, document, key=key)
         with Progress(f"{self.title} resubmit", shown=progress) as shown:
             result = await end_of(self._api, operation, shown)
         return Batch(self._api, int(result["batch_id"]))
@@ -110,7 +111,9 @@ class Batch(Counted):
         Args:
             all_: Also causes of which all jobs are acknowledged.
         """
-        found: Sequence[Document] = (await self._api.list_causes(self.id, all_=all_))["causes"]
+        found: Sequence[Document] = (await self._api.list_causes(self._batch_id, all_=all_))[
+            "causes"
+        ]
         return found
 
     def list_dead_letters(
@@ -124,7 +127,7 @@ class Batch(Counted):
             acknowledged: Those that are acknowledged, instead of the others.
         """
         return self._api.list_dead_letters(
-            self.id, cause=cause, reason=reason, acknowledged=acknowledged
+            self._batch_id, cause=cause, reason=reason, acknowledged=acknowledged
         )
 
     async def acknowledge(
@@ -138,7 +141,7 @@ class Batch(Counted):
             cause: Only those that failed for this cause.
             jobs: Only jobs with these numbers.
         """
-        return await self._api.acknowledge_failures(self.id, note, cause=cause, jobs=jobs)
+        return await self._api.acknowledge_failures(self._batch_id, note, cause=cause, jobs=jobs)
 
     async def get_graph(
         self, *, level: Literal["groups", "jobs"] | None = None, apart: bool = False
@@ -149,25 +152,25 @@ class Batch(Counted):
             level: Between groups or between jobs; None: groups if there are some.
             apart: Twelve or more jobs with the same parents and the same children are a node each.
         """
-        return await self._api.get_graph(self.id, level=level, apart=apart)
+        return await self._api.get_graph(self._batch_id, level=level, apart=apart)
 
     async def get_timeline(self) -> Document:
         """Return its time axis: `times` of jobs, `buckets` by phase, and what `workers` ran."""
-        return await self._api.get_timeline(self.id)
+        return await self._api.get_timeline(self._batch_id)
 
     async def hold(self) -> Document:
-        return await self._api.hold_batch(self.id)
+        return await self._api.hold_batch(self._batch_id)
 
     async def release(self) -> Document:
-        return await self._api.release_batch(self.id)
+        return await self._api.release_batch(self._batch_id)
 
     async def hide(self) -> Document:
         """Leave it out of lists of batches; it is found by its number, and its jobs go on."""
-        return await self._api.hide_batch(self.id)
+        return await self._api.hide_batch(self._batch_id)
 
     async def unhide(self) -> Document:
         """Show it in lists of batches again."""
-        return await self._api.hide_batch(self.id, hidden=False)
+        return await self._api.hide_batch(self._batch_id, hidden=False)
 
     async def share(self, user: str, permission: str = "read") -> Document:
         """Let a user of the tenant see it.
@@ -177,27 +180,27 @@ class Batch(Counted):
             permission: `read`; `execute`: also cancel, hold, release and retry its jobs; `write`:
                 also edit it, add jobs, hide and delete it; `all`: also share it.
         """
-        return await self._api.share_batch(self.id, user, permission)
+        return await self._api.share_batch(self._batch_id, user, permission)
 
     async def unshare(self, user: str) -> Document:
         """Share it with a user no longer."""
-        return await self._api.unshare_batch(self.id, user)
+        return await self._api.unshare_batch(self._batch_id, user)
 
     def list_permissions(self) -> Listing:
         """Yield the users with whom it is shared."""
-        return self._api.list_permissions(self.id)
+        return self._api.list_permissions(self._batch_id)
 
     async def _edit(self, patch: Document) -> Document:
-        return await self._api.edit_batch(self.id, patch)
+        return await self._api.edit_batch(self._batch_id, patch)
 
     def list_jobs(self, q: str | None = None) -> Listing:
-        return self._api.list_jobs(self.id, q)
+        return self._api.list_jobs(self._batch_id, q)
 
     async def delete(self) -> Document:
         """Remove the batch with all its jobs. It is gone at once, and what runs of it is stopped;
         return the document of the operation that clears up in the background.
         """
-        return await self._api.delete_batch(self.id)
+        return await self._api.delete_batch(self._batch_id)
 
     async def get_job_group(self, name: str) -> JobGroup:
         """Return the set of this name, else the tree group of this path (`stage1`: `/stage1`).
@@ -206,7 +209,7 @@ class Batch(Counted):
         """
         # Else the server would take a name like `7` or `g7` for a number.
         shown = f"/{name}" if is_like_number(name) else name
-        return JobGroup(self._api, await self._api.get_group(self.id, shown))
+        return JobGroup(self._api, await self._api.get_group(self._batch_id, shown))
 
     async def create_job_group(
         self, query: str, *, name: str | None = None, progress: bool | None = None
@@ -221,19 +224,19 @@ class Batch(Counted):
             name: For `get_job_group`; default: the server chooses one.
             progress: Show a bar on standard error or in the notebook; default: if it can be seen.
         """
-        operation = await self._api.create_query_group(self.id, query, name=name)
+        operation = await self._api.create_query_group(self._batch_id, query, name=name)
         with Progress(f"{self.title} {query[:40]}", shown=progress) as shown:
             result = await end_of(self._api, operation, shown)
-        return JobGroup(self._api, await self._api.get_group(self.id, result["group_id"]))
+        return JobGroup(self._api, await self._api.get_group(self._batch_id, result["group_id"]))
 
     def job_tree(self) -> JobTree:
         """Return the tree of groups."""
-        return JobTree(self._api, self.id)
+        return JobTree(self._api, self._batch_id)
 
     def list_job_groups(self) -> Listing:
         """Yield the group documents, the root first."""
-        return self._api.list_groups(self.id)
+        return self._api.list_groups(self._batch_id)
 
     def get_job(self, job_id: int) -> Job:
         """Return the job of this number; nothing is asked of the server yet."""
-        return Job(self._api, ref_of(self.id, job_id))
+        return Job(self._api, ref_of(self._batch_id, job_id))

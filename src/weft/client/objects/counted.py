@@ -166,7 +166,8 @@ class Counted:
         """
         with Progress(self.title, shown=progress) as shown:
             async with asyncio.timeout(timeout_s):
-                return await last_of(self.watch(only_end=not shown.is_shown), shown.update)
+                watched = self.watch(only_end=not shown.is_shown)
+                return shown.result(await last_of(watched, shown.update))
 
 
 def patch_of(

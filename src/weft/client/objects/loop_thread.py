@@ -7,6 +7,7 @@ checkers and `help()` see them.
 
 import asyncio
 import functools
+import importlib
 import inspect
 import threading
 import time
@@ -160,6 +161,18 @@ class WaitingListing:
             return document
         self._page = iter(self._loop_thread.wait(self._listing.next_page()))
         return next(self._page)
+
+    def to_frame(self) -> Any:  # noqa: ANN401 (of a library that may be missing)
+        """Return the rest of the documents as a `pandas.DataFrame`, with dates as such."""
+        try:
+            pandas: Any = importlib.import_module("pandas")
+        except ImportError as error:
+            raise ImportError("to_frame needs pandas: `pip install pandas`") from error
+        frame = pandas.DataFrame(list(self))
+        for name in frame.columns:
+            if str(name).endswith("_at"):
+                frame[name] = pandas.to_datetime(frame[name], format="ISO8601", utc=True)
+        return frame
 
 
 def waits_for_itself() -> RuntimeError:

@@ -30,7 +30,7 @@ test-faults: setup ## kill real processes and audit the remaining state
 	@tools/test_twice.sh tests/faults -n $(JOBS) --dist loadscope --timeout 300 $(ARGS)
 
 test-engines: setup ## run jobs on real clusters and brokers, installed and started for it (root); ENGINE=kafka: on one
-	@tools/test_twice.sh -n 0 -m '$(if $(ENGINE),engine(name="$(ENGINE)"),engine)' \
+	@tools/test_twice.sh -n 0 --no-empty-stage -m '$(if $(ENGINE),engine(name="$(ENGINE)"),engine)' \
 		$(shell grep -l mark.engine tests/*/test_*.py) $(ARGS)
 
 test-full: test ## run every test, including the slow ones, also on Debian's PostgreSQL

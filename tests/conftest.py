@@ -15,6 +15,7 @@ import secrets
 import shutil
 import signal
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -90,6 +91,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Let a developer ask which test of a file left what the audit at its end found."""
     parser.addoption("--audit", choices=("file", "each"), default="file", help="audit tests of "
                      "the store at the end of their file, or each (slower)")  # fmt: skip
+    parser.addoption("--no-empty-stage", action="store_true",
+                     help="fail where every test was skipped: nothing was tested")  # fmt: skip
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -105,10 +108,28 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
-    """Keep temporary files of failures only."""
+    """Keep temporary files of failures only. Fail a stage of CI that was skipped as a whole."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if reporter and _is_empty_stage(reporter) and exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
     own = session.config.stash.get(_OWN_TEMPORARY, None)
     if own is not None and exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
         shutil.rmtree(own, ignore_errors=True)
+
+
+def _is_empty_stage(reporter: pytest.TerminalReporter) -> bool:
+    passed = reporter.stats.keys() & {"passed", "xfailed"}
+    return reporter.config.option.no_empty_stage and not passed
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Count skips by their reason."""
+    reports = terminalreporter.stats.get("skipped", [])
+    reasons = Counter(report.longrepr[2].removeprefix("Skipped: ") for report in reports)
+    for reason, count in reasons.most_common():
+        terminalreporter.line(f"skipped: {count} — {reason}")
+    if _is_empty_stage(terminalreporter):
+        terminalreporter.line("FAILED: no test of this stage passed", red=True)
 
 
 def run_apart(call: Callable[[], Coroutine[Any, Any, Result]]) -> Result:

@@ -17,7 +17,8 @@ fi
 
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-export DEBIAN_FRONTEND=noninteractive
+# Some packages bring a service, which is not to start.
+export DEBIAN_FRONTEND=noninteractive RUNLEVEL=1
 {
     timeout 300 apt-get -o DPkg::Lock::Timeout=120 update
     timeout 300 apt-get -o DPkg::Lock::Timeout=120 install -y --no-install-recommends "$package"

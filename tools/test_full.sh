@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Every test that `make test` leaves out: those that take minutes, those that kill processes, and all tests that
-# talk to a database once more on the distribution's PostgreSQL. It names the parts that cannot run here, with the reason.
+# talk to a database once more on the distribution's PostgreSQL. A part that cannot run here, or that skips all its tests,
+# fails and says why.
 # With WEFT_TEST_RANDOM the tests of properties look for new examples.
 # WEFT_FULL_S bounds each of the parts, WEFT_FULL_FAULTS chooses among the faults (as `pytest -k`; empty: none),
 # WEFT_FULL_BROKERS among those on brokers, WEFT_FULL_DATABASE among the tests on that server; JOBS is the number of
@@ -19,7 +20,7 @@ part() {
     local name=$1 verdict=ok
     shift
     printf '\n== %s\n' "$name"
-    tools/test_twice.sh "$@" "--session-timeout=${WEFT_FULL_S:-5400}" 2>&1 | tee "$log" || { verdict=FAILED; failed=1; }
+    tools/test_twice.sh "$@" --no-empty-stage "--session-timeout=${WEFT_FULL_S:-5400}" 2>&1 | tee "$log" || { verdict=FAILED; failed=1; }
     summary+=("$verdict: $name: $(grep -E '^=+ .* in [0-9.]+s' "$log" | tail -n 1 | tr -d '=')")
 }
 
@@ -32,16 +33,17 @@ part 'tests that take minutes' -n "${JOBS:-2}" --dist loadfile --no-loadscope-re
 if [ -n "${WEFT_FULL_FAULTS-test}" ]; then
     part 'faults' tests/faults -n "${JOBS:-2}" --dist loadscope -k "${WEFT_FULL_FAULTS-test}" --timeout 300 "$@"
 fi
-# It installs RabbitMQ and Kafka; a broker that cannot be installed skips its tests.
+# It installs RabbitMQ and Kafka; where it can install neither, all are skipped, and the part fails.
 if [ -n "${WEFT_FULL_BROKERS-test}" ]; then
-    part 'brokers' tests/transports -n 0 -m engine -k "${WEFT_FULL_BROKERS-test}" -rs
+    part 'brokers' tests/transports -n 0 -m engine -k "${WEFT_FULL_BROKERS-test}"
 fi
 if bin=$(tools/debian_postgresql.sh 2>"$log"); then
     export WEFT_TEST_POSTGRES_BIN="$bin"
     part "$("$bin/postgres" -V)" -n "${JOBS:-2}" -m 'not heavy and not fault and not engine' --timeout 300 \
         "${on_a_database[@]}" "${brings_its_own[@]}" "$@"
 else
-    summary+=("skipped: tests on the distribution's PostgreSQL: $(tail -n 1 "$log")")
+    failed=1
+    summary+=("FAILED: no tests on the distribution's PostgreSQL: $(tail -n 1 "$log")")
 fi
 
 printf '\n'

@@ -11,9 +11,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import mkdtemp
 
-import pytest
-
 from e2e.plain_user import UID, PlainUser
+from e2e.tmux import program
 
 IMAGE = Path(__file__).parents[1] / "servers" / "image.sh"
 PROGRAMS = {
@@ -56,9 +55,9 @@ def _free_port() -> int:
 @contextmanager
 def registry(*, login: str = "") -> Iterator[Registry]:
     """Run a registry; skip the test where a program is missing. `login`: whom it lets in."""
-    for program, package in PROGRAMS.items():
-        if shutil.which(program) is None and (login or program != "htpasswd"):
-            pytest.skip(f"{program} is missing; Debian: apt-get install {package}")
+    for name, package in PROGRAMS.items():
+        if login or name != "htpasswd":
+            program(name, package)
     directory = Path(mkdtemp(prefix="weft-registry-"))
     found = Registry(directory, _free_port())
     auth = ""

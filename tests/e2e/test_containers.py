@@ -13,6 +13,7 @@ import pytest
 from e2e.conftest import until
 from e2e.plain_user import UID, WEFT, PlainUser, plain_user
 from e2e.registry import Registry, registry, trust
+from e2e.tmux import program
 
 pytestmark = [
     pytest.mark.slow,
@@ -24,6 +25,7 @@ pytestmark = [
 
 @pytest.fixture
 def user() -> Iterator[PlainUser]:
+    program("bwrap", "bubblewrap")
     with plain_user() as found:
         tried = found.run("bwrap", "--unshare-user", "--ro-bind", "/", "/", "true")
         if tried.returncode != 0:

@@ -1,22 +1,22 @@
 """`weft each` beside xargs and GNU parallel: the options of both, on real jobs."""
 
 import json
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
 from e2e.conftest import Weft
+from e2e.tmux import program
 
 pytestmark = pytest.mark.heavy
 
 
 def other(*words: str, stdin: bytes = b"", cwd: Path | None = None) -> bytes:
     """Return what xargs or parallel prints."""
-    if shutil.which(words[0]) is None:
-        pytest.skip(f"{words[0]} is not installed")
-    done = subprocess.run([*words], check=False, capture_output=True, input=stdin, cwd=cwd)
+    done = subprocess.run(
+        [program(words[0]), *words[1:]], check=False, capture_output=True, input=stdin, cwd=cwd
+    )
     return done.stdout
 
 

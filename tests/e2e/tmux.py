@@ -1,5 +1,6 @@
 """A terminal of a given size with a shell in it: keys are typed, and its screen is read."""
 
+import functools
 import shlex
 import subprocess
 import threading
@@ -18,12 +19,16 @@ _PAUSE = threading.Event()
 INSTALL = Path(__file__).parents[2] / "tools" / "debian_program.sh"
 
 
-def program(name: str) -> str:
+def program(name: str, package: str | None = None) -> str:
     """Return the path of a program of the distribution; skip the test where there is none."""
-    found = subprocess.run([INSTALL, name], check=False, capture_output=True, text=True)
-    if found.returncode:
-        pytest.skip(found.stderr.strip())
-    return found.stdout.strip()
+    path, reason = _installed(name, package or name)
+    return path or pytest.skip(reason)
+
+
+@functools.cache
+def _installed(name: str, package: str) -> tuple[str, str]:
+    done = subprocess.run([INSTALL, name, package], check=False, capture_output=True, text=True)
+    return done.stdout.strip(), done.stderr.strip()
 
 
 @dataclass(frozen=True)

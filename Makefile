@@ -27,7 +27,8 @@ coverage: setup ## run the same tests and list the lines that none of them reach
 	@$(BIN)/pytest -n $(JOBS) -m 'not heavy and not fault and not engine' --cov --cov-report=term:skip-covered $(ARGS)
 
 test-faults: setup ## kill real processes and audit the remaining state
-	@tools/test_twice.sh tests/faults -n $(JOBS) --dist loadscope --timeout 300 $(ARGS)
+	@tools/test_twice.sh -n $(JOBS) --dist loadscope --timeout 300 -m fault \
+		tests/faults $(shell grep -l mark.fault tests/*/test_*.py) $(ARGS)
 
 test-engines: setup ## run jobs on real clusters and brokers, installed and started for it (root); ENGINE=kafka: on one
 	@tools/test_twice.sh -n 0 --no-empty-stage -m '$(if $(ENGINE),engine(name="$(ENGINE)"),engine)' \

@@ -31,7 +31,8 @@ read -r -a heavy <<<"${WEFT_FULL_HEAVY-}"
 part 'tests that take minutes' -n "${JOBS:-2}" --dist loadfile --no-loadscope-reorder \
     -m 'heavy and not fault and not engine' --timeout 1800 ${heavy[@]+"${heavy[@]}"} "$@"
 if [ -n "${WEFT_FULL_FAULTS-test}" ]; then
-    part 'faults' tests/faults -n "${JOBS:-2}" --dist loadscope -k "${WEFT_FULL_FAULTS-test}" --timeout 300 "$@"
+    part 'faults' -n "${JOBS:-2}" --dist loadscope -m fault -k "${WEFT_FULL_FAULTS-test}" --timeout 300 \
+        tests/faults $(grep -l mark.fault tests/*/test_*.py) "$@"
 fi
 # It installs RabbitMQ and Kafka; where it can install neither, all are skipped, and the part fails.
 if [ -n "${WEFT_FULL_BROKERS-test}" ]; then

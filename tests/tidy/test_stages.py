@@ -1,19 +1,106 @@
 """Each test is in a stage that somebody runs, and a stage of which all was skipped fails."""
 
+import ast
 import os
+import re
+import shlex
 import subprocess
 import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from _pytest.mark.expression import Expression
 
-TESTS = Path(__file__).parents[1]
+from tidy.source_files import ROOT, relative, tracked_files, tree_of
+
+TESTS = ROOT / "tests"
+MARKS = {"heavy", "fault", "engine"}
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What one run of pytest takes: tests below these paths, of these marks."""
+
+    paths: Sequence[str]
+    marks: str
+
+    def takes(self, file: str, marks: set[str]) -> bool:
+        below = any(file == path or file.startswith(path + "/") for path in self.paths)
+        chosen = Expression.compile(self.marks).evaluate(lambda name, /, **_: name in marks)
+        return below and chosen
+
+
+def stages() -> Iterator[Stage]:
+    """Return those of the Makefile, and of the script for what takes minutes."""
+    targets = ["make", "-n", "test", "test-faults", "test-engines"]
+    text = subprocess.check_output(targets, cwd=ROOT, text=True)
+    text += (ROOT / "tools" / "test_full.sh").read_text()
+    for line in text.replace("\\\n", " ").splitlines():
+        if not re.match(r"\s*(part '|tools/test_twice.sh)", line) or "WEFT_FULL_S" in line:
+            continue
+        words = shlex.split(re.sub(r"\$\(.*?\)", "", line))
+        marks = words[words.index("-m") + 1]
+        if "-k" not in words and "on_a_database" not in line:
+            yield Stage([word for word in words if word.startswith("tests/")] or ["tests"], marks)
+
+
+def marked(file: Path) -> Iterator[tuple[str, set[str]]]:
+    """Return the marks of each test, or each class of tests, of a file."""
+    text = file.read_text()
+    own = {"fault"} if "faults" in file.parts else set()
+    if not any(f"mark.{mark}" in text for mark in MARKS):
+        yield "", own
+        return
+    body = tree_of(file).body
+    own |= {mark for node in body if isinstance(node, ast.Assign) for mark in _marks(node)}
+    for node in body:
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            continue
+        if node.name.lower().startswith("test"):
+            cases: list[ast.AST] = [
+                call for one in node.decorator_list for call in ast.walk(one)
+                if isinstance(call, ast.Call) and getattr(call.func, "attr", "") == "param"
+            ]  # fmt: skip
+            of_cases = set().union(*map(_marks, cases))
+            of_all = set().union(*map(_marks, node.decorator_list)) - of_cases
+            yield from ((node.name, own | of_all | _marks(case)) for case in cases or [ast.Pass()])
+
+
+def _marks(node: ast.AST) -> set[str]:
+    return {
+        one.attr for one in ast.walk(node)
+        if isinstance(one, ast.Attribute) and getattr(one.value, "attr", "") == "mark"
+    } & MARKS  # fmt: skip
+
+
+def test_each_test_is_in_a_stage() -> None:
+    all_stages = list(stages())
+    files = [path for path in tracked_files() if relative(path).startswith("tests/")]
+    lost = [
+        f"{relative(path)}::{name}: {sorted(marks)}"
+        for path in files
+        if path.name.startswith("test_") and path.suffix == ".py"
+        for name, marks in marked(path)
+        if not any(stage.takes(relative(path), marks) for stage in all_stages)
+    ]
+
+    assert len(all_stages) >= len(MARKS) + 1
+    assert not lost, "no `make test...` runs these"
 
 
 def test_skips_are_counted_and_a_stage_of_skips_alone_fails(tmp_path: Path) -> None:
     file = tmp_path / "test_engine.py"
     file.write_text("import pytest\n\ndef test_cluster():\n    pytest.skip('no cluster')\n")
-    words = ["-p", "conftest", "-p", "no:schemathesis", "--rootdir", tmp_path, "--no-empty-stage"]
+    words = [
+        "-p",
+        "conftest",
+        "-p",
+        "no:schemathesis",
+        f"--rootdir={tmp_path}",
+        "--no-empty-stage",
+    ]
     done = subprocess.run(
         [sys.executable, "-m", "pytest", *words, file], check=False, capture_output=True,
         text=True, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(TESTS)},

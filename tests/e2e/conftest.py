@@ -15,8 +15,13 @@ from pathlib import Path
 
 import pytest
 
+from e2e.warm_commands import run_warm
+
 WITHIN_S = 60
 PROGRAM = (sys.executable, "-m", "weft.cli")
+STARTED = ("up", "down", "api", "driver", "worker", "doctor", "each", "run", "-V", "--version")
+"""Commands that start processes, or whose own start is looked at."""
+AT_START = ("PYTHON", "LC_", "LANG", "TZ")
 
 
 @dataclass(frozen=True)
@@ -36,7 +41,18 @@ class Weft:
         env: Mapping[str, str] | None = None,
         timeout_s: float = 60,
     ) -> "subprocess.CompletedProcess[bytes]":
-        """Run one command to its end. No input is an empty one, never that of the tests."""
+        """Run one command to its end. No input is an empty one, never that of the tests.
+
+        It is really started if it is about processes, input, or what an interpreter begins with.
+        """
+        begins_otherwise = any(name.startswith(AT_START) for name in env or {})
+        if (
+            arguments[:1]
+            and arguments[0] not in STARTED
+            and stdin is None
+            and not begins_otherwise
+        ):
+            return run_warm(arguments, self.environment(env), cwd, timeout_s)
         return subprocess.run(
             [*PROGRAM, *arguments], check=False, capture_output=True, cwd=cwd,
             env=self.environment(env), timeout=timeout_s, input=stdin or b"",

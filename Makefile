@@ -6,7 +6,7 @@ BIN := .venv/bin
 JOBS ?= 2
 BENCHES := processes statemachine submit latency functions
 
-.PHONY: help setup demo demo-snow test coverage test-full test-faults test-engines fmt lint types arch audit bench pictures verify errors reference snapshot check clean
+.PHONY: help setup demo demo-snow test test-quick coverage test-full test-faults test-engines fmt lint types arch audit bench pictures verify errors reference snapshot check clean
 
 help: ## list these commands
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name text; do printf '  %-12s %s\n' "$$name" "$$text"; done
@@ -22,6 +22,9 @@ demo-snow: setup ## run a production line from a catalogue of scenes to announce
 
 test: setup ## run the tests, except those marked heavy or fault
 	@tools/test_twice.sh -n $(JOBS) -m 'not heavy and not fault and not engine' $(ARGS)
+
+test-quick: setup ## run the fast tests of what the change touches, and one of each role, in a minute; BASE=main~3: since then
+	@$(BIN)/python tools/quick_tests.py $(if $(BASE),--base $(BASE)) $(ARGS)
 
 coverage: setup ## run the same tests and list the lines that none of them reached; a quarter slower
 	@$(BIN)/pytest -n $(JOBS) -m 'not heavy and not fault and not engine' --cov --cov-report=term:skip-covered $(ARGS)

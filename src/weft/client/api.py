@@ -220,7 +220,7 @@ class Api(Routes):
             opened.set()
             changed.set()
 
-        listener = asyncio.create_task(self._listen(batch_id, note, note_opened))
+        listener = asyncio.create_task(self.listen(batch_id, note, lambda _has_gap: note_opened()))
         try:
             await wait_beside(opened, listener)
             while True:
@@ -239,21 +239,31 @@ class Api(Routes):
         finally:
             listener.cancel()
 
-    async def _listen(
+    async def listen(
         self,
         batch_id: int | None,
         note: Callable[[ServerEvent], None],
-        note_opened: Callable[[], None],
+        opened: Callable[[bool], None],
     ) -> None:
-        """Note each event of a batch, and whenever a stream of them begins."""
+        """Note each event of a batch, for ever. `opened` is called whenever a stream of them
+        begins, with whether events are missing since the one before it.
+        """
+        has_gap = False
+
+        def begin() -> None:
+            nonlocal has_gap
+            opened(has_gap)
+            has_gap = False
+
         while True:
-            events = self._server_events("/v1/events", {"batch": batch_id}, opened=note_opened)
+            events = self._server_events("/v1/events", {"batch": batch_id}, opened=begin)
             try:
                 async with aclosing(events):
                     async for event in events:
                         note(event)
             except EventsGone:
                 # The connection was away for longer than events are kept. A new stream starts now.
+                has_gap = True
                 await asyncio.sleep(RECONNECT_PAUSE_S)
 
     async def follow_log(

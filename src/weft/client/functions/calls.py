@@ -8,27 +8,25 @@ of calls of one function. The first job that uses a function brings it; the othe
 import asyncio
 from collections import deque
 from collections.abc import Callable, Coroutine, Iterable, Mapping
-from contextlib import aclosing
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, Final
 
 import msgspec
 
-from weft.client.api import RESULTS_AT_ONCE, Api, ResultRow
+from weft.client.api import Api, ResultRow
 from weft.client.functions.pickles import PYTHON, Function
+from weft.client.objects.ends import Ends
 from weft.client.submission.planner import ONE_REQUEST_BYTES, ONE_REQUEST_JOBS
 from weft.core.billing.resources import MIB as _MIB
 from weft.core.billing.resources import parse_bytes, parse_cpu_m
-from weft.core.errors import Conflict, EventsGone, InvalidDocument, NotFound, PayloadTooLarge
-from weft.core.states import ENDED_WORDS, JobState
+from weft.core.errors import Conflict, InvalidDocument, NotFound, PayloadTooLarge
 from weft.wire.documents.batches import FunctionDocument, JobDocument
 
 REQUESTS: Final = 3
 CANCELS: Final = 4
 ARGUMENTS_BYTES: Final = 1 << 20
 """Longer arguments go ahead of the job, in parts."""
-RECONNECT_PAUSE_S: Final = 0.05
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
@@ -97,14 +95,9 @@ class Calls:
         self._functions: dict[bytes, asyncio.Future[int]] = {}
         self._payloads: set[str] = set()
         """Digests of those that the server has."""
-        self._by_job: dict[int, Call] = {}
         self._unsent = 0
-        self._early: dict[int, str] = {}
-        """States of jobs that started or ended before the reply with their numbers arrived."""
-        self._ended: set[int] = set()
-        self._to_fetch = asyncio.Event()
+        self._ends: Ends[Call] = Ends(api, on_end=self._end, is_sending=lambda: self._unsent > 0)
         self._cancels: asyncio.Queue[int] = asyncio.Queue()
-        self._is_followed = asyncio.Event()
         self._idle = asyncio.Event()
         self._idle.set()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -137,8 +130,7 @@ class Calls:
         call.is_dropped = True
         self._live.discard(call)
         if call.job_id:
-            self._by_job.pop(call.job_id, None)
-            self._ended.discard(call.job_id)
+            self._ends.drop(call.job_id)
             self._cancels.put_nowait(call.job_id)
             self._look_whether_idle()
 
@@ -205,9 +197,9 @@ class Calls:
         said = {"name": self._plan.name, "max_running": self._plan.max_running}
         batch = {key: value for key, value in said.items() if value}
         self.batch_id = int((await self._api.create_batch(batch))["id"])
-        self._start(self._follow(self.batch_id))
-        self._start(self._fetch_all(self.batch_id))
-        await self._is_followed.wait()  # so that no event is missed
+        for loop in self._ends.loops(self.batch_id):
+            self._start(loop)
+        await self._ends.is_followed.wait()  # so that no event is missed
         for _ in range(CANCELS):
             self._start(self._cancel_all())
         while True:
@@ -334,15 +326,7 @@ class Calls:
             call.job_id = job_id
             if call.is_dropped:
                 self._cancels.put_nowait(job_id)
-                continue
-            self._by_job[job_id] = call
-            state = self._early.get(job_id)
-            if state is not None:
-                self._learn(state, (job_id,))
-        if not self._unsent:
-            self._early.clear()
-        if self._ended:
-            self._to_fetch.set()
+        self._ends.add({call.job_id: call for call in bunch if not call.is_dropped})
         self._look_whether_idle()
 
     def _refuse(
@@ -366,58 +350,10 @@ class Calls:
         self._something.set()
         self._look_whether_idle()
 
-    # ---- following
-
-    async def _follow(self, batch_id: int) -> None:
-        """Follow which jobs are claimed and which end."""
-        has_gap = False
-
-        def begin() -> None:
-            self._is_followed.set()
-            if has_gap:
-                self._ended.update(self._by_job)
-                self._to_fetch.set()
-
-        while True:
-            events = self._api.events(batch_id, opened=begin)
-            try:
-                async with aclosing(events):
-                    async for event in events:
-                        self._learn(event["to"], event["jobs"] or ())
-            except EventsGone:  # the connection was away for longer than events are kept
-                has_gap = True
-                await asyncio.sleep(RECONNECT_PAUSE_S)
-
-    def _learn(self, state: str | None, jobs: Iterable[int]) -> None:
-        if state == JobState.RUNNING.word:
-            for job_id in jobs:
-                call = self._by_job.get(job_id)
-                if call is not None:
-                    call.on_claimed()
-                elif self._unsent:
-                    self._early.setdefault(job_id, state)
-        elif state in ENDED_WORDS:
-            for job_id in jobs:
-                if job_id in self._by_job:
-                    self._ended.add(job_id)
-                elif self._unsent:
-                    self._early[job_id] = state
-            self._to_fetch.set()
-
-    async def _fetch_all(self, batch_id: int) -> None:
-        while True:
-            await self._to_fetch.wait()
-            self._to_fetch.clear()
-            while self._ended:
-                jobs = sorted(self._ended)[:RESULTS_AT_ONCE]
-                self._ended.difference_update(jobs)
-                async with aclosing(self._api.results(batch_id, jobs)) as rows:
-                    async for row in rows:
-                        call = self._by_job.pop(row.job_id, None)
-                        if call is not None:
-                            self._live.discard(call)
-                            call.on_end(row)
-                self._look_whether_idle()
+    def _end(self, call: Call, row: ResultRow) -> None:
+        self._live.discard(call)
+        call.on_end(row)
+        self._look_whether_idle()
 
     async def _cancel_all(self) -> None:
         while True:
@@ -433,7 +369,7 @@ class Calls:
     # ---- ends
 
     def _look_whether_idle(self) -> None:
-        if not self._unsent and not self._by_job and not self._sources:
+        if not self._unsent and not self._ends.by_job and not self._sources:
             self._idle.set()
             self._on_idle()
 
@@ -452,7 +388,7 @@ class Calls:
         self._failure = self._failure or error
         calls, self._live = self._live, set()
         self._waiting.clear()
-        self._by_job.clear()
+        self._ends.by_job.clear()
         self._unsent = 0
         for call in calls:
             call.on_failure(error)

@@ -5,11 +5,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from weft.cli.input.text import check_text, is_utf8
+from weft.cli.input.text import check_text
 from weft.cli.terminal.report import note
-from weft.core.access.secret_variables import matches, patterns_of
+from weft.client.submission.caller_environment import caller_environment
 from weft.core.errors import Invalid
-from weft.settings import load_settings, secret_variables
 
 
 def inherited_environment(
@@ -20,21 +19,13 @@ def inherited_environment(
     weft's own secrets, what `left_out` and the setting `no_env` match and what is not UTF-8 are
     left out.
     """
-    settings = load_settings({"home": home})
-    if clean or settings.clean_env:
+    found = None if clean else caller_environment(home=home, left_out=left_out)
+    if found is None:
         return {}
-    own = secret_variables()
-    patterns = tuple(p for text in (settings.no_env, *left_out) for p in patterns_of(text))
-    whole = {
-        name: value
-        for name, value in os.environ.items()
-        if name not in own and not matches(name, patterns)
-    }
-    sound = {name: value for name, value in whole.items() if is_utf8(name) and is_utf8(value)}
-    if len(sound) < len(whole):
-        names = ", ".join(repr(name) for name in whole.keys() - sound.keys())
+    if found.not_utf8:
+        names = ", ".join(map(repr, found.not_utf8))
         note(f"left out of the job's environment (not valid UTF-8): {names}")
-    return {"inherit_env": sound}
+    return {"inherit_env": found.variables}
 
 
 def given_variable(text: str) -> tuple[str, str]:

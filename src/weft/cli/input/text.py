@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from weft.core.errors import Invalid
+from weft.core.text.texts import is_utf8
 
 
 class NotUtf8(Invalid):
@@ -22,8 +23,3 @@ def check_text(texts: Sequence[str]) -> None:
                 detail="Commands must be valid UTF-8 text.",
                 hint="Rename the file, or use a pattern or a symbolic link to it.",
             )
-
-
-def is_utf8(text: str) -> bool:
-    """Say whether text from the operating system was UTF-8 (PEP 383 marks what was not)."""
-    return not any("\udc80" <= character <= "\udcff" for character in text)

@@ -59,3 +59,8 @@ def wrong_attributes(
             if size > bytes_max:
                 return key, f"{size} bytes, at most {bytes_max}"
     return None
+
+
+def is_utf8(text: str) -> bool:
+    """Say whether text from the operating system was UTF-8 (PEP 383 marks what was not)."""
+    return not any("\udc80" <= character <= "\udcff" for character in text)

@@ -3,7 +3,7 @@
 import string
 from collections.abc import Sequence
 
-from weft.cli.input.text import is_utf8
+from weft.core.text.texts import is_utf8
 
 _PLAIN = frozenset((string.ascii_letters + string.digits + "/._-+,:=@").encode())
 _END = "_"

@@ -1,0 +1,227 @@
+"""A batch that grows as long as a program runs, found again by its name."""
+
+import asyncio
+import json
+from collections.abc import Coroutine, Iterable, Mapping, Sequence
+from concurrent.futures import CancelledError, Future
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from weft.client.api import Api, Document, ResultRow
+from weft.client.objects.ends import Ends
+from weft.client.submission.upload import cut_bunches
+from weft.core.errors import Conflict, InvalidDocument, NotFound
+from weft.core.ids import format_job_ref
+from weft.core.states import ENDED_WORDS, JobState
+
+COLLECT_S: Final = 0.01
+_CANCELS: Final = 8
+
+
+@dataclass(frozen=True, eq=False)
+class Submitted:
+    """One job. Wait for its futures, or add callbacks to them; a callback runs in the thread of
+    the event loop and must not wait.
+    """
+
+    ref: "Future[str]" = field(default_factory=Future)
+    """What others call it, such as `b4.j7`; an error if the server refuses it."""
+    claimed: "Future[None]" = field(default_factory=Future)
+    """A worker has taken it; not set if nobody heard of that before its end."""
+    end: "Future[ResultRow]" = field(default_factory=Future)
+    """How it ended: `state`, `reason`, `exit_code`, `signal`."""
+    also: "list[Submitted]" = field(default_factory=list)
+    """Others that wait for the same job."""
+
+    def __post_init__(self) -> None:
+        for future in (self.ref, self.claimed, self.end):
+            future.set_running_or_notify_cancel()  # `Future.cancel` would cancel no job
+
+    def on_claimed(self) -> None:
+        """Note that a worker has taken it, the first one."""
+        for each in (self, *self.also):
+            if not each.claimed.done():
+                each.claimed.set_result(None)
+
+    def fail(self, error: BaseException) -> None:
+        """Note that nothing will be heard of it."""
+        for future in (self.ref, self.end):
+            if not future.done():
+                future.set_exception(error)
+
+
+class GrowingBatch:
+    """Everything here runs in one event loop."""
+
+    def __init__(self, api: Api, name: str, environment: Document) -> None:
+        self._api = api
+        self._name = name
+        self._environment = environment
+        self._id: int | None = None
+        self._finding = asyncio.Lock()
+        self.live: set[Submitted] = set()
+        """Those whose ends are not known."""
+        self._collected: list[tuple[Document, Submitted]] = []
+        self._unanswered = 0
+        self._ends: dict[int, Ends[Submitted]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def submit(self, job: Document, submitted: Submitted) -> None:
+        """Send a job with all that are submitted within a moment."""
+        self.live.add(submitted)
+        if not self._collected:
+            asyncio.get_running_loop().call_later(COLLECT_S, self._send_collected)
+        self._collected.append((job, submitted))
+
+    def attach(self, batch_id: int, job_id: int, submitted: Submitted) -> None:
+        """Follow a job, which may have ended."""
+        self.live.add(submitted)
+        self._start(self._attach(batch_id, job_id, submitted))
+
+    async def refs_by_name(self) -> Mapping[str, str]:
+        """Return the newest job of each name."""
+        batch_id = await self._find()
+        jobs = self._api.list_jobs(batch_id)
+        return {
+            job["name"]: format_job_ref(batch_id, job["job_id"])
+            async for job in jobs
+            if job["name"]
+        }
+
+    async def cancel(self, jobs: Sequence[tuple[int, int]]) -> None:
+        """Cancel jobs, some at a time; those that have ended stay as they are."""
+        free = asyncio.Semaphore(_CANCELS)
+
+        async def cancel_one(batch_id: int, job_id: int) -> None:
+            async with free:
+                with suppress(NotFound, Conflict):
+                    await self._api.cancel_job(batch_id, job_id)
+
+        await asyncio.gather(*(cancel_one(*job) for job in jobs))
+
+    async def cancel_all(self) -> None:
+        """Cancel the batch, and what has not been sent."""
+        self._fail([submitted for _, submitted in self._collected], CancelledError())
+        if self._id is not None:
+            await self._api.cancel_batch(self._id)
+
+    async def why(self, job: tuple[int, int] | None) -> str | None:
+        """Return the first cause."""
+        if job is None and self._id is None:
+            return None
+        found = await (self._api.why_job(*job) if job else self._api.why_group(self._id or 0))
+        return next((str(cause["text"]) for cause in found["causes"]), None)
+
+    async def close(self) -> None:
+        """Follow nothing more."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._api.close()
+
+    async def _find(self) -> int:
+        """Return the newest batch of this name, or make it if there is none that takes jobs."""
+        async with self._finding:
+            if self._id is None:
+                mine = f"user = {json.dumps((await self._api.whoami())['user'])}"
+                page = self._api.list_batches(mine, name=self._name, page_rows=1)
+                newest = next(iter(await page.next_page()), None)
+                if newest is None or newest["cancelled"]:
+                    # The same key: of two processes that ask at once both get one batch.
+                    key = f"{self._name}.{newest['id'] if newest else 0}"
+                    newest = await self._api.create_batch({"name": self._name}, key=key)
+                self._id = int(newest["id"])
+        return self._id
+
+    async def _follow(self, batch_id: int) -> Ends[Submitted]:
+        ends = self._ends.get(batch_id)
+        if ends is None:
+            ends = self._ends[batch_id] = Ends(
+                self._api, on_end=self._end, is_sending=lambda: self._unanswered > 0
+            )
+            for loop in ends.loops(batch_id):
+                self._start(loop)
+        await ends.is_followed.wait()  # so that no event is missed
+        return ends
+
+    def _send_collected(self) -> None:
+        collected, self._collected = self._collected, []
+        self._start(self._send([one for one in collected if not one[1].end.done()]))
+
+    async def _send(self, collected: Sequence[tuple[Document, Submitted]]) -> None:
+        batch_id = await self._find()
+        ends = await self._follow(batch_id)
+        for bunch in cut_bunches(job for job, _ in collected):
+            sent = collected[bunch.first - 1 : bunch.first - 1 + bunch.n_jobs]
+            self._unanswered += 1
+            document = {"jobs": bunch.jobs, **self._environment}
+            try:
+                answer = await self._api.create_update(batch_id, document)
+            except InvalidDocument as error:
+                await self._send(self._accepted(sent, error))
+                continue
+            except Conflict as error:  # the batch was cancelled, or it is full
+                self._fail([submitted for _, submitted in sent], error)
+                continue
+            finally:
+                self._unanswered -= 1
+            numbered = dict(enumerate((submitted for _, submitted in sent), answer["first_job"]))
+            for job_id, submitted in numbered.items():
+                submitted.ref.set_result(format_job_ref(batch_id, job_id))
+            ends.add(numbered)
+
+    def _accepted(
+        self, sent: Sequence[tuple[Document, Submitted]], error: InvalidDocument
+    ) -> Sequence[tuple[Document, Submitted]]:
+        """Fail those that the server refuses; return the others. If it names none, all fail."""
+        parts = [one.pointer.split("/") for one in error.errors]
+        is_named = parts and all(part[1] == "jobs" and part[2:] for part in parts)
+        wrong = {int(part[2]) for part in parts} if is_named else range(len(sent))
+        self._fail([sent[index][1] for index in wrong], error)
+        return [one for index, one in enumerate(sent) if index not in wrong]
+
+    async def _attach(self, batch_id: int, job_id: int, submitted: Submitted) -> None:
+        try:
+            if batch_id not in self._ends:
+                await self._api.get_batch(batch_id)
+            ends = await self._follow(batch_id)
+            state = (await self._api.get_job(batch_id, job_id))["state"]
+        except NotFound as error:
+            self._fail([submitted], error)
+            return
+        submitted.ref.set_result(format_job_ref(batch_id, job_id))
+        known = ends.by_job.get(job_id)
+        if known is None:
+            ends.add({job_id: submitted})
+        else:
+            known.also.append(submitted)
+        if state == JobState.RUNNING.word:
+            submitted.on_claimed()
+        elif state in ENDED_WORDS:
+            ends.ask((job_id,))
+
+    def _end(self, submitted: Submitted, row: ResultRow) -> None:
+        for each in (submitted, *submitted.also):
+            self.live.discard(each)
+            each.end.set_result(row)
+
+    def _fail(self, all_submitted: Iterable[Submitted], error: BaseException) -> None:
+        for submitted in all_submitted:
+            self.live.discard(submitted)
+            submitted.fail(error)
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._on_task_done)
+
+    def _on_task_done(self, task: asyncio.Task[None]) -> None:
+        """Fail all if something cannot be sent or followed: the server is away for too long."""
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._ends.clear()
+            self._id = None
+            for other in self._tasks:
+                other.cancel()
+            self._fail(list(self.live), error)

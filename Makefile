@@ -6,7 +6,7 @@ BIN := .venv/bin
 JOBS ?= 2
 BENCHES := processes statemachine submit latency functions
 
-.PHONY: help setup demo demo-snow test test-quick coverage test-full test-faults test-engines fmt lint types arch audit bench pictures verify errors reference snapshot check clean
+.PHONY: help setup demo demo-snow test test-quick coverage test-full test-faults test-engines test-worlds fmt lint types arch audit bench pictures verify errors reference snapshot check clean
 
 help: ## list these commands
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name text; do printf '  %-12s %s\n' "$$name" "$$text"; done
@@ -21,13 +21,13 @@ demo-snow: setup ## run a production line from a catalogue of scenes to announce
 	@$(BIN)/python examples/snow/snow_demo.py
 
 test: setup ## run the tests, except those marked heavy or fault
-	@tools/test_twice.sh -n $(JOBS) -m 'not heavy and not fault and not engine' $(ARGS)
+	@tools/test_twice.sh -n $(JOBS) -m 'not heavy and not fault and not engine and not world' $(ARGS)
 
 test-quick: setup ## run the fast tests of what the change touches, and one of each role, in a minute; BASE=main~3: since then
 	@$(BIN)/python tools/quick_tests.py $(if $(BASE),--base $(BASE)) $(ARGS)
 
 coverage: setup ## run the same tests and list the lines that none of them reached; a quarter slower
-	@$(BIN)/pytest -n $(JOBS) -m 'not heavy and not fault and not engine' --cov --cov-report=term:skip-covered $(ARGS)
+	@$(BIN)/pytest -n $(JOBS) -m 'not heavy and not fault and not engine and not world' --cov --cov-report=term:skip-covered $(ARGS)
 
 test-faults: setup ## kill real processes and audit the remaining state
 	@tools/test_twice.sh -n $(JOBS) --dist loadscope --timeout 300 -m fault \
@@ -36,6 +36,9 @@ test-faults: setup ## kill real processes and audit the remaining state
 test-engines: setup ## run jobs on real clusters and brokers, installed and started for it (root); ENGINE=kafka: on one
 	@tools/test_twice.sh -n 0 --no-empty-stage -m '$(if $(ENGINE),engine(name="$(ENGINE)"),engine)' \
 		$(shell grep -l mark.engine tests/*/test_*.py) $(ARGS)
+
+test-worlds: setup ## run tools of others on weft, installed for it; NAME=joblib: one
+	@tools/test_twice.sh -n 0 --no-empty-stage -m '$(if $(NAME),world(name="$(NAME)"),world)' $(shell grep -l mark.world tests/*/test_*.py) $(ARGS)
 
 test-full: test ## run every test, including the slow ones, also on Debian's PostgreSQL
 	@WEFT_TEST_RANDOM=1 JOBS=$(JOBS) tools/test_full.sh $(ARGS)

@@ -15,6 +15,8 @@ compile pyproject.toml --extra ssh --constraint requirements/dev.txt --output-fi
 compile pyproject.toml --extra plots --constraint requirements/dev.txt --output-file requirements/plots.txt
 # The kernel of notebooks, for the test of what they show.
 echo ipykernel | compile - --constraint requirements/dev.txt --output-file requirements/notebook.txt
+# scikit-learn, whose searches run on joblib's backend of ours.
+printf '%s\n' joblib scikit-learn | compile - --constraint requirements/dev.txt --output-file requirements/joblib.txt
 # The validator of RO-Crates, the last `rocrate` that has the context of RO-Crate 1.1, and the classes of OpenLineage's events.
 printf '%s\n' roc-validator 'rocrate==0.13.0' openlineage-python | compile - --output-file requirements/crate.txt
 echo uv | compile - --constraint requirements/dev.txt --output-file requirements/uv.txt

@@ -25,11 +25,11 @@ part() {
 }
 
 if [ -n "${WEFT_TEST_RANDOM-}" ]; then
-    part 'new examples' -n "${JOBS:-2}" -m 'not heavy and not fault and not engine' tests/core tests/properties "$@"
+    part 'new examples' -n "${JOBS:-2}" -m 'not heavy and not fault and not engine and not world' tests/core tests/properties "$@"
 fi
 read -r -a heavy <<<"${WEFT_FULL_HEAVY-}"
 part 'tests that take minutes' -n "${JOBS:-2}" --dist loadfile --no-loadscope-reorder \
-    -m 'heavy and not fault and not engine' --timeout 1800 ${heavy[@]+"${heavy[@]}"} "$@"
+    -m 'heavy and not fault and not engine and not world' --timeout 1800 ${heavy[@]+"${heavy[@]}"} "$@"
 if [ -n "${WEFT_FULL_FAULTS-test}" ]; then
     part 'faults' -n "${JOBS:-2}" --dist loadscope -m fault -k "${WEFT_FULL_FAULTS-test}" --timeout 300 \
         tests/faults $(grep -l mark.fault tests/*/test_*.py) "$@"
@@ -40,7 +40,7 @@ if [ -n "${WEFT_FULL_BROKERS-test}" ]; then
 fi
 if bin=$(tools/debian_postgresql.sh 2>"$log"); then
     export WEFT_TEST_POSTGRES_BIN="$bin"
-    part "$("$bin/postgres" -V)" -n "${JOBS:-2}" -m 'not heavy and not fault and not engine' --timeout 300 \
+    part "$("$bin/postgres" -V)" -n "${JOBS:-2}" -m 'not heavy and not fault and not engine and not world' --timeout 300 \
         "${on_a_database[@]}" "${brings_its_own[@]}" "$@"
 else
     failed=1

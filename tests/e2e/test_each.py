@@ -140,29 +140,38 @@ def test_an_output_that_cannot_be_written_is_told_and_cancels_the_rest(weft: Wef
     assert batch["cancelled"]
 
 
-def test_resume_runs_only_what_did_not_succeed(weft: Weft, tmp_path: Path) -> None:
+def test_resume_runs_what_did_not_succeed_and_gives_the_output_of_all(
+    weft: Weft, tmp_path: Path
+) -> None:
     command = (
         f"echo {{}} >> {tmp_path}/ran; echo out {{}}; test -e {tmp_path}/fixed || test {{}} != b"
     )
-    first = weft.run("each", "--name", "r", "--", "sh", "-c", command, stdin=b"a\nb\nc\n")
+    words = ("--joblog", str(tmp_path / "log"), "--", "sh", "-c", command)
+    first = weft.run("each", "--name", "r", *words, stdin=b"a\nb\na\n")
     (tmp_path / "fixed").touch()
-    more = b"a\nb\nc\nnew\n"
-    second = weft.run("each", "--resume", "r", "--", "sh", "-c", command, stdin=more)
-    third = weft.run("each", "--resume", "r", "--", "sh", "-c", command, stdin=more)
+    more = b"a\nb\na\nnew\na\n"
+    second = weft.run("each", "--resume", "r", *words, stdin=more)
+    log = (tmp_path / "log").read_text()
+    third = weft.run(
+        "each", "--resume", "r", "--results", str(tmp_path / "all"), *words, stdin=more
+    )
+    other = weft.run("each", "--resume", "r", "--only-new", "--", "echo", stdin=more)
+
+    logs = weft.run("logs", "r", "--plain")
 
     assert first.returncode == 1
-    assert (second.returncode, second.stdout) == (0, b"out b\nout new\n")
-    assert (third.returncode, third.stdout) == (0, b"")
-    assert b"all 4 lines succeeded before" in third.stderr
-    assert sorted((tmp_path / "ran").read_text().split()) == ["a", "b", "b", "c", "new"]
-
-
-def test_resume_counts_equal_lines(weft: Weft, tmp_path: Path) -> None:
-    command = f"echo {{}} >> {tmp_path}/ran"
-    weft.run("each", "--name", "twice", "--", "sh", "-c", command, stdin=b"a\na\n")
-    weft.run("each", "--resume", "twice", "--", "sh", "-c", command, stdin=b"a\na\na\n")
-
-    assert (tmp_path / "ran").read_text().split() == ["a"] * 3
+    whole = b"out a\nout b\nout a\nout new\nout a\n"
+    assert (second.returncode, second.stdout) == (0, whole), second.stderr
+    assert b"2 had succeeded before, 2 printed again" in second.stderr
+    assert [line.split("\t")[0] for line in log.splitlines()] == ["Seq", *"12345"]
+    assert (third.returncode, third.stdout) == (0, whole)
+    assert b"all 5 lines succeeded before, 5 printed again" in third.stderr
+    assert b"the command was" not in third.stderr
+    assert (logs.returncode, logs.stdout) == (0, whole), logs.stderr
+    assert (tmp_path / "all/1/new/stdout").read_text() == "out new\n"
+    assert (other.returncode, other.stdout) == (0, b"")
+    assert b"the command was `sh -c " in other.stderr
+    assert sorted((tmp_path / "ran").read_text().split()) == ["a", "a", "a", "b", "b", "new"]
 
 
 def test_resume_of_what_never_was_is_refused(weft: Weft) -> None:
@@ -193,7 +202,7 @@ def test_interrupt_cancels_and_says_how_to_go_on(weft: Weft, tmp_path: Path) -> 
     given = b"".join(b"%d\n" % n for n in range(1, 30))
     done = weft.run("each", "--resume", "i", "--", "sh", "-c", script, stdin=given)
     assert done.returncode == 0
-    assert done.stdout.split() == [b"%d" % n for n in range(3, 30)]
+    assert done.stdout.split() == [b"%d" % n for n in range(1, 30)]
 
 
 def test_at_most_so_many_run_at_once(weft: Weft, tmp_path: Path) -> None:

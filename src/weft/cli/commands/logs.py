@@ -19,12 +19,13 @@ from weft.cli.terminal.log_output import LogOutput
 from weft.cli.terminal.many_logs import FAILED, ManyLogs, Wanted, output_document
 from weft.cli.terminal.raw_output import STDERR, STDOUT
 from weft.cli.terminal.report import note
+from weft.cli.terminal.runs import earlier_runs
 from weft.cli.terminal.screen import print_json
 from weft.cli.terminal.system_lines import system_entries, system_line
 from weft.client.api import Api, LogEvent, Stream
 from weft.core.ends.end_words import explain_end
 from weft.core.errors import AttemptNotFound, Invalid, OutputElsewhere
-from weft.core.ids import format_job_ref
+from weft.core.ids import BatchId, format_job_ref
 from weft.core.states import ENDED_WORDS
 
 
@@ -45,6 +46,7 @@ def logs(
     find: str | None = None,
     stream: Stream = "both",
     attempt: int | None = None,
+    plain: Annotated[bool, Parameter(negative="")] = False,
     system: Annotated[bool, Parameter(negative="")] = False,
     shared: Shared = SHARED,
 ) -> int:
@@ -57,6 +59,7 @@ def logs(
         weft logs b12.j7 --follow
         weft logs b12/stage1 -f --grep "loss|error"
         weft logs b12 --find "disk is full"
+        weft logs squares --plain >all
 
     Args:
         target: A job `b12.j7`, a batch `b12` or a group `b12/stage1`.
@@ -69,31 +72,46 @@ def logs(
         find: Print only lines that have this text; of many jobs the server finds them.
         stream: Print only this stream.
         attempt: Print the output of this attempt instead of the last.
+        plain: Print only the outputs, in order; of a resumed `weft each` those of all its runs.
         system: Print what driver, workers and people recorded of the job instead of its
             output, the oldest first.
         shared: Options of every command.
     """
     which = parse_target(target)
+    runs = asyncio.run(_earlier(shared, which)) if plain and not follow else ()
     wanted = Wanted(
         batch_id=which.batch_id, group=which.group, states=FAILED if failed else (), q=q,
-        stream=stream, grep=_chosen(grep, find), as_json=shared.json,
+        stream=stream, grep=_chosen(grep, find), as_json=shared.json, plain=plain, runs=runs,
     )  # fmt: skip
     if system:
-        chooses = bool(follow or failed or q or wanted.grep or stream != "both")
-        return asyncio.run(_recorded(shared, which, attempt, chooses=chooses))
+        chooses = follow or failed or q or wanted.grep or stream != "both"
+        return asyncio.run(_recorded(shared, which, attempt, chooses=bool(chooses)))
     if which.job_id is not None:
         if failed or q is not None:
             _refuse_choice(target, which.batch_id)
         return asyncio.run(_logs(shared, wanted, which.job_id, follow=follow, attempt=attempt))
     if attempt is not None:
-        raise OneJobOnly(
-            f"{target} is not a job",
-            detail="`--attempt` is for one job only.",
-            hint=f"`weft jobs {target}` lists its jobs.",
-        )
-    if find is not None and not follow:
+        _refuse_attempt(target)
+    if find is not None and not (follow or plain or runs):
         return asyncio.run(_found(shared, wanted, find))
     return asyncio.run(_logs_of_many(shared, wanted, follow=follow))
+
+
+async def _earlier(shared: Shared, target: Target) -> tuple[BatchId, ...]:
+    """Return the runs of `weft each` that a batch goes on with, oldest first."""
+    if target.job_id is not None or target.group is not None:
+        return ()
+    async with shared.client() as client:
+        found = await earlier_runs(client, await client.get_batch(target.batch_id))
+    return tuple(BatchId(batch["id"]) for batch in found)
+
+
+def _refuse_attempt(target: str) -> NoReturn:
+    raise OneJobOnly(
+        f"{target} is not a job",
+        detail="`--attempt` is for one job only.",
+        hint=f"`weft jobs {target}` lists its jobs.",
+    )
 
 
 def _refuse_choice(target: str, batch_id: int) -> NoReturn:

@@ -54,6 +54,15 @@ class JobLines:
             self._output.write(descriptor, b"".join(prefix + line + b"\n" for line in shown))
 
 
+class PlainOutput(JobLines):
+    """Writes every byte as it comes, and nothing beside."""
+
+    def write(self, descriptor: int, data: bytes) -> None:
+        """Write the next piece of a stream. Raise what `write_all` raises."""
+        self.n_bytes += len(data)
+        self._output.write(descriptor, data)
+
+
 def _last_seen(line: bytes) -> bytes:
     """Return what a terminal shows of a line in the end, without colours for the next one."""
     seen = line.rstrip(b"\r").rpartition(b"\r")[2]

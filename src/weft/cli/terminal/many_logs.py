@@ -8,9 +8,10 @@ from typing import Any
 
 from weft.cli.terminal.cut_output import once, say_cut, say_left_out
 from weft.cli.terminal.grep import Grep
-from weft.cli.terminal.job_lines import JobLines
+from weft.cli.terminal.job_lines import JobLines, PlainOutput
 from weft.cli.terminal.raw_output import STDERR, STDOUT
 from weft.cli.terminal.report import note, print_error
+from weft.cli.terminal.runs import whole_run
 from weft.cli.terminal.screen import JsonItems
 from weft.client.api import Api, Stream
 from weft.core.ends.end_words import explain_end
@@ -39,6 +40,10 @@ class Wanted:
     stream: Stream
     grep: Grep | None
     as_json: bool
+    runs: tuple[BatchId, ...] = ()
+    """Runs of `weft each` that the batch goes on with, the oldest first."""
+    plain: bool = False
+    """Print nothing but the output."""
 
 
 class ManyLogs:
@@ -96,10 +101,19 @@ class ManyLogs:
                 yield job
         self._warnings = found.warnings
 
+    async def _whole_run(self) -> AsyncIterator[Mapping[str, Any]]:
+        batches = (*self._wanted.runs, self._wanted.batch_id)
+        lists = [self._client.list_jobs(batch_id, self._wanted.q) for batch_id in batches]
+        for job in whole_run([[job async for job in one] for one in lists]):
+            if job["state"] in (self._wanted.states or [job["state"]]):
+                yield job
+
     async def _rest(self, *, follows: bool) -> int:
         """Print the output of the jobs that were not begun; say which there is none of."""
         n_followed = len(self._begun)
-        async for job in self._jobs(self._wanted.states):
+        async for job in (
+            self._whole_run() if self._wanted.runs else self._jobs(self._wanted.states)
+        ):
             self._n_jobs += 1
             if not job.get("attempt"):
                 self._n_waiting += 1
@@ -172,7 +186,9 @@ class ManyLogs:
             self._items.print([found])
 
     def _lines(self, job: Mapping[str, Any]) -> JobLines:
-        ref = format_job_ref(job["batch_id"], job["job_id"])
+        if self._wanted.plain and self._wanted.grep is None:
+            return PlainOutput("", 0)
+        ref = "" if self._wanted.plain else format_job_ref(job["batch_id"], job["job_id"])
         return JobLines(ref, job["job_id"], grep=self._wanted.grep)
 
     def _say_silence(

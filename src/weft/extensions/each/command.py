@@ -25,6 +25,7 @@ from weft.cli.terminal.interrupts import INTERRUPTED, Interrupts
 from weft.cli.terminal.progress import ProgressLine
 from weft.cli.terminal.raw_output import STDERR, STDOUT, OutputFailed, write_all
 from weft.cli.terminal.report import note
+from weft.cli.terminal.runs import ATTRIBUTE
 from weft.cli.terminal.shell_words import shell_hint
 from weft.cli.terminal.waits import Document, waits_told
 from weft.client.api import WAIT_PATIENCE_S, Api
@@ -39,7 +40,7 @@ from weft.extensions.each.parts.lines import GivenItems, LineReader
 from weft.extensions.each.parts.options import NO_EACH_OPTIONS, EachOptions
 from weft.extensions.each.parts.print import Printer
 from weft.extensions.each.parts.records import Records
-from weft.extensions.each.parts.resume import ATTRIBUTE, find_earlier
+from weft.extensions.each.parts.resume import find_earlier
 from weft.extensions.each.parts.slots import Slots
 from weft.extensions.each.parts.summary import EndedRun, print_summary, print_summary_as_json
 from weft.extensions.each.rules.job_limit import JobLimit
@@ -180,7 +181,7 @@ class _Each:
             keeps_details=self._records is not None,
         )
         if earlier is not None:
-            feed.done_before = earlier.succeeded
+            feed.earlier, feed.only_new = earlier, self._how.only_new
         return feed
 
     async def _n_at_once(self, client: Api, *, has_slots: bool) -> int:
@@ -295,7 +296,7 @@ async def _both(feed: JobFeed, printer: Printer, ledger: Ledger) -> None:
             changed = asyncio.ensure_future(ledger.changed.wait())
             await asyncio.wait({changed, feeding}, return_when=asyncio.FIRST_COMPLETED)
             changed.cancel()
-        if feed.batch_id is not None:
+        if feed.batch_id is not None or ledger.earlier:
             printing = asyncio.ensure_future(printer.run(feed.batch_id))
             await asyncio.wait({printing, feeding}, return_when=asyncio.FIRST_COMPLETED)
             if feeding.done() and isinstance(feeding.exception(), Conflict):

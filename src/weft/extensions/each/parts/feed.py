@@ -3,7 +3,6 @@
 import asyncio
 import hashlib
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import monotonic
@@ -16,10 +15,11 @@ from weft.client.api import WAIT_PATIENCE_S, Api
 from weft.client.http.session import telling_over_quota
 from weft.core.errors import InvalidDocument, QuotaExceeded
 from weft.extensions.each.parts.any_bytes import portable
-from weft.extensions.each.parts.ledger import Ledger
+from weft.extensions.each.parts.ledger import EarlierOutput, Ledger
 from weft.extensions.each.parts.lines import GivenItems, Item, LineReader
 from weft.extensions.each.parts.packing import Pack, Packer
 from weft.extensions.each.parts.records import Submitted
+from weft.extensions.each.parts.resume import EarlierRuns
 from weft.extensions.each.rules.input_lines import CommandTemplate
 from weft.extensions.each.rules.input_words import WordTemplate
 
@@ -66,8 +66,10 @@ class JobFeed:
     """Called with the command of each job that was submitted."""
     keeps_details: bool = False
     """Whether the ledger needs commands and values."""
-    done_before: Counter[str] = field(default_factory=Counter)
-    """Names of jobs that need not run again, and the number of each."""
+    earlier: EarlierRuns = field(default_factory=EarlierRuns)
+    """Jobs that need not run again."""
+    only_new: bool = False
+    """Whether their output is left out."""
     batch_id: int | None = None
     _is_over: bool = False
     """Whether nothing more may become a job."""
@@ -111,21 +113,30 @@ class JobFeed:
         return 1 if self.delay_s else min(PIECE_JOBS, self.ledger.n_free)
 
     async def _submit_packs(self, packs: Iterable[Pack]) -> None:
-        jobs: list[FeedJob] = []
+        jobs: list[FeedJob | EarlierOutput] = []
         for pack in packs:
             if (job := self._job(pack)) is not None:
                 jobs.append(job)
             if pack.stops:
                 self._is_over = True
                 break
-        if not jobs:
-            return
-        if self.delay_s and self.ledger.n_submitted:
+        if self.delay_s and self.ledger.n_submitted and jobs:
             await asyncio.sleep(self.delay_s)
-        await self._submit(jobs)
+        refused = await self._submit([one for one in jobs if isinstance(one, FeedJob)])
+        number = self.ledger.n_submitted - sum(isinstance(one, FeedJob) for one in jobs)
+        number += len(refused)
+        for one in jobs:
+            if isinstance(one, EarlierOutput):
+                self.ledger.earlier.append(one._replace(followed_by=number + 1))
+            elif one.number not in refused:
+                number += 1
+        self.ledger.changed.set()
 
-    async def _submit(self, jobs: list[FeedJob]) -> None:
-        """Submit these jobs. A line that the server refuses fails; the others run."""
+    async def _submit(self, jobs: list[FeedJob]) -> set[int]:
+        """Submit these jobs. A line that the server refuses fails; the others run. Return the
+        numbers of refused lines.
+        """
+        numbers: set[int] = set()
         while jobs:
             try:
                 with telling_over_quota():
@@ -143,6 +154,7 @@ class JobFeed:
                     raise  # the error concerns the whole request
                 for index, why in refused.items():
                     job = jobs[index]
+                    numbers.add(job.number)
                     self.ledger.note_unsubmitted(f"line {job.number}: {job.shown}", why)
                 if self.ledger.slots is not None:
                     self.ledger.slots.give_back(jobs[index].slot for index in refused)
@@ -154,7 +166,8 @@ class JobFeed:
                 if self.on_submit is not None:
                     for job in jobs:
                         self.on_submit(job.submitted.command)
-                return
+                break
+        return numbers
 
     async def _wait_for_room(self, error: QuotaExceeded) -> None:
         """Wait a little before the next try, as long as the quota may get room: while jobs of this
@@ -187,21 +200,26 @@ class JobFeed:
         if self._creation is not None:
             await asyncio.wait([self._creation], timeout=SETTLE_S)
 
-    def _job(self, pack: Pack) -> FeedJob | None:
-        """Return the job of a line or of several; `None` if it need not run."""
+    def _job(self, pack: Pack) -> FeedJob | EarlierOutput | None:
+        """Return the job of a line or of several, or what it has left; `None`: neither."""
         shown = one_line(shown_text(pack.line), width=SHOWN_CHARS)
         if pack.wrong is not None:
             self.ledger.note_unsubmitted(f"line {pack.number}: {shown}", pack.wrong)
             return None
         name = name_of(pack.line)
-        if self.done_before[name] > 0:
-            self.done_before[name] -= 1
+        if (done := self.earlier.take(name)) is not None:
+            command = self.template.render(pack.values, pack.number, 1)
+            if not self.template.has_slot:
+                self.earlier.note_other_command(name, portable(command))
             self.ledger.n_skipped += 1
-            return None
+            submitted = Submitted(command, pack.values, pack.number)
+            return None if self.only_new else EarlierOutput(*done, shown, submitted)
         slot = 1 if self.ledger.slots is None else self.ledger.slots.take()
         command = self.template.render(pack.values, pack.number, slot)
         document = {"command": portable(command), "name": name, **self.job_fields}
-        return FeedJob(pack.number, shown, document, Submitted(command, pack.values), slot)
+        return FeedJob(
+            pack.number, shown, document, Submitted(command, pack.values, pack.number), slot
+        )
 
 
 def shown_text(line: str) -> str:

@@ -1,10 +1,10 @@
 """The jobs of `weft each` whose results have not been printed yet."""
 
 import asyncio
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from weft.cli.terminal.exit_code import FAILED, NO_PROGRAM
 from weft.core.ends.end_words import explain_end
@@ -30,6 +30,17 @@ class Failure:
     why: str
 
 
+class EarlierOutput(NamedTuple):
+    """The output of an earlier run for a line that does not run again."""
+
+    batch_id: int
+    job_id: int
+    line: str
+    submitted: Submitted
+    followed_by: int = 0
+    """The job of this run before whose output it is printed."""
+
+
 @dataclass
 class Ledger:
     """Jobs that were submitted, ended, printed. At most `WINDOW_JOBS` are between submission and
@@ -41,6 +52,11 @@ class Ledger:
     n_succeeded: int = 0
     n_failed: int = 0
     n_skipped: int = 0
+    """Lines that succeeded in earlier runs."""
+    n_reprinted: int = 0
+    """Those of them whose output is printed again."""
+    earlier: deque[EarlierOutput] = field(default_factory=deque)
+    """What such lines have left, and is not printed."""
     n_missing: int = 0
     """Outputs that the server cannot read."""
     missing: Mapping[str, Any] | None = None
@@ -85,7 +101,7 @@ class Ledger:
     @property
     def is_done(self) -> bool:
         """Say whether every line's result was printed."""
-        return self.is_input_done and self.n_printed == self.n_submitted
+        return self.is_input_done and self.n_printed == self.n_submitted and not self.earlier
 
     def note_submitted(
         self, lines: list[str], details: Sequence[Submitted] = (), slots: Sequence[int] = ()
@@ -139,13 +155,7 @@ class Ledger:
         self.ended.discard(job_id)
         self.n_printed += 1
         self.room.set()
-        if "problem" in job:
-            self.n_missing += 1
-            self.exit_code = max(self.exit_code, FAILED)
-            self.missing = self.missing or job["problem"]
-        if job.get("truncated"):
-            self.n_cut += 1
-            self.exit_code = max(self.exit_code, 0 if self.allows_cut else FAILED)
+        self.note_output(job)
         if job["state"] == "success":
             self.n_succeeded += 1
         elif job["state"] == "cancelled" and self.halted.is_set():
@@ -155,6 +165,30 @@ class Ledger:
             self._note_failure(failure, _exit_code_after(job) or self.failed_code)
         return line
 
+    def note_output(self, job: Mapping[str, Any]) -> None:
+        """Count an output that is lost or was cut."""
+        if "problem" in job:
+            self.n_missing += 1
+            self.exit_code = max(self.exit_code, FAILED)
+            self.missing = self.missing or job["problem"]
+        if job.get("truncated"):
+            self.n_cut += 1
+            self.exit_code = max(self.exit_code, 0 if self.allows_cut else FAILED)
+
+    def next_earlier(self, *, ordered: bool, count_max: int) -> dict[int, EarlierOutput]:
+        """Take neighbours of one batch that may be printed now, by their numbers."""
+        taken: dict[int, EarlierOutput] = {}
+        while self.earlier and len(taken) < count_max:
+            one = self.earlier[0]
+            if ordered and one.followed_by > self.n_printed + 1:
+                break
+            before = taken.get(one.job_id - 1)
+            if taken and (before is None or before.batch_id != one.batch_id):
+                break
+            taken[one.job_id] = self.earlier.popleft()
+        self.n_reprinted += len(taken)
+        return taken
+
     def next_run(self, *, ordered: bool, count_max: int) -> tuple[int, int] | None:
         """Return the first and the last of a run of ended jobs that may be printed now."""
         first = self.n_printed + 1 if ordered else min(self.ended, default=0)
@@ -162,6 +196,8 @@ class Ledger:
             return None
         last = first
         until = min(first + count_max - 1, self.n_submitted)
+        if ordered and self.earlier:
+            until = min(until, self.earlier[0].followed_by - 1)
         while last < until and last + 1 in self.ended:
             last += 1
         return first, last

@@ -99,7 +99,12 @@ class EachOptions:
     """Name of this run, for --resume."""
 
     resume: str | None = None
-    """Run only the lines that did not succeed in earlier runs of this name."""
+    """Run only the lines that did not succeed in earlier runs of this name, and print the output
+    of all.
+    """
+
+    only_new: Annotated[bool, Parameter(negative="")] = False
+    """With --resume, print and record only what runs now."""
 
 
 NO_EACH_OPTIONS = EachOptions()

@@ -4,6 +4,7 @@ outputs.
 
 import asyncio
 import sys
+from collections.abc import AsyncIterator
 from contextlib import aclosing
 from typing import Any
 
@@ -16,7 +17,7 @@ from weft.client.waiting import wait_beside
 from weft.core.states import ENDED_WORDS
 from weft.extensions.each.parts.halting import HaltWatch
 from weft.extensions.each.parts.ledger import Ledger
-from weft.extensions.each.parts.records import Records
+from weft.extensions.each.parts.records import Records, Submitted
 from weft.extensions.each.rules.halt import Halt
 
 FETCH_JOBS = 200
@@ -48,8 +49,12 @@ class Printer:
         self._watch = HaltWatch(client, ledger, halt, as_xargs=as_xargs)
         self._shares_terminal = sys.stdout.isatty()
 
-    async def run(self, batch_id: int) -> None:
-        """Print until the ledger is done."""
+    async def run(self, batch_id: int | None) -> None:
+        """Print until the ledger is done; without a batch, what earlier runs have left."""
+        if batch_id is None:
+            while await self._print_earlier():
+                pass
+            return
         opened = asyncio.Event()
         listener = asyncio.create_task(self._listen(batch_id, opened))
         try:
@@ -57,7 +62,8 @@ class Printer:
             await self._look(batch_id)
             while not self._ledger.is_done:
                 self._ledger.changed.clear()
-                if not await self._print_run(batch_id) and not self._ledger.is_done:
+                printed = await self._print_earlier() or await self._print_run(batch_id)
+                if not printed and not self._ledger.is_done:
                     await wait_beside(self._ledger.changed, listener)
         finally:
             listener.cancel()
@@ -79,18 +85,34 @@ class Printer:
         if run is None:
             self._draw()
             return False
-        jobs = await self._documents(batch_id, *run)
-        async with aclosing(self._client.outputs(batch_id, *run)) as rows:
-            async for row in rows:
-                line = self._ledger.note_printed(row)
-                if line is not None:
-                    self._record(row, jobs.get(row["job_id"]))
-                    self._print(batch_id, line, row)
-                    if row.get("truncated"):
-                        self._progress.hide()
-                        say_cut(batch_id, row["job_id"])
+        async for row, job in self._outputs(batch_id, *run):
+            line = self._ledger.note_printed(row)
+            if line is not None:
+                submitted = self._ledger.details.pop(row["job_id"], None)
+                self._print(batch_id, line, submitted, row, job)
         self._draw()
         return True
+
+    async def _print_earlier(self) -> bool:
+        """Print some of what earlier runs have left; return whether there was any."""
+        taken = self._ledger.next_earlier(ordered=self._ordered, count_max=FETCH_JOBS)
+        if not taken:
+            return False
+        batch_id = next(iter(taken.values())).batch_id
+        async for row, job in self._outputs(batch_id, min(taken), max(taken)):
+            self._ledger.note_output(row)
+            one = taken[row["job_id"]]
+            self._print(batch_id, one.line, one.submitted, row, job)
+        return True
+
+    async def _outputs(
+        self, batch_id: int, first: int, last: int
+    ) -> AsyncIterator[tuple[dict[str, Any], Document | None]]:
+        """Yield the outputs of these jobs, and their documents if they are recorded."""
+        jobs = await self._documents(batch_id, first, last)
+        async with aclosing(self._client.outputs(batch_id, first, last)) as rows:
+            async for row in rows:
+                yield row, jobs.get(row["job_id"])
 
     async def _documents(self, batch_id: int, first: int, last: int) -> dict[int, Document]:
         """Return the documents of these jobs, if they are recorded."""
@@ -99,12 +121,23 @@ class Printer:
         query = f"job_id >= {first} and job_id <= {last}"
         return {job["job_id"]: job async for job in self._client.list_jobs(batch_id, query)}
 
-    def _record(self, row: dict[str, Any], job: Document | None) -> None:
-        submitted = self._ledger.details.pop(row["job_id"], None)
+    def _print(
+        self,
+        batch_id: int,
+        line: str,
+        submitted: Submitted | None,
+        row: dict[str, Any],
+        job: Document | None,
+    ) -> None:
+        """Record and print one output; say if it was cut."""
         if self._records is not None and submitted is not None:
             self._records.add(submitted, row, job)
+        self._write_output(batch_id, line, row)
+        if row.get("truncated"):
+            self._progress.hide()
+            say_cut(batch_id, row["job_id"])
 
-    def _print(self, batch_id: int, line: str, row: dict[str, Any]) -> None:
+    def _write_output(self, batch_id: int, line: str, row: dict[str, Any]) -> None:
         if self._as_json:
             texts = {name: row[name].decode("utf-8", "replace") for name in ("stdout", "stderr")}
             document = {"line": line, "batch_id": batch_id, **row, **texts}

@@ -28,6 +28,8 @@ class Submitted:
 
     command: Sequence[str]
     values: Sequence[str]
+    number: int
+    """Its place in the input."""
 
 
 class Records:
@@ -60,7 +62,7 @@ class Records:
             for name, data in (
                 ("stdout", row["stdout"]),
                 ("stderr", row["stderr"]),
-                ("seq", str(row["job_id"]).encode()),
+                ("seq", str(submitted.number).encode()),
             ):
                 _write(directory / name, data)
 
@@ -69,7 +71,7 @@ def _log_line(submitted: Submitted, row: Mapping[str, Any], job: Mapping[str, An
     started = job.get("started_at")
     signal = row.get("signal") or 0
     fields = (
-        row["job_id"],
+        submitted.number,
         ":",
         f"{datetime.fromisoformat(started).timestamp():.3f}" if started else "0.000",
         f"{(job.get('duration_ms') or 0) / 1000:10.3f}",

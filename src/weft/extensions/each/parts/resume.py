@@ -1,21 +1,18 @@
-"""`--resume`: leave out the lines that succeeded in earlier runs of the same name."""
+"""`--resume`: what lines that succeeded in earlier runs of the same name have left."""
 
-from collections import Counter
-from collections.abc import Mapping
+import shlex
+from collections import defaultdict, deque
+from collections.abc import Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from weft.cli.terminal.progress import ProgressLine
 from weft.cli.terminal.report import note
+from weft.cli.terminal.runs import find_runs
 from weft.client.api import Api
 from weft.core.errors import BadId, NotFound
 from weft.core.ids import format_batch_id, parse_batch_id
-
-ATTRIBUTE = "weft.each"
-"""Attribute of a batch of `weft each`: `new`, or `resumed` if it goes on with older ones of its
-name.
-"""
 
 
 class NothingToResume(NotFound):
@@ -26,11 +23,23 @@ class NothingToResume(NotFound):
 
 @dataclass(frozen=True)
 class EarlierRuns:
-    """The outcome of earlier runs."""
+    """The jobs that succeeded in earlier runs."""
 
-    name: str
-    succeeded: Counter[str]
-    """Names of jobs, and the number of each."""
+    name: str = ""
+    jobs: dict[str, deque[tuple[int, int]]] = field(default_factory=lambda: defaultdict(deque))
+    """Batch and number of each, by name."""
+    commands: dict[str, Sequence[str]] = field(default_factory=dict)
+    """What the first job of each batch ran, by name."""
+
+    def take(self, name: str) -> tuple[int, int] | None:
+        """Return the next job of this name, once."""
+        return self.jobs[name].popleft() if self.jobs.get(name) else None
+
+    def note_other_command(self, name: str, command: Sequence[str]) -> None:
+        """Say if the job of this name ran another command, as far as that is known."""
+        was = self.commands.pop(name, command)
+        if list(was) != list(command):
+            note(f"the command was `{shlex.join(was)}`; what succeeded with it does not run again")
 
 
 async def find_earlier(client: Api, text: str) -> EarlierRuns:
@@ -40,24 +49,23 @@ async def find_earlier(client: Api, text: str) -> EarlierRuns:
     twice.
     """
     batches = await _runs(client, text)
-    succeeded: Counter[str] = Counter()
-    for batch in batches:
+    earlier = EarlierRuns(str(batches[0]["name"]))
+    for batch in reversed(batches):
         await _wait_until_complete(client, batch)
+        first: Mapping[str, Any] | None = None
         async for job in client.list_jobs(batch["id"], states=["success"]):
-            succeeded[job["name"]] += 1
-    return EarlierRuns(str(batches[0]["name"]), succeeded)
+            first = first or job
+            earlier.jobs[job["name"]].append((batch["id"], job["job_id"]))
+        if first is not None:
+            spec = (await client.get_job(batch["id"], first["job_id"])).get("spec") or {}
+            if "command" in spec:
+                earlier.commands[first["name"]] = spec["command"]
+    return earlier
 
 
 async def _runs(client: Api, text: str) -> list[Mapping[str, Any]]:
     """Return the batches of the last new run and what resumed it, newest first."""
-    found: list[Mapping[str, Any]] = []
-    async for batch in client.list_batches(name=await _name(client, text)):
-        kind = (batch.get("attributes") or {}).get(ATTRIBUTE)
-        if kind is None:
-            continue
-        found.append(batch)
-        if kind == "new":
-            break
+    found = await find_runs(client, await _name(client, text))
     if not found:
         raise NothingToResume(
             f"no earlier run of `weft each` is named {text!r}",

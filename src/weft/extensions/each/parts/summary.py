@@ -48,7 +48,7 @@ def print_summary(ledger: Ledger, run: EndedRun) -> None:
     if run.batch_id is not None and (ledger.n_failed or run.interrupted or ledger.n_cancelled):
         word = "the rest" if run.interrupted or ledger.halted_by else "what failed"
         name = shlex.quote(run.name)
-        note(f"`weft each --resume {name} -- …` with the same input runs {word} again")
+        note(f"`weft each --resume {name} -- …` with its input runs {word} again and prints all")
 
 
 def print_summary_as_json(ledger: Ledger, run: EndedRun) -> None:
@@ -62,6 +62,7 @@ def print_summary_as_json(ledger: Ledger, run: EndedRun) -> None:
         "n_succeeded": ledger.n_succeeded,
         "n_failed": ledger.n_failed,
         "n_skipped": ledger.n_skipped,
+        "n_reprinted": ledger.n_reprinted,
         "n_cancelled": ledger.n_cancelled,
         "halted_by": ledger.halted_by,
         "n_missing": ledger.n_missing,
@@ -72,9 +73,10 @@ def print_summary_as_json(ledger: Ledger, run: EndedRun) -> None:
 
 
 def _counts(ledger: Ledger, run: EndedRun) -> str:
+    again = f", {ledger.n_reprinted:,} printed again" if ledger.n_reprinted else ""
     if run.batch_id is None and not ledger.n_failed:
         if ledger.n_skipped:
-            return f"nothing to do: all {ledger.n_skipped:,} lines succeeded before"
+            return f"nothing to do: all {ledger.n_skipped:,} lines succeeded before{again}"
         return "no input, nothing to do"
     parts = [f"{ledger.n_succeeded:,} succeeded"]
     if ledger.n_failed:
@@ -88,6 +90,6 @@ def _counts(ledger: Ledger, run: EndedRun) -> str:
     if unknown := ledger.n_submitted - ledger.n_printed:
         parts.append(f"{unknown:,} not printed, as they were cancelled or had not ended")
     if ledger.n_skipped:
-        parts.append(f"{ledger.n_skipped:,} had succeeded before")
+        parts.append(f"{ledger.n_skipped:,} had succeeded before{again}")
     batch = f" ({format_batch_id(run.batch_id)})" if run.batch_id is not None else ""
     return f"{', '.join(parts)} in {duration(run.seconds * 1000)}{batch}"

@@ -149,6 +149,9 @@ async def test_failed_tries_walk_the_path_and_the_last_one_gives_up(world: World
         ("not sent", "sink wekeo: it answered 503"), ("given up", "sink wekeo: it answered 503"),
     ]  # fmt: skip
     await put(world, batch, "error_checked")
+    await world.api.remove_setup(world.caller, "hrsi")
+    (kept,) = await world.api.list_messages(world.caller, "wekeo", after=0, limit=9)
+    assert kept["state"] == "failed"  # what was given up outlives its sink
     await world.api.redeliver_message(world.caller, "wekeo", one.delivery_id)
     (last,) = await due(world)
     await report(world, last, 200)

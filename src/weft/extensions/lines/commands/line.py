@@ -9,6 +9,7 @@ from cyclopts import App, Parameter
 
 from weft.cli.input.line_texts import with_texts
 from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.values import WrongOption
 from weft.cli.terminal.deliveries import DELIVERY, delivery_cells
 from weft.cli.terminal.production_lines import (
     SINK_HEADER,
@@ -198,23 +199,46 @@ def _row(one: Mapping[str, Any]) -> tuple[object, ...]:
 
 
 @app.command
-def redeliver(sink: str, message: int, /, *, shared: Shared = SHARED) -> int:
+def redeliver(
+    sink: str,
+    message: int | None = None,
+    /,
+    *,
+    failed: Annotated[bool, Parameter(negative="")] = False,
+    shared: Shared = SHARED,
+) -> int:
     """Send a message of a sink again now, also one that was given up. Only for
     operators.
 
         weft line redeliver wekeo 7
+        weft line redeliver wekeo --failed
 
     Args:
-        sink: Name of the sink.
+        sink: Name of the sink; also of one that is removed.
         message: Its number, as `weft line deliveries` shows it.
+        failed: All that were given up.
         shared: Options of every command.
     """
-    found = shared.ask(lambda client: client.redeliver_message(sink, message))
+    if (message is None) != failed:
+        raise WrongOption("which message?", hint="Write its number, or `--failed` for all.")
+    found: Any
+    if message is not None:
+        found = shared.ask(lambda client: client.redeliver_message(sink, message))
+        said = f"message {message} of sink {sink} is {found['state']}"
+    else:
+        found = asyncio.run(_redeliver_failed(sink, shared))
+        said = f"{len(found):,} messages of sink {sink} are sent again"
     if shared.json:
         print_json(found)
     else:
-        note(f"message {message} of sink {sink} is {found['state']}")
+        note(said)
     return 0
+
+
+async def _redeliver_failed(sink: str, shared: Shared) -> list[Mapping[str, Any]]:
+    async with shared.client() as client:
+        failed = [one async for one in client.list_messages(sink) if one["state"] == "failed"]
+        return [await client.redeliver_message(sink, one["delivery_id"]) for one in failed]
 
 
 @app.command

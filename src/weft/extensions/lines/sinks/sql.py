@@ -55,7 +55,7 @@ class SqlSink:
         fields = given if isinstance(given, Mapping) else {}
         fields = {**fields, DELIVERY: message.name, MESSAGE: given}
         if missing := [name for name in statement.names if name not in fields]:
-            return Answered(error=f"the message has no {missing[0]}", rejected=True)
+            return Answered(error=f"the message has no {missing[0]}")
         try:
             options, values = opened({"url": sink["url"]}, sink["sealed"], self._keys())
             at = parse_database_url(options["url"])

@@ -27,7 +27,7 @@ ITEM = {"key": "a", "state": "waiting", "reason": None, "found_at": "2027-04-13T
         ),
         (
             {"state": "refused", "reason": "env.A: there is no 'b'"}, {},
-            "is refused: env.A: there is no 'b'", "weft source replay scenes --since 2027-04-13",
+            "is refused: env.A: there is no 'b'", "weft source replay scenes a",
         ),
         ({}, {"paused_at": "x"}, "waits: its source is paused", "weft source resume scenes"),
         ({}, {"error": "quota"}, "may wait for its source, which says: quota", None),

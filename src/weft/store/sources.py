@@ -61,6 +61,15 @@ class Sources:
         `IdempotencyConflict` if it was used for another request.
         """
 
+    @calls(value, name="of_name", key="of_key", user_id=user_id)
+    async def replay_item(
+        self, caller: Caller, name: str, *, key: str, idempotency_key: str | None = None,
+        digest: bytes = b"",
+    ) -> bool:  # fmt: skip
+        """Let one item become a job once more; return whether it does. Raise as
+        `change_source`.
+        """
+
     @calls(value, name="of_name", series="of_series", user_id=user_id)
     async def rerun_series(
         self, caller: Caller, name: str, *, series: str, since: Decimal,

@@ -36,3 +36,6 @@ class SourceEdit(Struct, forbid_unknown_fields=True, omit_defaults=True):
             "2027-01-01T00:00:00Z",
         ),
     ] = UNSET
+    replay_item: Annotated[
+        str | UnsetType, says("The item of this key becomes a job once more.", "S2A_32TLR")
+    ] = UNSET

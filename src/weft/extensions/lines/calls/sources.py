@@ -26,6 +26,16 @@ async def change_source(
 ) -> Answer:
     """Pause, resume or replay a source, as its owner or an operator; return it."""
     refuse_others(caller, await services.store.get_source(caller, name))
+    if edit.replay_item is not UNSET:
+        again = await services.store.replay_item(
+            caller, name, key=edit.replay_item, idempotency_key=origin.key, digest=origin.digest
+        )
+        log.info("source.changed", source=name, user=caller.user_name, change="item replayed")
+        if not again:
+            raise InvalidDocument.of(
+                [FieldError("/replay_item", "no item of this key has had its turn")]
+            )
+        return await get_source(services, caller, name)
     await services.store.change_source(
         caller,
         name,

@@ -1,6 +1,8 @@
 """`weft source`: what production lines read, and the items that they found."""
 
 import re
+import shlex
+import sys
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from itertools import islice
@@ -10,8 +12,9 @@ from cyclopts import App, Parameter
 
 from weft.cli.commands.why import print_causes
 from weft.cli.input.options import SHARED, Shared
-from weft.cli.input.values import in_our_zone
+from weft.cli.input.values import WrongOption, in_our_zone
 from weft.cli.terminal.amounts import moment
+from weft.cli.terminal.confirm import NotConfirmed, ask
 from weft.cli.terminal.plain import cell
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json, print_table
@@ -130,7 +133,7 @@ def _causes(item: Document, source: Document) -> list[Document]:
     """Return why an item without a job has none, what is first to change first."""
     name = source["source"]
     if item["state"] in {"cancelled", "refused"}:
-        again = f"weft source replay {name} --since {item['found_at'][:10]}"
+        again = f"weft source replay {name} {shlex.quote(item['key'])}"
         return [{"text": f"is {item['state']}: {item['reason']}", "command": again}]
     causes: list[Document] = []
     if source["paused_at"] is not None:
@@ -211,19 +214,55 @@ def resume(source: str, /, *, shared: Shared = SHARED) -> int:
 
 
 @app.command
-def replay(source: str, /, *, since: datetime, shared: Shared = SHARED) -> int:
-    """Let what a source found since a date become jobs once more, and read it again.
+def replay(
+    source: str,
+    key: str | None = None,
+    /,
+    *,
+    since: datetime | None = None,
+    yes: Annotated[bool, Parameter(negative="")] = False,
+    shared: Shared = SHARED,
+) -> int:
+    """Let an item become a job once more; or all that a source found since a date, and read it
+    again. That is asked first, with the number of items.
 
+        weft source replay scenes S2A_32TLR
         weft source replay scenes --since 2027-01-01
 
     Args:
         source: Name of the source.
+        key: Key of the item.
         since: A date, or a date with a time; without a zone, that of this host.
+        yes: Do not ask.
         shared: Options of every command.
     """
+    if key is not None and since is None:
+        return _changed(source, shared, f"runs {key} again", replay_item=key)
+    if since is None or key is not None:
+        raise WrongOption("which items?", hint="Write the key of one, or `--since DATE`.")
     refused = f"--since {since.isoformat()} is no time on this host"
-    date = in_our_zone(since, refused).isoformat()
+    start = in_our_zone(since, refused)
+    date = start.isoformat()
+    if not yes and (code := _ask_to_replay(source, start, shared)):
+        return code
     return _changed(source, shared, f"begins again from {date}", replay_since=date)
+
+
+def _ask_to_replay(source: str, since: datetime, shared: Shared) -> int:
+    """Say how many items run again, and ask; return 0 if it is meant, else the exit code."""
+
+    async def count(client: Any) -> int:  # noqa: ANN401 (the client of any command)
+        n_items = 0
+        async for item in client.list_source_items(source):
+            if datetime.fromisoformat(item["found_at"]) < since:
+                break
+            n_items += item["state"] in {"job", "cancelled", "refused"}
+        return n_items
+
+    what = f"{shared.ask(count):,} items of source {source} become jobs once more"
+    if not sys.stdin.isatty():
+        raise NotConfirmed(what, detail="Standard input is not a terminal, so nobody can confirm.")
+    return ask(f"{what}. Go on?", otherwise="nothing runs again")
 
 
 def _changed(source: str, shared: Shared, what: str, **patch: Any) -> int:  # noqa: ANN401 (of several types)

@@ -15,7 +15,7 @@ from pathlib import Path
 import grimp
 
 ROOT = Path(__file__).parents[1]
-NOT_SLOW = "not slow and not heavy and not fault and not engine"
+NOT_SLOW = "not slow and not heavy and not fault and not engine and not world"
 ALL_SLOW = re.compile(r"^pytestmark = .*?\bmark\.(slow|heavy|fault|engine)\b", re.MULTILINE)
 SMOKE = (
     "tests/api/test_process.py", "tests/cli/test_app.py", "tests/client/test_builder.py",

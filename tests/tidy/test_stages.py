@@ -16,7 +16,7 @@ from _pytest.mark.expression import Expression
 from tidy.source_files import ROOT, relative, tracked_files, tree_of
 
 TESTS = ROOT / "tests"
-MARKS = {"heavy", "fault", "engine"}
+MARKS = {"heavy", "fault", "engine", "world"}
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Stage:
 
 def stages() -> Iterator[Stage]:
     """Return those of the Makefile, and of the script for what takes minutes."""
-    targets = ["make", "-n", "test", "test-faults", "test-engines"]
+    targets = ["make", "-n", "test", "test-faults", "test-engines", "test-worlds"]
     text = subprocess.check_output(targets, cwd=ROOT, text=True)
     text += (ROOT / "tools" / "test_full.sh").read_text()
     for line in text.replace("\\\n", " ").splitlines():

@@ -8,6 +8,7 @@ not pay for the rest. This file must not import anything at its top.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from weft.client.functions.executor import Executor
+    from weft.client.functions.progress import progress
     from weft.client.objects.job_keywords import JobKeywords
     from weft.client.sync import (
         Batch,
@@ -36,6 +37,7 @@ __all__ = [
     "JobTreeBuilder",
     "WeftError",
     "__version__",
+    "progress",
 ]
 __version__ = "0.1.0"
 
@@ -53,6 +55,7 @@ def __getattr__(name: str) -> object:
         "Blocked": "weft.core.ends.conditions",
         "WeftError": "weft.core.errors",
         "Executor": "weft.client.functions.executor",
+        "progress": "weft.client.functions.progress",
         "JobKeywords": "weft.client.objects.job_keywords",
     }
     return getattr(import_module(modules.get(name, "weft.client.sync")), name)

@@ -20,6 +20,7 @@ from weft.core.attempt_key import AttemptKey
 from weft.core.ends.conditions import Ask
 from weft.core.pictures import graph, timeline
 from weft.core.states import JobState, Phase, Reason
+from weft.ports.store import ProgressReport
 from weft.store import open_driver_store
 from weft.wire import answers, documents, schedules
 from weft.wire.answers.batches import JobStateWord, PhaseWord, ReasonWord
@@ -250,6 +251,8 @@ async def test_every_field_of_a_document_is_described(ask: Described) -> None:
 
 async def ask_attempts(ask: Described, worker: LiveWorker, key: AttemptKey) -> None:
     attempts = "/v1/batches/{b}/jobs/{j}/attempts"
+    said = ProgressReport(key.batch_id, key.job_id, key.attempt, 40.5, "epoch 4")
+    await worker.store.record_progress(worker.incarnation_id, [said])
     await ask("GET", attempts, b=key.batch_id, j=key.job_id)
     for neighbours in ("children", "parents"):
         path = f"/v1/batches/{{b}}/jobs/{{j}}/{neighbours}"

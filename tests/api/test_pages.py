@@ -14,6 +14,7 @@ from api.live import NO_TLS, LiveApi, LiveWorker
 from weft.api.html.assets import assets
 from weft.api.routes.rights import RIGHTS
 from weft.core.attempt_key import AttemptKey
+from weft.ports.store import ProgressReport
 from weft.wire.log_format import STDERR, STDOUT
 from weft.wire.usage_format import UsageSample
 
@@ -69,6 +70,8 @@ async def test_pages_show_a_batch_its_jobs_and_their_output(
     batch_id = await _submit(http, name="night run", jobs=jobs)
     good, bad = await worker.claim()
     await worker.start([good, bad])
+    said = ProgressReport(batch_id, good.job_id, good.attempt, 40.5, "<b>epoch")
+    await worker.store.record_progress(worker.incarnation_id, [said])
     worker.write(good, (STDOUT, b"\x1b[31mred\x1b[0m \x1b]0;title\x07done\n"), (STDERR, b"<b>\n"))
     await worker.end([good], output=(28, 4))
     await worker.end([bad], exit_code=3)
@@ -88,6 +91,7 @@ async def test_pages_show_a_batch_its_jobs_and_their_output(
     assert '<span class="a-f1">red</span> \ufffd]0;title\ufffddone\n</pre>' in job.text
     assert "&lt;b&gt;" in job.text
     assert "Attempts" in job.text
+    assert "<dd>40.5 %, <bdi>&lt;b&gt;epoch</bdi>, " in job.text
     proxy = {"name": "proxy", "command": ["true"], "service": {}}
     service = await _submit(http, name="services", jobs=[proxy])
     page = await browser.get(f"/ui/batches/{service}/jobs/1")

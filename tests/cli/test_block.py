@@ -1,4 +1,4 @@
-"""`weft block`: the file that it leaves, and when it refuses."""
+"""`weft block` and `weft progress`: the files that they leave, and when they refuse."""
 
 import json
 from pathlib import Path
@@ -43,10 +43,28 @@ def test_what_is_wrong_is_told_and_nothing_is_written(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_outside_of_a_job_it_says_so(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("told", "code", "content"),
+    [("40", 0, "40 epoch 4\n"), ("101", 2, ""), ("nan", 2, ""), ("snow", 2, "")],
+)
+def test_a_job_says_how_far_it_is(
+    told: str, code: int, content: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delenv("WEFT_BLOCK_FILE", raising=False)
+    file = tmp_path / "p"
+    file.touch()
+    monkeypatch.setenv("WEFT_JOB", "b1.j1")
+    monkeypatch.setenv("WEFT_PROGRESS", str(file))
 
-    assert run_command(["block", "--json"]) == 2
+    assert run_command(["progress", told, "epoch 4"]) == code
+    assert file.read_text() == content
+
+
+@pytest.mark.parametrize("command", [["block"], ["progress", "40"]])
+def test_outside_of_a_job_it_says_so(
+    command: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("WEFT_BLOCK_FILE", "WEFT_JOB"):
+        monkeypatch.delenv(name, raising=False)
+
+    assert run_command([*command, "--json"]) == 2
     assert json.loads(capsys.readouterr().err)["code"] == "CLI.NOT_IN_JOB"

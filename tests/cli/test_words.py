@@ -126,10 +126,12 @@ def test_status_of_a_job_says_what_it_asked_for(capsys: pytest.CaptureFixture[st
         "resources": {"cpu": 0.25, "gpu": 0, "memory": 64 << 20, "storage": 0, "rack": "12"},
         "spec": {"command": ["align", "{value}"], "env": {"WEFT_ARRAY_VALUE": "NA12878"},
                  "timeout_s": 90.0},
+        "progress": {"percent": 40.5, "text": "\x1b[2J4\n", "at": "2026-10-01T12:00:00Z"},
     }  # fmt: skip
     _print_job(job, None)
 
     shown = dict(line.split("\t") for line in capsys.readouterr().out.splitlines())
+    assert shown["Progress"].startswith("40.5 %, \ufffd[2J4⏎ (2026-10-01")
     assert shown.items() >= {
         ("Queue", "short"), ("Needs", "0.25 cpu, 64.0 MiB memory, rack=12"),
         ("Value", "NA12878"), ("Time limit", "1:30"),

@@ -14,7 +14,9 @@ PIPELINE = """
 name: pipeline
 jobs:
   - {name: sum, command: [sh, -c, "echo sum"], parents: [count a, count b], group: /merge}
-  - {name: count a, command: [sh, -c, "echo a; echo warn >&2"], group: /count}
+  - name: count a
+    command: [sh, -c, "echo a; echo warn >&2; echo 50 half > $WEFT_PROGRESS"]
+    group: /count
   - {name: count b, command: [sh, -c, "echo b"], group: /count}
 """
 
@@ -72,6 +74,7 @@ def test_tables_for_people(weft: Weft, tmp_path: Path) -> None:
 
     assert "3 succeeded" in status
     assert "count a" in job
+    assert "50 %, half (" in job
     assert "success" in job
     assert batch in weft.run("ls").stdout.decode()
     assert batch in top

@@ -912,7 +912,9 @@ CREATE TABLE weft.attempt_note (
     tenant_id integer NOT NULL,
     at timestamp with time zone NOT NULL,
     message text NOT NULL,
-    CONSTRAINT attempt_note_is_short CHECK (((length(message) >= 1) AND (length(message) <= 300)))
+    percent real,
+    CONSTRAINT attempt_note_is_progress CHECK ((((phase = 0) = (percent IS NOT NULL)) AND ((percent >= (0)::double precision) AND (percent <= (100)::double precision)))),
+    CONSTRAINT attempt_note_is_short CHECK (((length(message) <= 300) AND ((message <> ''::text) OR (phase = 0))))
 );
 ALTER TABLE weft.attempt_note OWNER TO postgres;
 

@@ -6,7 +6,7 @@ import pytest
 
 from store.world import World
 from weft.core.states import Phase, Reason
-from weft.ports.store import Claimed, EndReport, PhaseReport
+from weft.ports.store import Claimed, EndReport, PhaseReport, ProgressReport
 from weft.store.end_columns import end_columns
 from weft.testing.builders import end_report, job_rows
 
@@ -152,6 +152,40 @@ async def test_phase_of_a_live_attempt_is_recorded_for_its_owner_only(world: Wor
     assert await worker.store.record_phases(worker.id, reports) == ["ok", "stale"]
     assert await worker.store.record_phases(worker.id, []) == []
     assert (await world.api.get_job(world.caller, batch, 1))["phase"] == "collecting"
+
+
+async def test_progress_of_a_live_attempt_is_kept_with_it(world: World) -> None:
+    """The newest word of each attempt; of those of others, and what is no percentage, nothing."""
+    batch = await world.submit(job_rows(2, max_attempts=3, retry_on=[Reason.EXIT]))
+    worker, thief = await world.worker("w"), await world.worker("thief")
+    one, _ = await worker.claim()
+
+    def report(percent: float, text: str = "", attempt: int = 1) -> ProgressReport:
+        return ProgressReport(batch, one.job_id, attempt, percent, text)
+
+    async def shown() -> list[object]:
+        job = await world.api.get_job(world.caller, batch, one.job_id)
+        attempts = await world.api.list_attempts(world.caller, batch, one.job_id)
+        words = [entry.get("progress") for entry in (job, *attempts)]
+        return [word and (word["percent"], word["text"]) for word in words]
+
+    await thief.store.record_progress(thief.id, [report(1)])
+    for wrong in (-1, 101, float("nan"), float("inf")):
+        await worker.store.record_progress(worker.id, [report(wrong)])
+    await worker.store.record_progress(worker.id, [report(40, attempt=2)])
+    assert await shown() == [None, None]
+    await worker.store.record_progress(worker.id, [report(40.5, "x" * 1000)] * 2)
+    assert await shown() == [(40.5, "x" * 300)] * 2
+    await worker.store.record_progress(worker.id, [report(90)])
+    await worker.end(one, reason=Reason.EXIT, exit_code=1)
+    await worker.store.record_progress(worker.id, [report(100)])
+    assert await shown() == [(90, ""), (90, "")]
+    (again,) = await worker.claim()
+    assert (again.job_id, await shown()) == (one.job_id, [None, (90, ""), None])
+    await worker.store.record_progress(worker.id, [report(5, attempt=again.attempt)])
+    assert await shown() == [(5, ""), (90, ""), (5, "")]
+    history = await world.api.job_history(world.caller, batch, one.job_id)
+    assert [entry["to"] for entry in history if entry["message"] == "x"] == []
 
 
 async def test_start_is_dated_by_its_age_and_never_before_the_claim(world: World) -> None:

@@ -26,6 +26,7 @@ from weft.ports.store import (
     JobUser,
     KeptFile,
     PhaseReport,
+    ProgressReport,
     Registered,
     StartReport,
     StoredFileStore,
@@ -91,6 +92,8 @@ class FakeStore:
         """What attempts have left."""
         self.products: list[tuple[Any, Any]] = []
         """What they have made, and of what."""
+        self.progress: list[Sequence[ProgressReport]] = []
+        """How far attempts are, by calls."""
         self.secrets: dict[str, bytes] = {}
         """Encrypted, by name."""
         self.sign: Callable[[bytes], bytes] = partial(
@@ -163,6 +166,10 @@ class FakeStore:
     async def until_started(self, count: int) -> None:
         """Wait until `count` starts were reported."""
         await self._until(lambda: len(self.starts) >= count)
+
+    async def until_progress(self) -> None:
+        """Wait until an attempt has said how far it is."""
+        await self._until(lambda: bool(self.progress))
 
     async def _until(self, is_so: Callable[[], bool]) -> None:
         async with asyncio.timeout(WITHIN_S):
@@ -322,6 +329,14 @@ class FakeStore:
     ) -> Sequence[str]:
         del incarnation_id
         return ["ok" for _ in reports]
+
+    async def record_progress(
+        self, incarnation_id: int, reports: Sequence[ProgressReport]
+    ) -> None:
+        del incarnation_id
+        self._check()
+        self.progress.append([*reports])
+        self._changed.set()
 
     async def start_attempts(
         self, incarnation_id: int, reports: Sequence[StartReport]

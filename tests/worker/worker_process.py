@@ -25,6 +25,7 @@ from weft.worker.agent.fence import FenceTerms
 from weft.worker.agent.job_accounts import JobAccounts
 from weft.worker.agent.message_files import MESSAGES
 from weft.worker.agent.product_files import PRODUCTS
+from weft.worker.agent.progress_files import PROGRESS
 from weft.worker.agent.signatures import Signatures
 from weft.worker.agent.site import AgentSite, WorkerFacts
 from worker.fake_store import FakeStore
@@ -77,6 +78,7 @@ class Worker:
                     LIMITS,
                     block_files=str(self.files.scratch / BLOCKS),
                     message_files=str(self.files.scratch / MESSAGES),
+                    progress_files=str(self.files.scratch / PROGRESS),
                     product_files=str(self.files.scratch / PRODUCTS),
                 ),
                 Hello(self.facts.cpu_m, self.facts.memory_mib),

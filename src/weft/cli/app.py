@@ -99,6 +99,10 @@ _OWN_COMMANDS = {
         "weft.cli.commands.block:block",
         "Inside a job: say what it waits for, and exit with 75.",
     ),
+    "progress": (
+        "weft.cli.commands.progress:progress",
+        "Inside a job: say how much of it is done.",
+    ),
     "minutes": (
         "weft.cli.commands.minutes:minutes",
         "Show how many jobs waited, ran and ended in the last hour.",

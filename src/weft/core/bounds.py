@@ -24,6 +24,7 @@ Number = Annotated[int, Meta(ge=0, le=INT_MAX)]
 LongNumber = Annotated[int, Meta(ge=0, le=BIGINT_MAX)]
 ShortNumber = Annotated[int, Meta(ge=0, le=SMALLINT_MAX)]
 Seconds = Annotated[float, Meta(ge=0, le=1e9)]
+Percent = Annotated[float, Meta(ge=0, le=100)]
 Milliseconds = Annotated[float, Meta(ge=0, le=1e12)]
 
 AttemptIds = tuple[LongNumber, Number, ShortNumber]

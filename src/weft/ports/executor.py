@@ -73,6 +73,8 @@ class ExecutorLimits:
     """The directory in which each attempt has one with its messages; empty: it gets none."""
     product_files: str = ""
     """The directory in which attempts say what they have made; empty: they cannot."""
+    progress_files: str = ""
+    """The directory in which attempts say how far they are; empty: they cannot."""
     product_bytes_max: int = 1 << 20
     sandbox: tuple[str, ...] = ()
     """The command that makes a sandbox for each attempt; empty: they have none."""

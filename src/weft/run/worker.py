@@ -67,6 +67,7 @@ from weft.worker.agent.checkpoint_travel import TravelSite
 from weft.worker.agent.fence import FenceTerms
 from weft.worker.agent.message_files import MESSAGES
 from weft.worker.agent.product_files import PRODUCTS, ProductLimits
+from weft.worker.agent.progress_files import PROGRESS
 from weft.worker.agent.site import AgentSite, Consumed, WorkerFacts
 
 log = get_logger()
@@ -268,7 +269,7 @@ def make_runner(
 
 def _limits_here(settings: Settings, home: Home) -> ExecutorLimits:
     """Return the limits of one attempt with its paths on this host. Accounts of users would have
-    to share the directories for messages and what jobs wait for, so they have none.
+    to share the directories for messages, progress and what jobs wait for, so they have none.
     """
     scratch = _scratch(settings, home)
     limits = replace(
@@ -281,7 +282,10 @@ def _limits_here(settings: Settings, home: Home) -> ExecutorLimits:
     if settings.run_as == "user":
         return limits
     return replace(
-        limits, block_files=str(scratch / BLOCKS), message_files=str(scratch / MESSAGES)
+        limits,
+        block_files=str(scratch / BLOCKS),
+        message_files=str(scratch / MESSAGES),
+        progress_files=str(scratch / PROGRESS),
     )
 
 

@@ -20,6 +20,7 @@ from weft.ports.store import (
     HeartbeatAnswer,
     JobUser,
     PhaseReport,
+    ProgressReport,
     Registered,
     StartReport,
     StoredSecret,
@@ -284,6 +285,23 @@ class PostgresWorkerStore(OfferedJobs, WorkerFiles, Looks):
             messages=messages,
         )
         return verdicts
+
+    async def record_progress(
+        self, incarnation_id: int, reports: Sequence[ProgressReport]
+    ) -> None:
+        """Record how far attempts are."""
+        batch_ids, job_ids, attempts, percents, texts = columns(
+            reports, "batch_id", "job_id", "attempt", "percent", "text"
+        )
+        await self._database.call(
+            "record_progress",
+            incarnation_id=incarnation_id,
+            batch_ids=batch_ids,
+            job_ids=job_ids,
+            attempts=attempts,
+            percents=percents,
+            texts=texts,
+        )
 
     async def complete_attempts(
         self, incarnation_id: int, reports: Sequence[EndReport]

@@ -19,6 +19,7 @@ from weft.ports.store import (
     FileWanted,
     KeptFile,
     PhaseReport,
+    ProgressReport,
     Registered,
     WorkerStore,
 )
@@ -212,6 +213,9 @@ class WorkerStoreSuite:
             for number in (attempt, attempt + 1)
         ]
         assert await store.record_phases(worker, reports) == ["ok", "stale"]
+        for number in (attempt, attempt + 1):
+            said = ProgressReport(batch_id, job_id, number, 40.5, "so far")
+            await store.record_progress(worker, [said])
 
     async def test_what_is_stale_is_to_be_stopped(self) -> None:
         """By the list and by the answer to a heartbeat."""

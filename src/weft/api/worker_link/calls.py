@@ -267,6 +267,7 @@ CALLS: Final[Mapping[str, Rule]] = MappingProxyType({
     "wait_for_work": _PASSED,
     "start_attempts": _PASSED,
     "record_phases": _PASSED,
+    "record_progress": _PASSED,
     "ask_block": _PASSED,
     "list_to_stop": _PASSED,
     "list_commands": _PASSED,

@@ -265,6 +265,7 @@ def _print_job(job: Document, waits: str | None, over: str = "") -> None:
             "Status": job.get("status"),
             "Why": _why(job) if job["state"] in ENDED_WORDS else waits,
             "Phase": shown_phase(job),
+            "Progress": _progress(job.get("progress")),
             "App": job.get("app"),
             "Command": one_line(" ".join(command), width=500) if command else None,
             "Script": one_line(spec["script"], width=500) if spec.get("script") else None,
@@ -295,6 +296,14 @@ def _why(job: Document) -> str | None:
     """Return why an ended job is what it is; None: it succeeded as most do."""
     subtype: str | None = job.get("subtype")
     return subtype if job["state"] == "success" else explain_end(job)
+
+
+def _progress(progress: Document | None) -> str | None:
+    """Return how far a job says that it is: `40 %, epoch 4 (2026-10-01 12:00:00)`."""
+    if progress is None:
+        return None
+    words = [f"{progress['percent']:g} %", *filter(None, [one_line(progress["text"], width=200)])]
+    return f"{', '.join(words)} ({moment(progress['at'])})"
 
 
 def _parents(job: Document) -> str:

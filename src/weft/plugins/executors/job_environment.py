@@ -7,6 +7,7 @@ from dataclasses import replace
 from weft.core.attempt_key import AttemptKey
 from weft.core.ends.conditions import BLOCK_FILE_VARIABLE
 from weft.core.files.products import PRODUCTS_VARIABLE
+from weft.core.progress import PROGRESS_VARIABLE
 from weft.ports.executor import ExecutorLimits
 from weft.telemetry.trace import format_traceparent
 from weft.wire.spec import JobSpec
@@ -45,7 +46,7 @@ def limits_elsewhere(limits: ExecutorLimits) -> ExecutorLimits:
     """Return the limits of attempts that an engine runs on other hosts, which have none of the
     directories of this one.
     """
-    return replace(limits, block_files="", message_files="", product_files="")
+    return replace(limits, block_files="", message_files="", product_files="", progress_files="")
 
 
 def variables_of(key: AttemptKey, spec: JobSpec, limits: ExecutorLimits) -> dict[str, str]:
@@ -66,6 +67,8 @@ def variables_of(key: AttemptKey, spec: JobSpec, limits: ExecutorLimits) -> dict
         variables[MESSAGES_VARIABLE] = f"{limits.message_files}/{key.name}"
     if limits.product_files:
         variables[PRODUCTS_VARIABLE] = f"{limits.product_files}/{key.name}"
+    if limits.progress_files:
+        variables[PROGRESS_VARIABLE] = f"{limits.progress_files}/{key.name}"
     if spec.trace_id is not None:
         variables["WEFT_TRACE_ID"] = spec.trace_id
         variables["TRACEPARENT"] = format_traceparent(spec.trace_id)

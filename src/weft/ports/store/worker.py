@@ -21,6 +21,7 @@ from weft.core.bounds import (
     Name,
     Number,
     PathText,
+    Percent,
     ShortNumber,
     Signed,
     Text,
@@ -99,6 +100,17 @@ class PhaseReport:
     phase: PhaseNumber
     message: Text = ""
     """What the engine says; empty: nothing new."""
+
+
+@dataclass(frozen=True)
+class ProgressReport:
+    """How far an attempt says that it is."""
+
+    batch_id: LongNumber
+    job_id: Number
+    attempt: ShortNumber
+    percent: Percent
+    text: Name
 
 
 class EndReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -348,6 +360,11 @@ class WorkerStore(Protocol):
         self, incarnation_id: Number, reports: Annotated[Sequence[PhaseReport], Entries]
     ) -> Sequence[str]:
         """Record phases of attempts; return `ok` or `stale` per row."""
+
+    async def record_progress(
+        self, incarnation_id: Number, reports: Annotated[Sequence[ProgressReport], Entries]
+    ) -> None:
+        """Record how far live attempts say that they are, instead of what they said before."""
 
     async def complete_attempts(
         self, incarnation_id: Number, reports: Annotated[Sequence[EndReport], Entries]

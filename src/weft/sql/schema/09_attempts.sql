@@ -77,7 +77,7 @@ CREATE POLICY tenant_rows ON weft.attempt_watch TO weft_tenant
 CREATE POLICY system_rows ON weft.attempt_watch TO weft_system USING (true);
 
 -- What an engine elsewhere says of an attempt in each of its phases: why it waits, then where it runs; and where the worker copies
--- its outputs to.
+-- its outputs to. In phase 0: what the job says itself, how far it is.
 CREATE TABLE weft.attempt_note (
     batch_id bigint NOT NULL,
     job_id int NOT NULL,
@@ -86,8 +86,10 @@ CREATE TABLE weft.attempt_note (
     tenant_id int NOT NULL,
     at timestamptz NOT NULL,  -- since when it says this
     message text NOT NULL,
+    percent real,
     PRIMARY KEY (batch_id, job_id, attempt, phase),
-    CONSTRAINT attempt_note_is_short CHECK (length(message) BETWEEN 1 AND 300)
+    CONSTRAINT attempt_note_is_short CHECK (length(message) <= 300 AND (message <> '' OR phase = 0)),
+    CONSTRAINT attempt_note_is_progress CHECK ((phase = 0) = (percent IS NOT NULL) AND percent BETWEEN 0 AND 100)
 );
 ALTER TABLE weft.attempt_note ENABLE ROW LEVEL SECURITY;
 CREATE POLICY tenant_rows ON weft.attempt_note TO weft_tenant

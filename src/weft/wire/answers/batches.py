@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from weft.wire.answers.usage import Progress
 from weft.wire.answers.workers import Worker
 from weft.wire.rates import Rate
 
@@ -35,6 +36,7 @@ _IF_GIVEN = Meta(description="as submitted; missing if it was not given")
 _OF_DOOR = Meta(description="of a batch that came through a door; missing for others")
 _WITH_DEFAULTS = Meta(description="as submitted, with its defaults; missing if not given")
 _OF_SUCCESS = Meta(description="of a success by `exit_codes`; missing for others")
+_OF_PROGRESS = Meta(description="as the attempt says itself; missing if it says nothing")
 Money = Annotated[float, Meta(ge=0, description="in the deployment's currency")]
 
 
@@ -200,6 +202,7 @@ class JobDetail(Job, kw_only=True):
     max_attempts: int
     times: Times
     spec: Annotated[dict[str, Any], Meta(description="what its executor runs")]
+    progress: Annotated[Progress | UnsetType, _OF_PROGRESS] = UNSET
     key_holders: Annotated[list[JobNumber] | UnsetType, _IF_WAITING] = UNSET
     next_try_at: Annotated[
         datetime | UnsetType, Meta(description="when it is ready again, while it is blocked")
@@ -233,6 +236,7 @@ class Attempt(Struct, kw_only=True):
     cost: Money
     cost_by_resource: list[ResourceCost]
     log: StoredOutput
+    progress: Annotated[Progress | UnsetType, _OF_PROGRESS] = UNSET
 
 
 class HistoryEntry(Struct, kw_only=True, rename={"from_": "from"}):

@@ -1,8 +1,17 @@
-"""What the api answers about what attempts use while they run."""
+"""What the api answers about what attempts use while they run, and how far they are."""
 
+from datetime import datetime
 from typing import Annotated
 
 from msgspec import Meta, Struct
+
+
+class Progress(Struct, kw_only=True):
+    """How far an attempt says that it is."""
+
+    percent: Annotated[float, Meta(ge=0, le=100)]
+    text: str
+    at: Annotated[datetime, Meta(description="since when it says this")]
 
 
 class AttemptSample(Struct, kw_only=True):

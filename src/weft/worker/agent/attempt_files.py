@@ -52,7 +52,8 @@ class AttemptFiles:
         """Remove the files of attempts, if there are any: one look for all, because most have
         none.
         """
-        for name in set(self.names()).intersection(key.name for key in keys):
+        names = self.names()
+        for name in {key.name for key in keys}.intersection(names) if names else ():
             _remove(self._directory / name)
 
 

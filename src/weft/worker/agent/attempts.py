@@ -3,8 +3,8 @@
       hold ──▶ submitted ──▶ started, phases ──▶ end ──▶ outbox ──▶ recorded
      (claim)   (handing over)     (take_in)                (reporting, or the next claim)
 
-The end of an attempt with files or products waits until they are kept, and so does one that leaves
-a checkpoint which is to be carried away (`Keeping`).
+The end of an attempt with files, products or progress waits until they are kept, and so does one
+that leaves a checkpoint which is to be carried away (`Keeping`).
 
 Whoever learns that an attempt has ended calls `end`: the runner's report (`take_in`), what hands
 jobs over and cannot, what stops them. Nobody is called back: `room` and `ended` are rung.
@@ -47,6 +47,7 @@ class Attempts:
         self._block_files = incarnation.block_files
         self._message_files = incarnation.message_files
         self._products = incarnation.products
+        self._progress = incarnation.progress
         self._files = incarnation.files
         self._checkpoints = incarnation.checkpoints
 
@@ -63,18 +64,18 @@ class Attempts:
         for entered in happened.entered:
             if self.held.enter(entered.key, entered.phase):
                 self._outbox.add_phase(entered)
-        having_products = self._products.names() if happened.ended else ()
+        saying = {*self._products.names(), *self._progress.names()} if happened.ended else ()
         for ended in happened.ended:
             try:
-                self._take_end(ended, ended.key.name in having_products)
+                self._take_end(ended, ended.key.name in saying)
             except Exception as error:
                 log.exception("attempt.end_mistaken", key=ended.key)
                 self.end(mistaken(ended, f"its end could not be taken in: {error!r}"))
         for key in happened.withdrawn:
             self.end_unstarted(key, Reason.PREEMPTED)
 
-    def _take_end(self, ended: Ended, has_products: bool) -> None:  # noqa: FBT001 (as it is found)
-        leaves = has_products or self._checkpoints.wants(ended)
+    def _take_end(self, ended: Ended, says: bool) -> None:  # noqa: FBT001 (as it is found)
+        leaves = says or self._checkpoints.wants(ended)
         if not self._files.take(ended, anyway=leaves):
             self.end(ended)
 
@@ -113,6 +114,7 @@ class Attempts:
         self._checkpoint_removal.on_recorded(keys)
         self._block_files.remove(keys)
         self._products.remove(keys)
+        self._progress.remove(keys)
         for key in keys:
             self.held.forget(key)
             self._message_files.remove(key)

@@ -13,6 +13,7 @@ from weft.worker.agent.job_files import JobFiles
 from weft.worker.agent.message_files import MESSAGES, MessageFiles
 from weft.worker.agent.outbox import Outbox
 from weft.worker.agent.product_files import PRODUCTS, ProductFiles
+from weft.worker.agent.progress_files import PROGRESS, ProgressFiles
 from weft.worker.agent.site import AgentSite
 
 
@@ -32,6 +33,7 @@ class Incarnation:
     block_files: BlockFiles
     message_files: MessageFiles
     products: ProductFiles
+    progress: ProgressFiles
     files: JobFiles
     checkpoints: CheckpointTravel
 
@@ -54,6 +56,7 @@ def incarnation_of(site: AgentSite, registered: Registered) -> Incarnation:
         products=ProductFiles(
             site.scratch / PRODUCTS, site.products, site.store, registered.incarnation_id
         ),
+        progress=ProgressFiles(site.scratch / PROGRESS, site.store, registered.incarnation_id),
         files=JobFiles(site.files, site.store, registered.incarnation_id, site.scratch / "files"),
         checkpoints=CheckpointTravel(site.checkpoint_travel, held),
     )

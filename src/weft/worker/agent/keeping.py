@@ -23,6 +23,7 @@ class Keeping:
     def __init__(self, incarnation: Incarnation, attempts: Attempts) -> None:
         self._files = incarnation.files
         self._products = incarnation.products
+        self._progress = incarnation.progress
         self._checkpoints = incarnation.checkpoints
         self._attempts = attempts
 
@@ -58,6 +59,7 @@ class Keeping:
         self._attempts.end(ended)
 
     async def _kept(self, ended: Ended) -> Ended:
+        await self._progress.tell({ended.key})
         copies = self._files.said_of_copies(ended)
         if copies:
             self._attempts.start_late(ended)

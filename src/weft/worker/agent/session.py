@@ -83,7 +83,12 @@ class Session:
         ended = [one.key for one in known.ended]
         self._incarnation.files.adopt([*known.waiting, *(one.key for one in known.live), *ended])
         incarnation = self._incarnation
-        for files in (incarnation.block_files, incarnation.products, incarnation.message_files):
+        for files in (
+            incarnation.block_files,
+            incarnation.products,
+            incarnation.progress,
+            incarnation.message_files,
+        ):
             files.prepare([*(one.key for one in known.live), *(one.key for one in known.ended)])
         ended_keys = {one.key for one in known.ended}
         has = {*known.waiting, *(one.key for one in known.live), *ended_keys}
@@ -124,6 +129,7 @@ class Session:
             self._reporting.run(),
             self._keeping.run(),
             self._incarnation.checkpoints.run(),
+            self._incarnation.progress.run(self._site.heartbeat_s, self.held.by_key.keys()),
             self._contact.beat(self._site.heartbeat_s),
             self._contact.listen(),
             self._commands.run(),

@@ -134,8 +134,9 @@ class ContainerExecutor:
         argv = argv if argv or script is not None else image.command
         if not argv and script is None:
             raise CannotRun("neither the job nor its image says what to run")
-        # Files of the host by which jobs say what they wait for are not seen there.
-        limits = replace(limits, block_files="", message_files="")
+        # Files of the host by which jobs say what they wait for, and how far they are, are not
+        # seen there.
+        limits = replace(limits, block_files="", message_files="", progress_files="")
         own = {**identity_of(key, spec), **(spec.env or {}), **variables_of(key, spec, limits)}
         products = own.get(PRODUCTS_VARIABLE)
         env = {"HOME": CONTAINER_WORK if spec.cwd is None else "/tmp", **image.env, **own}  # noqa: S108

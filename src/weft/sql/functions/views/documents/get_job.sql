@@ -35,6 +35,7 @@ BEGIN
                     AND c.job_id = get_job.job_id AND c.attempt = a.attempt AND c.from_state = STATE_BLOCKED), j.cancelled_at,
                     clock_timestamp()) AS until) k))
             || weft._first_parents(get_job.batch_id, get_job.job_id, limit_parents, limit_counted)
+            || coalesce(weft._progress_of(j.batch_id, j.job_id, j.attempt), '{}')
             || coalesce((SELECT jsonb_build_object('next_try_at', b.next_at) FROM weft.blocked_job b
                 WHERE b.batch_id = get_job.batch_id AND b.job_id = get_job.job_id), '{}')
             || coalesce(CASE WHEN j.state = STATE_READY THEN weft._key_holders(get_job.tenant_id,

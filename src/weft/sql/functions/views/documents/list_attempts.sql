@@ -9,5 +9,6 @@ BEGIN
             'ended_at', a.ended_at, 'cpu_ms', a.cpu_ms,
         'memory_peak_bytes', a.memory_peak_bytes, 'cost', round(a.cost, 12), 'cost_by_resource', a.cost_by_resource,
         'log', jsonb_build_object('stdout_bytes', a.stdout_bytes, 'stderr_bytes', a.stderr_bytes, 'truncated', a.truncated))
+        || coalesce(weft._progress_of(list_attempts.batch_id, list_attempts.job_id, a.attempt), '{}')
     FROM weft._attempts(list_attempts.batch_id, list_attempts.job_id) a;
 END $$;

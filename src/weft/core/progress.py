@@ -1,0 +1,50 @@
+"""How far running jobs say that they are: the form of `$WEFT_PROGRESS`, one line `40 epoch 4`."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from weft.core.text.texts import harmless
+
+PROGRESS_VARIABLE: Final = "WEFT_PROGRESS"
+PROGRESS_BYTES_MAX: Final = 1024
+TEXT_CHARS_MAX: Final = 200
+_DONE: Final = 100
+
+
+class WrongProgress(ValueError):
+    """What a job says is not a progress; the text says why."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How much of a job is done, and what it says about it."""
+
+    percent: float
+    text: str
+
+
+def checked_progress(percent: float, text: str) -> Progress:
+    """Return the progress, its text cut and in one line. Raise `WrongProgress`."""
+    if not 0 <= percent <= _DONE:  # NaN is neither
+        raise WrongProgress(f"{percent:g} % is not from 0 to 100")
+    return Progress(round(percent, 1), harmless(" ".join(text.split()))[:TEXT_CHARS_MAX])
+
+
+def write_progress(progress: Progress) -> bytes:
+    """Return the content of a progress file."""
+    return f"{progress.percent:g} {progress.text}\n".encode(errors="replace")
+
+
+def read_progress(data: bytes) -> Progress:
+    """Read the first line of a progress file. Raise `WrongProgress`, also for a line that is being
+    written: without its end, and shorter than it may be.
+    """
+    line, end, _ = data[:PROGRESS_BYTES_MAX].partition(b"\n")
+    if not end and len(data) <= PROGRESS_BYTES_MAX:
+        raise WrongProgress("its line has no end")
+    number, *text = line.decode(errors="replace").split(maxsplit=1) or [""]
+    try:
+        percent = float(number.removesuffix("%"))
+    except ValueError as error:
+        raise WrongProgress(f"{number[:40]!r} is not a number from 0 to 100") from error
+    return checked_progress(percent, *text or [""])

@@ -1,0 +1,127 @@
+"""How far jobs say that they are, and what they put in the file's place."""
+
+import math
+import os
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import weft
+from weft.core.progress import (
+    PROGRESS_BYTES_MAX,
+    TEXT_CHARS_MAX,
+    Progress,
+    WrongProgress,
+    checked_progress,
+    read_progress,
+    write_progress,
+)
+from weft.core.text.texts import harmless
+from weft.wire.spec import JobSpec
+from worker.fake_store import FakeStore
+from worker.worker_process import Worker
+
+
+def sh(script: str) -> JobSpec:
+    return JobSpec(command=("/bin/sh", "-c", script))
+
+
+@pytest.fixture
+async def worker(short_path: Path) -> AsyncIterator[Worker]:
+    one = Worker(short_path, FakeStore())
+    yield one
+    await one.end()
+
+
+def told(worker: Worker) -> list[tuple[int, float, str]]:
+    return [(one.job_id, one.percent, one.text) for part in worker.store.progress for one in part]
+
+
+async def test_progress_is_told_with_the_heartbeats_and_before_the_end(worker: Worker) -> None:
+    """A job that says the same again, or nothing, is not told."""
+    worker.heartbeat_s = 0.05
+    await worker.start()
+    gate = worker.logs / "gate"
+    wait = f"while [ ! -e {gate} ]; do echo 40 epoch 4 > $WEFT_PROGRESS; sleep 0.01; done"
+    worker.store.submit(sh(f"{wait}; echo 100 > $WEFT_PROGRESS; exit 3"), sh("true"))
+    await worker.store.until_progress()
+    assert worker.store.jobs[0].ends == []
+    gate.touch()
+    reports = {one.job_id: one for one in await worker.store.until(2)}
+    await worker.stop()
+
+    assert told(worker) == [(1, 40, "epoch 4"), (1, 100, "")]
+    assert reports[1].exit_code == 3
+    assert list((worker.files.scratch / "progress").iterdir()) == []
+
+
+async def test_only_the_newest_of_many_words_is_told(worker: Worker) -> None:
+    await worker.start()
+    many = "n=0; while [ $n -lt 10000 ]; do n=$((n+1)); echo 7 $n > $WEFT_PROGRESS; done"
+    worker.store.submit(sh(many))
+    await worker.store.until(1)
+
+    assert told(worker) == [(1, 7, "10000")]
+
+
+WRONG = [
+    "echo -1 > $WEFT_PROGRESS", "echo 100.1 > $WEFT_PROGRESS", "echo nan > $WEFT_PROGRESS",
+    "echo snow > $WEFT_PROGRESS", "printf 40 > $WEFT_PROGRESS", ": > $WEFT_PROGRESS",
+    "ln -s /etc/passwd $WEFT_PROGRESS", "mkfifo $WEFT_PROGRESS", "mkdir $WEFT_PROGRESS",
+    "echo 5 > $WEFT_PROGRESS-of-another",
+]  # fmt: skip
+
+
+async def test_what_is_no_progress_harms_nobody(worker: Worker) -> None:
+    """The others beside it are told, a text of 10 MB with its beginning."""
+    long = "head -c 10000000 /dev/zero | tr '\\0' x >> $WEFT_PROGRESS"
+    await worker.start()
+    worker.store.submit(*map(sh, WRONG), sh(f"printf '50 ' > $WEFT_PROGRESS; {long}"))
+    reports = await worker.store.until(len(WRONG) + 1)
+
+    assert {one.exit_code for one in reports} == {0}
+    assert told(worker) == [(len(WRONG) + 1, 50, "x" * TEXT_CHARS_MAX)]
+
+
+@given(st.floats() | st.integers(0, 100), st.text())
+def test_what_is_written_is_read(percent: float, text: str) -> None:
+    """Or refused when it is written."""
+    try:
+        progress = checked_progress(percent, text)
+    except WrongProgress:
+        assert not 0 <= percent <= 100
+        return
+    data = write_progress(progress)
+    assert len(data) <= PROGRESS_BYTES_MAX
+    assert read_progress(data).text == progress.text.strip()
+    assert math.isclose(read_progress(data).percent, percent, abs_tol=0.051)
+
+
+@given(st.binary() | st.builds(lambda text: f"4 {text}\n".encode(), st.text()))
+def test_whatever_is_read_is_short_and_harmless(data: bytes) -> None:
+    try:
+        progress = read_progress(data)
+    except WrongProgress:
+        return
+    assert 0 <= progress.percent <= 100
+    assert len(progress.text) <= TEXT_CHARS_MAX
+    assert progress.text == harmless(progress.text)
+    assert "\n" not in progress.text
+
+
+def test_functions_say_how_far_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Outside of a job, and where a job cannot, they go on."""
+    file = tmp_path / "p"
+    monkeypatch.setenv("WEFT_PROGRESS", os.fspath(file))
+    weft.progress(0.4, "epoch\n4")
+    assert read_progress(file.read_bytes()) == Progress(40, "epoch 4")
+    monkeypatch.setenv("WEFT_PROGRESS", "/dev/full")
+    weft.progress(1)
+    monkeypatch.delenv("WEFT_PROGRESS")
+    weft.progress(0.5)
+    for wrong in (-0.1, 40, math.nan):
+        with pytest.raises(ValueError, match="from 0 to 100"):
+            weft.progress(wrong)

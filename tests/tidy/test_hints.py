@@ -11,6 +11,7 @@ WORDS_OF_HTTP = re.compile(
 )
 ONLY_REQUESTS = (
     "src/weft/api/http/", "src/weft/api/routes/", "src/weft/extensions/doors/",
+    "src/weft/extensions/lines/routes/", "src/weft/extensions/lines/api.py",
     "benches/route_bodies.py",
 )  # fmt: skip
 """Requests, which nobody is shown, and mistakes in requests that weft's own programs do not make.

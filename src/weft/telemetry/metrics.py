@@ -8,6 +8,7 @@ import os
 import time
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -34,181 +35,162 @@ _SECONDS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0
 
 ProcessCollector(namespace="weft", registry=REGISTRY)
 
-STORE_CALL_SECONDS: Final = Histogram(
+_counter: Final = partial(Counter, registry=REGISTRY)
+_gauge: Final = partial(Gauge, registry=REGISTRY)
+_histogram: Final = partial(Histogram, registry=REGISTRY)
+_shown: Final = partial(Gauge, registry=COUNTS)
+STORE_CALL_SECONDS: Final = _histogram(
     "weft_store_call_seconds",
     "time and count of the calls of each database function",
     ["function"],
     buckets=_SECONDS,
-    registry=REGISTRY,
 )
-STORE_CALL_FAILURES: Final = Counter(
-    "weft_store_call_failures",
-    "calls of each database function that raised",
-    ["function"],
-    registry=REGISTRY,
+STORE_CALL_FAILURES: Final = _counter(
+    "weft_store_call_failures", "calls of each database function that raised", ["function"]
 )
-HTTP_REQUESTS: Final = Counter(
-    "weft_http_requests",
-    "requests answered",
-    ["method", "route", "status"],
-    registry=REGISTRY,
+HTTP_REQUESTS: Final = _counter(
+    "weft_http_requests", "requests answered", ["method", "route", "status"]
 )
-HTTP_REQUEST_SECONDS: Final = Histogram(
+HTTP_REQUEST_SECONDS: Final = _histogram(
     "weft_http_request_seconds",
     "time from a request to the first byte of its answer",
     ["route"],
     buckets=_SECONDS,
-    registry=REGISTRY,
 )
-LOGINS_FAILED: Final = Counter(
-    "weft_logins_failed", "requests with a wrong token", registry=REGISTRY
+LOGINS_FAILED: Final = _counter("weft_logins_failed", "requests with a wrong token")
+HTTP_STREAMS: Final = _gauge("weft_http_streams", "open streams of events and logs", ["kind"])
+JOBS: Final = _shown(
+    "weft_jobs", "jobs that have not ended, by state: the lengths of the queues", ["state"]
 )
-HTTP_STREAMS: Final = Gauge(
-    "weft_http_streams", "open streams of events and logs", ["kind"], registry=REGISTRY
+QUEUE_JOBS: Final = _shown(
+    "weft_queue_jobs", "jobs that wait and run in each queue of the tenant", ["queue", "state"]
 )
-JOBS: Final = Gauge(
-    "weft_jobs", "jobs that have not ended, by state: the lengths of the queues", ["state"],
-    registry=COUNTS,
-)  # fmt: skip
-QUEUE_JOBS: Final = Gauge(
-    "weft_queue_jobs", "jobs that wait and run in each queue of the tenant", ["queue", "state"],
-    registry=COUNTS,
-)  # fmt: skip
-LICENCES: Final = Gauge("weft_licences", "licences in all", ["licence"], registry=COUNTS)
-LICENCES_USED: Final = Gauge(
-    "weft_licences_used", "licences that jobs have", ["licence"], registry=COUNTS
+LICENCES: Final = _shown("weft_licences", "licences in all", ["licence"])
+LICENCES_USED: Final = _shown("weft_licences_used", "licences that jobs have", ["licence"])
+TRANSPORT_OFFERS: Final = _shown(
+    "weft_transport_offers",
+    "jobs that travel over a transport, by what is with them",
+    ["transport", "queue", "state"],
 )
-TRANSPORT_OFFERS: Final = Gauge(
-    "weft_transport_offers", "jobs that travel over a transport, by what is with them",
-    ["transport", "queue", "state"], registry=COUNTS,
-)  # fmt: skip
-TRANSPORT_OLDEST_SECONDS: Final = Gauge(
-    "weft_transport_oldest_offer_seconds", "age of the oldest offer that nobody has taken",
-    ["transport", "queue"], registry=COUNTS,
-)  # fmt: skip
-TRANSPORT_DEPTH: Final = Gauge(
+TRANSPORT_OLDEST_SECONDS: Final = _shown(
+    "weft_transport_oldest_offer_seconds",
+    "age of the oldest offer that nobody has taken",
+    ["transport", "queue"],
+)
+TRANSPORT_DEPTH: Final = _shown(
     "weft_transport_depth",
     "messages that a transport had to deliver of a queue, or that were not done (lag)",
-    ["transport", "queue"], registry=COUNTS,
-)  # fmt: skip
-TRANSPORT_UP: Final = Gauge(
-    "weft_transport_up", "1 while a transport answers this driver", ["transport"],
-    registry=REGISTRY,
-)  # fmt: skip
-TRANSPORT_MESSAGES: Final = Counter(
-    "weft_transport_messages", "messages of offers that were sent",
-    ["transport", "outcome"], registry=REGISTRY,
-)  # fmt: skip
-TRANSPORT_UNACKNOWLEDGED: Final = Gauge(
+    ["transport", "queue"],
+)
+TRANSPORT_UP: Final = _gauge(
+    "weft_transport_up", "1 while a transport answers this driver", ["transport"]
+)
+TRANSPORT_MESSAGES: Final = _counter(
+    "weft_transport_messages", "messages of offers that were sent", ["transport", "outcome"]
+)
+TRANSPORT_UNACKNOWLEDGED: Final = _gauge(
     "weft_transport_unacknowledged",
-    "messages of a queue of RabbitMQ that this process has got and not acknowledged", ["queue"],
-    registry=REGISTRY,
-)  # fmt: skip
-TRANSPORT_REDELIVERED: Final = Counter(
+    "messages of a queue of RabbitMQ that this process has got and not acknowledged",
+    ["queue"],
+)
+TRANSPORT_REDELIVERED: Final = _counter(
     "weft_transport_redelivered",
-    "messages of a queue of RabbitMQ that came here and had come to somebody before", ["queue"],
-    registry=REGISTRY,
-)  # fmt: skip
-TRANSPORT_REFUSED: Final = Counter(
-    "weft_transport_refused", "messages of transports that are none of weft's", ["transport"],
-    registry=REGISTRY,
-)  # fmt: skip
-TRANSPORT_DEAD: Final = Counter(
-    "weft_transport_dead", "messages that nobody wanted and that were kept",
-    ["transport", "reason"], registry=REGISTRY,
-)  # fmt: skip
-TRANSPORT_DEAD_KEPT: Final = Gauge(
-    "weft_transport_dead_kept", "messages that nobody wanted and that are there",
-    ["transport"], registry=COUNTS,
-)  # fmt: skip
-TRANSPORT_ANSWERS: Final = Counter(
-    "weft_transport_answers", "answers of programs that are not weft's, by what became of them",
-    ["transport", "outcome"], registry=REGISTRY,
-)  # fmt: skip
-SUBMISSIONS_TAKEN: Final = Counter(
-    "weft_submissions_taken", "batches that came by a transport, by what became of them",
-    ["transport", "outcome"], registry=REGISTRY,
-)  # fmt: skip
-TRANSPORT_COMMANDS: Final = Counter(
+    "messages of a queue of RabbitMQ that came here and had come to somebody before",
+    ["queue"],
+)
+TRANSPORT_REFUSED: Final = _counter(
+    "weft_transport_refused", "messages of transports that are none of weft's", ["transport"]
+)
+TRANSPORT_DEAD: Final = _counter(
+    "weft_transport_dead",
+    "messages that nobody wanted and that were kept",
+    ["transport", "reason"],
+)
+TRANSPORT_DEAD_KEPT: Final = _shown(
+    "weft_transport_dead_kept", "messages that nobody wanted and that are there", ["transport"]
+)
+TRANSPORT_ANSWERS: Final = _counter(
+    "weft_transport_answers",
+    "answers of programs that are not weft's, by what became of them",
+    ["transport", "outcome"],
+)
+SUBMISSIONS_TAKEN: Final = _counter(
+    "weft_submissions_taken",
+    "batches that came by a transport, by what became of them",
+    ["transport", "outcome"],
+)
+TRANSPORT_COMMANDS: Final = _counter(
     "weft_transport_commands",
     "signals, messages, cancels and more time for programs that are not weft's, by what became "
     "of them",
-    ["transport", "outcome"], registry=REGISTRY,
-)  # fmt: skip
-TRANSPORT_LOST: Final = Counter(
-    "weft_transport_offers_lost", "offers to programs that are not weft's that nobody answered",
-    ["transport", "queue"], registry=REGISTRY,
-)  # fmt: skip
-TOPIC_RUNS: Final = Counter(
-    "weft_topic_runs", "runs whose outcomes this worker has published", ["outcome"],
-    registry=REGISTRY,
-)  # fmt: skip
-TOPIC_OUTCOMES: Final = Counter(
-    "weft_topic_outcomes", "outcomes that have come: how they ended a run, or ignored",
-    ["outcome"], registry=REGISTRY,
-)  # fmt: skip
-TOPIC_POISON: Final = Counter(
-    "weft_topic_poison", "records of topics that cannot be used", ["topic"], registry=REGISTRY
+    ["transport", "outcome"],
 )
-TOPIC_IN_FLIGHT: Final = Gauge(
-    "weft_topic_in_flight", "records of a partition that are not done", _PARTITION,
-    registry=REGISTRY,
-)  # fmt: skip
-TOPIC_LAG: Final = Gauge(
-    "weft_topic_lag", "records of a partition behind the position of its group", _PARTITION,
-    registry=REGISTRY,
-)  # fmt: skip
-TOPIC_SMALLEST: Final = Gauge(
-    "weft_topic_smallest_offset", "smallest offset of a partition that is not done; -1: none",
-    _PARTITION, registry=REGISTRY,
-)  # fmt: skip
-TOPIC_COMMITS: Final = Counter(
-    "weft_topic_commits", "commits of the position of a partition", _PARTITION, registry=REGISTRY
+TRANSPORT_LOST: Final = _counter(
+    "weft_transport_offers_lost",
+    "offers to programs that are not weft's that nobody answered",
+    ["transport", "queue"],
 )
-TOPIC_JOBS: Final = Counter(
-    "weft_topic_jobs", "jobs that records have brought, by what became of them", ["outcome"],
-    registry=REGISTRY,
-)  # fmt: skip
-TOPIC_ANNOUNCED: Final = Counter(
-    "weft_topic_announced", "records that tell of jobs", ["topic"], registry=REGISTRY
+TOPIC_RUNS: Final = _counter(
+    "weft_topic_runs", "runs whose outcomes this worker has published", ["outcome"]
 )
-WORKERS: Final = Gauge("weft_workers", "workers by state", ["state"], registry=COUNTS)
-RUNNING_JOBS: Final = Gauge(
-    "weft_running_jobs", "live job processes of this worker", registry=REGISTRY
+TOPIC_OUTCOMES: Final = _counter(
+    "weft_topic_outcomes", "outcomes that have come: how they ended a run, or ignored", ["outcome"]
 )
-LEASED_JOBS: Final = Gauge(
-    "weft_leased_jobs", "attempts claimed ahead and not started yet", registry=REGISTRY
+TOPIC_POISON: Final = _counter(
+    "weft_topic_poison", "records of topics that cannot be used", ["topic"]
 )
-CONDITIONS: Final = Gauge(
-    "weft_conditions", "what blocked jobs of the tenant wait for, each once", registry=COUNTS
+TOPIC_IN_FLIGHT: Final = _gauge(
+    "weft_topic_in_flight", "records of a partition that are not done", _PARTITION
 )
-CONDITION_TESTS: Final = Counter(
-    "weft_condition_tests", "tests of what blocked jobs wait for", ["outcome"],
-    registry=REGISTRY,
-)  # fmt: skip
-CONDITION_TEST_LATE_SECONDS: Final = Histogram(
+TOPIC_LAG: Final = _gauge(
+    "weft_topic_lag", "records of a partition behind the position of its group", _PARTITION
+)
+TOPIC_SMALLEST: Final = _gauge(
+    "weft_topic_smallest_offset",
+    "smallest offset of a partition that is not done; -1: none",
+    _PARTITION,
+)
+TOPIC_COMMITS: Final = _counter(
+    "weft_topic_commits", "commits of the position of a partition", _PARTITION
+)
+TOPIC_JOBS: Final = _counter(
+    "weft_topic_jobs", "jobs that records have brought, by what became of them", ["outcome"]
+)
+TOPIC_ANNOUNCED: Final = _counter("weft_topic_announced", "records that tell of jobs", ["topic"])
+WORKERS: Final = _shown("weft_workers", "workers by state", ["state"])
+RUNNING_JOBS: Final = _gauge("weft_running_jobs", "live job processes of this worker")
+LEASED_JOBS: Final = _gauge("weft_leased_jobs", "attempts claimed ahead and not started yet")
+CONDITIONS: Final = _shown(
+    "weft_conditions", "what blocked jobs of the tenant wait for, each once"
+)
+CONDITION_TESTS: Final = _counter(
+    "weft_condition_tests", "tests of what blocked jobs wait for", ["outcome"]
+)
+CONDITION_TEST_LATE_SECONDS: Final = _histogram(
     "weft_condition_test_late_seconds",
     "time from the due date of a test of what blocked jobs wait for to its begin",
     buckets=_SECONDS,
-    registry=REGISTRY,
 )
-POOL_DECISIONS: Final = Counter(
-    "weft_pool_decisions", "decisions about machines of pools", ["kind"], registry=REGISTRY
+POOL_DECISIONS: Final = _counter(
+    "weft_pool_decisions", "decisions about machines of pools", ["kind"]
 )
-PROVIDER_FAILURES: Final = Counter(
-    "weft_provider_failures", "calls of providers that failed", ["provider"], registry=REGISTRY
+PROVIDER_FAILURES: Final = _counter(
+    "weft_provider_failures", "calls of providers that failed", ["provider"]
 )
-ATTEMPTS_ENDED: Final = Counter(
-    "weft_attempts_ended", "attempts that ended on this worker", ["outcome"], registry=REGISTRY
+ATTEMPTS_ENDED: Final = _counter(
+    "weft_attempts_ended", "attempts that ended on this worker", ["outcome"]
 )
-ATTEMPT_SECONDS: Final = Histogram(
-    "weft_attempt_seconds", "how long attempts ran that ended on this worker", ["executor"],
-    buckets=(0.1, 1, 10, 60, 600, 3600, 36000, 86400), registry=REGISTRY,
-)  # fmt: skip
-JOBS_SUBMITTED: Final = Counter(
-    "weft_jobs_submitted", "jobs that were submitted, by the door through which they came",
-    ["door"], registry=REGISTRY,
-)  # fmt: skip
+ATTEMPT_SECONDS: Final = _histogram(
+    "weft_attempt_seconds",
+    "how long attempts ran that ended on this worker",
+    ["executor"],
+    buckets=(0.1, 1, 10, 60, 600, 3600, 36000, 86400),
+)
+JOBS_SUBMITTED: Final = _counter(
+    "weft_jobs_submitted",
+    "jobs that were submitted, by the door through which they came",
+    ["door"],
+)
 GUARD_FAILURES: Final = Counter(
     "weft_guard_failures",
     "guards that could not be evaluated and counted as false",
@@ -217,144 +199,104 @@ GUARD_FAILURES: Final = Counter(
 )
 _guard_failures: dict[int, dict[str, int]] = {}
 """By tenant and queue."""
-QUEUES_FULL: Final = Counter(
-    "weft_queue_full", "submissions refused because a queue was full", registry=REGISTRY
+QUEUES_FULL: Final = _counter("weft_queue_full", "submissions refused because a queue was full")
+CALLS_WAITED: Final = _counter(
+    "weft_user_calls_waited", "calls of the database that waited for others of the same user"
 )
-CALLS_WAITED: Final = Counter(
-    "weft_user_calls_waited",
-    "calls of the database that waited for others of the same user",
-    registry=REGISTRY,
-)
-QUOTAS_EXCEEDED: Final = Counter(
+QUOTAS_EXCEEDED: Final = _counter(
     "weft_quota_exceeded",
     "submissions refused because a user or a tenant would have more than a quota allows",
-    registry=REGISTRY,
 )
-APPS_SAVED: Final = Counter(
-    "weft_apps_saved", "applications that were given other content", registry=REGISTRY
+APPS_SAVED: Final = _counter("weft_apps_saved", "applications that were given other content")
+SCHEDULE_RUNS: Final = _counter("weft_schedule_runs", "runs of schedules that ended", ["outcome"])
+SOURCE_READINGS: Final = _counter(
+    "weft_source_readings", "readings of sources that ended", ["outcome"]
 )
-SCHEDULE_RUNS: Final = Counter(
-    "weft_schedule_runs", "runs of schedules that ended", ["outcome"], registry=REGISTRY
+SOURCE_ITEMS: Final = _counter("weft_source_items", "items that sources have found")
+ITEMS_DECIDED: Final = _counter(
+    "weft_items_decided", "what became of items of sources", ["outcome"]
 )
-SOURCE_READINGS: Final = Counter(
-    "weft_source_readings", "readings of sources that ended", ["outcome"], registry=REGISTRY
+ITEMS_LATE: Final = _counter("weft_items_late", "items that came late in their series", ["then"])
+SCHEDULES_MISSED: Final = _counter("weft_schedules_missed", "due times of schedules without a run")
+SPOOL_BYTES: Final = _gauge("weft_spool_bytes", "output of workers outside that this api keeps")
+SPOOL_BYTES_REMOVED: Final = _counter(
+    "weft_spool_removed_bytes", "bytes of output of workers outside that were removed", ["why"]
 )
-SOURCE_ITEMS: Final = Counter(
-    "weft_source_items", "items that sources have found", registry=REGISTRY
-)
-ITEMS_DECIDED: Final = Counter(
-    "weft_items_decided", "what became of items of sources", ["outcome"], registry=REGISTRY
-)
-ITEMS_LATE: Final = Counter(
-    "weft_items_late", "items that came late in their series", ["then"], registry=REGISTRY
-)
-SCHEDULES_MISSED: Final = Counter(
-    "weft_schedules_missed", "due times of schedules without a run", registry=REGISTRY
-)
-SPOOL_BYTES: Final = Gauge(
-    "weft_spool_bytes", "output of workers outside that this api keeps", registry=REGISTRY
-)
-SPOOL_BYTES_REMOVED: Final = Counter(
-    "weft_spool_removed_bytes",
-    "bytes of output of workers outside that were removed",
-    ["why"],
-    registry=REGISTRY,
-)
-SPOOL_REFUSALS: Final = Counter(
+SPOOL_REFUSALS: Final = _counter(
     "weft_spool_refusals",
     "parts of output of workers outside that were refused, since there is no room",
-    registry=REGISTRY,
 )
-INPUTS: Final = Counter(
-    "weft_cached_inputs", "files that were fetched into the cache of inputs, and given from it",
-    ["outcome"], registry=REGISTRY,
-)  # fmt: skip
-INPUT_CACHE_BYTES: Final = Gauge(
-    "weft_input_cache_bytes", "what the cache of inputs holds", registry=REGISTRY
+INPUTS: Final = _counter(
+    "weft_cached_inputs",
+    "files that were fetched into the cache of inputs, and given from it",
+    ["outcome"],
 )
-LINK_DELAY_SECONDS: Final = Gauge(
-    "weft_link_delay_seconds", "time of a heartbeat of a worker outside, there and back",
-    ["pool", "worker"], registry=REGISTRY,
-)  # fmt: skip
-LINK_UNSHIPPED_BYTES: Final = Gauge(
-    "weft_link_unshipped_bytes", "output of a worker outside that has not come yet",
-    ["pool", "worker"], registry=REGISTRY,
-)  # fmt: skip
-LINK_INPUT_CACHE_BYTES: Final = Gauge(
-    "weft_link_input_cache_bytes", "what the cache of inputs of a worker outside holds",
-    ["pool", "worker"], registry=REGISTRY,
-)  # fmt: skip
-LOG_PACKS: Final = Counter(
-    "weft_log_packs", "packs of output for the bucket, by outcome", ["outcome"], registry=REGISTRY
+INPUT_CACHE_BYTES: Final = _gauge("weft_input_cache_bytes", "what the cache of inputs holds")
+LINK_DELAY_SECONDS: Final = _gauge(
+    "weft_link_delay_seconds",
+    "time of a heartbeat of a worker outside, there and back",
+    ["pool", "worker"],
 )
-LOG_PACK_BYTES: Final = Counter(
-    "weft_log_pack_bytes", "bytes of output that were shipped to the bucket", registry=REGISTRY
+LINK_UNSHIPPED_BYTES: Final = _gauge(
+    "weft_link_unshipped_bytes",
+    "output of a worker outside that has not come yet",
+    ["pool", "worker"],
 )
-LOG_BUCKET_BYTES_REMOVED: Final = Counter(
+LINK_INPUT_CACHE_BYTES: Final = _gauge(
+    "weft_link_input_cache_bytes",
+    "what the cache of inputs of a worker outside holds",
+    ["pool", "worker"],
+)
+LOG_PACKS: Final = _counter(
+    "weft_log_packs", "packs of output for the bucket, by outcome", ["outcome"]
+)
+LOG_PACK_BYTES: Final = _counter(
+    "weft_log_pack_bytes", "bytes of output that were shipped to the bucket"
+)
+LOG_BUCKET_BYTES_REMOVED: Final = _counter(
     "weft_log_bucket_removed_bytes",
     "bytes of output of deleted batches that were removed from the bucket",
-    registry=REGISTRY,
 )
-LEADER: Final = Gauge("weft_driver_leader", "1 while this driver leads", registry=REGISTRY)
-DELTAS_FOLDED: Final = Counter("weft_deltas_folded", "deltas added to the sums", registry=REGISTRY)
-TRAIL_SEALED: Final = Counter(
-    "weft_trail_sealed", "entries sealed in the trail", registry=REGISTRY
+LEADER: Final = _gauge("weft_driver_leader", "1 while this driver leads")
+DELTAS_FOLDED: Final = _counter("weft_deltas_folded", "deltas added to the sums")
+TRAIL_SEALED: Final = _counter("weft_trail_sealed", "entries sealed in the trail")
+JOBS_SWEPT: Final = _counter("weft_jobs_swept", "jobs settled because they were cancelled")
+JOBS_PREEMPTED: Final = _counter(
+    "weft_jobs_preempted", "running jobs stopped for jobs of queues of higher priority"
 )
-JOBS_SWEPT: Final = Counter(
-    "weft_jobs_swept", "jobs settled because they were cancelled", registry=REGISTRY
+LIMITS_CROSSED: Final = _counter(
+    "weft_limits_crossed", "billing projects that came below or beyond a limit", ["stage"]
 )
-JOBS_PREEMPTED: Final = Counter(
-    "weft_jobs_preempted",
-    "running jobs stopped for jobs of queues of higher priority",
-    registry=REGISTRY,
+ATTEMPTS_OVERDUE: Final = _counter(
+    "weft_attempts_overdue", "attempts stopped beyond a limit of their queue", ["outcome"]
 )
-LIMITS_CROSSED: Final = Counter(
-    "weft_limits_crossed",
-    "billing projects that came below or beyond a limit",
-    ["stage"],
-    registry=REGISTRY,
+JOBS_OVERDUE: Final = _counter(
+    "weft_jobs_overdue", "jobs that ended because they had waited beyond a limit of their queue"
 )
-ATTEMPTS_OVERDUE: Final = Counter(
-    "weft_attempts_overdue",
-    "attempts stopped beyond a limit of their queue",
-    ["outcome"],
-    registry=REGISTRY,
-)
-JOBS_OVERDUE: Final = Counter(
-    "weft_jobs_overdue",
-    "jobs that ended because they had waited beyond a limit of their queue",
-    registry=REGISTRY,
-)
-ORPHANED_JOBS: Final = Gauge(
+ORPHANED_JOBS: Final = _gauge(
     "weft_orphaned_jobs",
     "jobs that have not ended and are with nobody, as of the last look at all jobs",
-    registry=REGISTRY,
 )
-BLACK_HOLES: Final = Counter(
-    "weft_black_holes", "workers cordoned because attempts fail there at once", registry=REGISTRY
+BLACK_HOLES: Final = _counter(
+    "weft_black_holes", "workers cordoned because attempts fail there at once"
 )
-WORKERS_LOST: Final = Counter("weft_workers_lost", "workers declared lost", registry=REGISTRY)
-CALLBACK_ATTEMPTS: Final = Counter(
-    "weft_callback_attempts", "attempts to deliver a callback", ["outcome"], registry=REGISTRY
+WORKERS_LOST: Final = _counter("weft_workers_lost", "workers declared lost")
+CALLBACK_ATTEMPTS: Final = _counter(
+    "weft_callback_attempts", "attempts to deliver a callback", ["outcome"]
 )
-CALLBACK_SECONDS: Final = Histogram(
+CALLBACK_SECONDS: Final = _histogram(
     "weft_callback_seconds",
     "time of one attempt, from the name to the head of the answer",
     buckets=(*_SECONDS, 30, 60),
-    registry=REGISTRY,
 )
-CALLBACKS_SENDING: Final = Gauge(
-    "weft_callbacks_sending", "callbacks that are being sent", registry=REGISTRY
+CALLBACKS_SENDING: Final = _gauge("weft_callbacks_sending", "callbacks that are being sent")
+NOTICES_RECORDED: Final = _counter(
+    "weft_notices_recorded", "notices to subscriptions that are to be sent"
 )
-NOTICES_RECORDED: Final = Counter(
-    "weft_notices_recorded", "notices to subscriptions that are to be sent", registry=REGISTRY
+ROLE_RESTARTS: Final = _counter(
+    "weft_role_restarts", "roles that died and were restarted", ["started"]
 )
-ROLE_RESTARTS: Final = Counter(
-    "weft_role_restarts", "roles that died and were restarted", ["started"], registry=REGISTRY
-)
-LOG_LINES_LOST: Final = Counter(
-    "weft_log_lines_lost", "log lines that could not be written", registry=REGISTRY
-)
+LOG_LINES_LOST: Final = _counter("weft_log_lines_lost", "log lines that could not be written")
 
 
 def input_cache_bytes() -> int:

@@ -6,7 +6,7 @@ BIN := .venv/bin
 JOBS ?= 2
 BENCHES := processes statemachine submit latency functions
 
-.PHONY: help setup demo demo-snow test test-quick coverage test-full test-faults test-engines test-worlds fmt lint types arch audit bench pictures verify errors reference snapshot check clean
+.PHONY: help setup runtime demo demo-snow test test-quick coverage test-full test-faults test-engines test-worlds fmt lint types arch audit bench pictures verify errors reference snapshot check clean
 
 help: ## list these commands
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name text; do printf '  %-12s %s\n' "$$name" "$$text"; done
@@ -14,7 +14,10 @@ help: ## list these commands
 setup: ## make .venv from the pinned requirements (done by the others when needed)
 	@tools/setup.sh
 
-demo: setup ## run the example pipeline on a throw-away server and compare its result
+runtime:
+	@tools/setup.sh runtime
+
+demo: runtime ## run the example pipeline on a throw-away server and compare its result
 	@$(BIN)/python examples/stdlib/demo.py
 
 demo-snow: setup ## run a production line from a catalogue of scenes to announced maps of snow

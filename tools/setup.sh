@@ -1,13 +1,16 @@
 #!/usr/bin/env bash
 # Make .venv from the pinned, hashed requirements. Needs Python >= 3.11 with venv, and nothing else.
+# `setup.sh runtime` installs what weft needs alone, unless the tools of development are there already.
 # Safe to repeat; does nothing when nothing changed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+kind=${1:-dev}
 stamp=.venv/.weft-setup
-wanted=$(cat requirements/dev.txt requirements/uv.txt pyproject.toml tools/setup.sh | sha256sum | cut -c1-64)
-if [ "$(cat "$stamp" 2>/dev/null)" = "$wanted $PWD" ] && .venv/bin/python -c 'import weft' 2>/dev/null; then
-    exit 0
+wanted() { cat requirements/"$1".txt requirements/uv.txt pyproject.toml tools/setup.sh | sha256sum | sed "s#  -#  $PWD#"; }
+have=$(cat "$stamp" 2>/dev/null || true)
+if [ "$have" = "$(wanted "$kind")" ] || [ "$have" = "$(wanted dev)" ]; then
+    if .venv/bin/python -c 'import weft' 2>/dev/null; then exit 0; fi
 fi
 
 # Two runs at once would write into each other's environment.
@@ -66,6 +69,8 @@ rm -f "$stamp"
 if ! .venv/bin/python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
     quietly "$uv" venv --quiet --clear --python "$python" .venv
 fi
-quietly "$uv" pip sync --quiet --python .venv/bin/python --only-binary :all: --require-hashes requirements/dev.txt
-quietly "$uv" pip install --quiet --python .venv/bin/python --no-deps --no-build-isolation --editable .
-echo "$wanted $PWD" >"$stamp"
+quietly "$uv" pip sync --quiet --python .venv/bin/python --only-binary :all: --require-hashes requirements/"$kind".txt
+# Among the tools of development is what builds weft; else uv fetches it for the build alone.
+isolation=(); if [ "$kind" = dev ]; then isolation=(--no-build-isolation); fi
+quietly "$uv" pip install --quiet --python .venv/bin/python --no-deps ${isolation[@]+"${isolation[@]}"} --editable .
+wanted "$kind" >"$stamp"

@@ -22,7 +22,7 @@ SMOKE = (
     "tests/driver/test_schedules.py", "tests/store/test_claims.py", "tests/worker/test_running.py",
 )  # fmt: skip
 """Of the api, the command line, the client, the driver, the store and the worker."""
-FILES_MAX = 25
+FILES_MAX = 12
 """So many run within a minute; the nearest to the change come first."""
 
 

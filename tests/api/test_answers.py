@@ -250,15 +250,13 @@ async def test_every_field_of_a_document_is_described(ask: Described) -> None:
 
 
 async def ask_attempts(ask: Described, worker: LiveWorker, key: AttemptKey) -> None:
-    attempts = "/v1/batches/{b}/jobs/{j}/attempts"
+    job = "/v1/batches/{b}/jobs/{j}"
     said = ProgressReport(key.batch_id, key.job_id, key.attempt, 40.5, "epoch 4")
     await worker.store.record_progress(worker.incarnation_id, [said])
-    await ask("GET", attempts, b=key.batch_id, j=key.job_id)
-    for neighbours in ("children", "parents"):
-        path = f"/v1/batches/{{b}}/jobs/{{j}}/{neighbours}"
-        await ask("GET", path, b=key.batch_id, j=key.job_id)
+    for part in ("/attempts", "/children", "/parents"):
+        await ask("GET", job + part, b=key.batch_id, j=key.job_id)
     await worker.keep_samples(key, [UsageSample(5000, 1, 2)])
-    await ask("GET", attempts + "/{a}/usage", b=key.batch_id, j=key.job_id, a=key.attempt)
+    await ask("GET", job + "/attempts/{a}/usage", b=key.batch_id, j=key.job_id, a=key.attempt)
 
 
 async def ask_failures(ask: Described, b: int, failed: int) -> None:
@@ -417,12 +415,11 @@ async def read_jobs(ask: Described, b: int) -> None:
         await ask("GET", "/v1/batches/{b}/jobs", b=b, query=query)
         await ask("GET", "/v1/batches", query=query)
     await ask("GET", "/v1/batches/{b}/jobs", b=b, query="?why=true")
-    await ask("GET", "/v1/batches/{b}/reasons", b=b)
-    await ask("GET", "/v1/batches/{b}", b=b)
+    for part in ("", "/reasons", "/groups"):
+        await ask("GET", "/v1/batches/{b}" + part, b=b)
     for j in (1, 2, 3, 4):
         for part in ("", "/attempts", "/history"):
             await ask("GET", "/v1/batches/{b}/jobs/{j}" + part, b=b, j=j)
-    await ask("GET", "/v1/batches/{b}/groups", b=b)
     await ask("GET", "/v1/batches/{b}/groups/{g}", b=b, g=1)
 
 

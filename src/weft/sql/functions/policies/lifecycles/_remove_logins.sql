@@ -9,7 +9,8 @@ CREATE OR REPLACE FUNCTION weft._remove_logins(of_tenant_id int) RETURNS void LA
         FROM weft.source s WHERE s.tenant_id = of_tenant_id
         UNION ALL
         SELECT s.user_id, s.setup, s.document::text, s.ended_at IS NULL
-            OR EXISTS (SELECT FROM weft.callback_delivery d WHERE d.sink_id = s.sink_id AND d.delivered_at IS NULL AND d.held IS DISTINCT FROM 'dropped')
+            OR EXISTS (SELECT FROM weft.callback_delivery d
+                WHERE d.sink_id = s.sink_id AND d.delivered_at IS NULL AND d.held IS DISTINCT FROM 'dropped')
             OR EXISTS (SELECT FROM (
                     SELECT x.batch_id, x.deleted_at FROM weft.batch x WHERE x.sink_id = s.sink_id
                     UNION ALL

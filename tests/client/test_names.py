@@ -14,6 +14,7 @@ from weft import aio
 from weft.client.objects.batch import Batch, JobTree
 from weft.client.objects.group import JobGroup
 from weft.client.objects.job import Job
+from weft.client.objects.names import NoBatchOfName
 from weft.client.submission.refs import Block, JobRef, ref_of
 from weft.core.errors import BadId
 
@@ -96,6 +97,15 @@ async def test_batches_and_jobs_are_found_by_names_and_ids(name: str | int) -> N
     assert {"name=nightly&" in one.target for one in server.requests[:1]} == {name == "nightly"}
     with pytest.raises(BadId):
         await client.get_job("nightly")
+
+
+async def test_a_name_that_no_batch_has_is_said() -> None:
+    async with (
+        serving(lambda _: answer(200, b'{"items": [], "cursor": null}')) as server,
+        aio.Client(server.url, "t") as client,
+    ):
+        with pytest.raises(NoBatchOfName, match="nightly"):
+            await client.get_batch("nightly")
 
 
 def test_a_frame_without_pandas_says_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ from tidy.source_files import nodes_of, python_files, relative
 READERS = {
     "src/weft/run/asked/evaluation.py",  # writes questions
     "src/weft/run/asked/evaluator.py",  # reads these, which the api has sent
+    "src/weft/extensions/joblib/backend.py",  # has joblib do it, with results of its own jobs
     "src/weft/client/functions/pickles.py",  # results of the client's own batch
     "src/weft/worker/warm/functions.py",  # functions, in a process of their batch
     "src/weft/worker/warm/outcome.py",  # arguments, likewise

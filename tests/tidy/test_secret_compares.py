@@ -173,6 +173,19 @@ def hashes() -> Iterator[tuple[str, str, str]]:
             for word in call.keywords:
                 if (word.arg or "").endswith("_hash"):
                     yield path.name, function, ast.unparse(word.value)
+        yield from declared_hashes(path)
+
+
+def declared_hashes(path: Path) -> Iterator[tuple[str, str, str]]:
+    """Yield the same of declared calls: `@calls(value, token=("token_hash", digest_of))`."""
+    for method in nodes_of(path, ast.AsyncFunctionDef):
+        for call in method.decorator_list:
+            words = call.keywords if isinstance(call, ast.Call) else []
+            for word in words:
+                parts = word.value.elts if isinstance(word.value, ast.Tuple) else [word.value]
+                if isinstance(parts[0], ast.Constant) and str(parts[0].value).endswith("_hash"):
+                    made = f"{ast.unparse(parts[1])}(" if parts[1:] else str(word.arg)
+                    yield path.name, method.name, made
 
 
 def test_database_is_asked_by_hashes_only() -> None:

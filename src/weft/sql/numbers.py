@@ -22,6 +22,7 @@ _KINDS: Final[dict[str, type[IntEnum]]] = {
 }
 _CONSTANTS: Final = {
     "WALLTIME_MARGIN_S": MARGIN_S,
+    "NOTE_OF_PROGRESS": 0,  # the phase of what a running job says of itself (`attempt_note`)
     "ENDED_ELSEWHERE": 0,  # the state of a job of which there is a record only (`foreign_end`)
 }
 _NAME = re.compile(rf"\b(?:({'|'.join(_KINDS)})_([A-Z_]+)|({'|'.join(_CONSTANTS)}))\b")

@@ -15,7 +15,7 @@ BEGIN
                 AND y.state = STATE_RUNNING AND y.incarnation_id = record_progress.incarnation_id
             FOR NO KEY UPDATE) j)
     INSERT INTO weft.attempt_note AS n (batch_id, job_id, attempt, phase, tenant_id, at, message, percent)
-    SELECT o.batch_id, o.job_id, o.attempt, 0, o.tenant_id, record_progress.at, left(o.message, 300), o.percent FROM own o
+    SELECT o.batch_id, o.job_id, o.attempt, NOTE_OF_PROGRESS, o.tenant_id, record_progress.at, left(o.message, 300), o.percent FROM own o
     ON CONFLICT (batch_id, job_id, attempt, phase) DO UPDATE SET message = excluded.message, percent = excluded.percent, at = excluded.at
     WHERE (n.message, n.percent) <> (excluded.message, excluded.percent);
 END $$;

@@ -15,5 +15,6 @@ RETURNS TABLE (part int, at timestamptz, from_state smallint, to_state smallint,
         UNION ALL
         SELECT 4, least(n.at, CASE WHEN n.phase < PHASE_EXECUTING THEN a.started_at END, a.ended_at), STATE_RUNNING, n.phase, n.message
         FROM weft.attempt_note n
-        WHERE (n.batch_id, n.job_id, n.attempt) = (of_batch_id, of_job_id, a.attempt) AND n.phase NOT IN (0, PHASE_EXECUTING)) x
+        WHERE (n.batch_id, n.job_id, n.attempt) = (of_batch_id, of_job_id, a.attempt)
+            AND n.phase NOT IN (NOTE_OF_PROGRESS, PHASE_EXECUTING)) x
 $$;

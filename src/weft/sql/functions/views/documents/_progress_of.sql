@@ -2,5 +2,6 @@
 -- Safe to repeat: yes, it only reads.   Plan: by key.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._progress_of(of_batch_id bigint, of_job_id int, of_attempt smallint) RETURNS jsonb LANGUAGE sql STABLE AS $$
     SELECT jsonb_build_object('progress', jsonb_build_object('percent', n.percent, 'text', n.message, 'at', n.at)) FROM weft.attempt_note n
-    WHERE n.batch_id = of_batch_id AND n.job_id = of_job_id AND n.attempt = of_attempt AND n.phase = 0
+    WHERE n.batch_id = of_batch_id AND n.job_id = of_job_id AND n.attempt = of_attempt
+        AND n.phase = NOTE_OF_PROGRESS
 $$;

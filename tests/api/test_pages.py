@@ -11,8 +11,8 @@ import pytest
 from litestar.routes import HTTPRoute
 
 from api.live import NO_TLS, LiveApi, LiveWorker
+from weft.api.app import RIGHTS_OF_ROUTES as RIGHTS
 from weft.api.html.assets import assets
-from weft.api.routes.rights import RIGHTS
 from weft.core.attempt_key import AttemptKey
 from weft.ports.store import ProgressReport
 from weft.wire.log_format import STDERR, STDOUT
@@ -446,7 +446,7 @@ async def test_pages_of_a_batch_that_hardly_moves_and_of_a_deep_document(
 ) -> None:  # fmt: skip
     """An end in ten thousand years is no forecast; only the JSON of a job is whole."""
     deep: Any = 1
-    for _ in range(300):
+    for _ in range(80):
         deep = [deep]
     function = {"call": "math:hypot", "args": [deep]}
     jobs = [{"command": ["true"]}, {"function": function}, *[{"command": ["true"]}] * 400]

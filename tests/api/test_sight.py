@@ -14,7 +14,8 @@ from api.problems import code_of, problem_of
 from api.test_answers import DOCUMENT
 from api.test_deletion import QUERIES, body_of
 from api.test_users import add
-from weft.api.routes.rights import PERMISSIONS, RIGHTS
+from weft.api.app import PERMISSIONS_OF_ROUTES as PERMISSIONS
+from weft.api.app import RIGHTS_OF_ROUTES as RIGHTS
 from weft.core.access.permissions import Permission
 from weft.core.access.rights import Right
 from weft.core.attempt_key import AttemptKey

@@ -10,6 +10,7 @@ from playwright.async_api import Page
 from browser.window import Window
 from weft.api.html.assets import PREFIX
 from weft.api.pages import ROUTES
+from weft.ports.extension import parts
 
 _NOT_PAGES = {
     f"{PREFIX}/{{digest}}/{{name}}", "/ui/events", "/ui/batches/{b}/jobs/{j}/log/live",
@@ -21,7 +22,8 @@ _NOT_PAGES = {
 def _page_routes() -> dict[str, re.Pattern[str]]:
     """Return what the paths of each kind of page look like."""
     found = {}
-    for handler in ROUTES:
+    of_extensions = [route for part in parts("api") for route in part.routes]
+    for handler in [*ROUTES, *of_extensions]:
         if isinstance(handler, HTTPRouteHandler) and "GET" in handler.http_methods:
             for path in handler.paths:
                 route = "/" + re.sub(r":\w+}", "}", path).lstrip("/")

@@ -14,7 +14,7 @@ FREE: Mapping[str, str] = {
     "of a production line, and few know more than one": """
         line-show-0 line-rm-0 line-deliveries-0 line-redeliver-0 line-decide-0
         lifecycle-show-0 lifecycle-graph-0 source-items-0 source-pause-0
-        source-resume-0 source-replay-0 source-test-0 source-why-0 source-why-1
+        source-resume-0 source-replay-0 source-replay-1 source-test-0 source-why-0 source-why-1
         series-show-0 series-show-1 series-rerun-0 series-rerun-1
         param-set-0 param-get-0 param-history-0""",
     "a login of dashboards, which the owner of the database names": """
@@ -29,6 +29,7 @@ FREE: Mapping[str, str] = {
         up--broker transport-show-0 transport-test-0""",
     "a system whose jobs can be imported: one": "import-0",
     "a status, of which each lifecycle has its own": "line-set-1",
+    "how far a job is, and a word on it": "progress-0 progress-1",
     "a number, a size or an amount of money": """
         --attempt quota-set--batches --bytes --cores --cpu --days --gpu --gpus --last --limit
         --lines --load --losses --max-args --max-chars --max-lines --max-running

@@ -159,6 +159,9 @@ ROUTES: Final[Sequence[ControllerRouterHandler]] = (
     *pages.ROUTES,
 )
 _PARTS: Final[Sequence[ApiPart]] = tuple(parts("api"))
+RIGHTS_OF_ROUTES: Final[Table] = reduce(or_, (part.rights for part in _PARTS), {**RIGHTS})
+"""Those of extensions included, but for doors."""
+PERMISSIONS_OF_ROUTES: Final = reduce(or_, (part.permissions for part in _PARTS), {**PERMISSIONS})
 _PARAMETER = re.compile(r"\\{\w+\\}")
 """A parameter in an escaped path."""
 log = get_logger()
@@ -284,8 +287,7 @@ def _routed(doors: Sequence[ApiDoor]) -> Litestar:
     """Return the routes as an application. They know nothing of their services, which come with
     each request: so a process that makes several applications prepares them once.
     """
-    permissions = reduce(or_, (part.permissions for part in _PARTS), {**PERMISSIONS})
-    guard = Guard(permissions, UNRECORDED)
+    guard = Guard(PERMISSIONS_OF_ROUTES, UNRECORDED)
     routers = [Router("/", route_handlers=one.routes, opt={"door": one.name}) for one in doors]
     litestar = Litestar(
         [*ROUTES, *(route for part in _PARTS for route in part.routes), *routers],
@@ -296,9 +298,7 @@ def _routed(doors: Sequence[ApiDoor]) -> Litestar:
         exception_handlers={Exception: _answer_error},
         request_max_body_size=None,
     )
-    litestar.state.rights = guard.table = complete_table(
-        reduce(or_, (part.rights for part in _PARTS), {**RIGHTS}), litestar.routes
-    )
+    litestar.state.rights = guard.table = complete_table(RIGHTS_OF_ROUTES, litestar.routes)
     return litestar
 
 

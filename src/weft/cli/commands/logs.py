@@ -59,7 +59,7 @@ def logs(
         weft logs b12.j7 --follow
         weft logs b12/stage1 -f --grep "loss|error"
         weft logs b12 --find "disk is full"
-        weft logs squares --plain >all
+        weft logs squares --plain
 
     Args:
         target: A job `b12.j7`, a batch `b12` or a group `b12/stage1`.

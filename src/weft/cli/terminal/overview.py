@@ -9,7 +9,7 @@ from weft.cli.terminal.wrapped import wrapped
 SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "Run": (
         "run", "each", "submit", "wait", "resubmit", "schedule", "convert", "block", "app",
-        "store",
+        "store", "progress",
     ),
     "Look": (
         "ls", "jobs", "groups", "status", "why", "logs", "failures", "usage", "files",

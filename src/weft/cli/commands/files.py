@@ -15,7 +15,7 @@ from weft.cli.terminal.raw_output import STDOUT, write_all
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json, print_table
 from weft.client.api import Api, Document
-from weft.core.errors import BadId, Conflict
+from weft.core.errors import BadId, Conflict, Invalid
 from weft.core.files.file_paths import in_store, parts_of, split_store
 from weft.core.text.amounts import size
 from weft.wire.walking import NotPlain, entered, make_file, opened_directory
@@ -121,7 +121,7 @@ def get(
             found += await _fetch_all(client, job, paths, below, attempt, must_have=False)
         return found
 
-    to.mkdir(parents=True, exist_ok=True)
+    _make_directory(to)
     found = shared.ask(fetch)
     if shared.json:
         print_json(found)
@@ -145,10 +145,21 @@ async def _fetch_all(
     named = [known.get(path, {"path": path}) for path in paths if must_have or path in known]
     wanted = named if paths else files
     for one in wanted:
-        await asyncio.to_thread(to.mkdir, parents=True, exist_ok=True)
+        await asyncio.to_thread(_make_directory, to)
         path = split_store(one["path"])[1] if in_store(one["path"]) else one["path"]
         await fetch_file(client, job, {"attempt": attempt, **one}, to, path)
     return wanted
+
+
+def _make_directory(to: Path) -> None:
+    try:
+        to.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Invalid(
+            "the directory cannot be made",
+            detail=f"{one_line(str(to))}: {error.strerror}.",
+            hint="Name another one with `--to DIR`.",
+        ) from error
 
 
 async def fetch_file(

@@ -6,21 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final, assert_never
 
-from weft.core.query.tree import (
-    AmountTerm,
-    AnyTerm,
-    AttributeTerm,
-    Field,
-    IntegerTerm,
-    MissingTerm,
-    Node,
-    Operator,
-    ReasonTerm,
-    StateTerm,
-    Term,
-    TextTerm,
-    TimeTerm,
-)
+from weft.core.query import tree
 from weft.store.query_sql.fragments import (
     COMPARED,
     PRICE,
@@ -96,11 +82,11 @@ _PROJECT: Final = """
 JOIN weft.billing_project j ON j.project_id = b.project_id"""
 _TEXTS: Final = MappingProxyType(
     {
-        Field.NAME: ("b.name", ""),
-        Field.USER: ("n.name", _OWNER),
-        Field.BILLING_PROJECT: ("j.name", _PROJECT),
-        Field.FOREIGN_ID: ("b.foreign_id", ""),
-        Field.FOREIGN_TRACE: ("b.foreign_trace", ""),
+        tree.Field.NAME: ("b.name", ""),
+        tree.Field.USER: ("n.name", _OWNER),
+        tree.Field.BILLING_PROJECT: ("j.name", _PROJECT),
+        tree.Field.FOREIGN_ID: ("b.foreign_id", ""),
+        tree.Field.FOREIGN_TRACE: ("b.foreign_trace", ""),
     }
 )
 _BATCHES: Final = """{prices}SELECT b.batch_id FROM weft.batch b{joins}
@@ -118,7 +104,7 @@ def framed(parameters: Parameters, *, hidden: bool) -> Mapping[str, str]:
     }
 
 
-def select_batches(node: Node, *, before: int, limit: int, hidden: bool) -> Statement:
+def select_batches(node: tree.Node, *, before: int, limit: int, hidden: bool) -> Statement:
     """Return the statement for the numbers of the batches that match and that the caller sees,
     newest first; `hidden`: also of hidden ones.
     """
@@ -133,35 +119,35 @@ def select_batches(node: Node, *, before: int, limit: int, hidden: bool) -> Stat
     return Statement(text, tuple(parameters.values))
 
 
-def batch_term(term: Term, parameters: Parameters) -> str:
+def batch_term(term: tree.Term, parameters: Parameters) -> str:
     """Return the condition of one term."""
     match term:
-        case StateTerm(operator, word):
+        case tree.StateTerm(operator, word):
             parameters.want(_COUNTS)
-            return _STATES[word] if operator is Operator.EQ else f"NOT {_STATES[word]}"
-        case IntegerTerm(_, operator, value):
+            return _STATES[word] if operator is tree.Operator.EQ else f"NOT {_STATES[word]}"
+        case tree.IntegerTerm(_, operator, value):
             return f"b.batch_id {COMPARED[operator]} {parameters.integer(value)}"
-        case AmountTerm(Field.COST, operator, value):
+        case tree.AmountTerm(tree.Field.COST, operator, value):
             parameters.want(PRICE)
             parameters.want(_COSTS)
             return f"{_COST} {COMPARED[operator]} {parameters.number(value)}"
-        case AmountTerm(_, operator, value):
+        case tree.AmountTerm(_, operator, value):
             parameters.want(_COUNTS)
             return f"{_DURATION} {COMPARED[operator]} {parameters.number(value)} * 1000"
-        case TimeTerm(Field.START_TIME, operator, at):
+        case tree.TimeTerm(tree.Field.START_TIME, operator, at):
             return f"b.created_at {COMPARED[operator]} {parameters.moment(at)}"
-        case TimeTerm(_, operator, at):
+        case tree.TimeTerm(_, operator, at):
             parameters.want(_COUNTS)
             return f"{_COMPLETED_AT} {COMPARED[operator]} {parameters.moment(at)}"
-        case TextTerm(name, operator, text):
+        case tree.TextTerm(name, operator, text):
             column, join = _TEXTS[name]
             parameters.want(join)
             return matched(column, operator, parameters.text(text))
-        case AttributeTerm():
+        case tree.AttributeTerm():
             return attribute("b.attributes", term, parameters)
-        case AnyTerm(_, text):
+        case tree.AnyTerm(_, text):
             return any_label("b.name", "b.attributes", term, parameters.text(text))
-        case MissingTerm() | ReasonTerm():
+        case tree.MissingTerm() | tree.ReasonTerm():
             raise AssertionError(term)  # the parser knows no attempts of a batch
         case _:
             assert_never(term)

@@ -5,23 +5,9 @@ label and r its array's, t one of its attempts.
 from types import MappingProxyType
 from typing import Final, assert_never
 
+from weft.core.query import tree
 from weft.core.query.fields import JOB_STATES, REASONS
 from weft.core.query.reach import OfGroup, Reach
-from weft.core.query.tree import (
-    AmountTerm,
-    AnyTerm,
-    AttributeTerm,
-    Field,
-    IntegerTerm,
-    MissingTerm,
-    Node,
-    Operator,
-    ReasonTerm,
-    StateTerm,
-    Term,
-    TextTerm,
-    TimeTerm,
-)
 from weft.sql.numbers import with_numbers
 from weft.store.query_sql.fragments import (
     COMPARED,
@@ -89,10 +75,10 @@ _IN_POOL: Final = """EXISTS (
     JOIN weft.pool p ON p.pool_id = q.pool_id WHERE b.batch_id = j.batch_id AND {0})"""
 _TIMES: Final = MappingProxyType(
     {
-        Field.START_TIME: "(j.state = STATE_RUNNING AND j.started_at {0} OR "
+        tree.Field.START_TIME: "(j.state = STATE_RUNNING AND j.started_at {0} OR "
         + _SOME_ATTEMPT.format("t.started_at {0}")
         + ")",
-        Field.END_TIME: "(j.state >= STATE_SUCCESS AND j.cancelled_at {0} OR "
+        tree.Field.END_TIME: "(j.state >= STATE_SUCCESS AND j.cancelled_at {0} OR "
         + _SOME_ATTEMPT.format("t.ended_at {0}")
         + ")",
     }
@@ -111,7 +97,9 @@ LIMIT {limit}"""
 """The nested loop keeps the order of the ranges, and ends with the last row of the page."""
 
 
-def select_jobs(node: Node, reach: Reach, *, batch_id: int, after: int, limit: int) -> Statement:
+def select_jobs(
+    node: tree.Node, reach: Reach, *, batch_id: int, after: int, limit: int
+) -> Statement:
     """Return the statement for the numbers of a batch's committed jobs that match, in order."""
     parameters = Parameters()
     bound = {
@@ -134,35 +122,35 @@ def select_jobs(node: Node, reach: Reach, *, batch_id: int, after: int, limit: i
     return Statement(with_numbers(text), tuple(parameters.values))
 
 
-def _term(term: Term, parameters: Parameters) -> str:
+def _term(term: tree.Term, parameters: Parameters) -> str:
     match term:
-        case StateTerm(operator, word):
+        case tree.StateTerm(operator, word):
             states = parameters.bind(sorted(map(int, JOB_STATES[word])), "smallint[]")
-            return f"j.state {'= ANY' if operator is Operator.EQ else '<> ALL'} ({states})"
-        case IntegerTerm(Field.EXIT_CODE | Field.SIGNAL as name, operator, value):
+            return f"j.state {'= ANY' if operator is tree.Operator.EQ else '<> ALL'} ({states})"
+        case tree.IntegerTerm(tree.Field.EXIT_CODE | tree.Field.SIGNAL as name, operator, value):
             return _of_attempt(name, operator, value, parameters)
-        case ReasonTerm(operator, word):
-            return _of_attempt(Field.REASON, operator, REASONS[word], parameters)
-        case IntegerTerm(name, operator, value):
+        case tree.ReasonTerm(operator, word):
+            return _of_attempt(tree.Field.REASON, operator, REASONS[word], parameters)
+        case tree.IntegerTerm(name, operator, value):
             return f"j.{name} {COMPARED[operator]} {parameters.integer(value)}"
-        case MissingTerm(name, operator):
+        case tree.MissingTerm(name, operator):
             parameters.want(_LAST_ATTEMPT)
-            column = _REASON if name is Field.REASON else f"a.{name}"
-            return f"{column} IS {'' if operator is Operator.EQ else 'NOT '}NULL"
-        case AmountTerm(Field.COST, operator, value):
+            column = _REASON if name is tree.Field.REASON else f"a.{name}"
+            return f"{column} IS {'' if operator is tree.Operator.EQ else 'NOT '}NULL"
+        case tree.AmountTerm(tree.Field.COST, operator, value):
             parameters.want(PRICE)
             return f"{_COST} {COMPARED[operator]} {parameters.number(value)}"
-        case AmountTerm(_, operator, value):
+        case tree.AmountTerm(_, operator, value):
             parameters.want(_LAST_ATTEMPT)
             return f"{_DURATION} {COMPARED[operator]} {parameters.number(value)} * 1000"
-        case TimeTerm(name, operator, at):
+        case tree.TimeTerm(name, operator, at):
             return _TIMES[name].format(f"{COMPARED[operator]} {parameters.moment(at)}")
-        case TextTerm(name, operator, text):
+        case tree.TextTerm(name, operator, text):
             return _text(name, operator, parameters.text(text), parameters)
-        case AttributeTerm():
+        case tree.AttributeTerm():
             parameters.want(_LABEL)
             return attribute(_ATTRIBUTES, term, parameters)
-        case AnyTerm(operator, text):
+        case tree.AnyTerm(operator, text):
             parameters.want(_LABEL)
             bound = parameters.text(text)
             label = any_label(_NAME, _ATTRIBUTES, term, bound)
@@ -171,11 +159,13 @@ def _term(term: Term, parameters: Parameters) -> str:
             assert_never(term)
 
 
-def _of_attempt(name: Field, operator: Operator, value: int, parameters: Parameters) -> str:
+def _of_attempt(
+    name: tree.Field, operator: tree.Operator, value: int, parameters: Parameters
+) -> str:
     parameters.want(_LAST_ATTEMPT)
-    is_other = operator is Operator.NE  # as is a job without one
+    is_other = operator is tree.Operator.NE  # as is a job without one
     compared = "IS DISTINCT FROM" if is_other else COMPARED[operator]
-    column = _REASON if name is Field.REASON else f"a.{name}"
+    column = _REASON if name is tree.Field.REASON else f"a.{name}"
     return f"{column} {compared} {parameters.integer(value)}"
 
 
@@ -185,16 +175,16 @@ def _in_group(group: OfGroup, parameters: Parameters) -> str:
     return f"j.group_id = ANY ({parameters.bind(list(group.numbers), 'int[]')})"
 
 
-def _text(name: Field, operator: Operator, bound: str, parameters: Parameters) -> str:
-    if name is Field.INSTANCE:
+def _text(name: tree.Field, operator: tree.Operator, bound: str, parameters: Parameters) -> str:
+    if name is tree.Field.INSTANCE:
         return _on_instance(operator, bound)
-    if name is Field.INSTANCE_COLLECTION:
+    if name is tree.Field.INSTANCE_COLLECTION:
         return _IN_POOL.format(matched("p.name", operator, bound))
     parameters.want(_LABEL)
     return matched(_NAME, operator, bound)
 
 
-def _on_instance(operator: Operator, bound: str) -> str:
+def _on_instance(operator: tree.Operator, bound: str) -> str:
     """Return the condition that one of its attempts was or is there."""
     named = matched("w.name", operator, bound)
     live = _ON_INSTANCE.format("j.incarnation_id", named)

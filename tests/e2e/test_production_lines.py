@@ -71,11 +71,12 @@ def test_commands_of_the_guide(guided: Weft, tmp_path: Path) -> None:
     shown = re.findall(r"^clouds_max\t50\t1\tinteger\t", said, re.MULTILINE)
     assert len(shown) == 2  # by `get` and by `history`
 
-    why, pause, resume, replay, remove = [f"$ {one}" for one in change.split("$ ")[1:]]
-    for one in (why, pause, resume):
+    why, pause, resume, again, since, remove = [f"$ {one}" for one in change.split("$ ")[1:]]
+    for one in (why, pause, resume, again):
         typed(one)
-    typed(replay.replace("2027", "2020"))
-    until(lambda: sorted(items(guided).values()) == ["b1.j3", "b1.j4"])
+    until(lambda: items(guided) == {"S2A_32TLR": "b1.j3", "bad": "b1.j2"})
+    typed(since.replace("2027-01-01", "2020-01-01 --yes"))
+    until(lambda: sorted(items(guided).values()) == ["b1.j4", "b1.j5"])
     typed(remove)
     said = typed(products)
     assert re.search(r'^1\t\{.*"tile": "32TLR"', said, re.MULTILINE)

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import pytest
 
-from weft.client.objects.loop_thread import ClientClosed, LoopThread
+from weft.client.loop_thread import ClientClosed, LoopThread
 
 
 async def forever() -> None:

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from weft import Client
-from weft.client.objects.loop_thread import ClientClosed
+from weft.client.loop_thread import ClientClosed
 from weft.client.submission.refs import NotSubmitted
 
 URL = "http://127.0.0.1:9"

@@ -18,7 +18,7 @@ from weft.client.http.listing import Document
 from weft.client.http.session import PATIENCE_S, WAIT_PATIENCE_S
 from weft.client.objects.builder import Builder, BuilderSource, GroupBuilder, JobTreeBuilder
 from weft.client.objects.interrupt import may_wait_on
-from weft.client.objects.loop_thread import (
+from weft.client.loop_thread import (
     LoopThread,
     TimeLimit,
     Twin,

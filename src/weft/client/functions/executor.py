@@ -27,7 +27,7 @@ from weft.client.functions.pickles import (
     values_of,
 )
 from weft.client.objects.job_keywords import RETRY_NAMES, RetryKeywords
-from weft.client.objects.loop_thread import ClientClosed, LoopThread
+from weft.client.loop_thread import ClientClosed, LoopThread
 from weft.core.errors import WeftError
 from weft.core.ids import format_batch_id
 from weft.wire.initialized import Initialized, InitializerFailed

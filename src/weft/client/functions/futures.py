@@ -10,7 +10,7 @@ from typing import TypeVar
 from weft.client.api import ResultRow
 from weft.client.functions.calls import Call
 from weft.client.functions.pickles import Function
-from weft.client.objects.loop_thread import waits_for_itself
+from weft.client.loop_thread import waits_for_itself
 
 Result = TypeVar("Result")
 

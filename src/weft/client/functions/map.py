@@ -11,7 +11,7 @@ from weft.client.api import ResultRow
 from weft.client.functions.calls import Call, Calls
 from weft.client.functions.futures import Link, WeftFuture
 from weft.client.functions.pickles import Function, pickle_each
-from weft.client.objects.loop_thread import waits_for_itself
+from weft.client.loop_thread import waits_for_itself
 from weft.core.chunk_size import ChunkSizes
 
 CHUNK_BYTES: Final = 256 << 10

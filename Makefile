@@ -74,6 +74,7 @@ pictures: setup ## make the pictures of the guides again, with a real Chromium
 verify: setup ## check that generated files are fresh
 	@$(BIN)/python tools/generate_errors.py --check
 	@$(BIN)/python tools/generate_reference.py --check
+	@$(BIN)/python tools/generate_client.py --check
 	@$(BIN)/python tools/generate_command_words.py --check
 	@$(BIN)/python tools/check_requirements.py
 	@$(BIN)/python tools/schema_snapshot.py --check
@@ -84,7 +85,8 @@ snapshot: setup ## write tests/migrations/schema.snapshot.sql from the schema
 errors: setup ## write docs/errors.md from the classes of errors
 	@$(BIN)/python tools/generate_errors.py
 
-reference: setup ## write docs/reference/ from the documents and the settings, and the words of Tab from the commands
+reference: setup ## write docs/reference/ from the documents and the settings, the client from the calls, and the words of Tab from the commands
+	@$(BIN)/python tools/generate_client.py
 	@$(BIN)/python tools/generate_reference.py
 	@$(BIN)/python tools/generate_command_words.py
 

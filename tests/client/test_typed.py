@@ -10,8 +10,8 @@ import weft
 from weft import Client, aio
 from weft.client import sync
 from weft.client.aio import Listing, LogEvent
-from weft.client.objects.job_keywords import JobKeywords
 from weft.client.loop_thread import WaitingListing
+from weft.client.objects.job_keywords import JobKeywords
 from weft.wire.documents.batches import JobDocument
 
 Document = Mapping[str, Any]

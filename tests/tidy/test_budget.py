@@ -1,16 +1,21 @@
 """The size of the code base: it only shrinks."""
 
+import subprocess
+import sys
+
 import pytest
 
-from tidy.source_files import relative, tracked_files
+from tidy.source_files import ROOT, relative, tracked_files
 
 BUDGETS = {
-    ("src/weft/", ".py"): 157_950,  # 145,000 at the end; the goal is 140,000
+    ("src/weft/", ".py"): 157_935,  # 145,000 at the end; the goal is 140,000
     ("src/weft/", ".sql"): 27_000,  # the goal is 26,000
     ("tests/", ".py"): 135_100,  # 118,000 at the end
 }
 """The lines that there may be of each kind. Lower a number as lines go; none is ever raised."""
 
+GENERATED = "src/weft/client/generated/"
+"""What `tools/generate_client.py` writes, and nothing else."""
 SLACK = 1_000
 """What lies further below its number lowers it."""
 
@@ -21,8 +26,16 @@ def test_lines_stay_within_their_budget(kind: tuple[str, str], most: int) -> Non
     lines = sum(
         path.read_bytes().count(b"\n")
         for path in tracked_files()
-        if path.suffix == suffix and relative(path).startswith(top)
+        if path.suffix == suffix
+        and relative(path).startswith(top)
+        and not relative(path).startswith(GENERATED)
     )
 
     assert lines <= most, f"{top} has {lines} lines of {suffix}, {lines - most} too many"
     assert most - lines <= SLACK, f"lower the number of {top} {suffix} to {lines} or so"
+
+
+def test_what_does_not_count_is_what_the_tool_writes() -> None:
+    tool = ROOT / "tools" / "generate_client.py"
+
+    assert subprocess.run([sys.executable, tool, "--check"], check=False).returncode == 0

@@ -36,7 +36,7 @@ from weft.api.http.requests import AnyRequest, ClientGone
 from weft.api.http.rights import Guard, Table, complete_table
 from weft.api.http.visits import Visits
 from weft.api.pages.view import note_moment
-from weft.api.routes import login, login_oidc, system
+from weft.api.routes import declared, login, login_oidc, system
 from weft.api.routes.rights import PERMISSIONS, RIGHTS, UNRECORDED
 from weft.api.routes.v1 import (
     apps,
@@ -53,7 +53,6 @@ from weft.api.routes.v1 import (
     imports,
     job_permissions,
     jobs,
-    licences,
     limits,
     logins,
     logs,
@@ -67,11 +66,9 @@ from weft.api.routes.v1 import (
     queues,
     quotas,
     reports,
-    saved_queries,
     schedules,
     secrets,
     sessions,
-    stores,
     tenants,
     tokens,
     trail,
@@ -134,7 +131,6 @@ ROUTES: Final[Sequence[ControllerRouterHandler]] = (
     *workers.ROUTES,
     *worker_link.ROUTES,
     *pools.ROUTES,
-    *licences.ROUTES,
     *transports.ROUTES,
     *parameters.ROUTES,
     *products.ROUTES,
@@ -146,14 +142,13 @@ ROUTES: Final[Sequence[ControllerRouterHandler]] = (
     *sessions.ROUTES,
     *users.ROUTES,
     *tenants.ROUTES,
-    *saved_queries.ROUTES,
     *apps.ROUTES,
-    *stores.ROUTES,
     *secrets.ROUTES,
     *login.ROUTES,
     *login_oidc.ROUTES,
     *logins.ROUTES,
     *trail.ROUTES,
+    *declared.ROUTES,
     *SYSTEM_ROUTES,
     *system.ROUTES,
     *pages.ROUTES,

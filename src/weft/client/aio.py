@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Self
 
 from weft.client.api import Api, LogEvent
+from weft.client.generated.calls import Calls
 from weft.client.http.listing import Document, Listing
 from weft.client.http.session import PATIENCE_S, WAIT_PATIENCE_S
 from weft.client.objects.batch import Batch, JobTree
@@ -95,6 +96,7 @@ class Client(
     QueryCalls,
     ProductCalls,
     CrateCalls,
+    Calls,
 ):
     """The client of a weft server, for asyncio.
 
@@ -137,6 +139,7 @@ class Client(
             wait_patience_s=wait_patience_s,
             on_outage=on_outage,
         )
+        self._session = self.api._session  # noqa: SLF001 (both have its connections)
         super().__init__(self.api, lambda draft: BatchBuilder(self.api, draft))
 
     def __repr__(self) -> str:
@@ -316,21 +319,6 @@ class Client(
         """
         return await self.api.remove_user(name, cancel_batches=cancel_batches)
 
-    async def list_licences(self) -> list[Document]:
-        """Return the licences by name, and how many of each are used."""
-        return await self.api.list_licences()
-
-    async def set_licence(self, name: str, n: int) -> Document:
-        """Set how many licences jobs may use at a time, in all pools together; return it.
-
-        Only for administrators.
-        """
-        return await self.api.set_licence(name, n)
-
-    async def remove_licence(self, name: str) -> None:
-        """Forget a licence. Only for administrators. Raise `LicenceNotFound`."""
-        await self.api.remove_licence(name)
-
     def list_dead_letters(
         self, *, cause: str | None = None, reason: str | None = None, acknowledged: bool = False
     ) -> Listing:
@@ -449,6 +437,15 @@ class Client(
         options = group_options(cancel_after_n_failures, attributes, callback)
         document = {"name": name, "kind": "set", **options}
         return JobGroup(self.api, await self.api.create_group(batch_id, document))
+
+    async def check_files(self, document: Document) -> Document:
+        """Look for the files that the jobs of a batch document will need, as far as the server
+        sees them; nothing is submitted. Keys: `looked_at`, `not_looked_at`, `problems`, each with
+        `pointer`, `file` and `problem`. Raise `msgspec.ValidationError`.
+        """
+        from weft.client.submission.wanted_files import look_for_files  # noqa: PLC0415 (5 ms)
+
+        return await look_for_files(self.api, document)
 
     async def submit(self, document: Document, *, progress: bool | None = None) -> Batch:
         """Create a batch from a document of `POST /v1/batches`, however large, and commit it.

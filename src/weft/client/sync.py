@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from weft.client import aio
 from weft.client.api import LogEvent
 from weft.client.card import card_html
+from weft.client.generated.waiting.calls import Waits
 from weft.client.http.listing import Document
 from weft.client.http.session import PATIENCE_S, WAIT_PATIENCE_S
-from weft.client.objects.builder import Builder, BuilderSource, GroupBuilder, JobTreeBuilder
-from weft.client.objects.interrupt import may_wait_on
 from weft.client.loop_thread import (
     LoopThread,
     TimeLimit,
@@ -27,6 +26,8 @@ from weft.client.loop_thread import (
     waits,
     waits_as,
 )
+from weft.client.objects.builder import Builder, BuilderSource, GroupBuilder, JobTreeBuilder
+from weft.client.objects.interrupt import may_wait_on
 from weft.client.objects.names import BatchNumber
 from weft.client.progress import Progress
 from weft.client.submission.refs import JobRef, NotSubmitted
@@ -282,7 +283,7 @@ class BatchBuilder(Builder[Job], Twin[aio.BatchBuilder]):
     submit = waits_as(Batch, aio.BatchBuilder.submit)
 
 
-class Client(BuilderSource[BatchBuilder], Twin[aio.Client]):
+class Client(BuilderSource[BatchBuilder], Waits[aio.Client]):
     """The client of a weft server.
 
         with Client() as client:
@@ -390,10 +391,6 @@ class Client(BuilderSource[BatchBuilder], Twin[aio.Client]):
     list_tokens = waits(aio.Client.list_tokens)
     create_token = waits(aio.Client.create_token)
     revoke_token = waits(aio.Client.revoke_token)
-    list_saved_queries = waits(aio.Client.list_saved_queries)
-    get_saved_query = waits(aio.Client.get_saved_query)
-    save_query = waits(aio.Client.save_query)
-    remove_saved_query = waits(aio.Client.remove_saved_query)
     list_products = lists(aio.Client.list_products)
     list_source_items = lists(aio.Client.list_source_items)
     rerun_series = waits(aio.Client.rerun_series)
@@ -407,12 +404,7 @@ class Client(BuilderSource[BatchBuilder], Twin[aio.Client]):
     get_app = waits(aio.Client.get_app)
     add_app = waits(aio.Client.add_app)
     remove_app = waits(aio.Client.remove_app)
-    list_stores = waits(aio.Client.list_stores)
-    get_store = waits(aio.Client.get_store)
-    add_store = waits(aio.Client.add_store)
-    test_store = waits(aio.Client.test_store)
     check_files = waits(aio.Client.check_files)
-    remove_store = waits(aio.Client.remove_store)
     list_secrets = waits(aio.Client.list_secrets)
     set_secret = waits(aio.Client.set_secret)
     remove_secret = waits(aio.Client.remove_secret)
@@ -454,9 +446,6 @@ class Client(BuilderSource[BatchBuilder], Twin[aio.Client]):
     remove_dead_message = waits(aio.Client.remove_dead_message)
     resend_dead_message = waits(aio.Client.resend_dead_message)
     acknowledge_dead_message = waits(aio.Client.acknowledge_dead_message)
-    list_licences = waits(aio.Client.list_licences)
-    set_licence = waits(aio.Client.set_licence)
-    remove_licence = waits(aio.Client.remove_licence)
     list_dead_letters = lists(aio.Client.list_dead_letters)
     list_conditions = lists(aio.Client.list_conditions)
     get_condition = waits(aio.Client.get_condition)

@@ -94,7 +94,9 @@ def _operation(path: str, handler: HTTPRouteHandler, right: Right | None) -> Obj
         "operationId": handler.fn.__name__,
         "summary": summary.rstrip("."),
         "parameters": [
-            parameter(name, where) for where, names in names_by_where.items() for name in names
+            parameter(name, where, handler.opt.get("path", {}))
+            for where, names in names_by_where.items()
+            for name in names
         ],
         "responses": {**_done(handler), **_accepted(handler), **_refused(path, handler, right)},
     }

@@ -4,13 +4,13 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from weft.api.calls.path_ids import QUEUE, PathId
 from weft.api.http.log_stream import LOG_POSITION
 from weft.api.http.paging import CURSOR_CHARS_MAX, LIMIT_MAX
-from weft.api.http.path_ids import ATTEMPT, ATTEMPTS_MAX, NUMBER, PART, QUEUE, UPDATE
+from weft.api.http.path_ids import ATTEMPT, ATTEMPTS_MAX, NUMBER, PART, UPDATE
 from weft.api.http.requests import KEY
 from weft.core.apps.names import APP
 from weft.core.batch_order import BatchSort
-from weft.core.files.file_paths import STORE
 from weft.core.ids import BATCH, CONDITION
 from weft.core.lines.parameters import PARAMETER
 from weft.core.query.reach import JOB_ID_MAX
@@ -65,12 +65,9 @@ PATH: Final[Mapping[str, tuple[str, Schema]]] = {
     "parameter": ("The name of a parameter of production lines.", _whole(PARAMETER.pattern)),
     "product": ("The number of a product.", _whole(r"[0-9]{1,18}")),
     "lifecycle": ("The name of a lifecycle.", _whole(QUEUE.pattern)),
-    "l": ("The name of a licence.", _whole(r"[^\x00]+")),
     "w": ("The name of a worker, with each slash as %2F.", _whole(r"[^\x00]+")),
     "app": ("The name and version of an application.", _whole(APP.pattern)),
     "secret": ("The name of a secret.", _whole(QUEUE.pattern)),
-    "store": ("The name of a store of files.", _whole(STORE.pattern)),
-    "saved": ("The name of a saved query.", _whole(QUEUE.pattern)),
     "tenant": ("The name of a tenant, with each slash as %2F.", _whole(r"[^\x00]+")),
     "user": ("The name of a user, with each slash as %2F.", _whole(r"[^\x00]+")),
     "q": ("The name of a queue.", _whole(QUEUE.pattern)),
@@ -197,10 +194,11 @@ HEADERS: Final[Mapping[str, tuple[str, Schema]]] = {
 }
 
 
-def parameter(name: str, where: str) -> dict[str, Any]:
+def parameter(name: str, where: str, ids: Mapping[str, PathId]) -> dict[str, Any]:
     """Return the description of a parameter of the path, the query or the head. Of a name with a
-    dot the last part is the parameter's.
+    dot the last part is the parameter's. `ids`: of the path, as its call declares them.
     """
-    text, schema = {"path": PATH, "query": QUERY, "header": HEADERS}[where][name]
+    declared = {one.name: (one.sentence, _whole(one.pattern)) for one in ids.values()}
+    text, schema = {"path": {**PATH, **declared}, "query": QUERY, "header": HEADERS}[where][name]
     found = {"name": name.rpartition(".")[2], "in": where, "description": text, "schema": schema}
     return {**found, "required": True} if where == "path" else found

@@ -9,10 +9,10 @@ from typing import cast
 from urllib.parse import unquote
 from uuid import UUID
 
+from weft.api.calls.path_ids import QUEUE
 from weft.api.http.requests import AnyRequest, services_of
 from weft.core.apps.names import APP
 from weft.core.errors import BadId
-from weft.core.files.file_paths import STORE
 from weft.core.graph.group_tree import wrong_path
 from weft.core.ids import (
     BatchId,
@@ -33,7 +33,6 @@ ATTEMPT = re.compile(r"[1-9][0-9]{0,4}")
 ATTEMPTS_MAX = 2**15 - 1
 BIGINT = re.compile(r"[0-9]{1,18}")
 PART = re.compile(r"[1-9][0-9]{0,5}")
-QUEUE = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,62}")
 _GROUP = re.compile(r"g?(0|[1-9][0-9]{0,8})")
 
 
@@ -142,20 +141,6 @@ def parse_group(text: str, settings: Settings) -> int | str:
     return name
 
 
-def licence_of(request: AnyRequest) -> str:
-    """Return the name of a licence, which may be one that none can have."""
-    return _segment(request, "l")
-
-
-def parse_saved_query(name: str) -> str:
-    """Return it. Raise `BadId` for what cannot name a saved query."""
-    if not QUEUE.fullmatch(name):
-        raise BadId(name, expected=_SAVED_QUERY, hint=_SAVED_QUERIES)
-    return name
-
-
-_SAVED_QUERY = "a saved query has a name such as broken"
-_SAVED_QUERIES = "List yours with `weft query ls`."
 operation_id_of = _number("o", NUMBER, "an operation is written as a positive number")
 token_id_of = _number(
     "t", NUMBER, "a token is named by its number, not by its text",
@@ -196,7 +181,3 @@ secret_of = _text(
     "secret", QUEUE, "a secret has a name such as db-password",
     hint="List yours with `weft secret ls`.",
 )  # fmt: skip
-store_of = _text(
-    "store", STORE, "a store has a name such as results", hint="List them with `weft store ls`."
-)
-saved_query_of = _text("saved", QUEUE, _SAVED_QUERY, hint=_SAVED_QUERIES)

@@ -3,20 +3,22 @@
 from litestar import post
 from litestar.response import Redirect
 
-from weft.api.http.path_ids import parse_saved_query
+from weft.api.calls.path_ids import SAVED_QUERY
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.pages.forms import back_to, check_form
 from weft.api.pages.view import link
 from weft.api.use_cases import saved_queries
+from weft.wire.documents.saved_queries import SavedQueryDocument
 
 
 @post("/ui/saved-queries", include_in_schema=False)
 async def press_save_query(request: AnyRequest) -> Redirect:
     """Save the query of the list under the name that was typed."""
     form = await check_form(request)
-    name = parse_saved_query(form.get("name", [""])[-1].strip())
+    name: str = SAVED_QUERY.parse(form.get("name", [""])[-1].strip())
     query = form.get("q", [""])[-1].strip()
-    await saved_queries.save_query(services_of(request), caller_of(request), name, query)
+    document = SavedQueryDocument(query)
+    await saved_queries.save_query(services_of(request), caller_of(request), name, document)
     return back_to(link("/ui/batches", {"q": query}))
 
 
@@ -24,7 +26,7 @@ async def press_save_query(request: AnyRequest) -> Redirect:
 async def press_remove_query(request: AnyRequest) -> Redirect:
     """Forget a saved query."""
     form = await check_form(request)
-    name = parse_saved_query(form.get("name", [""])[-1])
+    name: str = SAVED_QUERY.parse(form.get("name", [""])[-1])
     await saved_queries.remove_saved_query(services_of(request), caller_of(request), name)
     return back_to(link("/ui/batches", {"q": form.get("q", [""])[-1].strip()}))
 

@@ -1,22 +1,41 @@
 """Stores of objects: operators set and remove them, everybody in the tenant sees them."""
 
+from collections.abc import Sequence
+
+from weft.api.calls.call import call
+from weft.api.calls.path_ids import StoreName
 from weft.api.services import Services
+from weft.core.access.rights import Right
 from weft.core.addresses import parse_allowed_hosts
 from weft.core.errors import FieldError, FileStoreNotFound, InvalidValue, TooManyFileStores
 from weft.core.files.file_stores import parse_bucket, wrong_endpoint, wrong_region
-from weft.ports.store import Caller
+from weft.ports.store import Caller, Row
 from weft.ports.store.file_stores import NewFileStore
 from weft.submission.services import Answer
 from weft.telemetry.log import get_logger
-from weft.wire.documents.stores import FileStoreDocument
+from weft.wire.documents.stores import (
+    FileStoreAnswer,
+    FileStoreDocument,
+    FileStoreRemoved,
+    FileStoreTried,
+)
 
 log = get_logger()
 
 
+@call("GET /v1/stores", Right.READ, page=FileStoreAnswer)
+async def list_stores(services: Services, caller: Caller) -> Sequence[Row]:
+    """Return the stores of the tenant by name. None shows a credential."""
+    return await services.store.list_stores(caller)
+
+
+@call("PUT /v1/stores/{store}", Right.OPERATE, FileStoreAnswer, client="add_store")
 async def save_store(
-    services: Services, caller: Caller, name: str, document: FileStoreDocument
+    services: Services, caller: Caller, name: StoreName, document: FileStoreDocument
 ) -> Answer:
-    """Set a store, in place of one of the same name. Raise `InvalidValue`, `TooManyFileStores`."""
+    """Set a store, in place of one of the same name. Jobs that start from now on use it. Only for
+    operators. Raise `InvalidValue`, `TooManyFileStores`.
+    """
     errors = _wrong(services, document)
     if document.secret is not None and document.secret not in {
         one["name"] for one in await services.store.list_secrets(caller)
@@ -40,7 +59,8 @@ async def save_store(
     return dict(found)
 
 
-async def get_store(services: Services, caller: Caller, name: str) -> Answer:
+@call("GET /v1/stores/{store}", Right.READ, FileStoreAnswer)
+async def get_store(services: Services, caller: Caller, name: StoreName) -> Answer:
     """Return a store. Raise `FileStoreNotFound`."""
     found = await services.store.list_stores(caller, name)
     if not found:
@@ -48,8 +68,12 @@ async def get_store(services: Services, caller: Caller, name: str) -> Answer:
     return dict(found[0])
 
 
-async def try_store(services: Services, caller: Caller, name: str) -> Answer:
-    """Try a store: what works, and what does not and why. Raise `FileStoreNotFound`."""
+@call("POST /v1/stores/{store}/trial", Right.OPERATE, FileStoreTried, client="test_store")
+async def try_store(services: Services, caller: Caller, name: StoreName) -> Answer:
+    """Try a store as a job would, from the api's host: write, read and remove a small object; in
+    one that is only read, ask for an object. What does not work is in the answer. Only for
+    operators. Raise `FileStoreNotFound`.
+    """
     store = await services.store.find_store(caller, name)
     if store is None or services.objects is None:
         raise _not_found(name)
@@ -61,8 +85,11 @@ async def try_store(services: Services, caller: Caller, name: str) -> Answer:
     }  # fmt: skip
 
 
-async def remove_store(services: Services, caller: Caller, name: str) -> Answer:
-    """Forget a store. Raise `FileStoreNotFound`."""
+@call("DELETE /v1/stores/{store}", Right.OPERATE, FileStoreRemoved, silent=True)
+async def remove_store(services: Services, caller: Caller, name: StoreName) -> Answer:
+    """Forget a store. Its objects stay; jobs that name it and start later fail. Only for
+    operators. Raise `FileStoreNotFound`.
+    """
     if not await services.store.remove_store(caller, name):
         raise _not_found(name)
     log.info("store.removed", store=name, user=caller.user_name)

@@ -1,24 +1,42 @@
 """Licences: list, set and remove what all pools share."""
 
+from collections.abc import Sequence
+
+from weft.api.calls.call import call
+from weft.api.calls.path_ids import LicenceName
 from weft.api.services import Services
+from weft.core.access.rights import Right
 from weft.core.errors import BadLicenceName, LicenceNotFound
 from weft.core.scheduling.offers import wrong_licence_name
-from weft.ports.store import Caller
+from weft.ports.store import Caller, Row
 from weft.submission.services import Answer
 from weft.telemetry.log import get_logger
+from weft.wire.answers.licences import Licence, LicenceRemoved
+from weft.wire.documents.licences import LicenceDocument
 
 log = get_logger()
 
 
-async def set_licence(services: Services, caller: Caller, name: str, n: int) -> Answer:
-    """Say how many there are; return the licence. Raise `BadLicenceName`."""
+@call("GET /v1/licences", Right.READ, page=Licence)
+async def list_licences(services: Services, caller: Caller) -> Sequence[Row]:
+    """Return the licences by name, and how many of each are used."""
+    return await services.store.list_licences(caller)
+
+
+@call("PUT /v1/licences/{l}", Right.ADMINISTER, Licence)
+async def set_licence(
+    services: Services, caller: Caller, name: LicenceName, document: LicenceDocument
+) -> Answer:
+    """Set how many licences jobs may use at a time, in all pools together; return it. Jobs that
+    have one go on if there are fewer now. Only for administrators. Raise `BadLicenceName`.
+    """
     if wrong := wrong_licence_name(name):
         raise BadLicenceName(
             "this cannot be the name of a licence", detail=wrong, hint="Choose another name."
         )
-    await services.store.set_licence(caller, name, n)
+    await services.store.set_licence(caller, name, document.n)
     services.forget_licences()
-    log.info("licence.set", licence=name, n=n, user=caller.user_name)
+    log.info("licence.set", licence=name, n=document.n, user=caller.user_name)
     return await get_licence(services, caller, name)
 
 
@@ -30,8 +48,11 @@ async def get_licence(services: Services, caller: Caller, name: str) -> Answer:
     raise _not_found(name)
 
 
-async def remove_licence(services: Services, caller: Caller, name: str) -> Answer:
-    """Forget a licence. Raise `LicenceNotFound`."""
+@call("DELETE /v1/licences/{l}", Right.ADMINISTER, LicenceRemoved, silent=True)
+async def remove_licence(services: Services, caller: Caller, name: LicenceName) -> Answer:
+    """Forget a licence. Jobs that wait for it go on waiting. Only for administrators. Raise
+    `LicenceNotFound`.
+    """
     if not await services.store.remove_licence(name):
         raise _not_found(name)
     services.forget_licences()

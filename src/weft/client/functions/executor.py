@@ -26,8 +26,8 @@ from weft.client.functions.pickles import (
     value_of,
     values_of,
 )
-from weft.client.objects.job_keywords import RETRY_NAMES, RetryKeywords
 from weft.client.loop_thread import ClientClosed, LoopThread
+from weft.client.objects.job_keywords import RETRY_NAMES, RetryKeywords
 from weft.core.errors import WeftError
 from weft.core.ids import format_batch_id
 from weft.wire.initialized import Initialized, InitializerFailed

@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping
 from typing import Any, Self
+from urllib.parse import quote
 
 import msgspec
 
 from weft.client.http.listing import Document, Listing
 from weft.client.http.session import HttpSession, Query
 from weft.core.bounded import ENVELOPE_DEPTH_MAX, read_json
+from weft.core.errors import BadId
 
 PAGE_ROWS = 1000
 MSGPACK = "application/msgpack"
@@ -18,26 +20,22 @@ def decode(answer: bytes | str) -> Any:  # noqa: ANN401 (any JSON)
     return read_json(answer, depth_max=ENVELOPE_DEPTH_MAX)
 
 
-class Requests:
-    """Requests that answer with a document."""
+def segment(name: str, kind: str) -> str:
+    """Return a name as a part of a path. Raise `BadId` for none: the path would be another."""
+    if not name:
+        raise BadId(name, expected=f"a {kind} has a name")
+    return quote(name, safe="")
 
-    def __init__(self, session: HttpSession) -> None:
-        self._session = session
 
-    async def __aenter__(self) -> Self:
-        return self
+def without_none(document: Document) -> Document:
+    """Return a document without what is None."""
+    return {key: value for key, value in document.items() if value is not None}
 
-    async def __aexit__(self, *_: object) -> None:
-        await self.close()
 
-    async def close(self) -> None:
-        """Close the connections."""
-        self._session.close()
+class DocumentCalls:
+    """Calls that carry and answer documents."""
 
-    @property
-    def url(self) -> str:
-        """Return the address of the server."""
-        return self._session.endpoint.url
+    _session: HttpSession
 
     async def _get(self, path: str, query: Query | None = None) -> Document:
         answer: Document = decode(await self._session.request("GET", path, query=query))
@@ -61,6 +59,10 @@ class Requests:
         )
         result: Document = decode(answer) if answer else {}
         return result
+
+    async def _items(self, path: str, query: Query | None = None) -> list[Document]:
+        items: list[Document] = (await self._get(path, query))["items"]
+        return items
 
     def _list(self, path: str, query: Mapping[str, Any]) -> Listing:
         async def read_page(cursor: str | None) -> Document:
@@ -87,6 +89,28 @@ class Requests:
             )
         )
         return answer
+
+
+class Requests(DocumentCalls):
+    """Calls of an object that has connections of its own."""
+
+    def __init__(self, session: HttpSession) -> None:
+        self._session = session
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close the connections."""
+        self._session.close()
+
+    @property
+    def url(self) -> str:
+        """Return the address of the server."""
+        return self._session.endpoint.url
 
 
 def _plain(value: object) -> object:

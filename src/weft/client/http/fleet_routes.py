@@ -109,21 +109,6 @@ class FleetRoutes(Requests):
         """Encrypt all secrets of all tenants with the first key. Only for administrators."""
         return await self._post("/v1/secret-rotation", {})
 
-    # ---- licences
-
-    async def list_licences(self) -> list[Document]:
-        """Return the licences by name, and how many of each are used."""
-        found: list[Document] = (await self._get("/v1/licences"))["items"]
-        return found
-
-    async def set_licence(self, name: str, n: int) -> Document:
-        """Set how many licences jobs may use at a time; return it. Only for administrators."""
-        return await self._put(f"/v1/licences/{quote(name, safe='')}", {"n": n})
-
-    async def remove_licence(self, name: str) -> None:
-        """Forget a licence. Only for administrators. Raise `LicenceNotFound`."""
-        await self._session.request("DELETE", f"/v1/licences/{quote(name, safe='')}")
-
     # ---- queues
 
     async def list_queues(self) -> list[Document]:

@@ -1,35 +1,12 @@
-"""The routes of saved queries, and of actions on the batches that a query finds."""
-
-from urllib.parse import quote
+"""The routes of actions on the batches that a query finds."""
 
 from weft.client.http.calls import Requests
 from weft.client.http.listing import Document, Listing
 from weft.client.http.session import new_key
 
 
-def _path(name: str) -> str:
-    return f"/v1/saved-queries/{quote(name, safe='')}"
-
-
 class QueryRoutes(Requests):
-    """Queries for batches that have names: `name, query, updated_at`."""
-
-    async def list_saved_queries(self) -> list[Document]:
-        """Return one's saved queries by name."""
-        found: list[Document] = (await self._get("/v1/saved-queries"))["items"]
-        return found
-
-    async def get_saved_query(self, name: str) -> Document:
-        """Return one of one's saved queries. Raise `SavedQueryNotFound`."""
-        return await self._get(_path(name))
-
-    async def save_query(self, name: str, query: str) -> Document:
-        """Save a query. Raise `BadQuery`, `TooManySavedQueries`."""
-        return await self._put(_path(name), {"query": query})
-
-    async def remove_saved_query(self, name: str) -> None:
-        """Forget one of one's saved queries. Raise `SavedQueryNotFound`."""
-        await self._session.request("DELETE", _path(name))
+    """One method per route."""
 
     async def count_batch_action(self, action: str, q: str | None = None) -> Document:
         """Count what an action would do to the batches that match: `n_batches, n_jobs, n_idle`,

@@ -26,7 +26,6 @@ from weft.client.http.query_routes import QueryRoutes
 from weft.client.http.schedule_routes import ScheduleRoutes
 from weft.client.http.session import new_key
 from weft.client.http.source_routes import SourceRoutes
-from weft.client.http.store_routes import StoreRoutes
 from weft.client.http.system_routes import SystemRoutes
 from weft.client.http.tenant_routes import TenantRoutes
 from weft.client.http.transport_routes import TransportRoutes
@@ -54,7 +53,6 @@ class Routes(
     ParameterRoutes,
     ProductRoutes,
     AppRoutes,
-    StoreRoutes,
     TransportRoutes,
     FileRoutes,
 ):

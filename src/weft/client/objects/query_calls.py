@@ -28,26 +28,6 @@ class QueryCalls:
         """
         return self.api.list_batches(q, sort=sort, reverse=reverse)
 
-    async def list_saved_queries(self) -> list[Document]:
-        """Return one's saved queries by name, each with `name`, `query` and `updated_at`."""
-        return await self.api.list_saved_queries()
-
-    async def get_saved_query(self, name: str) -> Document:
-        """Return one of one's saved queries: `list_batches` takes its `query`. Raise
-        `SavedQueryNotFound`.
-        """
-        return await self.api.get_saved_query(name)
-
-    async def save_query(self, name: str, query: str) -> Document:
-        """Give a query for batches a name, in place of one of the same name. Raise `BadQuery`,
-        `TooManySavedQueries`.
-        """
-        return await self.api.save_query(name, query)
-
-    async def remove_saved_query(self, name: str) -> None:
-        """Forget one of one's saved queries. Raise `SavedQueryNotFound`."""
-        await self.api.remove_saved_query(name)
-
     async def count_batch_action(self, action: str, q: str) -> Document:
         """Count what `act_on_batches` would do: `n_batches` that it would change, `n_jobs` of
         these that it concerns, `n_idle` batches in which there is nothing to do; `has_more` if

@@ -5,11 +5,10 @@ from typing import TYPE_CHECKING
 from weft.client.api import Api
 from weft.client.http.listing import Document
 from weft.client.objects.app_calls import AppCalls
-from weft.client.objects.store_calls import StoreCalls
 
 
-class SecretCalls(AppCalls, StoreCalls):
-    """Secrets for one's jobs, beside applications and stores. No call returns a value."""
+class SecretCalls(AppCalls):
+    """Secrets for one's jobs, beside applications. No call returns a value."""
 
     if TYPE_CHECKING:
         api: Api

@@ -1,0 +1,16 @@
+"""The calls that are declared on their use cases, by subject; extensions name theirs in their
+`ApiPart`.
+"""
+
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Final
+
+from weft.api.calls.call import calls_of
+from weft.api.http.declared import route_of
+from weft.api.use_cases import file_stores, licences, saved_queries
+
+SUBJECTS: Final[Sequence[ModuleType]] = (licences, file_stores, saved_queries)
+CALLS: Final = tuple(call for subject in SUBJECTS for call in calls_of(subject))
+ROUTES: Final = tuple(route_of(call) for call in CALLS)
+"""The routes of declared calls."""

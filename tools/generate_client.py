@@ -1,0 +1,297 @@
+"""Write the client's methods of calls that use cases declare into `src/weft/client/generated`;
+with `--check`, only say if they are fresh.
+"""
+
+import inspect
+import re
+import subprocess
+import sys
+import textwrap
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from types import NoneType
+from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
+
+import msgspec
+
+from weft.api.calls.call import Call
+from weft.api.http.parameter_schemas import QUERY
+from weft.api.routes.declared import CALLS
+
+FOLDER = Path(__file__).resolve().parents[1] / "src" / "weft" / "client" / "generated"
+MADE = "Made by `tools/generate_client.py`; do not edit."
+WIDTH = 99
+INDENT = " " * 8
+WRAP: Mapping[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
+PLAIN = (str, int, float, bool)
+IMPORTS = {
+    "datetime": "from datetime import datetime",
+    "Mapping": "from collections.abc import Mapping",
+    "Sequence": "from collections.abc import Sequence",
+    "Document": "from weft.client.http.listing import Document",
+    "Listing": "from weft.client.http.listing import Listing",
+    "DocumentCalls": "from weft.client.http.calls import DocumentCalls",
+    "segment": "from weft.client.http.calls import segment",
+    "without_none": "from weft.client.http.calls import without_none",
+    "new_key": "from weft.client.http.session import new_key",
+    "Twin": "from weft.client.loop_thread import Twin",
+    "WaitingListing": "from weft.client.loop_thread import WaitingListing",
+    "CallsT_co": "from weft.client.generated.calls import CallsT_co",
+}
+"""What a module imports if it uses the name."""
+BOUND = '\n\nCallsT_co = TypeVar("CallsT_co", bound=Calls, covariant=True)\n'
+
+
+class Parameter(NamedTuple):
+    """One of a method."""
+
+    name: str
+    kind: str
+    text: str
+    default: str = ""
+    """As an expression; empty: there is none."""
+
+    @property
+    def declared(self) -> str:
+        """Return it as the signature has it."""
+        return f"{self.name}: {self.kind}" + (f" = {self.default}" if self.default else "")
+
+
+def main() -> int:
+    """Write or check; the exit code is 1 if a module is not fresh."""
+    wanted = modules(CALLS)
+    present = {
+        path.relative_to(FOLDER).as_posix(): path.read_text() for path in FOLDER.rglob("*.py")
+    }
+    if "--check" in sys.argv[1:]:
+        if wanted != present:
+            print("src/weft/client/generated is stale: run `make reference` and commit it.")
+        return int(wanted != present)
+    for name in present.keys() - wanted.keys():
+        (FOLDER / name).unlink()
+    for name, text in wanted.items():
+        (FOLDER / name).parent.mkdir(parents=True, exist_ok=True)
+        (FOLDER / name).write_text(text)
+    return 0
+
+
+def modules(calls: Sequence[Call]) -> Mapping[str, str]:
+    """Return the text of each module by its path in the folder."""
+    by_subject: dict[str, list[Call]] = {}
+    for call in calls:
+        by_subject.setdefault(call.use_case.__module__.rpartition(".")[2], []).append(call)
+    found = {}
+    for subject, its_calls in by_subject.items():
+        source = f"`{its_calls[0].use_case.__module__}`"
+        asking = "\n\n".join(_asking(call) for call in its_calls)
+        found[f"{subject}.py"] = _module(
+            f"Calls of {source}.", f"class {_class(subject)}Calls(DocumentCalls)", asking
+        )
+        waiting = "\n\n".join(_waiting(call) for call in its_calls)
+        found[f"waiting/{subject}.py"] = _module(
+            f"Calls of {source}, for programs that wait.",
+            f"class {_class(subject)}Waits(Twin[CallsT_co])", waiting,
+        )  # fmt: skip
+    found["calls.py"] = _together(by_subject, "Calls") + BOUND
+    found["waiting/calls.py"] = _together(by_subject, "Waits", "waiting.", "[CallsT_co]")
+    found["__init__.py"] = _package("The client's methods of calls that use cases declare.")
+    found["waiting/__init__.py"] = _package("The same calls for programs that wait.")
+    return {name: _formatted(text) for name, text in found.items()}
+
+
+def _class(subject: str) -> str:
+    return "".join(word.capitalize() for word in subject.split("_"))
+
+
+def _module(sentence: str, head: str, body: str) -> str:
+    code = f'{head}:\n    """{sentence}"""\n\n{body}\n'
+    used = set(re.findall(r"\w+", re.sub(r'""".*?"""', "", code, flags=re.DOTALL)))
+    imports = sorted(line for name, line in IMPORTS.items() if name in used)
+    return f'"""{sentence}\n\n{MADE}\n"""\n\n' + "\n".join(imports) + f"\n\n\n{code}"
+
+
+def _together(subjects: Collection[str], suffix: str, folder: str = "", of: str = "") -> str:
+    names = {subject: f"{_class(subject)}{suffix}" for subject in sorted(subjects)}
+    imports = "\n".join(
+        f"from weft.client.generated.{folder}{subject} import {name}"
+        for subject, name in names.items()
+    )
+    imports += f"\n{IMPORTS['CallsT_co']}" if of else "\nfrom typing import TypeVar"
+    bases = ", ".join(f"{name}{of}" for name in names.values())
+    sentence = "All declared calls, for programs that wait." if of else "All declared calls."
+    return (
+        f'"""{sentence}\n\n{MADE}\n"""\n\n{imports}\n\n\n'
+        f'class {suffix}({bases}):\n    """{sentence}"""\n'
+    )
+
+
+def _package(sentence: str) -> str:
+    return f'"""{sentence}\n\n{MADE} Must not import objects or submissions.\n"""\n'
+
+
+def _formatted(text: str) -> str:
+    """Return it as `make fmt` leaves it."""
+    for command in (["check", "--select", "I", "--fix-only", "--quiet"], ["format", "--quiet"]):
+        name = str(FOLDER / "module.py")
+        text = subprocess.run(
+            [sys.executable, "-m", "ruff", *command, "--stdin-filename", name, "-"],
+            input=text, capture_output=True, text=True, check=True,
+        ).stdout  # fmt: skip
+    return text
+
+
+def _asking(call: Call) -> str:
+    """Return the method that makes a request."""
+    start = "def" if call.is_paged else "async def"
+    return _method(call, start, "Listing" if call.is_paged else _answer(call), _request(call))
+
+
+def _waiting(call: Call) -> str:
+    """Return the method that waits for the other."""
+    words = [
+        one.name if is_placed else f"{one.name}={one.name}" for one, is_placed in _parameters(call)
+    ]
+    asked = f"self._async.{call.client_name}({', '.join(words)})"
+    if call.is_paged:
+        body = f"return WaitingListing(self._loop_thread, {asked})"
+        return _method(call, "def", "WaitingListing", body)
+    returns = "" if call.is_silent else "return "
+    return _method(call, "def", _answer(call), f"{returns}self._loop_thread.wait({asked})")
+
+
+def _method(call: Call, start: str, answer: str, body: str) -> str:
+    words = ["self"]
+    for one, is_placed in _parameters(call):
+        if not is_placed and "*" not in words:
+            words.append("*")
+        words.append(one.declared)
+    head = f"    {start} {call.client_name}({', '.join(words)}) -> {answer}:"
+    return f"{head}\n{_docstring(call)}\n{INDENT}{body}"
+
+
+def _answer(call: Call) -> str:
+    if call.is_silent:
+        return "None"
+    return "list[Document]" if call.is_page else "Document"
+
+
+def _docstring(call: Call) -> str:
+    said = inspect.getdoc(call.use_case) or ""
+    lines = textwrap.wrap(" ".join(said.split()), WIDTH - 3 - len(INDENT), **WRAP)
+    lines += ["", f"Use case: `{call.use_case.__module__}.{call.operation}`."]
+    texts = [(f"{one.name}: {one.text}", one) for one, _ in _parameters(call)]
+    if texts:
+        lines += ["", "Args:"]
+    for text, _ in texts:
+        lines += textwrap.wrap(
+            text, WIDTH - len(INDENT), initial_indent=" " * 4, subsequent_indent=INDENT, **WRAP
+        )
+    shown = "\n".join(f"{INDENT}{line}".rstrip() for line in lines)
+    return f'{INDENT}"""{shown.strip()}\n{INDENT}"""'
+
+
+def _request(call: Call) -> str:
+    """Return the statement that makes the request."""
+    arguments = [_path(call)]
+    query = {name.rstrip("_"): name for name in call.query}
+    pairs = ", ".join(f'"{word}": {name}' for word, name in query.items())
+    if call.is_paged:
+        return f"return self._list({arguments[0]}, {{{pairs}}})"
+    if call.body is not None and call.method != "DELETE":
+        arguments.append(_document(call))
+    if query:
+        arguments.append(f"query={{{pairs}}}")
+    if call.creates:
+        arguments.append("key=new_key()")
+    verb = "_items" if call.is_page else f"_{call.method.lower()}"
+    returns = "" if call.is_silent else "return "
+    return f"{returns}await self.{verb}({', '.join(arguments)})"
+
+
+def _path(call: Call) -> str:
+    path = call.path
+    for parameter, one in call.ids.items():
+        named = re.match(r"The name of an? ([^,.]*)", one.sentence)
+        shown = f'{{segment({parameter}, "{named[1]}")}}' if named else f"{{{parameter}}}"
+        path = path.replace(f"{{{one.name}}}", shown)
+    return f'f"{path}"' if call.ids else f'"{path}"'
+
+
+def _document(call: Call) -> str:
+    if call.body is None or "document" not in call.parameters:
+        return "{}"
+    if not call.is_spread:
+        return "document"
+    fields = _fields(call.body)
+    pairs = ", ".join(f'"{encoded}": {one.name}' for encoded, one in fields.items())
+    drops = any(one.default == "None" for one in fields.values())
+    return f"without_none({{{pairs}}})" if drops else f"{{{pairs}}}"
+
+
+def _parameters(call: Call) -> Iterator[tuple[Parameter, bool]]:
+    """Yield the parameters of a method, and whether each is placed: the ids, and the first field
+    that a document must have.
+    """
+    for name, one in call.ids.items():
+        text = one.sentence.replace(", with each slash as %2F", "")
+        yield Parameter(name, _kind(call.parameters[name].annotation), text), True
+    if call.body is not None and "document" in call.parameters:
+        if not call.is_spread:
+            yield Parameter("document", "Document", f"A `{call.body.__name__}`."), True
+        fields = list(_fields(call.body).values()) if call.is_spread else []
+        fields.sort(key=lambda one: one.default != "")
+        for position, taken in enumerate(fields):
+            yield taken, position == 0 and not taken.default
+    for name, kind in call.query.items():
+        default = "False" if kind is bool else "None"
+        yield Parameter(name, _kind(kind), QUERY[name.rstrip("_")][0], default), False
+
+
+def _fields(document: type[msgspec.Struct]) -> Mapping[str, Parameter]:
+    """Return the fields of a document as parameters, by their names on the wire."""
+    hints = get_type_hints(document, include_extras=True)
+    found = {}
+    for one in msgspec.structs.fields(document):
+        hint = hints[one.name]
+        text = _text(hint) or "As in the document."
+        found[one.encode_name] = Parameter(one.name, _kind(hint), text, _default(one))
+    return found
+
+
+def _default(field: Any) -> str:  # noqa: ANN401 (msgspec does not export its type)
+    if field.required:
+        return ""
+    return repr(field.default) if isinstance(field.default, PLAIN) else "None"
+
+
+def _text(hint: object) -> str:
+    """Return what is said of a field."""
+    for one in reversed(get_args(hint) if get_origin(hint) is Annotated else ()):
+        if isinstance(one, msgspec.Meta) and one.description:
+            return one.description
+    return ""
+
+
+def _kind(hint: Any) -> str:  # noqa: ANN401 (any annotation)
+    """Return the type of a parameter as callers know it: documents are mappings, words texts."""
+    origin, parts = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        return _kind(parts[0])
+    if origin is Literal:
+        return "str"
+    if NoneType in parts or msgspec.UnsetType in parts:
+        rest = [_kind(one) for one in parts if one not in {NoneType, msgspec.UnsetType}]
+        return " | ".join([*dict.fromkeys(rest), "None"])
+    if origin in {list, tuple, Sequence}:
+        return f"Sequence[{_kind(parts[0])}]"
+    if origin in {dict, Mapping}:
+        return f"Mapping[str, {_kind(parts[1])}]"
+    if parts:
+        return " | ".join(dict.fromkeys(_kind(one) for one in parts))
+    if isinstance(hint, type) and issubclass(hint, msgspec.Struct):
+        return "Document"
+    return str(getattr(hint, "__name__", hint))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

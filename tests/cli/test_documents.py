@@ -33,7 +33,15 @@ JSON = """{"name": "p", "attributes": {"day": "2026-01-31"},
     ("file", "text"), [("p.yaml", YAML), ("p.YML", YAML), ("p.toml", TOML), ("p.json", JSON)]
 )
 def test_the_three_formats_say_the_same(file: str, text: str) -> None:
-    assert parse_document(text.encode(), format_of(file), name=file) == EXPECTED
+    for mark in (b"", b"\xef\xbb\xbf"):
+        assert parse_document(mark + text.encode(), format_of(file), name=file) == EXPECTED
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [("010", 10), ("-0_7", -7), ("0x1f", 31), ("1_000", 1000), ("0", 0)]
+)
+def test_yaml_reads_the_numbers_that_were_meant(text: str, value: int) -> None:
+    assert parse_document(f"a: {text}".encode(), "yaml", name="a") == {"a": value}
 
 
 @pytest.mark.parametrize(
@@ -50,6 +58,15 @@ def test_the_three_formats_say_the_same(file: str, text: str) -> None:
         ("p.yaml", b"- a\n- b\n", "not a mapping"),
         ("p.yaml", b"", "not a mapping"),
         ("p.yaml", b"name: a\nb: \xff", "p.yaml:2: byte 0xff is not UTF-8"),
+        (
+            "p.yaml",
+            b"a0: &a0 w\n"
+            + b"".join(
+                b"a%d: &a%d [%s]\n" % (n, n, b", ".join([b"*a%d" % (n - 1)] * 10))
+                for n in range(1, 9)
+            ),
+            "its aliases stand for more than",
+        ),
         ("p.toml", b"name = \n", "p.toml:1:8: "),
         ("p.toml", b"[[queue]\n", "p.toml:1:8: expected ']]'"),
         ("p.toml", b'name = "a"\nname = "b"', "overwrite"),

@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from weft.extensions.each.parts.feed import NAME_CHARS, JobFeed, _refused_jobs, 
 from weft.extensions.each.parts.ledger import FAILURES_SHOWN, WINDOW_JOBS, Ledger
 from weft.extensions.each.parts.lines import GivenItems
 from weft.extensions.each.parts.packing import Packer
+from weft.extensions.each.parts.records import Records, Submitted
 from weft.extensions.each.parts.slots import Slots
 from weft.extensions.each.rules.input_lines import CommandTemplate
 
@@ -165,3 +167,19 @@ async def test_a_full_quota_is_waited_for_and_said_once(
 
     assert (ledger.n_submitted, len(server.requests)) == (3, 7)
     assert capsys.readouterr().err.count("than the quota allows; the other lines wait") == 1
+
+
+def test_long_values_that_begin_alike_have_their_own_results(tmp_path: Path) -> None:
+    records = Records(None, str(tmp_path))
+    for n in range(3):
+        job = Submitted(["true"], [f"{'x' * 250}{n}"], n)
+        records.add(job, {"stdout": b"", "stderr": b""}, None)
+    assert len(list(tmp_path.glob("1/*/seq"))) == 3
+
+
+def test_fewer_items_a_job_where_more_do_not_fit() -> None:
+    items = list(enumerate([b"x" * 99] * 1000, 1))
+    packer = Packer(per_job=500, chars_max=10_000, copies=2)
+    packs = [*packer.feed(items), *packer.finish()]
+    assert {len(pack.values) for pack in packs} == {50}
+    assert sum(len(pack.values) for pack in packs) == 1000

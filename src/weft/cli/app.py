@@ -258,6 +258,8 @@ def all_commands() -> Mapping[str, str]:
 def main() -> None:
     """Run one command and exit: 0 ok, 1 the job failed, 2 usage, 3 not reachable, 4 refused."""
     arguments = sys.argv[1:]
+    if sys.getfilesystemencoding() != "utf-8":  # in a locale of Latin-1 others' bytes would change
+        os.execv(sys.executable, [sys.executable, "-X", "utf8", "-m", "weft.cli", *arguments])  # noqa: S606 (this program)
     if arguments[:1] == ["help"]:
         arguments = [*arguments[1:], "--help"]
     if arguments in (["--version"], ["-V"]):

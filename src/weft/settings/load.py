@@ -276,7 +276,7 @@ def _text_of(file: Path) -> str:
     try:
         if file.exists() and not file.is_file():
             raise _unreadable(file, "It is not a file.")
-        return file.read_text("utf-8")
+        return file.read_text("utf-8-sig")
     except (FileNotFoundError, NotADirectoryError):
         return ""
     except OSError as error:

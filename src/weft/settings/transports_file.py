@@ -126,7 +126,7 @@ def known_transports(path: Path | None) -> Sequence[TransportDocument]:
     if path is None:
         return []
     try:
-        written = _with_lists(read_toml(path.read_text()))
+        written = _with_lists(read_toml(path.read_text("utf-8-sig")))
         found = msgspec.convert(written, _TransportsFile).transports
     except OSError as error:
         raise _wrong(path, error.strerror or str(error)) from error

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 Format = Literal["yaml", "toml", "json"]
 OnRead = Callable[[float], None]
 _TOML_PLACE = re.compile(r"(.*) \(at line ([0-9]+), column ([0-9]+)\)", re.DOTALL)
+_LEADING_ZERO = re.compile(r"[-+]?0[0-9_]+")
 _YAML_PLACE = re.compile(r"([0-9]+):([0-9]+): (.*)", re.DOTALL)
+VALUES_MAX = 20_000_000
 COMPOSED = 0.45
 """The share of the time after which the whole text was seen and its values are made."""
 FORMATS: Mapping[str, Format] = {
@@ -56,7 +58,7 @@ def parse_document(
     `on_read` is told the share of a file in YAML that is done: others are read in a moment.
     """
     try:
-        text = body.decode()
+        text = body.decode("utf-8-sig")  # without the mark of Windows programs
         with _without_collector():
             document = _parse_yaml(text, on_read) if form == "yaml" else _PARSERS[form](text)
     except ValueError as error:
@@ -141,13 +143,26 @@ def _parse_yaml(text: str, on_read: OnRead | None) -> Any:  # noqa: ANN401 (any 
             on_read(COMPOSED + (1 - COMPOSED) * min(1.0, node.start_mark.index / len(text)))
 
     try:
-        return bounded(lambda: yaml.load(source, Loader=_loader(note_node)))  # noqa: S506 (a safe one with one more check)
+        document = bounded(lambda: yaml.load(source, Loader=_loader(note_node)))  # noqa: S506 (a safe one with more checks)
     except yaml.MarkedYAMLError as error:
         raise ValueError(_placed(error, text)) from error
     except yaml.reader.ReaderError as error:
         before = text[: error.position]
         line, column = before.count("\n") + 1, error.position - before.rfind("\n")
         raise ValueError(f"{line}:{column}: a control character stands here") from error
+    if "*" in text and _size_of(document, {}) > VALUES_MAX:
+        raise ValueError(f"its aliases stand for more than {VALUES_MAX} values")
+    return document
+
+
+def _size_of(value: object, known: dict[int, int]) -> int:
+    """Return how many values there are, what aliases stand for each time."""
+    if not isinstance(value, dict | list):
+        return 1
+    if id(value) not in known:
+        inside = value.values() if isinstance(value, dict) else value
+        known[id(value)] = 1 + sum(_size_of(one, known) for one in inside)
+    return known[id(value)]
 
 
 def _placed(error: "yaml.MarkedYAMLError", text: str) -> str:
@@ -189,8 +204,15 @@ def _loader(note_node: Callable[[Any], None]) -> "type[yaml.SafeLoader]":
         def construct_time(self, node: Any) -> Any:  # noqa: ANN401 (PyYAML's)
             return self.construct_scalar(node)
 
+        def construct_number(self, node: Any) -> Any:  # noqa: ANN401 (PyYAML's)
+            """As YAML 1.2 reads it and its author did: `010` is ten."""
+            if _LEADING_ZERO.fullmatch(node.value):
+                return int(node.value)
+            return self.construct_yaml_int(node)
+
     # A date is text here: every field that holds one takes text.
     Loader.add_constructor("tag:yaml.org,2002:timestamp", Loader.construct_time)
+    Loader.add_constructor("tag:yaml.org,2002:int", Loader.construct_number)
     return Loader
 
 

@@ -77,7 +77,8 @@ def placed_fields(options: JobOptions) -> dict[str, Any]:
     """
     umask = os.umask(0o077)
     os.umask(umask)
-    directory = {} if options.image is not None else {"cwd": current_directory()}
+    needs_none = options.image is not None or options.cwd is not None
+    directory = {} if needs_none else {"cwd": current_directory()}
     return {**directory, "umask": f"{umask:04o}", **option_fields(options)}
 
 
@@ -90,7 +91,8 @@ def option_fields(options: JobOptions) -> dict[str, Any]:
         check_text([options.queue])
         fields["queue"] = options.queue
     if options.cwd is not None:
-        cwd = str(Path(current_directory(), options.cwd))
+        is_whole = Path(options.cwd).is_absolute()
+        cwd = str(options.cwd if is_whole else Path(current_directory(), options.cwd))
         check_text([cwd])
         fields["cwd"] = cwd
     if options.env:

@@ -108,7 +108,7 @@ def _values(job: Mapping[str, Any], directory: Path) -> list[str]:
     if job.get("values") is not None:
         raise ValueError("give `values` or `values_file`, not both")
     try:
-        text = (directory / name).read_text(encoding="utf-8")
+        text = (directory / name).read_text(encoding="utf-8-sig")
     except OSError as error:
         raise ValueError(f"cannot read {name!r}: {error.strerror}") from error
     except UnicodeDecodeError as error:

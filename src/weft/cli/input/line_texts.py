@@ -55,6 +55,6 @@ def _read(name: str, directory: Path) -> str:
             found = file.read(BYTES_MAX + 1)
         if len(found) > BYTES_MAX:
             raise InvalidSetup(f"{directory / path} has more than {BYTES_MAX >> 20} MiB")
-        return found.decode().removesuffix("\n")
+        return found.decode("utf-8-sig").removesuffix("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidSetup(f"could not read {directory / path}", detail=str(error)) from error

@@ -40,6 +40,17 @@ def read_stdin() -> str | None:
         ) from error
 
 
+def read_waiting(descriptor: int) -> bytes:
+    """Read what comes next; none at the end. Also where the other end lets reads not wait, as ssh
+    and node do with pipes that they share.
+    """
+    while True:
+        try:
+            return os.read(descriptor, READ_BYTES)
+        except BlockingIOError:
+            select.select([descriptor], [], [])
+
+
 def _read_all() -> bytes:
     """Read to the end; if that takes a while, tell the user."""
     parts: list[bytes] = []
@@ -49,7 +60,7 @@ def _read_all() -> bytes:
         if not told and not select.select([STDIN], [], [], SILENCE_S)[0]:
             note("waiting for the end of standard input (-n: run without it)")
             told = True
-        part = os.read(STDIN, READ_BYTES)
+        part = read_waiting(STDIN)
         if not part:
             return b"".join(parts)
         parts.append(part)

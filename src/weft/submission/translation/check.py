@@ -170,8 +170,9 @@ class _JobCheck:
             self._check_values(job, job.values, at)
         if job.cwd is not None:
             self._check_cwd(job.cwd, f"{at}/cwd")
-        if job.stdin is not None:
-            self._check_stdin(job.stdin, f"{at}/stdin")
+        for name, text in (("stdin", job.stdin), ("script", job.script)):
+            if text is not None:
+                self._check_text_size(name, text, at)
         self._check_array(job, at)
 
     def _check_command(self, job: JobDocument, at: str) -> None:
@@ -195,15 +196,13 @@ class _JobCheck:
                 add(NulCharacter, f"{at}/script", "a script cannot contain NUL")
 
     def _check_size(self, job: JobDocument, at: str) -> None:
-        texts, env = [*(job.command or ()), job.script or ""], job.env or {}
+        texts, env = job.command or (), job.env or {}
         words = [*texts, *env, *env.values()]
         if _BYTES_OF_CHAR * (sum(map(len, words)) + len(words)) <= self.own_bytes_max:
             return
         size = _size_of(texts, env)
         if size > self.own_bytes_max:
-            field = "script" if job.script is not None else "command"
-            if 2 * _size_of((), env) > size:
-                field = "env"
+            field = "env" if 2 * _size_of((), env) > size else "command"
             most, whole = self.argv_bytes_max, size + self.inherited_bytes
             message = f"arguments and environment have {whole} bytes, at most {most}"
             self.problems.add(InvalidValue, f"{at}/{field}", message)
@@ -220,7 +219,7 @@ class _JobCheck:
                 add(NulCharacter, f"{at}/values/{n}", "a value cannot contain NUL")
         longest = max(range(len(values)), key=lambda n: len(values[n].encode()))
         filled = spec_at(JobSpec(job.command, env=job.env), INDEX_MAX, values[longest])
-        size = _size_of([*(filled.command or ()), job.script or ""], filled.env or {})
+        size = _size_of(filled.command or (), filled.env or {})
         if size + self.inherited_bytes > self.settings.argv_bytes_max:
             most, whole = self.settings.argv_bytes_max, size + self.inherited_bytes
             message = f"with it arguments and environment have {whole} bytes, at most {most}"
@@ -238,11 +237,11 @@ class _JobCheck:
                 InvalidValue, f"{at}/index_from", f"the last index is {last}, at most {INDEX_MAX}"
             )
 
-    def _check_stdin(self, stdin: str, pointer: str) -> None:
-        most = self.settings.stdin_bytes_max
-        if 4 * len(stdin) > most and (size := len(stdin.encode())) > most:
-            message = f"{size} bytes, at most {most} (stdin_bytes_max)"
-            self.problems.add(InvalidValue, pointer, message)
+    def _check_text_size(self, name: str, text: str, at: str) -> None:
+        most: int = getattr(self.settings, f"{name}_bytes_max")
+        if _BYTES_OF_CHAR * len(text) > most and (size := len(text.encode())) > most:
+            message = f"{size} bytes, at most {most} ({name}_bytes_max)"
+            self.problems.add(InvalidValue, f"{at}/{name}", message)
 
     def _check_cwd(self, cwd: str, pointer: str) -> None:
         if "\0" in cwd:

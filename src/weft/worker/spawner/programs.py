@@ -65,7 +65,7 @@ def find_program(name: str, env: Mapping[str, str], cwd: str) -> str:
             return candidate
         refused = refused or candidate
     if refused:
-        raise CannotStart(Reason.NO_PROGRAM, f"{refused} is not executable")
+        raise CannotStart(Reason.NO_PROGRAM, f"{refused} {_not_executable(refused)}")
     message = (
         f"there is no program {name!r} in the job's PATH; a job with the command "
         "`printenv PATH` shows it"
@@ -121,11 +121,19 @@ def explain(error: OSError, path: str, cwd: str) -> CannotStart:
         return CannotStart(Reason.NO_PROGRAM, f"{path} is a directory")
     words = {
         errno.ENOENT: "does not exist",
-        errno.EACCES: "is not executable",
+        errno.EACCES: _not_executable(full),
         errno.ENOTDIR: "does not exist: a part of its path is not a directory",
     }
     why = words.get(error.errno or 0, f"cannot be run: {error.strerror}")
     return CannotStart(Reason.NO_PROGRAM, f"the program {path} {why}")
+
+
+def _not_executable(path: str) -> str:
+    try:
+        is_noexec = os.statvfs(path).f_flag & os.ST_NOEXEC
+    except OSError:
+        is_noexec = False
+    return "is on a file system that is mounted noexec" if is_noexec else "is not executable"
 
 
 def _interpreter_of(path: str) -> str:

@@ -20,8 +20,9 @@ from weft.extensions.each.rules.input_words import WordSplitter, WordTemplate
 from weft.extensions.each.rules.job_limit import JobLimit, parse_job_limit
 
 PIECE_ITEMS = 10_000
-XARGS_CHARS = 131_072
-"""How large xargs makes a command by itself."""
+COMMAND_BYTES = 128 << 10
+"""How large xargs makes a command by itself; a server takes no more, with the environment."""
+COMMAND_BYTES_LEAST = 4 << 10
 
 
 @dataclass(frozen=True)
@@ -74,10 +75,12 @@ class EachInput:
         if how.xargs:
             return self._xargs_packer()
         has_lists = len(self.words.lists) > 1
+        per_job = how.max_args or how.max_lines
         return Packer(
-            per_job=how.max_args or how.max_lines,
-            chars_max=how.max_chars,
+            per_job=per_job,
+            chars_max=how.max_chars or (per_job and _bytes_that_fit()),
             base_chars=_chars(self.words.command),
+            copies=max(1, sum(word.count(how.replace or "{}") for word in self.words.command)),
             exits=how.exits,
             columns=re.compile(BETWEEN_VALUES) if has_lists else columns_of(how.colsep),
         )
@@ -89,7 +92,7 @@ class EachInput:
         return Packer(
             per_job=1 if replaces else how.max_args or (how.max_lines if by_item else None),
             lines_per_job=None if replaces or by_item else how.max_lines,
-            chars_max=how.max_chars or XARGS_CHARS,
+            chars_max=how.max_chars or _bytes_that_fit(),
             base_chars=_chars(self.words.command),
             exits=how.exits or replaces or how.max_lines is not None,
             measures=(lambda values: _chars(self.template().render(values, 0)))
@@ -131,6 +134,12 @@ class EachInput:
 def _chars(words: Sequence[str]) -> int:
     """Return the bytes of a command, each word with its end."""
     return sum(len(os.fsencode(word)) + 1 for word in words)
+
+
+def _bytes_that_fit() -> int:
+    """Return how large a command may be beside the environment that goes with it."""
+    environment = sum(len(os.fsencode(text)) + 1 for item in os.environ.items() for text in item)
+    return max(COMMAND_BYTES - environment, COMMAND_BYTES_LEAST)
 
 
 async def read_whole(reader: LineReader | GivenItems, packer: Packer) -> tuple[GivenItems, int]:

@@ -3,17 +3,17 @@
 import asyncio
 import os
 import threading
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Sequence
 from concurrent.futures import CancelledError
 from itertools import islice
 
+from weft.cli.input.stdin_text import STDIN, read_waiting
 from weft.cli.terminal.report import note
 from weft.core.errors import Invalid
 from weft.extensions.each.rules.input_lines import LineSplitter
 from weft.extensions.each.rules.input_words import WordSplitter
 
-STDIN = 0
-READ_BYTES = 64 * 1024
 CHUNKS_AHEAD = 2
 
 
@@ -88,9 +88,11 @@ class LineReader:
 
         try:
             is_over = False
-            while not is_over and (data := os.read(self._descriptor, READ_BYTES)):
-                found, is_over = self._before_end(self._splitter.feed(data))
+            mark = BOM_UTF8  # of Windows programs, before the first line
+            while not is_over and (data := read_waiting(self._descriptor)):
+                found, is_over = self._before_end(self._splitter.feed(data.removeprefix(mark)))
                 put(found)
+                mark = b""
             if not is_over:
                 put(self._before_end(self._splitter.finish())[0])
             put(None)

@@ -41,6 +41,8 @@ class Packer:
     chars_max: int | None = None
     base_chars: int = 0
     """Of a command without values."""
+    copies: int = 1
+    """How often the values stand in the command."""
     columns: re.Pattern[bytes] | None = None
     lines_per_job: int | None = None
     """The words of this many lines go together."""
@@ -71,7 +73,7 @@ class Packer:
             yield from map(self._of_item, items)
             return
         for item in items:
-            chars = len(item[1]) + 1
+            chars = self.copies * (len(item[1]) + 1)
             if self._items and self._has_its_lines(item):
                 yield self._of_items()
             if self._items and self._is_full(chars):

@@ -5,6 +5,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -93,8 +94,10 @@ def _parts(values: Sequence[str]) -> list[str]:
     for position, value in enumerate(values, 1):
         text = value.replace("\\", "\\\\").replace("\t", "\\t").replace("/", "\\_")
         text = "\\" + text if text in {"", ".", ".."} else text
-        short = os.fsencode(text)[:_NAME_BYTES_MAX]
-        parts += [str(position), os.fsdecode(short)]
+        name = os.fsencode(text)
+        if len(name) > _NAME_BYTES_MAX:  # others may begin alike
+            name = name[: _NAME_BYTES_MAX - 17] + b"~" + sha256(name).hexdigest()[:16].encode()
+        parts += [str(position), os.fsdecode(name)]
     return parts
 
 

@@ -56,7 +56,7 @@ def apply(
         shared: Options of every command.
     """
     try:
-        text = with_texts(file.read_text(encoding="utf-8"), file.parent)
+        text = with_texts(file.read_text(encoding="utf-8-sig"), file.parent)
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidSetup(f"could not read {file}", detail=str(error)) from error
     setup = name or file.stem

@@ -64,14 +64,15 @@ async def test_idle_driver_asks_nothing() -> None:
         assert driver.store.calls["fold_deltas"] == driver.store.calls["idle_driver"]
 
 
-async def test_notice_wakes_the_fold_at_once() -> None:
+@pytest.mark.parametrize("does", ["send", "lose"], ids=["notice", "break of the connection"])
+async def test_the_fold_is_woken_at_once(does: str) -> None:
     async with running(Running()) as driver:
         await driver.store.until("idle_driver", 1)
         await driver.notices.listening.wait()
         await driver.settled()
         folds = driver.store.calls["fold_deltas"]
         driver.store.folds.append(3)
-        driver.notices.send()
+        getattr(driver.notices, does)()
         await driver.store.until("fold_deltas", folds + 1)
 
         assert not driver.store.folds
@@ -332,19 +333,6 @@ async def test_lost_notice_costs_one_heartbeat() -> None:
         await driver.store.until("idle_driver", asked + 1)
 
     assert not driver.store.folds
-
-
-async def test_break_of_the_listening_connection_makes_everything_look() -> None:
-    async with running(Running()) as driver:
-        await driver.store.until("idle_driver", 1)
-        await driver.notices.listening.wait()
-        await driver.settled()
-        folds = driver.store.calls["fold_deltas"]
-        driver.store.folds.append(2)
-        driver.notices.lose()
-        await driver.store.until("fold_deltas", folds + 1)
-
-        assert not driver.store.folds
 
 
 async def test_leader_that_lost_only_its_lock_notices_with_the_break_of_its_notices() -> None:

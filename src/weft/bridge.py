@@ -83,7 +83,9 @@ class Bridge:
         return self._post(self._batch.submit, job)
 
     def attach(self, ref: str) -> Submitted:
-        """Wait for a job such as `b4.j7`, whoever submitted it. Raise `Invalid`."""
+        """Wait for a job such as `b4.j7`, whoever submitted it; once its `ref` is there, its `end`
+        is if it has ended. Raise `Invalid`.
+        """
         return self._post(self._batch.attach, *parse_job_ref(ref))
 
     def refs_by_name(self) -> Mapping[str, str]:
@@ -107,6 +109,10 @@ class Bridge:
         none, or nothing was submitted.
         """
         return self._loop_thread.wait(self._batch.why(None if ref is None else parse_job_ref(ref)))
+
+    def log(self, ref: str, last_bytes: int | None = None) -> bytes:
+        """Return what a job has written so far, or only the end of it."""
+        return self._loop_thread.wait(self._batch.log(parse_job_ref(ref), last_bytes))
 
     def _post(self, call: Callable[..., None], *args: object) -> Submitted:
         if not self._loop_thread.is_alive:

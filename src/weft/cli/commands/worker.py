@@ -127,9 +127,7 @@ def cordon(
         shared: Options of every command.
     """
     return _change_all(
-        (name, *others),
-        shared,
-        lambda client, one: client.cordon_worker(one, reason=reason, pool=pool),
+        (name, *others), shared, lambda api, one: api.cordon_worker(one, reason=reason, pool=pool)
     )
 
 
@@ -154,9 +152,7 @@ def drain(
         shared: Options of every command.
     """
     _change_all(
-        (name, *others),
-        shared,
-        lambda client, one: client.drain_worker(one, reason=reason, pool=pool),
+        (name, *others), shared, lambda api, one: api.drain_worker(one, reason=reason, pool=pool)
     )
     if not shared.json:
         note("`weft worker uncordon` takes that back until the worker has ended")

@@ -113,6 +113,11 @@ class GrowingBatch:
         found = await (self._api.why_job(*job) if job else self._api.why_group(self._id or 0))
         return next((str(cause["text"]) for cause in found["causes"]), None)
 
+    async def log(self, job: tuple[int, int], last_bytes: int | None) -> bytes:
+        """Return what a job has written."""
+        pieces = self._api.read_log(*job, last_bytes=last_bytes)
+        return b"".join([piece async for piece in pieces])
+
     async def close(self) -> None:
         """Follow nothing more."""
         for task in self._tasks:
@@ -190,7 +195,8 @@ class GrowingBatch:
         except NotFound as error:
             self._fail([submitted], error)
             return
-        submitted.ref.set_result(format_job_ref(batch_id, job_id))
+        if state not in ENDED_WORDS:
+            submitted.ref.set_result(format_job_ref(batch_id, job_id))
         known = ends.by_job.get(job_id)
         if known is None:
             ends.add({job_id: submitted})
@@ -205,6 +211,8 @@ class GrowingBatch:
         for each in (submitted, *submitted.also):
             self.live.discard(each)
             each.end.set_result(row)
+            if not each.ref.done():  # it had ended when it was attached
+                each.ref.set_result(format_job_ref(row.batch_id, row.job_id))
 
     def _fail(self, all_submitted: Iterable[Submitted], error: BaseException) -> None:
         for submitted in all_submitted:

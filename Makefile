@@ -41,18 +41,18 @@ test-engines: setup ## run jobs on real clusters and brokers, installed and star
 		$(shell grep -l mark.engine tests/*/test_*.py) $(ARGS)
 
 test-worlds: setup ## run tools of others on weft, installed for it; NAME=joblib: one
-	@tools/test_twice.sh -n 0 --no-empty-stage -m '$(if $(NAME),world(name="$(NAME)"),world)' $(shell grep -l mark.world tests/*/test_*.py) $(ARGS)
+	@tools/test_twice.sh -n 0 --no-empty-stage -m '$(if $(NAME),world(name="$(NAME)"),world)' $(shell grep -l mark.world tests/*/test_*.py integrations/*/tests/test_*.py) $(ARGS)
 
 test-full: test ## run every test, including the slow ones, also on Debian's PostgreSQL
 	@WEFT_TEST_RANDOM=1 JOBS=$(JOBS) tools/test_full.sh $(ARGS)
 
 fmt: setup ## format the code
-	@$(BIN)/ruff format src tests benches examples tools
-	@$(BIN)/ruff check --fix-only --quiet src tests benches examples tools
+	@$(BIN)/ruff format src tests benches examples tools integrations
+	@$(BIN)/ruff check --fix-only --quiet src tests benches examples tools integrations
 
 lint: setup ## look for mistakes and bad habits
-	@$(BIN)/ruff format --check --quiet src tests benches examples tools || { echo 'Run `make fmt`.' >&2; exit 1; }
-	@$(BIN)/ruff check src tests benches examples tools
+	@$(BIN)/ruff format --check --quiet src tests benches examples tools integrations || { echo 'Run `make fmt`.' >&2; exit 1; }
+	@$(BIN)/ruff check src tests benches examples tools integrations
 
 types: setup ## check the types, strictly
 	@$(BIN)/mypy
@@ -94,4 +94,4 @@ check: lint types arch verify ## run all checks except the tests
 
 clean: ## remove generated files
 	@rm -rf .venv .tools .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .coverage .coverage.* dist build
-	@find src tests benches examples tools -name __pycache__ -prune -exec rm -rf {} +
+	@find src tests benches examples tools integrations -name __pycache__ -prune -exec rm -rf {} +

@@ -1,17 +1,18 @@
 #!/usr/bin/env bash
 # Make .tools/NAME, an environment with what is pinned in requirements/NAME.txt: `hail`, Hail's own client for the tests of its
-# door, `agave`, that of Agave, `joblib`, with scikit-learn and the weft of this folder, `crate`, readers of RO-Crates and events of OpenLineage, or `notebook`, the kernel of Jupyter notebooks for the test of
+# door, `agave`, that of Agave, `joblib`, with scikit-learn and the weft of this folder, `snakemake`, with weft and its plug-in, `crate`, readers of RO-Crates and events of OpenLineage, or `notebook`, the kernel of Jupyter notebooks for the test of
 # what they show. Safe to repeat, and safe to run twice at once.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-name=${1:?agave, crate, hail, joblib or notebook}
+name=${1:?agave, crate, hail, joblib, notebook or snakemake}
 case $name in
     hail) module=hailtop.batch_client ;; # its requirements are fewer than its package says: no compiler and no cluster
     agave) module=agavepy.agave ;; # likewise
     crate) module=rocrate_validator ;; # it wants an older `rich` than the development requirements
     joblib) module=weft,sklearn ;;
     notebook) module=ipykernel ;;
-    *) echo "$name is not agave, crate, hail, joblib or notebook" >&2; exit 2 ;;
+    snakemake) module=weft,snakemake_executor_plugin_weft; sources=(--no-binary connection-pool) ;; # there is no wheel of it
+    *) echo "$name is not agave, crate, hail, joblib, notebook or snakemake" >&2; exit 2 ;;
 esac
 tools/setup.sh
 
@@ -26,9 +27,9 @@ echo "setup: $own" >&2
 rm -rf "$own"
 .venv/bin/python -m venv "$own"
 "$own/bin/python" -m pip install --quiet --disable-pip-version-check --no-input --no-compile --no-deps \
-    --only-binary :all: --require-hashes -r "requirements/$name.txt"
+    --only-binary :all: ${sources[@]+"${sources[@]}"} --require-hashes -r "requirements/$name.txt"
 # Programs of this environment and jobs that they submit find weft and what it needs behind their own modules.
-if [ "$name" = joblib ]; then
-    printf '%s\n' "$PWD/src" "$PWD"/.venv/lib/python*/site-packages >"$(echo "$own"/lib/python*/site-packages)/weft.pth"
+if [ "$name" = joblib ] || [ "$name" = snakemake ]; then
+    printf '%s\n' "$PWD"/integrations/*/src "$PWD/src" "$PWD"/.venv/lib/python*/site-packages >"$(echo "$own"/lib/python*/site-packages)/weft.pth"
 fi
 cp "requirements/$name.txt" "$own/.stamp"

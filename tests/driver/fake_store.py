@@ -257,9 +257,8 @@ class FakeDriverStore(FakeSources, DriverStore):
         return self.next_conditions.popleft() if self.next_conditions else None
 
     async def due_conditions(
-        self, epoch: int, busy: Sequence[int], *, limit: int, limit_tenant: int | None = None
+        self, epoch: int, busy: Sequence[int], *, limit: int
     ) -> Sequence[DueCondition]:
-        assert limit_tenant
         self.busy.append(list(busy))
         await self._ask("due_conditions", epoch)
         due = self.conditions.popleft() if self.conditions else []

@@ -3,9 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 
-import pytest
 from structlog.testing import capture_logs
 
 from driver.fake_store import FakeDriverStore, FakeNotices
@@ -13,7 +11,6 @@ from driver.test_loops import SETTINGS
 from weft.core.ends import conditions
 from weft.driver.adapters import Adapters
 from weft.driver.lead import Driver
-from weft.driver.loops import conditions as loop
 from weft.driver.loops.conditions import ConditionTester
 from weft.ports.store import DueCondition
 
@@ -102,18 +99,6 @@ async def test_test_that_takes_long_delays_no_other() -> None:
     assert [1] in store.busy
     assert not store.tested[1].passed
     assert store.calls["postpone_conditions"] == 1
-
-
-async def test_one_tenant_has_half_of_all_tests(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loop, "TESTS_MAX", 4)
-    store, tests = FakeDriverStore(), Answers(1, 2, 3, 4)
-    greedy = [replace(one, tenant_id=7) for one in some(1, 2, 3, 4)]
-    store.conditions.extend([greedy, some(5)])
-    store.next_conditions.append(0.01)
-    async with driving(store, tests):
-        await store.until("record_tests", 1)
-
-    assert (sorted(tests.asked), sorted(store.tested)) == ([1, 2, 5], [5])
 
 
 async def test_pools_are_looked_at_in_the_database() -> None:

@@ -5,7 +5,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, cast
 from uuid import UUID
 
@@ -15,22 +14,10 @@ from driver.fake_store import FakeDriverStore
 from weft.core.states import Reason
 from weft.driver import term
 from weft.driver.adapters import Adapters
-from weft.driver.loops import (
-    LOOPS,
-    autoscale,
-    dead_messages,
-    following,
-    foreign_jobs,
-    outcomes,
-    release,
-    schedules,
-    tell_events,
-)
+from weft.driver.loops import LOOPS, autoscale, following, foreign_jobs, schedules
 from weft.driver.loops.loop import Loop, LoopContext
-from weft.driver.loops.release import Transports
 from weft.driver.term import Term
-from weft.ports.store import DueOffer, DueSchedule, WantedAgain
-from weft.ports.topics import Record
+from weft.ports.store import DueOffer, DueSchedule
 from weft.settings import Settings
 from weft.store import DriverStore
 from weft.wire.spec import JobSpec, decode_chunk, encode_chunk
@@ -222,83 +209,3 @@ async def test_a_pool_for_which_nothing_can_be_decided_holds_up_no_other(
     await scaler.round()
 
     assert decided == [1, 3]
-
-
-Publish = Callable[[Sequence[Any]], Awaitable[Sequence[bool]]]
-
-
-class Kept:
-    """A store and a carrier of messages: what was asked of it, and what it returns."""
-
-    def __init__(self, **returned: Any) -> None:  # noqa: ANN401
-        self._returned = returned
-        self.asked: dict[str, tuple[Any, ...]] = {}
-
-    def __getattr__(self, name: str) -> Callable[..., Awaitable[Any]]:
-        async def call(*args: object, **_: object) -> object:
-            self.asked[name] = args
-            return self._returned.get(name)
-
-        return call
-
-
-def with_transport(store: Any, publish: Publish) -> Transports:  # noqa: ANN401 (a double)
-    return Transports({"x": cast("Any", SimpleNamespace(publish=publish))}, store)
-
-
-async def released(publish: Publish) -> Any:  # noqa: ANN401 (numbers)
-    now = datetime(2026, 1, 1, tzinfo=UTC)
-    queues = {1: "a", BAD: "poison", 3: "b"}
-    offers = [DueOffer(n, 1, n, "t", one, "x", None, now, n) for n, one in queues.items()]
-    return await release._send(with_transport(Kept(), publish), "x", {}, offers)
-
-
-async def sent_again(publish: Publish) -> Any:  # noqa: ANN401
-    queues = {1: "a", BAD: "poison", 3: "b"}
-    wanted = [WantedAgain(n, "x", "t", one, b"") for n, one in queues.items()]
-    store = Kept(take_dead_messages=wanted)
-    context = Term(FakeDriverStore(), 0, SETTINGS, Adapters())._context(dead_messages.LOOP)
-    await dead_messages._DeadMessages(context, with_transport(store, publish))._send_again()
-    return store.asked["end_dead_messages"][1]
-
-
-async def told(publish: Publish) -> Any:  # noqa: ANN401
-    bodies = {1: b"a", BAD: b"poison", 3: b"b"}
-    records = [Record("t", "k", one, {"id": str(n)}) for n, one in bodies.items()]
-    store, sink = Kept(), cast("Any", SimpleNamespace(publish=publish))
-    out = tell_events.EventsOut(sink, cast("Any", store), "x", "t", "ada")
-    context = Term(FakeDriverStore(), 0, SETTINGS, Adapters())._context(tell_events.LOOP)
-    page = tell_events._Page(records, [(1, n) for n in bodies], (1, 3))
-    await tell_events._write(context, out, page)
-    assert store.asked["keep_position"][2:] == (1, 3)
-    return [1, 3]
-
-
-async def recorded(publish: Publish) -> Any:  # noqa: ANN401
-    """Let answers count; what cannot be recorded is refused, and no longer held."""
-
-    async def record(*args: Any) -> Sequence[str]:  # noqa: ANN401
-        return ["ended" for _ in await publish(args[-1])]
-
-    context = Term(FakeDriverStore(), 0, SETTINGS, Adapters())._context(outcomes.LOOP)
-    messages = {n: Kept() for n in (1, BAD, 3)}
-    held = [(one, "poison" if n == BAD else "") for n, one in messages.items()]
-    listener = outcomes._Listener("x", "t", cast("Any", held))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(outcomes, "record", record)
-        await outcomes._Outcomes(context, with_transport(Kept(), publish))._settle(listener)
-    assert (listener.held, [*messages[BAD].asked]) == ([], ["refuse"])
-    return [n for n, one in messages.items() if [*one.asked] == ["acknowledge"]]
-
-
-@ERRORS
-@pytest.mark.parametrize("sends", [released, sent_again, told, recorded])
-async def test_a_message_that_cannot_go_holds_up_no_other(
-    error: type[Exception], sends: Callable[[Publish], Awaitable[Sequence[int]]]
-) -> None:
-    async def publish(some: Sequence[Any]) -> Sequence[bool]:
-        if "poison" in repr(some):
-            raise error("poison")
-        return [True for _ in some]
-
-    assert [*await sends(publish)] == [1, 3]

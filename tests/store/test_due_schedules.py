@@ -3,7 +3,11 @@
 from datetime import UTC, datetime, timedelta
 
 from store.site import Site
-from weft.ports.store import DueSchedule, NewSchedule, ScheduleMove
+from weft.ports.store import (
+    DueSchedule,
+    NewSchedule,
+    ScheduleMove,
+)
 
 MANY = 1000
 

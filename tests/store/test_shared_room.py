@@ -13,12 +13,13 @@ from weft.ports.shared_room import SharedRoom
 ROOT = Path(weft.__file__).parent
 SHARED = {
     "extensions/lines/calls/source_items.py", "api/web_tokens/providers.py",
-    "driver/loops/in_hand.py", "driver/loops/conditions.py", "run/asked/source_reads.py",
-    "worker/agent/job_inputs.py", "plugins/executors/container/images.py",
+    "driver/loops/in_hand.py",
+    "run/asked/source_reads.py", "worker/agent/job_inputs.py",
 }  # fmt: skip
 ALONE = {
     "api/use_cases/file_trial.py": "of one request",
     "driver/loops/in_hand.py": "of one host of one tenant",
+    "plugins/executors/container/images.py": "of registries, whose images all tenants use",
     "plugins/log_stores/s3/fetching.py": "of the bucket of the site",
     "extensions/engines/ssh/provider/__init__.py": "of hosts of the site",
     "plugins/runners/remote/ssh.py": "of a cluster of the site",

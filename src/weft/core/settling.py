@@ -38,22 +38,22 @@ async def settled(
 
 async def settle_each(
     items: Sequence[Item],
-    do: Callable[[Sequence[Item]], Awaitable[Sequence[Result] | None]],
-    settle: Callable[[Item, Exception], Awaitable[Result]],
+    do: Callable[[Sequence[Item]], Awaitable[object]],
+    settle: Callable[[Item, Exception], Awaitable[object]],
     *,
     beyond: Errors = OF_THE_TERM,
-) -> Sequence[Result]:
-    """Do it with all items; if that fails, with each by itself, and settle those that fail. Return
-    what came of each, if `do` says that.
+) -> None:
+    """Do it with all items; if that fails, with each by itself, and settle those that fail.
 
     `do` may thus see an item twice. `beyond`: errors that say nothing about an item are raised.
     """
     try:
-        return await do(items) or ()
+        await do(items)
     except beyond:
         raise
     except Exception as error:  # noqa: BLE001 (whatever an item may cause)
         if len(items) == 1:
-            return [await settle(items[0], error)]
-        each = [await settle_each([one], do, settle, beyond=beyond) for one in items]
-        return [result for some in each for result in some]
+            await settle(items[0], error)
+            return
+        for one in items:
+            await settle_each([one], do, settle, beyond=beyond)

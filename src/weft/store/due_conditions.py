@@ -21,11 +21,10 @@ class DueConditions:
 
     @calls(lambda rows: [DueCondition(**row) for row in rows], limit="limit_rows")
     async def due_conditions(
-        self, epoch: int, busy: Sequence[int], *, limit: int, limit_tenant: int | None = None
+        self, epoch: int, busy: Sequence[int], *, limit: int
     ) -> Sequence[DueCondition]:
         """Return the conditions that are to be tested, the longest due first, until `record_tests`
-        says how it went. `busy`: those whose tests are under way; they are not returned again,
-        nor is another of a tenant with `limit_tenant` of them.
+        says how it went. `busy`: those whose tests are under way; they are not returned again.
 
         A condition without jobs is over: it is removed instead, and returned as that.
         """

@@ -2,7 +2,15 @@
 
 from collections.abc import Sequence
 
-from weft.ports.store import ACTION, Action, Caller, FailedLogin, LoginOwner, Row, TrailQuery
+from weft.ports.store import (
+    ACTION,
+    Action,
+    Caller,
+    FailedLogin,
+    LoginOwner,
+    Row,
+    TrailQuery,
+)
 from weft.store.database import Database
 from weft.store.declared import calls
 

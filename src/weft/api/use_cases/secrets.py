@@ -3,7 +3,12 @@
 from typing import Final
 
 from weft.api.services import Services
-from weft.core.errors import FieldError, SecretNotFound, SecretUnreadable, TooLarge
+from weft.core.errors import (
+    FieldError,
+    SecretNotFound,
+    SecretUnreadable,
+    TooLarge,
+)
 from weft.ports.store import Caller
 from weft.submission.services import Answer
 from weft.telemetry.log import get_logger

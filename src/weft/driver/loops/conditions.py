@@ -9,9 +9,7 @@ recorded in sets.
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import partial
 from typing import Final
 
 from weft.core.ends.conditions import MESSAGE_CHARS_MAX, Tested
@@ -19,7 +17,6 @@ from weft.core.scheduling.gateway_test import GATEWAY, read_gateway_ask
 from weft.core.scheduling.pool_test import POOL, read_pool_ask
 from weft.core.settling import settled
 from weft.driver.loops.loop import Loop, LoopContext
-from weft.ports.shared_room import SharedRoom
 from weft.ports.store import DueCondition
 from weft.telemetry import metrics
 from weft.telemetry.log import get_logger
@@ -53,7 +50,6 @@ class _Conditions:
     def __init__(self, context: LoopContext) -> None:
         self._context = context
         self._tester = context.adapters.get(ConditionTester)
-        self._room = SharedRoom(TESTS_MAX)
         self._tests: dict[asyncio.Task[Tested], DueCondition] = {}
 
     async def run(self) -> None:
@@ -123,24 +119,14 @@ class _Conditions:
         context, room = self._context, TESTS_MAX - len(self._tests)
         if not room:
             return
-        due = await context.store.due_conditions(
-            context.epoch, self._busy(), limit=room, limit_tenant=TESTS_MAX // 2
-        )
-        for one in due:
+        for one in await context.store.due_conditions(context.epoch, self._busy(), limit=room):
             if one.is_over:
                 log.info("condition.closed", condition=one.condition_id, tester=one.tester)
                 continue
-            if not self._room.has(one.tenant_id):  # it stays due; those behind it come next
-                continue
             metrics.CONDITION_TEST_LATE_SECONDS.observe(one.late_s)
             task = asyncio.create_task(self._test(one))
-            (held := ExitStack()).enter_context(self._room.taken(one.tenant_id))
-            task.add_done_callback(partial(self._ended, held))
+            task.add_done_callback(lambda _: context.bell.ring())
             self._tests[task] = one
-
-    def _ended(self, held: ExitStack, _: object) -> None:
-        held.close()
-        self._context.bell.ring()
 
     async def _test(self, one: DueCondition) -> Tested:
         if one.tester == POOL:

@@ -15,10 +15,17 @@ from weft.core.settling import settle_each
 from weft.driver.loops.callbacks import Post
 from weft.driver.loops.following import Following, Key
 from weft.driver.loops.loop import Loop, LoopContext
-from weft.driver.loops.release import BEYOND, Transports, not_sent
+from weft.driver.loops.release import Transports
 from weft.ports.mailer import Mail, Mailer
-from weft.ports.store import DeadMessage, WantedAgain
-from weft.ports.transport import DEAD, DEAD_BYTES_MAX, Delivery, Route, TransportError, route_of
+from weft.ports.store import DeadMessage
+from weft.ports.transport import (
+    DEAD,
+    DEAD_BYTES_MAX,
+    Delivery,
+    Route,
+    TransportError,
+    route_of,
+)
 from weft.telemetry import metrics
 from weft.telemetry.log import get_logger
 
@@ -120,20 +127,15 @@ class _DeadMessages:
         sent: list[int] = []
         for name in sorted({one.transport for one in wanted}):
             some = [one for one in wanted if one.transport == name]
+            messages = [(Route(one.tenant, one.queue), one.body) for one in some]
             try:
-                kept = await settle_each(
-                    some, partial(self._publish, name), not_sent, beyond=BEYOND
-                )
+                kept = await self._transports.by_name[name].publish(messages)
             except TransportError as error:
                 log.warning("transport.away", transport=name, error=str(error))
                 continue
             sent += [one.dead_id for one, is_kept in zip(some, kept, strict=True) if is_kept]
         if sent:
             await store.end_dead_messages(epoch, sent)
-
-    async def _publish(self, name: str, some: Sequence[WantedAgain]) -> Sequence[bool]:
-        messages = [(Route(one.tenant, one.queue), one.body) for one in some]
-        return await self._transports.by_name[name].publish(messages)
 
 
 async def _hand_in(mailer: Mailer, mail: Mail) -> None:

@@ -13,11 +13,9 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Final
 
 from weft.core.in_hand import ANSWERS_MAX
-from weft.core.settling import settle_each
 from weft.driver.loops.following import Following, Key
 from weft.driver.loops.foreign_commands import ForeignCommands
 from weft.driver.loops.foreign_jobs import record
@@ -27,16 +25,13 @@ from weft.ports.store import Listening
 from weft.ports.transport import OUTCOMES, Delivery, Route
 from weft.telemetry import metrics
 from weft.telemetry.log import get_logger
-from weft.wire.foreign_messages import Answer, read_answer
+from weft.wire.foreign_messages import Answer, Malformed, read_answer
 
 log = get_logger()
 
 FOLLOW_S: Final = 10.0
 """How often the loop looks for queues with foreign consumers, if it knows of none."""
 TEND_S: Final = 1.0
-REFUSED: Final = "refused"
-"""Of an answer that cannot be recorded."""
-_Held = tuple[Delivery, Answer]
 
 
 @dataclass(eq=False)
@@ -45,7 +40,7 @@ class _Listener:
 
     transport: str
     tenant: str
-    held: list[_Held] = field(default_factory=list)
+    held: list[tuple[Delivery, Answer]] = field(default_factory=list)
     since: float | None = None
     """Since when it hears them without a gap; None: it does not."""
 
@@ -130,38 +125,25 @@ class _Outcomes:
     async def _add(self, listener: _Listener, delivery: Delivery) -> None:
         try:
             listener.held.append((delivery, read_answer(delivery.body)))
-        except Exception as error:  # noqa: BLE001 (`Malformed`, or whatever a message may cause)
-            await self._refuse(listener, delivery, error)
-
-    async def _refuse(self, listener: _Listener, delivery: Delivery, error: Exception) -> None:
-        log.warning(
-            "transport.message_refused", transport=listener.transport, queue="outcomes",
-            error=str(error) or repr(error),
-        )  # fmt: skip
-        metrics.TRANSPORT_REFUSED.labels(listener.transport).inc()
-        await delivery.refuse(str(error) or repr(error))
-
-    async def _record(self, listener: _Listener, some: Sequence[_Held]) -> Sequence[str]:
-        answers = [answer for _, answer in some]
-        return await record(
-            self._store, self._context.epoch, listener.transport, listener.tenant, answers
-        )
-
-    async def _give_up(self, listener: _Listener, one: _Held, error: Exception) -> str:
-        await self._refuse(listener, one[0], error)
-        return REFUSED
+        except Malformed as error:
+            log.warning(
+                "transport.message_refused", transport=listener.transport, queue="outcomes",
+                error=str(error),
+            )  # fmt: skip
+            metrics.TRANSPORT_REFUSED.labels(listener.transport).inc()
+            await delivery.refuse(str(error))
 
     async def _settle(self, listener: _Listener) -> None:
         """Let the answers count, and acknowledge those about which all is said."""
         while listener.held:
             asked = listener.held[:ANSWERS_MAX]
-            words = await settle_each(
-                asked, partial(self._record, listener), partial(self._give_up, listener)
-            )
-            over = [pair for pair in zip(asked, words, strict=True) if pair[1] != "not_now"]
-            for one, word in over:
-                if word != REFUSED:
-                    await one[0].acknowledge()
+            words = await record(
+                self._store, self._context.epoch, listener.transport, listener.tenant,
+                [answer for _, answer in asked],
+            )  # fmt: skip
+            over = [one for one, word in zip(asked, words, strict=True) if word != "not_now"]
+            for one in over:
+                await one[0].acknowledge()
                 listener.held.remove(one)
             for word in words:
                 metrics.TRANSPORT_ANSWERS.labels(listener.transport, word).inc()

@@ -14,10 +14,11 @@ from typing import Final
 import msgspec
 
 from weft.core.scheduling.stock import Stock
-from weft.core.settling import OF_THE_TERM, settle_each
 from weft.driver.loops.foreign_jobs import bodies_of
 from weft.driver.loops.loop import Loop, LoopContext
-from weft.ports.store import DueOffer
+from weft.ports.store import (
+    DueOffer,
+)
 from weft.ports.topics import EventSink
 from weft.ports.transport import Message, Route, Transport, TransportError
 from weft.store import DriverStore
@@ -36,8 +37,6 @@ LOOK_S: Final = 1.0
 """Between two looks while anything is offered: a hold withdraws it."""
 NOTE_S: Final = 10.0
 """Between two looks at what a transport holds."""
-BEYOND: Final = (*OF_THE_TERM, TransportError)
-"""Errors that say nothing about a message."""
 PAUSE_S: Final = 0.05
 """Between two rounds while offers come and go: what becomes ready meanwhile is offered together.
 When nothing moves it doubles, up to `LOOK_S`.
@@ -212,32 +211,24 @@ async def _send(
     `bodies`: what foreign programs are told.
     """
     offers = [one for one in offers if one.fence is None or one.offer_id in bodies]
-
-    async def publish(some: Sequence[DueOffer]) -> Sequence[bool]:
-        return await transports.by_name[name].publish([
-            (Route(one.tenant, one.queue), bodies.get(one.offer_id) or _message_of(one))
-            for one in some
-        ])  # fmt: skip
-
+    messages = [
+        (
+            Route(one.tenant, one.queue),
+            bodies.get(one.offer_id)
+            or msgspec.json.encode(
+                Message(one.tenant, one.batch_id, one.job_id, one.offer_id, one.trace_id)
+            ),
+        )
+        for one in offers
+    ]
     try:
-        kept = await settle_each(offers, publish, not_sent, beyond=BEYOND)
+        kept = await transports.by_name[name].publish(messages)
     except TransportError:
         transports.looked_s.pop(name, None)  # the look that follows says why
         return ()
     metrics.TRANSPORT_MESSAGES.labels(name, "confirmed").inc(sum(kept))
     metrics.TRANSPORT_MESSAGES.labels(name, "unconfirmed").inc(len(kept) - sum(kept))
     return [one.offer_id for one, is_kept in zip(offers, kept, strict=True) if is_kept]
-
-
-def _message_of(one: DueOffer) -> bytes:
-    message = Message(one.tenant, one.batch_id, one.job_id, one.offer_id, one.trace_id)
-    return msgspec.json.encode(message)
-
-
-async def not_sent(one: object, error: Exception) -> bool:
-    """Tell of a message that cannot be sent: it must not hold up the others."""
-    log.error("transport.not_sent", message=repr(one)[:200], exc_info=error)
-    return False
 
 
 LOOP = Loop("release", _run, after=("fold",))

@@ -7,19 +7,19 @@ loop waits for ever.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from weft.core.ids import format_batch_id
-from weft.core.settling import settle_each
 from weft.driver.loops.loop import Loop, LoopContext
-from weft.driver.loops.release import BEYOND
 from weft.driver.loops.telling import tell_all
-from weft.ports.store import Row
+from weft.ports.store import (
+    Row,
+)
 from weft.ports.topics import EventSink, Record
 from weft.ports.transport import TransportError
 from weft.store import DriverStore
@@ -113,19 +113,8 @@ async def _read(
 
 
 async def _write(context: LoopContext, out: EventsOut, page: _Page) -> None:
-    """Write events, and move the position behind them, or before the first that is refused. One
-    that cannot be written is passed over, if others can.
-    """
-    failed: list[Exception] = []
-
-    async def pass_over(one: Record, error: Exception) -> bool:
-        log.error("transport.event_not_told", id=one.headers["id"], exc_info=error)
-        failed.append(error)
-        return True
-
-    kept = await settle_each(page.records, out.topics.publish, pass_over, beyond=BEYOND)
-    if len(failed) == len(page.records):
-        raise failed[0]
+    """Write events, and move the position behind them, or before the first that is refused."""
+    kept = await out.topics.publish(page.records)
     n_kept = len(list(takewhile(bool, kept)))
     metrics.TOPIC_ANNOUNCED.labels(out.topic).inc(n_kept)
     is_all = n_kept == len(page.records)
@@ -141,15 +130,22 @@ def _reader(out: EventsOut) -> str:
 
 
 def _record(topic: str, row: Row) -> Record:
+    document = event_document(row)
+    headers = {"id": document["id"], "kind": document["kind"]}
     # One batch has one partition: so the events of a job stay in order.
-    key = format_batch_id(row["batch_id"])
-    own = {"id": f"{row['xid']}-{row['event_id']}", "kind": row["kind"]}
+    return Record(
+        topic, format_batch_id(row["batch_id"]), _encoded(document), headers,
+        parts=row["jobs"] or (),
+    )  # fmt: skip
+
+
+def _encoded(document: Mapping[str, Any]) -> bytes:
+    """Return an event as JSON: without its detail rather than hold up those behind it."""
     try:
-        body = msgspec.json.encode(event_document(row))
-    except Exception:  # it must not hold up those behind it
-        log.exception("transport.event_cut", id=own["id"])
-        body = msgspec.json.encode(own)
-    return Record(topic, key, body, own, parts=row["jobs"] or ())
+        return msgspec.json.encode(document)
+    except Exception:
+        log.exception("transport.event_cut", id=document["id"])
+        return msgspec.json.encode({**document, "detail": None})
 
 
 def _removed(topic: str, after: tuple[int, int]) -> Record:

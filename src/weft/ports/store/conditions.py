@@ -16,4 +16,3 @@ class DueCondition:
     """For how long it has been due."""
     is_over: bool = False
     """No job waits for it: it has just been removed, and is not tested."""
-    tenant_id: int = 0

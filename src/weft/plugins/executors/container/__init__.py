@@ -97,7 +97,7 @@ class ContainerExecutor:
     async def prepare(self, key: AttemptKey, spec: JobSpec, logins: Mapping[str, str]) -> None:
         """Pull the image. Raise `CannotRun`."""
         assert self._images is not None
-        self._use(key, await self._images.get(*self._asked(spec, logins), key.batch_id))
+        self._use(key, await self._images.get(*self._asked(spec, logins)))
 
     def forget(self, keys: Iterable[AttemptKey]) -> None:
         """Note that these attempts have ended."""

@@ -25,7 +25,6 @@ from weft.plugins.executors.container.image import Image, path_of, scheme_of
 from weft.plugins.executors.container.pulling import ask_digest, no_image, pull, remove_tree
 from weft.plugins.executors.container.settings import ContainerSettings
 from weft.ports.executor import CannotRun
-from weft.ports.shared_room import SharedRoom
 from weft.telemetry.log import get_logger
 
 log = get_logger()
@@ -54,7 +53,7 @@ class Images:
         self._images: dict[str, Image] = {}
         self._under_way: dict[_Asked, asyncio.Task[Image]] = {}
         self._pulls: dict[str, asyncio.Task[Image]] = {}
-        self._slots = SharedRoom(settings.container_pulls_max)
+        self._slots = asyncio.Semaphore(settings.container_pulls_max)
         self._used: dict[AttemptKey, str] = {}
 
     def ready(self, reference: str, login: Login) -> Image | None:
@@ -64,17 +63,15 @@ class Images:
         until, pin = self._digests.get(_asked(reference, login), (0.0, ""))
         return self._known(pin) if until > time.monotonic() else None
 
-    async def get(self, reference: str, login: Login, batch_id: int) -> Image:
-        """Return an image, pulled if need be, as one of those of a batch. Raise `CannotRun`."""
+    async def get(self, reference: str, login: Login) -> Image:
+        """Return an image, pulled if need be. Raise `CannotRun`."""
         asked = _asked(reference, login)
         until, error = self._failed.get(asked, (0.0, None))
         if error is not None and until > time.monotonic():
             raise error
         task = self._under_way.get(asked)
         if task is None:
-            task = self._under_way[asked] = asyncio.create_task(
-                self._get(reference, login, asked, batch_id)
-            )
+            task = self._under_way[asked] = asyncio.create_task(self._get(reference, login, asked))
             task.add_done_callback(lambda _: self._under_way.pop(asked, None))
         return await asyncio.shield(task)
 
@@ -94,12 +91,12 @@ class Images:
         for task in (*self._under_way.values(), *self._pulls.values()):
             task.cancel()
 
-    async def _get(self, reference: str, login: Login, asked: _Asked, batch_id: int) -> Image:
+    async def _get(self, reference: str, login: Login, asked: _Asked) -> Image:
         try:
             async with asyncio.timeout(self._settings.container_pull_s):
-                async with self._slots.of(batch_id):
+                async with self._slots:
                     pin = await ask_digest(reference, login)
-                image = self._known(pin) or await self._pulled(reference, pin, login, batch_id)
+                image = self._known(pin) or await self._pulled(reference, pin, login)
         except TimeoutError:
             error = no_image(reference, "the pull takes too long (container_pull_s)")
             self._failed[asked] = (time.monotonic() + _FAILED_S, error)
@@ -111,19 +108,17 @@ class Images:
         self._digests[asked] = (time.monotonic() + self._settings.container_tag_s, pin)
         return image
 
-    async def _pulled(self, reference: str, pin: str, login: Login, batch_id: int) -> Image:
+    async def _pulled(self, reference: str, pin: str, login: Login) -> Image:
         """Pull an image, once for all that wait for it by whatever name."""
         task = self._pulls.get(pin)
         if task is None:
-            task = self._pulls[pin] = asyncio.create_task(
-                self._pull(reference, pin, login, batch_id)
-            )
+            task = self._pulls[pin] = asyncio.create_task(self._pull(reference, pin, login))
             task.add_done_callback(lambda _: self._pulls.pop(pin, None))
         return await asyncio.shield(task)
 
-    async def _pull(self, reference: str, pin: str, login: Login, batch_id: int) -> Image:
+    async def _pull(self, reference: str, pin: str, login: Login) -> Image:
         begun = time.monotonic()
-        async with self._slots.of(batch_id):
+        async with self._slots:
             image = await pull(reference, pin, self._folder_of(pin), login)
         ms = round((time.monotonic() - begun) * 1000)
         log.info("worker.image_pulled", image=image.reference, ms=ms, size=image.size_bytes)

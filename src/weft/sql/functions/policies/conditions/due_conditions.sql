@@ -1,22 +1,21 @@
 -- due_conditions: the conditions to be tested now. One without jobs is over, and is forgotten instead.
--- Safe to repeat: yes.   Locks: as _check_epoch; condition (SKIP LOCKED); condition_batch; as _announce.   Plan: by date; jobs, deltas
---   and batches of a condition by index.
--- A call removes 10,000 rows of batches at most: of a condition with more than 1,000 (its event names them) the oldest go first, in calls
+-- Safe to repeat: yes.
+-- Locks: as _check_epoch; condition (SKIP LOCKED); condition_batch; as _announce.   Plan: by date; jobs, deltas and batches of a
+--   condition by index.
+-- A call removes 10,000 rows of batches at most: of a condition with more than 1,000, which its event names, the oldest go first, in calls
 --   that find no other condition to forget. Until then it is due, and not returned.
--- busy: those that are being tested; no others of a tenant with `limit_tenant` of them.
+-- busy: those that are being tested.
 -- Returns: the longest due first; late_s: for how long; is_over: it is forgotten.   Owner: weft_system.  Granted to: weft_driver.
-CREATE OR REPLACE FUNCTION weft.due_conditions(epoch bigint, busy bigint[], limit_rows int, at timestamptz DEFAULT clock_timestamp(),
-    limit_tenant int DEFAULT NULL)
-RETURNS TABLE (condition_id bigint, tenant_id int, tester text, parameters jsonb, late_s float8, is_over boolean)
+CREATE OR REPLACE FUNCTION weft.due_conditions(epoch bigint, busy bigint[], limit_rows int, at timestamptz DEFAULT clock_timestamp())
+RETURNS TABLE (condition_id bigint, tester text, parameters jsonb, late_s float8, is_over boolean)
 LANGUAGE plpgsql SET enable_seqscan = off SET enable_bitmapscan = off AS $$
 DECLARE
     v_due bigint[]; v_over bigint[]; v_gone bigint[]; v_large bigint;
 BEGIN
     PERFORM weft._check_epoch(due_conditions.epoch);
-    SELECT array_agg(d.condition_id) INTO v_due FROM (SELECT c.condition_id FROM weft.condition c
+    SELECT array_agg(d.condition_id) INTO v_due FROM (
+        SELECT c.condition_id FROM weft.condition c
         WHERE c.next_test_at <= due_conditions.at AND c.condition_id <> ALL (due_conditions.busy)
-          AND c.tenant_id NOT IN (SELECT b.tenant_id FROM weft.condition b WHERE b.condition_id = ANY (busy) GROUP BY 1
-              HAVING count(*) >= limit_tenant)
         ORDER BY c.next_test_at LIMIT limit_rows FOR UPDATE SKIP LOCKED) d;
     -- A new statement: it sees the jobs that came while a row was locked, and no other comes before the commit.
     v_over := ARRAY(SELECT d FROM unnest(v_due) d
@@ -46,11 +45,11 @@ BEGIN
                 SELECT x.batch_id FROM weft.condition_batch x WHERE x.condition_id = g.condition_id
                 ORDER BY x.batch_id DESC LIMIT 1000) b))
         FROM gone g)
-    SELECT g.condition_id, g.tenant_id, g.tester, g.parameters, 0::float8, true FROM gone g;
+    SELECT g.condition_id, g.tester, g.parameters, 0::float8, true FROM gone g;
     IF FOUND THEN
         PERFORM weft._announce();
     END IF;
-    RETURN QUERY SELECT c.condition_id, c.tenant_id, c.tester, c.parameters,
+    RETURN QUERY SELECT c.condition_id, c.tester, c.parameters,
             extract(epoch FROM due_conditions.at - c.next_test_at)::float8, false
         FROM weft.condition c WHERE c.condition_id = ANY (v_due) AND c.condition_id <> ALL (v_over)
         ORDER BY c.next_test_at;

@@ -78,7 +78,7 @@ def main() -> int:
 def modules(calls: Sequence[Call]) -> Mapping[str, str]:
     """Return the text of each module by its path in the folder."""
     by_subject: dict[str, list[Call]] = {}
-    for call in calls:
+    for call in (one for one in calls if one.client_name):
         by_subject.setdefault(call.use_case.__module__.rpartition(".")[2], []).append(call)
     found = {}
     for subject, its_calls in by_subject.items():
@@ -142,8 +142,8 @@ def _formatted(text: str) -> str:
 
 def _asking(call: Call) -> str:
     """Return the method that makes a request."""
-    start = "def" if call.is_paged else "async def"
-    return _method(call, start, "Listing" if call.is_paged else _answer(call), _request(call))
+    start = "def" if call.cursor else "async def"
+    return _method(call, start, "Listing" if call.cursor else _answer(call), _request(call))
 
 
 def _waiting(call: Call) -> str:
@@ -152,7 +152,7 @@ def _waiting(call: Call) -> str:
         one.name if is_placed else f"{one.name}={one.name}" for one, is_placed in _parameters(call)
     ]
     asked = f"self._async.{call.client_name}({', '.join(words)})"
-    if call.is_paged:
+    if call.cursor:
         body = f"return WaitingListing(self._loop_thread, {asked})"
         return _method(call, "def", "WaitingListing", body)
     returns = "" if call.is_silent else "return "
@@ -195,7 +195,7 @@ def _request(call: Call) -> str:
     arguments = [_path(call)]
     query = {name.rstrip("_"): name for name in call.query}
     pairs = ", ".join(f'"{word}": {name}' for word, name in query.items())
-    if call.is_paged:
+    if call.cursor:
         return f"return self._list({arguments[0]}, {{{pairs}}})"
     if call.body is not None and call.method != "DELETE":
         arguments.append(_document(call))

@@ -225,31 +225,6 @@ class Client(
         """Submit the batch of a schedule now, beside its due times; return the batch."""
         return Batch(self.api, int((await self.api.run_schedule(schedule_id))["batch_id"]))
 
-    async def whoami(self) -> Document:
-        """Return the caller: `user`, `role`, `rights`, `token_id`."""
-        return await self.api.whoami()
-
-    async def list_tokens(self) -> list[Document]:
-        """Return one's tokens, the oldest first, also those that have expired."""
-        return await self.api.list_tokens()
-
-    async def create_token(
-        self, name: str, *, scopes: Sequence[str] | None = None, valid_s: float | None = None,
-        pool: str | None = None, workers: str | None = None,
-    ) -> Document:  # fmt: skip
-        """Make a token with all of one's rights, or with some (`read`, `write`, `operate`,
-        `manage`, `administer`), for some seconds or until it is revoked. Its text is the
-        document's `token`, for the only time. `pool`, with the scope `work`: it is for workers
-        outside, with these names (`node*`). Raise `RightMissing`, `TooManyTokens`.
-        """
-        return await self.api.create_token(
-            name, scopes=scopes, valid_s=valid_s, pool=pool, workers=workers
-        )
-
-    async def revoke_token(self, token_id: int) -> None:
-        """Revoke one of one's tokens: every api refuses it from now on. Raise `TokenNotFound`."""
-        await self.api.revoke_token(token_id)
-
     async def create_project(self, name: str, *, cost_max: float | None = None) -> Document:
         """Create a billing project of the tenant, with a limit or without; return it. Raise
         `RightMissing`, `ProjectExists`.
@@ -331,39 +306,6 @@ class Client(
             acknowledged: Those that are acknowledged, instead of the others.
         """
         return self.api.list_dead_letters(cause=cause, reason=reason, acknowledged=acknowledged)
-
-    def list_conditions(self) -> Listing:
-        """Yield what blocked jobs of all users wait for together, the oldest first."""
-        return self.api.list_conditions()
-
-    async def get_condition(self, condition_id: int) -> Document:
-        """Return a condition with the jobs that are due first. Raise `ConditionNotFound`."""
-        return await self.api.get_condition(condition_id)
-
-    async def test_condition(self, condition_id: int) -> Document:
-        """Let a condition be tested now, instead of at its next date; return it.
-
-        If the test passes, its jobs go on, few at first. Raise `ConditionNotFound`.
-        """
-        return await self.api.test_condition(condition_id)
-
-    async def release_condition(self, condition_id: int, n: int) -> Document:
-        """Let jobs of a condition go on without a test, those that are due first; return it.
-
-        Only for administrators. Raise `ConditionNotFound`.
-
-        Args:
-            condition_id: The condition.
-            n: How many.
-        """
-        return await self.api.release_condition(condition_id, n)
-
-    async def fail_condition(self, condition_id: int) -> Document:
-        """End the jobs of a condition as errors; return it.
-
-        Only for administrators. Raise `ConditionNotFound`.
-        """
-        return await self.api.fail_condition(condition_id)
 
     async def list_queues(self) -> list[Document]:
         """Return the queues in the order in which their guards are asked, with their jobs."""

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType, ModuleType
-from typing import Any, Final, TypeVar, get_args
+from typing import Any, Final, NamedTuple, TypeVar, get_args
 
 from msgspec import Struct
 
@@ -22,6 +22,15 @@ _NOT_DESCRIBED: Final = re.compile(r"\s*(?:Raise\s+`[^.]*\.|Args:.*)", re.DOTALL
 """What a docstring says to callers in Python alone."""
 
 
+class Cursor(NamedTuple):
+    """Where a page of a list ends."""
+
+    list_name: str
+    key: str
+    """Of the rows, by which they are in order."""
+    most: int | None = None
+
+
 @dataclass(frozen=True, kw_only=True)
 class Call:
     """One call."""
@@ -33,8 +42,10 @@ class Call:
     answer: type[Struct]
     is_page: bool
     """Whether it answers with a list of those."""
+    cursor: Cursor | None
+    """Of a list that is answered a page at a time."""
     client_name: str
-    """Of the client's method."""
+    """Of the client's method; empty: it is written by hand."""
     is_silent: bool
     """Whether the client's method returns nothing."""
     is_spread: bool
@@ -72,11 +83,13 @@ class Call:
 
     @property
     def query(self) -> Mapping[str, Any]:
-        """Return the types of the parameters of the query, which are by keyword only."""
+        """Return the types of the parameters of the query, which are by keyword only, without
+        a default.
+        """
         return {
             name: parameter.annotation
             for name, parameter in self.parameters.items()
-            if parameter.kind == parameter.KEYWORD_ONLY
+            if parameter.kind == parameter.KEYWORD_ONLY and parameter.default is parameter.empty
         }
 
     @property
@@ -86,11 +99,6 @@ class Call:
             return None
         document = self.parameters.get("document")
         return Empty if document is None else document.annotation
-
-    @property
-    def is_paged(self) -> bool:
-        """Say whether it answers a page at a time."""
-        return "after" in self.parameters
 
     @property
     def creates(self) -> bool:
@@ -113,6 +121,7 @@ def call(
     answer: type[Struct] | None = None,
     *,
     page: type[Struct] | None = None,
+    cursor: Cursor | None = None,
     client: str | None = None,
     silent: bool = False,
     spread: bool = True,
@@ -121,8 +130,8 @@ def call(
     """Declare that a use case is a call: its method and path, who may call it, and the document
     that it answers with, or the items of its `page`.
 
-    `client`: the name of the client's method, if that is another; `silent`: it returns nothing;
-    `spread`: it takes the fields of the document.
+    `client`: the name of the client's method, if that is another, empty if it is written by
+    hand; `silent`: it returns nothing; `spread`: it takes the fields of the document.
     """
     method, _, path = route.partition(" ")
     answered = answer or page
@@ -131,8 +140,8 @@ def call(
     def declare(use_case: UseCase) -> UseCase:
         one = Call(
             use_case=use_case, method=method, path=path, right=right, answer=answered,
-            is_page=page is not None, client_name=client or use_case.__name__, is_silent=silent,
-            is_spread=spread, marks=marks,
+            is_page=page is not None, cursor=cursor, is_silent=silent, is_spread=spread,
+            client_name=use_case.__name__ if client is None else client, marks=marks,
         )  # fmt: skip
         _DECLARED[use_case.__module__].append(one)
         return use_case

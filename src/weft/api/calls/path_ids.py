@@ -10,7 +10,9 @@ from typing import Annotated, Any, Final
 
 from weft.core.errors import BadId
 from weft.core.files.file_paths import STORE
+from weft.core.ids import CONDITION, parse_condition_id
 
+NUMBER: Final = re.compile(r"[1-9][0-9]{0,17}")
 QUEUE: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,62}")
 
 
@@ -29,12 +31,18 @@ class PathId:
 
 
 def _matching(
-    name: str, sentence: str, pattern: re.Pattern[str], expected: str, **more: str
+    name: str,
+    sentence: str,
+    pattern: re.Pattern[str],
+    expected: str,
+    *,
+    kind: Callable[[str], Any] = str,
+    **more: str,
 ) -> PathId:
-    def parse(text: str) -> str:
+    def parse(text: str) -> Any:  # noqa: ANN401 (as `kind` has it)
         if not pattern.fullmatch(text):
             raise BadId(text, expected=expected, **more)
-        return text
+        return kind(text)
 
     return PathId(name, sentence, pattern.pattern, parse)
 
@@ -53,3 +61,23 @@ StoreName = Annotated[
         hint="List them with `weft store ls`.",
     ),
 ]  # fmt: skip
+SecretName = Annotated[
+    str,
+    _matching(
+        "secret", "The name of a secret.", QUEUE, "a secret has a name such as db-password",
+        hint="List yours with `weft secret ls`.",
+    ),
+]  # fmt: skip
+PoolName = Annotated[
+    str, _matching("p", "The name of a pool.", QUEUE, "a pool has a name such as default")
+]
+TokenId = Annotated[
+    int,
+    _matching(
+        "t", "The number of a token.", NUMBER, "a token is named by its number, not by its text",
+        hint="List yours with `weft token ls`.", kind=int,
+    ),
+]  # fmt: skip
+ConditionId = Annotated[
+    int, PathId("c", "A condition: 3 or c3.", CONDITION.pattern, parse_condition_id)
+]

@@ -4,14 +4,14 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from weft.api.calls.path_ids import QUEUE, PathId
+from weft.api.calls.path_ids import NUMBER, QUEUE, PathId
 from weft.api.http.log_stream import LOG_POSITION
 from weft.api.http.paging import CURSOR_CHARS_MAX, LIMIT_MAX
-from weft.api.http.path_ids import ATTEMPT, ATTEMPTS_MAX, NUMBER, PART, UPDATE
+from weft.api.http.path_ids import ATTEMPT, ATTEMPTS_MAX, PART, UPDATE
 from weft.api.http.requests import KEY
 from weft.core.apps.names import APP
 from weft.core.batch_order import BatchSort
-from weft.core.ids import BATCH, CONDITION
+from weft.core.ids import BATCH
 from weft.core.lines.parameters import PARAMETER
 from weft.core.query.reach import JOB_ID_MAX
 from weft.core.states import JobState, Reason
@@ -51,11 +51,9 @@ PATH: Final[Mapping[str, tuple[str, Schema]]] = {
         "A delivery: its number, or its name in the Weft-Delivery header.",
         _whole(f"{NUMBER.pattern}|{_UUID}"),
     ),
-    "c": ("A condition: 3 or c3.", _whole(CONDITION.pattern)),
     "s": ("A payload: its SHA-256 in hex.", _whole(DIGEST.pattern)),
     "n": ("A part of it, from 1 on: 4 MiB each, the last one shorter.", _whole(PART.pattern)),
     "p": ("The name of a billing project, with each slash as %2F.", _whole(r"[^\x00]+")),
-    "t": ("The number of a token.", _whole(NUMBER.pattern)),
     "session": ("The number of a session.", _whole(NUMBER.pattern)),
     "setup": ("The name of a setup.", _whole(QUEUE.pattern)),
     "sink": ("The name of a sink.", _whole(QUEUE.pattern)),
@@ -67,7 +65,6 @@ PATH: Final[Mapping[str, tuple[str, Schema]]] = {
     "lifecycle": ("The name of a lifecycle.", _whole(QUEUE.pattern)),
     "w": ("The name of a worker, with each slash as %2F.", _whole(r"[^\x00]+")),
     "app": ("The name and version of an application.", _whole(APP.pattern)),
-    "secret": ("The name of a secret.", _whole(QUEUE.pattern)),
     "tenant": ("The name of a tenant, with each slash as %2F.", _whole(r"[^\x00]+")),
     "user": ("The name of a user, with each slash as %2F.", _whole(r"[^\x00]+")),
     "q": ("The name of a queue.", _whole(QUEUE.pattern)),

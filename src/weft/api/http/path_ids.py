@@ -9,7 +9,7 @@ from typing import cast
 from urllib.parse import unquote
 from uuid import UUID
 
-from weft.api.calls.path_ids import QUEUE
+from weft.api.calls.path_ids import NUMBER, QUEUE
 from weft.api.http.requests import AnyRequest, services_of
 from weft.core.apps.names import APP
 from weft.core.errors import BadId
@@ -28,7 +28,6 @@ from weft.settings import Settings
 from weft.wire.payload import DIGEST
 
 UPDATE = re.compile(r"u?([1-9][0-9]{0,8})")
-NUMBER = re.compile(r"[1-9][0-9]{0,17}")
 ATTEMPT = re.compile(r"[1-9][0-9]{0,4}")
 ATTEMPTS_MAX = 2**15 - 1
 BIGINT = re.compile(r"[0-9]{1,18}")
@@ -142,10 +141,6 @@ def parse_group(text: str, settings: Settings) -> int | str:
 
 
 operation_id_of = _number("o", NUMBER, "an operation is written as a positive number")
-token_id_of = _number(
-    "t", NUMBER, "a token is named by its number, not by its text",
-    hint="List yours with `weft token ls`.",
-)  # fmt: skip
 product_id_of = _number(
     "product", NUMBER, "a product is named by its number",
     hint="List them with `weft products`.",
@@ -176,8 +171,4 @@ pool_of = _text("p", QUEUE, "a pool has a name such as default")
 app_of = _text(
     "app", APP, "an application has a name with a version, such as wordcount-1.0",
     hint="List them with `weft app ls`.",
-)  # fmt: skip
-secret_of = _text(
-    "secret", QUEUE, "a secret has a name such as db-password",
-    hint="List yours with `weft secret ls`.",
 )  # fmt: skip

@@ -13,6 +13,7 @@ from weft.api.pages.forms import back_to, check_form
 from weft.api.pages.view import link, show
 from weft.api.use_cases import conditions
 from weft.core.errors import FieldError, InvalidValue
+from weft.wire.documents.conditions import ReleaseDocument
 
 PLACE: Final = "/ui/conditions"
 ROWS: Final = 50
@@ -65,7 +66,7 @@ async def press_release_condition(request: AnyRequest) -> Redirect:
     services, caller, number = services_of(request), caller_of(request), condition_id_of(request)
     await conditions.get_condition(services, caller, number)  # the form is read second
     n_jobs = _count_of(form.get("n", [""])[-1])
-    await conditions.release_condition(services, caller, number, n_jobs)
+    await conditions.release_condition(services, caller, number, ReleaseDocument(n_jobs))
     return back_to(PLACE)
 
 

@@ -1,37 +1,67 @@
 """What jobs wait for together: list and show it, test it now, release or fail its jobs."""
 
+from collections.abc import Sequence
 from typing import Final
 
+from weft.api.calls.call import Cursor, call
+from weft.api.calls.path_ids import ConditionId
 from weft.api.services import Services
+from weft.core.access.rights import Right
 from weft.ports.store import Caller, Row
 from weft.telemetry.log import get_logger
+from weft.wire.answers.conditions import Condition, ShownCondition
+from weft.wire.documents.conditions import ReleaseDocument
 
 log = get_logger()
 
 JOBS_SHOWN: Final = 10
 
 
-async def get_condition(services: Services, caller: Caller, condition_id: int) -> Row:
-    """Return a condition with its first jobs. Raise `ConditionNotFound`."""
+@call("GET /v1/conditions", Right.READ, page=Condition, cursor=Cursor("c", "condition_id"))
+async def list_conditions(
+    services: Services, caller: Caller, after: int, limit: int
+) -> Sequence[Row]:
+    """Yield what blocked jobs that you see wait for together, the oldest first. One that is over
+    is forgotten.
+    """
+    return await services.store.list_conditions(caller, after_id=after, limit=limit)
+
+
+@call("GET /v1/conditions/{c}", Right.READ, ShownCondition)
+async def get_condition(services: Services, caller: Caller, condition_id: ConditionId) -> Row:
+    """Return a condition with the jobs that are due first, of those that you see. Raise
+    `ConditionNotFound`.
+    """
     return await services.store.get_condition(caller, condition_id, limit_jobs=JOBS_SHOWN)
 
 
-async def test_condition(services: Services, caller: Caller, condition_id: int) -> Row:
-    """Test it now, instead of at its next date; return it as it is before that."""
+@call("POST /v1/conditions/{c}/test", Right.WRITE, ShownCondition)
+async def test_condition(services: Services, caller: Caller, condition_id: ConditionId) -> Row:
+    """Let a condition be tested now, instead of at its next date; return it. If the test passes,
+    its jobs go on, few at first. Raise `ConditionNotFound`.
+    """
     await services.store.test_condition(caller, condition_id)
     _tell(caller, condition_id, "test")
     return await get_condition(services, caller, condition_id)
 
 
-async def release_condition(services: Services, caller: Caller, condition_id: int, n: int) -> Row:
-    """Let jobs go on without a test."""
-    await services.store.release_condition(caller, condition_id, n)
-    _tell(caller, condition_id, f"release {n}")
+@call("POST /v1/conditions/{c}/release", Right.OPERATE, ShownCondition)
+async def release_condition(
+    services: Services, caller: Caller, condition_id: ConditionId, document: ReleaseDocument
+) -> Row:
+    """Let jobs of a condition go on without a test; return it. Only for administrators. Raise
+    `ConditionNotFound`.
+    """
+    await services.store.release_condition(caller, condition_id, document.n)
+    _tell(caller, condition_id, f"release {document.n}")
     return await get_condition(services, caller, condition_id)
 
 
-async def fail_condition(services: Services, caller: Caller, condition_id: int) -> Row:
-    """End its jobs as errors."""
+@call("POST /v1/conditions/{c}/fail", Right.OPERATE, ShownCondition)
+async def fail_condition(services: Services, caller: Caller, condition_id: ConditionId) -> Row:
+    """End the jobs of a condition as errors; return it. Only for administrators. Raise
+    `ConditionNotFound`.
+    """
     await services.store.fail_condition(caller, condition_id)
     _tell(caller, condition_id, "fail")
     return await get_condition(services, caller, condition_id)

@@ -5,8 +5,11 @@ from dataclasses import dataclass
 
 import msgspec
 
+from weft.api.calls.call import call
+from weft.api.calls.path_ids import PoolName
 from weft.api.services import Services
 from weft.api.use_cases.pool_documents import pools_of
+from weft.core.access.rights import Right
 from weft.core.errors import PoolNotFound
 from weft.core.pools import Pool, plan_changes
 from weft.core.problems import Problems
@@ -14,6 +17,7 @@ from weft.core.scheduling.fair_share import UserWork, fair_shares
 from weft.ports.store import Caller, Row, ShareKey
 from weft.submission.services import Answer
 from weft.telemetry.log import get_logger
+from weft.wire.answers.pools import PoolAnswer, PoolChange, PoolCost, PoolsSaved, ShownPool
 from weft.wire.documents.pools import PoolsDocument
 
 MACHINES_MAX = 10_000
@@ -26,8 +30,17 @@ MCPU = 1000
 log = get_logger()
 
 
+@call("GET /v1/pools", Right.READ, page=PoolAnswer)
+async def list_pools(services: Services, caller: Caller) -> Sequence[Row]:
+    """Return the pools by name: those of the tenant, and those that all tenants share; what is
+    described, and their machines by state.
+    """
+    return await services.store.list_pools(caller)
+
+
+@call("GET /v1/pools/{p}", Right.READ, ShownPool)
 async def get_pool(
-    services: Services, caller: Caller, name: str, *, machines_max: int = MACHINES_MAX
+    services: Services, caller: Caller, name: PoolName, *, machines_max: int = MACHINES_MAX
 ) -> Answer:
     """Return a pool with its machines. Raise `PoolNotFound`."""
     row = await _find(services, caller, name)
@@ -35,10 +48,13 @@ async def get_pool(
     return {**row, "machine_list": machines}
 
 
+@call("GET /v1/pools/{p}/log", Right.READ, page=PoolChange)
 async def list_pool_changes(
-    services: Services, caller: Caller, name: str, *, limit: int = CHANGES_MAX
+    services: Services, caller: Caller, name: PoolName, *, limit: int = CHANGES_MAX
 ) -> Sequence[Row]:
-    """Return what was decided about a pool. Raise `PoolNotFound`."""
+    """Return what was decided about a pool, and why, newest first; the newest 1,000 are kept.
+    Raise `PoolNotFound`.
+    """
     await _find(services, caller, name)
     return await services.store.list_pool_changes(caller, name, limit=limit)
 
@@ -126,16 +142,22 @@ def _share_of(row: Row) -> Row:
     }
 
 
+@call("GET /v1/pools/{p}/cost", Right.READ, page=PoolCost)
 async def list_pool_costs(
-    services: Services, caller: Caller, name: str, *, days: int = COST_DAYS_MAX
+    services: Services, caller: Caller, name: PoolName, *, days: int = COST_DAYS_MAX
 ) -> Sequence[Row]:
-    """Return what the machines of a pool cost. Raise `PoolNotFound`."""
+    """Return what the machines of a pool cost by date (UTC) and flavour, and what of it jobs used,
+    newest first; the newest 400 dates. Raise `PoolNotFound`.
+    """
     await _find(services, caller, name)
     return await services.store.list_pool_costs(caller, name, days=days)
 
 
+@call("PUT /v1/pools", Right.ADMINISTER, PoolsSaved, marks={"refuses": (409,)})
 async def save_pools(services: Services, caller: Caller, document: PoolsDocument) -> Answer:
-    """Make these the pools that are described; return what changes."""
+    """Make these the pools that are described; return what changes. Others keep their workers; a
+    pool with machines has to stay described. Only for administrators.
+    """
     rows = await services.store.list_pools(caller)
     now = [msgspec.convert(row["plan"], Pool) for row in rows if row["plan"] is not None]
     problems = Problems()

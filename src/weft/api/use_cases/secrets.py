@@ -1,18 +1,22 @@
 """Secrets: a caller sets, lists and removes their own."""
 
+from collections.abc import Sequence
 from typing import Final
 
+from weft.api.calls.call import call
+from weft.api.calls.path_ids import SecretName
 from weft.api.services import Services
+from weft.core.access.rights import Right
 from weft.core.errors import (
     FieldError,
     SecretNotFound,
     SecretUnreadable,
     TooLarge,
 )
-from weft.ports.store import Caller
+from weft.ports.store import Caller, Row
 from weft.submission.services import Answer
 from weft.telemetry.log import get_logger
-from weft.wire.documents.secrets import SecretDocument
+from weft.wire.documents.secrets import Secret, SecretDocument, SecretRemoved, SecretsRotated
 from weft.wire.sealed import SecretKeys, SecretRow
 
 _BYTES_OF_CHAR: Final = 4
@@ -20,10 +24,18 @@ _ROTATED_AT_ONCE: Final = 100
 log = get_logger()
 
 
+@call("GET /v1/secrets", Right.READ, page=Secret)
+async def list_secrets(services: Services, caller: Caller) -> Sequence[Row]:
+    """Return one's secrets by name, without their values."""
+    return await services.store.list_secrets(caller)
+
+
+@call("PUT /v1/secrets/{secret}", Right.WRITE, Secret, client="")
 async def set_secret(
-    services: Services, caller: Caller, name: str, document: SecretDocument
+    services: Services, caller: Caller, name: SecretName, document: SecretDocument
 ) -> Answer:
-    """Keep a value, encrypted, under a name of the caller. Raise `SecretKeyMissing`, `TooLarge`,
+    """Keep a secret for one's jobs, encrypted, in place of one of the same name. Attempts that
+    start from now on get the new value. Raise `SecretKeyMissing`, `TooLarge`,
     `TooManySecrets`.
     """
     settings, value = services.settings, document.value
@@ -45,8 +57,11 @@ async def set_secret(
     return dict(found)
 
 
-async def remove_secret(services: Services, caller: Caller, name: str) -> Answer:
-    """Forget a secret of the caller. Raise `SecretNotFound`."""
+@call("DELETE /v1/secrets/{secret}", Right.WRITE, SecretRemoved, silent=True)
+async def remove_secret(services: Services, caller: Caller, name: SecretName) -> Answer:
+    """Forget one of one's secrets: no attempt gets it from now on. Jobs that need it and start
+    later end with an error. Raise `SecretNotFound`.
+    """
     if not await services.store.remove_secret(caller, name):
         raise SecretNotFound(
             f"secret {name} does not exist", detail="You have no secret with this name."
@@ -55,9 +70,11 @@ async def remove_secret(services: Services, caller: Caller, name: str) -> Answer
     return {"name": name}
 
 
+@call("POST /v1/secret-rotation", Right.ADMINISTER, SecretsRotated)
 async def rotate_secrets(services: Services, caller: Caller) -> Answer:
-    """Encrypt all secrets of all tenants with the first key. Raise `SecretKeyMissing` if one was
-    encrypted with a key that is not here; those before it are done.
+    """Encrypt all secrets of all tenants with the first key, so that others can go; return
+    `n_rotated` and the `key`. Only for administrators of the site. Raise `RightMissing`, and
+    `SecretKeyMissing` if one was encrypted with a key that is not here; those before it are done.
     """
     keys, n = services.secret_keys(), 0
     while former := await services.store.list_stale_secrets(

@@ -1,24 +1,36 @@
 """Tokens: a caller makes, lists and revokes their own."""
 
 import time
+from collections.abc import Sequence
 
+from weft.api.calls.call import call
+from weft.api.calls.path_ids import TokenId
 from weft.api.services import Services
 from weft.core.access.rights import Right, require
 from weft.core.access.token_text import new_token
 from weft.core.errors import FieldError, InvalidDocument, RightMissing, TokenNotFound
-from weft.ports.store import Caller, WorkTerms
+from weft.ports.store import Caller, Row, WorkTerms
 from weft.submission.services import Answer, Origin
 from weft.telemetry.log import get_logger
+from weft.wire.answers.tokens import Token, TokenCreated, TokenRevoked, Whoami
 from weft.wire.documents.tokens import TokenDocument
 
 log = get_logger()
 
 
+@call("GET /v1/tokens", Right.KNOW_ONESELF, page=Token)
+async def list_tokens(services: Services, caller: Caller) -> Sequence[Row]:
+    """Return one's tokens, the oldest first, also those that have expired."""
+    return await services.store.list_tokens(caller)
+
+
+@call("POST /v1/tokens", Right.KNOW_ONESELF, TokenCreated)
 async def create_token(
     services: Services, caller: Caller, document: TokenDocument, origin: Origin
 ) -> Answer:
-    """Make a token; return it, for the only time. It may do no more than the token that asks for
-    it, and no longer. Raise `RightMissing`, `TooManyTokens`.
+    """Make a token with all of one's rights, or with some. Its text is the answer's `token`, and
+    nowhere else: a repeat with the same key makes another one in its place. It may do no more than
+    the token that asks for it, and no longer. Raise `RightMissing`, `TooManyTokens`.
     """
     scopes = caller.scopes
     if document.scopes is not None:
@@ -70,9 +82,10 @@ def _not_for_work(pointer: str, why: str) -> InvalidDocument:
     )
 
 
-async def revoke_token(services: Services, caller: Caller, token_id: int) -> Answer:
-    """Forget a token of the caller. Raise `TokenNotFound`; `RightMissing` for any other than
-    itself, if the one that asks has scopes.
+@call("DELETE /v1/tokens/{t}", Right.KNOW_ONESELF, TokenRevoked, silent=True)
+async def revoke_token(services: Services, caller: Caller, token_id: TokenId) -> Answer:
+    """Revoke one of one's tokens: every api refuses it from now on. Raise
+    `TokenNotFound`; `RightMissing` for any other than itself, if the one that asks has scopes.
     """
     if caller.scopes is not None and token_id != caller.token_id:
         raise RightMissing(
@@ -90,8 +103,9 @@ async def revoke_token(services: Services, caller: Caller, token_id: int) -> Ans
     return {"token_id": token_id}
 
 
+@call("GET /v1/whoami", Right.KNOW_ONESELF, Whoami, marks={"visit": True})
 async def whoami(services: Services, caller: Caller) -> Answer:
-    """Say who the caller is, and what their token allows."""
+    """Return the caller and what the token allows: `user`, `role`, `rights`, `token_id`."""
     return {
         "tenant": await services.store.tenant_name(caller),
         "user": caller.user_name,

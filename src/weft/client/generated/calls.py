@@ -5,12 +5,24 @@ Made by `tools/generate_client.py`; do not edit.
 
 from typing import TypeVar
 
+from weft.client.generated.conditions import ConditionsCalls
 from weft.client.generated.file_stores import FileStoresCalls
 from weft.client.generated.licences import LicencesCalls
+from weft.client.generated.pools import PoolsCalls
 from weft.client.generated.saved_queries import SavedQueriesCalls
+from weft.client.generated.secrets import SecretsCalls
+from weft.client.generated.tokens import TokensCalls
 
 
-class Calls(FileStoresCalls, LicencesCalls, SavedQueriesCalls):
+class Calls(
+    ConditionsCalls,
+    FileStoresCalls,
+    LicencesCalls,
+    PoolsCalls,
+    SavedQueriesCalls,
+    SecretsCalls,
+    TokensCalls,
+):
     """All declared calls."""
 
 

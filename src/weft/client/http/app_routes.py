@@ -22,8 +22,7 @@ class AppRoutes(Requests):
 
     async def list_apps(self) -> list[Document]:
         """Return the applications that one may run, by name."""
-        found: list[Document] = (await self._get("/v1/apps"))["items"]
-        return found
+        return await self._items("/v1/apps")
 
     async def get_app(self, name: str) -> Document:
         """Return an application with its parameters. Raise `AppNotFound`."""

@@ -13,8 +13,7 @@ class BrowserRoutes(Requests):
 
     async def list_sessions(self) -> list[Document]:
         """Return one's sessions in browsers, the oldest first."""
-        found: list[Document] = (await self._get("/v1/sessions"))["items"]
-        return found
+        return await self._items("/v1/sessions")
 
     async def end_sessions(self, session_id: int | None = None) -> int:
         """End a session, or all of them, with the link that would open another; return how many

@@ -6,7 +6,6 @@ from urllib.parse import quote
 
 from weft.client.http.calls import Requests
 from weft.client.http.listing import Document
-from weft.client.http.session import new_key
 from weft.core.errors import BadId, Invalid
 
 
@@ -15,78 +14,12 @@ class FleetRoutes(Requests):
 
     # ---- pools
 
-    async def list_pools(self) -> list[Document]:
-        """Return the pools by name: what is described, and their machines by state."""
-        found: list[Document] = (await self._get("/v1/pools"))["items"]
-        return found
-
-    async def get_pool(self, name: str) -> Document:
-        """Return a pool with its machines. Raise `PoolNotFound`."""
-        return await self._get(f"/v1/pools/{quote(name, safe='')}")
-
-    async def list_pool_changes(self, name: str) -> list[Document]:
-        """Return what was decided about a pool, newest first. Raise `PoolNotFound`."""
-        found: list[Document] = (await self._get(f"/v1/pools/{quote(name, safe='')}/log"))["items"]
-        return found
-
-    async def list_pool_costs(self, name: str) -> list[Document]:
-        """Return what the machines of a pool cost by date and flavour, newest first. Raise
-        `PoolNotFound`.
-        """
-        path = f"/v1/pools/{quote(name, safe='')}/cost"
-        found: list[Document] = (await self._get(path))["items"]
-        return found
-
     async def list_shares(self, name: str) -> list[Document]:
         """Return the users with work in a pool, who is served next first. Raise `PoolNotFound`."""
         path = f"/v1/pools/{quote(name, safe='')}/shares"
-        found: list[Document] = (await self._get(path))["items"]
-        return found
-
-    async def save_pools(self, pools: Sequence[Document], *, dry_run: bool = False) -> Document:
-        """Make these the pools that are described; return what changes. Only for
-        administrators.
-        """
-        return await self._put("/v1/pools", {"pools": pools, "dry_run": dry_run})
-
-    # ---- tokens
-
-    async def whoami(self) -> Document:
-        """Return the caller: `user`, `role`, `rights`, `token_id`."""
-        return await self._get("/v1/whoami")
-
-    async def list_tokens(self) -> list[Document]:
-        """Return one's tokens, the oldest first, also those that have expired."""
-        found: list[Document] = (await self._get("/v1/tokens"))["items"]
-        return found
-
-    async def create_token(
-        self,
-        name: str,
-        *,
-        scopes: Sequence[str] | None = None,
-        valid_s: float | None = None,
-        pool: str | None = None,
-        workers: str | None = None,
-    ) -> Document:
-        """Make a token; its text is the answer's `token`, for the only time. Raise
-        `RightMissing`, `TooManyTokens`.
-        """
-        document = {
-            "name": name, "scopes": scopes, "valid_s": valid_s, "pool": pool, "workers": workers,
-        }  # fmt: skip
-        return await self._post("/v1/tokens", document, key=new_key())
-
-    async def revoke_token(self, token_id: int) -> None:
-        """Revoke one of one's tokens. Raise `TokenNotFound`."""
-        await self._session.request("DELETE", f"/v1/tokens/{token_id}")
+        return await self._items(path)
 
     # ---- secrets
-
-    async def list_secrets(self) -> list[Document]:
-        """Return one's secrets by name, without their values."""
-        found: list[Document] = (await self._get("/v1/secrets"))["items"]
-        return found
 
     async def set_secret(self, name: str, value: str) -> Document:
         """Keep a secret, encrypted; return it without its value. Raise `Invalid`,
@@ -101,20 +34,11 @@ class FleetRoutes(Requests):
             )
         return await self._put(f"/v1/secrets/{quote(name, safe='')}", {"value": value})
 
-    async def remove_secret(self, name: str) -> None:
-        """Forget one of one's secrets. Raise `SecretNotFound`."""
-        await self._session.request("DELETE", f"/v1/secrets/{quote(name, safe='')}")
-
-    async def rotate_secrets(self) -> Document:
-        """Encrypt all secrets of all tenants with the first key. Only for administrators."""
-        return await self._post("/v1/secret-rotation", {})
-
     # ---- queues
 
     async def list_queues(self) -> list[Document]:
         """Return the queues in the order in which their guards are asked, with their jobs."""
-        found: list[Document] = (await self._get("/v1/queues"))["items"]
-        return found
+        return await self._items("/v1/queues")
 
     async def get_queue(self, name: str) -> Document:
         """Return a queue. Raise `QueueNotFound`."""
@@ -161,8 +85,7 @@ class FleetRoutes(Requests):
     async def list_workers(self, *, all_: bool = False) -> list[Document]:
         """Return the workers by name; `all_`: also those that have ended in order."""
         query = {"all": "true"} if all_ else {}
-        found: list[Document] = (await self._get("/v1/workers", query))["items"]
-        return found
+        return await self._items("/v1/workers", query)
 
     async def get_worker(self, name: str, *, pool: str | None = None) -> Document:
         """Return a worker with the latest changes of its state."""

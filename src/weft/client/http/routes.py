@@ -11,7 +11,6 @@ import msgspec
 from weft.client.http.app_routes import AppRoutes
 from weft.client.http.browser_routes import BrowserRoutes
 from weft.client.http.calls import PAGE_ROWS, decode
-from weft.client.http.condition_routes import ConditionRoutes
 from weft.client.http.failure_routes import FailureRoutes
 from weft.client.http.file_routes import FileRoutes
 from weft.client.http.fleet_routes import FleetRoutes
@@ -39,7 +38,6 @@ BYTES = "application/octet-stream"
 class Routes(
     FleetRoutes,
     ScheduleRoutes,
-    ConditionRoutes,
     FailureRoutes,
     PictureRoutes,
     QueryRoutes,
@@ -450,19 +448,16 @@ class Routes(
 
     async def list_projects(self) -> list[Document]:
         """Return the caller's billing projects with their costs."""
-        found: list[Document] = (await self._get("/v1/billing-projects"))["items"]
-        return found
+        return await self._items("/v1/billing-projects")
 
     async def list_project_days(self, name: str, *, limit: int = 30) -> list[Document]:
         """Return what a billing project cost on each date (UTC), newest first."""
         path = f"/v1/billing-projects/{quote(name, safe='')}/days"
-        found: list[Document] = (await self._get(path, {"limit": limit}))["items"]
-        return found
+        return await self._items(path, {"limit": limit})
 
     async def list_rates(self) -> list[Document]:
         """Return all prices, newest first."""
-        found: list[Document] = (await self._get("/v1/rates"))["items"]
-        return found
+        return await self._items("/v1/rates")
 
     # ---- the whole
 
@@ -472,8 +467,7 @@ class Routes(
 
     async def list_minutes(self) -> list[Document]:
         """Return what happened in each of the last 60 minutes, oldest first."""
-        found: list[Document] = (await self._get("/v1/overview/minutes"))["items"]
-        return found
+        return await self._items("/v1/overview/minutes")
 
     async def is_ready(self) -> bool:
         """Say whether the server and its database answer."""

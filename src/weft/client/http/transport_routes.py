@@ -9,8 +9,7 @@ class TransportRoutes(Requests):
 
     async def list_transports(self) -> list[Document]:
         """Return the connections over which queues travel, and what is under way there."""
-        found: list[Document] = (await self._get("/v1/transports"))["items"]
-        return found
+        return await self._items("/v1/transports")
 
     def list_dead_messages(self, *, acknowledged: bool = False) -> Listing:
         """Yield the messages of transports that nobody wants, the newest first; those that are

@@ -28,8 +28,7 @@ class UsageRoutes(Requests):
 
     async def list_quotas(self) -> list[Document]:
         """Return the quotas that the caller may see, with what is used."""
-        found: list[Document] = (await self._get("/v1/quotas"))["items"]
-        return found
+        return await self._items("/v1/quotas")
 
     async def set_quota(self, user: str | None, changes: Document) -> Document:
         """Change `jobs`, `batches`, `cores` or `bytes` of a user's quota, or of each; return it.

@@ -1,6 +1,5 @@
 """The part of a client for workers and pools."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from weft.client.api import Api
@@ -48,32 +47,3 @@ class FleetCalls:
         again. Make sure first that nothing of it runs. Raise `RightMissing`, `WorkerAtWork`.
         """
         return await self.api.lose_worker(name, pool=pool)
-
-    async def list_pools(self) -> list[Document]:
-        """Return the pools by name: what is described, and their machines by state."""
-        return await self.api.list_pools()
-
-    async def get_pool(self, name: str) -> Document:
-        """Return a pool with its machines. Raise `PoolNotFound`."""
-        return await self.api.get_pool(name)
-
-    async def list_pool_changes(self, name: str) -> list[Document]:
-        """Return what was decided about a pool, newest first. Raise `PoolNotFound`."""
-        return await self.api.list_pool_changes(name)
-
-    async def list_pool_costs(self, name: str) -> list[Document]:
-        """Return what the machines of a pool cost by date (UTC) and flavour, and what of it jobs
-        used, newest first. Raise `PoolNotFound`.
-        """
-        return await self.api.list_pool_costs(name)
-
-    async def save_pools(self, pools: Sequence[Document], *, dry_run: bool = False) -> Document:
-        """Make these the pools that are described; return what changes.
-
-        Others keep their workers. Only for administrators.
-
-        Args:
-            pools: Documents of pools.
-            dry_run: Only return what would change.
-        """
-        return await self.api.save_pools(pools, dry_run=dry_run)

@@ -41,9 +41,7 @@ async def submitted(http: httpx.AsyncClient, job: dict[str, Any]) -> httpx.Respo
 
 
 @pytest.mark.usefixtures("package")
-async def test_executor_of_a_package_is_accepted(
-    http: httpx.AsyncClient,
-) -> None:
+async def test_executor_of_a_package_is_accepted(http: httpx.AsyncClient) -> None:
     queues = {"queues": [{**SHORT, "guard": "true", "executor": "cluster"}]}
     saved = await http.put("/v1/queues", json=queues)
     accepted = await submitted(http, {"executor": "cluster"})

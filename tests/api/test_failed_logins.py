@@ -45,8 +45,7 @@ async def test_failed_logins_tell_whose_they_were(
     ) as client:
         answers = [
             await client.get(
-                "/v1/batches?q=1",
-                headers={"authorization": f"Bearer {bob}", "x-trace-id": TRACE},
+                "/v1/batches?q=1", headers={"authorization": f"Bearer {bob}", "x-trace-id": TRACE}
             ),
             await client.get("/v1/whoami", headers={"authorization": "Bearer guessed-token"}),
             await client.get("/v1/whoami", headers={"cookie": "weft_session=guessed-session"}),

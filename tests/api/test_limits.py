@@ -180,10 +180,7 @@ async def test_latest_start_is_the_deadline_without_the_time_limit(
     http: httpx.AsyncClient, database: dict[str, str]
 ) -> None:
     batch = await create(
-        http,
-        {"deadline": f"{LATE}Z", "timeout_s": 90},
-        {"deadline": f"{LATE}Z", "count": 3},
-        {},
+        http, {"deadline": f"{LATE}Z", "timeout_s": 90}, {"deadline": f"{LATE}Z", "count": 3}, {}
     )
     connection = await asyncpg.connect(database["admin"])
     rows = await connection.fetch(

@@ -53,10 +53,7 @@ def found_as(attempt: int, data: bytes) -> CheckpointFound:
 @pytest.mark.parametrize("place", ["here", None])
 @pytest.mark.parametrize("old", ["of another token", "with a login"])
 async def test_nobody_proves_that_the_worker_of_another_token_is_gone(
-    site: Site,
-    database: dict[str, str],
-    old: str,
-    place: str | None,
+    site: Site, database: dict[str, str], old: str, place: str | None
 ) -> None:
     """Row 38: a cloned machine, or one whose token has a pattern, while the first lives."""
     async with open_worker_store(database["weft_worker"]) as direct:
@@ -123,8 +120,7 @@ async def test_one_record_does_not_end_the_looks(site: Site) -> None:
 
 
 async def test_a_lost_worker_changes_nothing_any_more(
-    site: Site,
-    database: dict[str, str],
+    site: Site, database: dict[str, str]
 ) -> None:
     """Rows 10 and 28: it was asleep in the middle of an upload, and its job runs elsewhere."""
     own = str(own_path(Path(), site.batch_id, site.one.job_id, 1))

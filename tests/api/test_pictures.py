@@ -108,9 +108,7 @@ async def test_time_axis_shows_what_ran_where(http: httpx.AsyncClient, worker: L
 
 
 async def test_pages_draw_each_node_as_a_link(
-    browser: httpx.AsyncClient,
-    http: httpx.AsyncClient,
-    worker: LiveWorker,
+    browser: httpx.AsyncClient, http: httpx.AsyncClient, worker: LiveWorker
 ) -> None:
     batch = await _submit(http, **TREE)
     path = f"/ui/batches/{batch}"
@@ -140,8 +138,7 @@ async def test_pages_draw_each_node_as_a_link(
 
 
 async def test_tree_is_loaded_branch_by_branch_and_cancelled_by_its_buttons(
-    browser: httpx.AsyncClient,
-    http: httpx.AsyncClient,
+    browser: httpx.AsyncClient, http: httpx.AsyncClient
 ) -> None:
     batch = await _submit(http, **TREE)
     path = f"/ui/batches/{batch}/groups"

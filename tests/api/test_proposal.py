@@ -143,7 +143,7 @@ async def test_pools_queues_and_stores_should_be_as_it_says(
     assert answer.status_code == 200, answer.text
     assert await put(http, line) == {
         "/job/fsc_rlie/inputs/1": "line 95: no store of the tenant is in s3://aux: `weft store "
-        "add NAME s3://aux` makes one",
+        "add NAME s3://aux` makes one"
     }
 
 

@@ -173,10 +173,7 @@ async def test_a_job_may_name_only_a_queue_that_takes_it(http: httpx.AsyncClient
     assert [(one["pointer"], one["message"]) for one in refused["errors"]] == [
         ("/jobs/0/queue", "the queue 'drained' is draining"),
         ("/jobs/1/queue", "tester may not use the queue 'bobs'"),
-        (
-            "/jobs/2/queue",
-            "there is no queue 'nothing'; known: open, bobs, drained, default",
-        ),
+        ("/jobs/2/queue", "there is no queue 'nothing'; known: open, bobs, drained, default"),
     ]
     await http.post("/v1/batches", json={"jobs": jobs[3:]})
     assert await queues_of(http) == ["open", "default"]

@@ -149,11 +149,7 @@ async def test_form_that_logs_out_needs_both_too(
 ) -> None:
     csrf = await _log_in(browser, http)
     evil = {"origin": "https://evil.example"}
-    for data, headers in (
-        ({}, {}),
-        ({"csrf_token": "0" * 64}, {}),
-        ({"csrf_token": csrf}, evil),
-    ):
+    for data, headers in (({}, {}), ({"csrf_token": "0" * 64}, {}), ({"csrf_token": csrf}, evil)):
         answer = await browser.post("/logout", data=data, headers=headers)
         assert _refused(answer) == (403, "API.FOREIGN_REQUEST")
     session = browser.cookies["weft_session"]

@@ -379,10 +379,7 @@ def dripping_site(first: bytes, drop: bytes) -> Iterator[str]:
     ids=["body", "status", "header", "continue", "chunk"],
 )  # fmt: skip
 def test_host_that_sends_a_little_at_a_time_is_cut_off(first: bytes, drop: bytes) -> None:
-    with (
-        dripping_site(first, drop) as url,
-        pytest.raises((OSError, HTTPException, ValueError)),
-    ):
+    with dripping_site(first, drop) as url, pytest.raises((OSError, HTTPException, ValueError)):
         fetch(url, within_s=0.3)
 
 

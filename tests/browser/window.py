@@ -25,8 +25,7 @@ class Window:
         """
         context.on("request", self._note_request)
         context.on(
-            "console",
-            lambda said: self.faults.append(said.text) if said.type == "error" else None,
+            "console", lambda said: self.faults.append(said.text) if said.type == "error" else None
         )
         context.on("weberror", lambda one: self.faults.append(str(one.error)))
 

@@ -213,11 +213,7 @@ async def test_driver_that_ends_in_the_middle_is_succeeded(live: Live) -> None:
 
 async def test_host_that_hangs_delays_nobody_else(live: Live) -> None:
     settings = _with(callbacks_max=8, callbacks_per_host_max=2)
-    async with (
-        receiving(hang) as hung,
-        receiving() as quick,
-        driving(live.dsns, settings),
-    ):
+    async with receiving(hang) as hung, receiving() as quick, driving(live.dsns, settings):
         for _ in range(6):
             await live.complete(hung.url)
         await hung.until(2)

@@ -248,11 +248,7 @@ def test_numbers_are_found_by_their_first_digits(digits: str, is_found: set[int]
 @pytest.mark.parametrize(
     ("kind", "answered", "words"),
     [
-        (
-            "sessions",
-            [{"session_id": 7, "browser": "Firefox"}],
-            {"7": "Firefox"},
-        ),
+        ("sessions", [{"session_id": 7, "browser": "Firefox"}], {"7": "Firefox"}),
         (
             "operations",
             [

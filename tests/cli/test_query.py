@@ -22,8 +22,7 @@ def _server(api: LiveApi, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def test_batches_are_listed_by_a_saved_query_and_in_an_order(
-    http: httpx.AsyncClient,
-    capsys: pytest.CaptureFixture[str],
+    http: httpx.AsyncClient, capsys: pytest.CaptureFixture[str]
 ) -> None:
     jobs = [{}, {"parents": [1]}, {"parents": [1]}]
     ids = [(await http.post("/v1/batches", json={"name": name, "jobs": jobs})).json()["id"]

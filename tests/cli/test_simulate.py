@@ -68,9 +68,7 @@ def test_the_same_seed_gives_the_same_figures(capsys: pytest.CaptureFixture[str]
     assert (printed[0]["seed"], printed[0]["boot_s"], printed[0]["load"]) == (3, 120, 0.5)
 
 
-def test_jobs_that_were_stopped_for_others_are_counted(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_jobs_that_were_stopped_for_others_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
     words = "simulate t.swf --pool pool.toml --priority 2=5 --max-running-per-application 9"
     assert run_command([*words.split(), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)

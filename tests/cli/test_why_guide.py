@@ -164,8 +164,7 @@ SHOWN: dict[str, Callable[[int, int], list[Cause]]] = {
     ),
     "b24.j4": ended("running", attempt=3, service={}, again="the check ended with exit code 1"),
     "b24.j5": waits(
-        state="blocked",
-        blocked=BlockedFacts(2, at(seconds=40), "blocked", 3, service=True),
+        state="blocked", blocked=BlockedFacts(2, at(seconds=40), "blocked", 3, service=True)
     ),
     "b25": of_batch,
 }

@@ -20,10 +20,7 @@ def added(request: Request) -> bytes:
 
 async def test_they_go_in_bunches_and_after_an_error_on_with_the_one_that_failed() -> None:
     made = answer(201, json.dumps(GROUP).encode())
-    async with (
-        serving(made, added, GONE, added) as server,
-        aio.Client(server.url, "t") as client,
-    ):
+    async with serving(made, added, GONE, added) as server, aio.Client(server.url, "t") as client:
         group = await client.create_job_group(7, "picked")
         for job_id in range(1, 25_001):
             group.add_job(job_id)

@@ -235,12 +235,7 @@ def test_shortest_interval_sees_changes_of_the_clock() -> None:
 
 @pytest.mark.parametrize(
     ("missed", "late_s", "runs"),
-    [
-        ("skip", 3600, []),
-        ("skip", 0, [5]),
-        ("last", 3600, [5]),
-        ("all", 3600, [3, 4, 5]),
-    ],
+    [("skip", 3600, []), ("skip", 0, [5]), ("last", 3600, [5]), ("all", 3600, [3, 4, 5])],
 )
 def test_missed_runs(missed: Missed, late_s: int, runs: list[int]) -> None:
     """Due at 1, 2, 3, 4 and 5 o'clock; at most three are made up for."""

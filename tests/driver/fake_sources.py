@@ -65,11 +65,7 @@ class FakeSources:
         return []
 
     async def store_items(
-        self,
-        epoch: int,
-        source: DueSource,
-        found: Sequence[Mapping[str, Any]],
-        **_: object,
+        self, epoch: int, source: DueSource, found: Sequence[Mapping[str, Any]], **_: object
     ) -> int | None:
         assert source.name
         await self._ask("store_items", epoch)

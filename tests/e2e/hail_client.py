@@ -34,12 +34,7 @@ class HailClient:
 
     def environment(self) -> dict[str, str]:
         kept = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
-        return {
-            **kept,
-            **self.variables,
-            "HOME": str(self.directory),
-            "HAIL_DONT_RETRY_500": "1",
-        }
+        return {**kept, **self.variables, "HOME": str(self.directory), "HAIL_DONT_RETRY_500": "1"}
 
     def run(self, program: str, more: Mapping[str, str] | None = None) -> Any:  # noqa: ANN401 (JSON)
         """Run a program after the client was made as `bc`; return what it said with `say`."""

@@ -122,8 +122,7 @@ def test_a_dry_run_prints_commands_for_a_shell_and_runs_nothing(
 
 
 @pytest.mark.parametrize(
-    ("script", "exit_code"),
-    [("exit 0", 0), ("exit 3", 1), ("exit 255", 124), ("kill -9 $$", 125)],
+    ("script", "exit_code"), [("exit 0", 0), ("exit 3", 1), ("exit 255", 124), ("kill -9 $$", 125)]
 )
 def test_the_exit_code_tells_how_jobs_failed(weft: Weft, script: str, exit_code: int) -> None:
     done = weft.run("each", "--", "sh", "-c", script, ":::", "1")

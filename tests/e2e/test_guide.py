@@ -15,12 +15,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.mark.parametrize(
     "page",
-    [
-        "docs/guides/python.md",
-        "docs/guides/functions.md",
-        "docs/guides/schedules.md",
-        "README.md",
-    ],
+    ["docs/guides/python.md", "docs/guides/functions.md", "docs/guides/schedules.md", "README.md"],
 )
 async def test_pages_with_examples(weft: Weft, monkeypatch: pytest.MonkeyPatch, page: str) -> None:
     monkeypatch.setenv("WEFT_HOME", str(weft.home))

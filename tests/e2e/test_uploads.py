@@ -103,9 +103,7 @@ def test_an_interrupted_submission_goes_on_where_it_was(weft: Weft) -> None:
         assert [job["name"] for job in b.list_jobs()] == EXPECTED[:-1]
 
 
-async def test_a_refused_bunch_cancels_the_new_batch_and_names_the_job(
-    client: aio.Client,
-) -> None:
+async def test_a_refused_bunch_cancels_the_new_batch_and_names_the_job(client: aio.Client) -> None:
     bb = client.create_batch(name="refused")
     fill(bb)
     bb.create_job(cwd="not absolute")

@@ -125,10 +125,7 @@ CAUSES = {
         "{concurrency_key: {key: why, n: 1}}",
         'waits for {b}.j1, which has the key "why"',
     ),
-    "deadline": (
-        "{deadline: '2020-01-01T00:00:00Z'}",
-        "ended in an error: deadline passed",
-    ),
+    "deadline": ("{deadline: '2020-01-01T00:00:00Z'}", "ended in an error: deadline passed"),
 }
 """What a job of the batch has, and what is said of it; the first job runs, with the key."""
 

@@ -39,8 +39,7 @@ def test_nothing_is_lost_or_lives_twice_when_hosts_and_processes_die(tmp_path: P
             until(lambda: server.weft("worker", "ls").stdout.count(b"\nnode") == 2)
             _output_is_live(server)
             batch = _submit(
-                server,
-                [{"command": ["sh", "-c", JOB, "sh", f"{one}"]} for one in range(1, 121)],
+                server, [{"command": ["sh", "-c", JOB, "sh", f"{one}"]} for one in range(1, 121)]
             )
             until(lambda: n_done() > 10)
             node1.kill(node1.read("/srv/agent.pid"))

@@ -287,13 +287,7 @@ class Machine(
         limit=st.integers(0, 6),
     )  # fmt: skip
     def complete(
-        self,
-        owner: int,
-        choices: list[int],
-        ends: list[End],
-        *,
-        ran: bool,
-        limit: int,
+        self, owner: int, choices: list[int], ends: list[End], *, ran: bool, limit: int
     ) -> None:
         """End some attempts; with a limit also claim that many, in the same call."""
         some = self._some(owner, choices)

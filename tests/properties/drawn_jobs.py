@@ -40,12 +40,7 @@ JOBS = st.lists(
             "priority": st.sampled_from([0, 0, 0, 2, -1]),
             "max_attempts": st.sampled_from([1, 1, 3]),
             "retry_on": st.sampled_from(
-                [
-                    frozenset(),
-                    frozenset({Reason.EXIT}),
-                    frozenset({Reason.LOST}),
-                    CURABLE,
-                ]
+                [frozenset(), frozenset({Reason.EXIT}), frozenset({Reason.LOST}), CURABLE]
             ),
             "has_rules": st.booleans(),
             "lane": st.sampled_from([0, 0, 0, 1, 2, 2, 3]),

@@ -68,8 +68,7 @@ def some(count: int) -> dict[str, Assignment]:
 
 
 @pytest.mark.parametrize(
-    "limit",
-    ["QOSMaxSubmitJobPerUserLimit", "AssocMaxSubmitJobLimit", "AssocGrpSubmitJobsLimit"],
+    "limit", ["QOSMaxSubmitJobPerUserLimit", "AssocMaxSubmitJobLimit", "AssocGrpSubmitJobsLimit"]
 )
 async def test_slurm_that_takes_no_more_ends_no_job(limit: str, tmp_path: Path) -> None:
     """They go when there is room, as many as it takes, and nothing is left of what did not go."""

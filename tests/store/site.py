@@ -42,11 +42,7 @@ SWEEPS: Final = (
 MUCH: Final = 10**8
 BILLED_S: Final = 0.002
 """How long a job runs, so that it is billed: usage counts whole milliseconds."""
-UNKEYED: Final[Mapping[str, Any]] = {
-    "idempotency_key": None,
-    "digest": b"",
-    "trace_id": TRACE_ID,
-}
+UNKEYED: Final[Mapping[str, Any]] = {"idempotency_key": None, "digest": b"", "trace_id": TRACE_ID}
 """Arguments of requests that are not repeated."""
 TREE: Final = (
     NewGroup(group_id=1, name="a"),

@@ -39,9 +39,7 @@ async def lock(world: World, batch: int, job: int) -> asyncpg.Connection:
     return connection
 
 
-async def test_child_of_a_parent_whose_children_are_told_and_of_one_of_those(
-    world: World,
-) -> None:
+async def test_child_of_a_parent_whose_children_are_told_and_of_one_of_those(world: World) -> None:
     """The sweep holds the row of the ended parent, and waits for the rows of its children."""
     batch = await world.submit(job_rows(4, parents={3: [1, 2], 4: [1, 2]}))
     await world.api.cancel_jobs(world.caller, batch, [1])

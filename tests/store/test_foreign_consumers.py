@@ -217,8 +217,7 @@ async def test_a_confirmed_message_is_not_sent_again(foreign: Foreign) -> None:
     _, (offer,) = await run(foreign, 1)
     await foreign.world.driver.confirm_offers(foreign.epoch, [offer.offer_id])
     sent_at = await foreign.world.admin.fetchval(
-        "SELECT send_at = 'infinity' FROM weft.transport_offer WHERE offer_id = $1",
-        offer.offer_id,
+        "SELECT send_at = 'infinity' FROM weft.transport_offer WHERE offer_id = $1", offer.offer_id
     )
 
     assert sent_at is True

@@ -69,9 +69,7 @@ async def test_a_pool_with_machines_stays_described(world: World) -> None:
         assert (machine["machine"], machine["flavour"]) == (name, "small")
 
 
-async def test_the_audit_finds_machines_beyond_the_maximum_or_without_a_pool(
-    world: World,
-) -> None:
+async def test_the_audit_finds_machines_beyond_the_maximum_or_without_a_pool(world: World) -> None:
     async with described(world):
         await add_machine(world)
         await add_machine(world, state="deleted")

@@ -30,9 +30,7 @@ def numbers(claimed: list[Claimed], batch: int) -> list[int]:
     return sorted(one.job_id for one in claimed if one.batch_id == batch)
 
 
-async def test_queue_runs_no_more_jobs_than_its_limit_whatever_their_batches(
-    world: World,
-) -> None:
+async def test_queue_runs_no_more_jobs_than_its_limit_whatever_their_batches(world: World) -> None:
     """The jobs of the default queue are not counted; the next job needs no driver."""
     await save(world, max_running=2)
     first = await world.submit(rows_of(world, 3))

@@ -130,9 +130,7 @@ async def test_the_history_of_a_queued_job_says_that_a_priority_withdraws_its_of
     ]  # fmt: skip
 
 
-async def test_a_lower_stock_and_fewer_consumers_withdraw_the_last_offers(
-    rabbit: Rabbit,
-) -> None:
+async def test_a_lower_stock_and_fewer_consumers_withdraw_the_last_offers(rabbit: Rabbit) -> None:
     """A driver that leads anew and knows of no stock yet withdraws nothing."""
     world = rabbit.world
     worker, other = await rabbit.consumer(cpu_m=2000), await rabbit.consumer("other", cpu_m=2000)
@@ -179,9 +177,7 @@ async def test_queued_jobs_move_to_another_queue(rabbit: Rabbit, queue: str) -> 
     assert [one.job_id for one in await (await world.worker("plain")).claim()] == [2, 3]
 
 
-async def test_a_closed_queue_lets_what_waits_there_run_and_loses_no_retry(
-    rabbit: Rabbit,
-) -> None:
+async def test_a_closed_queue_lets_what_waits_there_run_and_loses_no_retry(rabbit: Rabbit) -> None:
     """As with claims: jobs that wait in it still run. A withdrawn one waits there, and does not go
     back into it.
     """

@@ -14,7 +14,7 @@ LONG_SQL_FUNCTIONS: dict[str, int] = {}
 
 SLEEPING_TESTS: frozenset[str] = frozenset(
     {
-        "tests/store/site.py",  # an attempt is billed for the time that has passed
+        "tests/store/site.py"  # an attempt is billed for the time that has passed
     }
 )
 """Paths of tests with a call of `sleep`."""

@@ -84,10 +84,7 @@ def test_steps_of_a_walk_have_their_functions_and_lead_to_each_other(
 
 @pytest.mark.parametrize(
     ("line", "error"),
-    [
-        ("9. `no/such.py` – `run`", "does not exist"),
-        ("9. no path", "not a step"),
-    ],
+    [("9. `no/such.py` – `run`", "does not exist"), ("9. no path", "not a step")],
 )
 def test_what_is_no_step(line: str, error: str) -> None:
     with pytest.raises(AssertionError, match=error):

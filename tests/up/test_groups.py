@@ -15,8 +15,7 @@ SETPRIV = shutil.which("setpriv")
 pytestmark = [
     pytest.mark.heavy,
     pytest.mark.skipif(
-        os.geteuid() != 0 or SETPRIV is None,
-        reason="only root can be another user",
+        os.geteuid() != 0 or SETPRIV is None, reason="only root can be another user"
     ),
 ]
 

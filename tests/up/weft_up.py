@@ -222,10 +222,7 @@ def post(home: Path, path: str, document: Mapping[str, Any]) -> Any:  # noqa: AN
     request = urllib.request.Request(  # noqa: S310
         client["url"] + path,
         data=json.dumps(document).encode(),
-        headers={
-            "Authorization": f"Bearer {client['token']}",
-            "Content-Type": "application/json",
-        },
+        headers={"Authorization": f"Bearer {client['token']}", "Content-Type": "application/json"},
     )
     with urllib.request.urlopen(request, timeout=DEADLINE_S) as answer:  # noqa: S310
         return json.loads(answer.read())

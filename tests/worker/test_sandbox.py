@@ -41,10 +41,7 @@ SPAWNER = (
 
 
 def words_of(
-    home: Path,
-    *,
-    network: bool = True,
-    paths: Sequence[Path] = (),
+    home: Path, *, network: bool = True, paths: Sequence[Path] = ()
 ) -> tuple[tuple[str, ...], str]:
     """Return the words of `find_sandbox` as a plain user finds them, and why there are none."""
     script = (

@@ -84,9 +84,7 @@ def test_short_stream_above_a_small_limit_is_cut(agent: Agent) -> None:
 
 
 @pytest.mark.slow
-def test_one_gigabyte_takes_little_memory_and_disk(
-    plain_spawner: SpawnerProcess,
-) -> None:
+def test_one_gigabyte_takes_little_memory_and_disk(plain_spawner: SpawnerProcess) -> None:
     agent = plain_spawner.connect()
     agent.run("true")
     before_kib = plain_spawner.memory_kib()

@@ -75,10 +75,7 @@ def test_targets(work: Path) -> None:
     assert sorted(found(work, "out/deep", to="x")) == ["x/d.txt", "x/e"]
     with pytest.raises(FileRefused, match="two of its outputs"):
         find_outputs(
-            work,
-            [FileOutput("a.txt", "x"), FileOutput("b.txt", "x")],
-            files_max=9,
-            bytes_max=MANY,
+            work, [FileOutput("a.txt", "x"), FileOutput("b.txt", "x")], files_max=9, bytes_max=MANY
         )
 
 

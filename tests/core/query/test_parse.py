@@ -176,10 +176,7 @@ def test_mark_stands_below_the_place() -> None:
     with pytest.raises(BadQuery) as caught:
         parse_query("a\n\tstate = runing and b", Subject.JOBS)
 
-    assert caught.value.hint.splitlines()[1:] == [
-        " state = runing and b",
-        "         ^^^^^^",
-    ]
+    assert caught.value.hint.splitlines()[1:] == [" state = runing and b", "         ^^^^^^"]
 
 
 def test_long_line_is_cut_around_the_place() -> None:

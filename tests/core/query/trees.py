@@ -28,9 +28,7 @@ from weft.core.query.tree import (
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=20)
 WORDS = st.text(
-    st.characters(codec="utf-8", exclude_characters='\0()"=!<>~'),
-    min_size=1,
-    max_size=12,
+    st.characters(codec="utf-8", exclude_characters='\0()"=!<>~'), min_size=1, max_size=12
 ).filter(lambda text: text.lower() not in KEYWORDS and not re.search(r"\s|^[bj][0-9]+$", text))
 
 

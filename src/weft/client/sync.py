@@ -386,8 +386,6 @@ class Client(BuilderSource[BatchBuilder], Waits[aio.Client]):
     list_source_items = lists(aio.Client.list_source_items)
     rerun_series = waits(aio.Client.rerun_series)
     line_overview = waits(aio.Client.line_overview)
-    get_product = waits(aio.Client.get_product)
-    remove_product = waits(aio.Client.remove_product)
     export_crate = waits(aio.Client.export_crate)
     count_batch_action = waits(aio.Client.count_batch_action)
     act_on_batches = waits(aio.Client.act_on_batches)

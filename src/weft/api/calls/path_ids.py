@@ -81,3 +81,10 @@ TokenId = Annotated[
 ConditionId = Annotated[
     int, PathId("c", "A condition: 3 or c3.", CONDITION.pattern, parse_condition_id)
 ]
+ProductId = Annotated[
+    int,
+    _matching(
+        "product", "The number of a product.", NUMBER, "a product is named by its number",
+        hint="List them with `weft products`.", kind=int,
+    ),
+]  # fmt: skip

@@ -61,7 +61,6 @@ PATH: Final[Mapping[str, tuple[str, Schema]]] = {
     "dead": ("The number of a dead message.", _whole(r"[0-9]{1,18}")),
     "source": ("The name of a source.", _whole(QUEUE.pattern)),
     "parameter": ("The name of a parameter of production lines.", _whole(PARAMETER.pattern)),
-    "product": ("The number of a product.", _whole(r"[0-9]{1,18}")),
     "lifecycle": ("The name of a lifecycle.", _whole(QUEUE.pattern)),
     "w": ("The name of a worker, with each slash as %2F.", _whole(r"[^\x00]+")),
     "app": ("The name and version of an application.", _whole(APP.pattern)),

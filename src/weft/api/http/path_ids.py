@@ -141,10 +141,6 @@ def parse_group(text: str, settings: Settings) -> int | str:
 
 
 operation_id_of = _number("o", NUMBER, "an operation is written as a positive number")
-product_id_of = _number(
-    "product", NUMBER, "a product is named by its number",
-    hint="List them with `weft products`.",
-)  # fmt: skip
 session_id_of = _number(
     "session", NUMBER, "a session is named by its number",
     hint="List yours with `weft session ls`.",

@@ -13,13 +13,14 @@ from weft.api.use_cases import (
     file_stores,
     licences,
     pools,
+    products,
     saved_queries,
     secrets,
     tokens,
 )
 
 SUBJECTS: Final[Sequence[ModuleType]] = (
-    licences, file_stores, saved_queries, secrets, tokens, conditions, pools,
+    licences, file_stores, saved_queries, secrets, tokens, conditions, pools, products,
 )  # fmt: skip
 CALLS: Final = tuple(call for subject in SUBJECTS for call in calls_of(subject))
 ROUTES: Final = tuple(route_of(call) for call in CALLS)

@@ -208,8 +208,6 @@ RIGHTS: Final[Mapping[str, Right | None]] = {
     "PATCH /v1/tenants/{tenant}/quota": Right.ADMINISTER,
     "POST /v1/imports": Right.MANAGE,
     "GET /v1/products": Right.READ,
-    "DELETE /v1/products/{product}": Right.WRITE,
-    "GET /v1/products/{product}": Right.READ,
     "GET /v1/quotas": Right.READ,
     "PATCH /v1/user-quota": Right.MANAGE,
     "PATCH /v1/users/{user}/limit": Right.MANAGE,

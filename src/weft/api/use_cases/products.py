@@ -2,12 +2,16 @@
 
 from collections.abc import Sequence
 
+from weft.api.calls.call import call
+from weft.api.calls.path_ids import ProductId
 from weft.api.services import Services
 from weft.api.use_cases import read
+from weft.core.access.rights import Right
 from weft.core.errors import ProductNotFound
 from weft.core.query import Subject
 from weft.ports.store import Caller, ProductQuery, Row
 from weft.submission.services import Answer
+from weft.wire.answers.products import Product, ProductRemoved
 
 
 async def list_products(
@@ -25,16 +29,22 @@ async def list_products(
     return await services.store.query_products(caller, wanted)
 
 
-async def get_product(services: Services, caller: Caller, product_id: int) -> Answer:
-    """Return a product. Raise `ProductNotFound`."""
+@call("GET /v1/products/{product}", Right.READ, Product)
+async def get_product(services: Services, caller: Caller, product_id: ProductId) -> Answer:
+    """Return a product, with what is known of its job, which may be deleted. Raise
+    `ProductNotFound`.
+    """
     found = await services.store.get_product(caller, product_id)
     if found is None:
         raise _not_found(product_id)
     return {**found}
 
 
-async def remove_product(services: Services, caller: Caller, product_id: int) -> Answer:
-    """Forget a product. Raise `ProductNotFound`, `PermissionMissing`."""
+@call("DELETE /v1/products/{product}", Right.WRITE, ProductRemoved, silent=True)
+async def remove_product(services: Services, caller: Caller, product_id: ProductId) -> Answer:
+    """Forget a product. What it names is not touched. Raise `ProductNotFound`,
+    `PermissionMissing`.
+    """
     if not await services.store.remove_product(caller, product_id):
         raise _not_found(product_id)
     return {"id": product_id}

@@ -9,6 +9,7 @@ from weft.client.generated.conditions import ConditionsCalls
 from weft.client.generated.file_stores import FileStoresCalls
 from weft.client.generated.licences import LicencesCalls
 from weft.client.generated.pools import PoolsCalls
+from weft.client.generated.products import ProductsCalls
 from weft.client.generated.saved_queries import SavedQueriesCalls
 from weft.client.generated.secrets import SecretsCalls
 from weft.client.generated.tokens import TokensCalls
@@ -19,6 +20,7 @@ class Calls(
     FileStoresCalls,
     LicencesCalls,
     PoolsCalls,
+    ProductsCalls,
     SavedQueriesCalls,
     SecretsCalls,
     TokensCalls,

@@ -1,7 +1,7 @@
 """The client's calls about products."""
 
 from weft.client.http.calls import PAGE_ROWS, Requests
-from weft.client.http.listing import Document, Listing
+from weft.client.http.listing import Listing
 
 
 class ProductRoutes(Requests):
@@ -10,11 +10,3 @@ class ProductRoutes(Requests):
     def list_products(self, q: str | None = None, *, page_rows: int = PAGE_ROWS) -> Listing:
         """Yield products, newest first: all, or those that a query finds. Raise `BadQuery`."""
         return self._list("/v1/products", {"q": q, "limit": page_rows})
-
-    async def get_product(self, product_id: int) -> Document:
-        """Return a product. Raise `ProductNotFound`."""
-        return await self._get(f"/v1/products/{product_id}")
-
-    async def remove_product(self, product_id: int) -> None:
-        """Forget a product. Raise `ProductNotFound`, `PermissionMissing`."""
-        await self._session.request("DELETE", f"/v1/products/{product_id}")

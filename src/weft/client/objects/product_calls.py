@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from weft.client.api import Api
-from weft.client.http.listing import Document, Listing
+from weft.client.http.listing import Listing
 
 
 class ProductCalls:
@@ -18,11 +18,3 @@ class ProductCalls:
         `BadQuery`.
         """
         return self.api.list_products(q)
-
-    async def get_product(self, product_id: int) -> Document:
-        """Return a product. Raise `ProductNotFound`."""
-        return await self.api.get_product(product_id)
-
-    async def remove_product(self, product_id: int) -> None:
-        """Forget a product. Raise `ProductNotFound`, `PermissionMissing`."""
-        await self.api.remove_product(product_id)

@@ -8,6 +8,7 @@ from weft.client.generated.waiting.conditions import ConditionsWaits
 from weft.client.generated.waiting.file_stores import FileStoresWaits
 from weft.client.generated.waiting.licences import LicencesWaits
 from weft.client.generated.waiting.pools import PoolsWaits
+from weft.client.generated.waiting.products import ProductsWaits
 from weft.client.generated.waiting.saved_queries import SavedQueriesWaits
 from weft.client.generated.waiting.secrets import SecretsWaits
 from weft.client.generated.waiting.tokens import TokensWaits
@@ -18,6 +19,7 @@ class Waits(
     FileStoresWaits[CallsT_co],
     LicencesWaits[CallsT_co],
     PoolsWaits[CallsT_co],
+    ProductsWaits[CallsT_co],
     SavedQueriesWaits[CallsT_co],
     SecretsWaits[CallsT_co],
     TokensWaits[CallsT_co],

@@ -7,9 +7,7 @@ that by the folders that are the first argument. The others are cells.
 import json
 import sys
 
-from jupyter_client.manager import (  # type: ignore[import-not-found]  # of the other environment
-    start_new_kernel,
-)
+from jupyter_client.manager import start_new_kernel  # type: ignore[import-not-found]  # of the other environment
 
 CELL_S = 60
 

@@ -19,12 +19,7 @@ from weft.driver.loops.due_date import DueDate
 from weft.driver.loops.foreign_jobs import bodies_of
 from weft.driver.loops.loop import LoopContext
 from weft.driver.loops.release import Transports
-from weft.ports.store import (
-    DueOffer,
-    ForeignQueues,
-    Listening,
-    OfferEnd,
-)
+from weft.ports.store import DueOffer, ForeignQueues, Listening, OfferEnd
 from weft.ports.transport import OUTCOMES, Route, Transport
 from weft.settings import Settings
 from weft.store import DriverStore

@@ -14,10 +14,7 @@ from weft.driver.loops.bell import Bell
 from weft.driver.loops.due_date import DueDate
 from weft.driver.loops.loop import LoopContext
 from weft.driver.loops.tell_events import EventsOut, tell_events
-from weft.ports.store import (
-    Caller,
-    EventReader,
-)
+from weft.ports.store import Caller, EventReader
 from weft.ports.topics import EventSink, Record
 from weft.ports.transport import TransportError
 from weft.settings import Settings

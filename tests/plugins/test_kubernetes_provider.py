@@ -10,14 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from plugins.provider_site import (
-    CONNECT,
-    TOKEN,
-    cleaned,
-    machine_for,
-    site_with,
-    write_program,
-)
+from plugins.provider_site import CONNECT, TOKEN, cleaned, machine_for, site_with, write_program
 from runners.kubernetes_cluster import PODS, KubernetesCluster, kubernetes_cluster
 from weft.extensions.engines.kubernetes.provider import KubernetesProvider, check_cluster
 from weft.extensions.engines.kubernetes.runner.settings import KubernetesSettings

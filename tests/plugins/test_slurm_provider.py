@@ -7,14 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from plugins.provider_site import (
-    CONNECT,
-    TOKEN,
-    cleaned,
-    machine_for,
-    site_with,
-    write_program,
-)
+from plugins.provider_site import CONNECT, TOKEN, cleaned, machine_for, site_with, write_program
 from runners.slurm_cluster import SlurmCluster, slurm_cluster
 from weft.extensions.engines.slurm.provider import SlurmProvider
 from weft.extensions.engines.slurm.runner.settings import SlurmSettings

@@ -8,15 +8,7 @@ from typing import Any, Final
 from store.world import Backend, World, open_world
 from weft.core.states import Reason
 from weft.driver.operations import advance_operation
-from weft.ports.store import (
-    Claimed,
-    ClaimRequest,
-    JobRows,
-    NewBatch,
-    NewGroup,
-    Row,
-    WorkerStore,
-)
+from weft.ports.store import Claimed, ClaimRequest, JobRows, NewBatch, NewGroup, Row, WorkerStore
 from weft.store import DriverStore, open_driver_store
 from weft.store.notices import PostgresNotices
 from weft.testing.builders import end_report, job_rows

@@ -10,14 +10,7 @@ import pytest
 from store.test_holds import TREE, hold, park, parked, release
 from store.test_retry import retry
 from store.world import Worker, World
-from weft.core.billing.spending import (
-    ROOM_TICKS,
-    Measure,
-    Stage,
-    is_near,
-    room_per_hour,
-    stage_of,
-)
+from weft.core.billing.spending import ROOM_TICKS, Measure, Stage, is_near, room_per_hour, stage_of
 from weft.core.states import Reason
 from weft.core.why import causes_of_wait
 from weft.ports.store import Shape

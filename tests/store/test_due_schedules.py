@@ -3,11 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 from store.site import Site
-from weft.ports.store import (
-    DueSchedule,
-    NewSchedule,
-    ScheduleMove,
-)
+from weft.ports.store import DueSchedule, NewSchedule, ScheduleMove
 
 MANY = 1000
 

@@ -5,10 +5,7 @@ import pytest
 from store.site import Site
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import BatchNotFound, JobNotFound
-from weft.ports.store import (
-    FileWanted,
-    KeptFile,
-)
+from weft.ports.store import FileWanted, KeptFile
 
 ONE, TWO = (bytes([n] * 32) for n in (1, 2))
 

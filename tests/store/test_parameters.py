@@ -6,10 +6,7 @@ from uuid import uuid4
 import pytest
 
 from store.site import Site
-from weft.core.errors import (
-    ParameterNotFound,
-    ParameterOfOtherType,
-)
+from weft.core.errors import ParameterNotFound, ParameterOfOtherType
 from weft.core.lines.setup import parse_setup
 
 

@@ -7,12 +7,7 @@ import pytest
 from store.test_conditions import block, conditions
 from store.world import World
 from weft.core.access.rights import UserRole
-from weft.core.errors import (
-    PoolInUse,
-    PoolNotShared,
-    UnknownTenant,
-    WorkerNotFound,
-)
+from weft.core.errors import PoolInUse, PoolNotShared, UnknownTenant, WorkerNotFound
 from weft.core.pools import Pool
 from weft.core.queues import Queue
 from weft.ports.store import Caller

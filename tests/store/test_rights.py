@@ -8,11 +8,7 @@ import pytest
 from store.world import Backend, World, open_world
 from weft.core import errors
 from weft.core.access.rights import UserRole
-from weft.ports.store import (
-    Caller,
-    NewBatch,
-    NewGroup,
-)
+from weft.ports.store import Caller, NewBatch, NewGroup
 from weft.sql import files_of, rights_of
 from weft.store.database import call_on
 from weft.testing.builders import job_rows

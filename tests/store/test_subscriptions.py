@@ -3,10 +3,7 @@
 from typing import Any, Final
 
 from store.site import UNKEYED, Site
-from weft.ports.store import (
-    DeliveryReport,
-    DueCallback,
-)
+from weft.ports.store import DeliveryReport, DueCallback
 
 URL: Final = "https://receiver.example/told"
 

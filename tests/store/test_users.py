@@ -9,12 +9,7 @@ import pytest
 from store.site import Site
 from weft.core.access.rights import UserRole
 from weft.core.attempt_key import AttemptKey
-from weft.core.errors import (
-    RightMissing,
-    TenantExists,
-    Unauthenticated,
-    UserExists,
-)
+from weft.core.errors import RightMissing, TenantExists, Unauthenticated, UserExists
 from weft.ports.store import Caller, StoredSecret
 from weft.wire.sealed import SecretRow
 

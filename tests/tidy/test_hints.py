@@ -9,6 +9,8 @@ from tidy.source_files import nodes_of, python_files, relative, tracked_files
 WORDS_OF_HTTP = re.compile(
     r"/v1/|\w=(?:true|false)`|openapi\.json|`errors`|\b(?:GET|HEAD|POST|PUT|PATCH|DELETE) [`/]"
 )
+DECLARED = re.compile(r"[A-Z]+ /v1/[^ ]+")
+"""What `@call` says of a use case."""
 ONLY_REQUESTS = (
     "src/weft/api/http/", "src/weft/api/routes/", "src/weft/extensions/doors/",
     "src/weft/extensions/lines/routes/", "src/weft/extensions/lines/api.py",
@@ -61,7 +63,9 @@ def test_errors_and_help_name_no_route() -> None:
     ]
 
     assert len(said) > 1000
-    assert [one for one in said if WORDS_OF_HTTP.search(one[1])] == []
+    assert [
+        one for one in said if WORDS_OF_HTTP.search(one[1]) and not DECLARED.fullmatch(one[1])
+    ] == []
 
 
 def test_routes_in_sentences_are_found() -> None:

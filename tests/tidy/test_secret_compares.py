@@ -127,7 +127,8 @@ def compared(node: ast.AST) -> list[ast.expr]:
         if any(isinstance(one, ast.Eq | ast.NotEq | ast.In | ast.NotIn) for one in node.ops):
             return [node.left, *node.comparators]
     elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
-        return [] if isinstance(node.slice, ast.Constant) else [node.slice]
+        is_type = isinstance(node.value, ast.Name) and node.value.id == "Annotated"
+        return [] if is_type or isinstance(node.slice, ast.Constant) else [node.slice]
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         found = [one for one in node.args[:1] if not isinstance(one, ast.Constant)]
         return found if node.func.attr in LOOK_UPS else []

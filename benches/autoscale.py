@@ -65,16 +65,10 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
                 load_before=load,
                 sizes={"jobs": jobs, "users": USERS, "rounds": rounds, "head_jobs": limit},
             )
-    figures = {
-        "p50_ms": round(percentile(took_ms, 50), 2),
-        "max_ms": round(max(took_ms), 2),
-    }
+    figures = {"p50_ms": round(percentile(took_ms, 50), 2), "max_ms": round(max(took_ms), 2)}
     return document_of(
         Headline("ms", figures["max_ms"], GOAL_MS, ratio_of(GOAL_MS, figures["max_ms"])),
-        {
-            **figures,
-            "machines_planned": planned,
-        },
+        {**figures, "machines_planned": planned},
         conditions,
     )
 

@@ -53,10 +53,7 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
     figures, of_reference = _figures(weft), _figures(reference)
     return document_of(
         Headline("ms", figures, of_reference, ratio_of(of_reference["p50_ms"], figures["p50_ms"])),
-        {
-            **figures,
-            "n_ended_beside": n_ended,
-        },
+        {**figures, "n_ended_beside": n_ended},
         conditions,
     )
 

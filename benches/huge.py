@@ -19,12 +19,7 @@ from weft.bench.filled_batch import Filler
 from weft.bench.layout import Sets
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.bench.runners import Runners
-from weft.bench.throwaway import (
-    running_api,
-    running_database,
-    running_driver,
-    throwaway_home,
-)
+from weft.bench.throwaway import running_api, running_database, running_driver, throwaway_home
 from weft.bench.turns import Order
 
 JOBS = 16_000_000

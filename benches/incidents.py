@@ -93,10 +93,7 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
     }
     return document_of(
         Headline("ms, cores", figures, None, None),
-        {
-            **figures,
-            "audit_findings": findings,
-        },
+        {**figures, "audit_findings": findings},
         conditions,
     )
 

@@ -63,10 +63,7 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
     verify_us = max(one["again"]["p50_us"] for one in found.values())
     return document_of(
         Headline("us", verify_us, REFERENCE_US, ratio_of(REFERENCE_US, verify_us)),
-        {
-            "verify": found,
-            "request_us": request_us,
-        },
+        {"verify": found, "request_us": request_us},
         conditions,
     )
 

@@ -72,10 +72,7 @@ async def _parallel(address: str, route: Route, work_s: Sequence[float]) -> floa
         await one.acknowledge()
 
     begun, left = None, len(work_s)
-    async with (
-        transport.consume(route, limit=AT_ONCE) as deliveries,
-        asyncio.TaskGroup() as group,
-    ):
+    async with transport.consume(route, limit=AT_ONCE) as deliveries, asyncio.TaskGroup() as group:
         async for one in deliveries:
             begun = begun or time.perf_counter()
             group.create_task(work(one))

@@ -98,11 +98,7 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
     figures |= await _beside(plan, progress)
     return document_of(
         Headline("ms, kB, cores, jobs/s", {name: figures.get(name) for name in GOALS}, None, None),
-        {
-            "goals": GOALS,
-            "missed": missed(figures),
-            **figures,
-        },
+        {"goals": GOALS, "missed": missed(figures), **figures},
         conditions | {"chromium": find_chromium() is not None},
     )
 

@@ -89,10 +89,7 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
     }
     return document_of(
         Headline("jobs/s, ms", figures, None, None),
-        {
-            **figures,
-            "audit_findings": findings,
-        },
+        {**figures, "audit_findings": findings},
         conditions,
     )
 

@@ -50,10 +50,7 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
             )  # fmt: skip
     return document_of(
         Headline("s", round(seconds, 3), None, None),
-        {
-            "seconds": round(seconds, 3),
-            "audit_findings": findings,
-        },
+        {"seconds": round(seconds, 3), "audit_findings": findings},
         conditions,
     )
 

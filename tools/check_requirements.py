@@ -25,11 +25,7 @@ def _problems() -> list[str]:
     development = [*runtime, *project["dependency-groups"]["dev"]]
     plots = [*runtime, *project["project"]["optional-dependencies"]["plots"]]
     problems = []
-    for name, wanted in (
-        ("runtime.txt", runtime),
-        ("plots.txt", plots),
-        ("dev.txt", development),
-    ):
+    for name, wanted in (("runtime.txt", runtime), ("plots.txt", plots), ("dev.txt", development)):
         pins = _pins(name)
         for requirement in map(Requirement, wanted):
             version = pins.get(canonicalize_name(requirement.name))

@@ -9,15 +9,7 @@ import asyncpg
 import httpx
 import pytest
 
-from api.live import (
-    DEADLINE_S,
-    EventReader,
-    LiveApi,
-    LiveWorker,
-    fold,
-    make_user,
-    remove_events,
-)
+from api.live import DEADLINE_S, EventReader, LiveApi, LiveWorker, fold, make_user, remove_events
 from weft.api import feeds
 from weft.telemetry import metrics
 

@@ -9,11 +9,7 @@ import pytest
 from api.test_feed_memory import event_rows
 from weft.api.feeds import AWAY_FEEDS, Feed, Feeds, Position, Subscription
 from weft.core.errors import Unavailable
-from weft.ports.store import (
-    Caller,
-    Notices,
-    Row,
-)
+from weft.ports.store import Caller, Notices, Row
 from weft.store import ApiStore
 
 UNAVAILABLE = Unavailable("away", detail="It is away.", hint="Wait.")

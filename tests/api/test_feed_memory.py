@@ -20,11 +20,7 @@ from weft.api.feeds import (
     Subscription,
 )
 from weft.api.use_cases.watch import EventWatch
-from weft.ports.store import (
-    Caller,
-    Notices,
-    Row,
-)
+from weft.ports.store import Caller, Notices, Row
 from weft.store import ApiStore
 
 CALLER = Caller(1, 1, "ada")

@@ -18,9 +18,7 @@ from weft.api.web_tokens.signatures import REMEMBER_MAX, Signatures, is_signed
 from weft.api.web_tokens.verify import WebTokens
 from weft.core.access.rights import UserRole
 from weft.core.errors import Unauthenticated
-from weft.ports.store import (
-    Caller,
-)
+from weft.ports.store import Caller
 from weft.store import ApiStore
 
 

@@ -17,15 +17,7 @@ import pytest
 
 from api.catalogue import TOUCHED, Catalogue, Draws, Session, raise_counts, set_tripwires
 from api.full_tenant import FullTenant, fill, move_sequences
-from api.hidden_pairs import (
-    ANSWERS,
-    MISSING,
-    NOT_FOUND,
-    SKIPPED,
-    answers_of,
-    naming,
-    paths_of,
-)
+from api.hidden_pairs import ANSWERS, MISSING, NOT_FOUND, SKIPPED, answers_of, naming, paths_of
 from api.live import EventReader, LiveApi
 from benches.route_bodies import MAKING, QUERIES, body_of
 from weft.api.http.doors import ApiDoor

@@ -32,10 +32,7 @@ from weft.api.web_tokens.keys import KeysAway, SourceKeys
 from weft.api.web_tokens.verify import WebTokens
 from weft.core.access.rights import UserRole
 from weft.core.errors import Unauthenticated, Unavailable
-from weft.ports.store import (
-    Caller,
-    Row,
-)
+from weft.ports.store import Caller, Row
 from weft.settings import Settings
 from weft.settings.declare import InvalidSetting
 from weft.store import ApiStore

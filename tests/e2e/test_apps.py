@@ -8,14 +8,7 @@ import pytest
 
 from e2e.conftest import Weft
 from weft import Client
-from weft.core.errors import (
-    AppIncomplete,
-    Invalid,
-    InvalidApp,
-    NotFound,
-    TooManyApps,
-    WeftError,
-)
+from weft.core.errors import AppIncomplete, Invalid, InvalidApp, NotFound, TooManyApps, WeftError
 
 WRAPPER = """\
 set -e

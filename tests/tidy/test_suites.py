@@ -13,9 +13,7 @@ from weft.ports.log_store import LogKeeper, LogStore, LogWriter
 from weft.ports.provider import Provider
 from weft.ports.runner import Runner
 from weft.ports.sink import Sink
-from weft.ports.store import (
-    WorkerStore,
-)
+from weft.ports.store import WorkerStore
 from weft.ports.topics import EventSink
 from weft.ports.transport import Transport
 from weft.testing.callback_sender_suite import CallbackSenderSuite

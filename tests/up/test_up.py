@@ -10,16 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from up.weft_up import (
-    client_of,
-    get,
-    kill,
-    post,
-    processes_of,
-    run_weft,
-    up,
-    wait_gone,
-)
+from up.weft_up import client_of, get, kill, post, processes_of, run_weft, up, wait_gone
 
 pytestmark = pytest.mark.slow
 

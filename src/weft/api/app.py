@@ -93,9 +93,7 @@ from weft.ports.lookup import AsksLookUps
 from weft.ports.object_stores import ObjectStores
 from weft.ports.running_files import RunningFiles
 from weft.ports.source_reads import ReadsSources
-from weft.ports.store import (
-    Notices,
-)
+from weft.ports.store import Notices
 from weft.settings import Settings
 from weft.settings.transports_file import known_transports
 from weft.store import ApiStore

@@ -15,9 +15,7 @@ from weft.ports.lookup import AsksLookUps
 from weft.ports.object_stores import ObjectStores
 from weft.ports.running_files import RunningFiles
 from weft.ports.source_reads import ReadsSources
-from weft.ports.store import (
-    Caller,
-)
+from weft.ports.store import Caller
 from weft.settings.transports_file import TransportDocument
 from weft.store import ApiStore
 from weft.submission.services import SubmissionServices

@@ -50,9 +50,7 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
     figures, of_reference = _figures(weft), _figures(reference)
     return document_of(
         Headline("ms", figures, of_reference, ratio_of(of_reference["p50_ms"], figures["p50_ms"])),
-        {
-            **figures,
-        },
+        {**figures},
         conditions,
     )
 

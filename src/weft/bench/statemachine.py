@@ -186,9 +186,7 @@ async def fill_bare(admin_dsn: str, jobs: int) -> None:
     try:
         await connection.execute(query("bare_queue"))
         await connection.copy_records_to_table(
-            "queue",
-            schema_name="bare",
-            records=((number, 1, 0) for number in range(1, jobs + 1)),
+            "queue", schema_name="bare", records=((number, 1, 0) for number in range(1, jobs + 1))
         )
     finally:
         await connection.close()

@@ -59,10 +59,7 @@ _OWN_COMMANDS = {
         "weft.cli.commands.files:app",
         "List, show and fetch the files that jobs have left.",
     ),
-    "export": (
-        "weft.cli.commands.export:app",
-        "Write what has run in forms that others read.",
-    ),
+    "export": ("weft.cli.commands.export:app", "Write what has run in forms that others read."),
     "rename": ("weft.cli.commands.edit:rename", "Rename a batch, a job or a group."),
     "set": (
         "weft.cli.commands.edit:set_attributes",
@@ -87,10 +84,7 @@ _OWN_COMMANDS = {
     ),
     "unshare": ("weft.cli.commands.share:unshare", "Share a batch with a user no longer."),
     "delete": ("weft.cli.commands.delete:delete", "Delete batches with all their jobs."),
-    "callback": (
-        "weft.cli.commands.callback:app",
-        "List callbacks, and send them again.",
-    ),
+    "callback": ("weft.cli.commands.callback:app", "List callbacks, and send them again."),
     "condition": (
         "weft.cli.commands.condition:app",
         "Show what blocked jobs wait for, and let them go on.",
@@ -107,10 +101,7 @@ _OWN_COMMANDS = {
         "weft.cli.commands.minutes:minutes",
         "Show how many jobs waited, ran and ended in the last hour.",
     ),
-    "dag": (
-        "weft.cli.commands.dag:dag",
-        "Draw the dependencies within a batch or a group.",
-    ),
+    "dag": ("weft.cli.commands.dag:dag", "Draw the dependencies within a batch or a group."),
     "timeline": (
         "weft.cli.commands.timeline:timeline",
         "Show when the jobs of a batch waited and ran, and where.",
@@ -130,10 +121,7 @@ _OWN_COMMANDS = {
     ),
     "config": ("weft.cli.commands.config:config", "Show each setting, its value and its origin."),
     "db": ("weft.cli.commands.db:app", "Show or migrate the database schema."),
-    "billing": (
-        "weft.cli.commands.billing:app",
-        "Show costs and prices of billing projects.",
-    ),
+    "billing": ("weft.cli.commands.billing:app", "Show costs and prices of billing projects."),
     "queue": (
         "weft.cli.commands.queue:app",
         "Show and change queues, and test which one takes a job.",
@@ -143,10 +131,7 @@ _OWN_COMMANDS = {
         "Submit batches at the times of cron expressions.",
     ),
     "pool": ("weft.cli.commands.pool:app", "Show and change pools of workers."),
-    "app": (
-        "weft.cli.commands.app:app",
-        "Add, list and remove applications, which jobs run.",
-    ),
+    "app": ("weft.cli.commands.app:app", "Add, list and remove applications, which jobs run."),
     "store": (
         "weft.cli.commands.store:app",
         "Add, list and remove stores of objects, for files of jobs.",
@@ -171,22 +156,10 @@ _OWN_COMMANDS = {
         "weft.cli.commands.token:app",
         "Make, list and revoke the tokens that stand for you.",
     ),
-    "operation": (
-        "weft.cli.commands.operation:app",
-        "Show and cancel work on many batches.",
-    ),
-    "query": (
-        "weft.cli.commands.query:app",
-        "Save, list and remove queries for batches.",
-    ),
-    "secret": (
-        "weft.cli.commands.secret:app",
-        "Set, list and remove secrets for your jobs.",
-    ),
-    "limit": (
-        "weft.cli.commands.limit:app",
-        "Limit what projects, users and batches may use.",
-    ),
+    "operation": ("weft.cli.commands.operation:app", "Show and cancel work on many batches."),
+    "query": ("weft.cli.commands.query:app", "Save, list and remove queries for batches."),
+    "secret": ("weft.cli.commands.secret:app", "Set, list and remove secrets for your jobs."),
+    "limit": ("weft.cli.commands.limit:app", "Limit what projects, users and batches may use."),
     "quota": (
         "weft.cli.commands.quota:app",
         "Limit how much users and tenants may have at a time.",
@@ -199,10 +172,7 @@ _OWN_COMMANDS = {
         "weft.cli.commands.import_jobs:import_jobs",
         "Take over jobs that have ended in another system.",
     ),
-    "user": (
-        "weft.cli.commands.user:app",
-        "List, add and remove users, and give them roles.",
-    ),
+    "user": ("weft.cli.commands.user:app", "List, add and remove users, and give them roles."),
     "login": (
         "weft.cli.commands.login:login",
         "Log in to a server at its issuer, and keep a token.",
@@ -215,29 +185,17 @@ _OWN_COMMANDS = {
         "weft.cli.commands.session:logout",
         "End your sessions in browsers and your `weft login`.",
     ),
-    "session": (
-        "weft.cli.commands.session:app",
-        "List and end your sessions in browsers.",
-    ),
-    "trail": (
-        "weft.cli.commands.trail:trail",
-        "Show who changed what, when and from where.",
-    ),
+    "session": ("weft.cli.commands.session:app", "List and end your sessions in browsers."),
+    "trail": ("weft.cli.commands.trail:trail", "Show who changed what, when and from where."),
     "whoami": ("weft.cli.commands.token:whoami", "Show who you are to the server."),
-    "bench": (
-        "weft.cli.commands.bench:bench",
-        "Measure performance against a reference.",
-    ),
+    "bench": ("weft.cli.commands.bench:bench", "Measure performance against a reference."),
     "completion": (
         "weft.cli.commands.completion:completion",
         "Print what bash, zsh or fish needs to complete commands.",
     ),
     "api": ("weft.cli.commands.roles:api", "Run only the HTTP api, in the foreground."),
     "driver": ("weft.cli.commands.roles:driver", "Run only a driver, in the foreground."),
-    "worker": (
-        "weft.cli.commands.worker:app",
-        "Run a worker, or list, cordon and drain workers.",
-    ),
+    "worker": ("weft.cli.commands.worker:app", "Run a worker, or list, cordon and drain workers."),
 }
 COMMANDS: Final[Mapping[str, tuple[str, str]]] = _OWN_COMMANDS | {
     name: command for one in built_in() for name, command in one.commands.items()

@@ -5,14 +5,7 @@ This is what the command line and the objects of `weft.aio` are built on.
 
 import asyncio
 import base64
-from collections.abc import (
-    AsyncGenerator,
-    AsyncIterator,
-    Awaitable,
-    Callable,
-    Iterable,
-    Mapping,
-)
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import aclosing, suppress
 from pathlib import Path
 from time import monotonic
@@ -268,12 +261,7 @@ class Api(Routes, Calls):
                 await asyncio.sleep(RECONNECT_PAUSE_S)
 
     async def follow_log(
-        self,
-        batch_id: int,
-        job_id: int,
-        *,
-        stream: Stream = "both",
-        attempt: int | None = None,
+        self, batch_id: int, job_id: int, *, stream: Stream = "both", attempt: int | None = None
     ) -> AsyncGenerator[LogEvent, None]:
         """Yield the output of a job while it is written. The last event is `end`: state, reason,
         exit code, signal.

@@ -17,15 +17,7 @@ from weft.client.card import card_html
 from weft.client.generated.waiting.calls import Waits
 from weft.client.http.listing import Document
 from weft.client.http.session import PATIENCE_S, WAIT_PATIENCE_S
-from weft.client.loop_thread import (
-    LoopThread,
-    TimeLimit,
-    Twin,
-    iterates,
-    lists,
-    waits,
-    waits_as,
-)
+from weft.client.loop_thread import LoopThread, TimeLimit, Twin, iterates, lists, waits, waits_as
 from weft.client.objects.builder import Builder, BuilderSource, GroupBuilder, JobTreeBuilder
 from weft.client.objects.interrupt import may_wait_on
 from weft.client.objects.names import BatchNumber

@@ -210,7 +210,5 @@ def plan_runs(
     if missed == "skip" and runs[-1] < now - timedelta(seconds=late_s):
         runs = []
     return DuePlan(
-        runs=runs,
-        next_at=next_due(expression, zone, times[-1]),
-        n_missed=len(times) - len(runs),
+        runs=runs, next_at=next_due(expression, zone, times[-1]), n_missed=len(times) - len(runs)
     )

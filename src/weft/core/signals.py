@@ -32,7 +32,5 @@ def _named(word: str) -> signal.Signals:
 
 def _refused(why: str, advice: str = "Give a name such as USR1, or a number.") -> InvalidValue:
     return InvalidValue(
-        f"this signal cannot be sent: {why}",
-        hint=advice,
-        errors=[FieldError("/signal", why)],
+        f"this signal cannot be sent: {why}", hint=advice, errors=[FieldError("/signal", why)]
     )

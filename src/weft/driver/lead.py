@@ -18,9 +18,7 @@ from weft.driver.adapters import Adapters
 from weft.driver.loops.bell import Bell
 from weft.driver.term import FIRST, Term
 from weft.ports.patience import retry_s
-from weft.ports.store import (
-    Notices,
-)
+from weft.ports.store import Notices
 from weft.settings import Settings, sql_settings
 from weft.store import DriverStore
 from weft.telemetry import metrics

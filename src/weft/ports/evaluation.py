@@ -26,11 +26,7 @@ class Evaluates(Protocol):
     """Evaluates elsewhere, for each tenant one thing at a time."""
 
     async def each(
-        self,
-        tenant_id: int,
-        function: Callable[[C, I], R],
-        common: C,
-        items: Sequence[I],
+        self, tenant_id: int, function: Callable[[C, I], R], common: C, items: Sequence[I]
     ) -> Sequence[R | TooCostly]:
         """Return `function(common, item)` of each item, in their order; raise what it raises. The
         function stands in a module; it and the items are sent, and its answers come back as

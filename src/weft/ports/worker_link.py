@@ -41,9 +41,7 @@ from weft.ports.store.worker import (
     Registered,
     WorkerStore,
 )
-from weft.ports.store.worker_files import (
-    StoredSecret,
-)
+from weft.ports.store.worker_files import StoredSecret
 
 FRAME_VERSION: Final = 1
 FRAME_VERSIONS: Final = (FRAME_VERSION,)
@@ -140,10 +138,7 @@ class LinkCalls(WorkerStore, OfferedStore, Protocol):
         """
 
     async def sign_files(
-        self,
-        incarnation_id: Number,
-        key: AttemptKey,
-        wanted: Annotated[Sequence[ToSign], Entries],
+        self, incarnation_id: Number, key: AttemptKey, wanted: Annotated[Sequence[ToSign], Entries]
     ) -> Sequence[Signed]:
         """Return a URL for each of these objects, which a live attempt of this worker is to get or
         to leave. The worker never has what signs them.
@@ -160,9 +155,7 @@ class LinkCalls(WorkerStore, OfferedStore, Protocol):
         """
 
     async def check_functions(
-        self,
-        incarnation_id: Number,
-        chunks: Annotated[Sequence[tuple[ChunkKey, Digest]], Entries],
+        self, incarnation_id: Number, chunks: Annotated[Sequence[tuple[ChunkKey, Digest]], Entries]
     ) -> Sequence[Refused | None]:
         """Return why the functions of these chunks, each with its SHA-256, are not called; None:
         the owner of the batch has signed them.

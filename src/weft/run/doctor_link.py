@@ -7,12 +7,7 @@ from typing import Final
 
 from weft import __version__
 from weft.client.http.address import LOOPBACK, Endpoint
-from weft.client.http.connection import (
-    ConnectionLost,
-    ConnectionPool,
-    CouldNotConnect,
-    NotTrusted,
-)
+from weft.client.http.connection import ConnectionLost, ConnectionPool, CouldNotConnect, NotTrusted
 from weft.client.http.proxy import find_proxy
 from weft.core.errors import LinkFrameRefused, Unauthenticated, WeftError
 from weft.core.findings import Finding

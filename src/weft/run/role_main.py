@@ -52,11 +52,7 @@ def leave_no_core_dump() -> None:
 def log_failure(error: WeftError) -> None:
     """Log why a role cannot go on, without a trace: this is not a defect."""
     log.error(
-        "role.failed",
-        code=error.code,
-        error=error.message,
-        detail=error.detail,
-        hint=error.hint,
+        "role.failed", code=error.code, error=error.message, detail=error.detail, hint=error.hint
     )
 
 

@@ -58,16 +58,10 @@ class ApiSettings:
         maximum=1_000_000,
     )
     head_timeout_s: float = setting(
-        30.0,
-        "seconds that the head of a request may take to arrive",
-        minimum=0.01,
-        maximum=3600,
+        30.0, "seconds that the head of a request may take to arrive", minimum=0.01, maximum=3600
     )
     body_timeout_s: float = setting(
-        60.0,
-        "seconds that the body of a request may take to arrive",
-        minimum=0.01,
-        maximum=3600,
+        60.0, "seconds that the body of a request may take to arrive", minimum=0.01, maximum=3600
     )
     bulk_batches_max: int = setting(
         1000,

@@ -18,12 +18,10 @@ class ClientSettings:
         is_secret=True,
     )
     visit: str | None = setting(
-        None,
-        "tenant into which an administrator of the site looks; none: their own",
+        None, "tenant into which an administrator of the site looks; none: their own"
     )
     ca_file: Path | None = setting(
-        None,
-        "PEM file of the authorities that clients trust instead of the system's",
+        None, "PEM file of the authorities that clients trust instead of the system's"
     )
     clean_env: bool = setting(
         default=False,

@@ -17,10 +17,7 @@ class ScheduleSettings:
         60.0, "shortest time in seconds between two runs", minimum=60, maximum=31_536_000
     )
     schedule_late_s: float = setting(
-        60.0,
-        "how many seconds late a run is not missed yet",
-        minimum=1,
-        maximum=31_536_000,
+        60.0, "how many seconds late a run is not missed yet", minimum=1, maximum=31_536_000
     )
     schedule_missed_max: int = setting(
         10,

@@ -50,10 +50,7 @@ class SubmissionSettings:
         64 << 20, "bytes of the packed folder of an application", minimum=1 << 10, maximum=4 << 30
     )
     app_unpacked_bytes_max: Bytes = setting(
-        512 << 20,
-        "bytes of all files of an application",
-        minimum=1 << 10,
-        maximum=16 << 30,
+        512 << 20, "bytes of all files of an application", minimum=1 << 10, maximum=16 << 30
     )
     apps_max: int = setting(
         1000,

@@ -151,8 +151,7 @@ class WorkerSettings:
         1000, "least number of an account with run_as", minimum=1, maximum=2**32 - 2
     )
     unsigned_functions: bool = setting(
-        default=False,
-        help_="call functions that have no signature",
+        default=False, help_="call functions that have no signature"
     )
     checkpoint_look_s: float = setting(
         600.0,

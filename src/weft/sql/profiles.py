@@ -17,11 +17,7 @@ PROFILES: Final = MappingProxyType(
         # The same, of few rows each: no index is read as a whole first.
         "PLAN_BY_KEY": (*_BY_INDEX, "enable_bitmapscan = off"),
         # Rows come in the order of an index, so that reading ends with the page.
-        "PLAN_IN_ORDER": (
-            "enable_seqscan = off",
-            "enable_bitmapscan = off",
-            "enable_sort = off",
-        ),
+        "PLAN_IN_ORDER": ("enable_seqscan = off", "enable_bitmapscan = off", "enable_sort = off"),
         # The plan is made once in a connection: planning joins takes longer than running them.
         "PLAN_ONCE": ("plan_cache_mode = force_generic_plan",),
     }

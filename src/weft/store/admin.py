@@ -16,13 +16,7 @@ from weft.core.billing.rates import MachinePrice
 from weft.sql import files_of, text_of
 from weft.store.database import CONNECT_TIMEOUT_S, call_on, prepare_connection
 from weft.store.errors import AWAY, RightsMissing, translated
-from weft.store.migrate import (
-    MigrationStatus,
-    contract,
-    migrate,
-    migration_status,
-    require_schema,
-)
+from weft.store.migrate import MigrationStatus, contract, migrate, migration_status, require_schema
 from weft.store.scram import scram_verifier
 from weft.telemetry.trace import new_trace_id
 

@@ -138,9 +138,7 @@ class Database:
         return rows[0][0] if rows else None
 
     async def reading(
-        self,
-        work: Callable[[asyncpg.Connection], Awaitable[Result]],
-        caller: Caller | None = None,
+        self, work: Callable[[asyncpg.Connection], Awaitable[Result]], caller: Caller | None = None
     ) -> Result:
         """Do several calls that only read, of one and the same moment; errors as in `call`."""
 
@@ -238,10 +236,7 @@ async def call_on(
 
 
 async def _call_recorded(
-    action: Action,
-    function: str,
-    arguments: Mapping[str, Any],
-    connection: asyncpg.Connection,
+    action: Action, function: str, arguments: Mapping[str, Any], connection: asyncpg.Connection
 ) -> list[asyncpg.Record]:
     """Call a function, and add the action to the trail if it has changed anything."""
     text = recorded_call_text(function, tuple(arguments))

@@ -27,11 +27,7 @@ class Failures:
         `show_all`: also causes of which all jobs are acknowledged. Raise `BatchNotFound`.
         """
         (row,) = await self._database.call(
-            "list_causes",
-            caller=caller,
-            batch_id=batch_id,
-            show_all=show_all,
-            limit_rows=limit,
+            "list_causes", caller=caller, batch_id=batch_id, show_all=show_all, limit_rows=limit
         )
         counts = {name: row[name] for name in ("n_jobs", "n_acknowledged", "n_causes")}
         return {**counts, "causes": [with_words(one) for one in row["items"]]}

@@ -14,15 +14,7 @@ from typing import TypeVar
 import asyncpg
 
 from weft.core.errors import Conflict, WeftError
-from weft.sql import (
-    SqlFile,
-    files_of,
-    is_post,
-    number_of,
-    program_schema,
-    text_of,
-    whole_schema,
-)
+from weft.sql import SqlFile, files_of, is_post, number_of, program_schema, text_of, whole_schema
 from weft.store.contract import (
     OtherWorker,
     ProgramSession,
@@ -33,11 +25,7 @@ from weft.store.contract import (
     stop_serving_older_programs,
 )
 from weft.store.errors import MIGRATE_HINT, SchemaMissing, SchemaTooOld
-from weft.store.installed_functions import (
-    functions_current,
-    install_functions,
-    obsolete_functions,
-)
+from weft.store.installed_functions import functions_current, install_functions, obsolete_functions
 
 Result = TypeVar("Result")
 

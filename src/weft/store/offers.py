@@ -251,11 +251,7 @@ def _columns(listening: Sequence[Listening]) -> Mapping[str, Any]:
 
 
 async def listed_events(
-    database: Database,
-    caller: Caller,
-    after: tuple[int, int],
-    batch_id: int | None,
-    limit: int,
+    database: Database, caller: Caller, after: tuple[int, int], batch_id: int | None, limit: int
 ) -> tuple[Sequence[Row], tuple[int, int]]:
     """Return events after a position, and the position reached."""
     rows = await database.call(

@@ -5,15 +5,7 @@ from typing import Any
 
 from weft.core.access.permissions import Permission
 from weft.core.access.rights import UserRole
-from weft.ports.store import (
-    BatchQuery,
-    Caller,
-    JobQuery,
-    JobRows,
-    Operation,
-    Resubmitted,
-    Row,
-)
+from weft.ports.store import BatchQuery, Caller, JobQuery, JobRows, Operation, Resubmitted, Row
 from weft.store.database import Database
 from weft.store.declared import calls, nothing, truth, value
 from weft.store.documents import batch_document

@@ -27,11 +27,7 @@ class Pictures:
         `BatchNotFound`.
         """
         rows = await self._database.call(
-            "list_edges",
-            caller=caller,
-            batch_id=batch_id,
-            job_ids=list(job_ids),
-            limit_rows=limit,
+            "list_edges", caller=caller, batch_id=batch_id, job_ids=list(job_ids), limit_rows=limit
         )
         pairs = [(row["parent_id"], row["child_id"]) for row in rows if row["child_id"]]
         return pairs, rows[0]["cut"]

@@ -43,11 +43,7 @@ class Queries:
             if not found:
                 return []
             rows = await call_on(
-                connection,
-                "get_jobs",
-                caller=caller,
-                batch_id=batch_id,
-                job_ids=found,
+                connection, "get_jobs", caller=caller, batch_id=batch_id, job_ids=found
             )
             return [with_words(row[0]) for row in rows]
 

@@ -36,12 +36,7 @@ class Quotas:
         """
 
     @calls(value, caller=None, tenant="of_name")
-    async def set_tenant_quota(
-        self,
-        caller: Caller,
-        tenant: str,
-        patch: Mapping[str, Any],
-    ) -> Row:
+    async def set_tenant_quota(self, caller: Caller, tenant: str, patch: Mapping[str, Any]) -> Row:
         """Change `jobs`, `batches`, `cores` or `bytes` of all users of a tenant together; return
         the limits. Raise `TenantNotFound`.
         """

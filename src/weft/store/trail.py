@@ -2,15 +2,7 @@
 
 from collections.abc import Sequence
 
-from weft.ports.store import (
-    ACTION,
-    Action,
-    Caller,
-    FailedLogin,
-    LoginOwner,
-    Row,
-    TrailQuery,
-)
+from weft.ports.store import ACTION, Action, Caller, FailedLogin, LoginOwner, Row, TrailQuery
 from weft.store.database import Database
 from weft.store.declared import calls
 

@@ -119,9 +119,7 @@ class PostgresWorkerStore(OfferedJobs, WorkerFiles, Looks):
     async def list_ended_jobs(self, jobs: Sequence[tuple[int, int]]) -> Sequence[tuple[int, int]]:
         """Return which of these have ended."""
         rows = await self._database.call(
-            "list_ended_jobs",
-            batch_ids=[one[0] for one in jobs],
-            job_ids=[one[1] for one in jobs],
+            "list_ended_jobs", batch_ids=[one[0] for one in jobs], job_ids=[one[1] for one in jobs]
         )
         return [(row["batch_id"], row["job_id"]) for row in rows]
 

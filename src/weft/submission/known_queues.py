@@ -23,10 +23,7 @@ class KnownQueues:
     """The queues of each tenant in the order of routing. One per application."""
 
     def __init__(
-        self,
-        store: ApiStore,
-        evaluation: Evaluates,
-        clock: Callable[[], float] = time.monotonic,
+        self, store: ApiStore, evaluation: Evaluates, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._store, self._evaluation = store, evaluation
         self._clock = clock

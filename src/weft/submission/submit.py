@@ -213,12 +213,7 @@ async def add_jobs(
     rows = (await _translate(services, caller, jobs, context, problems)).rows
     with _pointing(document.jobs):
         is_new = await services.store.add_jobs(
-            caller,
-            batch_id,
-            update_id,
-            rows,
-            idempotency_key=origin.key,
-            digest=origin.digest,
+            caller, batch_id, update_id, rows, idempotency_key=origin.key, digest=origin.digest
         )
     if is_new is None:
         await _refuse_other_jobs(services, caller, batch_id, update_id, rows)

@@ -174,9 +174,7 @@ class _Console:
     def __init__(self, *, colors: bool) -> None:
         # Rich's traceback would print local variables, and so the secrets in them.
         self._render = structlog.dev.ConsoleRenderer(
-            colors=colors,
-            timestamp_key="at",
-            exception_formatter=structlog.dev.plain_traceback,
+            colors=colors, timestamp_key="at", exception_formatter=structlog.dev.plain_traceback
         )
 
     def __call__(self, logger: WrappedLogger, method: str, event: EventDict) -> bytes:

@@ -6,12 +6,7 @@ from contextlib import AbstractAsyncContextManager
 
 from weft.core.states import Reason
 from weft.testing.remote_runner_suite import RemoteRunnerSuite
-from weft.testing.runner_suite import (
-    WITHIN_S,
-    RunnerWatch,
-    assignment,
-    begun,
-)
+from weft.testing.runner_suite import WITHIN_S, RunnerWatch, assignment, begun
 
 
 class EngineFaultsSuite(RemoteRunnerSuite):

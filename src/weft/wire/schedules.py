@@ -40,8 +40,7 @@ class ScheduleEdit(Struct, forbid_unknown_fields=True, omit_defaults=True):
     missed: Annotated[MissedWord | UnsetType, _MISSED] = UNSET
     name: Annotated[str | UnsetType | None, says("null: it has none.", "nightly")] = UNSET
     paused: Annotated[
-        bool | UnsetType,
-        says("Whether it is paused. What would be due meanwhile is not missed."),
+        bool | UnsetType, says("Whether it is paused. What would be due meanwhile is not missed.")
     ] = UNSET
 
 

@@ -232,9 +232,7 @@ def filled_files(files: _Files, own: Mapping[str, str]) -> _Files:
         return None
     return tuple(
         msgspec.structs.replace(
-            one,
-            from_=_filled(one.from_, own),
-            to=None if one.to is None else _filled(one.to, own),
+            one, from_=_filled(one.from_, own), to=None if one.to is None else _filled(one.to, own)
         )
         for one in files
     )

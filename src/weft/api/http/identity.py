@@ -21,9 +21,7 @@ from weft.api.web_tokens.wso2 import canonical
 from weft.core.access.sessions import csrf_token_of, session_in
 from weft.core.errors import Unauthenticated, Unavailable
 from weft.core.login_attempts import LoginAttempt, attempt_with
-from weft.ports.store import (
-    Caller,
-)
+from weft.ports.store import Caller
 from weft.store import ApiStore
 from weft.telemetry.log import get_logger
 

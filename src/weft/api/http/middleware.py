@@ -11,13 +11,7 @@ from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from typing import Any, Final, cast
 from urllib.parse import unquote
 
-from weft.api.http.browsers import (
-    PAGE_POLICY,
-    SAFE,
-    is_page,
-    refuse_foreign,
-    refuse_origin,
-)
+from weft.api.http.browsers import PAGE_POLICY, SAFE, is_page, refuse_foreign, refuse_origin
 from weft.api.http.doors import DoorPaths
 from weft.api.http.failed_logins import LoginFailures
 from weft.api.http.identity import Identities

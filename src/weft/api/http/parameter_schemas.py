@@ -95,10 +95,7 @@ QUERY: Final[Mapping[str, tuple[str, Schema]]] = {
     "explain": ("Show how the query would run instead.", {"type": "boolean", "default": False}),
     "state": (
         "A state; may be repeated.",
-        {
-            "type": "array",
-            "items": {"type": "string", "enum": [state.word for state in JobState]},
-        },
+        {"type": "array", "items": {"type": "string", "enum": [state.word for state in JobState]}},
     ),
     "find": ("A text of one line.", {**_whole(r"[^\n\x00]+"), "maxLength": FIND_CHARS_MAX}),
     "group": ("A group: its number, its path or the name of a set.", {**_TEXT, "minLength": 1}),
@@ -121,10 +118,7 @@ QUERY: Final[Mapping[str, tuple[str, Schema]]] = {
     "since": ("The id of an event after which the stream begins.", _whole(EVENT_POSITION.pattern)),
     "series": ("Only items of this series.", _TEXT),
     "key": ("Only the item of this key.", _TEXT),
-    "as_of": (
-        "As it was at this time, in RFC 3339.",
-        {"type": "string", "format": "date-time"},
-    ),
+    "as_of": ("As it was at this time, in RFC 3339.", {"type": "string", "format": "date-time"}),
     "from": (
         "Only what happened at this time or later, in RFC 3339.",
         {"type": "string", "format": "date-time"},

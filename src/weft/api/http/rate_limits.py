@@ -117,10 +117,7 @@ class RateLimits:
     """
 
     def __init__(
-        self,
-        per_s: float,
-        user_per_s: float = 0.0,
-        clock: Callable[[], float] = time.monotonic,
+        self, per_s: float, user_per_s: float = 0.0, clock: Callable[[], float] = time.monotonic
     ) -> None:
         """`per_s`: of a token; `user_per_s`: of a user. 0: any number."""
         rates = {"token": per_s, "user": user_per_s}

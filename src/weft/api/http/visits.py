@@ -18,12 +18,7 @@ from weft.api.http.trail import shown_path
 from weft.core.access.rights import Right
 from weft.core.access.sessions import cookie_in, cookie_of
 from weft.core.errors import NotInVisit, TenantNotFound
-from weft.ports.store import (
-    Action,
-    Caller,
-    Visit,
-    Visited,
-)
+from weft.ports.store import Action, Caller, Visit, Visited
 from weft.store import ApiStore
 
 HEADER: Final = "x-weft-visit"

@@ -47,11 +47,7 @@ async def press_retry_batch(request: AnyRequest) -> Redirect:
     batch_id = batch_id_of(request)
     cause = checked_cause(form["cause"][-1] if "cause" in form else None)
     await retry.retry_failed(
-        services_of(request),
-        caller_of(request),
-        batch_id,
-        trace_id_of(request),
-        cause=cause,
+        services_of(request), caller_of(request), batch_id, trace_id_of(request), cause=cause
     )
     return back_to(f"/ui/batches/{batch_id}")
 

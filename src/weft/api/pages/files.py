@@ -23,11 +23,7 @@ async def read_asset(request: AnyRequest) -> Response[bytes]:
             detail="The page is of another version of weft.",
             hint="Load the page again.",
         )
-    headers = {
-        "content-type": asset.media,
-        "cache-control": _KEEP,
-        "vary": "accept-encoding",
-    }
+    headers = {"content-type": asset.media, "cache-control": _KEEP, "vary": "accept-encoding"}
     if not accepts_gzip(request.headers.get("accept-encoding", "")):
         return Response(asset.data, headers=headers)
     return Response(asset.gzipped, headers={**headers, "content-encoding": "gzip"})

@@ -92,11 +92,7 @@ async def show_pools(request: AnyRequest) -> Response[bytes]:
     """Show the pools by name; `after`: those after this one."""
     after = Query(request, ("after",)).text("after")
     return show(
-        request,
-        "pools.html",
-        here="/ui/queues",
-        after=after,
-        **await _pools_page(request, after),
+        request, "pools.html", here="/ui/queues", after=after, **await _pools_page(request, after)
     )
 
 

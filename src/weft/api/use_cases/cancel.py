@@ -17,11 +17,7 @@ async def cancel_batch(
 
 
 async def cancel_group(
-    services: Services,
-    caller: Caller,
-    batch_id: int,
-    group: int | str,
-    document: CancelDocument,
+    services: Services, caller: Caller, batch_id: int, group: int | str, document: CancelDocument
 ) -> Answer:
     """Cancel all jobs of a group, and of the groups below it, that have not ended."""
     row = await services.store.get_group(caller, batch_id, group)

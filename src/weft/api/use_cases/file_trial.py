@@ -12,14 +12,7 @@ from typing import Final, NamedTuple
 from weft.api.services import Services
 from weft.core.deliveries.callback_url import parse_target
 from weft.core.errors import BatchNotFound, JobNotFound
-from weft.core.files.file_paths import (
-    STORE,
-    JobFile,
-    StoreFile,
-    UrlFile,
-    WrongPath,
-    parse_source,
-)
+from weft.core.files.file_paths import STORE, JobFile, StoreFile, UrlFile, WrongPath, parse_source
 from weft.ports.file_signing import Head
 from weft.ports.file_store import FileMissing, FileProblem, StoreAway
 from weft.ports.store import Caller, StoredFileStore

@@ -88,12 +88,7 @@ async def _object(
 
 
 async def _open_now(
-    services: Services,
-    caller: Caller,
-    batch_id: int,
-    job_id: int,
-    path: str,
-    attempt: int | None,
+    services: Services, caller: Caller, batch_id: int, job_id: int, path: str, attempt: int | None
 ) -> OpenFile | None:
     seers = _seers(services)
     if not seers:

@@ -183,7 +183,6 @@ class LineSearch:
         self._rest = part[len(part) - kept :]
         is_new = self._text in part and not self.position.is_told
         self.position = self.position._replace(
-            at=self.position.at + len(part) - kept,
-            is_told=self.position.is_told or is_new,
+            at=self.position.at + len(part) - kept, is_told=self.position.is_told or is_new
         )
         return [(part, self.position)] if is_new else []

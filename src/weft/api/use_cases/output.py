@@ -130,14 +130,8 @@ def elsewhere(logs: LogStore, log: AttemptLog) -> OutputElsewhere | None:
 
 
 def _no_attempt(
-    batch_id: int,
-    job_id: int,
-    why: str,
-    *,
-    hint: str = "Wait for it with `weft logs --follow`.",
+    batch_id: int, job_id: int, why: str, *, hint: str = "Wait for it with `weft logs --follow`."
 ) -> AttemptNotFound:
     return AttemptNotFound(
-        f"job {format_job_ref(batch_id, job_id)} has no such output",
-        detail=why,
-        hint=hint,
+        f"job {format_job_ref(batch_id, job_id)} has no such output", detail=why, hint=hint
     )

@@ -12,15 +12,7 @@ from weft.core.query import EVERYTHING, Node, Subject, all_of, parse_query
 from weft.core.query.terms import attribute_keys, doubt_of
 from weft.core.query.tree import AttributeTerm, Field, Operator, StateTerm, TextTerm, any_of
 from weft.core.states import JobState
-from weft.ports.store import (
-    BatchQuery,
-    Caller,
-    ForeignJobs,
-    JobEntry,
-    JobQuery,
-    QueryLimits,
-    Row,
-)
+from weft.ports.store import BatchQuery, Caller, ForeignJobs, JobEntry, JobQuery, QueryLimits, Row
 from weft.settings import Settings
 from weft.submission.services import Answer
 from weft.submission.translation.functions import shown_spec

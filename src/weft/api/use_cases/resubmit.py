@@ -24,11 +24,7 @@ _A_JOB: Final = ("true",)
 
 
 async def resubmit_batch(
-    services: Services,
-    caller: Caller,
-    batch_id: int,
-    document: ResubmitDocument,
-    origin: Origin,
+    services: Services, caller: Caller, batch_id: int, document: ResubmitDocument, origin: Origin
 ) -> Answer:
     """Begin to make a new batch from this one; return the operation. Raise `Forbidden` unless the
     caller owns the batch: the copy has values that are masked for others, and its jobs get the

@@ -47,11 +47,7 @@ log = get_logger()
 
 
 async def add_schedule(
-    services: Services,
-    caller: Caller,
-    document: ScheduleDocument,
-    body: bytes,
-    origin: Origin,
+    services: Services, caller: Caller, document: ScheduleDocument, body: bytes, origin: Origin
 ) -> tuple[Row, bool]:
     """Make a schedule; return it and whether it is new. `body`: its batch document as JSON.
 

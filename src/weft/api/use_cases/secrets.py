@@ -7,12 +7,7 @@ from weft.api.calls.call import call
 from weft.api.calls.path_ids import SecretName
 from weft.api.services import Services
 from weft.core.access.rights import Right
-from weft.core.errors import (
-    FieldError,
-    SecretNotFound,
-    SecretUnreadable,
-    TooLarge,
-)
+from weft.core.errors import FieldError, SecretNotFound, SecretUnreadable, TooLarge
 from weft.ports.store import Caller, Row
 from weft.submission.services import Answer
 from weft.telemetry.log import get_logger

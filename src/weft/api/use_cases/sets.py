@@ -62,11 +62,7 @@ async def fill_set_by_query(
 
 
 async def add_members(
-    services: Services,
-    caller: Caller,
-    batch_id: int,
-    group: int | str,
-    document: MembersDocument,
+    services: Services, caller: Caller, batch_id: int, group: int | str, document: MembersDocument
 ) -> Answer:
     """Put jobs into a set; return how many are new in it, and how many are in it now."""
     refuse_too_many(
@@ -75,12 +71,7 @@ async def add_members(
     group_id = await find_group_id(services, caller, batch_id, group)
     added = await services.store.add_members(caller, batch_id, group_id, document.jobs)
     row = await services.store.get_group(caller, batch_id, group_id)
-    return {
-        "batch_id": batch_id,
-        "group_id": group_id,
-        "added": added,
-        "n_members": row["n_jobs"],
-    }
+    return {"batch_id": batch_id, "group_id": group_id, "added": added, "n_members": row["n_jobs"]}
 
 
 def _new_set(document: GroupDocument | QuerySetDocument, settings: Settings) -> NewSet:

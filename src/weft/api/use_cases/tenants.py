@@ -26,12 +26,7 @@ async def create_tenant(
         caller, document.name, admin=document.admin, token=token, idempotency_key=origin.key
     )
     log.info("tenant.created", tenant=document.name, user=document.admin, by=caller.user_name)
-    return {
-        "tenant_id": tenant_id,
-        "name": document.name,
-        "admin": document.admin,
-        "token": token,
-    }
+    return {"tenant_id": tenant_id, "name": document.name, "admin": document.admin, "token": token}
 
 
 async def get_tenant(services: Services, caller: Caller, name: str) -> Answer:

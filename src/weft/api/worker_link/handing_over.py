@@ -101,11 +101,7 @@ class LinkedHandOver:
         return await _get_chunks(store, asked & own)
 
     async def sign(
-        self,
-        store: LinkedStore,
-        incarnation_id: int,
-        key: AttemptKey,
-        wanted: Sequence[ToSign],
+        self, store: LinkedStore, incarnation_id: int, key: AttemptKey, wanted: Sequence[ToSign]
     ) -> Sequence[Signed]:
         """Sign for what the job of a live attempt names, and for nothing else."""
         spec = await _spec_of(store, incarnation_id, key)

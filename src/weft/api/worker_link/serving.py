@@ -76,12 +76,7 @@ class WorkerLink:
         return msgspec.msgpack.encode(await self._answer(caller, work, frame, rule, given))
 
     async def _answer(
-        self,
-        caller: Caller,
-        work: WorkTerms,
-        frame: Frame,
-        rule: Rule,
-        given: dict[str, Any],
+        self, caller: Caller, work: WorkTerms, frame: Frame, rule: Rule, given: dict[str, Any]
     ) -> object:
         store, number, live, terms = self.find_store(), frame.incarnation_id, _NO_JOBS, _NOBODYS
         if rule.about is not About.NOBODY:

@@ -91,12 +91,7 @@ def list_failures(
 
 @app.command(name="ack")
 def acknowledge(
-    target: str,
-    /,
-    *others: str,
-    note: str,
-    cause: str | None = None,
-    shared: Shared = SHARED,
+    target: str, /, *others: str, note: str, cause: str | None = None, shared: Shared = SHARED
 ) -> int:
     """Acknowledge failed jobs: they leave the list, and the note stays in their history.
 

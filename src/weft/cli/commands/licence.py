@@ -47,13 +47,7 @@ def list_all(*, shared: Shared = SHARED) -> int:
 
 
 @app.command(name="set")
-def set_(
-    name: str,
-    n: Annotated[int, Parameter(name="N")],
-    /,
-    *,
-    shared: Shared = SHARED,
-) -> int:
+def set_(name: str, n: Annotated[int, Parameter(name="N")], /, *, shared: Shared = SHARED) -> int:
     """Set how many licences jobs may use at a time, in all pools together.
 
         weft licence set matlab 5

@@ -19,10 +19,7 @@ from weft.client.http.kept_logins import KeptLogin, kept_login
 from weft.core.errors import Conflict, TokenNotFound, Unauthenticated
 from weft.settings import load_settings
 
-app = App(
-    name="session",
-    help="List and end your sessions in browsers.\n\n    weft session ls",
-)
+app = App(name="session", help="List and end your sessions in browsers.\n\n    weft session ls")
 
 HEADER = ("ID", "Browser", "Address", "Created", "Expires", "Last used")
 

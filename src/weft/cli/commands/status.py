@@ -138,9 +138,7 @@ async def _show_counted(client: Api, target: Target, limit: int, *, as_json: boo
         return
     print()
     print_table(
-        ("Job", "Name", "State", "Why", "Ended"),
-        [_job_row(job) for job in jobs],
-        spare=("Ended",),
+        ("Job", "Name", "State", "Why", "Ended"), [_job_row(job) for job in jobs], spare=("Ended",)
     )
     if n_failed > len(jobs):
         more = f"… and {n_failed - len(jobs):,} more: `weft status --limit 0 {name}`"

@@ -102,12 +102,7 @@ def list_all(*, shared: Shared = SHARED) -> int:
 
 
 @app.command
-def revoke(
-    token: Annotated[str, Parameter(name="TOKEN")],
-    /,
-    *,
-    shared: Shared = SHARED,
-) -> int:
+def revoke(token: Annotated[str, Parameter(name="TOKEN")], /, *, shared: Shared = SHARED) -> int:
     """Revoke one of your tokens: it is refused from now on.
 
         weft token revoke ci

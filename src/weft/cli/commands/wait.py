@@ -13,11 +13,7 @@ from weft.core.text.durations import parse_seconds
 
 
 def wait(
-    target: str,
-    /,
-    *targets: str,
-    timeout: str | None = None,
-    shared: Shared = SHARED,
+    target: str, /, *targets: str, timeout: str | None = None, shared: Shared = SHARED
 ) -> int:
     """Wait until batches, groups or jobs have ended, with a progress bar; exit code 1 if one of
     them did not succeed.

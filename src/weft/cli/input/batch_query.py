@@ -44,11 +44,7 @@ NO_QUERY: Final = BatchQuery()
 
 
 def act_on_batches(
-    action: str,
-    targets: Sequence[str | None],
-    found: BatchQuery,
-    shared: Shared,
-    *others: str,
+    action: str, targets: Sequence[str | None], found: BatchQuery, shared: Shared, *others: str
 ) -> int | None:
     """Do it to the batches that the query of a command finds; return the exit code. None: the
     command names targets. `others`: its options that are for targets only.

@@ -24,12 +24,7 @@ _YAML_PLACE = re.compile(r"([0-9]+):([0-9]+): (.*)", re.DOTALL)
 VALUES_MAX = 20_000_000
 COMPOSED = 0.45
 """The share of the time after which the whole text was seen and its values are made."""
-FORMATS: Mapping[str, Format] = {
-    ".yaml": "yaml",
-    ".yml": "yaml",
-    ".toml": "toml",
-    ".json": "json",
-}
+FORMATS: Mapping[str, Format] = {".yaml": "yaml", ".yml": "yaml", ".toml": "toml", ".json": "json"}
 
 
 class UnreadableDocument(Invalid):

@@ -27,10 +27,7 @@ _PARSERS: Final[Mapping[str, Callable[[str], object]]] = {
 
 
 def expand(
-    file: Mapping[str, Any],
-    options: Mapping[str, Any] | None = None,
-    *,
-    directory: Path = Path(),
+    file: Mapping[str, Any], options: Mapping[str, Any] | None = None, *, directory: Path = Path()
 ) -> dict[str, Any]:
     """Return the document that a job file means: each job with the `defaults`, which give way to
     what the job says, without the keys that begin with `x-`. `options` of the command line take

@@ -35,10 +35,7 @@ class Shared(Local):
     """Look into this tenant, for administrators of the site (default: WEFT_VISIT)."""
 
     def client(
-        self,
-        *,
-        patience_s: float = PATIENCE_S,
-        on_outage: Callable[[str], None] | None = None,
+        self, *, patience_s: float = PATIENCE_S, on_outage: Callable[[str], None] | None = None
     ) -> Api:
         """Return a client for the server of this home, or of WEFT_URL. `on_outage` is told why
         the server does not answer; default: a note on standard error.

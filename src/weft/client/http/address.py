@@ -116,8 +116,7 @@ def endpoint_of(home: Path) -> Endpoint:
     stored = _read_client_file(home / "client.json")
     cert_file = stored.get("cert_file")
     return parse_url(stored["url"], stored["token"])._replace(
-        cert_file=None if cert_file is None else Path(cert_file),
-        lock=home / "run" / "up.lock",
+        cert_file=None if cert_file is None else Path(cert_file), lock=home / "run" / "up.lock"
     )
 
 

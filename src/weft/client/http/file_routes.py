@@ -19,8 +19,7 @@ class FileRoutes(Requests):
     ) -> AsyncGenerator[bytes, None]:
         """Yield the bytes of a file that a job has left. Raise `FileNotFound`, `FileElsewhere`."""
         reply = await self._session.stream(
-            f"/v1/batches/{batch_id}/jobs/{job_id}/file",
-            query={"path": path, "attempt": attempt},
+            f"/v1/batches/{batch_id}/jobs/{job_id}/file", query={"path": path, "attempt": attempt}
         )
         async with reply:
             async for chunk in reply.chunks():

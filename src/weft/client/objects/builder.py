@@ -336,9 +336,7 @@ class Builder(GroupBuilder[JobT]):
 
 
 def group_options(
-    cancel_after_n_failures: int | None,
-    attributes: Mapping[str, str] | None,
-    callback: str | None,
+    cancel_after_n_failures: int | None, attributes: Mapping[str, str] | None, callback: str | None
 ) -> dict[str, Any]:
     """Return the options of a group's document."""
     return _given(

@@ -10,12 +10,7 @@ from typing import Any, Final
 DIVISIONS: Final = ("project", "user", "day", "resource")
 _ATTRIBUTE: Final = "attribute="
 USAGE_COLUMNS: Final = MappingProxyType(
-    {
-        "cpu": "cpu_mcpu_ms",
-        "memory": "memory_mib_ms",
-        "storage": "storage_mib_ms",
-        "gpu": "gpu_ms",
-    }
+    {"cpu": "cpu_mcpu_ms", "memory": "memory_mib_ms", "storage": "storage_mib_ms", "gpu": "gpu_ms"}
 )
 """The column of each resource, with its unit."""
 _FORMULA_STARTS: Final = (*"=+-@\t\r\n", *"\uff1d\uff0b\uff0d\uff20")

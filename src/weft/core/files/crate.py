@@ -67,10 +67,7 @@ def crate_of(
     """
     plan = json.dumps(plan_of(ran), indent=1, ensure_ascii=False) + "\n"
     metadata = _Crate(ran, holds_files=holds_files).metadata(plan, made_at, licence)
-    return {
-        METADATA: json.dumps(metadata, indent=1, ensure_ascii=False) + "\n",
-        WORKFLOW: plan,
-    }
+    return {METADATA: json.dumps(metadata, indent=1, ensure_ascii=False) + "\n", WORKFLOW: plan}
 
 
 def plan_of(ran: Ran) -> Mapping[str, Any]:

@@ -17,14 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeGuard
 from weft.core.lines.durations import duration_of
 from weft.core.lines.filling import CannotFill, at
 from weft.core.lines.lifecycle import Say
-from weft.core.lines.lookup import (
-    WAITING,
-    Answered,
-    Question,
-    check_lets,
-    names_of,
-    question_of,
-)
+from weft.core.lines.lookup import WAITING, Answered, Question, check_lets, names_of, question_of
 from weft.core.lines.series import KEY_CHARS_MAX, check_series, order_of
 from weft.core.queues.attributes import Path
 from weft.core.queues.guard import Reader, Token, WrongGuard, program_of
@@ -313,10 +306,7 @@ class _Given:
     """What expressions read for one item."""
 
     def __init__(
-        self,
-        item: Mapping[str, Any],
-        values: Mapping[str, Any],
-        standing: Standing | None = None,
+        self, item: Mapping[str, Any], values: Mapping[str, Any], standing: Standing | None = None
     ) -> None:
         self._known: dict[str, Any] = {
             ITEM: dict(item),

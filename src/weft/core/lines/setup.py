@@ -149,9 +149,7 @@ def eaches_of(setup: Setup, source: Source) -> set[str]:
 
 
 def _with_missing(
-    configurations: Mapping[str, Mapping[str, Any]],
-    lifecycles: Mapping[str, Lifecycle],
-    say: Say,
+    configurations: Mapping[str, Mapping[str, Any]], lifecycles: Mapping[str, Lifecycle], say: Say
 ) -> dict[str, Mapping[str, Any]]:
     """Return configurations that say what becomes of an item without an answer: where they name a
     status, what fits its state, because an item has no status.

@@ -374,9 +374,7 @@ def _cordoned(pool: Pool, rooms: Sequence[_Room], n_old: int, n_own: int) -> lis
     unneeded = idle[: max(min(share, len(ours) - pool.min_workers), 0)]
     decisions = [
         Decision(
-            kind="cordon",
-            machine=one.name,
-            reason=f"nothing ran on it for {one.idle_s:.0f} s",
+            kind="cordon", machine=one.name, reason=f"nothing ran on it for {one.idle_s:.0f} s"
         )
         for one in unneeded[:most]
     ]

@@ -20,14 +20,7 @@ from weft.core.why.facts import (
     PoolFacts,
     TravelFacts,
 )
-from weft.core.why.sentences import (
-    Cause,
-    GateSentence,
-    at_limit,
-    command,
-    group_of,
-    name_of,
-)
+from weft.core.why.sentences import Cause, GateSentence, at_limit, command, group_of, name_of
 
 WORKER = "waits for a worker"
 STOPPED_SHOWN = 5

@@ -13,9 +13,7 @@ import msgspec
 
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.driver.loops.telling import tell_all
-from weft.ports.store import (
-    Row,
-)
+from weft.ports.store import Row
 from weft.ports.topics import Record, Topics
 from weft.ports.transport import TransportError
 from weft.store import DriverStore

@@ -238,9 +238,7 @@ class Autoscaler:
             return
         self._created.note(pool, len(new))
         names = await self._store.add_machines(
-            self._epoch,
-            row["pool_id"],
-            [(one.flavour, one.region, one.reason) for one in new],
+            self._epoch, row["pool_id"], [(one.flavour, one.region, one.reason) for one in new]
         )
         for name, one in zip(names, new, strict=False):
             _tell(pool, msgspec.structs.replace(one, machine=name))
@@ -334,11 +332,7 @@ class Autoscaler:
         asked_s = time.monotonic() - begun
         try:
             wrong = await self._store.reconcile_machines(
-                self._epoch,
-                provider,
-                names,
-                waits=[one.waits for one in found],
-                asked_s=asked_s,
+                self._epoch, provider, names, waits=[one.waits for one in found], asked_s=asked_s
             )
         except WorkerEnded:  # just now, as in _move: the next list finds what is wrong
             return

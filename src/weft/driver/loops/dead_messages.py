@@ -18,14 +18,7 @@ from weft.driver.loops.loop import Loop, LoopContext
 from weft.driver.loops.release import Transports
 from weft.ports.mailer import Mail, Mailer
 from weft.ports.store import DeadMessage
-from weft.ports.transport import (
-    DEAD,
-    DEAD_BYTES_MAX,
-    Delivery,
-    Route,
-    TransportError,
-    route_of,
-)
+from weft.ports.transport import DEAD, DEAD_BYTES_MAX, Delivery, Route, TransportError, route_of
 from weft.telemetry import metrics
 from weft.telemetry.log import get_logger
 

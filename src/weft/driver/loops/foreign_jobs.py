@@ -4,10 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from weft.core.settling import settle_each
 from weft.core.states import Reason
-from weft.ports.store import (
-    DueOffer,
-    OfferEnd,
-)
+from weft.ports.store import DueOffer, OfferEnd
 from weft.store import DriverStore
 from weft.wire.foreign_messages import Answer, beyond_command, foreign_job
 from weft.wire.spec import JobSpec, decode_chunk

@@ -17,9 +17,7 @@ import msgspec
 from weft.core.ids import format_batch_id
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.driver.loops.telling import tell_all
-from weft.ports.store import (
-    Row,
-)
+from weft.ports.store import Row
 from weft.ports.topics import EventSink, Record
 from weft.ports.transport import TransportError
 from weft.store import DriverStore

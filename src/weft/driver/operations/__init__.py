@@ -17,9 +17,7 @@ from weft.driver.operations import (
     set_priority,
 )
 from weft.driver.operations.signed_copies import Keys
-from weft.ports.store import (
-    Operation,
-)
+from weft.ports.store import Operation
 from weft.store import DriverStore
 from weft.wire.sealed import SecretKeys
 

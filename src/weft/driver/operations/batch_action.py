@@ -11,11 +11,7 @@ from weft.core.query import Subject, parse_query
 from weft.core.query.tree import Field, IntegerTerm, Operator, all_of
 from weft.driver.operations.fill_set import STEP_LIMITS
 from weft.driver.operations.signed_copies import Keys
-from weft.ports.store import (
-    BatchQuery,
-    Caller,
-    Operation,
-)
+from weft.ports.store import BatchQuery, Caller, Operation
 from weft.store import DriverStore
 
 STEP_BATCHES: Final = 100

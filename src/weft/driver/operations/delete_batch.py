@@ -3,9 +3,7 @@
 from typing import Final
 
 from weft.driver.operations.signed_copies import Keys
-from weft.ports.store import (
-    Operation,
-)
+from weft.ports.store import Operation
 from weft.store import DriverStore
 
 STEP_ROWS: Final = 5_000

@@ -6,11 +6,7 @@ from weft.core.query import Subject, parse_query
 from weft.core.query.tree import Field, IntegerTerm, Operator, all_of
 from weft.driver.operations.busy import until_rows_are_free
 from weft.driver.operations.signed_copies import Keys
-from weft.ports.store import (
-    JobQuery,
-    Operation,
-    QueryLimits,
-)
+from weft.ports.store import JobQuery, Operation, QueryLimits
 from weft.store import DriverStore
 
 STEP_MEMBERS: Final = 5_000

@@ -4,9 +4,7 @@ from typing import Final
 
 from weft.driver.operations.busy import until_rows_are_free
 from weft.driver.operations.signed_copies import Keys
-from weft.ports.store import (
-    Operation,
-)
+from weft.ports.store import Operation
 from weft.store import DriverStore
 
 STEP_JOBS: Final = 1_000

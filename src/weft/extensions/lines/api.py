@@ -29,8 +29,6 @@ PART: Final = ApiPart(
         "GET /v1/setups/{setup}": Right.READ,
         "PUT /v1/setups/{setup}": Right.OPERATE,
     },
-    permissions={
-        "POST /v1/batches/{b}/jobs/{j}/status": Permission.EXECUTE,
-    },
+    permissions={"POST /v1/batches/{b}/jobs/{j}/status": Permission.EXECUTE},
 )
 """What the api serves of them."""

@@ -6,23 +6,12 @@ Errors are `WeftError`s; `Unavailable` means that the database cannot be reached
 may be repeated.
 """
 
-from weft.ports.store.billing import (
-    ReportPage,
-    ReportQuery,
-)
+from weft.ports.store.billing import ReportPage, ReportQuery
 from weft.ports.store.callbacks import DeliveryReport, DueCallback
 from weft.ports.store.callers import Caller, Row, Visit, WorkTerms
-from weft.ports.store.conditions import (
-    DueCondition,
-)
-from weft.ports.store.driver import (
-    Beat,
-    Folded,
-)
-from weft.ports.store.edits import (
-    EditLimits,
-    Patch,
-)
+from weft.ports.store.conditions import DueCondition
+from weft.ports.store.driver import Beat, Folded
+from weft.ports.store.edits import EditLimits, Patch
 from weft.ports.store.foreign_jobs import ForeignJobs, ForeignOrder
 from weft.ports.store.job_entries import JobEntry
 from weft.ports.store.notices import Notices
@@ -39,19 +28,10 @@ from weft.ports.store.offers import (
 )
 from weft.ports.store.operations import Operation, Resubmitted
 from weft.ports.store.patrol import Patrolled, Position
-from weft.ports.store.pools import (
-    ShareKey,
-)
+from weft.ports.store.pools import ShareKey
 from weft.ports.store.queries import BatchQuery, JobQuery, ProductQuery, QueryLimits
-from weft.ports.store.queues import (
-    Waiting,
-)
-from weft.ports.store.schedules import (
-    DueSchedule,
-    NewSchedule,
-    ScheduleMove,
-    ScheduleRun,
-)
+from weft.ports.store.queues import Waiting
+from weft.ports.store.schedules import DueSchedule, NewSchedule, ScheduleMove, ScheduleRun
 from weft.ports.store.submitted import (
     ArrayRow,
     Gate,

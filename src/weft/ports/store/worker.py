@@ -291,9 +291,7 @@ class WorkerStore(Protocol):
         """
 
     async def get_secrets(
-        self,
-        incarnation_id: Number,
-        wanted: Annotated[Sequence[tuple[AttemptKey, Name]], Entries],
+        self, incarnation_id: Number, wanted: Annotated[Sequence[tuple[AttemptKey, Name]], Entries]
     ) -> Sequence[StoredSecret | None]:
         """Return secrets by name for attempts, in this order: those of the user of their batch.
         None: this worker does not have the attempt.
@@ -310,10 +308,7 @@ class WorkerStore(Protocol):
         """
 
     async def find_stores(
-        self,
-        incarnation_id: Number,
-        key: AttemptKey,
-        names: Annotated[Sequence[Name], Listed],
+        self, incarnation_id: Number, key: AttemptKey, names: Annotated[Sequence[Name], Listed]
     ) -> Sequence[StoredFileStore | None]:
         """Return stores of the attempt's tenant by name, in this order. None: there is no such
         store; empty: this worker does not have the attempt.

@@ -56,11 +56,7 @@ def _end(
     variable: bytes = b"",
 ) -> list[int]:
     is_ours = partial(
-        _is_ours,
-        home=home,
-        modules=set(map(os.fsencode, modules)),
-        word=word,
-        variable=variable,
+        _is_ours, home=home, modules=set(map(os.fsencode, modules)), word=word, variable=variable
     )
     pids = (int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit())
     found = [pid for pid in pids if pid != os.getpid() and is_ours(pid)]

@@ -111,11 +111,7 @@ def select_batches(node: tree.Node, *, before: int, limit: int, hidden: bool) ->
     parameters = Parameters()
     bound = {"before": parameters.integer(before), "limit": parameters.integer(limit)}
     condition = condition_of(node, parameters, batch_term)
-    text = _BATCHES.format(
-        **bound,
-        condition=condition,
-        **framed(parameters, hidden=hidden),
-    )
+    text = _BATCHES.format(**bound, condition=condition, **framed(parameters, hidden=hidden))
     return Statement(text, tuple(parameters.values))
 
 

@@ -124,9 +124,7 @@ def check_attributes(
     if not attributes:
         return
     wrong = wrong_attributes(
-        attributes,
-        count_max=settings.attributes_max,
-        bytes_max=settings.attribute_bytes_max,
+        attributes, count_max=settings.attributes_max, bytes_max=settings.attribute_bytes_max
     )
     if wrong:
         key, message = wrong
@@ -179,11 +177,7 @@ class _JobCheck:
         add = self.problems.add
         if job.command is not None:
             if not job.command or not job.command[0]:
-                add(
-                    EmptyCommand,
-                    f"{at}/command",
-                    "it names no program",
-                )
+                add(EmptyCommand, f"{at}/command", "it names no program")
             for n, argument in enumerate(job.command):
                 if "\0" in argument:
                     add(NulCharacter, f"{at}/command/{n}", "an argument cannot contain NUL")

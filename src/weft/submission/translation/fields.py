@@ -18,11 +18,7 @@ from weft.core.problems import Problems, pointer_of
 from weft.core.text.texts import wrong_name
 from weft.settings import Settings
 from weft.submission.translation.apps import check_app, check_parameters
-from weft.submission.translation.containers import (
-    check_contained,
-    check_container,
-    in_container,
-)
+from weft.submission.translation.containers import check_contained, check_container, in_container
 from weft.submission.translation.executors import check_executor, with_choices
 from weft.submission.translation.files import check_inputs, check_outputs, with_files
 from weft.submission.translation.network import check_network, without_network
@@ -145,10 +141,7 @@ def given_fields(jobs: Sequence[JobDocument]) -> list[JobField]:
 
 
 def check_fields(
-    fields: Sequence[JobField],
-    jobs: Sequence[JobDocument],
-    settings: Settings,
-    problems: Problems,
+    fields: Sequence[JobField], jobs: Sequence[JobDocument], settings: Settings, problems: Problems
 ) -> None:
     """Note what is wrong with these fields."""
     for field in fields:

@@ -198,10 +198,7 @@ def _carrier(
 
 
 def with_functions(
-    specs: Sequence[JobSpec],
-    jobs: Sequence[JobDocument],
-    positions: Positions,
-    carriers: Carriers,
+    specs: Sequence[JobSpec], jobs: Sequence[JobDocument], positions: Positions, carriers: Carriers
 ) -> list[JobSpec]:
     """Return these specs with the functions of their jobs."""
     found: list[JobSpec] = []

@@ -137,8 +137,7 @@ JOB_GATES: Final[Mapping[str, GateKind]] = {
         _says_not_before,
     ),
     "concurrency_key": GateKind(
-        lambda limit: Gate(kind="concurrency_key", key=limit.key, max_places=limit.n),
-        _says_key,
+        lambda limit: Gate(kind="concurrency_key", key=limit.key, max_places=limit.n), _says_key
     ),
     "rate": GateKind(_gate_of_rate, _says_rate),
 }

@@ -46,13 +46,7 @@ _BITS: Final = {
     reason.word: 1 << reason
     for reason in Reason
     if reason
-    not in {
-        Reason.PREEMPTED,
-        Reason.CANCELLED,
-        Reason.DEADLINE,
-        Reason.BLOCKED,
-        Reason.OVERDUE,
-    }
+    not in {Reason.PREEMPTED, Reason.CANCELLED, Reason.DEADLINE, Reason.BLOCKED, Reason.OVERDUE}
 }
 REASONS: Final = frozenset(_BITS)
 """The words of `retry_on` that are no rules."""

@@ -29,8 +29,7 @@ class ProjectCost(Struct, kw_only=True):
         float | None, Meta(description="of all that it runs; null: it has no limits")
     ]
     limit_in_s: Annotated[
-        float | None,
-        Meta(description="when it reaches its limit at this rate; null: it does not"),
+        float | None, Meta(description="when it reaches its limit at this rate; null: it does not")
     ]
     cost: Money
     cost_by_resource: list[ResourceCost]

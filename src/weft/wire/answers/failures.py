@@ -11,8 +11,7 @@ CauseName = Annotated[
     str, Meta(description="the same for failures of all batches that have it in common")
 ]
 CauseText = Annotated[
-    str | None,
-    Meta(description="what failed jobs said, without what differs from job to job"),
+    str | None, Meta(description="what failed jobs said, without what differs from job to job")
 ]
 
 

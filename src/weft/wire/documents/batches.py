@@ -212,8 +212,7 @@ class JobDocument(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=Fal
         ),
     ] = ()
     group: Annotated[
-        int | str | None,
-        says("The tree group: a path, or in a bunch a number.", "/stage1/part2"),
+        int | str | None, says("The tree group: a path, or in a bunch a number.", "/stage1/part2")
     ] = None
     groups: Annotated[
         tuple[int | str, ...], says("Sets: names, or in a bunch numbers.", ["pca"])

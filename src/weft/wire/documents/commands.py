@@ -23,8 +23,7 @@ class MessageDocument(Struct, forbid_unknown_fields=True):
     """`POST …/message`."""
 
     text: Annotated[
-        str,
-        says("What the job finds in a new file in its directory `$WEFT_MESSAGES`.", "reload"),
+        str, says("What the job finds in a new file in its directory `$WEFT_MESSAGES`.", "reload")
     ]
 
 

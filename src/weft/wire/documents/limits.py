@@ -26,10 +26,7 @@ class LimitEdit(Struct, forbid_unknown_fields=True):
     ] = UNSET
     amount_soft_max: Annotated[
         CostMax | UnsetType | None,
-        says(
-            "Beyond this amount, at most `amount_max`, the jobs weigh half; null: never.",
-            800,
-        ),
+        says("Beyond this amount, at most `amount_max`, the jobs weigh half; null: never.", 800),
     ] = UNSET
     on_limit: Annotated[
         OnLimit | UnsetType,

@@ -45,8 +45,7 @@ class FlavourDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
         ),
     ] = None
     price_per_hour: Annotated[
-        Amount | None,
-        says("While it exists; left out: as it was set last, or 0.", "0.05"),
+        Amount | None, says("While it exists; left out: as it was set last, or 0.", "0.05")
     ] = None
 
 

@@ -51,8 +51,7 @@ class ResubmitDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
         ResourceChanges | None, says("What each of its jobs reserves.", {"memory": "4Gi"})
     ] = None
     timeout_s: Annotated[
-        Seconds | None,
-        says("Time after which an attempt is stopped.", 3600, unit="seconds"),
+        Seconds | None, says("Time after which an attempt is stopped.", 3600, unit="seconds")
     ] = None
     max_attempts: Annotated[MaxAttempts | None, says("Attempts of each job in all.", 3)] = None
     queue: Annotated[str | None, says("The queue in which its jobs wait.", "short")] = None

@@ -37,8 +37,7 @@ class ServiceDocument(
     """What makes a job a service."""
 
     restart: Annotated[
-        Literal["always", "on_failure"],
-        says("`on_failure`: an exit with 0 is its end.", "always"),
+        Literal["always", "on_failure"], says("`on_failure`: an exit with 0 is its end.", "always")
     ] = "always"
     first_s: Annotated[
         float,

@@ -3,12 +3,7 @@
 import asyncio
 from collections.abc import Callable
 
-from weft.core.errors import (
-    Conflict,
-    IncarnationEnded,
-    NotFound,
-    WeftError,
-)
+from weft.core.errors import Conflict, IncarnationEnded, NotFound, WeftError
 from weft.core.settling import REFUSALS
 from weft.ports.patience import Failures, until_answered
 from weft.ports.runner import Known, RunnerGone

@@ -16,13 +16,7 @@ from typing import NamedTuple, NoReturn
 from weft.core.states import Reason
 from weft.wire.spawner import Account
 from weft.worker.spawner.descriptors import WHY_FD
-from weft.worker.spawner.programs import (
-    NO_ROOM,
-    CannotStart,
-    cannot_enter,
-    explain,
-    find_program,
-)
+from weft.worker.spawner.programs import NO_ROOM, CannotStart, cannot_enter, explain, find_program
 
 _WHY_BYTES_MAX = 4096
 _AGAIN_S = 0.05

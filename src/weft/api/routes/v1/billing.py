@@ -43,8 +43,7 @@ async def get_project(request: AnyRequest) -> Response[bytes]:
 
 
 @post(
-    "/v1/billing-projects",
-    opt={"answer": ProjectCost, "body": ProjectDocument, "creates": True},
+    "/v1/billing-projects", opt={"answer": ProjectCost, "body": ProjectDocument, "creates": True}
 )
 async def create_project(request: AnyRequest) -> Response[bytes]:
     """Create a billing project, with the caller as its first member."""
@@ -71,9 +70,7 @@ async def change_project(request: AnyRequest) -> Response[bytes]:
 
 
 @delete(
-    "/v1/billing-projects/{p:str}",
-    status_code=200,
-    opt={"answer": ProjectDeleted, "body": Empty},
+    "/v1/billing-projects/{p:str}", status_code=200, opt={"answer": ProjectDeleted, "body": Empty}
 )
 async def delete_project(request: AnyRequest) -> Response[bytes]:
     """Delete a closed billing project. Its name stays taken, because bills have it."""

@@ -130,12 +130,7 @@ async def group_history(request: AnyRequest) -> Response[bytes]:
     services, batch_id, group = services_of(request), batch_id_of(request), group_of(request)
     limit = limit_of(query, services.settings)
     rows = await read.group_history(
-        services,
-        caller_of(request),
-        batch_id,
-        group,
-        before=cursor_of(query, "c"),
-        limit=limit,
+        services, caller_of(request), batch_id, group, before=cursor_of(query, "c"), limit=limit
     )
     return reply(page(rows, limit, "c", "id"))
 

@@ -65,10 +65,7 @@ async def list_jobs(request: AnyRequest) -> Response[bytes]:
     return reply(page(rows, wanted.limit, kind, "job_id", warnings=warnings))
 
 
-@get(
-    "/v1/batches/{b:str}/reasons",
-    opt={"page": ReasonCount, "query": ("group", "cursor")},
-)
+@get("/v1/batches/{b:str}/reasons", opt={"page": ReasonCount, "query": ("group", "cursor")})
 async def count_reasons(request: AnyRequest) -> Response[bytes]:
     """Count the reasons for which jobs failed. A page counts the failed jobs up to some number:
     add the pages up. `group`: only jobs of this group.

@@ -67,10 +67,7 @@ async def read_log(request: AnyRequest) -> Stream:
         )
         return stream_reply(log_messages(follower.items()))
     log = await outputs.get(job_id, attempt)
-    facts = {
-        "x-weft-attempt": str(log.attempt),
-        "x-weft-truncated": str(log.truncated).lower(),
-    }
+    facts = {"x-weft-attempt": str(log.attempt), "x-weft-truncated": str(log.truncated).lower()}
     if stream == "both":
         return stream_reply(outputs.interleaved(log), media=BYTES, headers=facts)
     size = await outputs.size(log, stream)
@@ -119,10 +116,7 @@ async def read_results(request: AnyRequest) -> Response[bytes] | Stream:
     return stream_reply(lines, media=LINES)
 
 
-@get(
-    "/v1/batches/{b:str}/logs",
-    opt={"page": FoundLine, "query": _FIND},
-)
+@get("/v1/batches/{b:str}/logs", opt={"page": FoundLine, "query": _FIND})
 async def find_lines(request: AnyRequest) -> Response[bytes]:
     """Find lines that have the text `find` in the output of a batch's jobs, which may go on.
     `group`, `q`, `state`: as for jobs. A page has few lines, or none, if it has read much.

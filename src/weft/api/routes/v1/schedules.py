@@ -106,11 +106,4 @@ async def run_now(request: AnyRequest) -> Response[bytes]:
     return created(answer, is_new=is_new)
 
 
-ROUTES = (
-    add_schedule,
-    list_schedules,
-    get_schedule,
-    change_schedule,
-    delete_schedule,
-    run_now,
-)
+ROUTES = (add_schedule, list_schedules, get_schedule, change_schedule, delete_schedule, run_now)

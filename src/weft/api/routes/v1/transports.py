@@ -85,8 +85,7 @@ async def resend_dead_message(request: AnyRequest) -> Response[bytes]:
 
 
 @post(
-    "/v1/dead-messages/{dead:str}/acknowledge",
-    opt={"answer": DeadMessage, "body": NoteDocument},
+    "/v1/dead-messages/{dead:str}/acknowledge", opt={"answer": DeadMessage, "body": NoteDocument}
 )
 async def acknowledge_dead_message(request: AnyRequest) -> Response[bytes]:
     """Acknowledge a dead message: it leaves the list, with a note."""

@@ -34,9 +34,5 @@ def _dumps() -> DumpFormat:
 
 
 DOOR: Final = Door(
-    name="aloe",
-    title="clients of Agave and Aloe",
-    api=_api,
-    notices=_notices,
-    dumps=_dumps,
+    name="aloe", title="clients of Agave and Aloe", api=_api, notices=_notices, dumps=_dumps
 )

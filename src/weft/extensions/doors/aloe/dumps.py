@@ -47,9 +47,7 @@ class _WrongError(Exception):
         self.field = field
 
 
-def read_dump(
-    lines: Iterable[bytes],
-) -> tuple[Sequence[Mapping[str, Any]], Sequence[DumpProblem]]:
+def read_dump(lines: Iterable[bytes]) -> tuple[Sequence[Mapping[str, Any]], Sequence[DumpProblem]]:
     """Return the jobs of a dump, and what is wrong with its lines."""
     jobs: dict[str, tuple[int, Mapping[str, Any]]] = {}
     events: defaultdict[str, list[tuple[int, Mapping[str, Any]]]] = defaultdict(list)

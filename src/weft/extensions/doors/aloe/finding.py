@@ -51,11 +51,7 @@ async def archived_at(services: Services, caller: Caller, path: str) -> Row | No
 
 
 async def listed(
-    request: AnyRequest,
-    terms: list[Term],
-    order: tuple[str, bool] | None,
-    limit: int,
-    offset: int,
+    request: AnyRequest, terms: list[Term], order: tuple[str, bool] | None, limit: int, offset: int
 ) -> Sequence[Row]:
     """Return those of the caller's jobs that meet the terms, a page of them in an order; None: the
     newest first. Raise a 400 if too many jobs would be read for it.

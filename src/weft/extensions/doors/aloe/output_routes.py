@@ -164,9 +164,7 @@ def _below(
 
 
 async def _outputs(
-    request: AnyRequest,
-    caller: Caller,
-    facts: Mapping[str, Any],
+    request: AnyRequest, caller: Caller, facts: Mapping[str, Any]
 ) -> tuple[Outputs, AttemptLog | None]:
     outputs = Outputs(services_of(request), caller, facts["batch_id"])
     return outputs, await outputs.find(1, None) if facts["state"] is not None else None

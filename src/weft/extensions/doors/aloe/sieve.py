@@ -34,9 +34,7 @@ _SUBMITTED: Final = _LIVE.format(
     attempt=_ATTEMPT.format("claimed_at"),
 )
 _STARTED: Final = _LIVE.format(
-    history=_HISTORY.format("RUNNING"),
-    column="started_at",
-    attempt=_ATTEMPT.format("started_at"),
+    history=_HISTORY.format("RUNNING"), column="started_at", attempt=_ATTEMPT.format("started_at")
 )
 _COMPLETED: Final = (
     "(SELECT max(o.completed_at) FROM weft.group_completion o"

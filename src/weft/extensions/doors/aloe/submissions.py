@@ -248,12 +248,7 @@ def _object(name: str, given: Mapping[str, Any]) -> str | None:
 
 _CHECKS: Final[
     tuple[tuple[tuple[str, ...], Callable[[str, Mapping[str, Any]], str | None]], ...]
-] = (
-    (tuple(_TEXTS), _text),
-    (_NUMBERS, _number),
-    (_SWITCHES, _switch),
-    (_OBJECTS, _object),
-)
+] = ((tuple(_TEXTS), _text), (_NUMBERS, _number), (_SWITCHES, _switch), (_OBJECTS, _object))
 
 
 def _is_plain(value: object, depth: int = 0) -> bool:

@@ -81,10 +81,7 @@ async def close_hail_project(request: AnyRequest) -> Response[bytes]:
     services, caller, name = services_of(request), caller_of(request), _name_of(request)
     await _find(request, name)
     running = all_of(
-        (
-            TextTerm(Field.BILLING_PROJECT, Operator.EQ, name),
-            StateTerm(Operator.EQ, "running"),
-        )
+        (TextTerm(Field.BILLING_PROJECT, Operator.EQ, name), StateTerm(Operator.EQ, "running"))
     )
     if await read.list_batches(services, caller, read.BatchList(limit=1, query=running)):
         raise Refused(FORBIDDEN, f"Billing project {name} has running batches.")

@@ -247,11 +247,7 @@ def status_document(row: Row, attempt: Row, state: str, code: int | None) -> Doc
     }
     if code is not None:
         inner["exit_code"] = code
-    main: Document = {
-        "name": "main",
-        "state": name,
-        "timing": {},
-    }
+    main: Document = {"name": "main", "state": name, "timing": {}}
     if started is not None:
         main["timing"] = {"running": {"start_time": started, "duration": duration}}
         main["container_status"] = inner

@@ -69,9 +69,4 @@ async def _list(request: AnyRequest, group_id: int) -> Response[bytes]:
     return reply(answer)
 
 
-ROUTES: Final = (
-    get_hail_group,
-    cancel_hail_group,
-    list_hail_groups_below,
-    list_hail_groups,
-)
+ROUTES: Final = (get_hail_group, cancel_hail_group, list_hail_groups_below, list_hail_groups)

@@ -10,11 +10,7 @@ _HANDLERS: Final = {Refused: answer_refused}
 
 
 def _options(right: Right | None, **more: Any) -> dict[str, Any]:  # noqa: ANN401 (as Litestar)
-    return {
-        "status_code": 200,
-        "exception_handlers": _HANDLERS,
-        "opt": {"right": right, **more},
-    }
+    return {"status_code": 200, "exception_handlers": _HANDLERS, "opt": {"right": right, **more}}
 
 
 OPEN: Final = _options(None)

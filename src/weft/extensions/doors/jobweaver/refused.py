@@ -9,14 +9,7 @@ from litestar import Response
 from weft.api.http.doors import Asked, Refusal
 from weft.api.http.problem_documents import describe
 from weft.api.http.requests import AnyRequest
-from weft.core.errors import (
-    Conflict,
-    FieldError,
-    Invalid,
-    NotFound,
-    UnsupportedMedia,
-    WeftError,
-)
+from weft.core.errors import Conflict, FieldError, Invalid, NotFound, UnsupportedMedia, WeftError
 from weft.extensions.doors.jobweaver.words import instant
 
 JSON: Final = "application/json"

@@ -14,8 +14,7 @@ class EachOptions:
     """How to read lines and print results."""
 
     file: Annotated[
-        str | None,
-        Parameter(name=["--file", "-f", "--arg-file", "-a"], allow_leading_hyphen=True),
+        str | None, Parameter(name=["--file", "-f", "--arg-file", "-a"], allow_leading_hyphen=True)
     ] = None
     """Read the lines from this file (default, or `-`: standard input)."""
 
@@ -32,8 +31,7 @@ class EachOptions:
     """Cut each line at this regular expression into {1}, {2} and so on."""
 
     max_args: Annotated[
-        int | None,
-        Parameter(name=["--max-args", "-n", "-N"], validator=bounded(1)),
+        int | None, Parameter(name=["--max-args", "-n", "-N"], validator=bounded(1))
     ] = None
     """Give each job up to this many lines, as arguments."""
 

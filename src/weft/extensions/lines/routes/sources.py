@@ -108,11 +108,7 @@ async def list_source_items(request: AnyRequest) -> Response[bytes]:
 @post(
     "/v1/sources/{source:str}/rerun",
     status_code=200,
-    opt={
-        "answer": SeriesRerunning,
-        "body": SeriesRerun,
-        "headers": ("Idempotency-Key",),
-    },
+    opt={"answer": SeriesRerunning, "body": SeriesRerun, "headers": ("Idempotency-Key",)},
 )
 async def rerun_series(request: AnyRequest) -> Response[bytes]:
     """Let items of a series run again from a date on, one after another, as its owner or an

@@ -7,14 +7,7 @@ Who is kept, and for how long it may run others, is decided as in production
 from collections.abc import Sequence
 from typing import Final
 
-from weft.core.pools.keep import (
-    KeptJob,
-    LongWaiting,
-    Room,
-    Running,
-    fill_gaps,
-    keep_workers,
-)
+from weft.core.pools.keep import KeptJob, LongWaiting, Room, Running, fill_gaps, keep_workers
 from weft.core.scheduling.time_limits import limit_range
 from weft.core.swf import TraceJob
 from weft.extensions.simulator.model.machine import SimulatedMachine

@@ -17,12 +17,7 @@ from weft.cli.terminal.production_lines import (
 )
 from weft.client.api import Api
 from weft.core.ends.end_words import explain_end
-from weft.core.ids import (
-    format_batch_id,
-    format_condition_id,
-    format_job_ref,
-    parse_job_ref,
-)
+from weft.core.ids import format_batch_id, format_condition_id, format_job_ref, parse_job_ref
 from weft.core.states import ENDED_WORDS
 from weft.core.text.amounts import duration, money
 from weft.extensions.top.screen.cells import BATCH_HEADER, WORKER_HEADER, batch_cells, worker_cells

@@ -93,12 +93,7 @@ class ObjectUrls:
         try:
             import obstore  # noqa: PLC0415 (an extra)
 
-            url: str = await obstore.sign_async(
-                opened,
-                method,
-                name,
-                timedelta(seconds=VALID_S),
-            )
+            url: str = await obstore.sign_async(opened, method, name, timedelta(seconds=VALID_S))
         except Exception as error:  # whatever it is, it says nothing of the credentials
             raise _no_credentials(error) from error
         else:

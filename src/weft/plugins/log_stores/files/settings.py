@@ -13,10 +13,7 @@ class FilesSettings:
         64 << 20, "kept output of one stream of one attempt", minimum=1 << 10, maximum=1 << 40
     )
     stream_head_bytes: Bytes = setting(
-        1 << 20,
-        "how much of it is the beginning; the rest is the end",
-        minimum=0,
-        maximum=1 << 40,
+        1 << 20, "how much of it is the beginning; the rest is the end", minimum=0, maximum=1 << 40
     )
     spool_attempt_bytes_max: Bytes = setting(
         256 << 20,

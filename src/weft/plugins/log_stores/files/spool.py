@@ -11,10 +11,7 @@ from pathlib import Path
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import SpoolFull
-from weft.plugins.log_stores.files.spooled_checkpoints import (
-    SpooledCheckpoints,
-    is_checkpoint,
-)
+from weft.plugins.log_stores.files.spooled_checkpoints import SpooledCheckpoints, is_checkpoint
 from weft.plugins.log_stores.files.spooled_files import (
     PREFIX,
     SegmentSums,

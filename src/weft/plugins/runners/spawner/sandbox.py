@@ -42,12 +42,7 @@ class Sandbox:
     way_out: str = ""
 
 
-def find_sandbox(
-    home: Path,
-    *,
-    network: bool = True,
-    paths: Sequence[str] = (),
-) -> Sandbox:
+def find_sandbox(home: Path, *, network: bool = True, paths: Sequence[str] = ()) -> Sandbox:
     """Return what jobs get on this host, as this user.
 
     `home`: hidden, with its sockets and keys. `paths`: what jobs may write beside what is theirs.

@@ -12,14 +12,7 @@ from typing import Any, Final
 
 from weft.core.errors import Invalid
 from weft.core.findings import Finding
-from weft.ports.transport import (
-    DEAD,
-    Connection,
-    Deliveries,
-    Depth,
-    Route,
-    TransportError,
-)
+from weft.ports.transport import DEAD, Connection, Deliveries, Depth, Route, TransportError
 
 try:
     import aio_pika

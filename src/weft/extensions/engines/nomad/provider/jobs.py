@@ -75,10 +75,7 @@ def job_of(
     task = {
         "Name": _TASK,
         "Driver": settings.nomad_driver,
-        "Config": {
-            "command": SHELL,
-            "args": ["-c", _BEGIN, str(options.get("program", PROGRAM))],
-        },
+        "Config": {"command": SHELL, "args": ["-c", _BEGIN, str(options.get("program", PROGRAM))]},
         "Env": worker_variables(wanted, connect=connect, **own),
         "Templates": [
             {

@@ -147,8 +147,7 @@ class Cloud:
             file = self._settings.openstack_clouds_file
             # None: the SDK looks at its usual places.
             loader = openstack.config.OpenStackConfig(
-                config_files=None if file is None else [str(file)],
-                load_envvars=file is None,
+                config_files=None if file is None else [str(file)], load_envvars=file is None
             )
             region: dict[str, Any] = {"region_name": self._region} if self._region else {}
             found = loader.get_one(

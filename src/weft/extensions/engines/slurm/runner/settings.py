@@ -28,8 +28,7 @@ class SlurmSettings:
         None, "file of the private key with which the gateway logs in there"
     )
     slurm_connect: str | None = setting(
-        None,
-        "the address at which pilots on the nodes reach the api, as https://weft.example.org",
+        None, "the address at which pilots on the nodes reach the api, as https://weft.example.org"
     )
     slurm_options: str = setting(
         "", "further words for each sbatch: --partition=long --account=climate"

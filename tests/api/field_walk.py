@@ -32,6 +32,7 @@ BESIDE: Final[Mapping[str, Mapping[str, Any]]] = {
     "first_s": {"policy": "exponential"}, "longest_s": {"policy": "exponential"},
     "wait_s": {"policy": "constant"}, "up_to": {"memory": "x2"}, "after": {"memory": "8Gi"},
     "retry": {"max_attempts": 2}, "retry_with": {"max_attempts": 2, "timeout_s": 60},
+    "inherit_env": {"jobs": [{"command": ["true"]}]},  # of no job, it is not read
     "service": {"name": "n", "command": ["true"]}, "cancel_after_n_failures": {"path": "/g"},
     "callback": {"path": "/g"},
 }  # fmt: skip

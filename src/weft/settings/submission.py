@@ -29,7 +29,7 @@ class SubmissionSettings:
         1 << 20, "bytes of the standard input of one job", minimum=1 << 10, maximum=1 << 30
     )
     script_bytes_max: Bytes = setting(
-        2 << 20, "bytes of the script of one job", minimum=1 << 10, maximum=1 << 24
+        1 << 20, "bytes of the script of one job", minimum=1 << 10, maximum=1 << 24
     )
     message_bytes_max: Bytes = setting(
         64 << 10, "bytes of a message to a running job", minimum=1, maximum=1 << 20

@@ -35,7 +35,7 @@ AGAIN: Final = sum(1 << reason for reason in Reason if reason not in _NEVER_AGAI
 """
 
 
-def check_service(job: JobDocument, _: Settings, problems: Problems, at: str) -> None:
+def check_service(job: JobDocument, settings: Settings, problems: Problems, at: str) -> None:
     """Note what is wrong with a service, and with what stands beside it."""
     service = job.service
     assert service is not None
@@ -58,15 +58,18 @@ def check_service(job: JobDocument, _: Settings, problems: Problems, at: str) ->
         message = f"it should be from {_WAIT_MIN_S:g} to longest_s, which is at most a year"
         problems.add(InvalidValue, f"{at}/service/first_s", message)
     if service.health is not None:
-        for field, message in _wrong_health(service.health):
+        for field, message in _wrong_health(service.health, settings.argv_bytes_max):
             problems.add(InvalidValue, f"{at}/service/health{field}", message)
 
 
-def _wrong_health(health: HealthDocument) -> Iterator[tuple[str, str]]:
+def _wrong_health(health: HealthDocument, bytes_max: int) -> Iterator[tuple[str, str]]:
     if bool(health.command) is (health.http is not None):
         yield "", "it has one of `command` and `http`"
-    if any("\0" in one for one in (*(health.command or ()), health.http or "")):
+    texts = "".join((*(health.command or ()), health.http or ""))
+    if "\0" in texts:
         yield "", "a text cannot contain NUL"
+    if len(texts.encode()) > bytes_max:
+        yield "", f"its texts have more than {bytes_max} bytes (argv_bytes_max)"
     if health.http is not None:
         try:
             parts = urlsplit(health.http)

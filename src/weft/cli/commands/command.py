@@ -11,8 +11,6 @@ from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.targets import parse_target
 from weft.cli.input.text import NotUtf8
 from weft.cli.input.values import read_option
-from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_json
 from weft.client.api import Api
 from weft.core.errors import BadId
 from weft.core.text.durations import parse_seconds
@@ -106,8 +104,4 @@ async def _tell(
         raise BadId(text, expected="a job is written b12.j7")
     async with shared.client() as client:
         answer = await ask(client, target.batch_id, target.job_id)
-    if shared.json:
-        print_json(answer)
-    else:
-        note(f"{text}: {say(answer)}")
-    return 0
+    return shared.tell(answer, f"{text}: {say(answer)}")

@@ -8,7 +8,6 @@ from weft.cli.input.attributes import parse_attribute
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.targets import Target, parse_target
 from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_json
 from weft.client.api import Api
 from weft.client.objects.operation import end_of
 from weft.client.progress import Progress
@@ -74,11 +73,7 @@ def set_attributes(
 def _edit_target(text: str, patch: Mapping[str, Any], shared: Shared, *, done: str) -> int:
     """Send a merge patch for `b12`, `b12.j7` or `b12/stage1`, and say that it is done."""
     document = asyncio.run(_send_and_wait(text, patch, shared))
-    if shared.json:
-        print_json(document)
-    else:
-        note(f"{text}: {done}")
-    return 0
+    return shared.tell(document, f"{text}: {done}")
 
 
 async def _send_and_wait(text: str, patch: Mapping[str, Any], shared: Shared) -> Mapping[str, Any]:

@@ -12,7 +12,6 @@ from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.targets import parse_target
 from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.raw_output import STDOUT, write_all
-from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json, print_table
 from weft.client.api import Api, Document
 from weft.core.errors import BadId, Conflict, Invalid
@@ -123,11 +122,7 @@ def get(
 
     _make_directory(to)
     found = shared.ask(fetch)
-    if shared.json:
-        print_json(found)
-    else:
-        note(f"{len(found)} files are in {to}")
-    return 0
+    return shared.tell(found, f"{len(found)} files are in {to}")
 
 
 async def _fetch_all(

@@ -10,7 +10,6 @@ from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.values import in_our_zone
 from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.plain import cell
-from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json, print_table
 from weft.core.bounded import Unreadable, read_json
 
@@ -56,11 +55,9 @@ def set_(
         return await client.set_parameter(name, _value(value, known), kind)
 
     found = shared.ask(send)
-    if shared.json:
-        print_json(found)
-    else:
-        note(f"parameter {name} is {_shown(found['value'])}, version {found['version']}")
-    return 0
+    return shared.tell(
+        found, f"parameter {name} is {_shown(found['value'])}, version {found['version']}"
+    )
 
 
 @app.command
@@ -77,11 +74,7 @@ def get(name: str | None = None, /, *, shared: Shared = SHARED) -> int:
         _print(shared.ask_all(lambda client: client.list_parameters()), shared)
         return 0
     found = shared.ask(lambda client: client.get_parameter(name))
-    if shared.json:
-        print_json(found)
-    else:
-        print(_shown(found["value"]))
-    return 0
+    return shared.tell(found, _shown(found["value"]), print)
 
 
 @app.command

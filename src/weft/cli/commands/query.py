@@ -32,11 +32,7 @@ def save(name: str, query: str, /, *, shared: Shared = SHARED) -> int:
         shared: Options of every command.
     """
     found = shared.ask(lambda client: client.save_query(name, query))
-    if shared.json:
-        print_json(found)
-    else:
-        note(f"saved; `weft ls @{name}` lists what it finds")
-    return 0
+    return shared.tell(found, f"saved; `weft ls @{name}` lists what it finds")
 
 
 @app.command(name="ls")

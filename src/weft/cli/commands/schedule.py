@@ -204,11 +204,7 @@ def run_now(schedule: str, /, *, shared: Shared = SHARED) -> int:
         shared: Options of every command.
     """
     done = shared.ask(lambda client: client.run_schedule(parse_schedule_id(schedule)))
-    if shared.json:
-        print_json(done)
-    else:
-        print(format_batch_id(done["batch_id"]))
-    return 0
+    return shared.tell(done, format_batch_id(done["batch_id"]), print)
 
 
 def _change(schedule: str, shared: Shared, *, paused: bool) -> Document:

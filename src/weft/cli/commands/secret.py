@@ -52,11 +52,7 @@ def set_secret(name: str, /, *, file: Path | None = None, shared: Shared = SHARE
     """
     value = _value_of(name, file)
     found = shared.ask(lambda client: client.set_secret(name, value))
-    if shared.json:
-        print_json(found)
-    else:
-        note(f"secret {one_line(name, width=64)} is set; it is not shown again")
-    return 0
+    return shared.tell(found, f"secret {one_line(name, width=64)} is set; it is not shown again")
 
 
 @app.command(name="ls")
@@ -114,11 +110,9 @@ def rotate(*, new_key: bool = False, shared: Shared = SHARED) -> int:
     if new_key:
         add_secret_key(Home(load_settings({"home": shared.home}).home))
     found = shared.ask(lambda client: client.rotate_secrets())
-    if shared.json:
-        print_json(found)
-    else:
-        note(f"encrypted anew: {found['n_rotated']}; all secrets have key {found['key']}")
-    return 0
+    return shared.tell(
+        found, f"encrypted anew: {found['n_rotated']}; all secrets have key {found['key']}"
+    )
 
 
 def _value_of(name: str, file: Path | None) -> str:

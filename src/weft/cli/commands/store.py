@@ -70,11 +70,7 @@ def add(
             region=region,
         )
     )  # fmt: skip
-    if shared.json:
-        print_json(found)
-    else:
-        note(f"store {found['name']} is {found['url']}")
-    return 0
+    return shared.tell(found, f"store {found['name']} is {found['url']}")
 
 
 @app.command(name="ls")

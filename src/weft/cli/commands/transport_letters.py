@@ -100,11 +100,8 @@ def resend(letter: int, /, *, shared: Shared = SHARED) -> int:
         shared: Options of every command.
     """
     found = shared.ask(lambda client: client.resend_dead_message(letter))
-    if shared.json:
-        print_json(found)
-    else:
-        print(f"letter {letter} goes to {one_line(found['source'], width=200)} again")
-    return 0
+    goes = f"goes to {one_line(found['source'], width=200)} again"
+    return shared.tell(found, f"letter {letter} {goes}", print)
 
 
 @app.command(name="rm")
@@ -118,11 +115,7 @@ def remove(letter: int, /, *, shared: Shared = SHARED) -> int:
         shared: Options of every command.
     """
     found = shared.ask(lambda client: client.remove_dead_message(letter))
-    if shared.json:
-        print_json(found)
-    else:
-        print(f"letter {letter} is forgotten")
-    return 0
+    return shared.tell(found, f"letter {letter} is forgotten", print)
 
 
 @app.command(name="ack")
@@ -138,11 +131,7 @@ def acknowledge(letter: int, /, *, note: str, shared: Shared = SHARED) -> int:
         shared: Options of every command.
     """
     found = shared.ask(lambda client: client.acknowledge_dead_message(letter, note))
-    if shared.json:
-        print_json(found)
-    else:
-        print(f"letter {letter} acknowledged")
-    return 0
+    return shared.tell(found, f"letter {letter} acknowledged", print)
 
 
 def _said(one: Mapping[str, Any]) -> str:

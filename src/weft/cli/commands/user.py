@@ -88,11 +88,7 @@ def set_role(name: str, role: Role, /, *, shared: Shared = SHARED) -> int:
         shared: Options of every command.
     """
     found = shared.ask(lambda client: client.set_user_role(name, role))
-    if shared.json:
-        print_json(found)
-    else:
-        note(f"{one_line(found['name'], width=64)} has role {found['role']}")
-    return 0
+    return shared.tell(found, f"{one_line(found['name'], width=64)} has role {found['role']}")
 
 
 @app.command(name="rm")

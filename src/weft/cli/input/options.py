@@ -9,6 +9,7 @@ from typing import Annotated, TypeVar
 from cyclopts import Parameter
 
 from weft.cli.terminal.report import note
+from weft.cli.terminal.screen import print_json
 from weft.client.api import PATIENCE_S, Api
 
 AnswerT = TypeVar("AnswerT")
@@ -55,6 +56,14 @@ class Shared(Local):
                 return await question(client)
 
         return asyncio.run(answered())
+
+    def tell(self, answer: object, text: str, say: Callable[[str], object] = note) -> int:
+        """Print an answer, or what it comes to; return the exit code of a success."""
+        if self.json:
+            print_json(answer)
+        else:
+            say(text)
+        return 0
 
     def ask_all(self, question: Callable[[Api], AsyncIterator[AnswerT]]) -> list[AnswerT]:
         """Return what the server answers to a question whose answer has many parts."""

@@ -125,11 +125,7 @@ def remove(name: str, /, *, shared: Shared = SHARED) -> int:
         shared: Options of every command.
     """
     found = shared.ask(lambda client: client.remove_setup(name))
-    if shared.json:
-        print_json(found)
-    else:
-        note(f"setup {name} is removed")
-    return 0
+    return shared.tell(found, f"setup {name} is removed")
 
 
 @app.command(name="set")
@@ -158,11 +154,9 @@ def set_(
     found = shared.ask(
         lambda client: client.change_status(batch_id, job_id, status, message=message)
     )
-    if shared.json:
-        print_json(found)
-    else:
-        note(f"{format_job_ref(batch_id, job_id)}: {found['status']}, {found['state']}")
-    return 0
+    return shared.tell(
+        found, f"{format_job_ref(batch_id, job_id)}: {found['status']}, {found['state']}"
+    )
 
 
 @app.command
@@ -228,11 +222,7 @@ def redeliver(
     else:
         found = asyncio.run(_redeliver_failed(sink, shared))
         said = f"{len(found):,} messages of sink {sink} are sent again"
-    if shared.json:
-        print_json(found)
-    else:
-        note(said)
-    return 0
+    return shared.tell(found, said)
 
 
 async def _redeliver_failed(sink: str, shared: Shared) -> list[Mapping[str, Any]]:
@@ -256,8 +246,4 @@ def decide(
         shared: Options of every command.
     """
     found = shared.ask(lambda client: client.decide_message(sink, message, decision))
-    if shared.json:
-        print_json(found)
-    else:
-        note(f"message {message} of sink {sink} is {found['state']}")
-    return 0
+    return shared.tell(found, f"message {message} of sink {sink} is {found['state']}")

@@ -267,11 +267,7 @@ def _ask_to_replay(source: str, since: datetime, shared: Shared) -> int:
 
 def _changed(source: str, shared: Shared, what: str, **patch: Any) -> int:  # noqa: ANN401 (of several types)
     found = shared.ask(lambda client: client.change_source(source, **patch))
-    if shared.json:
-        print_json(found)
-    else:
-        note(f"source {source} {what}")
-    return 0
+    return shared.tell(found, f"source {source} {what}")
 
 
 def print_items(found: Sequence[Document], shared: Shared) -> int:

@@ -1,8 +1,11 @@
 """What jobs and archives may contain, and what becomes of it: nothing outside of the directory."""
 
 import asyncio
+import bz2
+import gzip
 import hashlib
 import io
+import lzma
 import os
 import tarfile
 import zipfile
@@ -192,19 +195,46 @@ def zip_of(*names: str, body: bytes = b"x", mode: int = 0o100644) -> bytes:
     return packed.getvalue()
 
 
-def unpacked(work: Path, data: bytes, *, bytes_max: int = 1 << 20, entries_max: int = 10) -> None:
+def unpacked(
+    work: Path, data: bytes, *, bytes_max: int = 1 << 20, entries_max: int = 10, into: str = "in"
+) -> None:
     archive = work.parent / "archive"
     archive.write_bytes(data)
-    unpack(work, ("in",), archive, bytes_max=bytes_max, entries_max=entries_max)
+    unpack(work, (into,), archive, bytes_max=bytes_max, entries_max=entries_max)
 
 
-def test_archives_are_unpacked(work: Path) -> None:
-    unpacked(work, tar_of(entry("./d/", b"", type=tarfile.DIRTYPE), entry("d/run", mode=0o755)))
-    assert os.access(work / "in" / "d" / "run", os.X_OK)
-    unpacked(work, zip_of("z/one", "two"))
-    unpacked(work, tar_of(entry("three"), mode="w:xz"))
-    assert (work / "in" / "z" / "one").read_bytes() == b"x"
-    assert sorted(one.name for one in (work / "in").iterdir()) == ["d", "three", "two", "z"]
+FILES = [entry("./d/", b"", type=tarfile.DIRTYPE), entry("d/run", os.urandom(30_000), mode=0o755),
+         entry("z", zip_of("z/one"))]  # fmt: skip
+PACKERS: list[Callable[[bytes], bytes]] = [bytes, gzip.compress, bz2.compress, lzma.compress]
+
+
+def in_streams(pack: Callable[[bytes], bytes]) -> bytes:
+    """As pbzip2, bgzip and `xz -T` with blocks of their own, or `cat`, leave a tar."""
+    whole = tar_of(*FILES, mode="w")
+    return pack(whole[:9000]) + pack(whole[9000:21000]) + pack(whole[21000:]) + pack(b"")
+
+
+@pytest.mark.parametrize("pack", PACKERS)
+def test_archives_are_unpacked_whole_or_refused(
+    work: Path, pack: Callable[[bytes], bytes]
+) -> None:
+    for n, data in enumerate(
+        (pack(tar_of(*FILES, mode="w")), in_streams(pack), zip_of("d/run", "z"))
+    ):
+        unpacked(work, data, into=f"{n}")
+        assert sorted(one.name for one in (work / f"{n}").iterdir()) == ["d", "z"]
+    assert os.access(work / "1" / "d" / "run", os.X_OK)
+    assert (work / "1" / "d" / "run").read_bytes() == FILES[1][1]
+    assert (work / "1" / "z").read_bytes() == FILES[2][1]
+    whole, streams = tar_of(*FILES, mode="w"), in_streams(pack)
+    changed = bytearray(streams)
+    changed[len(streams) // 2] ^= 1
+    damaged = [whole[:31_232] + b"x" * 512 + whole[31_744:], whole + whole, whole[:31_500]]
+    for n, data in enumerate(
+        [*map(pack, damaged), *([bytes(changed)] if pack is not bytes else [])]
+    ):
+        with pytest.raises((FileRefused, FileDiffers)):
+            unpacked(work, data, into=f"damaged{n}")
 
 
 @pytest.mark.parametrize(

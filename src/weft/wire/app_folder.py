@@ -92,7 +92,7 @@ def entries(file: IO[bytes], bytes_max: int) -> Iterator[Entry]:
         with (
             gzip.GzipFile(fileobj=file, mode="rb") as packed,
             tarfile.open(
-                fileobj=_Bounded(packed, 2 * bytes_max + (64 << 20)), mode="r|", tarinfo=_Member
+                fileobj=_Bounded(packed, 2 * bytes_max + (64 << 20)), mode="r|", tarinfo=Member
             ) as tar,
         ):
             for member in tar:
@@ -161,15 +161,22 @@ def _check_spot(name: str, seen: dict[str, bool], *, is_file: bool) -> None:
     seen[name] = is_file
 
 
-class _Member(tarfile.TarInfo):
-    """An entry whose extended header is small: it is read as a whole."""
+class Member(tarfile.TarInfo):
+    """An entry of any tar. An extended header is small: it is read as a whole; and a header that
+    is damaged does not end the archive.
+    """
 
     @classmethod
-    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> "_Member":
-        """Return the entry of a header block. Raise `BadFolder`."""
-        found = super().frombuf(buf, encoding, errors)
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> "Member":
+        """Return the entry of a header block. Raise `TarError`."""
+        try:
+            found = super().frombuf(buf, encoding, errors)
+        except tarfile.HeaderError as error:
+            if any(buf):  # else it is the end
+                raise tarfile.ReadError(str(error)) from error
+            raise
         if found.type in _EXTENDED and not 0 <= found.size <= _HEADER_MAX:
-            raise BadFolder("a name in it is too long")
+            raise tarfile.ReadError("a name in it is too long")
         return found
 
 

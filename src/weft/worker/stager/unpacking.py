@@ -3,20 +3,28 @@
 The bytes that come out are counted, whatever the archive says that they are.
 """
 
+import bz2
+import gzip
+import lzma
 import os
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Sequence
-from typing import IO, Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import IO, Any, Final
 
 from weft.core.files.file_paths import WrongPath, parts_of
 from weft.ports.file_store import FileDiffers, FileRefused
+from weft.wire.app_folder import Member
 from weft.wire.walking import NotPlain, entered, make_file
 from weft.worker.stager.links import Place, check_links
 
 _PIECE_BYTES: Final = 1 << 20
 _X: Final = 0o100
+_PACKED: Final[Mapping[bytes, Callable[[Any], Any]]] = {
+    b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open, b"\x5d\0\0": lzma.open,
+}  # fmt: skip
+"""By how a file begins, what reads it: all its streams, and the sums at their ends."""
 
 
 class Unpacking:
@@ -35,22 +43,26 @@ class Unpacking:
 
     def unpack(self, archive: IO[bytes]) -> None:
         """Unpack all. Raise `FileRefused`, `FileDiffers`, `OSError`."""
-        is_zip = zipfile.is_zipfile(archive)
         archive.seek(0)
+        begin = archive.read(tarfile.BLOCKSIZE)
+        openers = [one for magic, one in _PACKED.items() if begin.startswith(magic)]
         try:
-            if is_zip:
-                self._unpack_zip(archive)
+            if openers or _is_header(begin) or not zipfile.is_zipfile(archive):
+                archive.seek(0)
+                self._unpack_tar(openers[0](archive) if openers else archive)
             else:
-                self._unpack_tar(archive)
+                self._unpack_zip(archive)
         except (
-            tarfile.TarError, zipfile.BadZipFile, EOFError, zlib.error, NotImplementedError,
-            RuntimeError,
+            tarfile.TarError, zipfile.BadZipFile, EOFError, zlib.error, lzma.LZMAError,
+            NotImplementedError, RuntimeError, OSError,
         ) as error:  # fmt: skip
+            if isinstance(error, OSError) and error.errno is not None:
+                raise
             raise FileDiffers(f"it cannot be unpacked: {str(error) or 'it ends'}") from error
 
     def _unpack_tar(self, archive: IO[bytes]) -> None:
         links: dict[Place, str] = {}
-        with tarfile.open(fileobj=archive, mode="r|*") as tar:
+        with tarfile.open(fileobj=archive, mode="r|", tarinfo=Member) as tar:
             for one in tar:
                 parts = self._parts(one.name)
                 if one.isdir():
@@ -63,9 +75,22 @@ class Unpacking:
                     links[parts] = one.linkname
                 else:
                     raise FileRefused(f"it holds {one.name[:80]!r}, which is no plain file")
+            self._check_end(tar, archive)
         check_links(links)
         for parts, target in links.items():  # last, so that nothing is written through one
             self._link(parts, target)
+
+    def _check_end(self, tar: tarfile.TarFile, archive: IO[bytes]) -> None:
+        """Raise for an archive with more after its end, or whose sums are wrong."""
+        assert tar.fileobj is not None
+        # These two take what they cannot read after a stream for no more of it.
+        if tar.fileobj.tell() == tar.offset and isinstance(archive, bz2.BZ2File | lzma.LZMAFile):
+            raise EOFError
+        left = self._bytes_max
+        while piece := tar.fileobj.read(_PIECE_BYTES):
+            left -= len(piece)
+            if left < 0 or piece.strip(b"\0"):
+                raise FileRefused("it holds more after its end, which no tar unpacks")
 
     def _unpack_zip(self, archive: IO[bytes]) -> None:
         with zipfile.ZipFile(archive) as found:
@@ -124,3 +149,11 @@ class Unpacking:
                         f"it unpacks to more than {self._bytes_max} bytes (input_bytes_max)"
                     )
                 out.write(piece)
+
+
+def _is_header(block: bytes) -> bool:
+    try:
+        Member.frombuf(block, "utf-8", "surrogateescape")
+    except tarfile.TarError:
+        return False
+    return True

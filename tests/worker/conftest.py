@@ -1,13 +1,16 @@
 """Fixtures of the worker's tests: a real spawner, with and without a PID namespace."""
 
 import shutil
+import signal
 import tempfile
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
 
+from worker.fake_store import FakeStore
 from worker.spawner_process import Agent, SpawnerProcess, has_namespaces
+from worker.worker_process import Worker
 
 
 @pytest.fixture
@@ -20,11 +23,17 @@ def short_path() -> Iterator[Path]:
 
 @pytest.fixture(params=["namespace", "subreaper"])
 def spawner(request: pytest.FixtureRequest, short_path: Path) -> Iterator[SpawnerProcess]:
-    """Return a spawner of each kind."""
+    """Return a spawner of each kind, started by one that blocks and ignores signals."""
     namespace = request.param == "namespace"
     if namespace and not has_namespaces():
         pytest.skip("this kernel lends no PID namespace")
-    one = SpawnerProcess(short_path, namespace=namespace)
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, signal.SIGCHLD})
+    ignored = signal.signal(signal.SIGCHLD, signal.SIG_DFL if namespace else signal.SIG_IGN)
+    try:
+        one = SpawnerProcess(short_path, namespace=namespace)
+    finally:
+        signal.signal(signal.SIGCHLD, ignored)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
     yield one
     one.stop()
 
@@ -43,3 +52,12 @@ def agent(spawner: SpawnerProcess) -> Iterator[Agent]:
     one = spawner.connect()
     yield one
     one.close()
+
+
+@pytest.fixture
+async def worker(short_path: Path) -> AsyncIterator[Worker]:
+    """Return an agent with a spawner of its own and a store that is none."""
+    one = Worker(short_path, FakeStore())
+    await one.start()
+    yield one
+    await one.end()

@@ -4,7 +4,6 @@ import asyncio
 import os
 import signal
 import time
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,6 @@ from weft.core.states import Reason
 from weft.plugins.runners.spawner.start import is_locked
 from weft.ports.store import ClaimRequest
 from weft.wire.spec import FunctionSpec, JobSpec
-from worker.fake_store import FakeStore
 from worker.spawner_process import marked, until_gone
 from worker.worker_process import Worker
 
@@ -26,14 +24,6 @@ def sh(script: str, **changes: object) -> JobSpec:
 def until_there(gate: Path) -> JobSpec:
     """Return a job that runs until a file is there."""
     return sh(f"while [ ! -e {gate} ]; do sleep 0.01; done; echo on")
-
-
-@pytest.fixture
-async def worker(short_path: Path) -> AsyncIterator[Worker]:
-    one = Worker(short_path, FakeStore())
-    await one.start()
-    yield one
-    await one.end()
 
 
 async def test_job_runs_and_is_reported(worker: Worker) -> None:

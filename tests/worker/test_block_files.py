@@ -1,7 +1,7 @@
 """What jobs say that they wait for, and what they put in the file's place."""
 
 import os
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -22,14 +22,6 @@ ASK = Ask("quota", "tcp", {"host": "db", "port": "1"})
 
 def sh(script: str) -> JobSpec:
     return JobSpec(command=("/bin/sh", "-c", script))
-
-
-@pytest.fixture
-async def worker(short_path: Path) -> AsyncIterator[Worker]:
-    one = Worker(short_path, FakeStore())
-    await one.start()
-    yield one
-    await one.end()
 
 
 async def test_a_job_says_what_it_waits_for(worker: Worker) -> None:

@@ -2,17 +2,14 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
 from contextlib import suppress
 from pathlib import Path
 
 import msgspec
-import pytest
 
 from weft.core.attempt_key import AttemptKey
 from weft.wire.spec import JobSpec
 from weft.worker.spawner.checkpoints import Checkpoints
-from worker.fake_store import FakeStore
 from worker.spawner_process import SpawnerProcess, process
 from worker.worker_process import Worker
 
@@ -102,14 +99,6 @@ def _until_there(path: Path) -> None:
     deadline = time.monotonic() + 60
     while not path.exists():
         assert time.monotonic() < deadline
-
-
-@pytest.fixture
-async def worker(short_path: Path) -> AsyncIterator[Worker]:
-    one = Worker(short_path, FakeStore())
-    await one.start()
-    yield one
-    await one.end()
 
 
 async def _until_removed(worker: Worker) -> None:

@@ -1,7 +1,7 @@
 """Commands from the store through the agent to processes."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
@@ -19,14 +19,6 @@ from worker.fake_store import FakeStore
 from worker.worker_process import Worker
 
 KEY = AttemptKey(1, 1, 1)
-
-
-@pytest.fixture
-async def worker(short_path: Path) -> AsyncIterator[Worker]:
-    one = Worker(short_path, FakeStore())
-    await one.start()
-    yield one
-    await one.end()
 
 
 def sh(script: str, **changes: object) -> JobSpec:

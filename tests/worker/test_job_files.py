@@ -32,14 +32,6 @@ def sh(
     )
 
 
-@pytest.fixture
-async def worker(short_path: Path) -> AsyncIterator[Worker]:
-    one = Worker(short_path, FakeStore())
-    await one.start()
-    yield one
-    await one.end()
-
-
 def kept(worker: Worker) -> dict[str, bytes]:
     return {one.path: one.digest for one in worker.store.files}
 

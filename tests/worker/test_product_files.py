@@ -1,14 +1,10 @@
 """What jobs say that they have made, and what they put in the file's place."""
 
-from collections.abc import AsyncIterator
-from pathlib import Path
-
 import pytest
 
 from weft.core.states import Reason
 from weft.wire.documents.files import FileInput
 from weft.wire.spec import JobSpec
-from worker.fake_store import FakeStore
 from worker.worker_process import Worker
 
 FSC = """echo '{"type": "FSC"}' >> $WEFT_PRODUCTS"""
@@ -16,14 +12,6 @@ FSC = """echo '{"type": "FSC"}' >> $WEFT_PRODUCTS"""
 
 def sh(script: str, **more: object) -> JobSpec:
     return JobSpec(command=("/bin/sh", "-c", script), **more)  # type: ignore[arg-type]  # any fields
-
-
-@pytest.fixture
-async def worker(short_path: Path) -> AsyncIterator[Worker]:
-    one = Worker(short_path, FakeStore())
-    await one.start()
-    yield one
-    await one.end()
 
 
 async def test_products_are_recorded_before_the_end(worker: Worker) -> None:

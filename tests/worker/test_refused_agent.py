@@ -14,10 +14,8 @@ from weft.core.errors import (
 )
 from worker.fake_store import FakeStore
 from worker.spawner_process import marked, until_gone
-from worker.test_agent import sh, spawners_of, until_there, worker
+from worker.test_agent import sh, spawners_of, until_there
 from worker.worker_process import Worker
-
-__all__ = ["worker"]
 
 
 async def worker_after_refusal(path: Path, error: WeftError) -> Worker:

@@ -1,7 +1,6 @@
 """What is killed, when, and that nothing is left."""
 
 import asyncio
-import itertools
 import os
 import signal
 import subprocess
@@ -16,6 +15,7 @@ import pytest
 from weft.core.states import Reason
 from weft.plugins.runners.spawner.leftovers import read_boot_id
 from weft.plugins.runners.spawner.start import SpawnerFiles, clear_away
+from weft.testing.until import until
 from weft.wire.spawner import SpawnerLock, Withdraw
 from weft.worker.spawner.tree import read_process
 from worker.spawner_process import (
@@ -329,16 +329,15 @@ def test_output_of_what_is_left_is_not_waited_for(agent: Agent) -> None:
     assert agent.output(ended)[0] == b"soon\n"
 
 
-def test_zombies_are_reaped(agent: Agent, spawner: SpawnerProcess) -> None:
-    agent.run("sh", "-c", "for i in $(seq 50); do (true &) ; done; exit 0")
-    job_ids = itertools.count(2)
-    agent.run("true", job_id=next(job_ids))
+async def test_zombies_of_a_lone_job_are_reaped(
+    agent: Agent, spawner: SpawnerProcess, tmp_path: Path
+) -> None:
+    script = f"for i in $(seq 50); do (true &) ; done; touch {tmp_path}/made; exec sleep 600"
+    agent.start(process(1, "sh", "-c", script))
 
-    children = Path(f"/proc/{spawner.pid}/task/{spawner.pid}/children").read_text().split()
-    deadline = time.monotonic() + DEADLINE_S
-    while any(Path(f"/proc/{pid}").exists() for pid in children) and time.monotonic() < deadline:
-        agent.run("true", job_id=next(job_ids))
-    assert not any(Path(f"/proc/{pid}").exists() for pid in children)
+    await until((tmp_path / "made").exists)
+    children = Path(f"/proc/{spawner.pid}/task/{spawner.pid}/children")
+    await until(lambda: len(children.read_text().split()) == 1)
 
 
 def test_kill_without_grace_is_at_once(agent: Agent) -> None:

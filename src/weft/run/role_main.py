@@ -14,6 +14,7 @@ from weft.core.errors import Unavailable, WeftError
 from weft.run.child import end_with_supervisor, role_name
 from weft.settings import Settings, load_settings
 from weft.telemetry.log import configure, get_logger
+from weft.wire.processes import reset_signals
 
 log = get_logger()
 
@@ -26,6 +27,7 @@ Told = asyncio.Queue[signal.Signals]
 def run_role(kind: str, live: Callable[[Settings, str], Coroutine[Any, Any, int]]) -> int:
     """Run a role until it ends; return the exit code."""
     leave_no_core_dump()
+    reset_signals()
     name = role_name(kind)
     configure(level="info", format="auto", role=name)  # until the settings are known
     try:

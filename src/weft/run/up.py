@@ -29,7 +29,7 @@ from weft.run.supervisor import Supervisor
 from weft.settings import Settings, default_home
 from weft.store.embedded import EmbeddedServer
 from weft.telemetry.log import configure, get_logger
-from weft.wire.processes import end_process
+from weft.wire.processes import end_process, reset_signals
 
 log = get_logger()
 
@@ -104,6 +104,7 @@ async def _live(
     settings: Settings, home: Home, announcement: _Announcement, *, follow: bool
 ) -> int:
     """Start, wait for a signal, stop. A second signal hurries the stop."""
+    reset_signals()
     signals: asyncio.Queue[signal.Signals] = asyncio.Queue()
     loop = asyncio.get_running_loop()
     for number in _stop_signals():

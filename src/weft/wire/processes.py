@@ -1,9 +1,19 @@
-"""End processes of others without ever ending the wrong one."""
+"""Begin free of what whoever starts us blocks and ignores; end processes of others, never the
+wrong one.
+"""
 
 import os
 import select
 import signal
 from collections.abc import Callable, Mapping
+
+
+def reset_signals() -> None:
+    """Block nothing, and let no child vanish before it is waited for. What a process starts
+    inherits both, jobs too.
+    """
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
 
 
 def end_process(

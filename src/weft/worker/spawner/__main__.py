@@ -13,6 +13,7 @@ import socket
 import sys
 from types import FrameType
 
+from weft.wire.processes import reset_signals
 from weft.worker.spawner.accounts import forbid_new_privileges
 from weft.worker.spawner.agent_link import AgentLink
 from weft.worker.spawner.cgroups import Cgroups
@@ -34,6 +35,7 @@ def main(argv: list[str]) -> int:
     uses_accounts = ACCOUNTS in modes
     directory = modes[modes.index(CGROUPS) + 1] if CGROUPS in modes else None
     os.chdir("/")
+    reset_signals()
     incarnation = os.urandom(12).hex()
     try:
         take_lock(lock_path, incarnation)
@@ -95,14 +97,17 @@ def listen(path: str) -> socket.socket:
 
 
 def _end_on_signals(loop: EventLoop, spawner: Spawner) -> None:
-    """Quit on SIGTERM. The handler only wakes the loop."""
+    """Quit on SIGTERM, and look for orphans when a child ends. The handler only wakes the loop."""
     wake_read, wake_write = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
 
-    def on_signal(_number: int, _frame: FrameType | None) -> None:
-        spawner.quitting = True
+    def on_signal(number: int, _frame: FrameType | None) -> None:
+        if number == signal.SIGCHLD:
+            spawner.running.may_have_orphans = True
+        else:
+            spawner.quitting = True
 
     # Handled, not ignored: an ignored signal stays ignored in a child.
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD):
         signal.signal(number, on_signal)
     signal.set_wakeup_fd(wake_write, warn_on_full_buffer=False)
     loop.watch(wake_read, lambda: _drain(wake_read))

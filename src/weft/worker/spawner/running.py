@@ -62,6 +62,8 @@ class Running:
         self._ended: list[SpawnerAttempt] = []
         self._oom_kills = OomKills()
         self.own_children: set[int] = set()
+        self.may_have_orphans = False
+        """Whether a child has ended since the last look."""
         self.by_pid: dict[int, SpawnerAttempt] = {}
         self.samples = Samples(loop, logs, self.by_pid)
         self.leftovers = Leftovers(loop, self.own_children, self._clean)
@@ -255,8 +257,9 @@ class Running:
                 self._launcher.note_checkpoint(attempt)
                 self.samples.note(attempt)
                 self._reports.add_start(LiveProcess(attempt.key, attempt.pid, attempt.started_ns))
-        if self._ended:
+        if self._ended or self.may_have_orphans:
             ended, self._ended = self._ended, []
+            self.may_have_orphans = False
             self._look_for_leftovers(ended)
 
     def _look_for_leftovers(self, ended: Sequence[SpawnerAttempt]) -> None:

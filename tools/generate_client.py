@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 import textwrap
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import NoneType
 from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
@@ -16,7 +16,7 @@ import msgspec
 
 from weft.api.calls.call import Call
 from weft.api.http.parameter_schemas import QUERY
-from weft.api.routes.declared import CALLS
+from weft.api.routes.declared import all_calls
 
 FOLDER = Path(__file__).resolve().parents[1] / "src" / "weft" / "client" / "generated"
 MADE = "Made by `tools/generate_client.py`; do not edit."
@@ -37,9 +37,17 @@ IMPORTS = {
     "Twin": "from weft.client.loop_thread import Twin",
     "WaitingListing": "from weft.client.loop_thread import WaitingListing",
     "CallsT_co": "from weft.client.generated.calls import CallsT_co",
+    "UNSET": "from msgspec import UNSET",
+    "UnsetType": "from msgspec import UnsetType",
+    "without_unset": "from weft.client.http.calls import without_unset",
+    "group_segment": "from weft.client.http.group_path import group_segment",
+    "PAGE_ROWS": "from weft.client.http.calls import PAGE_ROWS",
 }
 """What a module imports if it uses the name."""
 BOUND = '\n\nCallsT_co = TypeVar("CallsT_co", bound=Calls, covariant=True)\n'
+PUBLIC = "The declared calls of clients, which ask the server."
+API = "The declared calls that `Api` alone has: clients have objects for what they answer."
+WAITING = "The declared calls of clients, for programs that wait."
 
 
 class Parameter(NamedTuple):
@@ -59,7 +67,7 @@ class Parameter(NamedTuple):
 
 def main() -> int:
     """Write or check; the exit code is 1 if a module is not fresh."""
-    wanted = modules(CALLS)
+    wanted = modules(all_calls())
     present = {
         path.relative_to(FOLDER).as_posix(): path.read_text() for path in FOLDER.rglob("*.py")
     }
@@ -77,56 +85,25 @@ def main() -> int:
 
 def modules(calls: Sequence[Call]) -> Mapping[str, str]:
     """Return the text of each module by its path in the folder."""
-    by_subject: dict[str, list[Call]] = {}
-    for call in (one for one in calls if one.client_name):
-        by_subject.setdefault(call.use_case.__module__.rpartition(".")[2], []).append(call)
-    found = {}
-    for subject, its_calls in by_subject.items():
-        source = f"`{its_calls[0].use_case.__module__}`"
-        asking = "\n\n".join(_asking(call) for call in its_calls)
-        found[f"{subject}.py"] = _module(
-            f"Calls of {source}.", f"class {_class(subject)}Calls(DocumentCalls)", asking
-        )
-        waiting = "\n\n".join(_waiting(call) for call in its_calls)
-        found[f"waiting/{subject}.py"] = _module(
-            f"Calls of {source}, for programs that wait.",
-            f"class {_class(subject)}Waits(Twin[CallsT_co])", waiting,
-        )  # fmt: skip
-    found["calls.py"] = _together(by_subject, "Calls") + BOUND
-    found["waiting/calls.py"] = _together(by_subject, "Waits", "waiting.", "[CallsT_co]")
-    found["__init__.py"] = _package("The client's methods of calls that use cases declare.")
-    found["waiting/__init__.py"] = _package("The same calls for programs that wait.")
+    shown = sorted((one for one in calls if one.client_name), key=lambda one: one.client_name)
+    public = [one for one in shown if one.is_public]
+    of_api = [one for one in shown if not one.is_public]
+    package = "The client's methods of calls that use cases declare."
+    found = {
+        "calls.py": _module(PUBLIC, "Calls(DocumentCalls)", map(_asking, public)) + BOUND,
+        "api_calls.py": _module(API, "ApiCalls(DocumentCalls)", map(_asking, of_api)),
+        "waiting.py": _module(WAITING, "Waits(Twin[CallsT_co])", map(_waiting, public)),
+        "__init__.py": f'"""{package}\n\n{MADE} Must not import objects or submissions.\n"""\n',
+    }
     return {name: _formatted(text) for name, text in found.items()}
 
 
-def _class(subject: str) -> str:
-    return "".join(word.capitalize() for word in subject.split("_"))
-
-
-def _module(sentence: str, head: str, body: str) -> str:
-    code = f'{head}:\n    """{sentence}"""\n\n{body}\n'
+def _module(sentence: str, head: str, methods: Iterable[str]) -> str:
+    code = f'class {head}:\n    """{sentence}"""\n\n' + "\n\n".join(methods) + "\n"
     used = set(re.findall(r"\w+", re.sub(r'""".*?"""', "", code, flags=re.DOTALL)))
-    imports = sorted(line for name, line in IMPORTS.items() if name in used)
+    imports = [line for name, line in IMPORTS.items() if name in used]
+    imports += ["from typing import TypeVar"] if head.startswith("Calls") else []
     return f'"""{sentence}\n\n{MADE}\n"""\n\n' + "\n".join(imports) + f"\n\n\n{code}"
-
-
-def _together(subjects: Collection[str], suffix: str, folder: str = "", of: str = "") -> str:
-    names = {subject: f"{_class(subject)}{suffix}" for subject in sorted(subjects)}
-    imports = "\n".join(
-        f"from weft.client.generated.{folder}{subject} import {name}"
-        for subject, name in names.items()
-    )
-    imports += f"\n{IMPORTS['CallsT_co']}" if of else "\nfrom typing import TypeVar"
-    bases = ", ".join(f"{name}{of}" for name in names.values())
-    sentence = "All declared calls, for programs that wait." if of else "All declared calls."
-    return (
-        f'"""{sentence}\n\n{MADE}\n"""\n\n{imports}\n\n\n'
-        f'class {suffix}({bases}):\n    """{sentence}"""\n'
-    )
-
-
-def _package(sentence: str) -> str:
-    return f'"""{sentence}\n\n{MADE} Must not import objects or submissions.\n"""\n'
 
 
 def _formatted(text: str) -> str:
@@ -172,7 +149,13 @@ def _method(call: Call, start: str, answer: str, body: str) -> str:
 def _answer(call: Call) -> str:
     if call.is_silent:
         return "None"
-    return "list[Document]" if call.is_page else "Document"
+    return "list[Document]" if _is_list(call) else "Document"
+
+
+def _is_list(call: Call) -> bool:
+    """Say whether the client's method returns the items of the answer."""
+    fields = () if call.answer is None else call.answer.__struct_fields__
+    return call.is_page or fields == ("items",)
 
 
 def _docstring(call: Call) -> str:
@@ -193,39 +176,52 @@ def _docstring(call: Call) -> str:
 def _request(call: Call) -> str:
     """Return the statement that makes the request."""
     arguments = [_path(call)]
-    query = {name.rstrip("_"): name for name in call.query}
-    pairs = ", ".join(f'"{word}": {name}' for word, name in query.items())
+    pairs = ", ".join(f'"{one.word}": {name}' for name, one in call.query.items())
     if call.cursor:
-        return f"return self._list({arguments[0]}, {{{pairs}}})"
+        return f"return self._list({arguments[0]}, {{{pairs}}}, page_rows=page_rows)"
     if call.body is not None and call.method != "DELETE":
         arguments.append(_document(call))
-    if query:
+    if pairs:
         arguments.append(f"query={{{pairs}}}")
-    if call.creates:
-        arguments.append("key=new_key()")
-    verb = "_items" if call.is_page else f"_{call.method.lower()}"
+    if call.is_keyed:
+        arguments.append("key=key or new_key()" if _has_key(call) else "key=new_key()")
+    verb = "_items" if _is_list(call) else f"_{call.method.lower()}"
     returns = "" if call.is_silent else "return "
     return f"{returns}await self.{verb}({', '.join(arguments)})"
+
+
+def _has_key(call: Call) -> bool:
+    """Say whether the method takes the key of its request."""
+    return call.is_keyed and not call.is_public
 
 
 def _path(call: Call) -> str:
     path = call.path
     for parameter, one in call.ids.items():
-        named = re.match(r"The name of an? ([^,.]*)", one.sentence)
-        shown = f'{{segment({parameter}, "{named[1]}")}}' if named else f"{{{parameter}}}"
+        kind = _kind(call.parameters[parameter].annotation)
+        shown = f"{{{parameter}}}"
+        if one.name == "g":
+            shown = f"{{group_segment({parameter})}}"
+        elif kind == "str":
+            named = re.match(r"The name (?:and version )?of an? ([^,.]*)", one.sentence)
+            assert named, one.sentence
+            shown = f'{{segment({parameter}, "{named[1]}")}}'
         path = path.replace(f"{{{one.name}}}", shown)
     return f'f"{path}"' if call.ids else f'"{path}"'
 
 
 def _document(call: Call) -> str:
-    if call.body is None or "document" not in call.parameters:
+    if call.body is None or call.document is None:
         return "{}"
     if not call.is_spread:
-        return "document"
+        return call.document
     fields = _fields(call.body)
     pairs = ", ".join(f'"{encoded}": {one.name}' for encoded, one in fields.items())
-    drops = any(one.default == "None" for one in fields.values())
-    return f"without_none({{{pairs}}})" if drops else f"{{{pairs}}}"
+    defaults = {one.default for one in fields.values()}
+    for default, drop in (("UNSET", "without_unset"), ("None", "without_none")):
+        if default in defaults:
+            return f"{drop}({{{pairs}}})"
+    return f"{{{pairs}}}"
 
 
 def _parameters(call: Call) -> Iterator[tuple[Parameter, bool]]:
@@ -235,16 +231,25 @@ def _parameters(call: Call) -> Iterator[tuple[Parameter, bool]]:
     for name, one in call.ids.items():
         text = one.sentence.replace(", with each slash as %2F", "")
         yield Parameter(name, _kind(call.parameters[name].annotation), text), True
-    if call.body is not None and "document" in call.parameters:
+    if call.body is not None and call.document is not None:
         if not call.is_spread:
-            yield Parameter("document", "Document", f"A `{call.body.__name__}`."), True
+            yield Parameter(call.document, "Document", f"A `{call.body.__name__}`."), True
         fields = list(_fields(call.body).values()) if call.is_spread else []
         fields.sort(key=lambda one: one.default != "")
         for position, taken in enumerate(fields):
             yield taken, position == 0 and not taken.default
-    for name, kind in call.query.items():
-        default = "False" if kind is bool else "None"
-        yield Parameter(name, _kind(kind), QUERY[name.rstrip("_")][0], default), False
+    query = sorted(call.query.items(), key=lambda pair: not pair[1].is_placed)
+    for name, asked in query:
+        default = "False" if asked.kind is bool else "None"
+        text = QUERY[asked.word][0]
+        yield Parameter(name, _kind(asked.kind), text, default), asked.is_placed
+    if call.cursor:
+        yield (
+            Parameter("page_rows", "int", "How many are asked for at a time.", "PAGE_ROWS"),
+            False,
+        )
+    if _has_key(call):
+        yield Parameter("key", "str | None", "Calls with the same one do it once.", "None"), False
 
 
 def _fields(document: type[msgspec.Struct]) -> Mapping[str, Parameter]:
@@ -261,6 +266,8 @@ def _fields(document: type[msgspec.Struct]) -> Mapping[str, Parameter]:
 def _default(field: Any) -> str:  # noqa: ANN401 (msgspec does not export its type)
     if field.required:
         return ""
+    if field.default is msgspec.UNSET:
+        return "UNSET"
     return repr(field.default) if isinstance(field.default, PLAIN) else "None"
 
 
@@ -280,8 +287,9 @@ def _kind(hint: Any) -> str:  # noqa: ANN401 (any annotation)
     if origin is Literal:
         return "str"
     if NoneType in parts or msgspec.UnsetType in parts:
-        rest = [_kind(one) for one in parts if one not in {NoneType, msgspec.UnsetType}]
-        return " | ".join([*dict.fromkeys(rest), "None"])
+        empty = {NoneType: "None", msgspec.UnsetType: "UnsetType"}
+        rest = [_kind(one) for one in parts if one not in empty]
+        return " | ".join([*dict.fromkeys(rest), *(empty[one] for one in empty if one in parts)])
     if origin in {list, tuple, Sequence}:
         return f"Sequence[{_kind(parts[0])}]"
     if origin in {dict, Mapping}:

@@ -9,7 +9,7 @@ from litestar.handlers import HTTPRouteHandler
 from msgspec import inspect
 
 from weft.api.app import Application
-from weft.api.http.parameter_schemas import PATH
+from weft.api.http.path_ids import PATH_IDS
 
 NAMES: Final = {"setup", "sink", "source", "parameter", "lifecycle", "l", "w", "app", "secret",
     "store", "saved", "tenant", "user", "q", "p"}  # fmt: skip
@@ -75,7 +75,7 @@ def parameters_of(app: Application, value: str) -> Iterator[Try]:
         for name in names:
             query = urlencode({**usual, name: value})
             yield Try(method, f"{_filled(path)}?{query}", name, document)
-        for name in PATH:
+        for name in PATH_IDS:
             if f"{{{name}}}" in path:
                 filled = f"{_filled(path, name, quote(value, safe=''))}?{urlencode(usual)}"
                 yield Try(method, filled, name, document)
@@ -90,7 +90,7 @@ def _routes(app: Application) -> Iterator[tuple[str, str, HTTPRouteHandler]]:
 
 
 def _filled(path: str, name: str = "", value: str = "") -> str:
-    for one in PATH:
+    for one in PATH_IDS:
         usual = "default" if one in NAMES else "1"
         path = path.replace(f"{{{one}}}", value if one == name else usual)
     return path

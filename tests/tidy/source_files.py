@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TypeVar
 
 ROOT = Path(__file__).resolve().parents[2]
+GENERATED = "src/weft/client/generated/"
+"""What `tools/generate_client.py` writes, and nothing else."""
 Node = TypeVar("Node", bound=ast.AST)
 
 

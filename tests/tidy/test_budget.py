@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from tidy.source_files import ROOT, relative, tracked_files
+from tidy.source_files import GENERATED, ROOT, relative, tracked_files
 
 BUDGETS = {
     ("src/weft/", ".py"): 157_000,  # 145,000 at the end; the goal is 140,000
@@ -14,8 +14,6 @@ BUDGETS = {
 }
 """The lines that there may be of each kind. Lower a number as lines go; none is ever raised."""
 
-GENERATED = "src/weft/client/generated/"
-"""What `tools/generate_client.py` writes, and nothing else."""
 SLACK = 1_000
 """What lies further below its number lowers it."""
 

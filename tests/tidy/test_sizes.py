@@ -1,7 +1,14 @@
 from functools import cache
 
 from tidy.exceptions import LONG_FILES, LONG_FUNCTIONS, LONG_SQL_FUNCTIONS
-from tidy.source_files import named_functions, python_files, relative, tracked_files, tree_of
+from tidy.source_files import (
+    GENERATED,
+    named_functions,
+    python_files,
+    relative,
+    tracked_files,
+    tree_of,
+)
 from weft.sql import files_of
 
 FILE_LINES_MAX = 500
@@ -22,7 +29,9 @@ def _file_lengths() -> dict[str, int]:
     return {
         relative(path): len(path.read_bytes().splitlines())
         for path in tracked_files()
-        if path.suffix in {".py", ".sql", ".sh"} and not path.name.endswith(".snapshot.sql")
+        if path.suffix in {".py", ".sql", ".sh"}
+        and not path.name.endswith(".snapshot.sql")
+        and not relative(path).startswith(GENERATED)
     }
 
 

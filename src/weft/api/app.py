@@ -62,7 +62,6 @@ from weft.api.routes.v1 import (
     pictures,
     pools,
     products,
-    queues,
     quotas,
     reports,
     schedules,
@@ -74,7 +73,6 @@ from weft.api.routes.v1 import (
     users,
     why,
     worker_link,
-    workers,
 )
 from weft.api.routes.v1.system import ROUTES as SYSTEM_ROUTES
 from weft.api.services import Services
@@ -117,13 +115,11 @@ ROUTES: Final[Sequence[ControllerRouterHandler]] = (
     *pictures.ROUTES,
     *operations.ROUTES,
     *callbacks.ROUTES,
-    *queues.ROUTES,
     *schedules.ROUTES,
     *logs.ROUTES,
     *files.ROUTES,
     *attempt_usage.ROUTES,
     *events.ROUTES,
-    *workers.ROUTES,
     *worker_link.ROUTES,
     *pools.ROUTES,
     *transports.ROUTES,

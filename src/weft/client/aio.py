@@ -1,6 +1,6 @@
 """The asynchronous client: what `weft.aio` shows."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Self
 
@@ -20,7 +20,6 @@ from weft.client.objects.builder import (
 )
 from weft.client.objects.counted import Counted
 from weft.client.objects.crate_calls import CrateCalls
-from weft.client.objects.fleet_calls import FleetCalls
 from weft.client.objects.group import JobGroup
 from weft.client.objects.job import Job
 from weft.client.objects.names import batch_called, job_called
@@ -90,7 +89,6 @@ class Client(
     TenantCalls,
     TransportCalls,
     UsageCalls,
-    FleetCalls,
     SharedCalls,
     SourceCalls,
     QueryCalls,
@@ -307,35 +305,6 @@ class Client(
         """
         return self.api.list_dead_letters(cause=cause, reason=reason, acknowledged=acknowledged)
 
-    async def list_queues(self) -> list[Document]:
-        """Return the queues in the order in which their guards are asked, with their jobs."""
-        return await self.api.list_queues()
-
-    async def get_queue(self, name: str) -> Document:
-        """Return a queue. Raise `QueueNotFound`."""
-        return await self.api.get_queue(name)
-
-    async def save_queues(self, queues: Sequence[Document], *, dry_run: bool = False) -> Document:
-        """Make these the queues of the tenant, beside `default`; return what changes.
-
-        Only for administrators. Raise `QueueHasJobs` if one with waiting jobs would go.
-
-        Args:
-            queues: Documents of queues.
-            dry_run: Change nothing.
-        """
-        return await self.api.save_queues(queues, dry_run=dry_run)
-
-    async def drain_queue(self, name: str) -> Document:
-        """Let a queue take no more jobs; return its document. Those that wait there run on.
-
-        Only for administrators. Raise `QueueNotFound`.
-
-        Args:
-            name: Name of the queue.
-        """
-        return await self.api.drain_queue(name)
-
     async def reroute_queues(
         self, *, queue: str | None = None, to: str | None = None, dry_run: bool = False
     ) -> list[Document]:
@@ -350,10 +319,6 @@ class Client(
             dry_run: Only count.
         """
         return await self.api.reroute_queues(queue=queue, to=to, dry_run=dry_run)
-
-    async def test_queues(self, document: Document) -> Document:
-        """Return which queues would take the jobs of a batch document, and why others not."""
-        return await self.api.test_queues(document)
 
     async def create_job_group(
         self,

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from weft.client.generated.api_calls import ApiCalls
 from weft.client.generated.calls import Calls
 from weft.client.http.address import Locator
 from weft.client.http.calls import decode
@@ -93,7 +94,7 @@ def _is_of_operation(event: ServerEvent) -> bool:
     return event.kind.startswith("operation.")
 
 
-class Api(Routes, Calls):
+class Api(Routes, Calls, ApiCalls):
     """The api of a weft server.
 
     `url` and `token` default to `WEFT_URL` and `WEFT_TOKEN`, then to what `weft up` wrote into

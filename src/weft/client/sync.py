@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from weft.client import aio
 from weft.client.api import LogEvent
 from weft.client.card import card_html
-from weft.client.generated.waiting.calls import Waits
+from weft.client.generated.waiting import Waits
 from weft.client.http.listing import Document
 from weft.client.http.session import PATIENCE_S, WAIT_PATIENCE_S
 from weft.client.loop_thread import LoopThread, TimeLimit, Twin, iterates, lists, waits, waits_as
@@ -367,12 +367,6 @@ class Client(BuilderSource[BatchBuilder], Waits[aio.Client]):
 
     get_batch = waits_as(Batch, aio.Client.get_batch)
     get_job = waits_as(Job, aio.Client.get_job)
-    list_workers = waits(aio.Client.list_workers)
-    get_worker = waits(aio.Client.get_worker)
-    cordon_worker = waits(aio.Client.cordon_worker)
-    drain_worker = waits(aio.Client.drain_worker)
-    uncordon_worker = waits(aio.Client.uncordon_worker)
-    lose_worker = waits(aio.Client.lose_worker)
     create_job_group = waits_as(JobGroup, aio.Client.create_job_group)
     list_products = lists(aio.Client.list_products)
     list_source_items = lists(aio.Client.list_source_items)
@@ -394,7 +388,6 @@ class Client(BuilderSource[BatchBuilder], Waits[aio.Client]):
     billing_report = waits(aio.Client.billing_report)
     set_limit = waits(aio.Client.set_limit)
     get_system = waits(aio.Client.get_system)
-    list_minutes = waits(aio.Client.list_minutes)
     list_shares = waits(aio.Client.list_shares)
     list_quotas = waits(aio.Client.list_quotas)
     set_quota = waits(aio.Client.set_quota)
@@ -425,12 +418,7 @@ class Client(BuilderSource[BatchBuilder], Waits[aio.Client]):
     resend_dead_message = waits(aio.Client.resend_dead_message)
     acknowledge_dead_message = waits(aio.Client.acknowledge_dead_message)
     list_dead_letters = lists(aio.Client.list_dead_letters)
-    list_queues = waits(aio.Client.list_queues)
-    get_queue = waits(aio.Client.get_queue)
-    save_queues = waits(aio.Client.save_queues)
-    drain_queue = waits(aio.Client.drain_queue)
     reroute_queues = waits(aio.Client.reroute_queues)
-    test_queues = waits(aio.Client.test_queues)
     add_schedule = waits(aio.Client.add_schedule)
     list_schedules = lists(aio.Client.list_schedules)
     get_schedule = waits(aio.Client.get_schedule)

@@ -13,11 +13,16 @@ from typing import Any, Final, NamedTuple, TypeVar, get_args
 from msgspec import Struct
 
 from weft.api.calls.path_ids import PathId
+from weft.core.access.permissions import Permission
 from weft.core.access.rights import Right
 from weft.submission.services import Origin
 from weft.wire.documents.batches import Empty
 
 UseCase = TypeVar("UseCase", bound=Callable[..., Awaitable[Any]])
+KEY: Final = "Idempotency-Key"
+POSITIONS: Final = ("after", "before")
+"""What a parameter is called that says where a page begins."""
+_PAGE: Final = (*POSITIONS, "limit")
 _NOT_DESCRIBED: Final = re.compile(r"\s*(?:Raise\s+`[^.]*\.|Args:.*)", re.DOTALL)
 """What a docstring says to callers in Python alone."""
 
@@ -31,6 +36,27 @@ class Cursor(NamedTuple):
     most: int | None = None
 
 
+@dataclass(frozen=True)
+class Word:
+    """What the parameter of a use case is called in the query, if Python has no such name, or if
+    callers may pass it by position.
+    """
+
+    text: str
+    parse: Callable[[str], Any] | None = None
+    """Returns what a text stands for; raises `BadId`. None: as the type says."""
+
+
+class Asked(NamedTuple):
+    """A parameter of the query."""
+
+    word: str
+    kind: Any
+    parse: Callable[[str], Any] | None
+    is_placed: bool
+    """Whether callers may pass it by position."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Call:
     """One call."""
@@ -39,13 +65,20 @@ class Call:
     method: str
     path: str
     right: Right
-    answer: type[Struct]
+    permission: Permission | None
+    """On the batch that the path names, if it does not follow from the right."""
+    answer: type[Struct] | None
+    """None: it only answers with what is accepted."""
+    accepted: type[Struct] | None
+    """What it answers with where its work goes on."""
     is_page: bool
     """Whether it answers with a list of those."""
     cursor: Cursor | None
     """Of a list that is answered a page at a time."""
     client_name: str
     """Of the client's method; empty: it is written by hand."""
+    is_public: bool
+    """Whether clients have the method, too, or `Api` alone."""
     is_silent: bool
     """Whether the client's method returns nothing."""
     is_spread: bool
@@ -82,28 +115,65 @@ class Call:
         }
 
     @property
-    def query(self) -> Mapping[str, Any]:
-        """Return the types of the parameters of the query, which are by keyword only, without
-        a default.
+    def query(self) -> Mapping[str, Asked]:
+        """Return the parameters of the query: those with a `Word`, and those that are by keyword
+        only, without a default.
         """
-        return {
-            name: parameter.annotation
-            for name, parameter in self.parameters.items()
-            if parameter.kind == parameter.KEYWORD_ONLY and parameter.default is parameter.empty
-        }
+        found = {}
+        parameters = self.parameters.items()
+        for name, one in [one for one in parameters if not self.cursor or one[0] not in _PAGE]:
+            parts = get_args(one.annotation)
+            by_name = one.kind == one.KEYWORD_ONLY
+            word = next((part for part in parts if isinstance(part, Word)), None)
+            if word is not None:
+                found[name] = Asked(word.text, parts[0], word.parse, not by_name)
+            elif by_name and one.default is one.empty:
+                found[name] = Asked(name.rstrip("_"), one.annotation, None, is_placed=False)
+        return found
+
+    @property
+    def position(self) -> str | None:
+        """Return the parameter that says where a page begins."""
+        return next((name for name in POSITIONS if name in self.parameters), None)
+
+    @property
+    def document(self) -> str | None:
+        """Return the parameter that is the body."""
+        kinds = {name: one.annotation for name, one in self.parameters.items()}
+        return next(
+            (
+                n
+                for n, kind in kinds.items()
+                if isinstance(kind, type) and issubclass(kind, Struct)
+            ),
+            None,
+        )
 
     @property
     def body(self) -> type[Struct] | None:
         """Return the document that it reads; None: it has no body."""
         if self.method == "GET":
             return None
-        document = self.parameters.get("document")
-        return Empty if document is None else document.annotation
+        found: type[Struct] = (
+            Empty if self.document is None else self.parameters[self.document].annotation
+        )
+        return found
+
+    @property
+    def origin(self) -> str | None:
+        """Return the parameter that says what identifies the request."""
+        return next((name for name, p in self.parameters.items() if p.annotation is Origin), None)
+
+    @property
+    def is_keyed(self) -> bool:
+        """Say whether a repeat is recognised by its key."""
+        is_edit = self.method == "PATCH" and KEY not in self.marks.get("headers", ())
+        return self.origin is not None and not is_edit
 
     @property
     def creates(self) -> bool:
-        """Say whether a repeat is recognised by its key."""
-        return any(one.annotation is Origin for one in self.parameters.values())
+        """Say whether it makes what it answers with."""
+        return self.is_keyed and self.accepted is None and "headers" not in self.marks
 
     @property
     def description(self) -> str:
@@ -121,27 +191,31 @@ def call(
     answer: type[Struct] | None = None,
     *,
     page: type[Struct] | None = None,
+    accepted: type[Struct] | None = None,
     cursor: Cursor | None = None,
+    permission: Permission | None = None,
     client: str | None = None,
+    public: bool = True,
     silent: bool = False,
     spread: bool = True,
     marks: Mapping[str, Any] = MappingProxyType({}),
 ) -> Callable[[UseCase], UseCase]:
     """Declare that a use case is a call: its method and path, who may call it, and the document
-    that it answers with, or the items of its `page`.
+    that it answers with, or the items of its `page`, or what is `accepted` where its work goes on.
 
     `client`: the name of the client's method, if that is another, empty if it is written by
-    hand; `silent`: it returns nothing; `spread`: it takes the fields of the document.
+    hand; `public`: it is not for `Api` alone; `silent`: it returns nothing; `spread`: it takes the
+    fields of the document.
     """
     method, _, path = route.partition(" ")
-    answered = answer or page
-    assert answered is not None, route
+    assert answer or page or accepted, route
 
     def declare(use_case: UseCase) -> UseCase:
         one = Call(
-            use_case=use_case, method=method, path=path, right=right, answer=answered,
-            is_page=page is not None, cursor=cursor, is_silent=silent, is_spread=spread,
-            client_name=use_case.__name__ if client is None else client, marks=marks,
+            use_case=use_case, method=method, path=path, right=right, permission=permission,
+            answer=answer or page, accepted=accepted, is_page=page is not None, cursor=cursor,
+            client_name=use_case.__name__ if client is None else client, is_public=public,
+            is_silent=silent, is_spread=spread, marks=marks,
         )  # fmt: skip
         _DECLARED[use_case.__module__].append(one)
         return use_case
@@ -149,6 +223,6 @@ def call(
     return declare
 
 
-def calls_of(module: ModuleType) -> Sequence[Call]:
-    """Return the calls that a module declares, in its order."""
-    return _DECLARED[module.__name__]
+def calls_of(*modules: ModuleType) -> Sequence[Call]:
+    """Return the calls that modules declare, in their order."""
+    return [one for module in modules for one in _DECLARED[module.__name__]]

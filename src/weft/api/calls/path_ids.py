@@ -6,14 +6,29 @@ The parameter of a use case that has such a type is that part of the path.
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any, Final
+from urllib.parse import unquote
+from uuid import UUID
 
+from weft.core import ids
+from weft.core.apps.names import APP
 from weft.core.errors import BadId
 from weft.core.files.file_paths import STORE
-from weft.core.ids import CONDITION, parse_condition_id
+from weft.core.graph.group_tree import wrong_path
+from weft.core.lines.parameters import PARAMETER
+from weft.settings import Settings
+from weft.wire.payload import DIGEST
 
 NUMBER: Final = re.compile(r"[1-9][0-9]{0,17}")
 QUEUE: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,62}")
+ATTEMPTS_MAX: Final = 2**15 - 1
+_ATTEMPT: Final = re.compile(r"[1-9][0-9]{0,4}")
+_BIGINT: Final = re.compile(r"[0-9]{1,18}")
+_PART: Final = re.compile(r"[1-9][0-9]{0,5}")
+_UPDATE: Final = re.compile(r"u?([1-9][0-9]{0,8})")
+_GROUP: Final = re.compile(r"g?(0|[1-9][0-9]{0,8})")
+_UUID: Final = "[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
 
 
 @dataclass(frozen=True)
@@ -25,9 +40,13 @@ class PathId:
     sentence: str
     """For the description."""
     pattern: str
-    """Of what there may be."""
-    parse: Callable[[str], Any]
+    """Of what there may be; empty: any text."""
+    parse: Callable[[str, Settings], Any]
     """Returns what the text stands for. Raises `BadId`."""
+
+
+def _id(name: str, sentence: str, pattern: str, parse: Callable[[str], Any]) -> PathId:
+    return PathId(name, sentence, pattern, lambda text, _: parse(text))
 
 
 def _matching(
@@ -44,16 +63,168 @@ def _matching(
             raise BadId(text, expected=expected, **more)
         return kind(text)
 
-    return PathId(name, sentence, pattern.pattern, parse)
+    return _id(name, sentence, pattern.pattern, parse)
 
 
-SAVED_QUERY: Final = _matching(
-    "saved", "The name of a saved query.", QUEUE, "a saved query has a name such as broken",
-    hint="List yours with `weft query ls`.",
-)  # fmt: skip
-SavedQueryName = Annotated[str, SAVED_QUERY]
-LicenceName = Annotated[str, PathId("l", "The name of a licence.", r"[^\x00]+", str)]
+def _named(name: str, kind: str) -> PathId:
+    """Return the id of what may have any name."""
+
+    def parse(text: str) -> str:
+        found = unquote(text) if "%2f" in text.lower() else text
+        if "\0" in found:
+            raise BadId(found, expected=f"the name of a {kind} has no NUL character")
+        return found
+
+    return _id(name, f"The name of a {kind}, with each slash as %2F.", r"[^\x00]+", parse)
+
+
+def _called(name: str, kind: str, example: str, **more: Any) -> PathId:  # noqa: ANN401 (a hint)
+    """Return the id of what has a name as queues have."""
+    expected = f"a {kind} has a name such as {example}"
+    return _matching(name, f"The name of a {kind}.", QUEUE, expected, **more)
+
+
+def parse_group(text: str, settings: Settings) -> int | str:
+    """Read `3`, `g3`, a path or the name of a set."""
+    match = _GROUP.fullmatch(text)
+    if match is not None:
+        return int(match[1])
+    name = unquote(text) if text[:3].lower() == "%2f" else text
+    path = name if name.startswith("/") else f"/{name}"
+    if not name or wrong_path(
+        path, depth_max=settings.group_depth_max, name_chars_max=settings.name_chars_max
+    ):
+        expected = (
+            "a group is written 3, g3, as a path (/stage1; in a URL %2Fstage1) or a set's name"
+        )
+        raise BadId(name, expected=expected)
+    return name
+
+
+def _parse_attempt(text: str) -> int:
+    if not _ATTEMPT.fullmatch(text) or int(text) > ATTEMPTS_MAX:
+        raise BadId(text, expected="an attempt is written as a positive number")
+    return int(text)
+
+
+def _parse_update(text: str) -> ids.UpdateId:
+    match = _UPDATE.fullmatch(text)
+    if match is None:
+        raise BadId(text, expected="an update is written as a positive number, or as u3")
+    return ids.UpdateId(int(match[1]))
+
+
+def _parse_delivery(text: str) -> int | UUID:
+    if NUMBER.fullmatch(text):
+        return int(text)
+    try:
+        return UUID(text)
+    except ValueError:
+        expected = "a delivery is a number, or a name as in the Weft-Delivery header"
+        raise BadId(text, expected=expected) from None
+
+
+_number = partial(_matching, kind=int)
+
+SAVED_QUERY: Final = _called(
+    "saved", "saved query", "broken", hint="List yours with `weft query ls`."
+)
+BatchId = Annotated[
+    ids.BatchId, _id("b", "A batch: 12 or b12.", ids.BATCH.pattern, ids.parse_batch_id)
+]
+JobId = Annotated[
+    ids.JobId, _id("j", "A job of the batch: 7 or j7.", "j?[1-9][0-9]{0,8}", ids.parse_job_id)
+]
+AttemptNumber = Annotated[
+    int, _id("a", "An attempt of the job, from 1 on.", _ATTEMPT.pattern, _parse_attempt)
+]
+GroupId = Annotated[
+    int | str,
+    PathId(
+        "g",
+        "A group: its number 3 or g3, its path with each slash as %2F, or the name of a set.",
+        "",
+        parse_group,
+    ),
+]
+UpdateId = Annotated[
+    ids.UpdateId, _id("u", "An update of the batch: 3 or u3.", _UPDATE.pattern, _parse_update)
+]
+OperationId = Annotated[
+    int,
+    _number(
+        "o", "The number of an operation.", NUMBER, "an operation is written as a positive number"
+    ),
+]
+DeliveryId = Annotated[
+    int | UUID,
+    _id(
+        "d", "A delivery: its number, or its name in the Weft-Delivery header.",
+        f"{NUMBER.pattern}|{_UUID}", _parse_delivery,
+    ),
+]  # fmt: skip
+PayloadDigest = Annotated[
+    str,
+    _matching(
+        "s", "A payload: its SHA-256 in hex.", DIGEST,
+        "a payload is named by its SHA-256: 64 digits of hex",
+    ),
+]  # fmt: skip
+PartNumber = Annotated[
+    int,
+    _number(
+        "n", "A part of it, from 1 on: 4 MiB each, the last one shorter.", _PART,
+        "a part is written as a positive number",
+    ),
+]  # fmt: skip
+ScheduleId = Annotated[
+    int, _id("s", "A schedule: 3 or s3.", ids.SCHEDULE.pattern, ids.parse_schedule_id)
+]
+ConditionId = Annotated[
+    int, _id("c", "A condition: 3 or c3.", ids.CONDITION.pattern, ids.parse_condition_id)
+]
+SessionId = Annotated[
+    int,
+    _number(
+        "session", "The number of a session.", NUMBER, "a session is named by its number",
+        hint="List yours with `weft session ls`.",
+    ),
+]  # fmt: skip
+TokenId = Annotated[
+    int,
+    _number(
+        "t", "The number of a token.", NUMBER, "a token is named by its number, not by its text",
+        hint="List yours with `weft token ls`.",
+    ),
+]  # fmt: skip
+ProductId = Annotated[
+    int,
+    _number(
+        "product", "The number of a product.", NUMBER, "a product is named by its number",
+        hint="List them with `weft products`.",
+    ),
+]  # fmt: skip
+MessageId = Annotated[
+    int,
+    _number(
+        "message", "The number of a message of a sink.", _BIGINT,
+        "a message has a number, as `weft line deliveries` shows it",
+    ),
+]  # fmt: skip
+DeadMessageId = Annotated[
+    int,
+    _number(
+        "dead", "The number of a dead message.", _BIGINT,
+        "a dead message has a number, as `weft transport letters ls` shows it",
+    ),
+]  # fmt: skip
+ProjectName = Annotated[str, _named("p", "billing project")]
+TenantName = Annotated[str, _named("tenant", "tenant")]
+UserName = Annotated[str, _named("user", "user")]
+WorkerName = Annotated[str, _named("w", "worker")]
+LicenceName = Annotated[str, _id("l", "The name of a licence.", r"[^\x00]+", str)]
 """It may be one that none can have."""
+SavedQueryName = Annotated[str, SAVED_QUERY]
 StoreName = Annotated[
     str,
     _matching(
@@ -62,29 +233,26 @@ StoreName = Annotated[
     ),
 ]  # fmt: skip
 SecretName = Annotated[
+    str, _called("secret", "secret", "db-password", hint="List yours with `weft secret ls`.")
+]
+PoolName = Annotated[str, _called("p", "pool", "default")]
+QueueName = Annotated[str, _called("q", "queue", "short")]
+SetupName = Annotated[str, _called("setup", "setup", "snow")]
+LifecycleName = Annotated[str, _called("lifecycle", "lifecycle", "hrsi")]
+SinkName = Annotated[str, _called("sink", "sink", "wekeo")]
+SourceName = Annotated[str, _called("source", "source", "scenes")]
+ParameterName = Annotated[
     str,
     _matching(
-        "secret", "The name of a secret.", QUEUE, "a secret has a name such as db-password",
-        hint="List yours with `weft secret ls`.",
+        "parameter", "The name of a parameter of production lines.", PARAMETER,
+        "a parameter has a name such as search_first",
     ),
 ]  # fmt: skip
-PoolName = Annotated[
-    str, _matching("p", "The name of a pool.", QUEUE, "a pool has a name such as default")
-]
-TokenId = Annotated[
-    int,
+AppName = Annotated[
+    str,
     _matching(
-        "t", "The number of a token.", NUMBER, "a token is named by its number, not by its text",
-        hint="List yours with `weft token ls`.", kind=int,
-    ),
-]  # fmt: skip
-ConditionId = Annotated[
-    int, PathId("c", "A condition: 3 or c3.", CONDITION.pattern, parse_condition_id)
-]
-ProductId = Annotated[
-    int,
-    _matching(
-        "product", "The number of a product.", NUMBER, "a product is named by its number",
-        hint="List them with `weft products`.", kind=int,
+        "app", "The name and version of an application.", APP,
+        "an application has a name with a version, such as wordcount-1.0",
+        hint="List them with `weft app ls`.",
     ),
 ]  # fmt: skip

@@ -1,14 +1,16 @@
 """Serve calls that are declared on their use cases."""
 
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from typing import Any, Final
 
 from litestar import HttpMethod, Response, route
 from litestar.handlers import HTTPRouteHandler
 
-from weft.api.calls.call import Call
-from weft.api.http.paging import PAGE, cursor_of, limit_of, page
-from weft.api.http.parameters import Query
+from weft.api.calls.call import KEY, Asked, Call
+from weft.api.http.paging import PAGE, cursor_of, cursor_text, kind_of, limit_of, page
+from weft.api.http.parameter_schemas import QUERY
+from weft.api.http.parameters import Query, wrong_parameter
 from weft.api.http.replies import created, reply
 from weft.api.http.requests import (
     AnyRequest,
@@ -17,39 +19,40 @@ from weft.api.http.requests import (
     read_submission,
     services_of,
 )
+from weft.core.errors import BadId
 
 _READS: Final[Mapping[Any, Callable[[Query, str], Any]]] = {
     bool: Query.flag,
     bool | None: Query.given_flag,
     str | None: Query.text,
+    datetime | None: Query.moment,
 }
 """How a parameter of the query is read, by its type."""
 
 
 def route_of(call: Call) -> HTTPRouteHandler:
     """Return the route of a call."""
-    words = {name.rstrip("_"): name for name in call.query}
-    known = (*words, *(PAGE if call.cursor else ()))
+    asked, known = call.query, _known(call)
 
     async def serve(request: AnyRequest) -> Response[bytes]:
-        query = Query(request, known)
+        query, services = Query(request, known), services_of(request)
         arguments: dict[str, Any] = {
-            name: one.parse(request.path_params[one.name]) for name, one in call.ids.items()
+            name: one.parse(request.path_params[one.name], services.settings)
+            for name, one in call.ids.items()
         }
-        for word, name in words.items():
-            arguments[name] = _READS[call.query[name]](query, word)
+        arguments |= {name: _read(query, one) for name, one in asked.items()}
+        kind = ""
         if call.cursor:
-            arguments["limit"] = limit_of(query, services_of(request).settings)
-            after = cursor_of(query, call.cursor.list_name, most=call.cursor.most)
-            arguments["after"] = after or 0
-        arguments |= await _read_body(request, call)
-        answer = await call.use_case(services_of(request), caller_of(request), **arguments)
-        if call.creates:
-            return created(answer, is_new=True)
+            kind = kind_of(
+                call.cursor.list_name, *(query.text(one.word) for one in asked.values())
+            )
+            arguments["limit"] = limit_of(query, services.settings)
+            arguments |= _position(query, call, kind)
+        arguments |= await _read_body(request, call, query)
+        answer = await call.use_case(services, caller_of(request), **arguments)
         if call.cursor:
-            name, key, _ = call.cursor
-            return reply(page(answer, arguments["limit"], name, key))
-        return reply({"items": answer, "cursor": None} if call.is_page else answer)
+            return reply(page(answer, arguments["limit"], kind, call.cursor.key))
+        return _reply(call, answer)
 
     serve.__name__, serve.__doc__ = call.operation, call.description
     path = call.path.replace("}", ":str}")
@@ -57,29 +60,71 @@ def route_of(call: Call) -> HTTPRouteHandler:
     return route(path, http_method=method, status_code=200, opt=_opt(call))(serve)
 
 
-async def _read_body(request: AnyRequest, call: Call) -> dict[str, Any]:
+def _known(call: Call) -> tuple[str, ...]:
+    """Return the names that the query may have."""
+    return (*(one.word for one in call.query.values()), *(PAGE if call.cursor else ()))
+
+
+def _read(query: Query, one: Asked) -> Any:  # noqa: ANN401 (of any type)
+    """Return a parameter of the query."""
+    if one.parse is not None:
+        text = query.text(one.word)
+        try:
+            return None if text is None else one.parse(text)
+        except BadId as error:
+            raise wrong_parameter(one.word, error.detail.rstrip(".")) from error
+    if one.kind == int | None:
+        limits = QUERY[one.word][1]
+        least, most = limits["minimum"], limits["maximum"]
+        return query.integer(one.word, default=None, least=least, most=most)
+    return _READS[one.kind](query, one.word)
+
+
+def _position(query: Query, call: Call, kind: str) -> dict[str, Any]:
+    """Return where the page begins, as the use case wants it."""
+    name = call.position
+    assert name is not None, call.name
+    assert call.cursor is not None, call.name
+    if call.parameters[name].annotation is str:
+        return {name: cursor_text(query, kind) or ""}
+    number = cursor_of(query, kind, most=call.cursor.most)
+    return {name: (number or 0) if call.parameters[name].annotation is int else number}
+
+
+async def _read_body(request: AnyRequest, call: Call, query: Query) -> dict[str, Any]:
     """Return what the body brings to the use case."""
     if call.body is None:
         return {}
-    if call.creates:
-        document, origin = await read_submission(request, call.body)
-        return {"document": document, "origin": origin}
-    document = await read_document(request, call.body)
-    return {"document": document} if "document" in call.parameters else {}
+    found: dict[str, Any] = {}
+    if call.origin is None:
+        document = await read_document(request, call.body)
+    else:
+        asked = (query.text(one.word) for one in call.query.values())
+        document, found[call.origin] = await read_submission(request, call.body, *asked)
+    return found if call.document is None else {**found, call.document: document}
+
+
+def _reply(call: Call, answer: Any) -> Response[bytes]:  # noqa: ANN401 (of any use case)
+    """Reply with what a use case returns: a document, or with whether it is new, or goes on."""
+    if not (call.creates or call.accepted):
+        return reply({"items": answer, "cursor": None} if call.is_page else answer)
+    document, is_so = answer if isinstance(answer, tuple) else (answer, True)
+    return (
+        created(document, is_new=is_so) if call.creates else reply(document, 202 if is_so else 200)
+    )
 
 
 def _opt(call: Call) -> dict[str, Any]:
-    said: dict[str, Any] = {
+    headers = (KEY,) if call.is_keyed and not call.creates else None
+    said = {
         "right": call.right,
         "page" if call.is_page else "answer": call.answer,
+        "accepted": call.accepted,
         "path": {one.name: one for one in call.ids.values()},
+        "query": _known(call),
+        "body": call.body,
+        "creates": call.creates,
+        "headers": headers,
         **call.marks,
     }
-    if call.query or call.cursor:
-        names = (name.rstrip("_") for name in call.query)
-        said["query"] = (*names, *(PAGE if call.cursor else ()))
-    if call.body:
-        said["body"] = call.body
-    if call.creates:
-        said["creates"] = True
-    return said
+    return {name: value for name, value in said.items() if value}

@@ -2,9 +2,9 @@
 
 from typing import Final
 
+from weft.api.calls.path_ids import parse_group
 from weft.api.http.paging import limit_of
 from weft.api.http.parameters import Query, wrong_parameter
-from weft.api.http.path_ids import parse_group
 from weft.api.use_cases.read import JobList
 from weft.core.states import JobState
 from weft.settings import Settings

@@ -4,18 +4,15 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from weft.api.calls.path_ids import NUMBER, QUEUE, PathId
+from weft.api.calls.path_ids import ATTEMPTS_MAX, PathId
 from weft.api.http.log_stream import LOG_POSITION
 from weft.api.http.paging import CURSOR_CHARS_MAX, LIMIT_MAX
-from weft.api.http.path_ids import ATTEMPT, ATTEMPTS_MAX, PART, UPDATE
+from weft.api.http.path_ids import PATH_IDS
 from weft.api.http.requests import KEY
-from weft.core.apps.names import APP
 from weft.core.batch_order import BatchSort
 from weft.core.ids import BATCH
-from weft.core.lines.parameters import PARAMETER
 from weft.core.query.reach import JOB_ID_MAX
 from weft.core.states import JobState, Reason
-from weft.wire.payload import DIGEST
 
 Schema = Mapping[str, Any]  # a part of an OpenAPI document
 LAST_JOB: Final = 999_999_999
@@ -23,7 +20,6 @@ OUTPUTS_MAX: Final = 1000
 FIND_CHARS_MAX: Final = 1000
 STREAMS: Final = ("both", "stdout", "stderr")
 EVENT_POSITION: Final = re.compile(r"([0-9]{1,18})-([0-9]{1,18})")
-_UUID: Final = "[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
 
 
 def _whole(pattern: str) -> dict[str, Any]:
@@ -37,37 +33,6 @@ def _integer(least: int, most: int, default: int | None = None) -> dict[str, Any
 
 _TEXT: Final[Schema] = _whole(r"[^\x00]*")
 _JOBS: Final = "[1-9][0-9]{0,8}(?:-[1-9][0-9]{0,8})?"
-PATH: Final[Mapping[str, tuple[str, Schema]]] = {
-    "b": ("A batch: 12 or b12.", _whole(BATCH.pattern)),
-    "j": ("A job of the batch: 7 or j7.", _whole("j?[1-9][0-9]{0,8}")),
-    "a": ("An attempt of the job, from 1 on.", _whole(ATTEMPT.pattern)),
-    "g": (
-        "A group: its number 3 or g3, its path with each slash as %2F, or the name of a set.",
-        {"type": "string", "minLength": 1},
-    ),
-    "u": ("An update of the batch: 3 or u3.", _whole(UPDATE.pattern)),
-    "o": ("The number of an operation.", _whole(NUMBER.pattern)),
-    "d": (
-        "A delivery: its number, or its name in the Weft-Delivery header.",
-        _whole(f"{NUMBER.pattern}|{_UUID}"),
-    ),
-    "s": ("A payload: its SHA-256 in hex.", _whole(DIGEST.pattern)),
-    "n": ("A part of it, from 1 on: 4 MiB each, the last one shorter.", _whole(PART.pattern)),
-    "p": ("The name of a billing project, with each slash as %2F.", _whole(r"[^\x00]+")),
-    "session": ("The number of a session.", _whole(NUMBER.pattern)),
-    "setup": ("The name of a setup.", _whole(QUEUE.pattern)),
-    "sink": ("The name of a sink.", _whole(QUEUE.pattern)),
-    "message": ("The number of a message of a sink.", _whole(r"[0-9]{1,18}")),
-    "dead": ("The number of a dead message.", _whole(r"[0-9]{1,18}")),
-    "source": ("The name of a source.", _whole(QUEUE.pattern)),
-    "parameter": ("The name of a parameter of production lines.", _whole(PARAMETER.pattern)),
-    "lifecycle": ("The name of a lifecycle.", _whole(QUEUE.pattern)),
-    "w": ("The name of a worker, with each slash as %2F.", _whole(r"[^\x00]+")),
-    "app": ("The name and version of an application.", _whole(APP.pattern)),
-    "tenant": ("The name of a tenant, with each slash as %2F.", _whole(r"[^\x00]+")),
-    "user": ("The name of a user, with each slash as %2F.", _whole(r"[^\x00]+")),
-    "q": ("The name of a queue.", _whole(QUEUE.pattern)),
-}
 QUERY: Final[Mapping[str, tuple[str, Schema]]] = {
     "limit": ("Rows of a page.", _integer(1, LIMIT_MAX)),
     "cursor": (
@@ -188,7 +153,12 @@ def parameter(name: str, where: str, ids: Mapping[str, PathId]) -> dict[str, Any
     """Return the description of a parameter of the path, the query or the head. Of a name with a
     dot the last part is the parameter's. `ids`: of the path, as its call declares them.
     """
-    declared = {one.name: (one.sentence, _whole(one.pattern)) for one in ids.values()}
-    text, schema = {"path": {**PATH, **declared}, "query": QUERY, "header": HEADERS}[where][name]
-    found = {"name": name.rpartition(".")[2], "in": where, "description": text, "schema": schema}
-    return {**found, "required": True} if where == "path" else found
+    if where == "path":
+        one = {**PATH_IDS, **{one.name: one for one in ids.values()}}[name]
+        form: Schema = _whole(one.pattern) if one.pattern else {"type": "string", "minLength": 1}
+        said = {"name": name, "in": where, "description": one.sentence, "schema": form}
+        return {**said, "required": True}
+    text, schema = {"query": QUERY, "header": HEADERS}[where][name]
+    return {
+        "name": name.rpartition(".")[2], "in": where, "description": text, "schema": schema
+    }  # fmt: skip

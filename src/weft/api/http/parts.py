@@ -5,15 +5,19 @@ from dataclasses import dataclass, field
 
 from litestar.types import ControllerRouterHandler
 
+from weft.api.calls.call import Call
 from weft.core.access.permissions import Permission
 from weft.core.access.rights import Right
 
 
 @dataclass(frozen=True, kw_only=True)
 class ApiPart:
-    """Routes, and what they need, by method and path; a route without a right is not served."""
+    """Declared calls; routes, and what they need, by method and path. A route without a right is
+    not served.
+    """
 
-    routes: Sequence[ControllerRouterHandler]
-    rights: Mapping[str, Right]
+    calls: Sequence[Call] = ()
+    routes: Sequence[ControllerRouterHandler] = ()
+    rights: Mapping[str, Right] = field(default_factory=dict)
     permissions: Mapping[str, Permission] = field(default_factory=dict)
     """On the batch that a route names."""

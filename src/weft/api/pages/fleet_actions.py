@@ -9,6 +9,7 @@ from weft.api.http.path_ids import worker_of
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.pages.forms import back_to, check_form
 from weft.api.use_cases import workers
+from weft.wire.documents.batches import Cordon
 
 WORKERS: Final = "/ui/workers"
 
@@ -18,7 +19,7 @@ async def press_cordon_worker(request: AnyRequest) -> Redirect:
     """Let a worker take no new job."""
     pool = await _pool_of(request)
     await workers.cordon_worker(
-        services_of(request), caller_of(request), worker_of(request), pool, reason=None
+        services_of(request), caller_of(request), worker_of(request), Cordon(), pool=pool
     )
     return back_to(WORKERS)
 
@@ -28,7 +29,7 @@ async def press_drain_worker(request: AnyRequest) -> Redirect:
     """Let a worker end when nothing runs."""
     pool = await _pool_of(request)
     await workers.drain_worker(
-        services_of(request), caller_of(request), worker_of(request), pool, reason=None
+        services_of(request), caller_of(request), worker_of(request), Cordon(), pool=pool
     )
     return back_to(WORKERS)
 
@@ -38,7 +39,7 @@ async def press_uncordon_worker(request: AnyRequest) -> Redirect:
     """Let a worker take jobs again."""
     pool = await _pool_of(request)
     await workers.uncordon_worker(
-        services_of(request), caller_of(request), worker_of(request), pool
+        services_of(request), caller_of(request), worker_of(request), pool=pool
     )
     return back_to(WORKERS)
 

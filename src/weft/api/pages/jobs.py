@@ -9,9 +9,10 @@ import msgspec
 from litestar import Response, get
 from markupsafe import Markup
 
+from weft.api.calls.path_ids import ATTEMPTS_MAX
 from weft.api.html.log_text import LogText
 from weft.api.http.parameters import Query
-from weft.api.http.path_ids import ATTEMPTS_MAX, batch_id_of, job_id_of
+from weft.api.http.path_ids import batch_id_of, job_id_of
 from weft.api.http.replies import encode
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.pages.job_usage import usage_of

@@ -10,11 +10,12 @@ from litestar import Response, get
 from litestar.response import Redirect, Stream
 from markupsafe import Markup
 
+from weft.api.calls.path_ids import ATTEMPTS_MAX
 from weft.api.html.log_text import LogText
 from weft.api.html.terminal_text import terminal_html
 from weft.api.http.parameter_schemas import STREAMS
 from weft.api.http.parameters import Query, wrong_parameter
-from weft.api.http.path_ids import ATTEMPTS_MAX, batch_id_of, job_id_of
+from weft.api.http.path_ids import batch_id_of, job_id_of
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.http.sse import KEEP_ALIVE, message, stream_reply
 from weft.api.pages.view import NO_MOMENT, link, show

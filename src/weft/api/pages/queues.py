@@ -13,14 +13,13 @@ from weft.api.http.decoding import JSON, decode
 from weft.api.http.paging import page_until
 from weft.api.http.parameters import Query, wrong_parameter
 from weft.api.http.path_ids import pool_of
-from weft.api.http.requests import AnyRequest, caller_of, services_of, trace_id_of
+from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.http.share_pages import KIND, after_of, last_of
 from weft.api.pages.forms import check_form
 from weft.api.pages.view import link, show
 from weft.api.use_cases import pools, queues
 from weft.core.errors import WeftError
 from weft.ports.store import Row
-from weft.submission.services import Origin
 from weft.wire.documents.batches import BatchDocument
 
 QUEUES: Final = 50
@@ -49,10 +48,7 @@ async def test_guards(request: AnyRequest) -> Response[bytes]:
     text = (form.get("document") or [""])[-1]
     try:
         document = decode(text.encode(), JSON, BatchDocument)
-        origin = Origin(digest=b"", trace_id=trace_id_of(request))
-        found = await queues.test_queues(
-            services_of(request), caller_of(request), document, origin
-        )
+        found = await queues.test_queues(services_of(request), caller_of(request), document)
     except WeftError as error:
         return await _show(
             request, document=text, problem=error, status=error.status, events=""

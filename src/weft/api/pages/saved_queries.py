@@ -15,10 +15,11 @@ from weft.wire.documents.saved_queries import SavedQueryDocument
 async def press_save_query(request: AnyRequest) -> Redirect:
     """Save the query of the list under the name that was typed."""
     form = await check_form(request)
-    name: str = SAVED_QUERY.parse(form.get("name", [""])[-1].strip())
+    services = services_of(request)
+    name: str = SAVED_QUERY.parse(form.get("name", [""])[-1].strip(), services.settings)
     query = form.get("q", [""])[-1].strip()
     document = SavedQueryDocument(query)
-    await saved_queries.save_query(services_of(request), caller_of(request), name, document)
+    await saved_queries.save_query(services, caller_of(request), name, document)
     return back_to(link("/ui/batches", {"q": query}))
 
 
@@ -26,8 +27,9 @@ async def press_save_query(request: AnyRequest) -> Redirect:
 async def press_remove_query(request: AnyRequest) -> Redirect:
     """Forget a saved query."""
     form = await check_form(request)
-    name: str = SAVED_QUERY.parse(form.get("name", [""])[-1])
-    await saved_queries.remove_saved_query(services_of(request), caller_of(request), name)
+    services = services_of(request)
+    name: str = SAVED_QUERY.parse(form.get("name", [""])[-1], services.settings)
+    await saved_queries.remove_saved_query(services, caller_of(request), name)
     return back_to(link("/ui/batches", {"q": form.get("q", [""])[-1].strip()}))
 
 

@@ -21,7 +21,7 @@ async def show_workers(request: AnyRequest) -> Response[bytes]:
     rows = await list_workers(
         services_of(request),
         caller_of(request),
-        with_deleted=False,
+        all_=False,
         limit=ROWS,
         after=None if name is None else (name, query.text("pool") or ""),
     )

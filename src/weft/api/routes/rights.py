@@ -1,10 +1,11 @@
-"""The right that each route needs, in one table, and the permission on the batch that it names. A
-route that is not in it is not served.
+"""The right that each route needs, in one table, and the permission on the batch that it names;
+those of declared calls come from their use cases. A route that is not in it is not served.
 """
 
 from collections.abc import Mapping
 from typing import Final
 
+from weft.api.routes.declared import all_calls
 from weft.core.access.permissions import Permission
 from weft.core.access.rights import Right
 
@@ -14,6 +15,7 @@ logs in and out looks at the session, or asks the issuer, by itself.
 """
 
 RIGHTS: Final[Mapping[str, Right | None]] = {
+    **{call.name: call.right for call in all_calls()},
     "GET /": OPEN,
     "GET /docs": OPEN,
     "GET /healthz": OPEN,
@@ -172,21 +174,13 @@ RIGHTS: Final[Mapping[str, Right | None]] = {
     "GET /v1/operations": Right.READ,
     "GET /v1/operations/{o}": Right.READ,
     "POST /v1/operations/{o}/cancel": Right.WRITE,
-    "GET /v1/overview": Right.READ,
-    "GET /v1/overview/minutes": Right.READ,
     "GET /v1/pools/{p}/shares": Right.READ,
-    "POST /v1/queue-reroute": Right.OPERATE,
-    "POST /v1/queue-test": Right.READ,
-    "GET /v1/queues": Right.READ,
     "GET /v1/transports": Right.READ,
     "GET /v1/dead-messages": Right.OPERATE,
     "DELETE /v1/dead-messages/{dead}": Right.OPERATE,
     "GET /v1/dead-messages/{dead}": Right.OPERATE,
     "POST /v1/dead-messages/{dead}/acknowledge": Right.OPERATE,
     "POST /v1/dead-messages/{dead}/resend": Right.OPERATE,
-    "PUT /v1/queues": Right.MANAGE,
-    "GET /v1/queues/{q}": Right.READ,
-    "POST /v1/queues/{q}/drain": Right.OPERATE,
     "GET /v1/rates": Right.READ,
     "GET /v1/schedules": Right.READ,
     "POST /v1/schedules": Right.WRITE,
@@ -223,16 +217,11 @@ RIGHTS: Final[Mapping[str, Right | None]] = {
     "PATCH /v1/users/{user}": Right.MANAGE,
     "POST /v1/worker-link": Right.WORK,
     "GET /v1/worker-link/notices": Right.WORK,
-    "GET /v1/workers": Right.READ,
-    "GET /v1/workers/{w}": Right.READ,
-    "POST /v1/workers/{w}/cordon": Right.ADMINISTER,
-    "POST /v1/workers/{w}/drain": Right.ADMINISTER,
-    "POST /v1/workers/{w}/lose": Right.ADMINISTER,
-    "POST /v1/workers/{w}/uncordon": Right.ADMINISTER,
 }
 """Method and path; None: no token is asked for."""
 
 PERMISSIONS: Final[Mapping[str, Permission]] = {
+    **{call.name: call.permission for call in all_calls() if call.permission},
     "POST /ui/batch-actions": Permission.EXECUTE,
     "POST /ui/batch-actions/count": Permission.EXECUTE,
     "POST /ui/batches/{b}/cancel": Permission.EXECUTE,

@@ -19,7 +19,7 @@ JOBS_SHOWN: Final = 10
 
 @call("GET /v1/conditions", Right.READ, page=Condition, cursor=Cursor("c", "condition_id"))
 async def list_conditions(
-    services: Services, caller: Caller, after: int, limit: int
+    services: Services, caller: Caller, *, after: int, limit: int
 ) -> Sequence[Row]:
     """Yield what blocked jobs that you see wait for together, the oldest first. One that is over
     is forgotten.

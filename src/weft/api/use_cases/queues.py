@@ -4,7 +4,10 @@ from collections.abc import Sequence
 
 import msgspec
 
+from weft.api.calls.call import call
+from weft.api.calls.path_ids import QueueName
 from weft.api.services import Services
+from weft.core.access.rights import Right
 from weft.core.errors import (
     InvalidGuard,
     InvalidValue,
@@ -28,11 +31,13 @@ from weft.core.text.whole_numbers import as_written
 from weft.ports.evaluation import TooCostly
 from weft.ports.store import Caller, NewBatch, Row
 from weft.submission.routing import request_of
-from weft.submission.services import Answer, Origin
+from weft.submission.services import Answer
 from weft.submission.translation.executors import FUNCTION, installed_executors
 from weft.submission.translation.queues import asked_of, queues_of
 from weft.submission.translation.shapes import ShapeBook
 from weft.telemetry.log import get_logger
+from weft.wire.answers.queues import Queue as QueueAnswer
+from weft.wire.answers.queues import QueuesSaved, QueuesTested
 from weft.wire.documents.batches import BatchDocument
 from weft.wire.documents.queues import QueueDocument, QueuesDocument
 
@@ -40,13 +45,17 @@ QUEUES_MAX = 1000
 log = get_logger()
 
 
+@call("GET /v1/queues", Right.READ, page=QueueAnswer)
 async def list_queues(services: Services, caller: Caller) -> Sequence[Row]:
-    """Return the queues in the order of routing."""
+    """Return the queues in the order in which their guards are asked, with their jobs."""
     return await services.store.list_queues(caller)
 
 
-async def drain_queue(services: Services, caller: Caller, name: str) -> Row:
-    """Let a queue take no more jobs; return it. Raise `QueueNotFound`."""
+@call("POST /v1/queues/{q}/drain", Right.OPERATE, QueueAnswer, marks={"refuses": (409,)})
+async def drain_queue(services: Services, caller: Caller, name: QueueName) -> Row:
+    """Let a queue take no more jobs; return it. Those that wait there run on. Only for
+    administrators. Raise `QueueNotFound`.
+    """
     if name == DEFAULT:
         raise QueueAlwaysOpen(
             "`default` is not drained",
@@ -59,8 +68,9 @@ async def drain_queue(services: Services, caller: Caller, name: str) -> Row:
     return await get_queue(services, caller, name)
 
 
-async def get_queue(services: Services, caller: Caller, name: str) -> Row:
-    """Return one queue. Raise `QueueNotFound`."""
+@call("GET /v1/queues/{q}", Right.READ, QueueAnswer)
+async def get_queue(services: Services, caller: Caller, name: QueueName) -> Row:
+    """Return a queue. Raise `QueueNotFound`."""
     rows = await services.store.list_queues(caller)
     for row in rows:
         if row["name"] == name:
@@ -72,8 +82,12 @@ async def get_queue(services: Services, caller: Caller, name: str) -> Row:
     )
 
 
+@call("PUT /v1/queues", Right.MANAGE, QueuesSaved, marks={"refuses": (409,)})
 async def save_queues(services: Services, caller: Caller, document: QueuesDocument) -> Answer:
-    """Make these the queues of the tenant; return what changes."""
+    """Make these the queues of the tenant, beside `default`; return what changes. Waiting jobs
+    stay where they are; a queue that has some is not deleted. Only for administrators. Raise
+    `QueueHasJobs`.
+    """
     problems = Problems()
     wanted = _checked(document.queues, problems)
     await _check_transports(services, caller, document.queues, problems)
@@ -97,15 +111,16 @@ async def save_queues(services: Services, caller: Caller, document: QueuesDocume
     }
 
 
-async def test_queues(
-    services: Services, caller: Caller, document: BatchDocument, origin: Origin
-) -> Answer:
-    """Say which queue takes each job of a document, and why the queues before it do not."""
+@call("POST /v1/queue-test", Right.READ, QueuesTested, spread=False)
+async def test_queues(services: Services, caller: Caller, document: BatchDocument) -> Answer:
+    """Return which queue would take each job of a batch now, and why the queues before it would
+    not. Nothing is created.
+    """
     new = NewBatch(
         name=document.name,
         billing_project=document.billing_project,
         attributes=document.attributes,
-        trace_id=origin.trace_id,
+        trace_id="",
     )
     if not document.jobs:
         return {"routes": []}

@@ -3,8 +3,10 @@
 from collections import defaultdict
 from collections.abc import Sequence
 
+from weft.api.calls.call import call
 from weft.api.services import Services
 from weft.api.use_cases.queues import get_queue
+from weft.core.access.rights import Right
 from weft.core.errors import InvalidValue
 from weft.core.ids import format_job_ref, parse_job_ref
 from weft.core.problems import Problems
@@ -13,14 +15,19 @@ from weft.ports.store import Caller, Row, Shape
 from weft.submission.routing import request_of, routed
 from weft.submission.services import Answer
 from weft.submission.translation.shapes import placed_in
+from weft.wire.answers.queues import QueuesRerouted
 from weft.wire.documents.reroutes import RerouteDocument
 
 STEP_JOBS = 500
 """Jobs that one request looks at and one transaction moves."""
 
 
-async def reroute(services: Services, caller: Caller, document: RerouteDocument) -> Answer:
-    """Move the next waiting jobs; return what moved, and where to go on."""
+@call("POST /v1/queue-reroute", Right.OPERATE, QueuesRerouted, client="")
+async def reroute_queues(services: Services, caller: Caller, document: RerouteDocument) -> Answer:
+    """Move the next jobs that wait to the queues that guards choose now, or to one queue. Jobs
+    that name their queue, or have run before, stay unless `to` is given; repeat with the cursor
+    until it is null.
+    """
     if document.cursor is None:
         services.queues.forget(caller.tenant_id)
     routes = await services.queues.of(caller)

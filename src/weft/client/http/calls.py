@@ -32,6 +32,11 @@ def without_none(document: Document) -> Document:
     return {key: value for key, value in document.items() if value is not None}
 
 
+def without_unset(document: Document) -> Document:
+    """Return a document without what is not given; None is."""
+    return {key: value for key, value in document.items() if value is not msgspec.UNSET}
+
+
 class DocumentCalls:
     """Calls that carry and answer documents."""
 
@@ -64,9 +69,9 @@ class DocumentCalls:
         items: list[Document] = (await self._get(path, query))["items"]
         return items
 
-    def _list(self, path: str, query: Mapping[str, Any]) -> Listing:
+    def _list(self, path: str, query: Mapping[str, Any], *, page_rows: int = PAGE_ROWS) -> Listing:
         async def read_page(cursor: str | None) -> Document:
-            return await self._get(path, {"limit": PAGE_ROWS, **query, "cursor": cursor})
+            return await self._get(path, {"limit": page_rows, **query, "cursor": cursor})
 
         return Listing(read_page)
 
@@ -78,8 +83,12 @@ class DocumentCalls:
         )
         return answer
 
-    async def _delete(self, path: str, query: Query | None = None) -> Document:
-        answer: Document = decode(await self._session.request("DELETE", path, query=query))
+    async def _delete(
+        self, path: str, query: Query | None = None, *, key: str | None = None
+    ) -> Document:
+        answer: Document = decode(
+            await self._session.request("DELETE", path, query=query, key=key)
+        )
         return answer
 
     async def _patch(self, path: str, patch: Document, *, key: str | None = None) -> Document:

@@ -461,14 +461,6 @@ class Routes(
 
     # ---- the whole
 
-    async def overview(self) -> Document:
-        """Return workers and counts, as `weft top` shows them."""
-        return await self._get("/v1/overview")
-
-    async def list_minutes(self) -> list[Document]:
-        """Return what happened in each of the last 60 minutes, oldest first."""
-        return await self._items("/v1/overview/minutes")
-
     async def is_ready(self) -> bool:
         """Say whether the server and its database answer."""
         return bool(await self._session.request("GET", "/readyz"))

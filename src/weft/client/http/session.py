@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from datetime import datetime
 from time import monotonic
 from typing import Protocol
 from urllib.parse import quote, urlencode
@@ -35,7 +36,7 @@ OUTAGE_S = 1.0
 UNAUTHENTICATED, TOO_MANY, UNAVAILABLE = 401, 429, 503
 ERRORS_FROM = 400
 
-Query = Mapping[str, str | int | bool | list[str] | None]
+Query = Mapping[str, str | int | bool | datetime | list[str] | None]
 
 
 class NotReachable(Unavailable):
@@ -295,7 +296,11 @@ class _Retries:
 def _query_text(query: Query) -> str:
     """Write a query string; `None` is left out, a list is repeated."""
     given = {
-        name: str(value).lower() if isinstance(value, bool) else value
+        name: str(value).lower()
+        if isinstance(value, bool)
+        else value.isoformat()
+        if isinstance(value, datetime)
+        else value
         for name, value in query.items()
         if value is not None
     }

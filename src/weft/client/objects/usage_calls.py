@@ -35,13 +35,6 @@ class UsageCalls:
         """
         return await self.api.get_system()
 
-    async def list_minutes(self) -> list[Document]:
-        """Return how many jobs waited and ran at the end of each of the last 60 minutes, and how
-        many ended in it: `at, n_waiting, n_running, n_succeeded, n_failed, n_cancelled`, oldest
-        first. It counts your own batches, or all of the tenant if you may see all of it.
-        """
-        return await self.api.list_minutes()
-
     async def list_shares(self, pool: str) -> list[Document]:
         """Return the users with work in a pool, who is served next first: `user, weight, n_ready,
         ready_cpu, running_cpu, fair_cpu`, the last as if the cores in use were shared fairly.

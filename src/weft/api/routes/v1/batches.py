@@ -6,10 +6,11 @@ from typing import Final
 
 from litestar import Response, delete, get, patch, post
 
+from weft.api.calls.path_ids import parse_group
 from weft.api.http.batch_pages import ORDER, BatchPage
 from weft.api.http.paging import PAGE, cursor_of, limit_of, page
 from weft.api.http.parameters import Query, cause_of, wrong_parameter
-from weft.api.http.path_ids import batch_id_of, parse_group
+from weft.api.http.path_ids import batch_id_of
 from weft.api.http.replies import created, reply
 from weft.api.http.requests import (
     AnyRequest,

@@ -5,9 +5,10 @@ A group is named by its number or by its path, with `/` written %2F; a set also 
 
 from litestar import Response, get, patch, post
 
+from weft.api.calls.path_ids import parse_group
 from weft.api.http.paging import INT_MAX, PAGE, cursor_of, limit_of, page
 from weft.api.http.parameters import Query
-from weft.api.http.path_ids import batch_id_of, group_of, parse_group
+from weft.api.http.path_ids import batch_id_of, group_of
 from weft.api.http.replies import created, reply
 from weft.api.http.requests import (
     AnyRequest,

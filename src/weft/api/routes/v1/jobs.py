@@ -8,10 +8,11 @@ from typing import Final
 
 from litestar import Response, get, patch, post
 
+from weft.api.calls.path_ids import parse_group
 from weft.api.http.job_lists import job_list_of
 from weft.api.http.paging import INT_MAX, PAGE, cursor_of, kind_of, limit_of, page, page_until
 from weft.api.http.parameters import Query
-from weft.api.http.path_ids import batch_id_of, job_id_of, parse_group
+from weft.api.http.path_ids import batch_id_of, job_id_of
 from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, read_document, services_of
 from weft.api.use_cases import cancel, command, edit, hold, read, release, why

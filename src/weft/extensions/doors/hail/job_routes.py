@@ -6,7 +6,7 @@ from typing import Final
 from litestar import Response, get
 from litestar.response import Stream
 
-from weft.api.http.path_ids import ATTEMPTS_MAX
+from weft.api.calls.path_ids import ATTEMPTS_MAX
 from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.http.sse import stream_reply

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from weft.api.http.path_ids import ATTEMPTS_MAX
+from weft.api.calls.path_ids import ATTEMPTS_MAX
 from weft.core.bounded import read_json
 from weft.core.text.texts import wrong_name
 from weft.extensions.doors.hail.alike_jobs import Alike, alike_to

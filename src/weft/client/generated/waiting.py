@@ -1,0 +1,515 @@
+"""The declared calls of clients, for programs that wait.
+
+Made by `tools/generate_client.py`; do not edit.
+"""
+
+from collections.abc import Sequence
+
+from weft.client.generated.calls import CallsT_co
+from weft.client.http.calls import PAGE_ROWS
+from weft.client.http.listing import Document
+from weft.client.loop_thread import Twin, WaitingListing
+
+
+class Waits(Twin[CallsT_co]):
+    """The declared calls of clients, for programs that wait."""
+
+    def add_store(
+        self,
+        name: str,
+        url: str,
+        *,
+        access: str,
+        credentials: str = "secret",
+        secret: str | None = None,
+        endpoint: str | None = None,
+        region: str | None = None,
+    ) -> Document:
+        """Set a store, in place of one of the same name. Jobs that start from now on use it. Only
+        for operators. Raise `InvalidValue`, `TooManyFileStores`.
+
+        Use case: `weft.api.use_cases.file_stores.save_store`.
+
+        Args:
+            name: The name of a store of files.
+            url: The bucket, and the beginning of all keys in it.
+            access: `write`: jobs leave files there, too.
+            credentials: What opens it: a secret, the environment of the worker, or the role of its
+                machine; the last two where the setting `store_buckets` allows the bucket.
+            secret: The name of a secret of who sets the store; its value is `KEY_ID:SECRET_KEY`,
+                or `KEY_ID:SECRET_KEY:SESSION_TOKEN`.
+            endpoint: The server, if it is not that of AWS.
+            region: The region of the bucket; without it us-east-1.
+        """
+        return self._loop_thread.wait(
+            self._async.add_store(
+                name,
+                url,
+                access=access,
+                credentials=credentials,
+                secret=secret,
+                endpoint=endpoint,
+                region=region,
+            )
+        )
+
+    def cordon_worker(
+        self, name: str, *, reason: str | None = None, pool: str | None = None
+    ) -> Document:
+        """Let a worker take no new job; what it has goes on. A repeat changes nothing. Return it.
+        Raise `RightMissing`, `WorkerEnded`.
+
+        Use case: `weft.api.use_cases.workers.cordon_worker`.
+
+        Args:
+            name: The name of a worker.
+            reason: Why; shown with the worker.
+            pool: The pool, if several have a worker of this name.
+        """
+        return self._loop_thread.wait(self._async.cordon_worker(name, reason=reason, pool=pool))
+
+    def create_token(
+        self,
+        name: str,
+        *,
+        scopes: Sequence[str] | None = None,
+        valid_s: float | None = None,
+        pool: str | None = None,
+        workers: str | None = None,
+    ) -> Document:
+        """Make a token with all of one's rights, or with some. Its text is the answer's `token`,
+        and nowhere else: a repeat with the same key makes another one in its place. It may do
+        no more than the token that asks for it, and no longer. Raise `RightMissing`,
+        `TooManyTokens`.
+
+        Use case: `weft.api.use_cases.tokens.create_token`.
+
+        Args:
+            name: What it is for.
+            scopes: The only rights that it has; null: all of yours.
+            valid_s: How long it is good; null: until it is revoked.
+            pool: It is for workers outside, which join this pool; its scope is `work`.
+            workers: The names that these workers may have, with * and ?; null: any.
+        """
+        return self._loop_thread.wait(
+            self._async.create_token(
+                name, scopes=scopes, valid_s=valid_s, pool=pool, workers=workers
+            )
+        )
+
+    def drain_queue(self, name: str) -> Document:
+        """Let a queue take no more jobs; return it. Those that wait there run on. Only for
+        administrators. Raise `QueueNotFound`.
+
+        Use case: `weft.api.use_cases.queues.drain_queue`.
+
+        Args:
+            name: The name of a queue.
+        """
+        return self._loop_thread.wait(self._async.drain_queue(name))
+
+    def drain_worker(
+        self, name: str, *, reason: str | None = None, pool: str | None = None
+    ) -> Document:
+        """Let a worker take no new job, and its process end in order when nothing runs; one that
+        was lost is deleted at once. A repeat changes nothing. Return it. Raise `RightMissing`,
+        `WorkerEnded`.
+
+        Use case: `weft.api.use_cases.workers.drain_worker`.
+
+        Args:
+            name: The name of a worker.
+            reason: Why; shown with the worker.
+            pool: The pool, if several have a worker of this name.
+        """
+        return self._loop_thread.wait(self._async.drain_worker(name, reason=reason, pool=pool))
+
+    def fail_condition(self, condition_id: int) -> Document:
+        """End the jobs of a condition as errors; return it. Only for administrators. Raise
+        `ConditionNotFound`.
+
+        Use case: `weft.api.use_cases.conditions.fail_condition`.
+
+        Args:
+            condition_id: A condition: 3 or c3.
+        """
+        return self._loop_thread.wait(self._async.fail_condition(condition_id))
+
+    def get_condition(self, condition_id: int) -> Document:
+        """Return a condition with the jobs that are due first, of those that you see. Raise
+        `ConditionNotFound`.
+
+        Use case: `weft.api.use_cases.conditions.get_condition`.
+
+        Args:
+            condition_id: A condition: 3 or c3.
+        """
+        return self._loop_thread.wait(self._async.get_condition(condition_id))
+
+    def get_pool(self, name: str) -> Document:
+        """Return a pool with its machines. Raise `PoolNotFound`.
+
+        Use case: `weft.api.use_cases.pools.get_pool`.
+
+        Args:
+            name: The name of a pool.
+        """
+        return self._loop_thread.wait(self._async.get_pool(name))
+
+    def get_product(self, product_id: int) -> Document:
+        """Return a product, with what is known of its job, which may be deleted. Raise
+        `ProductNotFound`.
+
+        Use case: `weft.api.use_cases.products.get_product`.
+
+        Args:
+            product_id: The number of a product.
+        """
+        return self._loop_thread.wait(self._async.get_product(product_id))
+
+    def get_queue(self, name: str) -> Document:
+        """Return a queue. Raise `QueueNotFound`.
+
+        Use case: `weft.api.use_cases.queues.get_queue`.
+
+        Args:
+            name: The name of a queue.
+        """
+        return self._loop_thread.wait(self._async.get_queue(name))
+
+    def get_saved_query(self, name: str) -> Document:
+        """Return one of one's saved queries. Raise `SavedQueryNotFound`.
+
+        Use case: `weft.api.use_cases.saved_queries.get_saved_query`.
+
+        Args:
+            name: The name of a saved query.
+        """
+        return self._loop_thread.wait(self._async.get_saved_query(name))
+
+    def get_store(self, name: str) -> Document:
+        """Return a store. Raise `FileStoreNotFound`.
+
+        Use case: `weft.api.use_cases.file_stores.get_store`.
+
+        Args:
+            name: The name of a store of files.
+        """
+        return self._loop_thread.wait(self._async.get_store(name))
+
+    def get_worker(self, name: str, *, pool: str | None = None) -> Document:
+        """Return a worker, with who changed its state, when and why. Raise `WorkerNotFound`,
+        `WorkerAmbiguous`.
+
+        Use case: `weft.api.use_cases.workers.get_worker`.
+
+        Args:
+            name: The name of a worker.
+            pool: The pool, if several have a worker of this name.
+        """
+        return self._loop_thread.wait(self._async.get_worker(name, pool=pool))
+
+    def list_conditions(self, *, page_rows: int = PAGE_ROWS) -> WaitingListing:
+        """Yield what blocked jobs that you see wait for together, the oldest first. One that is
+        over is forgotten.
+
+        Use case: `weft.api.use_cases.conditions.list_conditions`.
+
+        Args:
+            page_rows: How many are asked for at a time.
+        """
+        return WaitingListing(self._loop_thread, self._async.list_conditions(page_rows=page_rows))
+
+    def list_licences(self) -> list[Document]:
+        """Return the licences by name, and how many of each are used.
+
+        Use case: `weft.api.use_cases.licences.list_licences`.
+        """
+        return self._loop_thread.wait(self._async.list_licences())
+
+    def list_minutes(self) -> list[Document]:
+        """Return how many jobs waited and ran at the end of each of the last 60 minutes, and how
+        many ended in it: `at, n_waiting, n_running, n_succeeded, n_failed, n_cancelled`, oldest
+        first. It counts your own batches, or all of the tenant if you may see all of it.
+
+        Use case: `weft.api.use_cases.workers.overview_minutes`.
+        """
+        return self._loop_thread.wait(self._async.list_minutes())
+
+    def list_pool_changes(self, name: str) -> list[Document]:
+        """Return what was decided about a pool, and why, newest first; the newest 1,000 are kept.
+        Raise `PoolNotFound`.
+
+        Use case: `weft.api.use_cases.pools.list_pool_changes`.
+
+        Args:
+            name: The name of a pool.
+        """
+        return self._loop_thread.wait(self._async.list_pool_changes(name))
+
+    def list_pool_costs(self, name: str) -> list[Document]:
+        """Return what the machines of a pool cost by date (UTC) and flavour, and what of it jobs
+        used, newest first; the newest 400 dates. Raise `PoolNotFound`.
+
+        Use case: `weft.api.use_cases.pools.list_pool_costs`.
+
+        Args:
+            name: The name of a pool.
+        """
+        return self._loop_thread.wait(self._async.list_pool_costs(name))
+
+    def list_pools(self) -> list[Document]:
+        """Return the pools by name: those of the tenant, and those that all tenants share; what is
+        described, and their machines by state.
+
+        Use case: `weft.api.use_cases.pools.list_pools`.
+        """
+        return self._loop_thread.wait(self._async.list_pools())
+
+    def list_queues(self) -> list[Document]:
+        """Return the queues in the order in which their guards are asked, with their jobs.
+
+        Use case: `weft.api.use_cases.queues.list_queues`.
+        """
+        return self._loop_thread.wait(self._async.list_queues())
+
+    def list_saved_queries(self) -> list[Document]:
+        """Return one's saved queries by name, each with `name`, `query` and `updated_at`.
+
+        Use case: `weft.api.use_cases.saved_queries.list_saved_queries`.
+        """
+        return self._loop_thread.wait(self._async.list_saved_queries())
+
+    def list_secrets(self) -> list[Document]:
+        """Return one's secrets by name, without their values.
+
+        Use case: `weft.api.use_cases.secrets.list_secrets`.
+        """
+        return self._loop_thread.wait(self._async.list_secrets())
+
+    def list_stores(self) -> list[Document]:
+        """Return the stores of the tenant by name. None shows a credential.
+
+        Use case: `weft.api.use_cases.file_stores.list_stores`.
+        """
+        return self._loop_thread.wait(self._async.list_stores())
+
+    def list_tokens(self) -> list[Document]:
+        """Return one's tokens, the oldest first, also those that have expired.
+
+        Use case: `weft.api.use_cases.tokens.list_tokens`.
+        """
+        return self._loop_thread.wait(self._async.list_tokens())
+
+    def list_workers(self, *, all_: bool = False) -> list[Document]:
+        """Return the workers by name; `all`: also those that have ended in order.
+
+        Use case: `weft.api.use_cases.workers.list_workers`.
+
+        Args:
+            all_: Also what has ended.
+        """
+        return self._loop_thread.wait(self._async.list_workers(all_=all_))
+
+    def lose_worker(self, name: str, *, pool: str | None = None) -> Document:
+        """Give up a silent worker whose jobs an engine elsewhere runs: they are lost and run
+        again. Whoever asks for it has made sure that nothing of it runs. Raise `RightMissing`,
+        `WorkerAtWork`.
+
+        Use case: `weft.api.use_cases.workers.lose_worker`.
+
+        Args:
+            name: The name of a worker.
+            pool: The pool, if several have a worker of this name.
+        """
+        return self._loop_thread.wait(self._async.lose_worker(name, pool=pool))
+
+    def release_condition(self, condition_id: int, n: int) -> Document:
+        """Let jobs of a condition go on without a test; return it. Only for administrators. Raise
+        `ConditionNotFound`.
+
+        Use case: `weft.api.use_cases.conditions.release_condition`.
+
+        Args:
+            condition_id: A condition: 3 or c3.
+            n: How many jobs go on, those that are due first.
+        """
+        return self._loop_thread.wait(self._async.release_condition(condition_id, n))
+
+    def remove_licence(self, name: str) -> None:
+        """Forget a licence. Jobs that wait for it go on waiting. Only for administrators. Raise
+        `LicenceNotFound`.
+
+        Use case: `weft.api.use_cases.licences.remove_licence`.
+
+        Args:
+            name: The name of a licence.
+        """
+        self._loop_thread.wait(self._async.remove_licence(name))
+
+    def remove_product(self, product_id: int) -> None:
+        """Forget a product. What it names is not touched. Raise `ProductNotFound`,
+        `PermissionMissing`.
+
+        Use case: `weft.api.use_cases.products.remove_product`.
+
+        Args:
+            product_id: The number of a product.
+        """
+        self._loop_thread.wait(self._async.remove_product(product_id))
+
+    def remove_saved_query(self, name: str) -> None:
+        """Forget one of one's saved queries. Raise `SavedQueryNotFound`.
+
+        Use case: `weft.api.use_cases.saved_queries.remove_saved_query`.
+
+        Args:
+            name: The name of a saved query.
+        """
+        self._loop_thread.wait(self._async.remove_saved_query(name))
+
+    def remove_secret(self, name: str) -> None:
+        """Forget one of one's secrets: no attempt gets it from now on. Jobs that need it and start
+        later end with an error. Raise `SecretNotFound`.
+
+        Use case: `weft.api.use_cases.secrets.remove_secret`.
+
+        Args:
+            name: The name of a secret.
+        """
+        self._loop_thread.wait(self._async.remove_secret(name))
+
+    def remove_store(self, name: str) -> None:
+        """Forget a store. Its objects stay; jobs that name it and start later fail. Only for
+        operators. Raise `FileStoreNotFound`.
+
+        Use case: `weft.api.use_cases.file_stores.remove_store`.
+
+        Args:
+            name: The name of a store of files.
+        """
+        self._loop_thread.wait(self._async.remove_store(name))
+
+    def revoke_token(self, token_id: int) -> None:
+        """Revoke one of one's tokens: every api refuses it from now on. Raise `TokenNotFound`;
+        `RightMissing` for any other than itself, if the one that asks has scopes.
+
+        Use case: `weft.api.use_cases.tokens.revoke_token`.
+
+        Args:
+            token_id: The number of a token.
+        """
+        self._loop_thread.wait(self._async.revoke_token(token_id))
+
+    def rotate_secrets(self) -> Document:
+        """Encrypt all secrets of all tenants with the first key, so that others can go; return
+        `n_rotated` and the `key`. Only for administrators of the site. Raise `RightMissing`,
+        and `SecretKeyMissing` if one was encrypted with a key that is not here; those before it
+        are done.
+
+        Use case: `weft.api.use_cases.secrets.rotate_secrets`.
+        """
+        return self._loop_thread.wait(self._async.rotate_secrets())
+
+    def save_pools(self, pools: Sequence[Document], *, dry_run: bool = False) -> Document:
+        """Make these the pools that are described; return what changes. Others keep their workers;
+        a pool with machines has to stay described. Only for administrators.
+
+        Use case: `weft.api.use_cases.pools.save_pools`.
+
+        Args:
+            pools: At least those that shall stay described.
+            dry_run: Only return what would change.
+        """
+        return self._loop_thread.wait(self._async.save_pools(pools, dry_run=dry_run))
+
+    def save_query(self, name: str, query: str) -> Document:
+        """Give a query for batches a name, in place of one of the same name. Raise `BadQuery`,
+        `TooManySavedQueries`.
+
+        Use case: `weft.api.use_cases.saved_queries.save_query`.
+
+        Args:
+            name: The name of a saved query.
+            query: A query for batches.
+        """
+        return self._loop_thread.wait(self._async.save_query(name, query))
+
+    def save_queues(self, queues: Sequence[Document], *, dry_run: bool = False) -> Document:
+        """Make these the queues of the tenant, beside `default`; return what changes. Waiting jobs
+        stay where they are; a queue that has some is not deleted. Only for administrators.
+        Raise `QueueHasJobs`.
+
+        Use case: `weft.api.use_cases.queues.save_queues`.
+
+        Args:
+            queues: At least those that shall stay.
+            dry_run: Only return what would change.
+        """
+        return self._loop_thread.wait(self._async.save_queues(queues, dry_run=dry_run))
+
+    def set_licence(self, name: str, n: int) -> Document:
+        """Set how many licences jobs may use at a time, in all pools together; return it. Jobs
+        that have one go on if there are fewer now. Only for administrators. Raise
+        `BadLicenceName`.
+
+        Use case: `weft.api.use_cases.licences.set_licence`.
+
+        Args:
+            name: The name of a licence.
+            n: What jobs may have at a time, in all pools together.
+        """
+        return self._loop_thread.wait(self._async.set_licence(name, n))
+
+    def test_condition(self, condition_id: int) -> Document:
+        """Let a condition be tested now, instead of at its next date; return it. If the test
+        passes, its jobs go on, few at first. Raise `ConditionNotFound`.
+
+        Use case: `weft.api.use_cases.conditions.test_condition`.
+
+        Args:
+            condition_id: A condition: 3 or c3.
+        """
+        return self._loop_thread.wait(self._async.test_condition(condition_id))
+
+    def test_queues(self, document: Document) -> Document:
+        """Return which queue would take each job of a batch now, and why the queues before it
+        would not. Nothing is created.
+
+        Use case: `weft.api.use_cases.queues.test_queues`.
+
+        Args:
+            document: A `BatchDocument`.
+        """
+        return self._loop_thread.wait(self._async.test_queues(document))
+
+    def test_store(self, name: str) -> Document:
+        """Try a store as a job would, from the api's host: write, read and remove a small object;
+        in one that is only read, ask for an object. What does not work is in the answer. Only
+        for operators. Raise `FileStoreNotFound`.
+
+        Use case: `weft.api.use_cases.file_stores.try_store`.
+
+        Args:
+            name: The name of a store of files.
+        """
+        return self._loop_thread.wait(self._async.test_store(name))
+
+    def uncordon_worker(self, name: str, *, pool: str | None = None) -> Document:
+        """Let a worker take jobs again, also one that drains. A repeat changes nothing. Return it.
+        Raise `RightMissing`, `WorkerEnded`.
+
+        Use case: `weft.api.use_cases.workers.uncordon_worker`.
+
+        Args:
+            name: The name of a worker.
+            pool: The pool, if several have a worker of this name.
+        """
+        return self._loop_thread.wait(self._async.uncordon_worker(name, pool=pool))
+
+    def whoami(self) -> Document:
+        """Return the caller and what the token allows: `user`, `role`, `rights`, `token_id`.
+
+        Use case: `weft.api.use_cases.tokens.whoami`.
+        """
+        return self._loop_thread.wait(self._async.whoami())

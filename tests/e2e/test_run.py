@@ -95,18 +95,23 @@ def test_output_comes_while_the_job_runs(weft: Weft, tmp_path: Path) -> None:
         assert process.communicate(timeout=30)[0] == b"between\nlast\n"
 
 
-def test_interrupt_kills_the_whole_process_tree(weft: Weft, tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
+def test_interrupt_kills_the_whole_process_tree(weft: Weft, tmp_path: Path, number: int) -> None:
+    """Also when the terminal to which it would be told goes away."""
     pids = tmp_path / "pids"
     script = f"sleep 1234 & echo $! > {pids}; setsid sleep 1234 & echo $! >> {pids}; echo up; wait"
     with weft.started("run", "--", "sh", "-c", script) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == b"up\n"
-        process.send_signal(signal.SIGINT)
         assert process.stderr is not None
-        told = process.stderr.read().decode()
+        if number == signal.SIGHUP:
+            process.stderr.close()
+        process.send_signal(number)
+        told = "" if process.stderr.closed else process.stderr.read().decode()
 
         assert process.wait(30) == 130
-    assert "weft: the job is being cancelled; Ctrl-C again leaves at once\n" in told
+    known = "weft: the job is being cancelled; Ctrl-C again leaves at once\n"
+    assert process.stderr.closed or known in told
     listed = subprocess.run(["ps", "-eo", "args"], check=True, capture_output=True, text=True)
     assert listed.stdout.count("sleep 1234") == 0
 

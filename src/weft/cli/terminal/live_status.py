@@ -1,13 +1,13 @@
 """The progress of a batch or group on one line that is redrawn: bar, counts, rate, end."""
 
-import os
 import sys
 from collections import deque
 from datetime import UTC, datetime, timedelta
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from weft.cli.terminal.progress import CLEAR_LINE, STDERR, line_width
+from weft.cli.terminal.progress import CLEAR_LINE, line_width
+from weft.cli.terminal.raw_output import write_note
 from weft.client.progress import Counts, is_bar_drawable
 from weft.core.text.amounts import coming
 
@@ -79,7 +79,7 @@ class LiveStatus:
         pace = self._pace.words(counts.total or 0, datetime.now(UTC).astimezone())
         if is_bar_drawable():
             line = line_of(self._name, counts, pace, width=line_width())
-            os.write(STDERR, CLEAR_LINE + line.encode())
+            write_note(CLEAR_LINE + line.encode())
             return
         tenth = TENTHS * counts.done // counts.total if counts.total else 0
         if tenth != self._tenth:
@@ -90,4 +90,4 @@ class LiveStatus:
     def hide(self) -> None:
         """Clear the line."""
         if is_bar_drawable():
-            os.write(STDERR, CLEAR_LINE)
+            write_note(CLEAR_LINE)

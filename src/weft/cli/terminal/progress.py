@@ -5,13 +5,13 @@ from collections.abc import Mapping
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Self
 
+from weft.cli.terminal.raw_output import STDERR, write_note
 from weft.client.progress import REDRAW_S, Counts, draw_rich, is_bar_drawable, rich_bar
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
 CLEAR_LINE = b"\r\x1b[2K"
-STDERR = 2
 COLUMNS = 80
 """Of a terminal that does not say how wide it is."""
 
@@ -63,13 +63,13 @@ class ProgressLine:
         if now - self._drawn_at < REDRAW_S and done != total:
             return
         self._drawn_at = now
-        os.write(STDERR, CLEAR_LINE + self._render(Counts(done, total, failed, running)))
+        write_note(CLEAR_LINE + self._render(Counts(done, total, failed, running)))
         self._is_on_screen = True
 
     def hide(self) -> None:
         """Clear the line."""
         if self._is_on_screen:
-            os.write(STDERR, CLEAR_LINE)
+            write_note(CLEAR_LINE)
             self._is_on_screen = False
 
     def _render(self, counts: Counts) -> bytes:

@@ -3,6 +3,7 @@
 import io
 import os
 import sys
+from contextlib import suppress
 
 from weft.core.errors import WeftError
 
@@ -37,8 +38,13 @@ def open_streams() -> None:
         errors="replace" if is_limited else given.errors if given else None,
         line_buffering=is_terminal,
     )
-    # To a missing sys.stderr `print` writes on standard output.
-    sys.stderr = sys.stderr or open(STDERR, "w", closefd=False)  # noqa: SIM115
+    sys.stderr = io.TextIOWrapper(
+        io.BufferedWriter(_Stderr(STDERR, "w", closefd=False)),
+        encoding=sys.stderr.encoding if sys.stderr else None,
+        errors="backslashreplace",
+        write_through=True,
+        line_buffering=True,
+    )
 
 
 def write_all(descriptor: int, data: bytes) -> None:
@@ -55,11 +61,25 @@ def write_all(descriptor: int, data: bytes) -> None:
             raise _failed(error) from error
 
 
+def write_note(data: bytes) -> None:
+    """Write on standard error. What comes after it is done, also when its terminal is gone."""
+    with suppress(OSError, OutputFailed):
+        write_all(STDERR, data)
+
+
 class _Stdout(io.FileIO):
     """Standard output without a buffer."""
 
     def write(self, data: bytes, /) -> int:  # type: ignore[override]  # what BufferedWriter gives
         write_all(self.fileno(), data)
+        return len(data)
+
+
+class _Stderr(io.FileIO):
+    """Standard error without a buffer."""
+
+    def write(self, data: bytes, /) -> int:  # type: ignore[override]  # as above
+        write_note(data)
         return len(data)
 
 

@@ -23,7 +23,7 @@ from weft.cli.terminal.closed_output import watch_closed
 from weft.cli.terminal.exit_code import FAILED, NO_PROGRAM
 from weft.cli.terminal.interrupts import INTERRUPTED, Interrupts
 from weft.cli.terminal.progress import ProgressLine
-from weft.cli.terminal.raw_output import STDERR, STDOUT, OutputFailed, write_all
+from weft.cli.terminal.raw_output import STDOUT, OutputFailed, write_note
 from weft.cli.terminal.report import note
 from weft.cli.terminal.runs import ATTRIBUTE
 from weft.cli.terminal.shell_words import shell_hint
@@ -280,7 +280,7 @@ async def _cores(client: Api) -> int:
 
 
 def _print_command(command: Sequence[str]) -> None:
-    write_all(STDERR, os.fsencode(shlex.join(command)) + b"\n")
+    write_note(os.fsencode(shlex.join(command)) + b"\n")
 
 
 async def _both(feed: JobFeed, printer: Printer, ledger: Ledger) -> None:

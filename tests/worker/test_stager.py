@@ -57,6 +57,15 @@ def test_patterns(work: Path, pattern: str, names: list[str]) -> None:
     assert sorted(found(work, pattern)) == names
 
 
+def test_existing_file_of_exactly_that_name_wins(work: Path) -> None:
+    for name in ("f[1].txt", "f1.txt", "d[2]/x", "d2/x", "g3"):
+        (work / name).parent.mkdir(exist_ok=True)
+        (work / name).touch()
+    for pattern, name in {"f[1].txt": "f[1].txt", "d[2]/?": "d[2]/x", "**/f[1].txt": "f[1].txt",
+                          "g[3]": "g3"}.items():  # fmt: skip
+        assert found(work, pattern) == found(work, pattern, pattern) == [name]
+
+
 def test_fixed_part_of_a_pattern_is_left_out(work: Path) -> None:
     """Not of one without wildcards, which is a file or a directory; nor without `to`."""
     for pattern, to, names in (

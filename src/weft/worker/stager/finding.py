@@ -61,9 +61,10 @@ def find_outputs(
     budget = [files_max * _LOOKED_AT]
     with opened_directory(work) as top:
         for output in outputs:
-            n_before = len(found)
+            is_missing = not output.optional
             pattern = output.from_.removesuffix("/")
             for source, n_bytes in _matching(top, pattern, budget, lenient=output.optional):
+                is_missing = False
                 if output.optional and folder and _is_same(work, folder, source, n_bytes):
                     continue
                 target = _target(_told(output, source, product_of), source)
@@ -74,7 +75,7 @@ def find_outputs(
                     found[target] = known._replace(is_message=True)
                 if len(found) > files_max:
                     raise FileRefused(f"more than {files_max} files (output_files_max)")
-            if len(found) == n_before and not output.optional and not _has_all(found, output):
+            if is_missing:
                 raise FileMissing(f"its output {output.from_!r} is missing")
     if (total := sum(one.n_bytes for one in found.values())) > bytes_max:
         raise FileRefused(
@@ -143,12 +144,6 @@ def _told(
         raise FileRefused(f"its output {source!r} cannot be kept: {error}") from error
 
 
-def _has_all(found: dict[str, FoundFile], output: FileOutput) -> bool:
-    """Say whether another output has brought what this one names."""
-    pattern = output.from_.removesuffix("/")
-    return any(fnmatch.fnmatchcase(one.source, pattern) for one in found.values())
-
-
 def _target(output: FileOutput, source: str) -> str:
     """Return by which path a file is kept, or at which address."""
     if in_store(output.to):
@@ -213,7 +208,7 @@ def _walk(
     if is_deep and rest:
         yield from _walk(directory, rest, at, budget, lenient=lenient)
     for name in _names(directory, first, budget):
-        if not is_deep and not fnmatch.fnmatchcase(name, first):
+        if not is_deep and name != first and not fnmatch.fnmatchcase(name, first):
             continue
         status = os.stat(name, dir_fd=directory, follow_symlinks=False)
         path = (*at, name)
@@ -234,13 +229,14 @@ def _walk(
 
 
 def _names(directory: int, pattern: str, budget: list[int]) -> Iterator[str]:
-    if pattern != _DEEP and not has_wildcards(pattern):
-        try:
+    # `a[1]` does not match itself: what has exactly that name is meant.
+    if not has_wildcards(pattern) or not fnmatch.fnmatchcase(pattern, pattern):
+        with suppress(FileNotFoundError):
             os.stat(pattern, dir_fd=directory, follow_symlinks=False)
-        except FileNotFoundError:
+            yield pattern
             return
-        yield pattern
-        return
+        if not has_wildcards(pattern):
+            return
     names = []
     with os.scandir(directory) as entries:
         for entry in entries:

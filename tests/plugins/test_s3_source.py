@@ -40,14 +40,15 @@ def server() -> Iterator[Any]:
         thread.join()
 
 
-def page(*objects: tuple[str, str], cut: bool = False) -> str:
+def page(*objects: tuple[str, str], cut: bool = False, how: str = "url") -> str:
     listed = "".join(
         f"<Contents><Key>{name}</Key><LastModified>2027-04-{day}T10:00:00.123Z</LastModified>"
         f"<ETag>&quot;e{day}&quot;</ETag><Size>7</Size><Owner><ID>Key</ID></Owner></Contents>"
         for name, day in objects
     )
     root = '<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">'
-    return f"{HEAD}{root}<IsTruncated>{str(cut).lower()}</IsTruncated>{listed}</ListBucketResult>"
+    said = f"<EncodingType>{how}</EncodingType><IsTruncated>{str(cut).lower()}</IsTruncated>"
+    return f"{HEAD}{root}{said}{listed}</ListBucketResult>"
 
 
 def read(server: Any, cursor: Any = None, site: SourceSite = SITE, **options: Any) -> Any:  # noqa: ANN401 (JSON)
@@ -86,6 +87,8 @@ def test_only_names_that_match_are_items_and_versions_by_their_tags(server: Any)
         "S2/deep/a.zip@e03"
     ]
     assert [one.key for one in read(server, prefix="S2/", pattern="a.*").items] == ["S2/a.txt"]
+    server.body = page(("lab/a+b%20c", "01"), how="")  # of a store that encodes nothing
+    assert [one.key for one in read(server).items] == ["a+b%20c"]
     server.body = page()
     assert read(server).cursor == {"after": None, "since": None, "newest": None}
 

@@ -81,7 +81,7 @@ def _page(body: bytes) -> tuple[list[dict[str, str]], bool]:
         for one in reader.found:
             _date(one)
             int(one["Size"])
-            one["Key"] = unquote_plus(one["Key"])
+            one["Key"] = unquote_plus(one["Key"]) if reader.is_encoded else one["Key"]
     except (expat.ExpatError, KeyError, ValueError) as error:
         raise SourceFailed(f"the answer is no list of objects: {error}") from error
     if not reader.is_list:
@@ -94,7 +94,7 @@ class _Reader:
 
     def __init__(self) -> None:
         self.found: list[dict[str, str]] = []
-        self.is_cut = self.is_list = False
+        self.is_cut = self.is_list = self.is_encoded = False
         self._path: list[str] = []
         self._text = ""
 
@@ -123,6 +123,8 @@ class _Reader:
     def _end(self, name: str) -> None:
         if self._path[:-1] == ["ListBucketResult", "Contents"] and name in _FIELDS:
             self.found[-1][name] = self._text
+        elif self._path == ["ListBucketResult", "EncodingType"]:
+            self.is_encoded = self._text.strip() == "url"
         elif self._path == ["ListBucketResult", "IsTruncated"]:
             self.is_cut = self._text.strip() == "true"
         self._path.pop()

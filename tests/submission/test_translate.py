@@ -89,6 +89,18 @@ def test_reasons_for_retries_that_all_jobs_share_are_one_number() -> None:
     assert rows.retry_on != rows_of([{"command": ["true"]}]).retry_on
 
 
+def test_scripts_of_windows_run() -> None:
+    mark, windows = "\ufeff", "#!/bin/sh\r\necho hi\r\n"
+    unix = "#!/bin/sh\necho hi\n"
+    kept = [unix, "cat <<.\na\r\n.\n", "echo"]
+    given = [mark + windows, windows, mark + unix, *kept]
+
+    rows = rows_of([{"script": one, "command": None} for one in given])
+
+    specs = [spec.script for body in rows.chunk_body for spec in decode_chunk(body)]
+    assert specs == [unix, unix, unix, *kept]
+
+
 def test_what_is_wrong_with_one_of_many_texts_is_found() -> None:
     plain = {"command": ["true"], "name": "fine", "attributes": {"k": "v"}}
     wrong = {

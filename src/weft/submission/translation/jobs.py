@@ -118,6 +118,9 @@ def _checked(
     """Check the texts of these jobs, and the fields that few jobs have; return those of these
     fields that any of them has.
     """
+    for job in jobs:
+        if job.script is not None:
+            job.script = _as_unix(job.script)
     fields = [] if context.ordinary else given_fields(jobs)
     check_fields(fields, jobs, context.settings, problems)
     if fields and not context.has_lifecycle:
@@ -132,6 +135,12 @@ def _checked(
         ordinary=context.ordinary,
     )
     return fields
+
+
+def _as_unix(script: str) -> str:
+    """Return a script without what Windows' editors add: no kernel finds the interpreter then."""
+    script = script.removeprefix("\ufeff")
+    return script.replace("\r\n", "\n") if script.partition("\n")[0].endswith("\r") else script
 
 
 def _positions(jobs: Sequence[JobDocument], context: DocumentContext) -> Positions:

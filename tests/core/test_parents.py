@@ -43,6 +43,8 @@ def test_references_become_numbers() -> None:
 
     assert found == [(2,), (1,), (-7, -8, 2)]
     assert not problems.found
+    new = Earlier(None, names=True)  # it has no earlier jobs, so j1 is a name there
+    assert resolve(["j1", None], [[], ["j1"]], earlier=new)[0] == [(), (1,)]
 
 
 def test_bunch_refers_to_the_whole_update() -> None:
@@ -74,6 +76,8 @@ def test_cycle_names_its_path() -> None:
     ((kind, error),) = problems.found
     assert kind is ParentCycle
     assert error.message == "a waits for c waits for 2 waits for a"
+    order_jobs([(5000,), *((n,) for n in range(1, 5000))], ["x" * 60] * 5000, problems)
+    assert len(problems.found[1][1].message) < 1000
 
 
 @given(st.data())

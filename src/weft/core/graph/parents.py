@@ -19,6 +19,9 @@ from weft.core.problems import Problems
 
 _EARLIER = re.compile(r"(?:b([1-9][0-9]{0,17})\.)?j([1-9][0-9]{0,8})")
 
+_SHOWN_MAX = 10
+"""Jobs of a cycle that are named."""
+
 ParentRef = int | str | tuple[int, int]
 """What a job says: a position (1 is the first), the first and the last of several positions,
 `"j7"` or `"b12.j7"` for an earlier job, or a name.
@@ -123,7 +126,9 @@ class _Scope:
         if not isinstance(ref, str):
             return self._range(ref, index, pointer)
         match = _EARLIER.fullmatch(ref)
-        if match is not None:
+        # A new batch has no earlier jobs: a name such as j1 is one.
+        is_name = self.earlier.batch_id is None and self.names and ref in self.names.entry
+        if match is not None and not is_name:
             return _resolve_earlier(ref, match, self.earlier, pointer, self.problems)
         return self._named(ref, pointer)
 
@@ -171,7 +176,11 @@ def _resolve_earlier(
     ref: str, match: re.Match[str], earlier: Earlier, pointer: str, problems: Problems
 ) -> int:
     if earlier.batch_id is None:
-        problems.add(ParentNotFound, pointer, f"{ref}: a new batch has no earlier jobs")
+        problems.add(
+            ParentNotFound,
+            pointer,
+            f"{ref}: a new batch has no earlier jobs, and no job of this name",
+        )
         return 0
     if match[1] is not None and int(match[1]) != earlier.batch_id:
         problems.add(ParentNotFound, pointer, f"{ref} is not in batch b{earlier.batch_id}")
@@ -269,4 +278,7 @@ def _note_cycle(
         index = next(parent for parent in above[index] if missing[parent])
     cycle = [*path[seen[index] :], index]
     words = [names[one] or str(one + 1) for one in cycle]
+    if len(words) > _SHOWN_MAX:
+        between = f"({len(words) - _SHOWN_MAX:,} more jobs)"
+        words = [*words[: _SHOWN_MAX - 1], between, words[-1]]
     problems.add(ParentCycle, f"/jobs/{index}/parents", " waits for ".join(words))

@@ -215,14 +215,20 @@ def test_at_most_so_many_run_at_once(weft: Weft, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
+LONG = b"b" * 400 + b"\n"
+
+
 def test_json_has_one_line_per_job(weft: Weft) -> None:
-    done = weft.run("each", "--json", "--", "sh", "-c", "echo {}; test {} = a", stdin=b"a\nb\n")
+    done = weft.run(
+        "each", "--json", "--", "sh", "-c", "echo {}; test {} = a", stdin=b"a\n" + LONG
+    )
 
     rows = [json.loads(line) for line in done.stdout.splitlines()]
     assert done.returncode == 1
     assert [(r["line"], r["stdout"], r["exit_code"]) for r in rows] == [
-        ("a", "a\n", 0), ("b", "b\n", 1),
+        ("a", "a\n", 0), ("b" * 400, "b" * 400 + "\n", 1),
     ]  # fmt: skip
+    assert weft.run("each", "--tag", "--", "echo", stdin=LONG).stdout == LONG[:-1] + b"\t" + LONG
     summary = json.loads(done.stderr)
     assert (summary["n_succeeded"], summary["n_failed"]) == (1, 1)
 

@@ -179,6 +179,7 @@ class _Each:
             delay_s=self._how.delay,
             on_submit=_print_command if self._how.verbose else None,
             keeps_details=self._records is not None,
+            keeps_lines=self._how.tag or self._shared.json,
         )
         if earlier is not None:
             feed.earlier, feed.only_new = earlier, self._how.only_new

@@ -66,6 +66,8 @@ class JobFeed:
     """Called with the command of each job that was submitted."""
     keeps_details: bool = False
     """Whether the ledger needs commands and values."""
+    keeps_lines: bool = False
+    """Whether the ledger needs whole lines: they tell the outputs apart."""
     earlier: EarlierRuns = field(default_factory=EarlierRuns)
     """Jobs that need not run again."""
     only_new: bool = False
@@ -202,7 +204,9 @@ class JobFeed:
 
     def _job(self, pack: Pack) -> FeedJob | EarlierOutput | None:
         """Return the job of a line or of several, or what it has left; `None`: neither."""
-        shown = one_line(shown_text(pack.line), width=SHOWN_CHARS)
+        shown = shown_text(pack.line)
+        if not self.keeps_lines:
+            shown = one_line(shown, width=SHOWN_CHARS)
         if pack.wrong is not None:
             self.ledger.note_unsubmitted(f"line {pack.number}: {shown}", pack.wrong)
             return None

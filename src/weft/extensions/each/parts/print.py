@@ -9,6 +9,7 @@ from contextlib import aclosing
 from typing import Any
 
 from weft.cli.terminal.cut_output import say_cut
+from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.progress import ProgressLine
 from weft.cli.terminal.raw_output import STDERR, STDOUT, write_all
 from weft.cli.terminal.screen import line_of
@@ -165,7 +166,7 @@ class Printer:
 
 def tagged(output: bytes, line: str) -> bytes:
     """Put the line and a tab before each line of an output."""
-    tag = line.encode() + b"\t"
+    tag = one_line(line, width=sys.maxsize).encode() + b"\t"
     return (
         b"".join(tag + one + b"\n" for one in output.removesuffix(b"\n").split(b"\n"))
         if output

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 import msgspec
 
 from weft.cli.terminal.cut_output import LIMIT
-from weft.cli.terminal.plain import plain
+from weft.cli.terminal.plain import one_line, plain
 from weft.cli.terminal.report import note, print_error
 from weft.cli.terminal.wrapped import wrapped
 from weft.client.http.problems import to_error
 from weft.core.ids import format_batch_id, format_job_ref
 from weft.core.text.amounts import duration
 from weft.core.text.escapes import escaped_in_json
+from weft.extensions.each.parts.feed import SHOWN_CHARS
 from weft.extensions.each.parts.ledger import Ledger
 
 
@@ -33,7 +34,7 @@ def print_summary(ledger: Ledger, run: EndedRun) -> None:
     note(_counts(ledger, run))
     for failure in ledger.failures:
         where = format_job_ref(run.batch_id or 0, failure.job_id) + "  " if failure.job_id else ""
-        text = f"{where}{plain(failure.line)}  {plain(failure.why)}"
+        text = f"{where}{one_line(failure.line, width=SHOWN_CHARS)}  {plain(failure.why)}"
         print(wrapped(text, sys.stderr, first="  ", rest=" " * 4), file=sys.stderr)
     if ledger.missing is not None:
         print_error(to_error(0, ledger.missing))

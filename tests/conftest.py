@@ -34,12 +34,13 @@ from up.external_server import external_server
 from weft.store.embedded import EmbeddedServer
 from weft.telemetry.log import STRICT_VARIABLE
 
-# Each run takes the same examples, so that only a change makes it fail; `make test-full` looks
-# for new ones.
+# Each run takes the same few examples, so that only a change makes it fail; `make test-full` looks
+# for new ones, among many.
 # How long drawing an example takes says something about the machine, nothing about the code.
 hypothesis_settings.register_profile(
     "weft",
     deadline=None,
+    max_examples=200 if "WEFT_TEST_RANDOM" in os.environ else 25,
     derandomize="WEFT_TEST_RANDOM" not in os.environ,
     suppress_health_check=[HealthCheck.too_slow],
 )

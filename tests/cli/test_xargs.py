@@ -52,9 +52,7 @@ def of_xargs(options: Sequence[str], command: Sequence[str], data: bytes) -> tup
     return [one.split("\0")[:-1] for one in invocations], done.returncode == 0
 
 
-@settings(
-    max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(OPTIONS, INPUTS)
 @example([], "")
 @example([], "'\n")

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from e2e.warm_commands import run_warm
 
 WITHIN_S = 60
 PROGRAM = (sys.executable, "-m", "weft.cli")
-STARTED = ("up", "down", "api", "driver", "worker", "doctor", "each", "run", "-V", "--version")
+STARTED = ("up", "down", "api", "driver", "worker", "doctor", "-V", "--version")
 """Commands that start processes, or whose own start is looked at."""
 AT_START = ("PYTHON", "LC_", "LANG", "TZ")
 
@@ -43,16 +44,11 @@ class Weft:
     ) -> "subprocess.CompletedProcess[bytes]":
         """Run one command to its end. No input is an empty one, never that of the tests.
 
-        It is really started if it is about processes, input, or what an interpreter begins with.
+        It is really started if it is about processes, or what an interpreter begins with.
         """
         begins_otherwise = any(name.startswith(AT_START) for name in env or {})
-        if (
-            arguments[:1]
-            and arguments[0] not in STARTED
-            and stdin is None
-            and not begins_otherwise
-        ):
-            return run_warm(arguments, self.environment(env), cwd, timeout_s)
+        if arguments[:1] and arguments[0] not in STARTED and not begins_otherwise:
+            return run_warm(arguments, self.environment(env), cwd, timeout_s, stdin or b"")
         return subprocess.run(
             [*PROGRAM, *arguments], check=False, capture_output=True, cwd=cwd,
             env=self.environment(env), timeout=timeout_s, input=stdin or b"",
@@ -98,10 +94,10 @@ def kill_api(weft: Weft) -> None:
 
 
 def until(is_so: Callable[[], bool]) -> None:
-    """Wait for a fact of which no event tells."""
-    never = threading.Event()
-    for _ in range(WITHIN_S * 50):
+    """Wait for a fact of which no event tells. To look takes a third of the time at most."""
+    never, begun = threading.Event(), time.monotonic()
+    while (looked := time.monotonic()) < begun + WITHIN_S:
         if is_so():
             return
-        never.wait(0.02)
+        never.wait(max(0.02, 2 * (time.monotonic() - looked)))
     raise AssertionError(is_so)

@@ -91,7 +91,7 @@ def test_a_variable_that_is_not_there_is_an_error(weft: Weft) -> None:
 
 @pytest.mark.parametrize("command", ["run", "each"])
 def test_an_environment_over_the_limit_is_refused_with_its_size(weft: Weft, command: str) -> None:
-    large = {f"LARGE_{n}": "x" * 100_000 for n in range(2)}
+    large = {f"LARGE_{n}": "x" * 70_000 for n in range(2)}
     done = weft.run(command, "--", "true", env=large, stdin=b"x\n")
 
     assert done.returncode == 2

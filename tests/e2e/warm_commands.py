@@ -16,21 +16,26 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-REQUEST_MAX = 1 << 17
+REQUEST_MAX = 180_000
 NUMBER_MAX = 20
 SERVER = f"import sys; sys.path[:0] = {sys.path!r}; from e2e.warm_commands import serve; serve()"
 
 
 def run_warm(
-    arguments: Sequence[str], environment: Mapping[str, str], cwd: Path | None, timeout_s: float
-) -> "subprocess.CompletedProcess[bytes]":
-    """Run one command to its end, without input."""
+    arguments: Sequence[str], environment: Mapping[str, str], cwd: Path | None,
+    timeout_s: float, stdin: bytes = b"",
+) -> "subprocess.CompletedProcess[bytes]":  # fmt: skip
+    """Run one command to its end."""
     request = json.dumps([list(arguments), dict(environment), str(cwd or Path.cwd())])
     own, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with own, tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
         with its:
-            streams = [stdout.fileno(), stderr.fileno(), its.fileno()]
+            end, begin = os.pipe()
+            streams = [end, stdout.fileno(), stderr.fileno(), its.fileno()]
             socket.send_fds(_server(), [request.encode()], streams)
+            os.close(end)
+        with contextlib.suppress(BrokenPipeError), open(begin, "wb", buffering=0) as given:
+            given.write(stdin)
         own.settimeout(timeout_s)
         process = int(own.recv(NUMBER_MAX))
         try:
@@ -64,7 +69,7 @@ def serve() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those that wait
     while True:
-        request, streams, *_ = socket.recv_fds(requests, REQUEST_MAX, 3)
+        request, streams, *_ = socket.recv_fds(requests, REQUEST_MAX, 4)
         if not request:
             return
         arguments, environment, cwd = json.loads(request)
@@ -82,12 +87,12 @@ def _follow(
     arguments: list[str], environment: Mapping[str, str], cwd: str, streams: Sequence[int]
 ) -> None:
     """Run the command in a process of its own, and report its number and how it ended."""
-    *outputs, answer = streams
+    *standard, answer = streams
     process = os.fork()
     if not process:
         os.close(answer)
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        _become(arguments, environment, cwd, outputs)
+        _become(arguments, environment, cwd, standard)
     with socket.socket(fileno=answer) as caller, contextlib.suppress(BrokenPipeError):
         caller.send(str(process).encode())
         exit_code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
@@ -96,11 +101,11 @@ def _follow(
 
 
 def _become(
-    arguments: list[str], environment: Mapping[str, str], cwd: str, outputs: Sequence[int]
+    arguments: list[str], environment: Mapping[str, str], cwd: str, standard: Sequence[int]
 ) -> None:
     from weft.cli.app import main  # noqa: PLC0415
 
-    for number, descriptor in enumerate([os.open(os.devnull, os.O_RDONLY), *outputs]):
+    for number, descriptor in enumerate(standard):
         os.dup2(descriptor, number)
         os.close(descriptor)
     sys.stdin = open(0, closefd=False)  # noqa: SIM115 (a descriptor, open to the end)

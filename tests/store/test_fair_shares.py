@@ -164,9 +164,7 @@ users = st.lists(
 
 
 @given(users=users, free_m=st.integers(1, 40).map(lambda cores: cores * 1000))
-@settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 async def test_claims_agree_with_the_rule(
     backend: Backend, users: list[tuple[int, int, int, int]], free_m: int
 ) -> None:

@@ -85,7 +85,7 @@ async def test_terms_can_be_joined_in_any_way(world: World) -> None:
     )
     drawn: list[Node] = []
 
-    @settings(max_examples=150, database=None, suppress_health_check=list(HealthCheck))
+    @settings(database=None, suppress_health_check=list(HealthCheck))
     @given(trees)
     def draw(tree: Node) -> None:
         drawn.append(tree)

@@ -349,9 +349,7 @@ async def test_notice_tells_the_driver(world: World) -> None:
     assert await world.states(batch) == "b"
 
 
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(policy=policies(), tries=TRIES, waited=WAITS, draw=st.integers(0, 65_535))
 async def test_database_waits_as_the_pure_function(
     world: World, policy: dict[str, Any], tries: int, waited: float, draw: int

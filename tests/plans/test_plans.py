@@ -12,7 +12,7 @@ from typing import Any
 import asyncpg
 import pytest
 
-from store.world import World, open_backend, open_world
+from store.world import World
 from weft.core.states import Reason
 from weft.ports.store import NewGroup, NewSet
 from weft.store.database import call_on
@@ -82,22 +82,15 @@ async def fill(world: World) -> int:
     return batch
 
 
-@pytest.fixture(params=[False, True], ids=["never analysed", "analysed"])
-def large_dsns(request: pytest.FixtureRequest, database: dict[str, str]) -> Any:  # noqa: ANN401
-    """Give a database and whether it is to be analysed."""
-    return database, request.param
+@pytest.mark.parametrize("analysed", [False, True], ids=["never analysed", "analysed"])
+async def test_hot_functions_never_scan_a_large_table(own_world: World, *, analysed: bool) -> None:
+    large = Large(own_world, await fill(own_world))
+    if analysed:
+        await own_world.admin.execute("ANALYZE")
+    scanned = {name: tables async for name, tables in calls(large) if tables}
+    scanned |= {name: tables async for name, tables in calls_of_a_drain(large) if tables}
 
-
-async def test_hot_functions_never_scan_a_large_table(large_dsns: Any) -> None:  # noqa: ANN401
-    dsns, analysed = large_dsns
-    async with open_backend(dsns) as backend, open_world(backend) as world:
-        large = Large(world, await fill(world))
-        if analysed:
-            await world.admin.execute("ANALYZE")
-        scanned = {name: tables async for name, tables in calls(large) if tables}
-        scanned |= {name: tables async for name, tables in calls_of_a_drain(large) if tables}
-
-        assert scanned == {}
+    assert scanned == {}
 
 
 PARENTS = {"limit_parents": 3, "limit_counted": 100}

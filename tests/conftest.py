@@ -68,9 +68,9 @@ for _number in (signal.SIGQUIT, signal.SIGHUP):
     signal.signal(_number, signal.SIG_DFL)
 
 os.environ[STRICT_VARIABLE] = "1"
-_KEPT = {STRICT_VARIABLE, "WEFT_TEST_DATA"}
-for _name in [name for name in os.environ if name.startswith("WEFT_") and name not in _KEPT]:
-    del os.environ[_name]  # settings of the developer's shell are not those of a test
+for _name in [*os.environ]:
+    if _name.startswith("WEFT_") and _name != "WEFT_TEST_DATA":
+        del os.environ[_name]  # settings of the developer's shell are not those of a test
 
 # What fails is easier to read without every call of the database.
 structlog.configure(

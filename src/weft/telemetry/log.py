@@ -27,9 +27,9 @@ _STEERING: Final = re.compile(
     "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]"
 )
 """What would begin another line, or steer the terminal of who reads it."""
-STRICT_VARIABLE: Final = "WEFT_STRICT_EVENTS"
+STRICT_VARIABLE: Final = "STRICT_EVENTS_OF_WEFT"
 """When this is `1` in the environment, a name that is not in the catalogue is an error. Tests set
-it."""
+it. As `WEFT_…` it could be a setting, for which each process would load all extensions."""
 
 
 class UndeclaredEvent(AssertionError):

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -179,9 +179,12 @@ def misspelt_variables(environ: Mapping[str, str] | None = None) -> Mapping[str,
     return {name: variable_of(meant) for name, meant in near if meant is not None}
 
 
-def secret_variables() -> frozenset[str]:
-    """Return the environment variables of weft's own settings that are secret."""
-    return frozenset(variable_of(one.name) for one in _own() if one.is_secret)
+def secret_variables(names: Iterable[str]) -> frozenset[str]:
+    """Return which of these environment variables are secret settings of weft's own."""
+    given = {name for name in names if name.startswith(_PREFIX)}
+    client = declared_in(ClientProcessSettings)
+    known = client if given <= {variable_of(one.name) for one in client} else _own()
+    return frozenset(given & {variable_of(one.name) for one in known if one.is_secret})
 
 
 @cache

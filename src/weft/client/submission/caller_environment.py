@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from weft.core.access.secret_variables import matches, patterns_of
 from weft.core.text.texts import is_utf8
-from weft.settings import load_settings, secret_variables
+from weft.settings import load_client_settings, secret_variables
 
 
 class CallerEnvironment(NamedTuple):
@@ -24,10 +24,10 @@ def caller_environment(
     """Return it without weft's own secrets and what `left_out` and the setting `no_env` match.
     None: the setting `clean_env` keeps it here.
     """
-    settings = load_settings({"home": home})
+    settings = load_client_settings({"home": home})
     if settings.clean_env:
         return None
-    own = secret_variables()
+    own = secret_variables(os.environ)
     patterns = tuple(p for text in (settings.no_env, *left_out) for p in patterns_of(text))
     whole = {
         name: value

@@ -1,20 +1,23 @@
-"""Write the words that shells complete from the commands; with `--check`, only say if they are
-fresh.
+"""Write the words that shells complete from the commands, and how usual lines are bound; with
+`--check`, only say if they are fresh.
 """
 
+import inspect
 import json
 import re
 import sys
 import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from types import NoneType
+from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any
 
 from weft.bench.main import BENCHES
 from weft.cli.app import all_commands, build_app
 from weft.cli.completion.cursor import ANY, COMMAND, FILE, FILES
 from weft.cli.completion.live_words import ASKS
+from weft.cli.input import usual_lines
+from weft.cli.input.bounds import bounded
 from weft.cli.input.named import TARGETS
 from weft.core.ends.conditions import ALWAYS
 from weft.ports.runner import RUNNER_PLUGINS
@@ -73,15 +76,102 @@ SETTING_CHOICES = {one.option: one.choices for one in all_declared().values()}
 def main() -> int:
     """Write or check; the exit code is 1 if the file is not fresh."""
     app = build_app()
-    words = dict(_commands(app, ()))
-    lines = (f"{json.dumps(path)}: {json.dumps(one)}" for path, one in words.items())
-    text = "{\n" + ",\n".join(lines) + "\n}\n"
-    if "--check" not in sys.argv[1:]:
-        FILE.write_text(text)
-    elif not FILE.exists() or FILE.read_text() != text:
-        print(f"{FILE.name} is stale: run `make reference` and commit it.")
-        return 1
+    files = {FILE: dict(_commands(app, ())), usual_lines.FILE: dict(_usual_lines(app, ()))}
+    for file, parts in files.items():
+        lines = (f"{json.dumps(path)}: {json.dumps(one)}" for path, one in parts.items())
+        text = "{\n" + ",\n".join(lines) + "\n}\n"
+        if "--check" not in sys.argv[1:]:
+            file.write_text(text)
+        elif not file.exists() or file.read_text() != text:
+            print(f"{file.name} is stale: run `make reference` and commit it.")
+            return 1
     return 0
+
+
+def _usual_lines(app: "App", path: tuple[str, ...]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    if app.default_command is not None and (form := _form(app)):
+        yield " ".join(path), form
+    for name in app:
+        if not name.startswith("-"):
+            yield from _usual_lines(app[name], (*path, name))
+
+
+def _form(app: "App") -> Mapping[str, Any] | None:
+    """Return what binds the usual lines of a command; None: each line is for cyclopts."""
+    function = app.default_command
+    assert callable(function)
+    collected = [one for one in app.assemble_argument_collection() if one.parse]
+    records = {one.field_info.name: one.hint for one in collected if one.names == ("*",)}
+    given = [one for one in collected if one.names != ("*",)]
+    placed = sorted(
+        (one for one in given if one.index is not None), key=lambda one: one.index or 0
+    )
+    more = [one for one in placed if one.is_var_positional()]
+    single = [one for one in placed if one not in more]
+    named = [one for one in given if one.index is None]
+    is_read = all(map(_read_as, placed)) and not any(map(_is_repeated, single))
+    if "<locals>" in _place_of(function) or not is_read:
+        return None
+    return {
+        "function": _place_of(function),
+        "arguments": [[one.field_info.name, _read_as(one), one.required] for one in single],
+        "more": [more[0].field_info.name, _read_as(more[0])] if more else None,
+        "options": {
+            word: [*_field_of(one, records), _read_as(one, word), _is_repeated(one)]
+            for one in named
+            for word in one.names
+            if _read_as(one, word) is not None
+        },
+        "needed": [_field_of(one, records) for one in named if one.required],
+        "records": {name: _place_of(kind) for name, kind in records.items()},
+    }
+
+
+def _place_of(thing: Any) -> str:  # noqa: ANN401 (a function or a class)
+    return f"{thing.__module__}:{thing.__qualname__}"
+
+
+def _field_of(one: "Argument", records: Mapping[str, Any]) -> tuple[str, str]:
+    name = one.field_info.name
+    if not one.keys:
+        return name, ""
+    (record,) = (key for key, kind in records.items() if name in kind.__dataclass_fields__)
+    return record, name
+
+
+def _is_repeated(one: "Argument") -> bool:
+    return typing.get_origin(one.hint) is tuple or one.is_var_positional()
+
+
+def _read_as(one: "Argument", word: str = "") -> object:
+    """Return how its texts are read; None: by cyclopts alone."""
+    hints = typing.get_args(one.hint) if _is_optional(one.hint) else (one.hint,)
+    kinds = [kind for kind in hints if kind is not NoneType]
+    checks: Any = one.parameter.validator
+    limits = [_limits(check) for check in checks]
+    if one.parameter.converter or one.parameter.n_tokens or None in limits or len(kinds) != 1:
+        return None
+    (kind,) = kinds
+    if kind is bool:
+        return word not in one.negatives if word else None
+    if typing.get_origin(kind) is typing.Literal:
+        return ["choice", *typing.get_args(kind)]
+    if typing.get_origin(kind) is tuple:
+        return "str" if typing.get_args(kind) == (str, ...) and not limits else None
+    name = {str: "str", int: "int", Path: "path"}.get(kind)
+    return [name, *limits[0]] if name and limits and limits[0] else name
+
+
+def _is_optional(hint: object) -> bool:
+    return typing.get_origin(hint) in (typing.Union, UnionType)
+
+
+def _limits(check: Any) -> tuple[float | None, float | None] | None:  # noqa: ANN401
+    """Return the limits that a validator has; None: it is another one."""
+    if check.__qualname__ != bounded(0).__qualname__:
+        return None
+    held = inspect.getclosurevars(check).nonlocals
+    return held["least"], held.get("most")
 
 
 def _commands(app: "App", path: tuple[str, ...]) -> Iterator[tuple[str, Mapping[str, Any]]]:

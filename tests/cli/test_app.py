@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from weft.cli.app import COMMANDS, all_commands, build_app, run_command
+from weft.cli.completion.cursor import read_commands
 from weft.cli.terminal.overview import OTHERS, SECTIONS
 from weft.cli.terminal.raw_output import OutputFailed
 
@@ -37,8 +38,7 @@ def test_version_is_said_before_anything_slow_is_imported() -> None:
 
 
 LISTS = {
-    "cloudpickle", "cyclopts.validators", "difflib", "docstring_parser", "platformdirs", "rich",
-    "shutil", "tomllib",
+    "attr", "cloudpickle", "cyclopts", "difflib", "docstring_parser", "rich", "tomllib",
     "weft.client.functions", "weft.client.submission.document", "weft.settings.settings", "yaml",
 }  # fmt: skip
 """What commands that only ask do without."""
@@ -51,6 +51,9 @@ LISTS = {
         ("completion bash", {"asyncio", "cyclopts", "h11", "msgspec", "rich", "weft.client"}),
         ("ls", LISTS),
         ("status b1", LISTS),
+        ("run -n -- true", LISTS),
+        ("submit --home . missing.toml", LISTS),
+        ("pool ls", LISTS),
         ("logs b1.j1", LISTS),
         ("--complete zsh run x", {"asyncio", "cyclopts", "h11", "msgspec", "rich", "weft.client"}),
     ],
@@ -89,140 +92,35 @@ def test_the_collector_works_again_once_a_command_is_loaded() -> None:
     assert done.stdout.split() == ["True", "True"]
 
 
-GROUPS = {
-    "db",
-    "callback",
-    "condition",
-    "convert",
-    "export",
-    "files",
-    "licence",
-    "app",
-    "store",
-    "transport",
-    "lifecycle",
-    "line",
-    "operation",
-    "param",
-    "pool",
-    "queue",
-    "limit",
-    "quota",
-    "schedule",
-    "query",
-    "secret",
-    "session",
-    "series",
-    "source",
-    "tenant",
-    "token",
-    "user",
-}
-"""Commands that only hold others."""
+PAGES = [name.split() for name, one in read_commands().items() if name and len(one["options"]) > 1]
+"""The commands that do something, not those that only hold others."""
 
 
-@pytest.mark.parametrize("command", [name for name in all_commands() if name not in GROUPS])
-def test_every_command_explains_itself(command: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_command([command, "--help"]) == 0
-
+@pytest.mark.parametrize("page", PAGES, ids=" ".join)
+def test_every_page_explains_its_command(
+    page: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With examples that can be copied and stand below each other, values as people write them –
+    TIME, SIZE or KEY=VALUE, not types of Python – and lines of a docstring that are not too wide.
+    """
+    assert run_command([*page, "--help"]) == 0
     out = capsys.readouterr().out
-    assert "Usage: weft " + command in out
+    name = f"weft {' '.join(page)}"
+    assert re.findall(r" (?:STR|INT|FLOAT|DATETIME)\b", out) == []
+    assert f"Usage: {name}" in out
     assert "--json" in out
     assert "--home" in out
-
-
-PAGES = [
-    *([name] for name in all_commands() if name not in GROUPS),
-    *(["billing", name] for name in ("correct-rates", "days", "rates", "report", "set-rates")),
-    *(["callback", name] for name in ("ls", "redeliver", "secret")),
-    *(["condition", name] for name in ("fail", "ls", "release", "show", "test")),
-    *(["db", name] for name in ("migrate", "status")),
-    *(["db", "views", name] for name in ("add", "ls", "rm")),
-    *(["transport", name] for name in ("ls", "show", "test")),
-    *(["transport", "letters", name] for name in ("ls", "resend", "rm", "show")),
-    *(["licence", name] for name in ("ls", "rm", "set")),
-    *(["session", name] for name in ("ls", "rm")),
-    *(["token", name] for name in ("create", "ls", "revoke")),
-    *(
-        ["billing", "project", name]
-        for name in ("close", "create", "delete", "limit", "members", "reopen", "show")
-    ),
-    *(["quota", name] for name in ("ls", "set")),
-    *(["source", name] for name in ("items", "ls", "pause", "replay", "resume", "why")),
-    *(["series", name] for name in ("rerun", "show")),
-    ["products", "rm"],
-    *(["param", name] for name in ("diff", "get", "history", "set")),
-    *(["store", name] for name in ("add", "ls", "rm", "show")),
-    *(["app", name] for name in ("add", "ls", "rm", "show")),
-    *(["lifecycle", name] for name in ("graph", "show")),
-    *(["limit", name] for name in ("ls", "set")),
-    *(["line", name] for name in ("apply", "rm", "set", "show")),
-    *(["tenant", name] for name in ("create", "ls", "set", "show")),
-    *(["operation", name] for name in ("cancel", "ls")),
-    *(["query", name] for name in ("ls", "rm", "save")),
-    *(["secret", name] for name in ("ls", "rm", "rotate", "set")),
-    *(["user", name] for name in ("add", "ls", "rm", "role")),
-    ["pool", "shares"],
-    *(["queue", name] for name in ("apply", "drain", "ls", "show", "test")),
-    *(["schedule", name] for name in ("add", "ls", "pause", "resume", "rm", "run-now", "show")),
-    ["convert", "dax"],
-]
-
-
-@pytest.mark.parametrize("page", PAGES, ids=" ".join)
-def test_every_page_has_an_example_that_can_be_copied(
-    page: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    run_command([*page, "--help"])
-    lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
-    examples = [
-        shlex.split(line.rpartition(" | ")[2])
-        for line in lines
-        if line.removeprefix("Usage: ") == line and "weft " + " ".join(page) in line
-    ]
-
+    lines = out.partition("╭")[0].splitlines()
+    examples = [line for line in lines if name in line and not line.startswith("Usage: ")]
     assert examples
     for example in examples:
-        build_app().parse_args(example[1:], print_error=False, exit_on_error=False)
-
-
-@pytest.mark.parametrize("page", PAGES, ids=" ".join)
-def test_examples_of_a_page_stand_below_each_other(
-    page: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    run_command([*page, "--help"])
-    description, _, _ = capsys.readouterr().out.partition("╭")
-    examples = [
-        line for line in description.splitlines()
-        if f"weft {' '.join(page)} " in line and not line.startswith("Usage: ")
-    ]  # fmt: skip
-
-    assert all(line.startswith("    ") and line[4] != " " for line in examples)
-
-
-@pytest.mark.parametrize("page", PAGES, ids=" ".join)
-def test_values_of_options_are_named_as_people_write_them(
-    page: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    """TIME, SIZE or KEY=VALUE, not types of Python."""
-    run_command([*page, "--help"])
-
-    assert re.findall(r" (?:STR|INT|FLOAT|DATETIME)\b", capsys.readouterr().out) == []
-
-
-@pytest.mark.parametrize("page", PAGES, ids=" ".join)
-def test_text_of_a_page_is_not_broken_twice(
-    page: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    """A docstring's lines are kept, so one that is too wide leaves a stub on the next line."""
-    run_command([*page, "--help"])
-    description, _, _ = capsys.readouterr().out.partition("╭")
-    lines = description.splitlines()
+        words = shlex.split(example.rpartition(" | ")[2])
+        build_app().parse_args(words[1:], print_error=False, exit_on_error=False)
+        assert not example.startswith("     ")
     stubs = [
         line for line, after in itertools.pairwise(lines)
         if after[:1].strip() and line[:1].strip() and len(line) < 56
     ]  # fmt: skip
-
     assert stubs == []
 
 

@@ -4,7 +4,10 @@ from tidy.source_files import ROOT, relative, tracked_files
 
 PLACE = "src/weft/extensions/doors"
 DOORS = ROOT / PLACE
-ASIDE = ("src/weft/bench/", "src/weft/cli/completion/command_words.json")
+ASIDE = (
+    "src/weft/bench/", "src/weft/cli/completion/command_words.json",
+    "src/weft/cli/input/usual_lines.json",
+)  # fmt: skip
 """A bench may compare a door with what it replaces; the words are made from what is installed."""
 
 

@@ -3,17 +3,21 @@
 import gc
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from weft import __version__
 from weft.ports.extension import built_in
 
 if TYPE_CHECKING:
+    from inspect import BoundArguments
+
     from cyclopts import App
 
     from weft.core.errors import WeftError
+
+    Bound = tuple[Callable[..., object], BoundArguments]
 
 USAGE = 2
 READ_FILES = ("submit", "queue", "pool", "schedule", "simulate")
@@ -23,183 +27,91 @@ COMPLETE = "--complete"
 INTERRUPTED = 130
 BROKEN_PIPE = 141
 _OWN_COMMANDS = {
-    "up": ("weft.cli.commands.up:up", "Start weft on this machine, with its own PostgreSQL."),
-    "down": ("weft.cli.commands.down:down", "Stop the weft server of this home."),
-    "run": (
-        "weft.cli.commands.run:run",
-        "Run one command as a job, with its output and exit code.",
-    ),
-    "submit": (
-        "weft.cli.commands.submit:submit",
-        "Submit the jobs in a file, and print the batch's id.",
-    ),
-    "convert": (
-        "weft.cli.commands.convert:app",
-        "Convert workflows of other systems to batch documents.",
-    ),
-    "ls": ("weft.cli.commands.ls:ls", "List batches, newest first."),
-    "jobs": (
-        "weft.cli.commands.jobs:jobs",
-        "List the jobs of a batch, all or those that match a query.",
-    ),
-    "groups": ("weft.cli.commands.groups:groups", "List the groups of a batch."),
-    "status": ("weft.cli.commands.status:status", "Show a batch, a job or a group."),
-    "why": ("weft.cli.commands.why:why", "Say why jobs wait, and what changes that."),
-    "failures": (
-        "weft.cli.commands.failures:app",
-        "Say why jobs of a batch failed, or acknowledge failed jobs.",
-    ),
-    "wait": ("weft.cli.commands.wait:wait", "Wait until batches, groups or jobs have ended."),
-    "logs": ("weft.cli.commands.logs:logs", "Print the output of a job."),
-    "usage": (
-        "weft.cli.commands.usage:usage",
-        "Show the CPU time and memory of a job while it ran.",
-    ),
-    "files": (
-        "weft.cli.commands.files:app",
-        "List, show and fetch the files that jobs have left.",
-    ),
-    "export": ("weft.cli.commands.export:app", "Write what has run in forms that others read."),
-    "rename": ("weft.cli.commands.edit:rename", "Rename a batch, a job or a group."),
-    "set": (
-        "weft.cli.commands.edit:set_attributes",
-        "Set attributes or the priority of a batch, a job or a group.",
-    ),
-    "hold": (
-        "weft.cli.commands.hold:hold",
-        "Hold batches, jobs or groups: their jobs do not start.",
-    ),
-    "release": ("weft.cli.commands.hold:release", "Release held batches, jobs or groups."),
-    "cancel": ("weft.cli.commands.cancel:cancel", "Cancel batches, jobs or groups."),
-    "retry": ("weft.cli.commands.retry:retry", "Run failed jobs again."),
-    "resubmit": ("weft.cli.commands.resubmit:resubmit", "Make a new batch from an old one."),
-    "signal": ("weft.cli.commands.command:signal", "Send a signal to a running job."),
-    "message": ("weft.cli.commands.command:message", "Send a text to a running job."),
-    "extend": ("weft.cli.commands.command:extend", "Give a job more time."),
-    "hide": ("weft.cli.commands.hide:hide", "Hide batches from `weft ls`."),
-    "unhide": ("weft.cli.commands.hide:unhide", "Show hidden batches in `weft ls` again."),
-    "share": (
-        "weft.cli.commands.share:share",
-        "Let others see a batch, and say what they may do.",
-    ),
-    "unshare": ("weft.cli.commands.share:unshare", "Share a batch with a user no longer."),
-    "delete": ("weft.cli.commands.delete:delete", "Delete batches with all their jobs."),
-    "callback": ("weft.cli.commands.callback:app", "List callbacks, and send them again."),
-    "condition": (
-        "weft.cli.commands.condition:app",
-        "Show what blocked jobs wait for, and let them go on.",
-    ),
-    "block": (
-        "weft.cli.commands.block:block",
-        "Inside a job: say what it waits for, and exit with 75.",
-    ),
-    "progress": (
-        "weft.cli.commands.progress:progress",
-        "Inside a job: say how much of it is done.",
-    ),
-    "minutes": (
-        "weft.cli.commands.minutes:minutes",
-        "Show how many jobs waited, ran and ended in the last hour.",
-    ),
-    "dag": ("weft.cli.commands.dag:dag", "Draw the dependencies within a batch or a group."),
-    "timeline": (
-        "weft.cli.commands.timeline:timeline",
-        "Show when the jobs of a batch waited and ran, and where.",
-    ),
+    "up": ("up:up", "Start weft on this machine, with its own PostgreSQL."),
+    "down": ("down:down", "Stop the weft server of this home."),
+    "run": ("run:run", "Run one command as a job, with its output and exit code."),
+    "submit": ("submit:submit", "Submit the jobs in a file, and print the batch's id."),
+    "convert": ("convert:app", "Convert workflows of other systems to batch documents."),
+    "ls": ("ls:ls", "List batches, newest first."),
+    "jobs": ("jobs:jobs", "List the jobs of a batch, all or those that match a query."),
+    "groups": ("groups:groups", "List the groups of a batch."),
+    "status": ("status:status", "Show a batch, a job or a group."),
+    "why": ("why:why", "Say why jobs wait, and what changes that."),
+    "failures": ("failures:app", "Say why jobs of a batch failed, or acknowledge failed jobs."),
+    "wait": ("wait:wait", "Wait until batches, groups or jobs have ended."),
+    "logs": ("logs:logs", "Print the output of a job."),
+    "usage": ("usage:usage", "Show the CPU time and memory of a job while it ran."),
+    "files": ("files:app", "List, show and fetch the files that jobs have left."),
+    "export": ("export:app", "Write what has run in forms that others read."),
+    "rename": ("edit:rename", "Rename a batch, a job or a group."),
+    "set": ("edit:set_attributes", "Set attributes or the priority of a batch, a job or a group."),
+    "hold": ("hold:hold", "Hold batches, jobs or groups: their jobs do not start."),
+    "release": ("hold:release", "Release held batches, jobs or groups."),
+    "cancel": ("cancel:cancel", "Cancel batches, jobs or groups."),
+    "retry": ("retry:retry", "Run failed jobs again."),
+    "resubmit": ("resubmit:resubmit", "Make a new batch from an old one."),
+    "signal": ("command:signal", "Send a signal to a running job."),
+    "message": ("command:message", "Send a text to a running job."),
+    "extend": ("command:extend", "Give a job more time."),
+    "hide": ("hide:hide", "Hide batches from `weft ls`."),
+    "unhide": ("hide:unhide", "Show hidden batches in `weft ls` again."),
+    "share": ("share:share", "Let others see a batch, and say what they may do."),
+    "unshare": ("share:unshare", "Share a batch with a user no longer."),
+    "delete": ("delete:delete", "Delete batches with all their jobs."),
+    "callback": ("callback:app", "List callbacks, and send them again."),
+    "condition": ("condition:app", "Show what blocked jobs wait for, and let them go on."),
+    "block": ("block:block", "Inside a job: say what it waits for, and exit with 75."),
+    "progress": ("progress:progress", "Inside a job: say how much of it is done."),
+    "minutes": ("minutes:minutes", "Show how many jobs waited, ran and ended in the last hour."),
+    "dag": ("dag:dag", "Draw the dependencies within a batch or a group."),
+    "timeline": ("timeline:timeline", "Show when the jobs of a batch waited and ran, and where."),
     "check-order": (
-        "weft.cli.commands.check_order:check_order",
+        "check_order:check_order",
         "Check that every job started after its parents ended.",
     ),
-    "doctor": ("weft.cli.commands.doctor:doctor", "Check the installation, and suggest repairs."),
-    "audit": (
-        "weft.cli.commands.audit:audit",
-        "Recompute all derived data, and report differences.",
-    ),
-    "system": (
-        "weft.cli.commands.system:system",
-        "Show how the whole site is, for its administrators.",
-    ),
-    "config": ("weft.cli.commands.config:config", "Show each setting, its value and its origin."),
-    "db": ("weft.cli.commands.db:app", "Show or migrate the database schema."),
-    "billing": ("weft.cli.commands.billing:app", "Show costs and prices of billing projects."),
-    "queue": (
-        "weft.cli.commands.queue:app",
-        "Show and change queues, and test which one takes a job.",
-    ),
-    "schedule": (
-        "weft.cli.commands.schedule:app",
-        "Submit batches at the times of cron expressions.",
-    ),
-    "pool": ("weft.cli.commands.pool:app", "Show and change pools of workers."),
-    "app": ("weft.cli.commands.app:app", "Add, list and remove applications, which jobs run."),
-    "store": (
-        "weft.cli.commands.store:app",
-        "Add, list and remove stores of objects, for files of jobs.",
-    ),
-    "param": (
-        "weft.cli.commands.param:app",
-        "Set and show values that configurations of lines read.",
-    ),
-    "products": (
-        "weft.cli.commands.products:app",
-        "List what jobs have made, also when they are gone.",
-    ),
-    "transport": (
-        "weft.cli.commands.transport:app",
-        "Show and test the connections over which queues travel.",
-    ),
-    "licence": (
-        "weft.cli.commands.licence:app",
-        "Show and set how many licences jobs may use at a time.",
-    ),
-    "token": (
-        "weft.cli.commands.token:app",
-        "Make, list and revoke the tokens that stand for you.",
-    ),
-    "operation": ("weft.cli.commands.operation:app", "Show and cancel work on many batches."),
-    "query": ("weft.cli.commands.query:app", "Save, list and remove queries for batches."),
-    "secret": ("weft.cli.commands.secret:app", "Set, list and remove secrets for your jobs."),
-    "limit": ("weft.cli.commands.limit:app", "Limit what projects, users and batches may use."),
-    "quota": (
-        "weft.cli.commands.quota:app",
-        "Limit how much users and tenants may have at a time.",
-    ),
-    "tenant": (
-        "weft.cli.commands.tenant:app",
-        "List and create tenants, for administrators of the site.",
-    ),
-    "import": (
-        "weft.cli.commands.import_jobs:import_jobs",
-        "Take over jobs that have ended in another system.",
-    ),
-    "user": ("weft.cli.commands.user:app", "List, add and remove users, and give them roles."),
-    "login": (
-        "weft.cli.commands.login:login",
-        "Log in to a server at its issuer, and keep a token.",
-    ),
-    "open": (
-        "weft.cli.commands.session:open_browser",
-        "Log a browser in, by a link that works once.",
-    ),
-    "logout": (
-        "weft.cli.commands.session:logout",
-        "End your sessions in browsers and your `weft login`.",
-    ),
-    "session": ("weft.cli.commands.session:app", "List and end your sessions in browsers."),
-    "trail": ("weft.cli.commands.trail:trail", "Show who changed what, when and from where."),
-    "whoami": ("weft.cli.commands.token:whoami", "Show who you are to the server."),
-    "bench": ("weft.cli.commands.bench:bench", "Measure performance against a reference."),
+    "doctor": ("doctor:doctor", "Check the installation, and suggest repairs."),
+    "audit": ("audit:audit", "Recompute all derived data, and report differences."),
+    "system": ("system:system", "Show how the whole site is, for its administrators."),
+    "config": ("config:config", "Show each setting, its value and its origin."),
+    "db": ("db:app", "Show or migrate the database schema."),
+    "billing": ("billing:app", "Show costs and prices of billing projects."),
+    "queue": ("queue:app", "Show and change queues, and test which one takes a job."),
+    "schedule": ("schedule:app", "Submit batches at the times of cron expressions."),
+    "pool": ("pool:app", "Show and change pools of workers."),
+    "app": ("app:app", "Add, list and remove applications, which jobs run."),
+    "store": ("store:app", "Add, list and remove stores of objects, for files of jobs."),
+    "param": ("param:app", "Set and show values that configurations of lines read."),
+    "products": ("products:app", "List what jobs have made, also when they are gone."),
+    "transport": ("transport:app", "Show and test the connections over which queues travel."),
+    "licence": ("licence:app", "Show and set how many licences jobs may use at a time."),
+    "token": ("token:app", "Make, list and revoke the tokens that stand for you."),
+    "operation": ("operation:app", "Show and cancel work on many batches."),
+    "query": ("query:app", "Save, list and remove queries for batches."),
+    "secret": ("secret:app", "Set, list and remove secrets for your jobs."),
+    "limit": ("limit:app", "Limit what projects, users and batches may use."),
+    "quota": ("quota:app", "Limit how much users and tenants may have at a time."),
+    "tenant": ("tenant:app", "List and create tenants, for administrators of the site."),
+    "import": ("import_jobs:import_jobs", "Take over jobs that have ended in another system."),
+    "user": ("user:app", "List, add and remove users, and give them roles."),
+    "login": ("login:login", "Log in to a server at its issuer, and keep a token."),
+    "open": ("session:open_browser", "Log a browser in, by a link that works once."),
+    "logout": ("session:logout", "End your sessions in browsers and your `weft login`."),
+    "session": ("session:app", "List and end your sessions in browsers."),
+    "trail": ("trail:trail", "Show who changed what, when and from where."),
+    "whoami": ("token:whoami", "Show who you are to the server."),
+    "bench": ("bench:bench", "Measure performance against a reference."),
     "completion": (
-        "weft.cli.commands.completion:completion",
+        "completion:completion",
         "Print what bash, zsh or fish needs to complete commands.",
     ),
-    "api": ("weft.cli.commands.roles:api", "Run only the HTTP api, in the foreground."),
-    "driver": ("weft.cli.commands.roles:driver", "Run only a driver, in the foreground."),
-    "worker": ("weft.cli.commands.worker:app", "Run a worker, or list, cordon and drain workers."),
+    "api": ("roles:api", "Run only the HTTP api, in the foreground."),
+    "driver": ("roles:driver", "Run only a driver, in the foreground."),
+    "worker": ("worker:app", "Run a worker, or list, cordon and drain workers."),
 }
-COMMANDS: Final[Mapping[str, tuple[str, str]]] = _OWN_COMMANDS | {
-    name: command for one in built_in() for name, command in one.commands.items()
-}
+COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
+    name: (f"weft.cli.commands.{where}", sentence)
+    for name, (where, sentence) in _OWN_COMMANDS.items()
+} | {name: command for one in built_in() for name, command in one.commands.items()}
 """By name: `module:function`, and the sentence in the list."""
 """The function of each command and its line in `weft --help`, which must not import them all."""
 
@@ -232,17 +144,19 @@ def main() -> None:
     from weft.cli.terminal.raw_output import open_streams  # noqa: PLC0415
 
     open_streams()
-    sys.exit(run_command(arguments))
+    sys.exit(run_command(arguments, is_alone=True))
 
 
-def run_command(arguments: list[str]) -> int:
-    """Run one command and return its exit code. Errors are printed, not raised."""
+def run_command(arguments: list[str], *, is_alone: bool = False) -> int:
+    """Run one command and return its exit code. Errors are printed, not raised. `is_alone`: it is
+    all that this process does.
+    """
     from weft.cli.terminal.raw_output import OutputFailed  # noqa: PLC0415
     from weft.cli.terminal.report import print_error  # noqa: PLC0415
     from weft.core.errors import WeftError  # noqa: PLC0415
 
     try:
-        exit_code = _dispatch(arguments)
+        exit_code = _dispatch(arguments, is_alone=is_alone)
         sys.stdout.flush()
     except WeftError as error:
         if isinstance(error, OutputFailed):
@@ -311,25 +225,48 @@ def _shown_default(value: object) -> str | None:
     return None if value in (None, False, "", ()) else str(value)
 
 
-def _dispatch(arguments: list[str]) -> int:
+def _dispatch(arguments: list[str], *, is_alone: bool) -> int:
     if _is_printed_at_once(arguments):
         return 0
+    bound = (_bind_usual(arguments) if is_alone else None) or _bind(arguments)
+    if bound is None:
+        return USAGE
+    from weft.cli.input.named import name_ids  # noqa: PLC0415 (as late as the command itself)
+
+    command, values = bound
+    name_ids(values)
+    _collect_garbage_again()
+    outcome = command(*values.args, **values.kwargs)
+    return outcome if isinstance(outcome, int) else 0
+
+
+def _bind_usual(arguments: list[str]) -> "Bound | None":
+    """Return the command of a usual line and its arguments, without cyclopts."""
+    from weft.cli.input.signature import do_without  # noqa: PLC0415
+    from weft.cli.input.usual_lines import usual_line  # noqa: PLC0415
+
+    line = usual_line(arguments)
+    if line is None or _misplaced(line.values.get(("command", ""), ()), arguments):
+        return None
+    do_without()
+    return line.bound()
+
+
+def _bind(arguments: list[str]) -> "Bound | None":
+    """Return the command of a line and its arguments; print what is wrong and return None."""
     from cyclopts import CycloptsError  # noqa: PLC0415
 
     from weft.cli.terminal.report import print_usage_error  # noqa: PLC0415
 
     try:
         command, bound, _ = build_app(arguments[0]).parse_args(arguments)
-        _check_order(bound.arguments, arguments)
     except CycloptsError as error:
         print_usage_error(error, arguments)
-        return USAGE
-    from weft.cli.input.named import name_ids  # noqa: PLC0415 (as late as the command itself)
-
-    name_ids(bound)
-    _collect_garbage_again()
-    outcome = command(*bound.args, **bound.kwargs)
-    return outcome if isinstance(outcome, int) else 0
+        return None
+    if wrong := _misplaced(bound.arguments.get("command", ()), arguments):
+        print_usage_error(CycloptsError(wrong, command_chain=arguments[:1]), arguments)
+        return None
+    return command, bound
 
 
 def _collect_garbage_again() -> None:
@@ -357,27 +294,20 @@ def _is_printed_at_once(arguments: list[str]) -> bool:
     return False
 
 
-def _check_order(bound: Mapping[str, Any], arguments: list[str]) -> None:
-    """Refuse an option after the first word of a job's command: `run sort -n` would lose it; and
-    words before `--`, which would become a part of the command.
+def _misplaced(command: Sequence[str], arguments: list[str]) -> str | None:
+    """Say what is wrong if an option stands after the first word of a job's command: `run sort -n`
+    would lose it; or words before `--`, which would become a part of the command.
     """
-    from cyclopts import CycloptsError  # noqa: PLC0415
-
     if arguments[:1] not in (["run"], ["each"]):
-        return
-    words = list(bound.get("command", ()))
+        return None
+    words = list(command)
     if "--" in arguments:
-        if len(words) > len(arguments) - arguments.index("--") - 1:
-            raise CycloptsError(
-                f"'{words[0]}' stands before the two hyphens, where only options may stand.",
-                command_chain=arguments[:1],
-            )
-        return
-    if arguments[len(arguments) - len(words) :] != words:
-        raise CycloptsError(
-            f"There is an option after '{words[0]}'; it is ambiguous whether it belongs to weft.",
-            command_chain=arguments[:1],
-        )
+        is_before = len(words) > len(arguments) - arguments.index("--") - 1
+        only = "stands before the two hyphens, where only options may stand."
+        return f"'{words[0]}' {only}" if is_before else None
+    if arguments[len(arguments) - len(words) :] == words:
+        return None
+    return f"There is an option after '{words[0]}'; it is ambiguous whether it belongs to weft."
 
 
 def _place_in_options(error: "WeftError", command: str) -> None:

@@ -4,13 +4,12 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any
 
-from cyclopts import App, Parameter
-
 from weft.cli.commands.billing_report import report
 from weft.cli.commands.project import app as project_app
 from weft.cli.commands.project import limits_of
 from weft.cli.input.bounds import bounded
 from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.signature import App, Parameter
 from weft.cli.input.values import in_our_zone
 from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.plain import one_line

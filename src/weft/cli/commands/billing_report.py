@@ -5,9 +5,8 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Annotated, Any
 
-from cyclopts import Parameter
-
 from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.signature import Parameter
 from weft.cli.input.values import WrongOption, read_option
 from weft.cli.terminal.plain import one_line, plain
 from weft.cli.terminal.report import note

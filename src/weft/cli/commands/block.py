@@ -4,9 +4,8 @@ import os
 from pathlib import Path
 from typing import Annotated
 
-from cyclopts import Parameter
-
 from weft.cli.input.options import LOCAL, Local
+from weft.cli.input.signature import Parameter
 from weft.cli.input.values import read_option
 from weft.cli.terminal.screen import print_json
 from weft.core.ends.conditions import (

@@ -4,9 +4,8 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cyclopts import App
-
 from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.signature import App
 from weft.cli.terminal.deliveries import DELIVERY, delivery_cells
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json, print_table

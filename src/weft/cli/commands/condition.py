@@ -3,10 +3,9 @@
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Annotated, Any
 
-from cyclopts import App, Parameter
-
 from weft.cli.input.bounds import bounded
 from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.signature import App, Parameter
 from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.incidents import INCIDENT_HEADER, incident_row, last_test, test_of
 from weft.cli.terminal.report import note

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Annotated, Final, Literal
 
 import msgspec
-from cyclopts import Parameter
 
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.output_file import opened_to_write
+from weft.cli.input.signature import Parameter
 from weft.cli.input.targets import Target, parse_target
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json

@@ -3,10 +3,9 @@
 from dataclasses import asdict
 from typing import Annotated
 
-from cyclopts import App, Parameter
-
 from weft.cli.commands import db_views
 from weft.cli.input.options import LOCAL, Local
+from weft.cli.input.signature import App, Parameter
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_facts, print_json
 from weft.settings import Settings, load_settings

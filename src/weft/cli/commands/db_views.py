@@ -3,10 +3,10 @@
 import re
 from typing import Annotated
 
-from cyclopts import App, Parameter, validators
-
+from weft.cli.input.bounds import bounded
 from weft.cli.input.options import LOCAL, Local
 from weft.cli.input.settings import settings_of
+from weft.cli.input.signature import App, Parameter
 from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json, print_table
@@ -34,10 +34,8 @@ def add(
     /,
     *,
     tenant: str = "default",
-    timeout_s: Annotated[int, Parameter(validator=validators.Number(gte=1, lte=3600))] = TIMEOUT_S,
-    connections: Annotated[
-        int, Parameter(validator=validators.Number(gte=1, lte=100))
-    ] = CONNECTIONS,
+    timeout_s: Annotated[int, Parameter(validator=bounded(1, 3600))] = TIMEOUT_S,
+    connections: Annotated[int, Parameter(validator=bounded(1, 100))] = CONNECTIONS,
     shared: Local = LOCAL,
 ) -> int:
     """Make a login that reads the views of one tenant, and print its DSN.

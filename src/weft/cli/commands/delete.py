@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from typing import Annotated, Any
 
-from cyclopts import Parameter
-
 from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.signature import Parameter
 from weft.cli.input.targets import Target, check_targets
 from weft.cli.terminal.confirm import NotConfirmed, ask
 from weft.cli.terminal.plain import one_line, plain

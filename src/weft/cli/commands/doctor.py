@@ -4,10 +4,9 @@ import asyncio
 from dataclasses import asdict
 from typing import Annotated
 
-from cyclopts import Parameter
-
 from weft.cli.input.options import LOCAL, Local
 from weft.cli.input.settings import NO_LINK_OPTIONS, LinkOptions, settings_of
+from weft.cli.input.signature import Parameter
 from weft.cli.terminal.findings import print_findings
 from weft.cli.terminal.screen import print_json
 from weft.core.findings import Finding

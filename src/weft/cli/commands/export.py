@@ -4,10 +4,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
-from cyclopts import App, Parameter
-
 from weft.cli.commands.files import FileInTheWay, fetch_file
 from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.signature import App, Parameter
 from weft.cli.input.targets import parse_target
 from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.report import note
@@ -35,7 +34,7 @@ def crate(
 ) -> int:
     """Write a Workflow Run RO-Crate of a batch or a job that has ended.
 
-        weft export crate b12 snow --files --licence https://spdx.org/licenses/CC-BY-4.0
+        weft export crate b12 snow --files --licence CC-BY-4.0
 
     It says which jobs ran, when, for whom, with which inputs and parameters, and
     which files and products they made, with checksums. `workflow.json` in it has

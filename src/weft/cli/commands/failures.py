@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Annotated, Any, Final
 
-from cyclopts import App, Parameter
-
 from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.signature import App, Parameter
 from weft.cli.input.targets import Target, check_targets, parse_batch, parse_target
 from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.plain import cell, plain

@@ -6,9 +6,8 @@ from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import Final
 
-from cyclopts import App
-
 from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.signature import App
 from weft.cli.input.targets import parse_target
 from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.raw_output import STDOUT, write_all
@@ -86,9 +85,8 @@ def cat(target: str, path: str, /, *, attempt: int | None = None, shared: Shared
 @app.command
 def get(
     target: str,
-    paths: tuple[str, ...] = (),
     /,
-    *,
+    *paths: str,
     to: Path = Path(),
     attempt: int | None = None,
     shared: Shared = SHARED,

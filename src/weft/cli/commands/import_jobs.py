@@ -4,10 +4,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-from cyclopts import Parameter
-
 from weft.cli.input.documents import UnreadableDocument
 from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.signature import Parameter
 from weft.cli.input.values import WrongOption
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json

@@ -4,9 +4,8 @@ import math
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from cyclopts import App, Parameter
-
 from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.signature import App, Parameter
 from weft.cli.input.targets import Target, parse_batch, parse_target
 from weft.cli.input.values import WrongOption, read_option
 from weft.cli.terminal.plain import one_line

@@ -8,9 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-from cyclopts import Parameter
-
 from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.signature import Parameter
 from weft.cli.login.flows import log_in_elsewhere, log_in_here
 from weft.cli.login.keeping import keep_login, server_of
 from weft.cli.terminal.amounts import moment

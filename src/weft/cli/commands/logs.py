@@ -5,9 +5,8 @@ import re
 from contextlib import aclosing, suppress
 from typing import Annotated, NoReturn
 
-from cyclopts import Parameter
-
 from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.signature import Parameter
 from weft.cli.input.targets import Target, parse_target
 from weft.cli.input.values import WrongOption, read_option
 from weft.cli.terminal.closed_output import ending_when_closed

@@ -4,11 +4,10 @@ import asyncio
 from collections.abc import Mapping
 from typing import Annotated, Any, NamedTuple
 
-from cyclopts import Parameter
-
 from weft.cli.input.bounds import bounded
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.saved import query_of
+from weft.cli.input.signature import Parameter
 from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.names import came_by, state_words
 from weft.cli.terminal.plain import cell

@@ -2,10 +2,9 @@
 
 from typing import Annotated
 
-from cyclopts import Parameter
-
 from weft.cli.input.bounds import bounded
 from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.signature import Parameter
 from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.screen import print_json, print_table
 

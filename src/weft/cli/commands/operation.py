@@ -3,10 +3,9 @@
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from cyclopts import App, Parameter
-
 from weft.cli.input.bounds import bounded
 from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.signature import App, Parameter
 from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json, print_table

@@ -4,9 +4,8 @@ import json
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from cyclopts import App, Parameter
-
 from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.signature import App, Parameter
 from weft.cli.input.values import in_our_zone
 from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.plain import cell

@@ -6,8 +6,6 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
-from cyclopts import App, Parameter
-
 from weft.cli.input.bounds import bounded
 from weft.cli.input.declared import (
     apply_changes,
@@ -18,6 +16,7 @@ from weft.cli.input.declared import (
     text_of,
 )
 from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.signature import App, Parameter
 from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.report import note

@@ -3,10 +3,9 @@
 import json
 from typing import Annotated
 
-from cyclopts import App, Parameter
-
 from weft.cli.input.bounds import bounded
 from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.signature import App, Parameter
 from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.plain import cell
 from weft.cli.terminal.report import note

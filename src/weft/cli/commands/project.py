@@ -3,10 +3,9 @@
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Annotated, Any, Literal
 
-from cyclopts import App, Parameter
-
 from weft.cli.commands.limit import read_amount
 from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.signature import App, Parameter
 from weft.cli.input.values import read_option
 from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.report import note

@@ -1,8 +1,7 @@
 """`weft query`: queries for batches that have names."""
 
-from cyclopts import App
-
 from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.signature import App
 from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.plain import cell, one_line
 from weft.cli.terminal.report import note

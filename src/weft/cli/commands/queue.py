@@ -7,8 +7,6 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
-from cyclopts import App, Parameter
-
 from weft.cli.input.declared import (
     apply_changes,
     placed,
@@ -20,6 +18,7 @@ from weft.cli.input.declared import (
 from weft.cli.input.documents import format_of, parse_document, refuse_queues
 from weft.cli.input.job_file import expand
 from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.signature import App, Parameter
 from weft.cli.terminal.plain import cell, plain
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_facts, print_json, print_table

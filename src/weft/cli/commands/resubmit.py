@@ -4,12 +4,11 @@ import asyncio
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from cyclopts import Parameter
-
 from weft.cli.input.attributes import parse_attribute
 from weft.cli.input.bounds import bounded
 from weft.cli.input.environment import given_variable
 from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.signature import Parameter
 from weft.cli.input.targets import Target, check_targets, parse_batch
 from weft.cli.input.text import check_text
 from weft.cli.input.values import read_option

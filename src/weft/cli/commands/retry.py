@@ -4,10 +4,9 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from typing import Annotated
 
-from cyclopts import Parameter
-
 from weft.cli.input.batch_query import NO_QUERY, BatchQuery, act_on_batches
 from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.signature import Parameter
 from weft.cli.input.targets import Target, check_targets, parse_target
 from weft.cli.terminal.names import retried_words
 from weft.cli.terminal.report import note

@@ -6,8 +6,6 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-from cyclopts import Parameter
-
 from weft.cli.input.batch_options import NO_BATCH_OPTIONS, BatchOptions, batch_fields
 from weft.cli.input.job_document import (
     NO_OPTIONS,
@@ -18,6 +16,7 @@ from weft.cli.input.job_document import (
     show_command,
 )
 from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.signature import Parameter
 from weft.cli.input.stdin_text import read_stdin
 from weft.cli.terminal.cut_output import LIMIT, say_left_out
 from weft.cli.terminal.exit_code import FAILED, exit_code_of

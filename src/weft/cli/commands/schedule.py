@@ -6,13 +6,12 @@ from pathlib import Path
 from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
-from cyclopts import App
-
 from weft.cli.input.declared import read_file
 from weft.cli.input.documents import format_of, parse_document, refuse_queues
 from weft.cli.input.job_file import expand
 from weft.cli.input.mistake_lines import point_to_lines
 from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.signature import App
 from weft.cli.terminal.plain import cell, plain
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_facts, print_json, print_table

@@ -5,9 +5,8 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from cyclopts import App
-
 from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.signature import App
 from weft.cli.input.text import NotUtf8
 from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.plain import one_line

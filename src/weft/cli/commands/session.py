@@ -4,10 +4,9 @@ import sys
 from contextlib import suppress
 from typing import Annotated
 
-from cyclopts import App, Parameter
-
 from weft.cli.input.bounds import bounded
 from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.signature import App, Parameter
 from weft.cli.login.keeping import forget_login, server_of
 from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.browser import find_browser, open_privately

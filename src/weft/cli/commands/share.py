@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from cyclopts import Parameter
-
 from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.signature import Parameter
 from weft.cli.input.targets import Target, parse_target
 from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.plain import one_line

@@ -6,10 +6,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
-from cyclopts import Parameter
-
 from weft.cli.input.bounds import bounded
 from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.signature import Parameter
 from weft.cli.input.targets import Target, parse_target
 from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.exit_code import FAILED

@@ -2,9 +2,8 @@
 
 from typing import Annotated, Final, Literal
 
-from cyclopts import App, Parameter
-
 from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.signature import App, Parameter
 from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.report import note

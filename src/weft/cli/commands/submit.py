@@ -5,8 +5,6 @@ import sys
 from pathlib import Path
 from typing import Annotated, Any
 
-from cyclopts import Parameter
-
 from weft.cli.input.batch_options import NO_BATCH_OPTIONS, BatchOptions, batch_fields
 from weft.cli.input.documents import (
     Format,
@@ -20,6 +18,7 @@ from weft.cli.input.job_values import check_values, with_values
 from weft.cli.input.mistake_lines import point_to_lines
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.shape_options import NO_SHAPE, ShapeOptions, shape_fields
+from weft.cli.input.signature import Parameter
 from weft.cli.terminal.progress import ProgressLine
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json

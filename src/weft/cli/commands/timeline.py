@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Annotated, Final
 
 import msgspec
-from cyclopts import Parameter
 
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.output_file import opened_to_write
+from weft.cli.input.signature import Parameter
 from weft.cli.input.targets import parse_batch
 from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.plain import one_line

@@ -4,9 +4,8 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
-from cyclopts import App, Parameter
-
 from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.signature import App, Parameter
 from weft.cli.input.values import read_option
 from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.plain import one_line

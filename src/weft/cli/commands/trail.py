@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-from cyclopts import Parameter
-
 from weft.cli.input.bounds import bounded
 from weft.cli.input.limit_options import parse_past
 from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.signature import Parameter
 from weft.cli.input.targets import parse_batch
 from weft.cli.input.values import read_option
 from weft.cli.terminal.amounts import moment

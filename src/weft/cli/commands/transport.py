@@ -5,11 +5,10 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
-from cyclopts import App
-
 from weft.cli.commands import transport_letters
 from weft.cli.input.options import LOCAL, SHARED, Local, Shared
 from weft.cli.input.settings import settings_of
+from weft.cli.input.signature import App
 from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.findings import print_findings
 from weft.cli.terminal.plain import one_line

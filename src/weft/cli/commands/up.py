@@ -2,8 +2,6 @@
 
 from typing import Annotated
 
-from cyclopts import Parameter
-
 from weft.cli.input.options import LOCAL, Local
 from weft.cli.input.settings import (
     NO_SERVER_OPTIONS,
@@ -12,6 +10,7 @@ from weft.cli.input.settings import (
     WorkerOptions,
     settings_of,
 )
+from weft.cli.input.signature import Parameter
 
 
 def up(

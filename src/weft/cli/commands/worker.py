@@ -4,8 +4,6 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Annotated, Any
 
-from cyclopts import App, Parameter
-
 from weft.cli.commands.roles import run_role
 from weft.cli.input.options import LOCAL, SHARED, Local, Shared
 from weft.cli.input.settings import (
@@ -16,6 +14,7 @@ from weft.cli.input.settings import (
     ServerOptions,
     WorkerOptions,
 )
+from weft.cli.input.signature import App, Parameter
 from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.names import worker_host, worker_state
 from weft.cli.terminal.plain import cell, one_line

@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
-from cyclopts import Parameter
-
 from weft.cli.input.options import Shared
 from weft.cli.input.saved import query_of
+from weft.cli.input.signature import Parameter
 from weft.cli.terminal.confirm import REFUSED, NotConfirmed, ask
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json

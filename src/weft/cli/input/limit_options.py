@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from typing import Annotated, Any
 
-from cyclopts import Parameter
-
 from weft.cli.input.bounds import bounded
 from weft.cli.input.retry_texts import parse_exit_codes, parse_retry_with, parse_words
+from weft.cli.input.signature import Parameter
 from weft.cli.input.text import check_text
 from weft.cli.input.values import read_option
 from weft.core.billing.resources import parse_bytes

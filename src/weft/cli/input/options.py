@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, TypeVar
 
-from cyclopts import Parameter
-
+from weft.cli.input.signature import Parameter
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json
 from weft.client.api import PATIENCE_S, Api

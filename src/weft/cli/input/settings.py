@@ -4,9 +4,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any
 
-from cyclopts import Parameter
-
 from weft.cli.input.options import Local
+from weft.cli.input.signature import Parameter
 from weft.cli.terminal.report import note
 from weft.settings import InvalidSetting, Settings, load_settings, misspelt_variables
 

@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import msgspec
-from cyclopts import Parameter
 
 from weft.cli.input.declared import placed, read_file, tables_in
 from weft.cli.input.documents import UnreadableDocument
 from weft.cli.input.options import LOCAL, Local
 from weft.cli.input.packed import unpacked_lines
+from weft.cli.input.signature import Parameter
 from weft.cli.input.values import WrongOption, read_option
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json, print_table

@@ -6,9 +6,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
-from cyclopts import Parameter
-
 from weft.cli.input.options import SHARED, Shared, say_outage
+from weft.cli.input.signature import Parameter
 from weft.cli.terminal.columns import fit_columns
 from weft.cli.terminal.incidents import INCIDENT_HEADER, incident_row
 from weft.cli.terminal.names import job_name

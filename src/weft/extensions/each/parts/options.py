@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from cyclopts import Parameter
-
 from weft.cli.input.bounds import bounded
+from weft.cli.input.signature import Parameter
 
 
 @Parameter(name="*")

@@ -1,8 +1,7 @@
 """`weft lifecycle`: the statuses of a production line."""
 
-from cyclopts import App
-
 from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.signature import App
 from weft.cli.terminal.screen import print_json, print_table
 
 app = App(

@@ -5,10 +5,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from cyclopts import App, Parameter
-
 from weft.cli.input.line_texts import with_texts
 from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.signature import App, Parameter
 from weft.cli.input.values import WrongOption
 from weft.cli.terminal.deliveries import DELIVERY, delivery_cells
 from weft.cli.terminal.production_lines import (

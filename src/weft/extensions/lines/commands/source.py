@@ -8,10 +8,9 @@ from datetime import datetime
 from itertools import islice
 from typing import Annotated, Any, Literal
 
-from cyclopts import App, Parameter
-
 from weft.cli.commands.why import print_causes
 from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.signature import App, Parameter
 from weft.cli.input.values import WrongOption, in_our_zone
 from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.confirm import NotConfirmed, ask

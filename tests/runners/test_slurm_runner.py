@@ -31,7 +31,7 @@ from weft.wire.spec import JobSpec
 pytestmark = [pytest.mark.engine(name="slurm"), pytest.mark.timeout(300)]
 
 TAG = "ofthetest"
-_DIES = """
+DIES = """
 import asyncio, os, pathlib, signal, sys
 import msgspec
 from runners import test_slurm_runner as here
@@ -87,7 +87,7 @@ class TestSlurmRunner(RealEngineSuite, FollowedOutputSuite, EngineFaultsSuite):
     odd = (LocalShell, "run", Answer(0, "Welcome to the cluster!\n", ""))
     lost_as = (Reason.LOST, Reason.SYSTEM)
     keeps_start = False  # it was in the folder
-    dies = _DIES
+    dies = DIES
     dies_at = "submit"
 
     @pytest.fixture(autouse=True)

@@ -17,6 +17,7 @@ import pytest
 
 from runners.real_engine import RealEngineSuite, Watched, limits_at, runner_of
 from runners.slurm_cluster import SlurmCluster, slurm_cluster
+from runners.test_slurm_runner import DIES
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import Unavailable
 from weft.core.states import Reason
@@ -43,30 +44,7 @@ TAG = "ofthelogin"
 STREAM_BYTES = 1 << 16
 SCRIPT = Path(__file__).resolve().parents[1] / "servers" / "sshd.sh"
 PORT = 16990
-_DIES = """
-import asyncio, os, pathlib, signal, sys
-import msgspec
-from runners import test_ssh_runner as here
-from runners.real_engine import runner_of
-from weft.ports.runner import Assignment
-
-async def main():
-    root, address, call = sys.argv[1:]
-    engine = here.engine_of(pathlib.Path(root), address)
-    runner = runner_of(pathlib.Path(root), engine)
-    await runner.adopt()
-    def die(*words, **options):
-        os.kill(os.getpid(), signal.SIGKILL)
-    where, name = {
-        "submit": (engine, "submit"),
-        "sbatch": (engine._commands, "submit"),
-        "noted": (engine._files, "number_array"),
-    }[call]
-    setattr(where, name, die)
-    await runner.submit([msgspec.json.decode(sys.stdin.buffer.read(), type=Assignment)])
-
-asyncio.run(main())
-"""
+_DIES = DIES.replace("test_slurm_runner", "test_ssh_runner").replace("pathlib.Path(conf)", "conf")
 
 
 class _Watched(Watched, SlurmEngine):

@@ -14,11 +14,7 @@ from weft.plugins.runners.spawner.start import is_locked
 from weft.ports.store import ClaimRequest
 from weft.wire.spec import FunctionSpec, JobSpec
 from worker.spawner_process import marked, until_gone
-from worker.worker_process import Worker
-
-
-def sh(script: str, **changes: object) -> JobSpec:
-    return JobSpec(command=("/bin/sh", "-c", script), **changes)  # type: ignore[arg-type]
+from worker.worker_process import Worker, sh
 
 
 def until_there(gate: Path) -> JobSpec:

@@ -10,18 +10,13 @@ from weft.core.attempt_key import AttemptKey
 from weft.core.ends.conditions import Ask, Blocked, WrongAsk
 from weft.core.states import Reason
 from weft.plugins.executors.process import ProcessExecutor
-from weft.wire.spec import JobSpec
 from weft.worker.agent.block_files import BlockFiles
 from worker.fake_store import FakeStore
-from worker.worker_process import Worker
+from worker.worker_process import Worker, sh
 
 KEY, OTHER = AttemptKey(1, 1, 1), AttemptKey(1, 2, 1)
 GOOD = '{"condition": "quota", "tester": "tcp", "parameters": {"host": "db", "port": 1}}'
 ASK = Ask("quota", "tcp", {"host": "db", "port": "1"})
-
-
-def sh(script: str) -> JobSpec:
-    return JobSpec(command=("/bin/sh", "-c", script))
 
 
 async def test_a_job_says_what_it_waits_for(worker: Worker) -> None:

@@ -8,10 +8,9 @@ from pathlib import Path
 import msgspec
 
 from weft.core.attempt_key import AttemptKey
-from weft.wire.spec import JobSpec
 from weft.worker.spawner.checkpoints import Checkpoints
 from worker.spawner_process import SpawnerProcess, process
-from worker.worker_process import Worker
+from worker.worker_process import Worker, sh
 
 ONE, OTHER, AGAIN = AttemptKey(7, 1, 1), AttemptKey(7, 2, 1), AttemptKey(7, 1, 2)
 KEY_2 = AttemptKey(1, 1, 2)
@@ -111,10 +110,6 @@ async def _until_removed(worker: Worker) -> None:
             async with asyncio.timeout(0.02):
                 await never.wait()
     raise AssertionError(kept(worker.files.checkpoints))
-
-
-def sh(script: str) -> JobSpec:
-    return JobSpec(command=("/bin/sh", "-c", script))
 
 
 async def test_checkpoint_of_a_job_that_has_ended_is_removed(worker: Worker) -> None:

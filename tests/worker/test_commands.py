@@ -11,18 +11,13 @@ from weft.core.attempt_key import AttemptKey
 from weft.core.command import Command
 from weft.core.states import Reason
 from weft.ports.runner import Runner
-from weft.wire.spec import JobSpec
 from weft.worker.agent.commands import Commands
 from weft.worker.agent.held import HeldAttempts
 from weft.worker.agent.message_files import MessageFiles
 from worker.fake_store import FakeStore
-from worker.worker_process import Worker
+from worker.worker_process import Worker, sh
 
 KEY = AttemptKey(1, 1, 1)
-
-
-def sh(script: str, **changes: object) -> JobSpec:
-    return JobSpec(command=("/bin/sh", "-c", script), **changes)  # type: ignore[arg-type]
 
 
 WAITS = "trap 'echo got; exit 7' USR1; while :; do sleep 0.02; done"

@@ -15,8 +15,8 @@ from weft.worker.agent import agent
 from weft.worker.agent.attempts import Attempts
 from weft.worker.agent.session import Session
 from worker.fake_store import FakeStore
-from worker.test_agent import sh, until_there
-from worker.worker_process import Worker
+from worker.test_agent import until_there
+from worker.worker_process import Worker, sh
 
 ERRORS = pytest.mark.parametrize("error", [RecursionError, MemoryError, ValueError])
 BAD = 2

@@ -4,14 +4,9 @@ import pytest
 
 from weft.core.states import Reason
 from weft.wire.documents.files import FileInput
-from weft.wire.spec import JobSpec
-from worker.worker_process import Worker
+from worker.worker_process import Worker, sh
 
 FSC = """echo '{"type": "FSC"}' >> $WEFT_PRODUCTS"""
-
-
-def sh(script: str, **more: object) -> JobSpec:
-    return JobSpec(command=("/bin/sh", "-c", script), **more)  # type: ignore[arg-type]  # any fields
 
 
 async def test_products_are_recorded_before_the_end(worker: Worker) -> None:

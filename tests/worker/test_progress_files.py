@@ -20,13 +20,8 @@ from weft.core.progress import (
     write_progress,
 )
 from weft.core.text.texts import harmless
-from weft.wire.spec import JobSpec
 from worker.fake_store import FakeStore
-from worker.worker_process import Worker
-
-
-def sh(script: str) -> JobSpec:
-    return JobSpec(command=("/bin/sh", "-c", script))
+from worker.worker_process import Worker, sh
 
 
 @pytest.fixture

@@ -14,8 +14,8 @@ from weft.core.errors import (
 )
 from worker.fake_store import FakeStore
 from worker.spawner_process import marked, until_gone
-from worker.test_agent import sh, spawners_of, until_there
-from worker.worker_process import Worker
+from worker.test_agent import spawners_of, until_there
+from worker.worker_process import Worker, sh
 
 
 async def worker_after_refusal(path: Path, error: WeftError) -> Worker:

@@ -16,6 +16,7 @@ from weft.store import ApiStore, open_admin, open_api_store
 from weft.wire.spec import JobSpec, encode_chunk
 from worker.agent_process import AgentProcess
 from worker.spawner_process import can_suspend, clocks_of_timers, marked, until_gone
+from worker.worker_process import sh
 
 TOKEN = "a token of these tests"
 WITHIN_S = 60.0
@@ -110,10 +111,6 @@ async def agent(database: dict[str, str], short_path: Path) -> AsyncIterator[Age
     yield one
     sys.stdout.write(one.log())  # shown if the test fails
     await asyncio.to_thread(one.end)
-
-
-def sh(script: str) -> JobSpec:
-    return JobSpec(command=("/bin/sh", "-c", script))
 
 
 @pytest.mark.slow

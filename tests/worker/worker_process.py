@@ -18,6 +18,7 @@ from weft.ports.store import EndReport
 from weft.wire.log_format import STDOUT
 from weft.wire.sealed import SecretKeys
 from weft.wire.spawner import Hello
+from weft.wire.spec import JobSpec
 from weft.worker.agent.agent import Agent
 from weft.worker.agent.block_files import BLOCKS
 from weft.worker.agent.checkpoint_removal import CheckpointRemoval
@@ -32,6 +33,11 @@ from worker.fake_store import FakeStore
 from worker.file_site import file_site
 
 LIMITS = ExecutorLimits(grace_ms=300, stream_bytes_max=1 << 20, stream_head_bytes=1 << 10)
+
+
+def sh(script: str, **fields: object) -> JobSpec:
+    """Return a job that runs a script, with any other fields."""
+    return JobSpec(command=("/bin/sh", "-c", script), **fields)  # type: ignore[arg-type]
 
 
 class Worker:

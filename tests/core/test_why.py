@@ -27,6 +27,7 @@ from weft.core.why.facts import (
     ConditionFacts,
     GrowthFacts,
     JobName,
+    OpenMessage,
     StoppedWorker,
     TravelFacts,
 )
@@ -279,6 +280,17 @@ NEVER: dict[str, Any] = {"started_at": None, "ended_at": None, "worker": None}
           "max_attempts": 32_000, "again": "it ended with exit code 3"},
          [("succeeded on w after 2.0 s (a service, started again once, last because it ended with "
           "exit code 3); `weft logs b7.j2`")]),
+        ({"state": "failed", "messages": (
+            OpenMessage("x", 1, "held", 1, None, "no"), OpenMessage("x", 2, "pending"),
+            OpenMessage("x", 3, "pending", 1, 503, next_at=NOW),
+            OpenMessage("x", 4, "failed", 12, None, "no route"))},
+         ["failed on w after 2.0 s; `weft status b7.j2`",
+          "has a message for sink x that waits for a person: no; `weft line decide x 1 pass`",
+          "has a message for sink x that is to be sent; `weft line deliveries x`",
+          ("has a message for sink x that is tried again at 2026-11-21 12:00:00 UTC: "
+           "it answered 503; `weft line deliveries x`"),
+          ("has a message for sink x that was given up after 12 tries: no route; "
+           "`weft line redeliver x 4`")]),
         ({"state": "running", "timeout_s": 90},
          ["runs on w since 2026-11-21 12:00:00 UTC, for 1:00; `weft logs -f b7.j2`",
           "has a time limit of 1:30: 30.0 s are left; `weft cancel b7.j2`"]),

@@ -133,8 +133,10 @@ async def test_failed_tries_walk_the_path_and_the_last_one_gives_up(world: World
     batch = await scene(world)
     await end(await world.worker(), 0)
     (one,) = await due(world)
+    assert await open_messages(world, batch) == [("pending", 0)]
     await report(world, one, 503, retry_in_s=60)
     assert await due(world) == []
+    assert await open_messages(world, batch) == [("pending", 1)]
     assert (await statuses(world, batch))[len(BEGUN + RAN) :] == [
         "start_publication", "external_error", "error_checked", "processed",
     ]  # fmt: skip
@@ -143,6 +145,7 @@ async def test_failed_tries_walk_the_path_and_the_last_one_gives_up(world: World
     await report(world, again, 503)
     assert await both(world, batch) == ("internal_error", "success")
     assert await due(world) == []
+    assert await open_messages(world, batch) == [("failed", 2)]
     rows = await world.api.job_history(world.caller, batch, 1)
     said = [(row["subtype"], row["message"]) for row in rows if row["message"]]
     assert said == [
@@ -156,6 +159,12 @@ async def test_failed_tries_walk_the_path_and_the_last_one_gives_up(world: World
     (last,) = await due(world)
     await report(world, last, 200)
     assert await both(world, batch) == ("done", "success")
+    assert await open_messages(world, batch) == []
+
+
+async def open_messages(world: World, batch: int) -> list[tuple[str, int]]:
+    messages = (await world.api.why_job(world.caller, batch, 1)).messages
+    return [(one.state, one.n_attempts) for one in messages]
 
 
 async def test_history_of_a_job_without_lifecycle_tells_of_its_message(world: World) -> None:

@@ -13,7 +13,7 @@ from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.pages.view import show
 from weft.api.services import Services
 from weft.api.use_cases import read, reports
-from weft.api.use_cases.failing_sources import failing_sources
+from weft.api.use_cases.failing_lines import failing_lines
 from weft.core.billing.reports import sum_of
 from weft.core.errors import ReportTooLarge
 from weft.core.pictures.charts import stacked
@@ -51,7 +51,7 @@ async def show_home(request: AnyRequest) -> Response[bytes]:
         overview=await services.store.overview_counts(caller),
         workers=workers,
         conditions=await services.store.list_conditions(caller, after_id=0, limit=INCIDENTS),
-        failing=(await failing_sources(services, caller))[:INCIDENTS],
+        failing=(await failing_lines(services, caller))[:INCIDENTS],
         minutes=minutes,
         levels=stacked(minutes, tuple(LEVELS), width=WIDTH, height=HEIGHT),
         ends=stacked(minutes, tuple(ENDS), width=WIDTH, height=HEIGHT),

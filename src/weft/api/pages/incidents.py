@@ -15,7 +15,7 @@ from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.pages.view import changeable, link, show
 from weft.api.services import Services
 from weft.api.use_cases import failures
-from weft.api.use_cases.failing_sources import failing_sources
+from weft.api.use_cases.failing_lines import failing_lines
 from weft.ports.store import Caller, Row
 
 PLACE: Final = "/ui/incidents"
@@ -46,7 +46,7 @@ async def show_incidents(request: AnyRequest) -> Response[bytes]:
         here=PLACE,
         conditions=await services.store.list_conditions(caller, after_id=0, limit=CONDITIONS),
         conditions_max=CONDITIONS,
-        failing=(await failing_sources(services, caller))[:CONDITIONS],
+        failing=(await failing_lines(services, caller))[:CONDITIONS],
         alike=alike,
         changeable=await changeable(request, (some[0]["batch_id"] for some in alike)),
         cursor=after,

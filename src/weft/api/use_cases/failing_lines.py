@@ -1,4 +1,4 @@
-"""Sources that fail: each is an incident, beside what jobs wait for."""
+"""Sources and sinks that fail: each is an incident, beside what jobs wait for."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -11,7 +11,9 @@ LINES_MAX: Final = 1000
 """Sources, and sinks, that are looked at together, by name."""
 
 
-async def failing_sources(services: Services, caller: Caller) -> Sequence[Row]:
-    """Return the sources that fail: each is an incident."""
-    found = await services.store.list_sources(caller, after="", limit=LINES_MAX)
-    return [one for one in found if is_failing(one)]
+async def failing_lines(services: Services, caller: Caller) -> Sequence[Row]:
+    """Return the sources that fail, and the sinks to which messages do not get."""
+    found = await services.store.line_overview(caller, limit=LINES_MAX, statuses=False)
+    sources = [one for one in found["sources"] if is_failing(one)]
+    sinks = [one for one in found["sinks"] if one["n_failed"] or one["last_error"]]
+    return [*sources, *sinks]

@@ -109,7 +109,7 @@ async def _end_of(
         "actor": actor,
         "again": None if "service" not in job else _again(attempts),
         "kept": facts.kept,
-        "stopped": facts.stopped,
+        "messages": facts.messages,
         "silent_since": facts.silent_since,
         "reconnects_since": facts.reconnects_since,
         "stderr": await _last_line(services, caller, batch_id, job_id) if failed else None,

@@ -8,7 +8,7 @@ import msgspec
 from weft.core.ends.end_words import explain_end, over_memory
 from weft.core.states import Phase
 from weft.core.text.amounts import duration
-from weft.core.why.facts import EndFacts
+from weft.core.why.facts import EndFacts, OpenMessage
 from weft.core.why.sentences import Cause, command, in_engine, name_of, waits_on
 
 _PARENT = "parent j"
@@ -77,6 +77,7 @@ def _running(job: EndFacts, now: datetime) -> Iterator[Cause]:
 
 def _ended(job: EndFacts) -> Iterator[Cause]:
     yield from _end(job)
+    yield from map(_of_message, job.messages)
     if over := over_memory(job.memory_peak, job.memory):
         yield Cause("memory", over, command("usage", name_of(job)))
 
@@ -96,12 +97,6 @@ def _end(job: EndFacts) -> Iterator[Cause]:
         tries = f" (a service, {_started(job)})"
     if job.state == "success":
         yield Cause("success", f"succeeded{where}{took}{tries}", command("logs", name_of(job)))
-        for one in job.stopped:
-            number, sink = str(one["delivery_id"]), one["sink"]
-            yield Cause(
-                "check", f"has a message for {sink} that waits for a person: {one['error']}",
-                command("line", "decide", sink, number, "pass"),
-            )  # fmt: skip
         return
     how = explain_end(msgspec.to_builtins(job))
     by = f" by {job.actor}" if job.actor and job.state == "cancelled" else ""
@@ -112,6 +107,22 @@ def _end(job: EndFacts) -> Iterator[Cause]:
         yield Cause("stderr", f"wrote last to stderr: {job.stderr}", command("logs", name_of(job)))
     elif job.stderr is not None:
         yield Cause("stderr", "wrote nothing to stderr", command("logs", name_of(job)))
+
+
+def _of_message(one: OpenMessage) -> Cause:
+    has, number = f"has a message for sink {one.sink} that", str(one.delivery_id)
+    why = one.last_error or f"it answered {one.last_status}"
+    if one.state == "held":
+        act = command("line", "decide", one.sink, number, "pass")
+        return Cause("check", f"{has} waits for a person: {why}", act)
+    if one.state == "pending":
+        told = "is to be sent"
+        if one.n_attempts and one.next_at:
+            told = f"is tried again at {one.next_at:%Y-%m-%d %H:%M:%S} UTC: {why}"
+        return Cause("message", f"{has} {told}", command("line", "deliveries", one.sink))
+    tries = "1 try" if one.n_attempts == 1 else f"{one.n_attempts} tries"
+    again = command("line", "redeliver", one.sink, number)
+    return Cause("message", f"{has} was given up after {tries}: {why}", again)
 
 
 def _started(job: EndFacts) -> str:

@@ -37,6 +37,18 @@ class GateFacts(msgspec.Struct, frozen=True):
     """The first jobs that have a place."""
 
 
+class OpenMessage(msgspec.Struct, frozen=True):
+    """A message for a sink that has not arrived."""
+
+    sink: str
+    delivery_id: int
+    state: str
+    n_attempts: int = 0
+    last_status: int | None = None
+    last_error: str | None = None
+    next_at: datetime | None = None
+
+
 class StoppedWorker(msgspec.Struct, frozen=True):
     """A worker that takes no jobs."""
 
@@ -203,10 +215,8 @@ class EndFacts(msgspec.Struct, frozen=True, kw_only=True):
     """What makes it one; None: it is none."""
     again: str | None = None
     """Why a service was started again last; None: it was not."""
-    stopped: tuple[dict[str, Any], ...] = ()
-    """Of one that ended well: its messages that checks have stopped: `sink`, `delivery_id`,
-    `error`.
-    """
+    messages: tuple[OpenMessage, ...] = ()
+    """Of one that has ended: the first that have not arrived."""
     kept: str | None = None
     """The worker that is kept for it."""
     silent_since: datetime | None = None
@@ -267,10 +277,8 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     memory: int = 0
     asks: dict[str, int | float | str | list[str]] = {}
     """What it asks beside cpu, memory and queue."""
-    stopped: tuple[dict[str, Any], ...] = ()
-    """Of one that ended well: its messages that checks have stopped: `sink`, `delivery_id`,
-    `error`.
-    """
+    messages: tuple[OpenMessage, ...] = ()
+    """Of one that has ended: the first that have not arrived."""
     kept: str | None = None
     """The worker that is kept for it."""
     silent_since: datetime | None = None

@@ -10,7 +10,7 @@ from weft.api.http.parameters import Query
 from weft.api.http.path_ids import source_of
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.pages.view import link, show
-from weft.api.use_cases.failing_sources import LINES_MAX
+from weft.api.use_cases.failing_lines import LINES_MAX
 from weft.extensions.lines.calls import sources
 from weft.wire.answers.sources import ItemStateWord
 

@@ -4,8 +4,9 @@
 --   key; of a sink the newest 10,000 messages by callback_delivery_sink_idx; the newest 1,000 batches with a lifecycle by
 --   batch_lifecycle_idx, of which up to 50,000 jobs by key.
 -- Sinks are shown to who sees the tenant, and to the user whose they are.
--- Returns: sources (documents with cursor, n_waiting, last_items), sinks, statuses.   Owner: weft_tenant.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.line_overview(tenant_id int, limit_rows int) RETURNS jsonb LANGUAGE plpgsql AS $$
+-- Returns: sources (with cursor, n_waiting, last_items), sinks, statuses, if asked for.   Owner: weft_tenant.  Granted to: weft_api.
+CREATE OR REPLACE FUNCTION weft.line_overview(tenant_id int, limit_rows int, statuses boolean DEFAULT true) RETURNS jsonb
+LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._as_tenant(line_overview.tenant_id);
     RETURN jsonb_build_object(
@@ -40,11 +41,11 @@ BEGIN
                 SELECT k.name, k.statuses[j.status] AS word, min(j.status) AS place, count(*) AS n FROM (
                     SELECT b.lifecycle_id, s.status FROM (
                         SELECT y.* FROM (SELECT x.* FROM weft.batch x
-                            WHERE x.tenant_id = line_overview.tenant_id AND x.lifecycle_id IS NOT NULL AND x.deleted_at IS NULL
+                            WHERE line_overview.statuses AND x.tenant_id = line_overview.tenant_id
+                                AND x.lifecycle_id IS NOT NULL AND x.deleted_at IS NULL
                             ORDER BY x.batch_id DESC LIMIT 1000) y
                         WHERE weft._permission(y.batch_id, y.user_id, y.project_id) > 0) b
                     CROSS JOIN LATERAL (SELECT x.status FROM weft.job_status x WHERE x.batch_id = b.batch_id AND x.status > 0 OFFSET 0) s
                     LIMIT 50000) j
-                JOIN weft.lifecycle k ON k.lifecycle_id = j.lifecycle_id
-                GROUP BY k.name, k.statuses[j.status]) c));
+                JOIN weft.lifecycle k USING (lifecycle_id) GROUP BY k.name, k.statuses[j.status]) c));
 END $$;

@@ -34,7 +34,7 @@ RETURNS TABLE (job_id int, facts jsonb) LANGUAGE sql STABLE AS $$
         'gates', weft._closed_gates(o.batch_id, o.job_id, ARRAY[o.batch_set, o.gate_set_id], _why_facts.at),
         'preempts', weft._preempted_for(o.batch_id, o.job_id, o.attempt), 'pool', n.pool,
         'kept', weft._kept_worker(o.batch_id, o.job_id),
-        'stopped', CASE WHEN o.state = STATE_SUCCESS THEN weft._held_messages(o.batch_id, o.job_id) ELSE '[]' END,
+        'messages', CASE WHEN o.waits THEN '[]' ELSE weft._open_messages(o.batch_id, o.job_id) END,
         'silent_since', CASE WHEN o.state = STATE_RUNNING THEN weft._silent_since(o.incarnation_id) END,
         'reconnects_since', CASE WHEN o.state = STATE_RUNNING THEN weft._reconnects_since(o.incarnation_id) END,
         'travels', CASE WHEN o.waits THEN weft._travels(o.batch_id, o.job_id, o.lane_id, o.pool_id) END,

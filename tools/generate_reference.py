@@ -1,5 +1,5 @@
-"""Write docs/reference/ from the schema of documents and the declared settings; with `--check`,
-only say if the pages are fresh.
+"""Write docs/reference/ from the schema of documents, the declared settings and the rights of
+routes; with `--check`, only say if the pages are fresh.
 """
 
 import inspect
@@ -11,6 +11,9 @@ from typing import Any
 
 import msgspec
 
+from weft.api.app import PERMISSIONS_OF_ROUTES, route_rights
+from weft.core.access.permissions import Permission
+from weft.core.access.rights import Right
 from weft.settings import all_declared
 from weft.wire.documents.batches import (
     BatchDocument,
@@ -72,6 +75,15 @@ an option, `WEFT_NAME` in the environment, or `name = value` in `weft.toml` in t
 | setting | default | meaning |
 |---|---|---|
 """
+RIGHTS_HEAD = f"""# Who may call what
+
+{MADE}
+The right that each call of the API needs, and what it needs on the batch that it names.
+[administration.md](../guides/administration.md) shows which roles have which rights.
+
+| call | right | on the batch |
+|---|---|---|
+"""
 
 
 def _documents() -> str:
@@ -122,10 +134,20 @@ def _settings() -> str:
     return SETTINGS_HEAD + "".join(rows)
 
 
+def _rights() -> str:
+    rows = []
+    for name, right in sorted(route_rights().items(), key=lambda pair: pair[0].split()[::-1]):
+        usual = Permission.READ if right == Right.READ else Permission.WRITE
+        needs = PERMISSIONS_OF_ROUTES.get(name, usual).name.lower() if "{b}" in name else ""
+        rows.append(f"| `{name}` | {right or 'none'} | {needs} |\n")
+    return RIGHTS_HEAD + "".join(rows)
+
+
 def main() -> int:
     """Write or check; the exit code is 1 if a page is not fresh."""
     stale = False
-    for name, text in (("documents.md", _documents()), ("settings.md", _settings())):
+    pages = {"documents.md": _documents(), "settings.md": _settings(), "rights.md": _rights()}
+    for name, text in pages.items():
         file = FOLDER / name
         if "--check" not in sys.argv[1:]:
             file.write_text(text)

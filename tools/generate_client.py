@@ -8,9 +8,19 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from types import NoneType
-from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NamedTuple,
+    NewType,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import msgspec
 
@@ -282,18 +292,20 @@ def _text(hint: object) -> str:
 def _kind(hint: Any) -> str:  # noqa: ANN401 (any annotation)
     """Return the type of a parameter as callers know it: documents are mappings, words texts."""
     origin, parts = get_origin(hint), get_args(hint)
-    if origin is Annotated:
-        return _kind(parts[0])
+    if origin is Annotated or isinstance(hint, NewType):
+        return _kind(parts[0] if parts else hint.__supertype__)
     if origin is Literal:
         return "str"
     if NoneType in parts or msgspec.UnsetType in parts:
-        empty = {NoneType: "None", msgspec.UnsetType: "UnsetType"}
+        empty = {msgspec.UnsetType: "UnsetType", NoneType: "None"}
         rest = [_kind(one) for one in parts if one not in empty]
         return " | ".join([*dict.fromkeys(rest), *(empty[one] for one in empty if one in parts)])
     if origin in {list, tuple, Sequence}:
         return f"Sequence[{_kind(parts[0])}]"
     if origin in {dict, Mapping}:
         return f"Mapping[str, {_kind(parts[1])}]"
+    if hint is datetime:
+        return "datetime | str"
     if parts:
         return " | ".join(dict.fromkeys(_kind(one) for one in parts))
     if isinstance(hint, type) and issubclass(hint, msgspec.Struct):

@@ -23,7 +23,6 @@ from weft.client.objects.crate_calls import CrateCalls
 from weft.client.objects.group import JobGroup
 from weft.client.objects.job import Job
 from weft.client.objects.names import batch_called, job_called
-from weft.client.objects.product_calls import ProductCalls
 from weft.client.objects.project_calls import ProjectCalls
 from weft.client.objects.query_calls import QueryCalls
 from weft.client.objects.secret_calls import SecretCalls
@@ -31,7 +30,6 @@ from weft.client.objects.shared_calls import SharedCalls
 from weft.client.objects.source_calls import SourceCalls
 from weft.client.objects.tenant_calls import TenantCalls
 from weft.client.objects.trail_calls import TrailCalls
-from weft.client.objects.transport_calls import TransportCalls
 from weft.client.objects.usage_calls import UsageCalls
 from weft.client.progress import Progress
 from weft.client.submission.refs import JobRef, NotSubmitted, ref_of
@@ -87,12 +85,10 @@ class Client(
     TrailCalls,
     ProjectCalls,
     TenantCalls,
-    TransportCalls,
     UsageCalls,
     SharedCalls,
     SourceCalls,
     QueryCalls,
-    ProductCalls,
     CrateCalls,
     Calls,
 ):
@@ -199,14 +195,6 @@ class Client(
             cron, document, time_zone=time_zone, missed=missed, name=name
         )
 
-    def list_schedules(self) -> Listing:
-        """Yield the schedules of all users."""
-        return self.api.list_schedules()
-
-    async def get_schedule(self, schedule_id: int) -> Document:
-        """Return a schedule with its newest runs. Raise `ScheduleNotFound`."""
-        return await self.api.get_schedule(schedule_id)
-
     async def pause_schedule(self, schedule_id: int) -> Document:
         """Let a schedule submit nothing until it is resumed; return it."""
         return await self.api.change_schedule(schedule_id, paused=True)
@@ -215,23 +203,9 @@ class Client(
         """Let a schedule go on at its next time from now; return it."""
         return await self.api.change_schedule(schedule_id, paused=False)
 
-    async def delete_schedule(self, schedule_id: int) -> None:
-        """Remove a schedule. Its batches stay."""
-        await self.api.delete_schedule(schedule_id)
-
     async def run_schedule(self, schedule_id: int) -> Batch:
         """Submit the batch of a schedule now, beside its due times; return the batch."""
         return Batch(self.api, int((await self.api.run_schedule(schedule_id))["batch_id"]))
-
-    async def create_project(self, name: str, *, cost_max: float | None = None) -> Document:
-        """Create a billing project of the tenant, with a limit or without; return it. Raise
-        `RightMissing`, `ProjectExists`.
-        """
-        return await self.api.create_project(name, cost_max=cost_max)
-
-    async def get_project(self, name: str) -> Document:
-        """Return a billing project with its members and costs. Raise `ProjectNotFound`."""
-        return await self.api.get_project(name)
 
     async def close_project(self, name: str) -> Document:
         """Let a billing project take no new batches and schedules; return it. Raise
@@ -244,53 +218,6 @@ class Client(
         `ProjectNotFound`.
         """
         return await self.api.change_project(name, {"closed": False})
-
-    async def delete_project(self, name: str) -> None:
-        """Delete a closed billing project; its name stays taken. Raise `RightMissing`,
-        `ProjectNotFound`, `ProjectOpen`.
-        """
-        await self.api.delete_project(name)
-
-    async def add_project_member(self, name: str, user: str) -> Document:
-        """Let a user submit to a billing project; return it. Raise `RightMissing`,
-        `ProjectNotFound`, `UserNotFound`.
-        """
-        return await self.api.add_project_member(name, user)
-
-    async def remove_project_member(self, name: str, user: str) -> Document:
-        """Let a user submit no more to a billing project; return it. Raise `RightMissing`,
-        `ProjectNotFound`, `UserNotFound`.
-        """
-        return await self.api.remove_project_member(name, user)
-
-    def list_users(self) -> Listing:
-        """Yield the users of the tenant, for its administrators."""
-        return self.api.list_users()
-
-    async def add_user(self, name: str, *, role: str = "user") -> Document:
-        """Let a user into the tenant, with a role that may do no more than the caller. The text of
-        their first token is the document's `token`, for the only time. Raise `RightMissing`,
-        `UserExists`.
-        """
-        return await self.api.add_user(name, role=role)
-
-    async def set_user_role(self, name: str, role: str) -> Document:
-        """Give a user another role, on every api at once; return the user. Raise `RightMissing`,
-        `UserNotFound`, `LastAdministrator`.
-        """
-        return await self.api.set_user_role(name, role)
-
-    async def remove_user(self, name: str, *, cancel_batches: bool | None = None) -> Document:
-        """Remove a user: their tokens are refused from now on, their schedules are paused. Return
-        `name, on_user_removal, n_cancelled`. Raise `RightMissing`, `UserNotFound`,
-        `LastAdministrator`.
-
-        Args:
-            name: Name of the user.
-            cancel_batches: Whether their batches are cancelled, or go on and are billed; None: as
-                their tenant has configured (`set_tenant`).
-        """
-        return await self.api.remove_user(name, cancel_batches=cancel_batches)
 
     def list_dead_letters(
         self, *, cause: str | None = None, reason: str | None = None, acknowledged: bool = False

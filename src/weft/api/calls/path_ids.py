@@ -177,9 +177,8 @@ PartNumber = Annotated[
         "a part is written as a positive number",
     ),
 ]  # fmt: skip
-ScheduleId = Annotated[
-    int, _id("s", "A schedule: 3 or s3.", ids.SCHEDULE.pattern, ids.parse_schedule_id)
-]
+SCHEDULE: Final = _id("s", "A schedule: 3 or s3.", ids.SCHEDULE.pattern, ids.parse_schedule_id)
+ScheduleId = Annotated[int, SCHEDULE]
 ConditionId = Annotated[
     int, _id("c", "A condition: 3 or c3.", ids.CONDITION.pattern, ids.parse_condition_id)
 ]
@@ -235,7 +234,8 @@ StoreName = Annotated[
 SecretName = Annotated[
     str, _called("secret", "secret", "db-password", hint="List yours with `weft secret ls`.")
 ]
-PoolName = Annotated[str, _called("p", "pool", "default")]
+POOL: Final = _called("p", "pool", "default")
+PoolName = Annotated[str, POOL]
 QueueName = Annotated[str, _called("q", "queue", "short")]
 SetupName = Annotated[str, _called("setup", "setup", "snow")]
 LifecycleName = Annotated[str, _called("lifecycle", "lifecycle", "hrsi")]

@@ -5,7 +5,7 @@ from typing import Final
 from litestar import Response, get
 
 from weft.api.http.parameters import Query
-from weft.api.http.requests import AnyRequest, services_of
+from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.pages.view import show
 from weft.api.use_cases import system
 
@@ -19,7 +19,7 @@ async def show_system(request: AnyRequest) -> Response[bytes]:
     """Show health, processes, the database, the last audit and the settings in force."""
     Query(request, ())
     services = services_of(request)
-    found = await system.get_system(services)
+    found = await system.get_system(services, caller_of(request))
     changed = [one for one in found["settings"] if not one["is_default"] or one["driver_value"]]
     return show(
         request,

@@ -9,23 +9,38 @@ from typing import Final
 from weft.api.calls.call import Call, calls_of
 from weft.api.http.declared import route_of
 from weft.api.use_cases import (
+    apps,
+    attempt_usage,
     conditions,
     file_stores,
     licences,
+    limits,
+    operations,
+    parameters,
+    permissions,
     pools,
     products,
+    projects,
     queues,
+    quotas,
     reroute,
     saved_queries,
+    schedules,
     secrets,
+    sessions,
+    system,
+    tenants,
     tokens,
+    transports,
+    users,
     workers,
 )
 from weft.ports.extension import parts
 
 SUBJECTS: Final[Sequence[ModuleType]] = (
-    licences, file_stores, saved_queries, secrets, tokens, conditions, pools, products, queues,
-    reroute, workers,
+    apps, attempt_usage, conditions, file_stores, licences, limits, operations, parameters,
+    permissions, pools, products, projects, queues, quotas, reroute, saved_queries, schedules,
+    secrets, sessions, system, tenants, tokens, transports, users, workers,
 )  # fmt: skip
 CALLS: Final = calls_of(*SUBJECTS)
 

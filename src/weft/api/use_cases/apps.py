@@ -3,24 +3,27 @@
 import asyncio
 import hashlib
 import tempfile
+from collections.abc import Sequence
 from typing import IO, Final
 
 import msgspec
 
+from weft.api.calls.call import call
+from weft.api.calls.path_ids import AppName
 from weft.api.services import Services
 from weft.core.access.rights import RIGHTS_OF, Right
 from weft.core.apps.description import BYTES_MAX, FILES, AppDescription, invalid_app
 from weft.core.apps.description import parse_description as parse
 from weft.core.errors import AppIncomplete, FieldError, PayloadTooLarge
 from weft.ports.evaluation import TooCostly, evaluate
-from weft.ports.store import Caller
+from weft.ports.store import Caller, Row
 from weft.ports.store.apps import NewApp
 from weft.submission.payloads import check_part
 from weft.submission.services import Answer
 from weft.telemetry.log import get_logger
 from weft.telemetry.metrics import APPS_SAVED
 from weft.wire.app_folder import BadFolder, entries
-from weft.wire.documents.apps import AppDocument
+from weft.wire.documents.apps import App, AppDetail, AppDocument, AppRemoved, AppSaved
 from weft.wire.payload import parts_of
 
 _IN_MEMORY: Final = 4 << 20
@@ -30,6 +33,20 @@ log = get_logger()
 def sees_all(caller: Caller) -> bool:
     """Say whether somebody who adds and removes applications asks: they see those of others."""
     return Right.OPERATE in RIGHTS_OF[caller.role]
+
+
+@call("GET /v1/apps", Right.READ, page=App)
+async def list_apps(services: Services, caller: Caller) -> Sequence[Row]:
+    """Return the applications that the caller may run, by name; operators see those of others,
+    too.
+    """
+    return await services.store.list_apps(caller, sees_all=sees_all(caller))
+
+
+@call("GET /v1/apps/{app}", Right.READ, AppDetail)
+async def get_app(services: Services, caller: Caller, name: AppName) -> Row:
+    """Return an application with its parameters. Raise `AppNotFound`."""
+    return await services.store.get_app(caller, name, sees_all=sees_all(caller))
 
 
 async def add_part(
@@ -42,8 +59,13 @@ async def add_part(
     return {"part": part, "n_parts": parts_of(n_bytes)}
 
 
-async def save_app(services: Services, caller: Caller, name: str, document: AppDocument) -> Answer:
-    """Look at a packed folder, and let new jobs get it. Raise `InvalidApp`, `AppIncomplete`."""
+@call("PUT /v1/apps/{app}", Right.OPERATE, AppSaved, client="", marks={"refuses": (409, 413)})
+async def save_app(
+    services: Services, caller: Caller, name: AppName, document: AppDocument
+) -> Answer:
+    """Make a packed folder, whose parts were sent, what new jobs of an application get. The same
+    content changes nothing; jobs keep theirs. Raise `InvalidApp`, `AppIncomplete`.
+    """
     _check_size(services, document.n_bytes)
     with tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY) as file:
         await _read(services, caller, document, file)
@@ -71,10 +93,13 @@ async def save_app(services: Services, caller: Caller, name: str, document: AppD
     return dict(found)
 
 
+@call("DELETE /v1/apps/{app}", Right.OPERATE, AppRemoved, silent=True)
 async def remove_app(
-    services: Services, caller: Caller, name: str, *, for_user: str | None
+    services: Services, caller: Caller, name: AppName, *, for_user: str | None
 ) -> Answer:
-    """Forget an application. Raise `AppNotFound`."""
+    """Forget an application: no new job gets it. Jobs that have it run on, also again. Only for
+    operators. Raise `AppNotFound`.
+    """
     await services.store.remove_app(caller, name, for_user=for_user)
     log.info("app.removed", app=name, user=caller.user_name)
     return {"name": name}

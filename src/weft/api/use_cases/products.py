@@ -1,8 +1,9 @@
 """Products: what jobs that have ended well say that they have made."""
 
 from collections.abc import Sequence
+from typing import Annotated
 
-from weft.api.calls.call import call
+from weft.api.calls.call import Cursor, Word, call
 from weft.api.calls.path_ids import ProductId
 from weft.api.services import Services
 from weft.api.use_cases import read
@@ -14,14 +15,20 @@ from weft.submission.services import Answer
 from weft.wire.answers.products import Product, ProductRemoved
 
 
+@call("GET /v1/products", Right.READ, page=Product, cursor=Cursor("product", "id"))
 async def list_products(
-    services: Services, caller: Caller, query: str | None, *, before: int | None, limit: int
+    services: Services,
+    caller: Caller,
+    q: Annotated[str | None, Word("q")],
+    *,
+    before: int | None,
+    limit: int,
 ) -> Sequence[Row]:
-    """Return documents of products that match a query, newest first. Raise `BadQuery`,
-    `QueryTooSlow`.
+    """Return products, newest first. `q`: only products that match this query, such as `type = FSC
+    and tile = 32TLR`. Raise `BadQuery`, `QueryTooSlow`.
     """
     wanted = ProductQuery(
-        query=read.parse(query, Subject.PRODUCTS, services.settings),
+        query=read.parse(q, Subject.PRODUCTS, services.settings),
         before=before,
         limit=limit,
         limits=read.limits_of(services.settings),

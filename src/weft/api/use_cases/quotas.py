@@ -1,14 +1,42 @@
 """Quotas: administrators say how much there may be at a time."""
 
+from collections.abc import Sequence
+
 import msgspec
 
+from weft.api.calls.call import call
+from weft.api.calls.path_ids import TenantName, UserName
 from weft.api.services import Services
+from weft.core.access.rights import Right
 from weft.ports.store import Caller, Row
 from weft.submission.services import Answer
 from weft.telemetry.log import get_logger
-from weft.wire.documents.quotas import QuotaEdit
+from weft.wire.documents.quotas import Quota, QuotaEdit
 
 log = get_logger()
+
+
+@call("GET /v1/quotas", Right.READ, page=Quota)
+async def list_quotas(services: Services, caller: Caller) -> Sequence[Row]:
+    """Return the quotas of the tenant and of users, with what they have of that: `kind, name,
+    jobs, batches, cores, bytes, n_jobs, n_batches, n_cores, n_bytes`; to somebody who does not see
+    the tenant's batches, their own.
+    """
+    return await services.store.list_quotas(caller)
+
+
+@call("PATCH /v1/users/{user}/quota", Right.MANAGE, Quota, client="")
+async def set_user_quota(
+    services: Services, caller: Caller, user: UserName, edit: QuotaEdit
+) -> Answer:
+    """Change how much a user may have at a time. What is there stays."""
+    return await set_quota(services, caller, user, edit)
+
+
+@call("PATCH /v1/user-quota", Right.MANAGE, Quota, client="")
+async def set_default_quota(services: Services, caller: Caller, edit: QuotaEdit) -> Answer:
+    """Change how much each user may have at a time, unless their own quota says it."""
+    return await set_quota(services, caller, None, edit)
 
 
 async def set_quota(
@@ -19,11 +47,14 @@ async def set_quota(
     return _told(caller, found)
 
 
+@call("PATCH /v1/tenants/{tenant}/quota", Right.ADMINISTER, Quota, spread=False)
 async def set_tenant_quota(
-    services: Services, caller: Caller, tenant: str, edit: QuotaEdit
+    services: Services, caller: Caller, tenant: TenantName, changes: QuotaEdit
 ) -> Answer:
-    """Change the quota of a tenant; return its limits. Raise `TenantNotFound`."""
-    found = await services.store.set_tenant_quota(caller, tenant, msgspec.to_builtins(edit))
+    """Change how much all users of a tenant together may have at a time; return it. For
+    administrators of the site. Raise `RightMissing`, `TenantNotFound`.
+    """
+    found = await services.store.set_tenant_quota(caller, tenant, msgspec.to_builtins(changes))
     return _told(caller, found)
 
 

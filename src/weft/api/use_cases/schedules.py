@@ -10,6 +10,8 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 
+from weft.api.calls.call import Cursor, call
+from weft.api.calls.path_ids import ScheduleId
 from weft.api.services import Services
 from weft.core.access.rights import Right
 from weft.core.access.secret_variables import masked, patterns_of
@@ -39,7 +41,13 @@ from weft.submission.services import Answer, Origin
 from weft.submission.translation.check import check_name
 from weft.telemetry.log import get_logger
 from weft.wire.documents.batches import BatchDocument
-from weft.wire.schedules import ScheduleDocument, ScheduleEdit
+from weft.wire.schedules import (
+    Schedule,
+    ScheduleDocument,
+    ScheduleEdit,
+    ScheduleRemoved,
+    ShownSchedule,
+)
 
 SCHEDULE: Final = "schedule"
 DUE_AT: Final = "schedule_due_at"
@@ -89,15 +97,19 @@ async def add_schedule(
     return await get_schedule(services, caller, schedule_id), is_new
 
 
+@call("GET /v1/schedules", Right.READ, page=Schedule, cursor=Cursor("s", "schedule_id"))
 async def list_schedules(
     services: Services, caller: Caller, *, after: int, limit: int
 ) -> Sequence[Row]:
-    """Return a page of the schedules of the tenant."""
+    """Return the schedules of all users, in the order of their numbers."""
     return await services.store.list_schedules(caller, after=after, limit=limit)
 
 
-async def get_schedule(services: Services, caller: Caller, schedule_id: int) -> Row:
-    """Return a schedule. Only its owner gets the document, with secret variables masked."""
+@call("GET /v1/schedules/{s}", Right.READ, ShownSchedule)
+async def get_schedule(services: Services, caller: Caller, schedule_id: ScheduleId) -> Row:
+    """Return a schedule with its newest runs. Only its owner gets the document, with secret
+    variables masked. Raise `ScheduleNotFound`.
+    """
     found = dict(await services.store.get_schedule(caller, schedule_id))
     is_owner = found.pop("user_id") == caller.user_id
     masks = patterns_of(services.settings.masked_env)
@@ -116,10 +128,13 @@ def _shown(text: str, masks: tuple[str, ...]) -> Answer:
     return document
 
 
+@call("PATCH /v1/schedules/{s}", Right.WRITE, ShownSchedule, public=False)
 async def change_schedule(
-    services: Services, caller: Caller, schedule_id: int, edit: ScheduleEdit
+    services: Services, caller: Caller, schedule_id: ScheduleId, edit: ScheduleEdit
 ) -> Row:
-    """Change, pause or resume a schedule; return it."""
+    """Change, pause or resume a schedule, as its owner or an administrator; return it. A resumed
+    one goes on at its next time from now.
+    """
     found = await services.store.get_schedule(caller, schedule_id)
     _refuse_others(caller, found)
     problems = Problems()
@@ -137,8 +152,9 @@ async def change_schedule(
     return await get_schedule(services, caller, schedule_id)
 
 
-async def delete_schedule(services: Services, caller: Caller, schedule_id: int) -> Answer:
-    """Remove a schedule. Its batches stay."""
+@call("DELETE /v1/schedules/{s}", Right.WRITE, ScheduleRemoved, silent=True)
+async def delete_schedule(services: Services, caller: Caller, schedule_id: ScheduleId) -> Answer:
+    """Remove a schedule, as its owner or an administrator. Its batches stay."""
     _refuse_others(caller, await services.store.get_schedule(caller, schedule_id))
     await services.store.delete_schedule(caller, schedule_id)
     _tell(schedule_id, caller, "removed")

@@ -2,16 +2,21 @@
 
 import secrets
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from weft.api.calls.call import call
+from weft.api.calls.path_ids import SessionId
 from weft.api.services import Services
+from weft.core.access.rights import Right
 from weft.core.access.sessions import csrf_token_of
 from weft.core.errors import LoginLinkRefused, RightMissing, SessionNotFound
 from weft.core.login_attempts import attempt_with
-from weft.ports.store import Caller
+from weft.ports.store import Caller, Row
 from weft.submission.services import Answer
 from weft.telemetry.log import get_logger
+from weft.wire.answers.sessions import Session, SessionsEnded
 
 CODE_VALID_S: Final = 300.0
 SECRET_BYTES: Final = 32
@@ -78,9 +83,16 @@ def known_by(session: str, caller: Caller) -> Caller:
     return replace(caller, csrf_token=csrf_token_of(session))
 
 
-async def end_session(services: Services, caller: Caller, session_id: int) -> Answer:
-    """End a session of the caller. Raise `SessionNotFound`; `RightMissing` for any other than
-    itself, if the token that asks has scopes.
+@call("GET /v1/sessions", Right.KNOW_ONESELF, page=Session)
+async def list_sessions(services: Services, caller: Caller) -> Sequence[Row]:
+    """Return one's sessions in browsers, the oldest first."""
+    return await services.store.list_sessions(caller)
+
+
+@call("DELETE /v1/sessions/{session}", Right.KNOW_ONESELF, SessionsEnded, client="")
+async def end_session(services: Services, caller: Caller, session_id: SessionId) -> Answer:
+    """End a session of the caller: every api refuses it from now on. Raise `SessionNotFound`;
+    `RightMissing` for any other than itself, if the token that asks has scopes.
     """
     if session_id != caller.token_id:
         _require_no_scopes(caller)
@@ -94,9 +106,10 @@ async def end_session(services: Services, caller: Caller, session_id: int) -> An
     return {"n_ended": 1}
 
 
+@call("DELETE /v1/sessions", Right.KNOW_ONESELF, SessionsEnded, client="")
 async def end_all_sessions(services: Services, caller: Caller) -> Answer:
-    """End all sessions of the caller, and the link that would open another. Raise `RightMissing`
-    if the token that asks has scopes.
+    """End all sessions of the caller, and the login link that would open another: every api
+    refuses them from now on. Raise `RightMissing` if the token that asks has scopes.
     """
     _require_no_scopes(caller)
     n_ended = await services.store.end_sessions(caller)

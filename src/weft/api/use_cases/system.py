@@ -5,17 +5,23 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from weft import __version__
+from weft.api.calls.call import call
 from weft.api.services import Services
+from weft.core.access.rights import Right
 from weft.core.system_health import judge
+from weft.ports.store import Caller
 from weft.settings import Settings, all_declared, shown_value, values_of
 from weft.submission.services import Answer
+from weft.wire.answers.system import System
 
 ROWS_MAX: Final = 50
 
 
-async def get_system(services: Services) -> Answer:
-    """Return the processes, the database, the last audit, the settings in force, and what is not
-    as it should be.
+@call("GET /v1/system", Right.ADMINISTER, System)
+async def get_system(services: Services, _: Caller) -> Answer:
+    """Return the processes that are connected, the database, what the last audit has found, the
+    settings in force, and what of all this is not as it should be: `health, processes, programs,
+    database, audit, settings`. Only for administrators of the site. Raise `RightMissing`.
     """
     found = dict(await services.store.get_system(limit=ROWS_MAX))
     handed_over = found.pop("driver_settings")

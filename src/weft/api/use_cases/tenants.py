@@ -1,24 +1,37 @@
 """Tenants: administrators of the site make them, and theirs say what holds in them."""
 
+from collections.abc import Sequence
+
 import msgspec
 
+from weft.api.calls.call import Cursor, call
+from weft.api.calls.path_ids import TenantName
 from weft.api.services import Services
 from weft.api.use_cases.users import check_may_give
 from weft.core.access.rights import Right, UserRole
 from weft.core.access.token_text import new_token
-from weft.ports.store import Caller
+from weft.core.bounds import INT_MAX
+from weft.ports.store import Caller, Row
 from weft.submission.services import Answer, Origin
 from weft.telemetry.log import get_logger
-from weft.wire.documents.tenants import TenantDocument, TenantEdit
+from weft.wire.documents.tenants import Tenant, TenantCreated, TenantDocument, TenantEdit
 
 log = get_logger()
 
 
+@call("GET /v1/tenants", Right.ADMINISTER, page=Tenant, cursor=Cursor("t", "tenant_id", INT_MAX))
+async def list_tenants(services: Services, _: Caller, *, after: int, limit: int) -> Sequence[Row]:
+    """Return all tenants, in the order of their numbers. For administrators of the site."""
+    return await services.store.list_tenants(after=after, limit=limit)
+
+
+@call("POST /v1/tenants", Right.ADMINISTER, TenantCreated)
 async def create_tenant(
     services: Services, caller: Caller, document: TenantDocument, origin: Origin
 ) -> Answer:
-    """Make a tenant; return the token of its first user, for the only time. Raise
-    `RightMissing`, `TenantExists`.
+    """Create a tenant with its first user, who has role `tenant-admin`. The text of their token is
+    the answer's `token`, and nowhere else: a repeat with the same key makes another one in its
+    place. Raise `RightMissing`, `TenantExists`.
     """
     check_may_give(caller, UserRole.TENANT_ADMIN)
     token = new_token()
@@ -29,16 +42,24 @@ async def create_tenant(
     return {"tenant_id": tenant_id, "name": document.name, "admin": document.admin, "token": token}
 
 
-async def get_tenant(services: Services, caller: Caller, name: str) -> Answer:
-    """Return a tenant. Raise `TenantNotFound`."""
+@call("GET /v1/tenants/{tenant}", Right.MANAGE, Tenant)
+async def get_tenant(services: Services, caller: Caller, name: TenantName) -> Answer:
+    """Return a tenant; to somebody who does not administer the site only their own exists. Raise
+    `RightMissing`, `TenantNotFound`.
+    """
     tenant_id = await _tenant_of(services, caller, name)
     return dict(await services.store.get_tenant(tenant_id, name))
 
 
-async def set_tenant(services: Services, caller: Caller, name: str, edit: TenantEdit) -> Answer:
-    """Change what holds in a tenant; return it. Raise `TenantNotFound`."""
+@call("PATCH /v1/tenants/{tenant}", Right.MANAGE, Tenant, public=False, spread=False)
+async def set_tenant(
+    services: Services, caller: Caller, name: TenantName, changes: TenantEdit
+) -> Answer:
+    """Change what holds in a tenant; return it. For somebody who does not administer the site only
+    their own exists. Raise `TenantNotFound`.
+    """
     tenant_id = await _tenant_of(services, caller, name)
-    tenant = await services.store.set_tenant(tenant_id, name, msgspec.to_builtins(edit))
+    tenant = await services.store.set_tenant(tenant_id, name, msgspec.to_builtins(changes))
     log.info(
         "tenant.set",
         tenant=tenant["name"],

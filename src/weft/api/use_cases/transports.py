@@ -2,45 +2,80 @@
 
 from collections.abc import Sequence
 
+from weft.api.calls.call import Cursor, call
+from weft.api.calls.path_ids import DeadMessageId
 from weft.api.services import Services
+from weft.core.access.rights import Right
 from weft.core.errors import DeadMessageFinal, DeadMessageNotFound
 from weft.ports.store import Caller, Row
 from weft.submission.services import Answer
 from weft.telemetry.log import get_logger
+from weft.wire.answers.transports import (
+    DeadMessage,
+    DeadMessageRemoved,
+    Transport,
+    WholeDeadMessage,
+)
 from weft.wire.documents.failures import NoteDocument
 
 log = get_logger()
 
 
+@call("GET /v1/transports", Right.READ, page=Transport)
 async def list_transports(services: Services, caller: Caller) -> Sequence[Row]:
-    """Return the connections of the caller's tenant by name; the store is asked only if there
-    are some.
-    """
+    """Return the connections of the tenant by name, and what is under way over each."""
     names = await services.transports_of(caller)
-    if not names:
+    if not names:  # the store is not asked
         return []
     kinds = {one.name: one.kind for one in services.transports}
     rows = await services.store.list_transports(caller, names)
     return [{**row, "kind": kinds[row["transport"]]} for row in rows]
 
 
-async def get_dead_message(services: Services, caller: Caller, dead_id: int) -> Answer:
-    """Return a dead message. Raise `DeadMessageNotFound`."""
+@call(
+    "GET /v1/dead-messages", Right.OPERATE, page=DeadMessage, cursor=Cursor("dm", "dead_id")
+)  # fmt: skip
+async def list_dead_messages(
+    services: Services, caller: Caller, *, acknowledged: bool, before: int | None, limit: int
+) -> Sequence[Row]:
+    """Return the messages of transports that nobody wants, the newest first. `acknowledged`:
+    those that a person has acknowledged, instead of the others. Only for operators.
+    """
+    return await services.store.list_dead_messages(
+        caller, before=before, acknowledged=acknowledged, limit=limit
+    )
+
+
+@call("GET /v1/dead-messages/{dead}", Right.OPERATE, WholeDeadMessage)
+async def get_dead_message(services: Services, caller: Caller, dead_id: DeadMessageId) -> Answer:
+    """Return a dead message with what is kept of its `body`, in base64. Only for operators. Raise
+    `DeadMessageNotFound`.
+    """
     found = await services.store.get_dead_message(caller, dead_id)
     if found is None:
         raise _not_found(dead_id)
     return dict(found)
 
 
-async def remove_dead_message(services: Services, caller: Caller, dead_id: int) -> Answer:
-    """Forget a dead message. Raise `DeadMessageNotFound`."""
+@call("DELETE /v1/dead-messages/{dead}", Right.OPERATE, DeadMessageRemoved)
+async def remove_dead_message(
+    services: Services, caller: Caller, dead_id: DeadMessageId
+) -> Answer:
+    """Forget a dead message. Only for operators. Raise `DeadMessageNotFound`."""
     if not await services.store.remove_dead_message(caller, dead_id):
         raise _not_found(dead_id)
     return {"dead_id": dead_id}
 
 
-async def resend_dead_message(services: Services, caller: Caller, dead_id: int) -> Answer:
-    """Let a dead message be sent again. Raise `DeadMessageNotFound`, `DeadMessageFinal`."""
+@call(
+    "POST /v1/dead-messages/{dead}/resend", Right.OPERATE, DeadMessage, marks={"refuses": (409,)}
+)
+async def resend_dead_message(
+    services: Services, caller: Caller, dead_id: DeadMessageId
+) -> Answer:
+    """Put a dead message into its queue again; the driver does, and forgets it then. Only for
+    operators. Raise `DeadMessageNotFound`, `DeadMessageFinal`.
+    """
     found = await services.store.resend_dead_message(caller, dead_id)
     if found is None:
         raise _not_found(dead_id)
@@ -53,10 +88,13 @@ async def resend_dead_message(services: Services, caller: Caller, dead_id: int) 
     return dict(found)
 
 
+@call("POST /v1/dead-messages/{dead}/acknowledge", Right.OPERATE, DeadMessage)
 async def acknowledge_dead_message(
-    services: Services, caller: Caller, dead_id: int, document: NoteDocument
+    services: Services, caller: Caller, dead_id: DeadMessageId, document: NoteDocument
 ) -> Answer:
-    """Note that the caller has seen to a dead message. Raise `DeadMessageNotFound`."""
+    """Acknowledge a dead message: it leaves the list, with a note. Only for operators. Raise
+    `DeadMessageNotFound`.
+    """
     found = await services.store.acknowledge_dead_message(caller, dead_id, document.note)
     if found is None:
         raise _not_found(dead_id)

@@ -1,16 +1,22 @@
 """Users of a tenant: its administrators let them in, give them roles, and remove them."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 
+from weft.api.calls.call import Cursor, call
+from weft.api.calls.path_ids import UserName
 from weft.api.services import Services
 from weft.core.access.rights import RIGHTS_OF, Right, UserRole, require
 from weft.core.access.token_text import new_token
+from weft.core.bounds import INT_MAX
 from weft.core.errors import BatchNotFound, RightMissing
 from weft.core.problem_document import problem_document
-from weft.ports.store import Caller
+from weft.ports.store import Caller, Row
 from weft.submission.services import Answer, Origin
 from weft.telemetry.log import get_logger
+from weft.wire.answers.users import User, UserAdded, UserRemoved
 from weft.wire.documents.tenants import OnUserRemoval
+from weft.wire.documents.users import UserDocument, UserEdit
 
 BATCHES_AT_ONCE = 100
 log = get_logger()
@@ -21,12 +27,23 @@ def roles_to_give(caller: Caller) -> list[UserRole]:
     return [role for role in UserRole if all(map(caller.may, RIGHTS_OF[role]))]
 
 
+@call("GET /v1/users", Right.MANAGE, page=User, cursor=Cursor("u", "user_id", INT_MAX))
+async def list_users(
+    services: Services, caller: Caller, *, after: int, limit: int
+) -> Sequence[Row]:
+    """Return the users of the tenant, in the order of their numbers. For its administrators."""
+    return await services.store.list_users(caller, after=after, limit=limit)
+
+
+@call("POST /v1/users", Right.MANAGE, UserAdded)
 async def add_user(
-    services: Services, caller: Caller, name: str, role: UserRole, origin: Origin
+    services: Services, caller: Caller, document: UserDocument, origin: Origin
 ) -> Answer:
-    """Let a user in; return their first token, for the only time. Raise `RightMissing`,
-    `UserExists`.
+    """Let a user into the tenant, with a role that may do no more than the caller. The text of
+    their first token is the answer's `token`, and nowhere else: a repeat with the same key makes
+    another one in its place. Raise `RightMissing`, `UserExists`.
     """
+    name, role = document.name, UserRole(document.role)
     check_may_give(caller, role)
     token = new_token()
     user = await services.store.add_user(caller, name, role, token, idempotency_key=origin.key)
@@ -34,19 +51,28 @@ async def add_user(
     return {**user, "token": token}
 
 
-async def set_user_role(services: Services, caller: Caller, name: str, role: UserRole) -> Answer:
-    """Give a user another role. Raise `UserNotFound`, `RightMissing`, `LastAdministrator`."""
+@call("PATCH /v1/users/{user}", Right.MANAGE, User)
+async def set_user_role(
+    services: Services, caller: Caller, name: UserName, document: UserEdit
+) -> Answer:
+    """Give a user another role, on every api from now on; return the user. Raise `RightMissing`,
+    `UserNotFound`, `LastAdministrator`.
+    """
+    role = UserRole(document.role)
     check_may_give(caller, role)
     user = await services.store.set_user_role(caller, name, role, may_give=roles_to_give(caller))
     log.info("user.role_set", user=user["name"], role=user["role"], by=caller.user_name)
     return dict(user)
 
 
+@call("DELETE /v1/users/{user}", Right.MANAGE, UserRemoved)
 async def remove_user(
-    services: Services, caller: Caller, name: str, *, cancel_batches: bool | None
+    services: Services, caller: Caller, name: UserName, *, cancel_batches: bool | None
 ) -> Answer:
-    """Take a user out. Their batches go on to their end or are cancelled; None: as their tenant
-    has configured. Raise `UserNotFound`, `RightMissing`, `LastAdministrator`.
+    """Remove a user: their tokens are refused from now on, and their schedules are paused. Jobs
+    that they have submitted go on and are billed, or are cancelled: `cancel_batches` says which;
+    without it `on_user_removal` of the tenant does. Raise `RightMissing`, `UserNotFound`,
+    `LastAdministrator`.
     """
     if cancel_batches:
         require(Right.WRITE, caller.user_name, caller.role, caller.scopes)

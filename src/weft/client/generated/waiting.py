@@ -14,6 +14,30 @@ from weft.client.loop_thread import Twin, WaitingListing
 class Waits(Twin[CallsT_co]):
     """The declared calls of clients, for programs that wait."""
 
+    def acknowledge_dead_message(self, dead_id: int, note: str) -> Document:
+        """Acknowledge a dead message: it leaves the list, with a note. Only for operators. Raise
+        `DeadMessageNotFound`.
+
+        Use case: `weft.api.use_cases.transports.acknowledge_dead_message`.
+
+        Args:
+            dead_id: The number of a dead message.
+            note: What a person says of it; it stays in the history.
+        """
+        return self._loop_thread.wait(self._async.acknowledge_dead_message(dead_id, note))
+
+    def add_project_member(self, name: str, user: str) -> Document:
+        """Let a user of the tenant submit batches to a billing project; return it. Raise
+        `RightMissing`, `ProjectNotFound`, `UserNotFound`.
+
+        Use case: `weft.api.use_cases.projects.add_member`.
+
+        Args:
+            name: The name of a billing project.
+            user: The name of a user.
+        """
+        return self._loop_thread.wait(self._async.add_project_member(name, user))
+
     def add_store(
         self,
         name: str,
@@ -53,6 +77,19 @@ class Waits(Twin[CallsT_co]):
             )
         )
 
+    def add_user(self, name: str, *, role: str = "user") -> Document:
+        """Let a user into the tenant, with a role that may do no more than the caller. The text of
+        their first token is the answer's `token`, and nowhere else: a repeat with the same key
+        makes another one in its place. Raise `RightMissing`, `UserExists`.
+
+        Use case: `weft.api.use_cases.users.add_user`.
+
+        Args:
+            name: Unique in the tenant without regard to case. A removed user of it comes back.
+            role: What they may do; none above your own.
+        """
+        return self._loop_thread.wait(self._async.add_user(name, role=role))
+
     def cordon_worker(
         self, name: str, *, reason: str | None = None, pool: str | None = None
     ) -> Document:
@@ -67,6 +104,31 @@ class Waits(Twin[CallsT_co]):
             pool: The pool, if several have a worker of this name.
         """
         return self._loop_thread.wait(self._async.cordon_worker(name, reason=reason, pool=pool))
+
+    def create_project(self, name: str, *, cost_max: float | None = None) -> Document:
+        """Create a billing project, with the caller as its first member; return it. Raise
+        `RightMissing`, `ProjectExists`.
+
+        Use case: `weft.api.use_cases.projects.create_project`.
+
+        Args:
+            name: Unique in the tenant without regard to case.
+            cost_max: What it may cost; null: no limit.
+        """
+        return self._loop_thread.wait(self._async.create_project(name, cost_max=cost_max))
+
+    def create_tenant(self, name: str, *, admin: str) -> Document:
+        """Create a tenant with its first user, who has role `tenant-admin`. The text of their
+        token is the answer's `token`, and nowhere else: a repeat with the same key makes
+        another one in its place. Raise `RightMissing`, `TenantExists`.
+
+        Use case: `weft.api.use_cases.tenants.create_tenant`.
+
+        Args:
+            name: Unique without regard to case.
+            admin: Its first user, a tenant-admin.
+        """
+        return self._loop_thread.wait(self._async.create_tenant(name, admin=admin))
 
     def create_token(
         self,
@@ -96,6 +158,27 @@ class Waits(Twin[CallsT_co]):
                 name, scopes=scopes, valid_s=valid_s, pool=pool, workers=workers
             )
         )
+
+    def delete_project(self, name: str) -> None:
+        """Delete a closed billing project. Its name stays taken, because bills have it. Raise
+        `RightMissing`, `ProjectNotFound`, `ProjectOpen`.
+
+        Use case: `weft.api.use_cases.projects.delete_project`.
+
+        Args:
+            name: The name of a billing project.
+        """
+        self._loop_thread.wait(self._async.delete_project(name))
+
+    def delete_schedule(self, schedule_id: int) -> None:
+        """Remove a schedule, as its owner or an administrator. Its batches stay.
+
+        Use case: `weft.api.use_cases.schedules.delete_schedule`.
+
+        Args:
+            schedule_id: A schedule: 3 or s3.
+        """
+        self._loop_thread.wait(self._async.delete_schedule(schedule_id))
 
     def drain_queue(self, name: str) -> Document:
         """Let a queue take no more jobs; return it. Those that wait there run on. Only for
@@ -135,6 +218,16 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.fail_condition(condition_id))
 
+    def get_app(self, name: str) -> Document:
+        """Return an application with its parameters. Raise `AppNotFound`.
+
+        Use case: `weft.api.use_cases.apps.get_app`.
+
+        Args:
+            name: The name and version of an application.
+        """
+        return self._loop_thread.wait(self._async.get_app(name))
+
     def get_condition(self, condition_id: int) -> Document:
         """Return a condition with the jobs that are due first, of those that you see. Raise
         `ConditionNotFound`.
@@ -145,6 +238,17 @@ class Waits(Twin[CallsT_co]):
             condition_id: A condition: 3 or c3.
         """
         return self._loop_thread.wait(self._async.get_condition(condition_id))
+
+    def get_dead_message(self, dead_id: int) -> Document:
+        """Return a dead message with what is kept of its `body`, in base64. Only for operators.
+        Raise `DeadMessageNotFound`.
+
+        Use case: `weft.api.use_cases.transports.get_dead_message`.
+
+        Args:
+            dead_id: The number of a dead message.
+        """
+        return self._loop_thread.wait(self._async.get_dead_message(dead_id))
 
     def get_pool(self, name: str) -> Document:
         """Return a pool with its machines. Raise `PoolNotFound`.
@@ -167,6 +271,16 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.get_product(product_id))
 
+    def get_project(self, name: str) -> Document:
+        """Return what a billing project cost so far, and its members. Raise `ProjectNotFound`.
+
+        Use case: `weft.api.use_cases.projects.get_project`.
+
+        Args:
+            name: The name of a billing project.
+        """
+        return self._loop_thread.wait(self._async.get_project(name))
+
     def get_queue(self, name: str) -> Document:
         """Return a queue. Raise `QueueNotFound`.
 
@@ -187,6 +301,17 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.get_saved_query(name))
 
+    def get_schedule(self, schedule_id: int) -> Document:
+        """Return a schedule with its newest runs. Only its owner gets the document, with secret
+        variables masked. Raise `ScheduleNotFound`.
+
+        Use case: `weft.api.use_cases.schedules.get_schedule`.
+
+        Args:
+            schedule_id: A schedule: 3 or s3.
+        """
+        return self._loop_thread.wait(self._async.get_schedule(schedule_id))
+
     def get_store(self, name: str) -> Document:
         """Return a store. Raise `FileStoreNotFound`.
 
@@ -196,6 +321,27 @@ class Waits(Twin[CallsT_co]):
             name: The name of a store of files.
         """
         return self._loop_thread.wait(self._async.get_store(name))
+
+    def get_system(self) -> Document:
+        """Return the processes that are connected, the database, what the last audit has found,
+        the settings in force, and what of all this is not as it should be: `health, processes,
+        programs, database, audit, settings`. Only for administrators of the site. Raise
+        `RightMissing`.
+
+        Use case: `weft.api.use_cases.system.get_system`.
+        """
+        return self._loop_thread.wait(self._async.get_system())
+
+    def get_tenant(self, name: str) -> Document:
+        """Return a tenant; to somebody who does not administer the site only their own exists.
+        Raise `RightMissing`, `TenantNotFound`.
+
+        Use case: `weft.api.use_cases.tenants.get_tenant`.
+
+        Args:
+            name: The name of a tenant.
+        """
+        return self._loop_thread.wait(self._async.get_tenant(name))
 
     def get_worker(self, name: str, *, pool: str | None = None) -> Document:
         """Return a worker, with who changed its state, when and why. Raise `WorkerNotFound`,
@@ -209,6 +355,14 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.get_worker(name, pool=pool))
 
+    def list_apps(self) -> list[Document]:
+        """Return the applications that the caller may run, by name; operators see those of others,
+        too.
+
+        Use case: `weft.api.use_cases.apps.list_apps`.
+        """
+        return self._loop_thread.wait(self._async.list_apps())
+
     def list_conditions(self, *, page_rows: int = PAGE_ROWS) -> WaitingListing:
         """Yield what blocked jobs that you see wait for together, the oldest first. One that is
         over is forgotten.
@@ -220,12 +374,47 @@ class Waits(Twin[CallsT_co]):
         """
         return WaitingListing(self._loop_thread, self._async.list_conditions(page_rows=page_rows))
 
+    def list_dead_messages(
+        self, *, acknowledged: bool = False, page_rows: int = PAGE_ROWS
+    ) -> WaitingListing:
+        """Return the messages of transports that nobody wants, the newest first. `acknowledged`:
+        those that a person has acknowledged, instead of the others. Only for operators.
+
+        Use case: `weft.api.use_cases.transports.list_dead_messages`.
+
+        Args:
+            acknowledged: Those that are acknowledged, instead of the others.
+            page_rows: How many are asked for at a time.
+        """
+        return WaitingListing(
+            self._loop_thread,
+            self._async.list_dead_messages(acknowledged=acknowledged, page_rows=page_rows),
+        )
+
     def list_licences(self) -> list[Document]:
         """Return the licences by name, and how many of each are used.
 
         Use case: `weft.api.use_cases.licences.list_licences`.
         """
         return self._loop_thread.wait(self._async.list_licences())
+
+    def list_limits(
+        self, batch_id: int | None = None, *, page_rows: int = PAGE_ROWS
+    ) -> WaitingListing:
+        """Return limits, what was used of them, and when they are reached; to somebody who does
+        not see the tenant's batches, their own, those of their billing projects and of batches
+        that they see. `batch`: only those of this batch, its groups, its billing project and
+        its user.
+
+        Use case: `weft.api.use_cases.limits.list_limits`.
+
+        Args:
+            batch_id: Only of this batch: 12 or b12.
+            page_rows: How many are asked for at a time.
+        """
+        return WaitingListing(
+            self._loop_thread, self._async.list_limits(batch_id, page_rows=page_rows)
+        )
 
     def list_minutes(self) -> list[Document]:
         """Return how many jobs waited and ran at the end of each of the last 60 minutes, and how
@@ -266,12 +455,33 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.list_pools())
 
+    def list_products(self, q: str | None = None, *, page_rows: int = PAGE_ROWS) -> WaitingListing:
+        """Return products, newest first. `q`: only products that match this query, such as `type =
+        FSC and tile = 32TLR`. Raise `BadQuery`, `QueryTooSlow`.
+
+        Use case: `weft.api.use_cases.products.list_products`.
+
+        Args:
+            q: A query, such as `state = failed and cost > 5`.
+            page_rows: How many are asked for at a time.
+        """
+        return WaitingListing(self._loop_thread, self._async.list_products(q, page_rows=page_rows))
+
     def list_queues(self) -> list[Document]:
         """Return the queues in the order in which their guards are asked, with their jobs.
 
         Use case: `weft.api.use_cases.queues.list_queues`.
         """
         return self._loop_thread.wait(self._async.list_queues())
+
+    def list_quotas(self) -> list[Document]:
+        """Return the quotas of the tenant and of users, with what they have of that: `kind, name,
+        jobs, batches, cores, bytes, n_jobs, n_batches, n_cores, n_bytes`; to somebody who does
+        not see the tenant's batches, their own.
+
+        Use case: `weft.api.use_cases.quotas.list_quotas`.
+        """
+        return self._loop_thread.wait(self._async.list_quotas())
 
     def list_saved_queries(self) -> list[Document]:
         """Return one's saved queries by name, each with `name`, `query` and `updated_at`.
@@ -280,12 +490,29 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.list_saved_queries())
 
+    def list_schedules(self, *, page_rows: int = PAGE_ROWS) -> WaitingListing:
+        """Return the schedules of all users, in the order of their numbers.
+
+        Use case: `weft.api.use_cases.schedules.list_schedules`.
+
+        Args:
+            page_rows: How many are asked for at a time.
+        """
+        return WaitingListing(self._loop_thread, self._async.list_schedules(page_rows=page_rows))
+
     def list_secrets(self) -> list[Document]:
         """Return one's secrets by name, without their values.
 
         Use case: `weft.api.use_cases.secrets.list_secrets`.
         """
         return self._loop_thread.wait(self._async.list_secrets())
+
+    def list_sessions(self) -> list[Document]:
+        """Return one's sessions in browsers, the oldest first.
+
+        Use case: `weft.api.use_cases.sessions.list_sessions`.
+        """
+        return self._loop_thread.wait(self._async.list_sessions())
 
     def list_stores(self) -> list[Document]:
         """Return the stores of the tenant by name. None shows a credential.
@@ -294,12 +521,39 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.list_stores())
 
+    def list_tenants(self, *, page_rows: int = PAGE_ROWS) -> WaitingListing:
+        """Return all tenants, in the order of their numbers. For administrators of the site.
+
+        Use case: `weft.api.use_cases.tenants.list_tenants`.
+
+        Args:
+            page_rows: How many are asked for at a time.
+        """
+        return WaitingListing(self._loop_thread, self._async.list_tenants(page_rows=page_rows))
+
     def list_tokens(self) -> list[Document]:
         """Return one's tokens, the oldest first, also those that have expired.
 
         Use case: `weft.api.use_cases.tokens.list_tokens`.
         """
         return self._loop_thread.wait(self._async.list_tokens())
+
+    def list_transports(self) -> list[Document]:
+        """Return the connections of the tenant by name, and what is under way over each.
+
+        Use case: `weft.api.use_cases.transports.list_transports`.
+        """
+        return self._loop_thread.wait(self._async.list_transports())
+
+    def list_users(self, *, page_rows: int = PAGE_ROWS) -> WaitingListing:
+        """Return the users of the tenant, in the order of their numbers. For its administrators.
+
+        Use case: `weft.api.use_cases.users.list_users`.
+
+        Args:
+            page_rows: How many are asked for at a time.
+        """
+        return WaitingListing(self._loop_thread, self._async.list_users(page_rows=page_rows))
 
     def list_workers(self, *, all_: bool = False) -> list[Document]:
         """Return the workers by name; `all`: also those that have ended in order.
@@ -336,6 +590,28 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.release_condition(condition_id, n))
 
+    def remove_app(self, name: str, *, for_user: str | None = None) -> None:
+        """Forget an application: no new job gets it. Jobs that have it run on, also again. Only
+        for operators. Raise `AppNotFound`.
+
+        Use case: `weft.api.use_cases.apps.remove_app`.
+
+        Args:
+            name: The name and version of an application.
+            for_user: The one that is for this user alone.
+        """
+        self._loop_thread.wait(self._async.remove_app(name, for_user=for_user))
+
+    def remove_dead_message(self, dead_id: int) -> Document:
+        """Forget a dead message. Only for operators. Raise `DeadMessageNotFound`.
+
+        Use case: `weft.api.use_cases.transports.remove_dead_message`.
+
+        Args:
+            dead_id: The number of a dead message.
+        """
+        return self._loop_thread.wait(self._async.remove_dead_message(dead_id))
+
     def remove_licence(self, name: str) -> None:
         """Forget a licence. Jobs that wait for it go on waiting. Only for administrators. Raise
         `LicenceNotFound`.
@@ -357,6 +633,18 @@ class Waits(Twin[CallsT_co]):
             product_id: The number of a product.
         """
         self._loop_thread.wait(self._async.remove_product(product_id))
+
+    def remove_project_member(self, name: str, user: str) -> Document:
+        """Let a user submit no more batches to a billing project; return it. Those that they have
+        go on. Raise `RightMissing`, `ProjectNotFound`, `UserNotFound`.
+
+        Use case: `weft.api.use_cases.projects.remove_member`.
+
+        Args:
+            name: The name of a billing project.
+            user: The name of a user.
+        """
+        return self._loop_thread.wait(self._async.remove_project_member(name, user))
 
     def remove_saved_query(self, name: str) -> None:
         """Forget one of one's saved queries. Raise `SavedQueryNotFound`.
@@ -389,6 +677,32 @@ class Waits(Twin[CallsT_co]):
             name: The name of a store of files.
         """
         self._loop_thread.wait(self._async.remove_store(name))
+
+    def remove_user(self, name: str, *, cancel_batches: bool | None = None) -> Document:
+        """Remove a user: their tokens are refused from now on, and their schedules are paused.
+        Jobs that they have submitted go on and are billed, or are cancelled: `cancel_batches`
+        says which; without it `on_user_removal` of the tenant does. Raise `RightMissing`,
+        `UserNotFound`, `LastAdministrator`.
+
+        Use case: `weft.api.use_cases.users.remove_user`.
+
+        Args:
+            name: The name of a user.
+            cancel_batches: Cancel what they have submitted, or not; without it, what the tenant
+                says.
+        """
+        return self._loop_thread.wait(self._async.remove_user(name, cancel_batches=cancel_batches))
+
+    def resend_dead_message(self, dead_id: int) -> Document:
+        """Put a dead message into its queue again; the driver does, and forgets it then. Only for
+        operators. Raise `DeadMessageNotFound`, `DeadMessageFinal`.
+
+        Use case: `weft.api.use_cases.transports.resend_dead_message`.
+
+        Args:
+            dead_id: The number of a dead message.
+        """
+        return self._loop_thread.wait(self._async.resend_dead_message(dead_id))
 
     def revoke_token(self, token_id: int) -> None:
         """Revoke one of one's tokens: every api refuses it from now on. Raise `TokenNotFound`;
@@ -460,6 +774,30 @@ class Waits(Twin[CallsT_co]):
             n: What jobs may have at a time, in all pools together.
         """
         return self._loop_thread.wait(self._async.set_licence(name, n))
+
+    def set_tenant_quota(self, tenant: str, changes: Document) -> Document:
+        """Change how much all users of a tenant together may have at a time; return it. For
+        administrators of the site. Raise `RightMissing`, `TenantNotFound`.
+
+        Use case: `weft.api.use_cases.quotas.set_tenant_quota`.
+
+        Args:
+            tenant: The name of a tenant.
+            changes: A `QuotaEdit`.
+        """
+        return self._loop_thread.wait(self._async.set_tenant_quota(tenant, changes))
+
+    def set_user_role(self, name: str, role: str) -> Document:
+        """Give a user another role, on every api from now on; return the user. Raise
+        `RightMissing`, `UserNotFound`, `LastAdministrator`.
+
+        Use case: `weft.api.use_cases.users.set_user_role`.
+
+        Args:
+            name: The name of a user.
+            role: What they may do from now on; none above your own.
+        """
+        return self._loop_thread.wait(self._async.set_user_role(name, role))
 
     def test_condition(self, condition_id: int) -> Document:
         """Let a condition be tested now, instead of at its next date; return it. If the test

@@ -20,14 +20,6 @@ class AppFolderUnreadable(Invalid):
 class AppRoutes(Requests):
     """One method per route."""
 
-    async def list_apps(self) -> list[Document]:
-        """Return the applications that one may run, by name."""
-        return await self._items("/v1/apps")
-
-    async def get_app(self, name: str) -> Document:
-        """Return an application with its parameters. Raise `AppNotFound`."""
-        return await self._get(f"/v1/apps/{quote(name, safe='')}")
-
     async def add_app(self, folder: Path | str, *, for_user: str | None = None) -> Document:
         """Send a folder and make it an application; `changed` says whether it is other content
         than before. Only for operators. Raise `InvalidApp`, `AppFolderUnreadable`.
@@ -53,11 +45,6 @@ class AppRoutes(Requests):
             )
         document = {"digest": digest, "n_bytes": len(packed), "for_user": for_user}
         return await self._put(f"/v1/apps/{quote(name, safe='')}", document)
-
-    async def remove_app(self, name: str, *, for_user: str | None = None) -> None:
-        """Forget an application. Only for operators. Raise `AppNotFound`."""
-        query = "" if for_user is None else f"?for_user={quote(for_user, safe='')}"
-        await self._session.request("DELETE", f"/v1/apps/{quote(name, safe='')}{query}")
 
 
 def name_of_app(folder: Path) -> str:

@@ -11,10 +11,6 @@ class BrowserRoutes(Requests):
         """Make a link that opens a session in a browser, once: `url, expires_at`."""
         return await self._post("/v1/login-links", {})
 
-    async def list_sessions(self) -> list[Document]:
-        """Return one's sessions in browsers, the oldest first."""
-        return await self._items("/v1/sessions")
-
     async def end_sessions(self, session_id: int | None = None) -> int:
         """End a session, or all of them, with the link that would open another; return how many
         have ended. Raise `SessionNotFound`, `RightMissing`.

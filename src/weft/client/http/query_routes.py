@@ -1,7 +1,7 @@
 """The routes of actions on the batches that a query finds."""
 
 from weft.client.http.calls import Requests
-from weft.client.http.listing import Document, Listing
+from weft.client.http.listing import Document
 from weft.client.http.session import new_key
 
 
@@ -20,13 +20,3 @@ class QueryRoutes(Requests):
         """
         document = {"action": action, "query": query}
         return await self._post("/v1/batch-actions", document, key=new_key())
-
-    def list_operations(self) -> Listing:
-        """Yield operations, newest first."""
-        return self._list("/v1/operations", {})
-
-    async def cancel_operation(self, operation_id: int) -> Document:
-        """End an operation on many batches where it is; return it. Raise `OperationNotFound`,
-        `OperationNotCancellable`.
-        """
-        return await self._post(f"/v1/operations/{operation_id}/cancel", {})

@@ -18,16 +18,12 @@ from weft.client.http.group_path import group_segment
 from weft.client.http.line_routes import LineRoutes
 from weft.client.http.listing import Document, Listing
 from weft.client.http.login_routes import LoginRoutes
-from weft.client.http.parameter_routes import ParameterRoutes
 from weft.client.http.picture_routes import PictureRoutes
-from weft.client.http.product_routes import ProductRoutes
 from weft.client.http.query_routes import QueryRoutes
 from weft.client.http.schedule_routes import ScheduleRoutes
 from weft.client.http.session import new_key
 from weft.client.http.source_routes import SourceRoutes
-from weft.client.http.system_routes import SystemRoutes
 from weft.client.http.tenant_routes import TenantRoutes
-from weft.client.http.transport_routes import TransportRoutes
 from weft.client.http.usage_routes import UsageRoutes
 
 Stream = Literal["stdout", "stderr", "both"]
@@ -43,15 +39,11 @@ class Routes(
     QueryRoutes,
     TenantRoutes,
     BrowserRoutes,
-    SystemRoutes,
     UsageRoutes,
     LoginRoutes,
     LineRoutes,
     SourceRoutes,
-    ParameterRoutes,
-    ProductRoutes,
     AppRoutes,
-    TransportRoutes,
     FileRoutes,
 ):
     """The HTTP api, one method per route."""
@@ -237,13 +229,6 @@ class Routes(
         items: Sequence[Document] = page["items"]
         return items
 
-    async def attempt_usage(self, batch_id: int, job_id: int, attempt: int) -> Document:
-        """Return `samples` of what an attempt uses, oldest first: `at_ms, cpu_ms, memory_bytes`.
-        Raise `AttemptNotFound`, `OutputElsewhere`.
-        """
-        path = f"/v1/batches/{batch_id}/jobs/{job_id}/attempts/{attempt}/usage"
-        return await self._get(path)
-
     async def job_history(self, batch_id: int, job_id: int) -> Sequence[Document]:
         """Return the dated changes of a job, oldest first."""
         page = await self._get(f"/v1/batches/{batch_id}/jobs/{job_id}/history")
@@ -274,10 +259,6 @@ class Routes(
         document = {} if name is None else {"name": name}
         path = f"/v1/batches/{batch_id}/groups"
         return await self._post(path, document, query={"q": q}, key=new_key())
-
-    async def get_operation(self, operation_id: int) -> Document:
-        """Return the state and the progress of an operation."""
-        return await self._get(f"/v1/operations/{operation_id}")
 
     async def add_members(self, batch_id: int, group: int | str, jobs: Sequence[int]) -> Document:
         """Add jobs to a set. A repeat does nothing."""
@@ -446,18 +427,10 @@ class Routes(
 
     # ---- money
 
-    async def list_projects(self) -> list[Document]:
-        """Return the caller's billing projects with their costs."""
-        return await self._items("/v1/billing-projects")
-
     async def list_project_days(self, name: str, *, limit: int = 30) -> list[Document]:
         """Return what a billing project cost on each date (UTC), newest first."""
         path = f"/v1/billing-projects/{quote(name, safe='')}/days"
         return await self._items(path, {"limit": limit})
-
-    async def list_rates(self) -> list[Document]:
-        """Return all prices, newest first."""
-        return await self._items("/v1/rates")
 
     # ---- the whole
 

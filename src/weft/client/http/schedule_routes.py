@@ -1,9 +1,7 @@
 """The routes about schedules, one method each."""
 
-from typing import Any
-
 from weft.client.http.calls import Requests
-from weft.client.http.listing import Document, Listing
+from weft.client.http.listing import Document
 from weft.client.http.session import new_key
 
 
@@ -32,26 +30,6 @@ class ScheduleRoutes(Requests):
             "document": document,
         }
         return await self._post("/v1/schedules", wanted, key=key or new_key())
-
-    def list_schedules(self) -> Listing:
-        """Yield the schedules of all users, in the order of their numbers."""
-        return self._list("/v1/schedules", {})
-
-    async def get_schedule(self, schedule_id: int) -> Document:
-        """Return a schedule with its newest runs. Raise `ScheduleNotFound`."""
-        return await self._get(f"/v1/schedules/{schedule_id}")
-
-    async def change_schedule(
-        self,
-        schedule_id: int,
-        **patch: Any,  # noqa: ANN401 (fields of several types)
-    ) -> Document:
-        """Change `cron`, `time_zone`, `missed`, `name` or `paused` of a schedule; return it."""
-        return await self._patch(f"/v1/schedules/{schedule_id}", patch)
-
-    async def delete_schedule(self, schedule_id: int) -> None:
-        """Remove a schedule. Its batches stay."""
-        await self._session.request("DELETE", f"/v1/schedules/{schedule_id}")
 
     async def run_schedule(self, schedule_id: int, *, key: str | None = None) -> Document:
         """Submit the batch of a schedule now; return `schedule_id`, `batch_id`, `n_jobs`."""

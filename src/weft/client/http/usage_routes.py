@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 from weft.client.http.calls import Requests
 from weft.client.http.group_path import group_segment
-from weft.client.http.listing import Document, Listing
+from weft.client.http.listing import Document
 
 
 class UsageRoutes(Requests):
@@ -26,26 +26,12 @@ class UsageRoutes(Requests):
         query = {"by": by, "project": project, "first_day": days[0], "last_day": days[1]}
         return await self._get("/v1/billing/report", query)
 
-    async def list_quotas(self) -> list[Document]:
-        """Return the quotas that the caller may see, with what is used."""
-        return await self._items("/v1/quotas")
-
     async def set_quota(self, user: str | None, changes: Document) -> Document:
         """Change `jobs`, `batches`, `cores` or `bytes` of a user's quota, or of each; return it.
         Raise `UserNotFound`.
         """
         path = "/v1/user-quota" if user is None else f"/v1/users/{quote(user, safe='')}/quota"
         return await self._patch(path, changes)
-
-    async def set_tenant_quota(self, tenant: str, changes: Document) -> Document:
-        """Change `jobs`, `batches`, `cores` or `bytes` of a tenant's quota; return it. Raise
-        `TenantNotFound`.
-        """
-        return await self._patch(f"/v1/tenants/{quote(tenant, safe='')}/quota", changes)
-
-    def list_limits(self, batch_id: int | None = None) -> Listing:
-        """Return the limits that the caller may see, or those of one batch."""
-        return self._list("/v1/limits", {"batch": batch_id})
 
     async def set_limit(
         self,

@@ -18,10 +18,6 @@ class BrowserCalls:
         """
         return await self.api.create_login_link()
 
-    async def list_sessions(self) -> list[Document]:
-        """Return the sessions of the caller in browsers, the oldest first."""
-        return await self.api.list_sessions()
-
     async def end_sessions(self, session_id: int | None = None) -> int:
         """Log out one session, or everywhere; return how many have ended. Raise
         `SessionNotFound`, `RightMissing`.

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from weft.client.api import Api
-from weft.client.http.listing import Document, Listing
+from weft.client.http.listing import Document
 
 
 class TenantCalls:
@@ -12,22 +12,6 @@ class TenantCalls:
 
     if TYPE_CHECKING:
         api: Api
-
-    def list_tenants(self) -> Listing:
-        """Yield all tenants, for administrators of the site."""
-        return self.api.list_tenants()
-
-    async def create_tenant(self, name: str, *, admin: str) -> Document:
-        """Create a tenant with its first user, who has role `tenant-admin`. The text of their
-        token is the document's `token`, for the only time. Raise `RightMissing`, `TenantExists`.
-        """
-        return await self.api.create_tenant(name, admin=admin)
-
-    async def get_tenant(self, name: str) -> Document:
-        """Return a tenant, `tenant_id, name, n_users, on_user_removal, allowed`; to somebody who
-        does not administer the site only their own exists. Raise `RightMissing`, `TenantNotFound`.
-        """
-        return await self.api.get_tenant(name)
 
     async def import_jobs(
         self, door: str, jobs: Sequence[Document], *, check: bool = False

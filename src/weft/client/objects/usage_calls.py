@@ -4,7 +4,7 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from weft.client.api import Api
-from weft.client.http.listing import Document, Listing
+from weft.client.http.listing import Document
 
 
 class UsageCalls:
@@ -28,13 +28,6 @@ class UsageCalls:
         """
         return await self.api.billing_report(by, project=project, since=since, until=until)
 
-    async def get_system(self) -> Document:
-        """Return the health of the site, the processes that are connected, the database, what the
-        last audit has found, and the settings in force: `health, processes, programs, database,
-        audit, settings`. Only for administrators of the site. Raise `RightMissing`.
-        """
-        return await self.api.get_system()
-
     async def list_shares(self, pool: str) -> list[Document]:
         """Return the users with work in a pool, who is served next first: `user, weight, n_ready,
         ready_cpu, running_cpu, fair_cpu`, the last as if the cores in use were shared fairly.
@@ -42,30 +35,12 @@ class UsageCalls:
         """
         return await self.api.list_shares(pool)
 
-    async def list_quotas(self) -> list[Document]:
-        """Return quotas, and what is used of them: `kind, name, jobs, batches, cores, bytes,
-        n_jobs, n_batches, n_cores, n_bytes`. Users who do not see the tenant get their own.
-        """
-        return await self.api.list_quotas()
-
     async def set_quota(self, user: str | None, changes: Document) -> Document:
         """Change how many `jobs` and `batches` that have not ended, `cores` of running jobs and
         stored `bytes` a user may have, or each user (None): `{"jobs": 100, "cores": None}`; None
         lifts a limit. Raise `RightMissing`, `UserNotFound`.
         """
         return await self.api.set_quota(user, changes)
-
-    async def set_tenant_quota(self, tenant: str, changes: Document) -> Document:
-        """Change what all users of a tenant may have together, as in `set_quota`; for
-        administrators of the site. Raise `RightMissing`, `TenantNotFound`.
-        """
-        return await self.api.set_tenant_quota(tenant, changes)
-
-    def list_limits(self, batch_id: int | None = None) -> Listing:
-        """List limits, what was used of them and when they are reached; `batch_id`: only those of
-        this batch, its groups, its billing project and its user.
-        """
-        return self.api.list_limits(batch_id)
 
     async def set_limit(
         self,

@@ -2,37 +2,18 @@
 
 from typing import Final
 
-from litestar import Response, delete, get, put
+from litestar import Response, put
 
 from weft.api.http.parameters import Query, wrong_parameter
-from weft.api.http.path_ids import app_of, digest_of, part_of
+from weft.api.http.path_ids import digest_of, part_of
 from weft.api.http.replies import reply
-from weft.api.http.requests import AnyRequest, caller_of, read_bytes, read_document, services_of
+from weft.api.http.requests import AnyRequest, caller_of, read_bytes, services_of
 from weft.api.use_cases import apps
-from weft.wire.documents.apps import App, AppDetail, AppDocument, AppPart, AppRemoved, AppSaved
-from weft.wire.documents.batches import Empty
+from weft.wire.documents.apps import AppPart
 from weft.wire.payload import PART_BYTES
 
 BYTES: Final = "application/octet-stream"
 _BYTES_MAX: Final = 1 << 40
-
-
-@get("/v1/apps", opt={"page": App})
-async def list_apps(request: AnyRequest) -> Response[bytes]:
-    """List the applications that the caller may run; operators see those of others, too."""
-    Query(request, ())
-    caller = caller_of(request)
-    rows = await services_of(request).store.list_apps(caller, sees_all=apps.sees_all(caller))
-    return reply({"items": rows, "cursor": None})
-
-
-@get("/v1/apps/{app:str}", opt={"answer": AppDetail})
-async def get_app(request: AnyRequest) -> Response[bytes]:
-    """Get an application with its parameters."""
-    Query(request, ())
-    caller, name = caller_of(request), app_of(request)
-    found = await services_of(request).store.get_app(caller, name, sees_all=apps.sees_all(caller))
-    return reply({**found})
 
 
 @put(
@@ -56,31 +37,5 @@ async def add_app_part(request: AnyRequest) -> Response[bytes]:
     )
 
 
-@put("/v1/apps/{app:str}", opt={"answer": AppSaved, "body": AppDocument, "refuses": (409, 413)})
-async def save_app(request: AnyRequest) -> Response[bytes]:
-    """Make a packed folder, whose parts were sent, what new jobs of an application get. The same
-    content changes nothing; jobs keep theirs.
-    """
-    Query(request, ())
-    name = app_of(request)
-    document = await read_document(request, AppDocument)
-    return reply(await apps.save_app(services_of(request), caller_of(request), name, document))
-
-
-@delete(
-    "/v1/apps/{app:str}",
-    status_code=200,
-    opt={"answer": AppRemoved, "body": Empty, "query": ("for_user",)},
-)
-async def remove_app(request: AnyRequest) -> Response[bytes]:
-    """Forget an application: no new job gets it. Jobs that have it run on, also again."""
-    for_user = Query(request, ("for_user",)).text("for_user")
-    name = app_of(request)
-    await read_document(request, Empty)
-    return reply(
-        await apps.remove_app(services_of(request), caller_of(request), name, for_user=for_user)
-    )
-
-
-ROUTES = (list_apps, get_app, add_app_part, save_app, remove_app)
+ROUTES = (add_app_part,)
 """The routes of applications."""

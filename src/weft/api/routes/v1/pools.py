@@ -2,6 +2,7 @@
 
 from litestar import Response, get
 
+from weft.api.calls.path_ids import POOL
 from weft.api.http.paging import LIMIT_MAX, PAGE, page_until
 from weft.api.http.parameters import Query
 from weft.api.http.path_ids import pool_of
@@ -12,7 +13,7 @@ from weft.api.use_cases import pools
 from weft.wire.answers.pools import PoolShare
 
 
-@get("/v1/pools/{p:str}/shares", opt={"page": PoolShare, "query": PAGE})
+@get("/v1/pools/{p:str}/shares", opt={"page": PoolShare, "query": PAGE, "path": {"p": POOL}})
 async def list_shares(request: AnyRequest) -> Response[bytes]:
     """List the users with work in a pool in the order in which they are served next, then those
     who only run jobs: what each runs, and would run if what runs now were shared fairly. Users who

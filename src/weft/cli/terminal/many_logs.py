@@ -9,6 +9,7 @@ from typing import Any
 from weft.cli.terminal.cut_output import once, say_cut, say_left_out
 from weft.cli.terminal.grep import Grep
 from weft.cli.terminal.job_lines import JobLines, PlainOutput
+from weft.cli.terminal.progress import ProgressLine
 from weft.cli.terminal.raw_output import STDERR, STDOUT
 from weft.cli.terminal.report import note, print_error
 from weft.cli.terminal.runs import whole_run
@@ -16,7 +17,7 @@ from weft.cli.terminal.screen import JsonItems
 from weft.client.api import Api, Stream
 from weft.core.ends.end_words import explain_end
 from weft.core.errors import OutputElsewhere, WeftError
-from weft.core.ids import BatchId, format_job_ref
+from weft.core.ids import BatchId, format_batch_id, format_job_ref
 from weft.core.states import ENDED_WORDS
 
 FAILED = ("failed", "error")
@@ -54,6 +55,7 @@ class ManyLogs:
         self._wanted = wanted
         self._items = JsonItems()
         self._begun: set[int] = set()
+        self._progress = ProgressLine(format_batch_id(wanted.batch_id))
         self._places = asyncio.Semaphore(FOLLOWED_MAX)
         self._n_jobs = self._n_waiting = 0
         self._code = 0
@@ -70,12 +72,16 @@ class ManyLogs:
         except* WeftError as errors:
             # One is told; the others say the same of other jobs.
             raise _first_of(errors) from None
+        finally:
+            self._progress.hide()
         return await self._rest(follows=True)
 
     async def _follow_all(self) -> None:
         watch = self._client.watch(self._wanted.batch_id, self._look)
         async with asyncio.TaskGroup() as tasks, aclosing(watch) as documents:
             async for document in documents:
+                if not self._wanted.as_json and not self._wanted.plain:
+                    self._progress.update(document)
                 is_small = document["n_jobs"] <= LOOKED_AT_MAX
                 states = ("running", *ENDED_WORDS) if is_small else ("running",)
                 # One that is chosen by its end is followed when it has ended.
@@ -140,6 +146,7 @@ class ManyLogs:
             try:
                 async with aclosing(events):
                     async for event in events:
+                        self._progress.hide()  # until the next news of the batch
                         if event.kind in {"stdout", "stderr"} and not self._wanted.as_json:
                             lines.write(STDOUT if event.kind == "stdout" else STDERR, event.data)
                         elif event.kind == "cut" and not self._wanted.as_json:

@@ -38,7 +38,8 @@ def test_version_is_said_before_anything_slow_is_imported() -> None:
 
 
 LISTS = {
-    "attr", "cloudpickle", "cyclopts", "difflib", "docstring_parser", "rich", "tomllib",
+    "attr", "cloudpickle", "cyclopts", "difflib", "docstring_parser", "platformdirs", "rich",
+    "shutil", "tomllib", "weft.cli.input.option_names", "weft.wire.documents.imports",
     "weft.client.functions", "weft.client.submission.document", "weft.settings.settings", "yaml",
 }  # fmt: skip
 """What commands that only ask do without."""

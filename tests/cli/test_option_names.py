@@ -2,7 +2,6 @@
 
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -82,7 +81,7 @@ def test_many_jobs_of_one_run_have_one_mistake() -> None:
 def test_terminal_shows_the_option_and_programs_the_pointer(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *, as_json: bool
 ) -> None:
-    def refuse(_words: Any) -> None:  # noqa: ANN401 (what cyclopts gives)
+    def refuse(_words: list[str], **_more: bool) -> None:
         raise InvalidParameter(
             "the parameter 'limit' is invalid", detail="It is 0.", hint="See elsewhere.",
             errors=[FieldError("?limit", "it is 0")],

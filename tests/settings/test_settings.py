@@ -2,6 +2,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import platformdirs
 import pytest
 
 from weft.plugins.log_stores.files.settings import FilesSettings
@@ -95,6 +96,17 @@ def test_home_is_absolute_and_comes_from_the_environment(
 
     assert load_settings(environ={"WEFT_HOME": "here"}).home == tmp_path / "here"
     assert default_home({"WEFT_HOME": "~/x"}) == Path.home() / "x"
+
+
+@pytest.mark.parametrize("data", [None, "", " ", "/data", "/data/"])
+def test_the_default_home_is_the_one_that_platformdirs_says(
+    data: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("XDG_DATA_HOME", raising=False)
+    if data is not None:
+        monkeypatch.setenv("XDG_DATA_HOME", data)
+
+    assert default_home({}) == Path(platformdirs.user_data_dir("weft"))
     assert default_home({}).name == "weft"
 
 

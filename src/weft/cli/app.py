@@ -161,7 +161,7 @@ def run_command(arguments: list[str], *, is_alone: bool = False) -> int:
     except WeftError as error:
         if isinstance(error, OutputFailed):
             _silence_stdout()
-        if "--json" not in arguments and arguments[0] not in READ_FILES:
+        if error.errors and "--json" not in arguments and arguments[0] not in READ_FILES:
             _place_in_options(error, arguments[0])
         print_error(error, as_json="--json" in arguments)
         return error.exit_code

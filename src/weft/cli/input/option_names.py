@@ -41,8 +41,6 @@ _COMMAND_WORD: Final = re.compile("/command/([0-9]+)")
 
 def name_options(error: WeftError, command: str) -> None:
     """Make an error of a command speak of what its user typed."""
-    if not error.errors:
-        return
     if isinstance(error, InvalidSetup):  # it speaks of a file, whose fields are no options
         error.errors = tuple(
             FieldError(one.pointer.strip("/").replace("/", "."), one.message)

@@ -2,7 +2,6 @@
 read here; the command line writes them.
 """
 
-import hashlib
 import json
 from pathlib import Path
 from typing import NamedTuple
@@ -17,6 +16,8 @@ class KeptLogin(NamedTuple):
 
 def login_file(home: Path, url: str) -> Path:
     """Return where the login at a server is kept."""
+    import hashlib  # noqa: PLC0415 (2 ms, and most ask the server of their home)
+
     return home / "logins" / f"{hashlib.sha256(url.encode()).hexdigest()[:32]}.json"
 
 

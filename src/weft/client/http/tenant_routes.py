@@ -6,7 +6,6 @@ from typing import Any
 
 from weft.client.http.calls import Requests
 from weft.client.http.listing import Document, Listing
-from weft.wire.documents.imports import IMPORTED_MAX
 
 
 class TenantRoutes(Requests):
@@ -21,6 +20,8 @@ class TenantRoutes(Requests):
         size once all of them are right; return `n_new` and `n_known`. `check`: only look at them.
         Raise `InvalidValue`.
         """
+        from weft.wire.documents.imports import IMPORTED_MAX  # noqa: PLC0415 (5 ms)
+
         pages = [jobs[at : at + IMPORTED_MAX] for at in range(0, len(jobs), IMPORTED_MAX)]
         counts = dict.fromkeys(("n_new", "n_known"), 0)
         for checks in (True,) if check else (True, False):

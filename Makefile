@@ -24,7 +24,7 @@ demo-snow: setup ## run a production line from a catalogue of scenes to announce
 	@$(BIN)/python examples/snow/snow_demo.py
 
 test: setup ## run the tests, except those marked heavy or fault
-	@tools/test_twice.sh -n $(JOBS) -m 'not heavy and not fault and not engine and not world' $(ARGS)
+	@tools/test_twice.sh -n $(JOBS) --dist worksteal -m 'not heavy and not fault and not engine and not world' $(ARGS)
 
 test-quick: setup ## run the fast tests of what the change touches, and one of each role, in a minute; BASE=main~3: since then
 	@$(BIN)/python tools/quick_tests.py $(if $(BASE),--base $(BASE)) $(ARGS)

@@ -89,7 +89,7 @@ async def test_no_body_ends_in_an_error_of_the_server(jobs: httpx.AsyncClient) -
 async def test_no_search_and_no_path_ends_in_an_error_of_the_server(
     jobs: httpx.AsyncClient, api: LiveApi
 ) -> None:
-    """Each field with each operator and each text, and each order."""
+    """Each field with each operator and some texts, and each order."""
     wrong = []
 
     async def ask(method: str, path: str, **parameters: str) -> None:
@@ -100,7 +100,7 @@ async def test_no_search_and_no_path_ends_in_an_error_of_the_server(
     chance = random.Random(2)  # noqa: S311 (no secret)
     for field in sorted(_FIELDS):
         for operator in sorted(_ALL):
-            for text in chance.sample(TEXTS, 6):
+            for text in chance.sample(TEXTS, 2):
                 await ask("GET", "/jobs/v2", **{f"{field}.{operator}": text, "limit": "2"})
         for way in ("asc", "desc"):
             await ask("GET", "/jobs/v2", sortBy=field, sort=way, offset="1")

@@ -29,8 +29,11 @@ async def test_a_guard_that_takes_too_long_counts_as_false(
     assert 'weft_guard_failures_total{queue="costly",role="api"} 2.0' in page
 
 
-async def test_guards_that_take_too_long_for_all_jobs_refuse_them(http: httpx.AsyncClient) -> None:
+async def test_guards_that_take_too_long_for_all_jobs_refuse_them(
+    http: httpx.AsyncClient, api: LiveApi, monkeypatch: pytest.MonkeyPatch
+) -> None:
     await save(http, COSTLY, SHORT)
+    monkeypatch.setattr(api.evaluation, "_all_s", 0.5)
     jobs = [{"timeout_s": 60, "name": f"a{n}" * 40} for n in range(300)]
     refused = await http.post("/v1/batches", json={"jobs": jobs})
 

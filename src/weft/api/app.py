@@ -43,7 +43,6 @@ from weft.api.routes.v1 import (
     batch_actions,
     batches,
     billing,
-    callbacks,
     events,
     failures,
     files,
@@ -61,7 +60,6 @@ from weft.api.routes.v1 import (
     sessions,
     trail,
     updates,
-    why,
     worker_link,
 )
 from weft.api.services import Services
@@ -99,7 +97,6 @@ ROUTES: Final[Sequence[ControllerRouterHandler]] = (
     *groups.ROUTES,
     *job_permissions.ROUTES,
     *pictures.ROUTES,
-    *callbacks.ROUTES,
     *schedules.ROUTES,
     *logs.ROUTES,
     *files.ROUTES,
@@ -107,7 +104,6 @@ ROUTES: Final[Sequence[ControllerRouterHandler]] = (
     *worker_link.ROUTES,
     *pools.ROUTES,
     *imports.ROUTES,
-    *why.ROUTES,
     *failures.ROUTES,
     *sessions.ROUTES,
     *apps.ROUTES,

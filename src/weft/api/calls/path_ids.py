@@ -129,11 +129,9 @@ _number = partial(_matching, kind=int)
 SAVED_QUERY: Final = _called(
     "saved", "saved query", "broken", hint="List yours with `weft query ls`."
 )
-BatchId = Annotated[
-    ids.BatchId, _id("b", "A batch: 12 or b12.", ids.BATCH.pattern, ids.parse_batch_id)
-]
+BatchId = Annotated[int, _id("b", "A batch: 12 or b12.", ids.BATCH.pattern, ids.parse_batch_id)]
 JobId = Annotated[
-    ids.JobId, _id("j", "A job of the batch: 7 or j7.", "j?[1-9][0-9]{0,8}", ids.parse_job_id)
+    int, _id("j", "A job of the batch: 7 or j7.", "j?[1-9][0-9]{0,8}", ids.parse_job_id)
 ]
 AttemptNumber = Annotated[
     int, _id("a", "An attempt of the job, from 1 on.", _ATTEMPT.pattern, _parse_attempt)
@@ -148,7 +146,7 @@ GroupId = Annotated[
     ),
 ]
 UpdateId = Annotated[
-    ids.UpdateId, _id("u", "An update of the batch: 3 or u3.", _UPDATE.pattern, _parse_update)
+    int, _id("u", "An update of the batch: 3 or u3.", _UPDATE.pattern, _parse_update)
 ]
 OperationId = Annotated[
     int,

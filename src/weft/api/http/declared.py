@@ -125,6 +125,5 @@ def _opt(call: Call) -> dict[str, Any]:
         "body": call.body,
         "creates": call.creates,
         "headers": headers,
-        **call.marks,
     }
-    return {name: value for name, value in said.items() if value}
+    return {**{name: value for name, value in said.items() if value}, **call.marks}

@@ -57,7 +57,9 @@ async def press_cancel_job(request: AnyRequest) -> Redirect:
     """Cancel one job."""
     await check_form(request)
     batch_id, job_id = batch_id_of(request), job_id_of(request)
-    await cancel.cancel_job(services_of(request), caller_of(request), batch_id, job_id)
+    await cancel.cancel_job(
+        services_of(request), caller_of(request), batch_id, job_id, CancelDocument()
+    )
     return back_to(f"/ui/batches/{batch_id}/jobs/{job_id}")
 
 

@@ -14,6 +14,7 @@ from weft.api.use_cases import command, hold, read, release, retry
 from weft.core.errors import FieldError, InvalidValue
 from weft.core.text.durations import parse_seconds
 from weft.submission.services import Origin
+from weft.wire.documents.commands import ExtendDocument, SignalDocument
 from weft.wire.documents.repeats import RetryJobsDocument
 
 _MORE_S_MAX = 31_536_000
@@ -42,7 +43,9 @@ async def press_signal_job(request: AnyRequest) -> Redirect:
     """Send a signal to a running job."""
     batch_id, job_id = batch_id_of(request), job_id_of(request)
     signal = await _field(request, "signal")
-    await command.signal_job(services_of(request), caller_of(request), batch_id, job_id, signal)
+    await command.signal_job(
+        services_of(request), caller_of(request), batch_id, job_id, SignalDocument(signal)
+    )
     return _back(batch_id, job_id)
 
 
@@ -51,7 +54,9 @@ async def press_extend_job(request: AnyRequest) -> Redirect:
     """Extend the time limit of a job."""
     batch_id, job_id = batch_id_of(request), job_id_of(request)
     by_s = _seconds(await _field(request, "by"))
-    await command.extend_job(services_of(request), caller_of(request), batch_id, job_id, by_s=by_s)
+    await command.extend_job(
+        services_of(request), caller_of(request), batch_id, job_id, ExtendDocument(by_s)
+    )
     return _back(batch_id, job_id)
 
 

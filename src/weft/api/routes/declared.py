@@ -11,8 +11,16 @@ from weft.api.http.declared import route_of
 from weft.api.use_cases import (
     apps,
     attempt_usage,
+    callbacks,
+    cancel,
+    command,
     conditions,
+    delete,
+    edit,
+    failures,
     file_stores,
+    hide,
+    hold,
     licences,
     limits,
     operations,
@@ -23,24 +31,31 @@ from weft.api.use_cases import (
     projects,
     queues,
     quotas,
+    read,
+    release,
     reroute,
+    resubmit,
     saved_queries,
     schedules,
     secrets,
     sessions,
+    sets,
     system,
     tenants,
     tokens,
     transports,
     users,
+    why,
     workers,
 )
 from weft.ports.extension import parts
 
 SUBJECTS: Final[Sequence[ModuleType]] = (
-    apps, attempt_usage, conditions, file_stores, licences, limits, operations, parameters,
-    permissions, pools, products, projects, queues, quotas, reroute, saved_queries, schedules,
-    secrets, sessions, system, tenants, tokens, transports, users, workers,
+    apps, attempt_usage, callbacks, cancel, command, conditions, delete, edit, failures,
+    file_stores, hide, hold, licences, limits, operations, parameters, permissions, pools,
+    products, projects, queues, quotas, read, release, reroute, resubmit, saved_queries,
+    schedules, secrets, sessions, sets, system, tenants, tokens, transports, users, why,
+    workers,
 )  # fmt: skip
 CALLS: Final = calls_of(*SUBJECTS)
 

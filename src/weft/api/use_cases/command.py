@@ -1,18 +1,37 @@
 """Tell a running job something: a signal, a text, or that it has more time."""
 
+from weft.api.calls.call import call
+from weft.api.calls.path_ids import BatchId, JobId
 from weft.api.services import Services
+from weft.core.access.permissions import Permission
+from weft.core.access.rights import Right
 from weft.core.errors import FieldError, InvalidValue, NoTimeLimit
 from weft.core.ids import format_job_ref
 from weft.core.signals import parse_signal, word_of
 from weft.ports.store import Caller
 from weft.submission.services import Answer
+from weft.wire.documents.commands import (
+    ExtendDocument,
+    JobExtended,
+    JobMessaged,
+    JobSignalled,
+    MessageDocument,
+    SignalDocument,
+)
 
 
+@call(
+    "POST /v1/batches/{b}/jobs/{j}/signal",
+    Right.WRITE,
+    JobSignalled,
+    permission=Permission.EXECUTE,
+    public=False,
+)
 async def signal_job(
-    services: Services, caller: Caller, batch_id: int, job_id: int, given: str | int
+    services: Services, caller: Caller, batch_id: BatchId, job_id: JobId, document: SignalDocument
 ) -> Answer:
     """Send a signal to the first process of a running job."""
-    number = parse_signal(given, format_job_ref(batch_id, job_id))
+    number = parse_signal(document.signal, format_job_ref(batch_id, job_id))
     attempt = await services.store.signal_job(
         caller, batch_id, job_id, signal=int(number), word=word_of(number)
     )
@@ -22,10 +41,18 @@ async def signal_job(
     }  # fmt: skip
 
 
+@call(
+    "POST /v1/batches/{b}/jobs/{j}/message",
+    Right.WRITE,
+    JobMessaged,
+    permission=Permission.EXECUTE,
+    public=False,
+)
 async def message_job(
-    services: Services, caller: Caller, batch_id: int, job_id: int, text: str
+    services: Services, caller: Caller, batch_id: BatchId, job_id: JobId, document: MessageDocument
 ) -> Answer:
-    """Send a text to a running job, which gets it as a file."""
+    """Send a text to a running job, which finds it in a new file in `$WEFT_MESSAGES`."""
+    text = document.text
     size, most = len(text.encode()), services.settings.message_bytes_max
     if not 0 < size <= most:
         why = f"{size} bytes, at most {most} (message_bytes_max)" if size else "it is empty"
@@ -41,10 +68,17 @@ async def message_job(
     }  # fmt: skip
 
 
+@call(
+    "POST /v1/batches/{b}/jobs/{j}/extend",
+    Right.WRITE,
+    JobExtended,
+    permission=Permission.EXECUTE,
+    public=False,
+)
 async def extend_job(
-    services: Services, caller: Caller, batch_id: int, job_id: int, *, by_s: float
+    services: Services, caller: Caller, batch_id: BatchId, job_id: JobId, document: ExtendDocument
 ) -> Answer:
-    """Extend the time limit of a job: of the attempt that runs, and of those that follow."""
+    """Extend the time limit of a job, of its running attempt and of those that follow."""
     job = await services.store.get_job(caller, batch_id, job_id)
     timeout_s = job["spec"].timeout_s if job["spec"] else None
     if timeout_s is None:
@@ -54,7 +88,7 @@ async def extend_job(
             hint="Nothing was changed; a `deadline` cannot be extended.",
         )
     extended_ms = await services.store.extend_job(
-        caller, batch_id, job_id, by_ms=max(1, round(by_s * 1000))
+        caller, batch_id, job_id, by_ms=max(1, round(document.by_s * 1000))
     )
     return {
         "batch_id": batch_id, "job_id": job_id,

@@ -5,8 +5,11 @@ from contextlib import contextmanager
 
 from msgspec import UNSET
 
+from weft.api.calls.call import call
+from weft.api.calls.path_ids import BatchId, GroupId, JobId
 from weft.api.services import Services
 from weft.api.use_cases.read import get_job
+from weft.core.access.rights import Right
 from weft.core.errors import FieldError, InvalidValue
 from weft.core.problems import Problems
 from weft.ports.store import Caller, EditLimits, Patch
@@ -14,15 +17,19 @@ from weft.settings import Settings
 from weft.submission.services import Answer, Origin
 from weft.submission.translation.check import check_attributes, check_name, check_removed
 from weft.submission.translation.groups import check_set_name
+from weft.wire.answers.batches import Batch, Group, JobDetail, Operation
 from weft.wire.documents.batches import EditDocument
 
 ROOT_GROUP = 0
 
 
+@call("PATCH /v1/batches/{b}", Right.WRITE, Batch, accepted=Operation, public=False, spread=False)
 async def edit_batch(
-    services: Services, caller: Caller, batch_id: int, document: EditDocument, origin: Origin
+    services: Services, caller: Caller, batch_id: BatchId, document: EditDocument, origin: Origin
 ) -> tuple[Answer, bool]:
-    """Edit a batch; return its document and False, or the operation that goes on and True."""
+    """Change the name and attributes of a batch by a JSON merge patch: null removes. With
+    `priority` the answer is 202 and the operation that changes the jobs that have not ended.
+    """
     patch = _patch(document, services.settings)
     operation = await _edit_group(services, caller, batch_id, ROOT_GROUP, patch, origin)
     if operation is not None:
@@ -30,15 +37,22 @@ async def edit_batch(
     return dict(await services.store.get_batch(caller, batch_id)), False
 
 
+@call(
+    "PATCH /v1/batches/{b}/groups/{g}", Right.WRITE, Group, accepted=Operation, public=False,
+    spread=False,
+)  # fmt: skip
 async def edit_group(
     services: Services,
     caller: Caller,
-    batch_id: int,
-    group: int | str,
+    batch_id: BatchId,
+    group: GroupId,
     document: EditDocument,
     origin: Origin,
 ) -> tuple[Answer, bool]:
-    """Edit a group; return its document and False, or the operation that goes on and True."""
+    """Change the name and attributes of a group by a JSON merge patch: null removes. A new name
+    changes the paths of the groups below, too. With `priority` the answer is 202 and the operation
+    that changes the jobs of the group, and of groups below it, that have not ended.
+    """
     patch = _patch(document, services.settings)
     row = await services.store.get_group(caller, batch_id, group)
     group_id = int(row["group_id"])
@@ -50,10 +64,13 @@ async def edit_group(
     return dict(await services.store.get_group(caller, batch_id, group_id)), False
 
 
+@call("PATCH /v1/batches/{b}/jobs/{j}", Right.WRITE, JobDetail, public=False, spread=False)
 async def edit_job(
-    services: Services, caller: Caller, batch_id: int, job_id: int, document: EditDocument
+    services: Services, caller: Caller, batch_id: BatchId, job_id: JobId, document: EditDocument
 ) -> Answer:
-    """Edit a job; return its document."""
+    """Change the name, attributes and priority of a job by a JSON merge patch: null removes. The
+    priority of an ended job cannot change; that of a running job applies to its next attempt.
+    """
     patch = _patch(document, services.settings)
     with _pointing():
         await services.store.edit_job(

@@ -4,13 +4,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from weft.api.calls.call import call
+from weft.api.calls.path_ids import BatchId
 from weft.api.services import Services
+from weft.core.access.permissions import Permission
+from weft.core.access.rights import Right
 from weft.core.errors import InvalidValue
 from weft.core.problems import Problems
 from weft.core.states import Reason
 from weft.ports.store import Caller, Row
 from weft.submission.services import Answer
 from weft.telemetry.log import get_logger
+from weft.wire.answers.failures import Acknowledged
 from weft.wire.documents.failures import ACKNOWLEDGED_MAX, AcknowledgeDocument
 
 log = get_logger()
@@ -51,10 +56,17 @@ async def list_dead_letters(
     )
 
 
+@call(
+    "POST /v1/batches/{b}/failures/acknowledge", Right.WRITE, Acknowledged,
+    permission=Permission.EXECUTE, client="",
+)  # fmt: skip
 async def acknowledge(
-    services: Services, caller: Caller, batch_id: int, document: AcknowledgeDocument
+    services: Services, caller: Caller, batch_id: BatchId, document: AcknowledgeDocument
 ) -> Answer:
-    """Acknowledge failed jobs; return how many. Raise `InvalidDocument`."""
+    """Acknowledge failed jobs of a batch: they leave the list of dead letters, and the note stays
+    in their history. At most 5,000 jobs leave it per request: repeat it with the `until` of the
+    answer until there are none. Raise `InvalidDocument`.
+    """
     if document.cause is not None and document.jobs is not None:
         problems = Problems()
         problems.add(InvalidValue, "/jobs", "give a cause or jobs, not both")

@@ -4,9 +4,13 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from weft.api.calls.call import Cursor, call
+from weft.api.calls.path_ids import BatchId, GroupId, JobId
 from weft.api.services import Services
+from weft.core.access.rights import Right
 from weft.core.access.secret_variables import patterns_of
 from weft.core.batch_order import BatchOrder, BatchPlace
+from weft.core.bounds import INT_MAX
 from weft.core.errors import QueryTooWide
 from weft.core.query import EVERYTHING, Node, Subject, all_of, parse_query
 from weft.core.query.terms import attribute_keys, doubt_of
@@ -16,9 +20,13 @@ from weft.ports.store import BatchQuery, Caller, ForeignJobs, JobEntry, JobQuery
 from weft.settings import Settings
 from weft.submission.services import Answer
 from weft.submission.translation.functions import shown_spec
+from weft.wire.answers.batches import Attempt, Batch, Change, Group, HistoryEntry, Job, JobDetail
 
 DOUBTED_MAX: Final = 5
 """Keys of a query that found nothing that are looked for."""
+
+_JOB: Final = "/v1/batches/{b}/jobs/{j}"
+_ROOT: Final = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,8 +62,9 @@ class JobList:
     """None: in any state."""
 
 
-async def get_batch(services: Services, caller: Caller, batch_id: int) -> Row:
-    """Return the state, counts and cost of a batch."""
+@call("GET /v1/batches/{b}", Right.READ, Batch, public=False)
+async def get_batch(services: Services, caller: Caller, batch_id: BatchId) -> Row:
+    """Return the state, counts and cost of a batch. Raise `BatchNotFound`."""
     return await services.store.get_batch(caller, batch_id)
 
 
@@ -92,8 +101,21 @@ async def explain_batches(services: Services, caller: Caller, wanted: BatchList)
     return await services.store.explain_batches(caller, _batch_query(services.settings, wanted))
 
 
-async def get_group(services: Services, caller: Caller, batch_id: int, group: int | str) -> Row:
-    """Return the state, counts and cost of a group."""
+@call(
+    "GET /v1/batches/{b}/groups", Right.READ, page=Group, cursor=Cursor("g", "group_id", INT_MAX),
+    public=False,
+)  # fmt: skip
+async def list_groups(
+    services: Services, caller: Caller, batch_id: BatchId, *, after: int | None, limit: int
+) -> Sequence[Row]:
+    """Return the groups of a batch in order of their numbers, beginning with the root."""
+    first = -1 if after is None else after
+    return await services.store.list_groups(caller, batch_id, after=first, limit=limit)
+
+
+@call("GET /v1/batches/{b}/groups/{g}", Right.READ, Group, client="")
+async def get_group(services: Services, caller: Caller, batch_id: BatchId, group: GroupId) -> Row:
+    """Return the state, counts and cost of a group. Raise `GroupNotFound`."""
     return await services.store.get_group(caller, batch_id, group)
 
 
@@ -118,10 +140,11 @@ async def list_foreign_jobs(services: Services, caller: Caller, wanted: ForeignJ
     return await services.store.list_foreign_jobs(caller, wanted)
 
 
+@call(f"GET {_JOB}/attempts", Right.READ, page=Attempt, public=False)
 async def list_attempts(
-    services: Services, caller: Caller, batch_id: int, job_id: int
+    services: Services, caller: Caller, batch_id: BatchId, job_id: JobId
 ) -> Sequence[Row]:
-    """Return the attempts of a job, oldest first, the live one included."""
+    """Return the attempts of a job, oldest first, including a running one."""
     return await services.store.list_attempts(caller, batch_id, job_id)
 
 
@@ -134,11 +157,57 @@ async def find_group_id(
     return int((await services.store.get_group(caller, batch_id, group))["group_id"])
 
 
+@call(f"GET {_JOB}/history", Right.READ, page=HistoryEntry, public=False)
+async def job_history(
+    services: Services, caller: Caller, batch_id: BatchId, job_id: JobId
+) -> Sequence[Row]:
+    """Return the dated changes of a job, oldest first."""
+    return await services.store.job_history(caller, batch_id, job_id)
+
+
+@call(
+    f"GET {_JOB}/children", Right.READ, page=Job, cursor=Cursor("d", "job_id", INT_MAX),
+    public=False,
+)  # fmt: skip
+async def list_children(
+    services: Services, caller: Caller, batch_id: BatchId, job_id: JobId, *, after: int, limit: int
+) -> Sequence[Row]:
+    """Return the jobs that depend directly on a job, in order of their numbers."""
+    store = services.store
+    return await store.list_children(caller, batch_id, job_id, after=after, limit=limit)
+
+
+@call(
+    f"GET {_JOB}/parents", Right.READ, page=Job, cursor=Cursor("u", "job_id", INT_MAX),
+    public=False,
+)  # fmt: skip
+async def list_parents(
+    services: Services, caller: Caller, batch_id: BatchId, job_id: JobId, *, after: int, limit: int
+) -> Sequence[Row]:
+    """Return the jobs that a job depends on directly, in order of their numbers."""
+    store = services.store
+    return await store.list_parents(caller, batch_id, job_id, after=after, limit=limit)
+
+
+@call(
+    "GET /v1/batches/{b}/history", Right.READ, page=Change, cursor=Cursor("c", "id"), public=False
+)  # fmt: skip
+async def batch_history(
+    services: Services, caller: Caller, batch_id: BatchId, *, before: int | None, limit: int
+) -> Sequence[Row]:
+    """Return what people changed of a batch, newest first."""
+    return await group_history(services, caller, batch_id, _ROOT, before=before, limit=limit)
+
+
+@call(
+    "GET /v1/batches/{b}/groups/{g}/history", Right.READ, page=Change, cursor=Cursor("c", "id"),
+    public=False,
+)  # fmt: skip
 async def group_history(
     services: Services,
     caller: Caller,
-    batch_id: int,
-    group: int | str,
+    batch_id: BatchId,
+    group: GroupId,
     *,
     before: int | None,
     limit: int,
@@ -150,8 +219,11 @@ async def group_history(
     )
 
 
-async def get_job(services: Services, caller: Caller, batch_id: int, job_id: int) -> Answer:
-    """Return a job with its spec, parents and times."""
+@call(f"GET {_JOB}", Right.READ, JobDetail, public=False)
+async def get_job(services: Services, caller: Caller, batch_id: BatchId, job_id: JobId) -> Answer:
+    """Return one job with its `spec`, its first `parents`, of which there are `n_parents`, and its
+    `times`; `n_parents` null: more than 1,000. Raise `JobNotFound`.
+    """
     job = await services.store.get_job(caller, batch_id, job_id)
     masks = patterns_of(services.settings.masked_env)
     return {**job, "spec": shown_spec(job["spec"], job_id, masks)}

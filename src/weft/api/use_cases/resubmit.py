@@ -5,13 +5,18 @@ from typing import Any, Final
 
 import msgspec
 
+from weft.api.calls.call import call
+from weft.api.calls.path_ids import BatchId
 from weft.api.services import Services
+from weft.core.access.permissions import Permission
+from weft.core.access.rights import Right
 from weft.core.errors import FieldError, WeftError
 from weft.ports.store import Caller, Shape
 from weft.submission import submit
 from weft.submission.owners import require_owner
 from weft.submission.services import Answer, Origin
 from weft.submission.signatures import signed_variables
+from weft.wire.answers.batches import Operation
 from weft.wire.documents.batches import BatchDocument, JobDocument
 from weft.wire.documents.repeats import ResubmitDocument
 
@@ -23,12 +28,23 @@ _A_JOB: Final = ("true",)
 """Any command: a job with what is to be different is checked as one of a submission."""
 
 
+# Its jobs get the secrets and the queues of whoever owns it, and values that others see masked.
+@call(
+    "POST /v1/batches/{b}/resubmit", Right.WRITE, accepted=Operation,
+    permission=Permission.READ, public=False, spread=False,
+)  # fmt: skip
 async def resubmit_batch(
-    services: Services, caller: Caller, batch_id: int, document: ResubmitDocument, origin: Origin
+    services: Services,
+    caller: Caller,
+    batch_id: BatchId,
+    document: ResubmitDocument,
+    origin: Origin,
 ) -> Answer:
-    """Begin to make a new batch from this one; return the operation. Raise `Forbidden` unless the
-    caller owns the batch: the copy has values that are masked for others, and its jobs get the
-    secrets and the queues of whoever owns it.
+    """Make a new batch from the jobs of a batch: from all, or with `failed` from those that failed
+    and those that were cancelled because of them. Parents that succeeded count as done. The answer
+    is the operation that does so; when it has succeeded, the new batch is `result.batch_id`, and
+    before that nobody sees it. Repeated with the same key, the request makes no second batch.
+    Raise `Forbidden` unless the caller owns the batch.
     """
     await require_owner(
         services,

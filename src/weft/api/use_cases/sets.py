@@ -1,7 +1,10 @@
 """Groups by themselves: create one, put jobs into a set, let a query fill a set."""
 
+from weft.api.calls.call import call
+from weft.api.calls.path_ids import BatchId, GroupId
 from weft.api.services import Services
 from weft.api.use_cases.read import find_group_id, parse
+from weft.core.access.rights import Right
 from weft.core.errors import InvalidValue
 from weft.core.problems import Problems
 from weft.core.query import Subject
@@ -12,6 +15,7 @@ from weft.submission.submit import create_group as submit_group
 from weft.submission.translation.check import check_attributes
 from weft.submission.translation.groups import check_callback, check_set_name
 from weft.submission.translation.request_size import refuse_too_many
+from weft.wire.answers.batches import MembersAdded
 from weft.wire.documents.batches import GroupDocument, MembersDocument, QuerySetDocument
 
 
@@ -61,10 +65,15 @@ async def fill_set_by_query(
     return dict(await services.store.get_operation(caller, operation_id))
 
 
+@call("POST /v1/batches/{b}/groups/{g}/members", Right.WRITE, MembersAdded, public=False)
 async def add_members(
-    services: Services, caller: Caller, batch_id: int, group: int | str, document: MembersDocument
+    services: Services,
+    caller: Caller,
+    batch_id: BatchId,
+    group: GroupId,
+    document: MembersDocument,
 ) -> Answer:
-    """Put jobs into a set; return how many are new in it, and how many are in it now."""
+    """Put jobs of the batch into a set: all of the request or none. A repeat adds nothing."""
     refuse_too_many(
         "jobs", len(document.jobs), services.settings, hint="Send them in several requests."
     )

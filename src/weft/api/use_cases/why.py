@@ -6,9 +6,12 @@ from typing import Any, Final
 
 import msgspec
 
+from weft.api.calls.call import call
+from weft.api.calls.path_ids import BatchId, GroupId, JobId
 from weft.api.services import Services
 from weft.api.use_cases.output import Outputs
 from weft.api.use_cases.reroute import chosen_queue
+from weft.core.access.rights import Right
 from weft.core.ends.services import service_end
 from weft.core.errors import OutputElsewhere
 from weft.core.states import ENDED_WORDS
@@ -24,13 +27,18 @@ from weft.core.why import (
 from weft.ports.store import Caller, Row
 from weft.submission.services import Answer
 from weft.submission.translation.gates import SENTENCES
+from weft.wire.answers.why import GroupWhy, JobWhy
 
 TAIL_BYTES: Final = 2000
 LINE_CHARS: Final = 200
 
 
-async def why_job(services: Services, caller: Caller, batch_id: int, job_id: int) -> Answer:
-    """Return why a job waits, what it does or how it ended. Raise `JobNotFound`."""
+@call("GET /v1/batches/{b}/jobs/{j}/why", Right.READ, JobWhy, public=False)
+async def why_job(services: Services, caller: Caller, batch_id: BatchId, job_id: JobId) -> Answer:
+    """Say why a job waits: all causes, what is first to change first, each with the command that
+    changes it. Of a job that runs or has ended, say where and since when it runs, or how it ended.
+    Raise `JobNotFound`.
+    """
     facts = await services.store.why_job(caller, batch_id, job_id)
     if facts.pool is None:  # it does not wait
         end = await _end_of(services, caller, batch_id, job_id, facts)
@@ -43,8 +51,19 @@ async def why_job(services: Services, caller: Caller, batch_id: int, job_id: int
     return {"batch_id": batch_id, "job_id": job_id, **facts.came, **said}
 
 
-async def why_group(services: Services, caller: Caller, batch_id: int, group: int | str) -> Answer:
-    """Return why jobs of a group wait. Raise `BatchNotFound`, `GroupNotFound`."""
+@call("GET /v1/batches/{b}/why", Right.READ, GroupWhy, client="")
+async def why_batch(services: Services, caller: Caller, batch_id: BatchId) -> Answer:
+    """Say why jobs of a batch wait. A few stand for the others, so it takes the same time however
+    many there are.
+    """
+    return await why_group(services, caller, batch_id, 0)
+
+
+@call("GET /v1/batches/{b}/groups/{g}/why", Right.READ, GroupWhy, client="")
+async def why_group(
+    services: Services, caller: Caller, batch_id: BatchId, group: GroupId
+) -> Answer:
+    """Say why jobs of a group wait, as for a batch. Raise `BatchNotFound`, `GroupNotFound`."""
     facts = await services.store.why_group(caller, batch_id, group)
     ready = tuple([_for(await _routed(services, caller, one), caller) for one in facts.ready])
     facts = msgspec.structs.replace(facts, ready=ready)

@@ -9,11 +9,28 @@ from datetime import datetime
 from msgspec import UNSET, UnsetType
 
 from weft.client.http.calls import PAGE_ROWS, DocumentCalls, segment, without_unset
+from weft.client.http.group_path import group_segment
 from weft.client.http.listing import Document, Listing
+from weft.client.http.session import new_key
 
 
 class ApiCalls(DocumentCalls):
     """The declared calls that `Api` alone has: clients have objects for what they answer."""
+
+    async def add_members(self, batch_id: int, group: int | str, jobs: Sequence[int]) -> Document:
+        """Put jobs of the batch into a set: all of the request or none. A repeat adds nothing.
+
+        Use case: `weft.api.use_cases.sets.add_members`.
+
+        Args:
+            batch_id: A batch: 12 or b12.
+            group: A group: its number 3 or g3, its path with each slash as %2F, or the name of a
+                set.
+            jobs: Their numbers.
+        """
+        return await self._post(
+            f"/v1/batches/{batch_id}/groups/{group_segment(group)}/members", {"jobs": jobs}
+        )
 
     async def attempt_usage(self, batch_id: int, job_id: int, attempt: int) -> Document:
         """Return samples of the CPU time and memory of an attempt, also while it runs, oldest
@@ -28,6 +45,34 @@ class ApiCalls(DocumentCalls):
             attempt: An attempt of the job, from 1 on.
         """
         return await self._get(f"/v1/batches/{batch_id}/jobs/{job_id}/attempts/{attempt}/usage")
+
+    def batch_history(self, batch_id: int, *, page_rows: int = PAGE_ROWS) -> Listing:
+        """Return what people changed of a batch, newest first.
+
+        Use case: `weft.api.use_cases.read.batch_history`.
+
+        Args:
+            batch_id: A batch: 12 or b12.
+            page_rows: How many are asked for at a time.
+        """
+        return self._list(f"/v1/batches/{batch_id}/history", {}, page_rows=page_rows)
+
+    async def cancel_group(
+        self, batch_id: int, group: int | str, *, force: bool = False
+    ) -> Document:
+        """Cancel all jobs of a group, and of groups below it, that have not ended.
+
+        Use case: `weft.api.use_cases.cancel.cancel_group`.
+
+        Args:
+            batch_id: A batch: 12 or b12.
+            group: A group: its number 3 or g3, its path with each slash as %2F, or the name of a
+                set.
+            force: Cancel jobs with `always_run`, too.
+        """
+        return await self._post(
+            f"/v1/batches/{batch_id}/groups/{group_segment(group)}/cancel", {"force": force}
+        )
 
     async def cancel_operation(self, operation_id: int) -> Document:
         """End an operation on many batches before it has reached all of them; return it. What it
@@ -93,6 +138,83 @@ class ApiCalls(DocumentCalls):
             ),
         )
 
+    async def edit_batch(self, batch_id: int, document: Document) -> Document:
+        """Change the name and attributes of a batch by a JSON merge patch: null removes. With
+        `priority` the answer is 202 and the operation that changes the jobs that have not
+        ended.
+
+        Use case: `weft.api.use_cases.edit.edit_batch`.
+
+        Args:
+            batch_id: A batch: 12 or b12.
+            document: A `EditDocument`.
+        """
+        return await self._patch(f"/v1/batches/{batch_id}", document)
+
+    async def edit_group(self, batch_id: int, group: int | str, document: Document) -> Document:
+        """Change the name and attributes of a group by a JSON merge patch: null removes. A new
+        name changes the paths of the groups below, too. With `priority` the answer is 202 and
+        the operation that changes the jobs of the group, and of groups below it, that have not
+        ended.
+
+        Use case: `weft.api.use_cases.edit.edit_group`.
+
+        Args:
+            batch_id: A batch: 12 or b12.
+            group: A group: its number 3 or g3, its path with each slash as %2F, or the name of a
+                set.
+            document: A `EditDocument`.
+        """
+        return await self._patch(f"/v1/batches/{batch_id}/groups/{group_segment(group)}", document)
+
+    async def edit_job(self, batch_id: int, job_id: int, document: Document) -> Document:
+        """Change the name, attributes and priority of a job by a JSON merge patch: null removes.
+        The priority of an ended job cannot change; that of a running job applies to its next
+        attempt.
+
+        Use case: `weft.api.use_cases.edit.edit_job`.
+
+        Args:
+            batch_id: A batch: 12 or b12.
+            job_id: A job of the batch: 7 or j7.
+            document: A `EditDocument`.
+        """
+        return await self._patch(f"/v1/batches/{batch_id}/jobs/{job_id}", document)
+
+    async def extend_job(self, batch_id: int, job_id: int, by_s: float) -> Document:
+        """Extend the time limit of a job, of its running attempt and of those that follow.
+
+        Use case: `weft.api.use_cases.command.extend_job`.
+
+        Args:
+            batch_id: A batch: 12 or b12.
+            job_id: A job of the batch: 7 or j7.
+            by_s: How much longer each attempt may run.
+        """
+        return await self._post(f"/v1/batches/{batch_id}/jobs/{job_id}/extend", {"by_s": by_s})
+
+    async def get_batch(self, batch_id: int) -> Document:
+        """Return the state, counts and cost of a batch. Raise `BatchNotFound`.
+
+        Use case: `weft.api.use_cases.read.get_batch`.
+
+        Args:
+            batch_id: A batch: 12 or b12.
+        """
+        return await self._get(f"/v1/batches/{batch_id}")
+
+    async def get_job(self, batch_id: int, job_id: int) -> Document:
+        """Return one job with its `spec`, its first `parents`, of which there are `n_parents`, and
+        its `times`; `n_parents` null: more than 1,000. Raise `JobNotFound`.
+
+        Use case: `weft.api.use_cases.read.get_job`.
+
+        Args:
+            batch_id: A batch: 12 or b12.
+            job_id: A job of the batch: 7 or j7.
+        """
+        return await self._get(f"/v1/batches/{batch_id}/jobs/{job_id}")
+
     async def get_operation(self, operation_id: int) -> Document:
         """Return the state and the progress of an operation. Raise `OperationNotFound`.
 
@@ -112,6 +234,117 @@ class ApiCalls(DocumentCalls):
             name: The name of a parameter of production lines.
         """
         return await self._get(f"/v1/parameters/{segment(name, 'parameter of production lines')}")
+
+    def group_history(
+        self, batch_id: int, group: int | str, *, page_rows: int = PAGE_ROWS
+    ) -> Listing:
+        """Return what people changed of a group, newest first; group 0 is the batch.
+
+        Use case: `weft.api.use_cases.read.group_history`.
+
+        Args:
+            batch_id: A batch: 12 or b12.
+            group: A group: its number 3 or g3, its path with each slash as %2F, or the name of a
+                set.
+            page_rows: How many are asked for at a time.
+        """
+        return self._list(
+            f"/v1/batches/{batch_id}/groups/{group_segment(group)}/history",
+            {},
+            page_rows=page_rows,
+        )
+
+    async def hold_batch(self, batch_id: int) -> Document:
+        """Hold a batch: nothing of it starts until it is released; running jobs go on.
+
+        Use case: `weft.api.use_cases.hold.hold_batch`.
+
+        Args:
+            batch_id: A batch: 12 or b12.
+        """
+        return await self._post(f"/v1/batches/{batch_id}/hold", {})
+
+    async def hold_group(self, batch_id: int, group: int | str) -> Document:
+        """Hold a group with those below it: nothing of it starts until it is released.
+
+        Use case: `weft.api.use_cases.hold.hold_group`.
+
+        Args:
+            batch_id: A batch: 12 or b12.
+            group: A group: its number 3 or g3, its path with each slash as %2F, or the name of a
+                set.
+        """
+        return await self._post(f"/v1/batches/{batch_id}/groups/{group_segment(group)}/hold", {})
+
+    async def hold_job(self, batch_id: int, job_id: int) -> Document:
+        """Hold one job: it does not start until it is released.
+
+        Use case: `weft.api.use_cases.hold.hold_job`.
+
+        Args:
+            batch_id: A batch: 12 or b12.
+            job_id: A job of the batch: 7 or j7.
+        """
+        return await self._post(f"/v1/batches/{batch_id}/jobs/{job_id}/hold", {})
+
+    async def job_history(self, batch_id: int, job_id: int) -> list[Document]:
+        """Return the dated changes of a job, oldest first.
+
+        Use case: `weft.api.use_cases.read.job_history`.
+
+        Args:
+            batch_id: A batch: 12 or b12.
+            job_id: A job of the batch: 7 or j7.
+        """
+        return await self._items(f"/v1/batches/{batch_id}/jobs/{job_id}/history")
+
+    async def list_attempts(self, batch_id: int, job_id: int) -> list[Document]:
+        """Return the attempts of a job, oldest first, including a running one.
+
+        Use case: `weft.api.use_cases.read.list_attempts`.
+
+        Args:
+            batch_id: A batch: 12 or b12.
+            job_id: A job of the batch: 7 or j7.
+        """
+        return await self._items(f"/v1/batches/{batch_id}/jobs/{job_id}/attempts")
+
+    def list_callbacks(self, batch_id: int, *, page_rows: int = PAGE_ROWS) -> Listing:
+        """Return the callbacks of a batch and its groups in the order of the completions, each
+        with the state of its delivery.
+
+        Use case: `weft.api.use_cases.callbacks.list_callbacks`.
+
+        Args:
+            batch_id: A batch: 12 or b12.
+            page_rows: How many are asked for at a time.
+        """
+        return self._list(f"/v1/batches/{batch_id}/callbacks", {}, page_rows=page_rows)
+
+    def list_children(self, batch_id: int, job_id: int, *, page_rows: int = PAGE_ROWS) -> Listing:
+        """Return the jobs that depend directly on a job, in order of their numbers.
+
+        Use case: `weft.api.use_cases.read.list_children`.
+
+        Args:
+            batch_id: A batch: 12 or b12.
+            job_id: A job of the batch: 7 or j7.
+            page_rows: How many are asked for at a time.
+        """
+        return self._list(
+            f"/v1/batches/{batch_id}/jobs/{job_id}/children", {}, page_rows=page_rows
+        )
+
+    def list_groups(self, batch_id: int, *, page_rows: int = PAGE_ROWS) -> Listing:
+        """Return the groups of a batch in order of their numbers, beginning with the root.
+
+        Use case: `weft.api.use_cases.read.list_groups`.
+
+        Args:
+            batch_id: A batch: 12 or b12.
+            page_rows: How many are asked for at a time.
+        """
+        return self._list(f"/v1/batches/{batch_id}/groups", {}, page_rows=page_rows)
 
     def list_job_permissions(
         self, batch_id: int, job_id: int, *, page_rows: int = PAGE_ROWS
@@ -157,6 +390,18 @@ class ApiCalls(DocumentCalls):
         """
         return self._list("/v1/parameters", {"as_of": as_of}, page_rows=page_rows)
 
+    def list_parents(self, batch_id: int, job_id: int, *, page_rows: int = PAGE_ROWS) -> Listing:
+        """Return the jobs that a job depends on directly, in order of their numbers.
+
+        Use case: `weft.api.use_cases.read.list_parents`.
+
+        Args:
+            batch_id: A batch: 12 or b12.
+            job_id: A job of the batch: 7 or j7.
+            page_rows: How many are asked for at a time.
+        """
+        return self._list(f"/v1/batches/{batch_id}/jobs/{job_id}/parents", {}, page_rows=page_rows)
+
     def list_permissions(self, batch_id: int, *, page_rows: int = PAGE_ROWS) -> Listing:
         """Return the users with whom a batch is shared, in the order of their numbers. Its owner
         and the members of its billing project may do everything and are not in the list.
@@ -199,12 +444,77 @@ class ApiCalls(DocumentCalls):
             page_rows=page_rows,
         )
 
+    async def message_job(self, batch_id: int, job_id: int, text: str) -> Document:
+        """Send a text to a running job, which finds it in a new file in `$WEFT_MESSAGES`.
+
+        Use case: `weft.api.use_cases.command.message_job`.
+
+        Args:
+            batch_id: A batch: 12 or b12.
+            job_id: A job of the batch: 7 or j7.
+            text: What the job finds in a new file in its directory `$WEFT_MESSAGES`.
+        """
+        return await self._post(f"/v1/batches/{batch_id}/jobs/{job_id}/message", {"text": text})
+
     async def overview(self) -> Document:
         """Return the workers and how many jobs wait and run.
 
         Use case: `weft.api.use_cases.workers.overview`.
         """
         return await self._get("/v1/overview")
+
+    async def release_batch(self, batch_id: int) -> Document:
+        """Release a batch: its jobs may start, except those that another hold covers.
+
+        Use case: `weft.api.use_cases.release.release_batch`.
+
+        Args:
+            batch_id: A batch: 12 or b12.
+        """
+        return await self._post(f"/v1/batches/{batch_id}/release", {})
+
+    async def release_group(self, batch_id: int, group: int | str) -> Document:
+        """Release a group: its jobs may start, except those that another hold covers.
+
+        Use case: `weft.api.use_cases.release.release_group`.
+
+        Args:
+            batch_id: A batch: 12 or b12.
+            group: A group: its number 3 or g3, its path with each slash as %2F, or the name of a
+                set.
+        """
+        return await self._post(
+            f"/v1/batches/{batch_id}/groups/{group_segment(group)}/release", {}
+        )
+
+    async def release_job(self, batch_id: int, job_id: int) -> Document:
+        """Release one job; it waits on while a group of it is held.
+
+        Use case: `weft.api.use_cases.release.release_job`.
+
+        Args:
+            batch_id: A batch: 12 or b12.
+            job_id: A job of the batch: 7 or j7.
+        """
+        return await self._post(f"/v1/batches/{batch_id}/jobs/{job_id}/release", {})
+
+    async def resubmit_batch(
+        self, batch_id: int, document: Document, *, key: str | None = None
+    ) -> Document:
+        """Make a new batch from the jobs of a batch: from all, or with `failed` from those that
+        failed and those that were cancelled because of them. Parents that succeeded count as
+        done. The answer is the operation that does so; when it has succeeded, the new batch is
+        `result.batch_id`, and before that nobody sees it. Repeated with the same key, the
+        request makes no second batch. Raise `Forbidden` unless the caller owns the batch.
+
+        Use case: `weft.api.use_cases.resubmit.resubmit_batch`.
+
+        Args:
+            batch_id: A batch: 12 or b12.
+            document: A `ResubmitDocument`.
+            key: Calls with the same one do it once.
+        """
+        return await self._post(f"/v1/batches/{batch_id}/resubmit", document, key=key or new_key())
 
     async def set_parameter(
         self,
@@ -275,6 +585,19 @@ class ApiCalls(DocumentCalls):
             {"permission": permission},
         )
 
+    async def signal_job(self, batch_id: int, job_id: int, signal: str | int) -> Document:
+        """Send a signal to the first process of a running job.
+
+        Use case: `weft.api.use_cases.command.signal_job`.
+
+        Args:
+            batch_id: A batch: 12 or b12.
+            job_id: A job of the batch: 7 or j7.
+            signal: Name or number of a signal. KILL is refused, because a cancel ends a job; so is
+                0.
+        """
+        return await self._post(f"/v1/batches/{batch_id}/jobs/{job_id}/signal", {"signal": signal})
+
     async def unshare_batch(self, batch_id: int, user: str) -> Document:
         """Share a batch with a user no longer. What they may do as its owner or as a member of its
         billing project stays. Raise `UserNotFound`.
@@ -301,3 +624,16 @@ class ApiCalls(DocumentCalls):
         return await self._delete(
             f"/v1/batches/{batch_id}/jobs/{job_id}/permissions/{segment(user, 'user')}"
         )
+
+    async def why_job(self, batch_id: int, job_id: int) -> Document:
+        """Say why a job waits: all causes, what is first to change first, each with the command
+        that changes it. Of a job that runs or has ended, say where and since when it runs, or
+        how it ended. Raise `JobNotFound`.
+
+        Use case: `weft.api.use_cases.why.why_job`.
+
+        Args:
+            batch_id: A batch: 12 or b12.
+            job_id: A job of the batch: 7 or j7.
+        """
+        return await self._get(f"/v1/batches/{batch_id}/jobs/{job_id}/why")

@@ -57,19 +57,6 @@ class Routes(
         """
         return await self._post("/v1/batches", document, key=key or new_key())
 
-    async def get_batch(self, batch_id: int) -> Document:
-        """Return the batch document: state, counts, cost."""
-        return await self._get(f"/v1/batches/{batch_id}")
-
-    async def delete_batch(self, batch_id: int) -> Document:
-        """Remove a batch with all that belongs to it; return the operation that does so. The batch
-        is gone for everybody at once.
-        """
-        answer: Document = decode(
-            await self._session.request("DELETE", f"/v1/batches/{batch_id}", key=new_key())
-        )
-        return answer
-
     def list_batches(
         self,
         q: str | None = None,
@@ -203,50 +190,27 @@ class Routes(
         query = {"q": q, "group": group, "explain": True}
         return await self._get(f"/v1/batches/{batch_id}/jobs", query)
 
-    async def get_job(self, batch_id: int, job_id: int) -> Document:
-        """Return the job document with `spec`, `times` and its first `parents`, of which there
-        are `n_parents`; None: more than 1,000.
-        """
-        return await self._get(f"/v1/batches/{batch_id}/jobs/{job_id}")
-
-    async def why_job(self, batch_id: int, job_id: int) -> Document:
-        """Return why a job waits, or what became of it: `causes`, each `kind, text, command`."""
-        return await self._get(f"/v1/batches/{batch_id}/jobs/{job_id}/why")
-
-    def list_children(self, batch_id: int, job_id: int, *, page_rows: int = PAGE_ROWS) -> Listing:
-        """Yield the documents of the jobs that depend directly on a job, by number."""
-        path = f"/v1/batches/{batch_id}/jobs/{job_id}/children"
-        return self._list(path, {"limit": page_rows})
-
-    def list_parents(self, batch_id: int, job_id: int, *, page_rows: int = PAGE_ROWS) -> Listing:
-        """Yield the documents of the jobs that a job depends on directly, by number."""
-        path = f"/v1/batches/{batch_id}/jobs/{job_id}/parents"
-        return self._list(path, {"limit": page_rows})
-
-    async def list_attempts(self, batch_id: int, job_id: int) -> Sequence[Document]:
-        """Return the attempts of a job, oldest first."""
-        page = await self._get(f"/v1/batches/{batch_id}/jobs/{job_id}/attempts")
-        items: Sequence[Document] = page["items"]
-        return items
-
-    async def job_history(self, batch_id: int, job_id: int) -> Sequence[Document]:
-        """Return the dated changes of a job, oldest first."""
-        page = await self._get(f"/v1/batches/{batch_id}/jobs/{job_id}/history")
-        items: Sequence[Document] = page["items"]
-        return items
-
     async def why_group(self, batch_id: int, group: int | str | None = None) -> Document:
         """Return why jobs of a batch or of a group wait: `causes`, as of a job."""
         of = "" if group is None else f"/groups/{group_segment(group)}"
         return await self._get(f"/v1/batches/{batch_id}{of}/why")
 
-    def list_groups(self, batch_id: int) -> Listing:
-        """Yield group documents, the root first."""
-        return self._list(f"/v1/batches/{batch_id}/groups", {})
+    async def delete_batch(self, batch_id: int) -> Document:
+        """Remove a batch with all that belongs to it; return the operation that does so. The batch
+        is gone for everybody at once.
+        """
+        answer: Document = decode(
+            await self._session.request("DELETE", f"/v1/batches/{batch_id}", key=new_key())
+        )
+        return answer
 
     async def get_group(self, batch_id: int, group: int | str) -> Document:
         """Return a group by its number or its path."""
         return await self._get(f"/v1/batches/{batch_id}/groups/{group_segment(group)}")
+
+    async def cancel_batch(self, batch_id: int, *, force: bool = False) -> Document:
+        """Cancel a batch; `force`: also its jobs that always run."""
+        return await self._post(f"/v1/batches/{batch_id}/cancel", {"force": force})
 
     async def create_group(self, batch_id: int, document: Document) -> Document:
         """Make one group: a set by `name`, or a tree group by `path`."""
@@ -260,41 +224,7 @@ class Routes(
         path = f"/v1/batches/{batch_id}/groups"
         return await self._post(path, document, query={"q": q}, key=new_key())
 
-    async def add_members(self, batch_id: int, group: int | str, jobs: Sequence[int]) -> Document:
-        """Add jobs to a set. A repeat does nothing."""
-        path = f"/v1/batches/{batch_id}/groups/{group_segment(group)}/members"
-        return await self._post(path, {"jobs": jobs})
-
     # ---- edit
-
-    async def edit_batch(self, batch_id: int, patch: Document) -> Document:
-        """Change `name` and `attributes` of a batch by a JSON merge patch (null removes, what is
-        left out stays); return its document. With `priority` in it return the operation that gives
-        it to the jobs that have not ended.
-        """
-        return await self._patch(f"/v1/batches/{batch_id}", patch)
-
-    async def edit_group(self, batch_id: int, group: int | str, patch: Document) -> Document:
-        """Change `name` and `attributes` of a group, as `edit_batch`; a new name of a tree group
-        changes the paths below it, too.
-        """
-        return await self._patch(f"/v1/batches/{batch_id}/groups/{group_segment(group)}", patch)
-
-    async def edit_job(self, batch_id: int, job_id: int, patch: Document) -> Document:
-        """Change `name`, `attributes` and `priority` of a job; return its document."""
-        return await self._patch(f"/v1/batches/{batch_id}/jobs/{job_id}", patch)
-
-    def batch_history(self, batch_id: int) -> Listing:
-        """Yield what people changed of a batch, newest first."""
-        return self._list(f"/v1/batches/{batch_id}/history", {})
-
-    def group_history(self, batch_id: int, group: int | str) -> Listing:
-        """Yield what people changed of a group, newest first."""
-        return self._list(f"/v1/batches/{batch_id}/groups/{group_segment(group)}/history", {})
-
-    def list_callbacks(self, batch_id: int) -> Listing:
-        """Yield the callbacks of a batch and its groups, each with what became of it."""
-        return self._list(f"/v1/batches/{batch_id}/callbacks", {})
 
     async def redeliver_callback(self, batch_id: int, delivery: int | str) -> Document:
         """Try a callback that was not delivered again at once, by its `delivery_id` or name;
@@ -309,48 +239,11 @@ class Routes(
 
     # ---- hold and release
 
-    async def hold_batch(self, batch_id: int) -> Document:
-        """Prevent jobs of a batch from starting until it is released; running jobs continue."""
-        return await self._post(f"/v1/batches/{batch_id}/hold", {})
-
-    async def release_batch(self, batch_id: int) -> Document:
-        """Let the jobs of a batch start, except those that another hold covers."""
-        return await self._post(f"/v1/batches/{batch_id}/release", {})
-
-    async def hold_group(self, batch_id: int, group: int | str) -> Document:
-        """Prevent jobs of a group and of those below it from starting until it is released."""
-        return await self._post(f"/v1/batches/{batch_id}/groups/{group_segment(group)}/hold", {})
-
-    async def release_group(self, batch_id: int, group: int | str) -> Document:
-        """Let the jobs of a group start, except those that another hold covers."""
-        return await self._post(
-            f"/v1/batches/{batch_id}/groups/{group_segment(group)}/release", {}
-        )
-
-    async def hold_job(self, batch_id: int, job_id: int) -> Document:
-        """Prevent one job from starting until it is released."""
-        return await self._post(f"/v1/batches/{batch_id}/jobs/{job_id}/hold", {})
-
-    async def release_job(self, batch_id: int, job_id: int) -> Document:
-        """Release one job; it keeps waiting while one of its groups is held."""
-        return await self._post(f"/v1/batches/{batch_id}/jobs/{job_id}/release", {})
-
     async def hide_batch(self, batch_id: int, *, hidden: bool = True) -> Document:
         """Hide a batch from lists, or show it again."""
         return await self._post(f"/v1/batches/{batch_id}/{'hide' if hidden else 'unhide'}", {})
 
     # ---- cancel and retry
-
-    async def cancel_batch(self, batch_id: int, *, force: bool = False) -> Document:
-        """Cancel a batch; `force`: also its jobs that always run."""
-        return await self._post(f"/v1/batches/{batch_id}/cancel", {"force": force})
-
-    async def cancel_group(
-        self, batch_id: int, group: int | str, *, force: bool = False
-    ) -> Document:
-        """Cancel a group with all below it."""
-        path = f"/v1/batches/{batch_id}/groups/{group_segment(group)}/cancel"
-        return await self._post(path, {"force": force})
 
     async def cancel_job(self, batch_id: int, job_id: int) -> Document:
         """Cancel one job."""
@@ -373,30 +266,7 @@ class Routes(
         path = f"/v1/batches/{batch_id}/retry"
         return await self._post(path, document, query=query, key=new_key())
 
-    async def resubmit_batch(
-        self, batch_id: int, document: Document, *, key: str | None = None
-    ) -> Document:
-        """Begin to make a new batch from the jobs of a batch; return the operation. When it has
-        succeeded, `result.batch_id` is the new batch. `key`: a repeat with it makes no second one.
-        """
-        path = f"/v1/batches/{batch_id}/resubmit"
-        return await self._post(path, document, key=key or new_key())
-
     # ---- commands to a job
-
-    async def signal_job(self, batch_id: int, job_id: int, signal: str | int) -> Document:
-        """Send a signal to a running job."""
-        path = f"/v1/batches/{batch_id}/jobs/{job_id}/signal"
-        return await self._post(path, {"signal": signal})
-
-    async def message_job(self, batch_id: int, job_id: int, text: str) -> Document:
-        """Send a text to a running job."""
-        path = f"/v1/batches/{batch_id}/jobs/{job_id}/message"
-        return await self._post(path, {"text": text})
-
-    async def extend_job(self, batch_id: int, job_id: int, *, by_s: float) -> Document:
-        """Extend the time limit of a job."""
-        return await self._post(f"/v1/batches/{batch_id}/jobs/{job_id}/extend", {"by_s": by_s})
 
     # ---- output
 

@@ -2,19 +2,18 @@
 
 from typing import Final
 
-from litestar import Response, get, post
+from litestar import Response, get
 
 from weft.api.http.dead_letter_pages import after_of, last_of
 from weft.api.http.paging import PAGE, kind_of, limit_of, page_until
 from weft.api.http.parameters import Query, cause_of, wrong_parameter
 from weft.api.http.path_ids import batch_id_of
 from weft.api.http.replies import reply
-from weft.api.http.requests import AnyRequest, caller_of, read_document, services_of
+from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.use_cases import failures
 from weft.core.ids import parse_batch_id
 from weft.core.states import Reason
-from weft.wire.answers.failures import Acknowledged, DeadLetter, Failures
-from weft.wire.documents.failures import AcknowledgeDocument
+from weft.wire.answers.failures import DeadLetter, Failures
 
 _REASONS: Final = {reason.word: reason for reason in Reason}
 _LIST: Final = ("batch", "cause", "reason", "acknowledged", *PAGE)
@@ -67,22 +66,4 @@ def _reason(query: Query) -> Reason | None:
     return None if word is None else _REASONS[word]
 
 
-@post(
-    "/v1/batches/{b:str}/failures/acknowledge",
-    opt={"answer": Acknowledged, "body": AcknowledgeDocument},
-)
-async def acknowledge(request: AnyRequest) -> Response[bytes]:
-    """Acknowledge failed jobs of a batch: they leave the list of dead letters, and the note stays
-    in their history. At most 5,000 jobs leave it per request: repeat it with the `until` of the
-    reply until there are none.
-    """
-    Query(request, ())
-    document = await read_document(request, AcknowledgeDocument)
-    return reply(
-        await failures.acknowledge(
-            services_of(request), caller_of(request), batch_id_of(request), document
-        )
-    )
-
-
-ROUTES = (list_causes, list_dead_letters, acknowledge)
+ROUTES = (list_causes, list_dead_letters)

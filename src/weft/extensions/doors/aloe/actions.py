@@ -11,7 +11,7 @@ from litestar import Response
 
 from weft.api.http.requests import AnyRequest, caller_of, foreign_origin, services_of
 from weft.api.use_cases import cancel as cancelling
-from weft.api.use_cases.hide import hide_batch
+from weft.api.use_cases.hide import hide_batch, unhide_batch
 from weft.core.access.permissions import Permission
 from weft.core.access.rights import Right
 from weft.core.access.secret_variables import matches, patterns_of
@@ -114,14 +114,14 @@ async def hide(request: AnyRequest, *, stops: bool, needs: Permission) -> Row:
     caller, facts = await find(request, needs=needs)
     if stops and story_of(facts).status not in ENDED:
         await _cancel(request, facts)
-    await hide_batch(services_of(request), caller, facts["batch_id"], hidden=True)
+    await hide_batch(services_of(request), caller, facts["batch_id"])
     return (await find(request, hidden=True, needs=needs))[1]
 
 
 async def unhide(request: AnyRequest, _: object = None) -> Response[bytes]:
     """Show a job again."""
     caller, facts = await find(request, hidden=True, needs=Permission.WRITE)
-    await hide_batch(services_of(request), caller, facts["batch_id"], hidden=False)
+    await unhide_batch(services_of(request), caller, facts["batch_id"])
     _, facts = await find(request, needs=Permission.WRITE)
     return answer(request, document_of(request, facts))
 

@@ -1,18 +1,17 @@
 """Issuers at which people log in: their entries in the file, and requests to them."""
 
 import asyncio
-import socket
 from pathlib import Path
 
 import pytest
 
 from api.openid import CLIENT, Provider, entry_of
 from weft.api.web_tokens.bearers import Bearer, IssuerAway
-from weft.api.web_tokens.fetching import post_form
 from weft.api.web_tokens.issuer_document import IssuerDocument
 from weft.api.web_tokens.issuers import Issuer, read_issuers
 from weft.api.web_tokens.providers import RETRY_S
 from weft.api.web_tokens.providers import Provider as Asked
+from weft.net.failures import Late
 from weft.ports.shared_room import SharedRoom
 from weft.settings.declare import InvalidSetting
 
@@ -64,9 +63,9 @@ async def test_nobody_waits_for_an_issuer_that_others_have_waited_for(
     """It hangs for longer than it is left alone."""
     now = [0.0]
 
-    def hang(_: str) -> bytes:
+    async def hang(_: str) -> bytes:
         now[0] += RETRY_S + 1
-        raise TimeoutError
+        raise Late
 
     monkeypatch.setattr("weft.api.web_tokens.providers.fetch", hang)
     one = asked(openid, now)
@@ -96,10 +95,3 @@ async def test_description_counts_for_a_while_when_the_issuer_is_away(openid: Pr
     now[0] = 3607
     with pytest.raises(IssuerAway):
         await one.authorization_url(**ask)
-
-
-def test_host_that_does_not_answer_a_form_is_cut_off() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        url = f"http://127.0.0.1:{silent.getsockname()[1]}/token"
-        with pytest.raises(TimeoutError):
-            post_form(url, {"a": "b"}, {}, within_s=0.2)

@@ -4,15 +4,11 @@ import asyncio
 import base64
 import hmac
 import json
-import socket
 import time
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from http.client import HTTPException
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
-from threading import Event, Thread
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -21,7 +17,7 @@ from joserfc import jwk, jws, jwt
 from joserfc.errors import SecurityWarning
 
 from api.fakes import RecordingStore
-from api.openid import TICK_S
+from callbacks.receiver import answering, receiving
 from weft.api.http.identity import Identities
 from weft.api.use_cases import tokens
 from weft.api.web_tokens.bearers import Bearer, TokenRefused
@@ -265,32 +261,17 @@ class Site:
         self.asked = 0
 
 
-@contextmanager
-def key_site() -> Iterator[tuple[Site, str]]:
+@asynccontextmanager
+async def key_site() -> AsyncIterator[tuple[Site, str]]:
     site = Site()
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            site.asked += 1
-            self.send_response(site.status)
-            if site.status == 302:
-                self.send_header("location", "/elsewhere")
-            self.send_header("content-length", str(len(site.body)))
-            self.end_headers()
-            self.wfile.write(site.body)
+    async def answer(writer: asyncio.StreamWriter) -> None:
+        site.asked += 1
+        headers = "location: /elsewhere\r\n" if site.status == 302 else ""
+        await answering(site.status, body=site.body, headers=headers)(writer)
 
-        def log_message(self, *_: object) -> None:
-            """Say nothing."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = Thread(target=server.serve_forever, args=(TICK_S,), daemon=True)
-    thread.start()
-    try:
-        yield site, f"http://127.0.0.1:{server.server_port}/keys"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    async with receiving(answer) as receiver:
+        yield site, receiver.url
 
 
 def key_set(**keys: Key) -> bytes:
@@ -299,12 +280,12 @@ def key_set(**keys: Key) -> bytes:
 
 
 def url_keys(url: str, clock: Callable[[], float]) -> SourceKeys:
-    return SourceKeys(url, lambda: fetch(url), 60, 600, clock)
+    return SourceKeys(url, lambda: asyncio.run(fetch(url)), 60, 600, clock)
 
 
 async def test_keys_are_read_again_when_a_token_names_another() -> None:
     now = 0.0
-    with key_site() as (site, url):
+    async with key_site() as (site, url):
         site.body = key_set(a=EC)
         keys = url_keys(url, lambda: now)
         first = [await keys.find("a", "ES256") for _ in range(3)]
@@ -329,7 +310,7 @@ async def test_keys_are_read_again_when_a_token_names_another() -> None:
 )  # fmt: skip
 async def test_old_keys_count_for_a_while(status: int, body: bytes) -> None:
     now = 0.0
-    with key_site() as (site, url):
+    async with key_site() as (site, url):
         site.body = key_set(a=EC)
         keys = url_keys(url, lambda: now)
         assert await keys.find("a", "ES256")
@@ -342,42 +323,6 @@ async def test_old_keys_count_for_a_while(status: int, body: bytes) -> None:
         site.status, site.body = 200, key_set(a=EC)
         now = 610.0
         assert await keys.find("a", "ES256")
-
-
-@contextmanager
-def dripping_site(first: bytes, drop: bytes) -> Iterator[str]:
-    """Answer for ever, a few bytes at a time, each of them in time."""
-    listener = socket.create_server(("127.0.0.1", 0))
-    over = Event()
-
-    def drip() -> None:
-        with listener.accept()[0] as peer, suppress(OSError):
-            peer.sendall(first)
-            while not over.wait(0.02):
-                peer.sendall(drop)
-
-    thread = Thread(target=drip, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}/keys"
-    finally:
-        over.set()
-        thread.join()
-        listener.close()
-
-
-@pytest.mark.parametrize(
-    ("first", "drop"),
-    [
-        (b"HTTP/1.1 200 OK\r\ncontent-length: 90000\r\n\r\n", b"x"), (b"HTTP/1.1 200", b" "),
-        (b"HTTP/1.1 200 OK\r\nx: ", b"y"), (b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
-        (b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1;", b"z"),
-    ],
-    ids=["body", "status", "header", "continue", "chunk"],
-)  # fmt: skip
-def test_host_that_sends_a_little_at_a_time_is_cut_off(first: bytes, drop: bytes) -> None:
-    with dripping_site(first, drop) as url, pytest.raises((OSError, HTTPException, ValueError)):
-        fetch(url, within_s=0.3)
 
 
 def test_keys_that_make_work_are_left_out() -> None:
@@ -404,7 +349,7 @@ def test_keys_of_one_id_are_told_apart_by_the_algorithm() -> None:
 
 
 async def test_requests_share_one_reading_of_the_keys() -> None:
-    with key_site() as (site, url):
+    async with key_site() as (site, url):
         site.body = key_set(a=EC)
         keys = url_keys(url, lambda: 0.0)
 

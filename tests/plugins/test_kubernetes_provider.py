@@ -164,7 +164,6 @@ async def test_a_maker_that_died_before_the_secret_is_gone_on_with(
     again = msgspec.structs.replace(one, credential=MachineCredential(token="weft_8"))
     await provider.create(again)
     until_there(program.with_name("weft.ready"))
-    client.close()
 
     assert program.with_name("weft.token").read_text() == "weft_8\n"
     assert len(await provider.list()) == 1

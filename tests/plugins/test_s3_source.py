@@ -1,12 +1,12 @@
 """The source `s3`: pages of a list of objects. tests/e2e/test_s3_stores.py asks a real server."""
 
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+import asyncio
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from callbacks.receiver import answering, receiving
 from weft.core.addresses import AllowedHosts
 from weft.extensions.lines.sources.s3 import S3Source
 from weft.ports.source import SourceFailed, SourceSite
@@ -15,29 +15,9 @@ SITE = SourceSite(stores=AllowedHosts(everything=True))
 HEAD = "<?xml version='1.0'?>"
 
 
-class Bucket(BaseHTTPRequestHandler):
-    """Answers with what its server holds."""
-
-    def do_GET(self) -> None:
-        body = self.server.body.encode()  # type: ignore[attr-defined]  # of this test
-        self.send_response(self.server.status)  # type: ignore[attr-defined]  # of this test
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
-
-
 @pytest.fixture
-def server() -> Iterator[Any]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), Bucket) as found:
-        found.status = 200  # type: ignore[attr-defined]  # of this test
-        thread = Thread(target=found.serve_forever)
-        thread.start()
-        yield found
-        found.shutdown()
-        thread.join()
+def server() -> Any:  # noqa: ANN401 (of this test)
+    return SimpleNamespace(body="", status=200)
 
 
 def page(*objects: tuple[str, str], cut: bool = False, how: str = "url") -> str:
@@ -52,12 +32,12 @@ def page(*objects: tuple[str, str], cut: bool = False, how: str = "url") -> str:
 
 
 def read(server: Any, cursor: Any = None, site: SourceSite = SITE, **options: Any) -> Any:  # noqa: ANN401 (JSON)
-    given = {
-        "url": f"http://127.0.0.1:{server.server_port}/b/?x=1",
-        "store": "l1c",
-        "below": "lab/",
-    }
-    return S3Source().read({**given, **options}, cursor, site)
+    async def read() -> Any:  # noqa: ANN401 (JSON)
+        async with receiving(answering(server.status, body=server.body.encode())) as bucket:
+            at = {"url": f"http://127.0.0.1:{bucket.port}/b/?x=1", "store": "l1c", "below": "lab/"}
+            return await asyncio.to_thread(S3Source().read, {**at, **options}, cursor, site)
+
+    return asyncio.run(read())
 
 
 def test_pages_follow_each_other_and_then_only_what_is_new_comes(server: Any) -> None:  # noqa: ANN401 (of this test)

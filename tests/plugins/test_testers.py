@@ -1,14 +1,15 @@
 """The testers that are built in, each against the real thing."""
 
+import asyncio
 import os
 import socket
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from threading import Thread
 
 import pytest
 
+from callbacks import receiver
 from weft.core.addresses import parse_allowed_hosts
 from weft.core.ends import conditions
 from weft.ports import tester as port
@@ -115,44 +116,22 @@ def test_ssh_wants_its_greeting(server: socket.socket, greeting: bytes, passed: 
     assert found.passed is passed
 
 
-class _Handler(BaseHTTPRequestHandler):
-    def do_GET(self) -> None:
-        self.send_response(int(self.path[1:]))
-        self.send_header("Location", "http://10.0.0.1/")
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
-
-
 @pytest.mark.parametrize(
     ("status", "passed"), [(200, True), (302, True), (404, False), (503, False)]
 )
-def test_http_looks_at_the_status(status: int, passed: bool) -> None:  # noqa: FBT001
-    with HTTPServer((HERE, 0), _Handler) as one:
-        thread = Thread(target=one.handle_request)
-        thread.start()
-        found = look("http", url=f"http://{HERE}:{one.server_port}/{status}")
-        thread.join()
+async def test_http_looks_at_the_status(status: int, passed: bool) -> None:  # noqa: FBT001
+    moved = receiver.answering(status, headers="location: http://10.0.0.1/\r\n")
+    async with receiver.receiving(moved) as server:
+        found = await asyncio.to_thread(look, "http", url=server.url)
 
     assert found == conditions.Tested(
-        passed=passed, message=f"{HERE}:{one.server_port} answers with {status}"
+        passed=passed, message=f"{HERE}:{server.port} answers with {status}"
     )
 
 
 def test_http_wants_a_plain_url() -> None:
     assert "a URL with a login" in look("http", url=f"http://me:pw@{HERE}/").message
     assert "not an http" in look("http", url="file:///etc/passwd").message
-
-
-def test_http_tells_what_is_not_http(server: socket.socket) -> None:
-    thread = answering(server, b"220 mail\r\n")
-    found = look("http", url=f"http://{HERE}:{port_of(server)}/")
-    thread.join()
-
-    assert not found.passed
-    assert "not HTTP" in found.message or "Connection reset" in found.message
 
 
 def test_path_looks_only_where_it_may(tmp_path: Path) -> None:

@@ -97,12 +97,6 @@ async def test_other_answers_are_told(
             await fetched(f"{url}/a")
 
 
-async def test_private_addresses_need_the_setting() -> None:
-    async with serving(lambda _: said("200 OK", b"secret")) as url:
-        with pytest.raises(FileRefused, match="input_private_hosts"):
-            await fetched(f"{url}/a", AllowedHosts())
-
-
 @pytest.mark.parametrize(
     "to",
     [

@@ -4,14 +4,12 @@ import asyncio
 import os
 import shlex
 import subprocess
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
+from callbacks.receiver import answering, receiving
 from weft.core.errors import Unavailable
 from weft.extensions.engines.nomad.runner.client import NomadClient
 from weft.extensions.engines.nomad.runner.settings import NomadSettings
@@ -106,42 +104,17 @@ def test_output_is_not_read_through_what_a_job_puts_in_its_place(
     assert folder.left(BAD, "products", 100) == b""
 
 
-@contextmanager
-def answering(status: int, text: str) -> Iterator[str]:
-    """Be a server that says the same to everything; yield its address."""
-
-    class Says(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(status)
-            self.end_headers()
-            self.wfile.write(text.encode())
-
-        do_POST = do_GET  # noqa: N815 (named by the library)
-
-        def log_message(self, *words: object) -> None:
-            del words
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Says)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        server.server_close()
-
-
 @pytest.mark.parametrize(
     ("status", "text"),
     [(200, "<html>a proxy</html>"), (401, "who?"), (429, "slowly"), (502, "<html>")],
 )
 async def test_nomad_that_makes_no_sense_is_away(status: int, text: str) -> None:
     """A job that is given to it then does not end."""
-    with answering(status, text) as address:
-        client = NomadClient(NomadSettings(nomad_address=address))
+    async with receiving(answering(status, body=text.encode())) as server:
+        client = NomadClient(NomadSettings(nomad_address=server.url))
         for words in (("GET", ["jobs"]), ("POST", ["job", "x", "dispatch"])):
             with pytest.raises(Unavailable):
                 await client.call(*words)
-        client.close()
 
 
 async def test_whatever_an_engine_stumbles_over_is_no_answer(tmp_path: Path) -> None:

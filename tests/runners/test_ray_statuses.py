@@ -4,7 +4,8 @@ import time
 
 import pytest
 
-from runners.test_odd_answers import LIMITS, answering
+from callbacks.receiver import answering, receiving
+from runners.test_odd_answers import LIMITS
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import Invalid, Unavailable
 from weft.core.states import Phase, Reason
@@ -114,19 +115,17 @@ def test_settings_are_checked() -> None:
 )
 async def test_ray_that_makes_no_sense_is_away(code: int, text: str) -> None:
     """A job that is given to it then does not end; what an agent refuses does."""
-    with answering(code, text) as address:
-        client = RayClient(RaySettings(ray_address=address))
+    async with receiving(answering(code, body=text.encode())) as server:
+        client = RayClient(RaySettings(ray_address=server.url))
         with pytest.raises(Unavailable):
             await client.jobs()
         with pytest.raises(Unavailable):
             await client.submit({})
-        client.close()
     refusal = "Traceback\nRuntimeError: failed with status code 400: no\nValueError: bad"
-    with answering(500, refusal) as at:
-        client = RayClient(RaySettings(ray_address=at))
+    async with receiving(answering(500, body=refusal.encode())) as server:
+        client = RayClient(RaySettings(ray_address=server.url))
         with pytest.raises(RayRefused, match="ValueError: bad"):
             await client.submit({})
-        client.close()
 
 
 class _Head:

@@ -78,8 +78,8 @@ ROWS: Final = {
         "transports/test_kafka_order.py::test_what_is_refused_for_a_moment_stays_in_front",
     ),
     34: (  # a listener hangs, drips, redirects or sends without end
-        "callbacks/test_http_sender.py::test_receiver_without_manners_costs_a_bounded_time",
-        "callbacks/test_http_sender.py::test_body_of_any_size_is_not_read",
+        "net/test_foreign_http.py::test_server_without_manners_costs_a_bounded_time",
+        "net/test_foreign_http.py::test_body_without_end_is_cut_off",
         "callbacks/test_live.py::test_host_that_hangs_delays_nobody_else",
         "driver/test_callbacks.py::test_notice_logs_in_and_follows_redirections",
         "driver/test_callbacks.py::test_failure_is_tried_again_after_a_pause_and_given_up",
@@ -164,9 +164,8 @@ ROWS: Final = {
         "api/test_link_forgeries.py::test_a_worker_names_only_files_that_its_job_leaves",
     ),
     59: (  # requests into the site's network
-        "callbacks/test_http_sender.py::test_private_address_is_not_even_connected_to",
-        "callbacks/test_http_sender.py::test_name_is_resolved_once_and_its_address_is_the_one",
-        "plugins/test_web_files.py::test_private_addresses_need_the_setting",
+        "net/test_foreign_http.py::test_private_address_is_not_even_connected_to",
+        "net/test_foreign_http.py::test_name_is_resolved_once_and_its_address_is_the_one",
         "plugins/test_web_files.py::test_no_redirection_leads_to_what_only_the_host_may_ask",
         "plugins/test_s3_stores.py::test_private_addresses_are_refused_and_silence_is_away",
     ),

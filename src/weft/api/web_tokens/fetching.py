@@ -1,26 +1,17 @@
 """Requests to issuers: each with an end, a limit, and no way to anybody else."""
 
-import asyncio
-import threading
-from collections.abc import Callable, Mapping
-from concurrent.futures import Future
-from http.client import HTTPConnection, HTTPException, HTTPSConnection
-from socket import SHUT_RDWR
-from typing import Final, NamedTuple, TypeVar
+from collections.abc import Mapping
+from typing import Final
 from urllib.parse import urlencode, urlsplit
+
+from weft.core.deliveries.callback_url import parse_target
+from weft.net.failures import Late
+from weft.net.foreign_http import ANYWHERE, Answer, ForeignHttp
 
 BYTES_MAX: Final = 1 << 20
 FETCH_S: Final = 5.0
 OK: Final = 200
 FORM: Final = "application/x-www-form-urlencoded"
-Result = TypeVar("Result")
-
-
-class Answered(NamedTuple):
-    """What a host has answered."""
-
-    status: int
-    body: bytes
 
 
 def is_safe_url(url: str) -> bool:
@@ -37,78 +28,33 @@ def is_safe_url(url: str) -> bool:
     return parts.scheme == "https" and bool(parts.hostname)
 
 
-def fetch(url: str, within_s: float = FETCH_S) -> bytes:
+async def fetch(url: str, within_s: float = FETCH_S) -> bytes:
     """Return what is at an address: without redirects and proxies, which lead to somebody else.
 
-    Raise `OSError`, `HTTPException`, `ValueError` if it fails, is too slow or too large.
+    Raise `NetFailure`, `ValueError` if it fails, is too slow or too large.
     """
-    answered = _ask(url, "GET", None, {}, within_s)
-    if answered.status != OK:
-        raise ValueError(f"it answered {answered.status}")
-    return answered.body
+    answer = await _asked(url, "GET", {}, b"", within_s)
+    if answer.head.status != OK:
+        raise ValueError(f"it answered {answer.head.status}")
+    return answer.body
 
 
-def post_form(
+async def post_form(
     url: str, form: Mapping[str, str], headers: Mapping[str, str], within_s: float = FETCH_S
-) -> Answered:
+) -> Answer:
     """Send a form, and return what is answered; raise as `fetch`."""
-    return _ask(url, "POST", urlencode(form), {**headers, "content-type": FORM}, within_s)
+    fields = {**headers, "content-type": FORM}
+    return await _asked(url, "POST", fields, urlencode(form).encode(), within_s)
 
 
-def _ask(
-    url: str, method: str, body: str | None, headers: Mapping[str, str], within_s: float
-) -> Answered:
-    parts = urlsplit(url)
-    kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
-    connection = kind(str(parts.hostname), parts.port, timeout=within_s)
-    # The time limit of a socket is one for each part, and a peer may send one byte at a time.
-    is_late = threading.Event()
-    deadline = threading.Timer(within_s, _hang_up, (connection, is_late))
-    deadline.daemon = True
-    deadline.start()
+async def _asked(
+    url: str, method: str, headers: Mapping[str, str], body: bytes, within_s: float
+) -> Answer:
+    fields = {"accept": "application/json", "accept-encoding": "identity", **headers}
+    http = ForeignHttp(ANYWHERE, within_s, within_s)
     try:
-        path = f"{parts.path or '/'}{'?' + parts.query if parts.query else ''}"
-        try:
-            connection.request(method, path, body, {"accept": "application/json", **headers})
-            with connection.getresponse() as answer:
-                data = answer.read(BYTES_MAX + 1)
-        except (OSError, HTTPException) as error:
-            if is_late.is_set():  # we have hung up
-                raise _late(within_s) from error
-            raise
-        if is_late.is_set():  # what came until then looks whole
-            raise _late(within_s)
-        if len(data) > BYTES_MAX:
-            raise ValueError(f"more than {BYTES_MAX} bytes")
-        return Answered(answer.status, data)
-    finally:
-        deadline.cancel()
-        connection.close()
-
-
-def _late(within_s: float) -> TimeoutError:
-    return TimeoutError(f"it took longer than {within_s:g} s")
-
-
-def _hang_up(connection: HTTPConnection, is_late: threading.Event) -> None:
-    is_late.set()
-    if connection.sock is not None:
-        try:
-            connection.sock.shutdown(SHUT_RDWR)
-        except OSError:
-            return
-
-
-async def in_thread_of_its_own(call: Callable[[], Result]) -> Result:
-    """Call it where it keeps nobody from anything: neither other work of threads, nor the end."""
-    done: Future[Result] = Future()
-
-    def work() -> None:
-        done.set_running_or_notify_cancel()
-        try:
-            done.set_result(call())
-        except BaseException as error:  # noqa: BLE001 (handed over)
-            done.set_exception(error)
-
-    threading.Thread(target=work, name="weft-issuer", daemon=True).start()
-    return await asyncio.wrap_future(done)
+        return await http.answer(
+            method, parse_target(url), fields.items(), body, bytes_max=BYTES_MAX
+        )
+    except Late as failure:
+        raise Late(TimeoutError(f"it took longer than {within_s:g} s")) from failure

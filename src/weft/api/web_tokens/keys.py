@@ -8,9 +8,10 @@ from typing import Final, Protocol
 
 from joserfc.errors import JoseError
 
-from weft.api.web_tokens.fetching import BYTES_MAX, FETCH_S, fetch, in_thread_of_its_own
+from weft.api.web_tokens.fetching import BYTES_MAX, FETCH_S, fetch
 from weft.api.web_tokens.issuers import Issuer
 from weft.api.web_tokens.key_sets import KeySet, KnownKey, key_of_pem, keys_in
+from weft.net.threads import in_thread_of_its_own
 from weft.settings.declare import InvalidSetting
 from weft.telemetry.log import get_logger
 
@@ -51,7 +52,9 @@ def keys_of(issuer: Issuer) -> Keys:
             hint="A `pem` is a public key, a `jwks_file` a JSON web key set.",
         ) from error
     url = str(document.jwks_url)
-    return SourceKeys(url, lambda: fetch(url), document.keys_fresh_s, document.keys_old_s)
+    return SourceKeys(
+        url, lambda: asyncio.run(fetch(url)), document.keys_fresh_s, document.keys_old_s
+    )
 
 
 class FixedKeys:

@@ -9,10 +9,9 @@ import asyncio
 import base64
 import hashlib
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from http.client import HTTPException
 from typing import Annotated, Final, Protocol, TypeVar
 from urllib.parse import quote_plus, urlencode, urlsplit
 
@@ -20,18 +19,13 @@ import msgspec
 from msgspec import Meta, Struct
 
 from weft.api.web_tokens.bearers import Bearer, IssuerAway, TokenRefused
-from weft.api.web_tokens.fetching import (
-    OK,
-    Answered,
-    fetch,
-    in_thread_of_its_own,
-    is_safe_url,
-    post_form,
-)
+from weft.api.web_tokens.fetching import OK, fetch, is_safe_url, post_form
 from weft.api.web_tokens.issuer_document import IssuerDocument
 from weft.api.web_tokens.issuers import Issuer
 from weft.core.bounded import read_json
 from weft.core.text.texts import folded_name
+from weft.net.failures import NetFailure
+from weft.net.foreign_http import Answer
 from weft.ports.shared_room import SharedRoom
 from weft.telemetry.log import get_logger
 
@@ -220,10 +214,10 @@ class Provider:
             raise NoDeviceFlow
         form = {"scope": " ".join(self._entry.scopes)}
         answered = await self._post(description.device_authorization_endpoint, description, form)
-        if answered.status != OK:
-            answer = self._decoded(answered, _Tokens)
+        if answered.head.status != OK:
+            answer = self._decoded(answered.body, answered.head.status, _Tokens)
             raise refused_by_issuer(answer.error or "", answer.error_description)
-        found = self._decoded(answered, DeviceCode)
+        found = self._decoded(answered.body, OK, DeviceCode)
         texts = [found.device_code, found.user_code]
         addresses = [found.verification_uri, found.verification_uri_complete or self.issuer]
         if any(harmless(one) != one[:TEXT_CHARS_MAX] for one in texts) or not all(
@@ -254,14 +248,12 @@ class Provider:
 
     async def _tokens(self, description: _Description, form: Mapping[str, str]) -> _Tokens:
         answered = await self._post(description.token_endpoint, description, form)
-        answer = self._decoded(answered, _Tokens)
-        if answered.status != OK and answer.error is None:
-            raise self._away(f"its token endpoint answered {answered.status}")
+        answer = self._decoded(answered.body, answered.head.status, _Tokens)
+        if answered.head.status != OK and answer.error is None:
+            raise self._away(f"its token endpoint answered {answered.head.status}")
         return answer
 
-    async def _post(
-        self, url: str, description: _Description, form: Mapping[str, str]
-    ) -> Answered:
+    async def _post(self, url: str, description: _Description, form: Mapping[str, str]) -> Answer:
         """Send a form as the client that weft is (RFC 6749, 2.3)."""
         client, secret = str(self._entry.client_id), self._secret
         form, headers = {**form}, {}
@@ -275,9 +267,9 @@ class Provider:
         if not self._gate.has(self.id):
             raise Busy
         with self._gate.taken(self.id):
-            answered = await self._asked(lambda: post_form(url, form, headers))
-        if answered.status >= SERVER_ERROR:
-            raise self._away(f"it answered {answered.status}")
+            answered = await self._asked(post_form(url, form, headers))
+        if answered.head.status >= SERVER_ERROR:
+            raise self._away(f"it answered {answered.head.status}")
         return answered
 
     async def _description(self) -> _Description:
@@ -300,8 +292,7 @@ class Provider:
 
     async def _read(self) -> _Description:
         url = f"{self.issuer.rstrip('/')}/.well-known/openid-configuration"
-        answered = Answered(OK, await self._asked(lambda: fetch(url)))
-        found = self._decoded(answered, _Description)
+        found = self._decoded(await self._asked(fetch(url)), OK, _Description)
         if found.issuer != self.issuer:
             raise self._away("it says that it is another issuer")
         scheme = urlsplit(self.issuer).scheme
@@ -313,17 +304,17 @@ class Provider:
                 raise self._away("one of its endpoints is no address like its own")
         return found
 
-    async def _asked(self, call: Callable[[], ResultT]) -> ResultT:
+    async def _asked(self, call: Awaitable[ResultT]) -> ResultT:
         try:
-            return await in_thread_of_its_own(call)
-        except (OSError, HTTPException, ValueError) as error:
+            return await call
+        except (NetFailure, ValueError) as error:
             raise self._away(str(error) or repr(error)) from error
 
-    def _decoded(self, answered: Answered, kind: type[ResultT]) -> ResultT:
+    def _decoded(self, body: bytes, status: int, kind: type[ResultT]) -> ResultT:
         try:
-            found: ResultT = read_json(answered.body, kind)
+            found: ResultT = read_json(body, kind)
         except msgspec.DecodeError as error:
-            why = f"its answer with status {answered.status} is malformed: {harmless(str(error))}"
+            why = f"its answer with status {status} is malformed: {harmless(str(error))}"
             raise self._away(why) from error
         return found
 

@@ -1,47 +1,47 @@
 """Connect to a host that a job named, at an address that was checked."""
 
-import os
-import socket
+import asyncio
 from typing import Final
 
-from weft.core.addresses import is_host_name, parse_address, read_address
+from weft.core.addresses import is_host_name, parse_address
+from weft.net.failures import NetFailure
+from weft.net.foreign_http import ForeignHttp
 from weft.ports.tester import StillBlocked, TesterSite
 
+SETTING: Final = "tester_private_hosts"
 PORT_MAX: Final = 65_535
 _PORT_DIGITS: Final = len(str(PORT_MAX))
 
 
-def connect(host: str, port: str, site: TesterSite) -> socket.socket:
-    """Return a connection. Raise `StillBlocked`."""
+def http_of(site: TesterSite) -> ForeignHttp:
+    """Return what asks as a site allows it."""
+    return ForeignHttp(site.allowed, site.timeout_s, site.timeout_s)
+
+
+def greeted(host: str, port: str, site: TesterSite, n_bytes: int = 0) -> bytes:
+    """Connect, and return the first bytes that the other side sends. Raise `StillBlocked`."""
     host = host.lower().removesuffix(".")
     if not _is_port(port):
         raise StillBlocked(f"{port[:40]!r} is not the number of a port")
     if not _is_host(host):
         raise StillBlocked(f"{host[:40]!r} is neither the name of a host nor an address")
     try:
-        found = socket.getaddrinfo(host, int(port), type=socket.SOCK_STREAM)
-    except OSError as error:
-        raise StillBlocked(f"the name {host} cannot be resolved") from error
-    good = [one for one in found if site.allowed.allow(host, read_address(str(one[4][0])))]
-    if not good:
-        # The address itself stays secret: it is a fact about our network.
-        raise StillBlocked(f"{host} is private, and tester_private_hosts does not allow it")
-    family, kind, protocol, _, address = good[0]
-    connection = socket.socket(family, kind, protocol)
-    connection.settimeout(site.timeout_s)
+        return asyncio.run(_greeting(host, int(port), site, n_bytes))
+    except NetFailure as failure:
+        raise StillBlocked(failure.told(host, f"{host}:{port}", SETTING)) from failure
+
+
+async def _greeting(host: str, port: int, site: TesterSite, n_bytes: int) -> bytes:
+    reader, writer = await http_of(site).connect(host, port, None)
     try:
-        connection.connect(address)
+        async with asyncio.timeout(site.timeout_s):
+            return await reader.readexactly(n_bytes)
+    except asyncio.IncompleteReadError as error:
+        return error.partial
     except OSError as error:
-        connection.close()
-        raise StillBlocked(f"{host}:{port}: {reason_of(error)}") from error
-    return connection
-
-
-def reason_of(error: OSError) -> str:
-    """Return why a connection failed, in a few words."""
-    if isinstance(error, TimeoutError):
-        return "no answer"
-    return os.strerror(error.errno) if error.errno and error.errno > 0 else type(error).__name__
+        raise NetFailure(error) from error
+    finally:
+        writer.transport.abort()
 
 
 def _is_port(text: str) -> bool:

@@ -4,15 +4,14 @@ from collections.abc import Mapping
 from typing import Final
 
 from weft.core.ends.conditions import Tested
-from weft.plugins.testers.connect import connect, reason_of
+from weft.plugins.testers.connect import greeted
 from weft.ports.tester import StillBlocked, TesterSite
 
 _GREETING: Final = b"SSH-"
-_LINE_BYTES_MAX: Final = 255
 
 
 class SshTester:
-    """Reads the first line that the server sends."""
+    """Reads how the server begins."""
 
     parameters = ("host",)
     optional = ("port",)
@@ -20,11 +19,6 @@ class SshTester:
     def test(self, parameters: Mapping[str, str], site: TesterSite) -> Tested:
         """Look once."""
         host, port = parameters["host"], parameters.get("port", "22")
-        with connect(host, port, site) as connection, connection.makefile("rb") as file:
-            try:
-                line = file.readline(_LINE_BYTES_MAX)
-            except OSError as error:
-                raise StillBlocked(f"{host}:{port}: {reason_of(error)}") from error
-        if not line.startswith(_GREETING):
+        if greeted(host, port, site, len(_GREETING)) != _GREETING:
             raise StillBlocked(f"{host}:{port} does not greet as a server of SSH")
         return Tested(passed=True, message=f"{host}:{port} answers")

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from weft.core.ends.conditions import Tested
-from weft.plugins.testers.connect import connect
+from weft.plugins.testers.connect import greeted
 from weft.ports.tester import TesterSite
 
 
@@ -14,7 +14,7 @@ class TcpTester:
     optional = ()
 
     def test(self, parameters: Mapping[str, str], site: TesterSite) -> Tested:
-        """Try the first address that may be reached."""
+        """Try the addresses that may be reached."""
         host, port = parameters["host"], parameters["port"]
-        with connect(host, port, site):
-            return Tested(passed=True, message=f"{host}:{port} answers")
+        greeted(host, port, site)
+        return Tested(passed=True, message=f"{host}:{port} answers")

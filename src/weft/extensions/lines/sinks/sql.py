@@ -85,8 +85,7 @@ class SqlSink:
         self._end_old()
         if waiting := self._idle.get(at):
             return waiting.pop()[1]
-        host = await asyncio.to_thread(good_address, at.host, at.port, self._site)
-        return await connected(at, str(host[4][0]))
+        return await connected(at, await good_address(at.host, at.port, self._site))
 
     async def _keep(self, at: DatabaseAddress, connection: Connection) -> None:
         """Keep a connection as if it were new; of what a statement has set, the next one, which

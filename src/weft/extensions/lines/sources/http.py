@@ -6,24 +6,24 @@ on, if the source has a `cursor`, which the server is told in its query. Items t
 the same, so nothing is lost where pages overlap. Redirections are not followed, proxies not used.
 """
 
+import asyncio
 import hashlib
 import json
 import re
-import socket
-import ssl
 from collections.abc import Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from http.client import HTTPConnection, HTTPException, HTTPResponse
 from types import MappingProxyType
 from typing import Any, Final
 from urllib.parse import urlencode, urljoin
 
-from weft.core.addresses import AllowedHosts, read_address
 from weft.core.bounded import PAGE_DEPTH_MAX, Unreadable, check_depth, read_json
 from weft.core.deliveries.callback_url import CallbackTarget, parse_callback_url, without_login
 from weft.core.lines.durations import duration_of
+from weft.net.exchange import AnswerHead
+from weft.net.failures import NetFailure, TooLong, WrongRequest
+from weft.net.foreign_http import ForeignHttp
 from weft.ports.source import READING_BYTES_MAX, Item, Reading, SourceFailed, SourceSite
 
 PAGES_MAX: Final = 10_000
@@ -40,7 +40,10 @@ _NEXT: Final = ("next", "next_cursor", "cursor")
 _FIELD: Final = re.compile(r"\$\{item\.([\w.-]+)\}")
 _LEFT: Final = re.compile(r"\$\{param\.(\w+)\}")
 Options = Mapping[str, Any]
-_Found = tuple[socket.AddressFamily, socket.SocketKind, int, str, tuple[Any, ...]]
+_USUAL: Final = {
+    "Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": "weft"
+}  # fmt: skip
+_OWN: Final = ("Host", "Connection")
 
 
 class HttpSource:
@@ -179,91 +182,60 @@ def fetched(
     """Return what an address answers with. Raise `SourceFailed`."""
     target = _target(url)
     shown = target.authority
-    try:
-        with _connected(target, site) as plain:
-            connection = HTTPConnection(target.host, target.port, timeout=site.timeout_s)
-            connection.sock = (
-                ssl.create_default_context().wrap_socket(plain, server_hostname=target.host)
-                if target.scheme == "https"
-                else plain
-            )
-            _send(connection, target, headers)
-            with closing(connection), connection.getresponse() as response:
-                _refuse(response, shown)
-                body = response.read(bytes_max + 1)
-    except ssl.SSLError as error:
-        raise SourceFailed(f"{shown}: {error.reason or 'TLS failed'}") from error
-    except OSError as error:
-        raise SourceFailed(f"{shown}: {error.strerror or 'no answer'}") from error
-    except HTTPException as error:
-        raise SourceFailed(f"{shown}: the answer is not HTTP") from error
-    if len(body) > bytes_max:
-        raise SourceFailed(f"{shown}: the answer has more than {_size(bytes_max)}")
-    return body
-
-
-def _send(connection: HTTPConnection, target: CallbackTarget, headers: Mapping[str, str]) -> None:
-    usual = {"Accept": "application/json", "User-Agent": "weft"}
-    own = {"Host": target.authority, "Connection": "close"}
     named = {name.title(): value for name, value in headers.items()}
+    fields = {name: text for name, text in {**_USUAL, **named}.items() if name not in _OWN}
     try:
-        connection.request("GET", target.path, headers={**usual, **named, **own})
-    except ValueError:  # whose text may have a secret
+        return asyncio.run(_fetched(target, site, fields, bytes_max))
+    except TooLong as failure:
+        raise SourceFailed(f"{shown}: the answer has more than {_size(bytes_max)}") from failure
+    except WrongRequest:  # whose text may have a secret
         raise SourceFailed("a value of headers has what no header may have") from None
+    except NetFailure as failure:
+        raise SourceFailed(failure.told(target.host, shown, site.setting)) from failure
+
+
+async def _fetched(
+    target: CallbackTarget, site: SourceSite, fields: Mapping[str, str], bytes_max: int
+) -> bytes:
+    http = ForeignHttp(site.allowed, site.timeout_s, site.timeout_s)
+    async with http.asked("GET", target, fields.items()) as exchange:
+        _refuse(await exchange.head(), target.authority)
+        return await exchange.body(bytes_max)
 
 
 def _size(n: int) -> str:
     return f"{n >> 20} MiB" if n >> 20 else f"{n >> 10} KiB"
 
 
-def _refuse(response: HTTPResponse, shown: str) -> None:
-    if response.status == _OK:
+def _refuse(head: AnswerHead, shown: str) -> None:
+    if head.status == _OK:
         return
-    wait_s = _retry_after(response.headers.get("Retry-After"))
-    if wait_s is None and response.status == _BUSY[0]:
+    wait_s = _retry_after(head.get("retry-after"))
+    if wait_s is None and head.status == _BUSY[0]:
         wait_s = RETRY_AFTER_S
     raise SourceFailed(
-        f"{shown} answers with {response.status}",
-        retry_after_s=wait_s if response.status in _BUSY else None,
-        status=response.status,
+        f"{shown} answers with {head.status}",
+        retry_after_s=wait_s if head.status in _BUSY else None,
+        status=head.status,
     )
 
 
-def _retry_after(given: str | None) -> float | None:
-    if given is None:
-        return None
+def _retry_after(text: str) -> float | None:
     with suppress(ValueError, TypeError):
-        if given.strip().isdecimal():
-            return min(float(given), RETRY_AFTER_MAX_S)
-        left = parsedate_to_datetime(given) - datetime.now(UTC)
+        if text.strip().isdecimal():
+            return min(float(text), RETRY_AFTER_MAX_S)
+        left = parsedate_to_datetime(text) - datetime.now(UTC)
         return min(max(left.total_seconds(), 0.0), RETRY_AFTER_MAX_S)
     return None
 
 
-def _connected(target: CallbackTarget, site: SourceSite) -> socket.socket:
-    """Connect to an address that was checked."""
-    family, kind, protocol, _, address = good_address(target.host, target.port, site)
-    plain = socket.socket(family, kind, protocol)
-    plain.settimeout(site.timeout_s)
-    try:
-        plain.connect(address)
-    except BaseException:
-        plain.close()
-        raise
-    return plain
-
-
-def good_address(host: str, port: int, site: SourceSite) -> _Found:
+async def good_address(host: str, port: int, site: SourceSite) -> str:
     """Return an address of a host that the site allows. Raise `SourceFailed`."""
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError) as error:
-        raise SourceFailed(f"the name {host} cannot be resolved") from error
-    allowed: AllowedHosts = site.allowed
-    good = [one for one in found if allowed.allow(host, read_address(str(one[4][0])))]
-    if not good:  # the address itself stays secret: it is a fact about our network
-        raise SourceFailed(f"{host} is private, and {site.setting} does not allow it")
-    return good[0]
+        found = await ForeignHttp(site.allowed, site.timeout_s).addresses(host, port)
+    except NetFailure as failure:
+        raise SourceFailed(failure.told(host, host, site.setting)) from failure
+    return str(found[0])
 
 
 def item_of(given: object, options: Options) -> Item:

@@ -155,8 +155,7 @@ async def asked(
     within_s = max(site.timeout_s - _MARGIN_S, site.timeout_s / 2)
     try:
         async with asyncio.timeout(within_s):
-            host = await asyncio.to_thread(good_address, at.host, at.port, site)
-            connection = await connected(at, str(host[4][0]))
+            connection = await connected(at, await good_address(at.host, at.port, site))
             async with transaction(connection, readonly=True):
                 prepared, given = await prepare(connection, statement, values, within_s)
                 rows = await prepared.fetch(*given)

@@ -4,21 +4,24 @@ Source: "Use the Instance Metadata Service to access instance metadata" of the u
 EC2, version 2 of the service. obstore asks it by itself, but does not tell what it got.
 """
 
+import asyncio
 import os
-import urllib.request
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from http.client import HTTPException
 from typing import Final
 
 import msgspec
 
 from weft.core.bounded import read_json
+from weft.core.deliveries.callback_url import parse_target
+from weft.net.failures import NetFailure
+from weft.net.foreign_http import ANYWHERE, ForeignHttp
 from weft.plugins.file_stores.s3.presigning import Credentials
 
 _ENDPOINT: Final = "http://169.254.169.254"
 _ROLES: Final = "/latest/meta-data/iam/security-credentials/"
-_TIMEOUT_S: Final = 5.0
+WITHIN_S: Final = 5.0
+_OK: Final = 200
 _BYTES_MAX: Final = 1 << 16
 _SPARE: Final = timedelta(minutes=5)
 """What is signed with them is used before they end; the service has new ones by then."""
@@ -38,12 +41,10 @@ class InstanceRole:
     """
 
     def __init__(self) -> None:
-        # No proxy of the environment may see them.
-        self._opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         self._known: tuple[Credentials, datetime] | None = None
 
     def credentials(self) -> Credentials:
-        """Return them. Raise `OSError`, `HTTPException`, `ValueError`."""
+        """Return them. Raise `NetFailure`, `ValueError`."""
         now = datetime.now(UTC)
         if self._known is None or self._known[1] - _SPARE < now:
             asks = {"x-aws-ec2-metadata-token-ttl-seconds": _TOKEN_S}
@@ -56,11 +57,13 @@ class InstanceRole:
 
     def _ask(self, method: str, path: str, headers: Mapping[str, str]) -> str:
         base = os.environ.get("AWS_METADATA_ENDPOINT", _ENDPOINT).rstrip("/")  # as obstore does
-        request = urllib.request.Request(base + path, method=method, headers=dict(headers))  # noqa: S310 (the environment says which)
-        with self._opener.open(request, timeout=_TIMEOUT_S) as answer:
-            text: bytes = answer.read(_BYTES_MAX)
-        return text.decode()
+        http = ForeignHttp(ANYWHERE, WITHIN_S, WITHIN_S)
+        target = parse_target(base + path)
+        answer = asyncio.run(http.answer(method, target, headers.items(), bytes_max=_BYTES_MAX))
+        if answer.head.status != _OK:
+            raise ValueError(f"it answers with {answer.head.status}")
+        return answer.body.decode()
 
 
-AWAY: Final = (OSError, HTTPException, ValueError)
+AWAY: Final = (NetFailure, ValueError)
 """What `credentials` raises."""

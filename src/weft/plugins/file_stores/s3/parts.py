@@ -9,9 +9,8 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
 from typing import Final, NamedTuple
 
-import h11
-
-from weft.plugins.file_stores.s3.carrying import PIECE_BYTES, HttpCarrier
+from weft.net.failures import Broken, TooLong
+from weft.plugins.file_stores.s3.carrying import GOOD, PIECE_BYTES, HttpCarrier, accepted
 from weft.ports.file_signing import PartUrls
 from weft.ports.file_store import (
     FileDiffers,
@@ -82,7 +81,7 @@ class _PartsUpload:
             raise
 
     async def _begin(self) -> str:
-        answer = await self._asked("POST", await self._sign("POST"), b"")
+        answer = await self._asked("POST", await self._sign("POST"))
         match = _UPLOAD.search(answer)
         if match is None:
             raise FileRefused("its store does not take objects in parts")
@@ -150,14 +149,11 @@ class _PartsUpload:
             try:
                 async for piece in self._pieces(start, stop):
                     found.update(piece)
-                    await exchange.send(h11.Data(data=piece))
-                await exchange.send(h11.EndOfMessage())
-            except (OSError, TimeoutError):  # it may have answered before it has read all
+                    await exchange.send(piece)
+                await exchange.end()
+            except (OSError, Broken):  # it may have answered before it has read all
                 exchange.give_up_sending()
-            answer = await exchange.answer()
-            if answer.status_code // 100 != 2:  # noqa: PLR2004 (2xx)
-                await exchange.refuse(answer)
-            tag = dict(answer.headers).get(b"etag", b"").decode("latin-1").strip('"')
+            tag = (await accepted(exchange, GOOD)).get("etag").strip('"')
             if not tag:
                 raise FileRefused("its store does not take objects in parts")
             return tag
@@ -181,15 +177,10 @@ class _PartsUpload:
         if _ERROR in answer:  # behind a status that was sent before it was known
             raise StoreAway("its store did not put the parts together")
 
-    async def _asked(self, method: str, url: str, body: bytes | None = None) -> str:
-        headers = [] if body is None else [("Content-Length", str(len(body)))]
-        async with self._carrier.asked(method, url, headers, body or b"") as exchange:
-            answer = await exchange.answer()
-            if answer.status_code // 100 != 2:  # noqa: PLR2004 (2xx)
-                await exchange.refuse(answer)
-            found = b""
-            async for piece in exchange.pieces():
-                found += piece
-                if len(found) > _ANSWER_BYTES_MAX:
-                    raise FileRefused("its store answers too much")
-            return found.decode(errors="replace")
+    async def _asked(self, method: str, url: str, body: bytes = b"") -> str:
+        async with self._carrier.asked(method, url, body=body) as exchange:
+            await accepted(exchange, GOOD)
+            try:
+                return (await exchange.body(_ANSWER_BYTES_MAX)).decode(errors="replace")
+            except TooLong as error:
+                raise FileRefused("its store answers too much") from error

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urljoin
 
-import h11
-
 from weft.core.deliveries.callback_url import parse_callback_url
-from weft.plugins.file_stores.s3.carrying import HttpCarrier, header_of, size_of, strong
+from weft.net.exchange import AnswerHead
+from weft.plugins.file_stores.s3.carrying import HttpCarrier, strong
 from weft.ports.file_signing import Head
 from weft.ports.file_store import FileDiffers, FileMissing, FileRefused, StoreAway
 
@@ -46,10 +45,10 @@ class WebFiles:
                 again = [("Range", f"bytes={done}-"), ("If-Range", version)]
             try:
                 async with self.carrier.asked("GET", url, [*_ALWAYS, *again]) as exchange:
-                    answer = await exchange.answer()
-                    if answer.status_code in _MOVED:
-                        moved = header_of(answer, b"location")
-                    elif answer.status_code == _SAME and known and not done:
+                    answer = await exchange.head()
+                    if answer.status in _MOVED:
+                        moved = answer.get("location")
+                    elif answer.status == _SAME and known and not done:
                         head.is_known = _place(url) == head.found_at
                         if head.is_known:
                             return
@@ -57,7 +56,7 @@ class WebFiles:
                         continue
                     else:
                         _check(answer, done)
-                        version = strong(header_of(answer, b"etag"))
+                        version = strong(answer.get("etag"))
                         if not done:
                             _note(head, answer, version, url)
                         async for piece in exchange.pieces():
@@ -74,10 +73,10 @@ class WebFiles:
             url = _moved(url, moved, moves)
 
 
-def _check(answer: h11.Response, done: int) -> None:
-    status = answer.status_code
+def _check(answer: AnswerHead, done: int) -> None:
+    status = answer.status
     if status == (_PART if done else _OK):
-        if done and not header_of(answer, b"content-range").startswith(f"bytes {done}-"):
+        if done and not answer.get("content-range").startswith(f"bytes {done}-"):
             raise FileRefused("its server answers with another range than it was asked for")
         return
     if status in _LATER:
@@ -89,9 +88,9 @@ def _check(answer: h11.Response, done: int) -> None:
     raise FileRefused(f"its server refuses it ({status})")
 
 
-def _note(head: Head, answer: h11.Response, version: str, url: str) -> None:
-    may_keep = "no-store" not in header_of(answer, b"cache-control").lower()
-    head.version, head.n_bytes = version if may_keep else "", size_of(answer)
+def _note(head: Head, answer: AnswerHead, version: str, url: str) -> None:
+    may_keep = "no-store" not in answer.get("cache-control").lower()
+    head.version, head.n_bytes = version if may_keep else "", answer.n_bytes
     head.found_at = _place(url)
 
 

@@ -1,26 +1,30 @@
-"""Requests to an engine's API over HTTP, in a few threads, each on a connection of its own."""
+"""Requests to an engine's API over HTTP."""
 
 import asyncio
 import json
 import ssl
 from collections import deque
-from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
+from weft.core.deliveries.callback_url import CallbackTarget
 from weft.core.errors import Unavailable
+from weft.net.exchange import Exchange
+from weft.net.failures import NetFailure
+from weft.net.foreign_http import ANYWHERE, ForeignHttp
 
 _CALLS: Final = 8
 """Requests at a time."""
-_PIECE: Final = 1 << 16
+_ANSWER_BYTES_MAX: Final = 256 << 20
+_WHOLE: Final = 10
+"""How many times as long as its beginning an answer may take that goes on."""
 _OK: Final = 200
 SAID_MAX: Final = 400
 """How much of an engine's words is told."""
-
-_Answer = TypeVar("_Answer")
 
 
 class Server(NamedTuple):
@@ -63,18 +67,16 @@ class HttpCalls:
 
     def __init__(self, server: Server) -> None:
         self._server = server
-        self._threads = ThreadPoolExecutor(_CALLS, thread_name_prefix=server.engine.lower())
+        self._http = ForeignHttp(ANYWHERE, server.answer_s, tls=server.tls)
+        self._gate = asyncio.Semaphore(_CALLS)
 
     async def call(
         self, method: str, target: str, body: object, headers: Mapping[str, str]
     ) -> tuple[int, bytes]:
         """Return the status, and the whole answer."""
-
-        def ask() -> tuple[int, bytes]:
-            with self.open(method, target, body, headers) as answer:
-                return answer.status, answer.read()
-
-        return await self._in_thread(ask)
+        http = replace(self._http, within_s=_WHOLE * self._server.answer_s)
+        async with self._gate, self._asked(http, method, target, body, headers) as exchange:
+            return (await exchange.head()).status, await exchange.body(_ANSWER_BYTES_MAX)
 
     async def read(
         self, target: str, headers: Mapping[str, str], *, bytes_max: int, head_bytes: int,
@@ -83,68 +85,51 @@ class HttpCalls:
         """Return the status and a long text, without its first bytes; at another status than 200
         all of it. `is_live`: without what is too long, which is not asked for.
         """
+        async with self._gate, self._asked(self._http, "GET", target, None, headers) as exchange:
+            status = (await exchange.head()).status
+            if status != _OK:
+                return status, LongText(await exchange.body(_ANSWER_BYTES_MAX))
+            return _OK, await _ends_of(exchange, skip, bytes_max, head_bytes, is_live=is_live)
 
-        def ask() -> tuple[int, LongText]:
-            with self.open("GET", target, None, headers) as answer:
-                if answer.status != _OK:
-                    return answer.status, LongText(answer.read())
-                _skip(answer, skip)
-                if is_live:
-                    return _OK, LongText(answer.read(bytes_max))
-                return _OK, _ends_of(answer, bytes_max, head_bytes)
+    @asynccontextmanager
+    async def stream(
+        self, target: str, headers: Mapping[str, str], *, longer_s: float
+    ) -> AsyncIterator[Exchange]:
+        """Give an answer that goes on and may be silent for longer."""
+        http = replace(self._http, silent_s=self._server.answer_s + longer_s)
+        async with self._asked(http, "GET", target, None, headers) as exchange:
+            yield exchange
 
-        return await self._in_thread(ask)
-
-    def open(
-        self,
-        method: str,
-        target: str,
-        body: object,
-        headers: Mapping[str, str],
-        *,
-        longer_s: float = 0.0,
-    ) -> HTTPResponse:
-        """Return an answer that is still to be read, which closes its connection then. Blocks."""
-        connection = self._connection(self._server.answer_s + longer_s)
-        content = None if body is None else json.dumps(body)
-        sent = {"Content-Type": "application/json", "Connection": "close", **headers}
+    @asynccontextmanager
+    async def _asked(
+        self, http: ForeignHttp, method: str, path: str, body: object, headers: Mapping[str, str]
+    ) -> AsyncIterator[Exchange]:
+        server = self._server
+        scheme = "http" if server.tls is None else "https"
+        content = b"" if body is None else json.dumps(body).encode()
+        fields = {"Content-Type": "application/json", "Accept-Encoding": "identity", **headers}
         try:
-            connection.request(method, target, content, sent)
-            return connection.getresponse()
-        except BaseException:
-            connection.close()
-            raise
-
-    def close(self) -> None:
-        """Take no more calls."""
-        self._threads.shutdown(wait=False, cancel_futures=True)
-
-    async def _in_thread(self, ask: Callable[[], _Answer]) -> _Answer:
-        try:
-            return await asyncio.get_running_loop().run_in_executor(self._threads, ask)
-        except (OSError, HTTPException, ValueError) as error:
-            why = f"{self._server.engine} is away: {type(error).__name__}: {error}"
-            raise Unavailable(why[:SAID_MAX], hint=self._server.hint) from error
-
-    def _connection(self, timeout_s: float) -> HTTPConnection:
-        host, port, tls = self._server.host, self._server.port, self._server.tls
-        if tls is None:
-            return HTTPConnection(host, port, timeout=timeout_s)
-        return HTTPSConnection(host, port, timeout=timeout_s, context=tls)
+            target = CallbackTarget(scheme, server.host, server.port, path)
+            async with http.asked(method, target, fields.items(), content) as exchange:
+                yield exchange
+        except NetFailure as failure:
+            error = failure.why or failure
+            why = f"{server.engine} is away: {type(error).__name__}: {error}"
+            raise Unavailable(why[:SAID_MAX], hint=server.hint) from failure
 
 
-def _skip(answer: HTTPResponse, count: int) -> None:
-    while count and (piece := answer.read(min(count, _PIECE))):
-        count -= len(piece)
-
-
-def _ends_of(answer: HTTPResponse, bytes_max: int, head_bytes: int) -> LongText:
+async def _ends_of(
+    exchange: Exchange, skip: int, bytes_max: int, head_bytes: int, *, is_live: bool
+) -> LongText:
     head, kept, size, total = b"", deque[bytes](), 0, 0
-    while piece := answer.read(_PIECE):
+    async for whole in exchange.pieces():
+        piece, skip = whole[skip:], max(0, skip - len(whole))
         total += len(piece)
         if len(head) < bytes_max:
             room = bytes_max - len(head)
             head, piece = head + piece[:room], piece[room:]
+        if is_live and len(head) == bytes_max:
+            return LongText(head)
         if piece:
             kept.append(piece)
             size += len(piece)

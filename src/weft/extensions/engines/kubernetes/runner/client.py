@@ -3,8 +3,7 @@
 It must not know what a pod is for.
 """
 
-from collections.abc import Iterator, Mapping
-from http.client import HTTPException
+from collections.abc import AsyncIterator, Mapping
 from typing import Any, Final
 from urllib.parse import quote, urlencode
 
@@ -129,27 +128,20 @@ class KubernetesClient:
             _check(status, _said(found.head))
         return found
 
-    def watch(self, selector: str, version: str) -> Iterator[Any]:
-        """Yield what happens after a version, for a while. Blocks. Raise `Gone`, `Unavailable`."""
+    async def watch(self, selector: str, version: str) -> AsyncIterator[Any]:
+        """Yield what happens after a version, for a while. Raise `Gone`, `Unavailable`."""
         target = self._path(
             labelSelector=selector, watch="true", resourceVersion=version,
             allowWatchBookmarks="true", timeoutSeconds=str(_WATCH_S),
         )  # fmt: skip
-        try:
-            with self._calls.open("GET", target, None, self._headers(), longer_s=_WATCH_S) as news:
-                if news.status != _OK:
-                    _check(news.status, _said(news.read()))
-                while line := news.readline(_LINE_MAX):
-                    event = read_json(line)
-                    if event["type"] == "ERROR":
-                        _check(int(event["object"].get("code") or _SERVER), event["object"])
-                    yield event
-        except (OSError, HTTPException, ValueError) as error:
-            raise Unavailable(f"Kubernetes is away: {error}"[:SAID_MAX], hint=_HINT) from error
-
-    def close(self) -> None:
-        """Take no more calls."""
-        self._calls.close()
+        async with self._calls.stream(target, self._headers(), longer_s=_WATCH_S) as news:
+            if (status := (await news.head()).status) != _OK:
+                _check(status, _said(await news.body(_LINE_MAX)))
+            async for line in news.lines(_LINE_MAX):
+                event = read_json(line)
+                if event["type"] == "ERROR":
+                    _check(int(event["object"].get("code") or _SERVER), event["object"])
+                yield event
 
     async def _change(
         self, method: str, target: str, body: object, headers: Mapping[str, str]

@@ -4,7 +4,6 @@ import asyncio
 import time
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from threading import Thread
 from typing import Any, Final
 
 from weft.core.command import Command
@@ -107,8 +106,7 @@ class KubernetesEngine:
         """When to ask again what pods use."""
         self._version: str | None = None
         """The one up to which `_pods` is right; None: they must be listed."""
-        self._generation = 0
-        self._is_watching = False
+        self._watching: asyncio.Task[None] | None = None
         self._news = asyncio.Event()
         self._look_s = _LOOK_S
 
@@ -237,10 +235,9 @@ class KubernetesEngine:
 
     async def changed(self) -> None:
         """Return when the watch tells something, or when something is due."""
-        if self._version is not None and not self._is_watching and self._pods:
-            self._is_watching = True
-            words = (self._generation, self._version, asyncio.get_running_loop())
-            Thread(target=self._watch, args=words, name="kubernetes", daemon=True).start()
+        is_watching = self._watching is not None and not self._watching.done()
+        if self._version is not None and not is_watching and self._pods:
+            self._watching = asyncio.create_task(self._watch(self._version))
         with suppress(TimeoutError):
             await asyncio.wait_for(self._news.wait(), self._look_s)
 
@@ -294,8 +291,8 @@ class KubernetesEngine:
         known = self._pods
         # What was made while the list was on its way may be missing in it.
         self._pods = {name: seen for name, seen in known.items() if name not in before}
-        self._generation += 1
-        self._is_watching = False
+        if self._watching is not None:
+            self._watching.cancel()  # it told what is older
         self._version = version
         old = []
         for pod in pods:
@@ -388,20 +385,17 @@ class KubernetesEngine:
         seen = self._pods.get(name)
         return seen is None or status_of(seen, time.time()).reason == Reason.LOST
 
-    def _watch(self, generation: int, version: str, loop: asyncio.AbstractEventLoop) -> None:
-        """Pass on what happens, in a thread, for half a minute or so."""
-        is_broken = False
-        with suppress(RuntimeError):  # the loop is closed: nobody wants to know
-            try:
-                for event in self._client.watch(f"{TAG}={self._tag}", version):
-                    loop.call_soon_threadsafe(self._happened, generation, event)
-            except Exception:  # noqa: BLE001 (what is not understood is asked for again)
-                is_broken = True
-            loop.call_soon_threadsafe(self._watched, generation, is_broken)
+    async def _watch(self, version: str) -> None:
+        """Take in what happens, for half a minute or so."""
+        try:
+            async for event in self._client.watch(f"{TAG}={self._tag}", version):
+                self._happened(event)
+        except Exception:  # noqa: BLE001 (what is not understood is asked for again)
+            self._version = None
+            await asyncio.sleep(_AGAIN_S)
+        self._news.set()
 
-    def _happened(self, generation: int, event: Mapping[str, Any]) -> None:
-        if generation != self._generation:
-            return
+    def _happened(self, event: Mapping[str, Any]) -> None:
         pod = event["object"]
         self._version = str(pod["metadata"]["resourceVersion"])
         if event["type"] == "BOOKMARK":
@@ -412,16 +406,6 @@ class KubernetesEngine:
         else:
             self._see(pod)
         self._news.set()
-
-    def _watched(self, generation: int, is_broken: bool) -> None:  # noqa: FBT001 (of call_soon)
-        if generation != self._generation:
-            return
-        self._is_watching = False
-        if is_broken:
-            self._version = None
-            asyncio.get_running_loop().call_later(_AGAIN_S, self._news.set)
-        else:
-            self._news.set()
 
 
 def _is_withdrawn(pod: Mapping[str, Any]) -> bool:

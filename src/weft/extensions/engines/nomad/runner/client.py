@@ -1,8 +1,7 @@
 """Nomad's API. Who is not answered gets `Unavailable`; what is refused, `NomadRefused`."""
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from http.client import HTTPException
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import quote, urlencode
 
@@ -17,6 +16,7 @@ _NEWS_S: Final = 60.0
 """After which the stream of events is asked for again."""
 _BEAT_S: Final = 10.0
 """How often Nomad says something there even if nothing happens."""
+_LINE_MAX: Final = 64 << 20
 _OK: Final = 200
 _NOT_FOUND: Final = 404
 _RIGHTS: Final = (401, 403)
@@ -81,28 +81,21 @@ class NomadClient:
         self._check(status, found.head)
         return found
 
-    def news(self, prefix: str) -> Iterator[None]:
-        """Yield when something happens to an allocation of our jobs, for a while. Blocks. Raise
+    async def news(self, prefix: str) -> AsyncIterator[None]:
+        """Yield when something happens to an allocation of our jobs, for a while. Raise
         `Unavailable`.
         """
         target = self._target(["event", "stream"], {"topic": "Allocation"})
         until = time.monotonic() + _NEWS_S
-        try:
-            with self._calls.open("GET", target, None, self._headers(), longer_s=_BEAT_S) as news:
-                if news.status != _OK:
-                    self._check(news.status, news.read())
-                yield
-                while time.monotonic() < until and (line := news.readline()):
-                    told = read_json(line).get("Events") or ()
-                    jobs = [(one["Payload"].get("Allocation") or {}).get("JobID") for one in told]
-                    if any(str(one).startswith(prefix) for one in jobs):
-                        yield
-        except (OSError, HTTPException, ValueError, LookupError) as error:
-            raise Unavailable(f"Nomad is away: {error}"[:SAID_MAX], hint=_HINT) from error
-
-    def close(self) -> None:
-        """Take no more calls."""
-        self._calls.close()
+        async with self._calls.stream(target, self._headers(), longer_s=_BEAT_S) as news:
+            if (status := (await news.head()).status) != _OK:
+                self._check(status, await news.body(_LINE_MAX))
+            yield
+            async for line in news.lines(_LINE_MAX):
+                if time.monotonic() >= until:
+                    return
+                if _is_about(line, prefix):
+                    yield
 
     def _headers(self) -> dict[str, str]:
         return {"X-Nomad-Token": self._settings.nomad_token} if self._settings.nomad_token else {}
@@ -122,3 +115,12 @@ class NomadClient:
             raise NomadRefused(
                 f"Nomad refuses: {said}", hint="Change the job, or the settings of the gateway."
             )
+
+
+def _is_about(line: bytes, prefix: str) -> bool:
+    try:
+        told = read_json(line).get("Events") or ()
+        jobs = [(one["Payload"].get("Allocation") or {}).get("JobID") for one in told]
+    except (ValueError, LookupError) as error:
+        raise Unavailable(f"Nomad is away: {error}"[:SAID_MAX], hint=_HINT) from error
+    return any(str(one).startswith(prefix) for one in jobs)

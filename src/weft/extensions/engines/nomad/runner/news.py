@@ -2,9 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager, suppress
-from threading import Thread
 from typing import Final
 
 from weft.core.errors import WeftError
@@ -17,12 +16,12 @@ _CALM: Final = 5
 
 
 class NewsWatch:
-    """Reads a stream in a thread of its own, as long as somebody waits for news."""
+    """Reads a stream as long as somebody waits for news."""
 
-    def __init__(self, stream: Callable[[], Iterator[None]]) -> None:
+    def __init__(self, stream: Callable[[], AsyncIterator[None]]) -> None:
         self._stream = stream
         self._news = asyncio.Event()
-        self._is_reading = False
+        self._reading: asyncio.Task[None] | None = None
         self._is_open = False
         self._looked_at = 0.0
         self._took_s = 0.0
@@ -42,26 +41,17 @@ class NewsWatch:
         """Return when there are news, or when it is time to look without. The more a look costs,
         the rarer it is.
         """
-        if wanted and not self._is_reading:
-            self._is_reading = True
-            loop = asyncio.get_running_loop()
-            Thread(target=self._read, args=(loop,), name="nomad", daemon=True).start()
+        if wanted and (self._reading is None or self._reading.done()):
+            self._reading = asyncio.create_task(self._read())
         rest_s = self._looked_at + max(_LEAST_S, _SHARE * self._took_s) - time.monotonic()
         await asyncio.sleep(max(0.0, rest_s))
         with suppress(TimeoutError):
             await asyncio.wait_for(self._news.wait(), look_s * (_CALM if self._is_open else 1))
 
-    def _read(self, loop: asyncio.AbstractEventLoop) -> None:
-        with suppress(RuntimeError):  # the loop is closed: nobody wants to know
-            with suppress(WeftError):
-                for _ in self._stream():
-                    loop.call_soon_threadsafe(self._told)
-            loop.call_soon_threadsafe(self._ended)
-
-    def _told(self) -> None:
-        self._is_open = True
-        self._news.set()
-
-    def _ended(self) -> None:
-        self._is_reading = self._is_open = False
+    async def _read(self) -> None:
+        with suppress(WeftError):
+            async for _ in self._stream():
+                self._is_open = True
+                self._news.set()
+        self._is_open = False
         self._news.set()

@@ -15,9 +15,6 @@ from weft.ports.runner import RunnerSite
 def open_ray(site: RunnerSite) -> RemoteRunner:
     """Return the gateway of this worker to Ray. Raise `WrongRayAddress`, `WrongRayResources`."""
     settings = site.section(RaySettings)
-    client = RayClient(settings)
-    engine = RayEngine(client, settings, site.limits, tag=tag_of(site.state))
+    engine = RayEngine(RayClient(settings), settings, site.limits, tag=tag_of(site.state))
     handles = Handles(site.state)
-    return RemoteRunner(
-        engine, handles, site.log_writer, site.worker, close=client.close, limits=site.limits
-    )
+    return RemoteRunner(engine, handles, site.log_writer, site.worker, limits=site.limits)

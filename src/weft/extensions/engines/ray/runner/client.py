@@ -169,10 +169,6 @@ class RayClient:
         found = read_json(text, _Listed).data.result
         return {one.rpartition("/")[2] for some in found.values() for one in some}
 
-    def close(self) -> None:
-        """Take no more calls."""
-        self._calls.close()
-
     async def _asked(self, method: str, target: str) -> bytes:
         status, text = await self._call(method, target)
         _check(status, text)

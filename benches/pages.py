@@ -19,7 +19,6 @@ from time import perf_counter
 from typing import Any
 
 import httpx
-from litestar.handlers import HTTPRouteHandler
 
 from benches import command_start, long_log, open_pages
 from benches.chromium import Tab, find_chromium, open_tab
@@ -229,9 +228,8 @@ async def _site(url: str, token: str, batch: int) -> AsyncIterator[Site]:
 def _page_routes() -> Iterator[str]:
     """Return the routes of pages, with the names of parameters in braces; streams are none."""
     for handler in ROUTES:
-        if isinstance(handler, HTTPRouteHandler) and "GET" in handler.http_methods:
-            for path in handler.paths:
-                route = "/" + re.sub(r":\w+}", "}", path).lstrip("/")
+        if handler.method == "GET":
+            for route in handler.path_formats:
                 is_other = route.startswith(PREFIX) or route.endswith(("/live", "/events"))
                 if route.startswith("/ui") and not is_other:
                     yield route

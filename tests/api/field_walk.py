@@ -5,11 +5,11 @@ from typing import Any, Final, NamedTuple, cast
 from urllib.parse import quote, urlencode
 
 import msgspec
-from litestar.handlers import HTTPRouteHandler
 from msgspec import inspect
 
 from weft.api.app import Application
 from weft.api.http.path_ids import PATH_IDS
+from weft.api.http.routing import Route
 
 NAMES: Final = {"setup", "sink", "source", "parameter", "lifecycle", "l", "w", "app", "secret",
     "store", "saved", "tenant", "user", "q", "p"}  # fmt: skip
@@ -81,12 +81,10 @@ def parameters_of(app: Application, value: str) -> Iterator[Try]:
                 yield Try(method, filled, name, document)
 
 
-def _routes(app: Application) -> Iterator[tuple[str, str, HTTPRouteHandler]]:
-    for route in app.litestar.routes:
-        for handler in getattr(route, "route_handlers", ()):
-            if isinstance(handler, HTTPRouteHandler) and "door" not in handler.opt:
-                for method in {*handler.http_methods} - {"OPTIONS", "HEAD"}:
-                    yield str(method), route.path_format, handler
+def _routes(app: Application) -> Iterator[tuple[str, str, Route]]:
+    for route in app.router.routes:
+        for path in route.path_formats if "door" not in route.opt else ():
+            yield route.method, path, route
 
 
 def _filled(path: str, name: str = "", value: str = "") -> str:

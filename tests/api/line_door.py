@@ -10,10 +10,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from litestar import Response, post
-
 from weft.api.http.doors import ApiDoor, Asked, ForeignTrace, Refusal
 from weft.api.http.requests import AnyRequest, caller_of, foreign_origin, read_text, services_of
+from weft.api.http.routing import Response, post
 from weft.api.use_cases import cancel, read
 from weft.core.access.rights import Right
 from weft.core.errors import Invalid, WeftError

@@ -106,7 +106,7 @@ async def test_no_search_and_no_path_ends_in_an_error_of_the_server(
             await ask("GET", "/jobs/v2", sortBy=field, sort=way, offset="1")
     for value in VALUES:
         await ask("GET", "/jobs/v2", limit=str(value)[:100], offset=str(value)[:100])
-    for route in api.app.litestar.state.rights:
+    for route in api.app.rights:
         method, _, path = route.partition(" ")
         for text in SEGMENTS if path.startswith(("/jobs", "/apps")) and "{" in path else ():
             filled = path

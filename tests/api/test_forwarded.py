@@ -10,7 +10,7 @@ from api.fakes import RecordingStore, SilentNotices
 from api.test_tls import _serving
 from weft.api.app import Application, create_app
 from weft.api.http.forwarded import ReadForwarded
-from weft.api.http.middleware import Message, Receive, Scope, Send
+from weft.api.http.routing import Message, Receive, Scope, Send
 from weft.core.access.trusted_proxies import parse_networks
 from weft.settings import Settings
 

@@ -146,7 +146,7 @@ async def test_no_query_and_no_path_ends_in_an_error_of_the_server(
                 answer = await hail.http.get(f"{API}/{one}?{parameter}={text}")
                 if answer.status_code not in {200, 400}:
                     wrong.append((one, text, answer.status_code, answer.text))
-    for route in api.app.litestar.state.rights:
+    for route in api.app.rights:
         method, _, path = route.partition(" ")
         for text in SEGMENTS if path.startswith(API) and "{" in path else ():
             filled = path

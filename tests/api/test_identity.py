@@ -30,15 +30,16 @@ async def test_strangers_are_refused_on_every_path_with_every_method(app: Applic
     transport = httpx.ASGITransport(app)
     async with httpx.AsyncClient(transport=transport, base_url="http://weft") as client:
         let_in = {
-            route.path
-            for route in app.litestar.routes
+            path
+            for route in app.router.routes
+            for path in route.path_formats
             for method in ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
-            if (await client.request(method, route.path_format)).status_code != 401
+            if (await client.request(method, path)).status_code != 401
         }
 
     assert let_in == {
         "/healthz", "/readyz", "/openapi.json", "/docs", "/login", "/logout", "/",
-        "/ui/assets/{digest:str}/{name:str}",
+        "/ui/assets/{digest}/{name}",
         "/login/oidc/start", "/login/oidc/callback", "/v1/logins", "/v1/logins/finish",
         "/v1/device-logins", "/v1/device-logins/poll",
         "/healthcheck", "/api/v1alpha/cloud", "/api/v1alpha/version",

@@ -4,6 +4,7 @@ within the bounds harms nobody who reads it, and no fold.
 
 # ruff: noqa: F811 (`outside` is a fixture)
 
+import re
 from collections.abc import Iterator
 from itertools import count, islice
 from typing import Any, Final
@@ -11,7 +12,6 @@ from typing import Any, Final
 import asyncpg
 import msgspec
 import pytest
-from litestar.routes import HTTPRoute
 from msgspec import inspect
 
 from api.live import fold
@@ -218,13 +218,13 @@ async def read_all(site: Outside, jobs: list[tuple[int, int]]) -> None:
     """Read whatever can be read."""
     known = {"batch": jobs[0][0], "job": jobs[0][1], "worker": "node0", "name": "node0"}
     paths = set()
-    for route in site.api.app.litestar.routes:
-        if isinstance(route, HTTPRoute) and "GET" in route.methods:
-            path = route.path_format
-            for part in route.path_parameters:
-                value = next((known[x] for x in known if str(part).startswith(x)), 1)
-                path = path.replace(f"{{{part}}}", str(value))
-            paths.add(path)
+    for route in site.api.app.router.routes:
+        for path in route.path_formats if route.method == "GET" else ():
+            filled = path
+            for part in re.findall(r"{(\w+)}", path):
+                value = next((known[x] for x in known if part.startswith(x)), 1)
+                filled = filled.replace(f"{{{part}}}", str(value))
+            paths.add(filled)
     for batch, job in jobs:
         base = f"/batches/b{batch}/jobs/{job}"
         paths |= {f"/v1{base}", f"/v1{base}/attempts", f"/v1{base}/log", f"/ui{base}"}

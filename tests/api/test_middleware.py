@@ -3,7 +3,8 @@
 import time
 
 from weft.api.http.doors import DoorPaths
-from weft.api.http.middleware import Message, Receive, RecordRequests, Scope, Send
+from weft.api.http.middleware import RecordRequests
+from weft.api.http.routing import Message, Receive, Scope, Send
 from weft.telemetry import metrics
 
 SUM = "weft_http_request_seconds_sum"

@@ -7,13 +7,12 @@ from pathlib import Path
 
 import httpx
 import pytest
-from litestar import Response, get
-from litestar.routes import HTTPRoute
 
 from api.fakes import RecordingStore, SilentNotices
 from api.problems import code_of
 from weft.api.app import Application, create_app
 from weft.api.http.doors import ApiDoor
+from weft.api.http.routing import Response, get
 from weft.core.access.rights import RIGHTS_OF, Right, UserRole
 from weft.ports.store import Caller
 from weft.run.doors import api_doors
@@ -128,13 +127,7 @@ async def anybody(tmp_path: Path) -> AsyncIterator[tuple[Application, httpx.Asyn
 
 
 def routes_of(app: Application) -> set[str]:
-    routes = [one for one in app.litestar.routes if isinstance(one, HTTPRoute)]
-    return {
-        f"{method} {route.path_format}"
-        for route in routes
-        for method in route.methods
-        if method != "OPTIONS"
-    }
+    return {name for route in app.router.routes for name in route.names}
 
 
 def least_role(route: str) -> UserRole:

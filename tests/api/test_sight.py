@@ -49,7 +49,7 @@ def batch_routes(api: LiveApi) -> list[tuple[str, str]]:
     """Return method and path of each of the application's routes that name a batch."""
     return sorted(
         (method, path)
-        for route in api.app.litestar.state.rights
+        for route in api.app.rights
         for method, _, path in [route.partition(" ")]
         if "{b}" in path
     )

@@ -114,7 +114,7 @@ def doors() -> Sequence[ApiDoor]:
 
 def routes_of(app: Application) -> dict[str, Right]:
     """Return the routes that ask for a token, with their rights."""
-    rights = app.litestar.state.rights
+    rights = app.rights
     return {name: right for name, right in rights.items() if right is not None}
 
 

@@ -254,7 +254,7 @@ async def test_without_the_checks_of_the_code_each_route_still_knows_its_tenant_
     catalogue = Catalogue(admin)
     await catalogue.load()
     await set_tripwires(admin, catalogue.tables, theirs.tenant_id, range(THEIRS, LATER))
-    rights = api.app.litestar.state.rights
+    rights = api.app.rights
     asked = sorted(rights.keys() - SKIPPED.keys())
     wrong: dict[str, Any] = {}
     async with api.client(**ours.header, connection="close") as http:

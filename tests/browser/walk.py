@@ -4,7 +4,6 @@ import re
 from collections.abc import AsyncIterator
 from urllib.parse import urlsplit
 
-from litestar.handlers import HTTPRouteHandler
 from playwright.async_api import Page
 
 from browser.window import Window
@@ -24,9 +23,8 @@ def _page_routes() -> dict[str, re.Pattern[str]]:
     found = {}
     of_extensions = [route for part in parts("api") for route in part.routes]
     for handler in [*ROUTES, *of_extensions]:
-        if isinstance(handler, HTTPRouteHandler) and "GET" in handler.http_methods:
-            for path in handler.paths:
-                route = "/" + re.sub(r":\w+}", "}", path).lstrip("/")
+        if handler.method == "GET":
+            for route in handler.path_formats:
                 if route.startswith("/ui") and route not in _NOT_PAGES:
                     found[route] = re.compile(re.sub(r"\{\w+}", "[^/]+", route))
     return found

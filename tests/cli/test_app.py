@@ -62,7 +62,7 @@ LISTS = {
 def test_what_is_slow_to_import_is_left_to_the_commands_that_need_it(
     words: str, heavy: set[str]
 ) -> None:
-    servers = {"asyncpg", "jinja2", "litestar", "weft.api", "weft.driver", "weft.store"}
+    servers = {"asyncpg", "jinja2", "uvicorn", "weft.api", "weft.driver", "weft.store"}
     code = (
         f"import sys; sys.argv = ['weft', *{words.split()!r}]\n"
         "from weft.cli.app import main\n"

@@ -1,14 +1,9 @@
 """The application: routes, doors, errors, and the middleware around them."""
 
-import re
 from collections.abc import Callable, Container, Sequence
 from functools import cache, partial, reduce
 from operator import or_
 from typing import Final
-
-from litestar import Litestar, Response, Router
-from litestar.routes import HTTPRoute
-from litestar.types import ControllerRouterHandler
 
 from weft.api import pages
 from weft.api.feeds import Feeds
@@ -20,20 +15,13 @@ from weft.api.http.event_stream import encode_event
 from weft.api.http.failed_logins import LoginFailures
 from weft.api.http.forwarded import ReadForwarded
 from weft.api.http.identity import Identities
-from weft.api.http.middleware import (
-    AnswerHead,
-    AnswerOptions,
-    App,
-    Receive,
-    Scope,
-    Send,
-    add_middleware,
-)
+from weft.api.http.middleware import AnswerHead, AnswerOptions, add_middleware
 from weft.api.http.parts import ApiPart
 from weft.api.http.problem_documents import as_weft_error, refusal_of
 from weft.api.http.rate_limits import FailedLogins, RateLimits
 from weft.api.http.requests import AnyRequest, ClientGone
 from weft.api.http.rights import Guard, Table, complete_table
+from weft.api.http.routing import Receive, Response, Route, Router, Scope, Send, of_door
 from weft.api.http.visits import Visits
 from weft.api.pages.view import note_moment
 from weft.api.routes import declared, login, login_oidc, system
@@ -86,7 +74,7 @@ from weft.telemetry.log import get_logger
 from weft.wire.documents.batches import BatchDocument
 from weft.wire.sealed import SecretKeys
 
-ROUTES: Final[Sequence[ControllerRouterHandler]] = (
+ROUTES: Final[Sequence[Route]] = (
     *batches.ROUTES,
     *batch_actions.ROUTES,
     *billing.ROUTES,
@@ -119,8 +107,6 @@ _PARTS: Final[Sequence[ApiPart]] = tuple(parts("api"))
 RIGHTS_OF_ROUTES: Final[Table] = reduce(or_, (part.rights for part in _PARTS), {**RIGHTS})
 """Those of extensions included, but for doors."""
 PERMISSIONS_OF_ROUTES: Final = reduce(or_, (part.permissions for part in _PARTS), {**PERMISSIONS})
-_PARAMETER = re.compile(r"\\{\w+\\}")
-"""A parameter in an escaped path."""
 log = get_logger()
 
 
@@ -129,14 +115,14 @@ class Application:
 
     def __init__(
         self,
-        litestar: Litestar,
+        router: Router,
         services: Services,
         notices: Notices,
         identities: Identities,
         doors: Sequence[ApiDoor] = (),
     ) -> None:
-        self.litestar = litestar
-        rights: Table = litestar.state.rights
+        self.router = router
+        self.rights: Table = router.rights
         self.services = services
         self.schedule_runs = ScheduleRuns(
             services, notices, lambda body: decode(body, JSON, BatchDocument)
@@ -147,10 +133,9 @@ class Application:
             for part in parts("beside_api")
         ]
         """Run each beside the server: what extensions do there."""
-        app: App = litestar  # type: ignore[assignment]  # Litestar has types of its own for ASGI
-        methods = partial(_methods, litestar)
-        inside = AnswerHead(AnswerOptions(app, methods), methods)
-        open_paths = {name.partition(" ")[2] for name, right in rights.items() if right is None}
+        inside = AnswerHead(AnswerOptions(router, router.methods), router.methods)
+        rights = self.rights.items()
+        open_paths = {name.partition(" ")[2] for name, right in rights if right is None}
         trusted = parse_networks(services.settings.trusted_proxies)
         rates = services.settings.requests_per_s, services.settings.user_requests_per_s
         limits = RateLimits(*rates) if any(rates) else None
@@ -240,29 +225,25 @@ def create_app(
 
 
 @cache
-def _routed(doors: Sequence[ApiDoor]) -> Litestar:
-    """Return the routes as an application. They know nothing of their services, which come with
-    each request: so a process that makes several applications prepares them once.
+def _routed(doors: Sequence[ApiDoor]) -> Router:
+    """Return the routes. They know nothing of their services, which come with each request: so a
+    process that makes several applications prepares them once.
     """
-    guard = Guard(PERMISSIONS_OF_ROUTES, UNRECORDED)
-    routers = [Router("/", route_handlers=one.routes, opt={"door": one.name}) for one in doors]
-    litestar = Litestar(
-        [*ROUTES, *(route for part in _PARTS for route in part.routes), *routers],
-        guards=[guard],
-        before_request=note_moment,
-        openapi_config=None,
-        logging_config=None,
-        exception_handlers={Exception: _answer_error},
-        request_max_body_size=None,
-    )
-    litestar.state.rights = guard.table = complete_table(RIGHTS_OF_ROUTES, litestar.routes)
-    return litestar
+    routes = [*ROUTES, *(one for part in _PARTS for one in part.routes)]
+    routes += [one for door in doors for one in of_door(door.routes, door.name)]
+    rights = complete_table(RIGHTS_OF_ROUTES, routes)
+    guard = Guard(rights, PERMISSIONS_OF_ROUTES, UNRECORDED)
+
+    async def before(request: AnyRequest) -> None:
+        guard.check(request)
+        await note_moment(request)
+
+    return Router(routes, rights, before=before, answer_error=_answer_error)
 
 
 def route_rights(doors: Sequence[ApiDoor] = ()) -> Table:
     """Return the right of each route, those of these doors included."""
-    rights: Table = _routed(tuple(doors)).state.rights
-    return rights
+    return _routed(tuple(doors)).rights
 
 
 def _is_open(paths: Container[str], path: str) -> bool:
@@ -270,25 +251,12 @@ def _is_open(paths: Container[str], path: str) -> bool:
     return path in paths or path.startswith(f"{PREFIX}/")
 
 
-def _methods(litestar: Litestar, path: str) -> list[str]:
-    """Return the methods that a path supports."""
-    routes = [
-        route
-        for route in litestar.routes
-        if isinstance(route, HTTPRoute)
-        and re.fullmatch(_PARAMETER.sub("[^/]+", re.escape(route.path_format)), path)
-    ]
-    found = {str(method) for route in routes for method in route.methods}
-    is_spent = any(one.opt.get("once") for route in routes for one in route.route_handlers)
-    return sorted({*found, "HEAD"} if "GET" in found and not is_spent else found)
-
-
 def _answer_error(request: AnyRequest, error: Exception) -> Response[bytes]:
     """Reply with a problem document, or as the door of the path says it; log a mistake of our own
     with its traceback.
     """
     scope = request.scope
-    known = as_weft_error(error, scope["path"], scope["method"], partial(_methods, request.app))
+    known = as_weft_error(error)
     state = scope["state"]
     state["error"] = known.code
     if known.login is not None:
@@ -296,4 +264,4 @@ def _answer_error(request: AnyRequest, error: Exception) -> Response[bytes]:
     if isinstance(known, Internal) and not isinstance(error, ClientGone):
         log.error("request.failed", path=scope["path"], exc_info=error)
     status, headers, body = refusal_of(known, scope)
-    return Response(body, status_code=status, headers=headers, media_type=headers["content-type"])
+    return Response(body, status_code=status, headers=headers)

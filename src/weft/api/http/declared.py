@@ -4,9 +4,6 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, Final
 
-from litestar import HttpMethod, Response, route
-from litestar.handlers import HTTPRouteHandler
-
 from weft.api.calls.call import KEY, Asked, Call
 from weft.api.http.paging import PAGE, cursor_of, cursor_text, kind_of, limit_of, page
 from weft.api.http.parameter_schemas import QUERY
@@ -19,6 +16,7 @@ from weft.api.http.requests import (
     read_submission,
     services_of,
 )
+from weft.api.http.routing import Response, Route, route
 from weft.core.errors import BadId
 
 _READS: Final[Mapping[Any, Callable[[Query, str], Any]]] = {
@@ -30,7 +28,7 @@ _READS: Final[Mapping[Any, Callable[[Query, str], Any]]] = {
 """How a parameter of the query is read, by its type."""
 
 
-def route_of(call: Call) -> HTTPRouteHandler:
+def route_of(call: Call) -> Route:
     """Return the route of a call."""
     asked, known = call.query, _known(call)
 
@@ -56,8 +54,7 @@ def route_of(call: Call) -> HTTPRouteHandler:
 
     serve.__name__, serve.__doc__ = call.operation, call.description
     path = call.path.replace("}", ":str}")
-    method = HttpMethod(call.method)
-    return route(path, http_method=method, status_code=200, opt=_opt(call))(serve)
+    return route(path, method=call.method, status_code=200, opt=_opt(call))(serve)
 
 
 def _known(call: Call) -> tuple[str, ...]:

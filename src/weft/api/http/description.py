@@ -10,14 +10,13 @@ from functools import lru_cache
 from typing import Any, Final
 
 import msgspec
-from litestar import Litestar
-from litestar.handlers import HTTPRouteHandler
 
 import weft
 from weft.api.html.assets import assets
 from weft.api.http.decoding import JSON, MERGE_PATCH, MSGPACK
 from weft.api.http.parameter_schemas import VISIT, parameter
 from weft.api.http.problem_documents import MEDIA
+from weft.api.http.routing import Route, Router
 from weft.api.http.visits import is_shown
 from weft.core.access.rights import Right, roles_with
 from weft.wire.answers.batches import Problem
@@ -47,16 +46,13 @@ _REFUSALS: Final = {
 
 
 @lru_cache(maxsize=1)
-def describe(app: Litestar) -> Object:
+def describe(app: Router) -> Object:
     """Return the OpenAPI document."""
     handlers = [
-        (path.path_format, handler)
-        for path in app.routes
-        for handler in getattr(path, "route_handlers", ())
-        if isinstance(handler, HTTPRouteHandler)
-        and "OPTIONS" not in handler.http_methods
-        and handler.include_in_schema is not False
-        and "door" not in handler.opt  # its contract describes it
+        (path, handler)
+        for handler in app.routes
+        if handler.include_in_schema and "door" not in handler.opt  # its contract describes it
+        for path in handler.path_formats
     ]
     documents = {
         handler.opt[use] for _, handler in handlers for use in _DOCUMENTS if use in handler.opt
@@ -66,9 +62,8 @@ def describe(app: Litestar) -> Object:
     )
     paths: dict[str, Object] = {}
     for path, handler in sorted(handlers, key=lambda pair: pair[0]):
-        for method in handler.http_methods:
-            right = app.state.rights[f"{method} {path}"]
-            paths.setdefault(path, {})[method.lower()] = _operation(path, handler, right)
+        right = app.rights[f"{handler.method} {path}"]
+        paths.setdefault(path, {})[handler.method.lower()] = _operation(path, handler, right)
     return {
         "openapi": "3.1.0",
         "info": {"title": "weft", "version": weft.__version__},
@@ -81,7 +76,7 @@ def describe(app: Litestar) -> Object:
     }
 
 
-def _operation(path: str, handler: HTTPRouteHandler, right: Right | None) -> Object:
+def _operation(path: str, handler: Route, right: Right | None) -> Object:
     names_by_where = {
         "path": re.findall(r"{(\w+)}", path),
         "query": handler.opt.get("query", ()),
@@ -109,7 +104,7 @@ def _operation(path: str, handler: HTTPRouteHandler, right: Right | None) -> Obj
             "content": {JSON: schema, MSGPACK: schema},
             "required": any(field.required for field in msgspec.structs.fields(body)),
         }
-        if "PATCH" in handler.http_methods:
+        if handler.method == "PATCH":
             operation["requestBody"]["content"][MERGE_PATCH] = schema
     if "reads" in handler.opt:
         operation["requestBody"] = {"content": {handler.opt["reads"]: {}}, "required": True}
@@ -120,7 +115,7 @@ def _operation(path: str, handler: HTTPRouteHandler, right: Right | None) -> Obj
     return operation
 
 
-def _refused(path: str, handler: HTTPRouteHandler, right: Right | None) -> Object:
+def _refused(path: str, handler: Route, right: Right | None) -> Object:
     """Describe a problem document for each status that an error of this operation can have."""
     statuses = {400, 500, 503}
     if right is not None:
@@ -139,7 +134,7 @@ def _refused(path: str, handler: HTTPRouteHandler, right: Right | None) -> Objec
     }
 
 
-def _done(handler: HTTPRouteHandler) -> Object:
+def _done(handler: Route) -> Object:
     if "accepted" in handler.opt and "answer" not in handler.opt:
         return {}  # its work always goes on
     status = "201" if handler.opt.get("creates") else "200"
@@ -161,7 +156,7 @@ def _message(data: Object) -> Object:
     return {"type": "object", "properties": {"id": text, "event": text, "data": data}}
 
 
-def _answer(handler: HTTPRouteHandler) -> Object:
+def _answer(handler: Route) -> Object:
     """Describe the reply of a request that succeeded."""
     if "redirects" in handler.opt:
         return {"description": "it goes on there", "content": _bytes(*handler.opt["redirects"])}
@@ -195,7 +190,7 @@ def _answer(handler: HTTPRouteHandler) -> Object:
     return {"description": "done", "content": {**content, **_bytes(*handler.opt.get("also", ()))}}
 
 
-def _accepted(handler: HTTPRouteHandler) -> Object:
+def _accepted(handler: Route) -> Object:
     """Describe the reply of a request whose work goes on."""
     if "accepted" not in handler.opt:
         return {}
@@ -207,16 +202,16 @@ def _reference(kind: type[msgspec.Struct]) -> Object:
     return {"$ref": _REF.format(name=kind.__name__)}
 
 
-def _is_visited(handler: HTTPRouteHandler, right: Right | None) -> bool:
-    return any(is_shown(right, method, handler.opt) for method in handler.http_methods)
+def _is_visited(handler: Route, right: Right | None) -> bool:
+    return is_shown(right, handler.method, handler.opt)
 
 
-def _headers_of(handler: HTTPRouteHandler) -> tuple[str, ...]:
+def _headers_of(handler: Route) -> tuple[str, ...]:
     return ("Idempotency-Key",) if handler.opt.get("creates") else handler.opt.get("headers", ())
 
 
 @lru_cache(maxsize=1)
-def render_page(app: Litestar) -> bytes:
+def render_page(app: Router) -> bytes:
     """Return the description as one self-contained page."""
     document = describe(app)
     operations = [

@@ -4,8 +4,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from litestar.types import ControllerRouterHandler
-
+from weft.api.http.routing import Route
 from weft.core.errors import WeftError
 
 if TYPE_CHECKING:
@@ -57,7 +56,7 @@ class ApiDoor:
     """The part of a door that the api serves."""
 
     name: str
-    routes: Sequence[ControllerRouterHandler]
+    routes: Sequence[Route]
     """Each says its right in its `opt`; see `weft.api.http.rights`."""
     paths: tuple[str, ...] = ()
     """Everything at or below one of these is the door's, also what has no route: what follows

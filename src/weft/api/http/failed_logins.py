@@ -117,7 +117,7 @@ class LoginFailures:
 
 
 def _failed_login(scope: Mapping[str, Any], owner: LoginOwner, code: str) -> FailedLogin:
-    client, handler = scope.get("client"), scope.get("route_handler")
+    client, handler = scope.get("client"), scope.get("route")
     return FailedLogin(
         owner=owner,
         name=AUTHENTICATE if handler is None else handler.fn.__name__,

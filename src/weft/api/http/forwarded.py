@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from weft.api.http.middleware import App, Receive, Scope, Send
+from weft.api.http.middleware import App
+from weft.api.http.routing import Receive, Scope, Send
 from weft.core.access.trusted_proxies import host_of, is_trusted, origin_of, scheme_of
 from weft.core.addresses import Network
 

@@ -7,7 +7,7 @@ to strangers, as well.
 import asyncio
 import contextlib
 import time
-from collections.abc import Awaitable, Callable, MutableMapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final, cast
 from urllib.parse import unquote
 
@@ -17,6 +17,7 @@ from weft.api.http.failed_logins import LoginFailures
 from weft.api.http.identity import Identities
 from weft.api.http.problem_documents import refusal_of
 from weft.api.http.rate_limits import RateLimits
+from weft.api.http.routing import Message, Receive, Scope, Send
 from weft.api.http.trail import Refusals, action_of
 from weft.api.http.visits import Visits
 from weft.core.errors import RateLimitExceeded, WeftError
@@ -31,10 +32,6 @@ from weft.telemetry.trace import (
     parse_traceparent,
 )
 
-Scope = MutableMapping[str, Any]  # as ASGI defines it
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 RecordRefusal = Callable[[Action], Awaitable[None]]
 
@@ -213,7 +210,7 @@ class _Exchange:
 
 
 class AnswerOptions:
-    """Say which methods a path supports: for a path with several routes Litestar names only some.
+    """Say which methods a path supports.
 
     `methods` returns them; none: no such path.
     """

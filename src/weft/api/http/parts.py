@@ -3,9 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from litestar.types import ControllerRouterHandler
-
 from weft.api.calls.call import Call
+from weft.api.http.routing import Route
 from weft.core.access.permissions import Permission
 from weft.core.access.rights import Right
 
@@ -17,7 +16,7 @@ class ApiPart:
     """
 
     calls: Sequence[Call] = ()
-    routes: Sequence[ControllerRouterHandler] = ()
+    routes: Sequence[Route] = ()
     rights: Mapping[str, Right] = field(default_factory=dict)
     permissions: Mapping[str, Permission] = field(default_factory=dict)
     """On the batch that a route names."""

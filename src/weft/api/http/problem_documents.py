@@ -1,53 +1,24 @@
 """Errors as problem documents (RFC 9457)."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 import msgspec
-from litestar.exceptions import HTTPException, MethodNotAllowedException, NotFoundException
 
 from weft.api.html.render import HTML, render_error
 from weft.api.http.browsers import is_page
 from weft.api.http.doors import ApiDoor, Asked, Refusal
-from weft.core.errors import (
-    Internal,
-    Invalid,
-    MethodNotAllowed,
-    RangeNotSatisfiable,
-    RouteNotFound,
-    WeftError,
-)
+from weft.core.errors import Internal, MethodNotAllowed, RangeNotSatisfiable, WeftError
 from weft.core.problem_document import problem_document
 
 MEDIA: Final = "application/problem+json"
 TEXT: Final = "text/plain"
-_NO_PATH_HINT: Final = "`/openapi.json` lists every path with its methods."
 
 
-def as_weft_error(
-    error: Exception, path: str, method: str, allow: Callable[[str], Sequence[str]]
-) -> WeftError:
-    """Turn any error into one of ours. An unexpected one becomes `Internal` and reveals nothing.
-    `allow` returns the methods that a path supports.
-    """
+def as_weft_error(error: Exception) -> WeftError:
+    """Turn any error into ours. An unexpected one becomes `Internal` and reveals nothing."""
     if isinstance(error, WeftError):
         return error
-    if isinstance(error, NotFoundException):
-        return RouteNotFound(
-            f"the path {path[:200]} does not exist",
-            detail="No route has this path.",
-            hint=_NO_PATH_HINT,
-        )
-    if isinstance(error, MethodNotAllowedException):
-        refused = MethodNotAllowed(
-            f"{path[:200]} does not support {method[:20]}",
-            detail="The path exists, but has other methods.",
-            hint=_NO_PATH_HINT,
-        )
-        refused.allow = tuple(allow(path))
-        return refused
-    if isinstance(error, HTTPException) and 400 <= error.status_code < 500:  # noqa: PLR2004 (4xx)
-        return Invalid("the request is malformed", detail=f"{error.detail}.", hint=_NO_PATH_HINT)
     return Internal(
         "the server failed unexpectedly",
         detail="The request may or may not have taken effect; the log of the server has details.",
@@ -71,7 +42,7 @@ def refusal_of(error: WeftError, scope: Mapping[str, Any]) -> Reply:
     path, state = scope["path"], scope["state"]
     door: ApiDoor | None = state.get("door")
     if door is not None and door.refuse is not None:
-        handler = scope.get("route_handler")
+        handler = scope.get("route")
         options = {} if handler is None else handler.opt
         return _reply(error, door.refuse(error, Asked(scope["method"], path, options)))
     if is_page(path):

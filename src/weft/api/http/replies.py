@@ -5,7 +5,8 @@ from decimal import Decimal
 from typing import Any, Final
 
 import msgspec
-from litestar import Response
+
+from weft.api.http.routing import Response
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 (any value of a row)

@@ -4,12 +4,12 @@ import asyncio
 import hashlib
 import re
 from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import Final, cast
 
 import msgspec
-from litestar import Request
 
 from weft.api.http.decoding import JSON, Document, decode, media_of
+from weft.api.http.routing import Request
 from weft.api.services import Services
 from weft.core.access.door_keys import stored_key
 from weft.core.bounded import read_json, read_msgpack
@@ -25,7 +25,7 @@ from weft.ports.store import Caller
 from weft.submission.services import Origin
 from weft.wire.documents.batches import BatchDocument
 
-AnyRequest = Request[Any, Any, Any]  # user and state come from `caller_of` and `services_of`
+AnyRequest = Request
 KEY: Final = re.compile(r"[\x21-\x7e]{1,200}")
 
 
@@ -100,7 +100,7 @@ async def read_submission(
 
 def _origin_of(request: AnyRequest, body: Body, *parameters: str | None) -> Origin:
     # An edit may be repeated anyway, unless its route says something else.
-    is_edit = request.method == "PATCH" and not request.route_handler.opt.get("headers")
+    is_edit = request.method == "PATCH" and not request.route.opt.get("headers")
     key = None if is_edit else _idempotency_key(request)
     digest = body.digest
     if parameters:
@@ -114,7 +114,7 @@ def foreign_origin(
     """Return the origin of a request through the door whose route this is. `key`: as sent.
     `foreign_id`: by which the door's clients know a new batch; None: by its number.
     """
-    door: str = request.route_handler.opt["door"]
+    door: str = request.route.opt["door"]
     return Origin(
         digest=digest,
         trace_id=trace_id_of(request),

@@ -2,13 +2,10 @@
 
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import replace
-from typing import Any, Final, cast
-
-from litestar.connection import ASGIConnection
-from litestar.handlers import BaseRouteHandler, HTTPRouteHandler
-from litestar.routes import BaseRoute
+from typing import Final
 
 from weft.api.http.browsers import SAFE
+from weft.api.http.routing import Request, Route
 from weft.api.http.trail import action_of
 from weft.api.http.visits import require_reading
 from weft.core.access.permissions import Permission
@@ -23,61 +20,48 @@ NO_RIGHT: Final = "a door's route says its right in `opt`, as `{'right': Right.R
 """
 
 
-def complete_table(table: Table, routes: Iterable[BaseRoute]) -> Table:
+def complete_table(table: Table, routes: Iterable[Route]) -> Table:
     """Return the right of each route: those of doors say theirs. Raise LookupError if one has
     none, so that no route is served to everybody because it was forgotten.
     """
     found: dict[str, Right | None] = {}
     for route in routes:
-        for handler in getattr(route, "route_handlers", ()):
-            if not isinstance(handler, HTTPRouteHandler) or "OPTIONS" in handler.http_methods:
-                continue
-            for method in handler.http_methods:
-                name = f"{method} {route.path_format}"
-                if name not in table and "right" not in handler.opt:
-                    raise LookupError(
-                        f"{name} has no right: add it to routes/rights.py; {NO_RIGHT}"
-                    )
-                found[name] = table[name] if name in table else handler.opt["right"]
+        for name in route.names:
+            if name not in table and "right" not in route.opt:
+                raise LookupError(f"{name} has no right: add it to routes/rights.py; {NO_RIGHT}")
+            found[name] = table[name] if name in table else route.opt["right"]
     return found
 
 
 class Guard:
-    """Refuse a request to a route whose right the caller lacks (a guard of Litestar), and note
-    what it needs on a batch. What others change is for the trail, but for the routes that are
-    `unrecorded`.
-
-    `table` is filled when the routes are known.
+    """Refuse a request to a route whose right the caller lacks, and note what it needs on a batch.
+    What others change is for the trail, but for the routes that are `unrecorded`.
     """
 
     def __init__(
-        self, permissions: Mapping[str, Permission], unrecorded: Container[str] = ()
+        self, table: Table, permissions: Mapping[str, Permission], unrecorded: Container[str] = ()
     ) -> None:
-        self.table: Table = {}
+        self._table = table
         self._permissions = permissions
         self._unrecorded = unrecorded
 
-    async def __call__(
-        self, connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler
-    ) -> None:
-        """Raise `RightMissing` or `NotInVisit`. Litestar would call a guard that is not async in a
-        thread.
-        """
-        scope = cast("Mapping[str, Any]", connection.scope)
+    def check(self, request: Request) -> None:
+        """Raise `RightMissing` or `NotInVisit`."""
+        scope, opt = request.scope, request.route.opt
         route = f"{scope['method']} {scope['path_template']}"
-        right = self.table[route]
+        right = self._table[route]
         if right is None:
             return
         caller: Caller = scope["state"]["caller"]
-        scope["state"]["operation"] = cast("HTTPRouteHandler", handler).fn.__name__
+        scope["state"]["operation"] = request.route.fn.__name__
         if caller.visit is None:
             require(right, caller.user_name, caller.role, caller.scopes)
         else:
-            require_reading(caller.visit, right, scope["method"], handler.opt)
-        needs = self._permissions.get(route) or handler.opt.get("permission")
+            require_reading(caller.visit, right, scope["method"], opt)
+        needs = self._permissions.get(route) or opt.get("permission")
         needs = needs or (Permission.READ if right == Right.READ else Permission.WRITE)
-        as_member = "members" in handler.opt
+        as_member = "members" in opt
         scope["state"]["caller"] = replace(caller, needs=needs, as_member=as_member)
-        is_unrecorded = route in self._unrecorded or "unrecorded" in handler.opt
+        is_unrecorded = route in self._unrecorded or "unrecorded" in opt
         if scope["method"] not in SAFE and not is_unrecorded:
             ACTION.set(action_of(scope))

@@ -3,9 +3,8 @@
 from collections.abc import AsyncIterator, Mapping
 from typing import Any, Final
 
-from litestar.response import Stream
-
 from weft.api.http.replies import encode
+from weft.api.http.routing import Stream
 
 KEEP_ALIVE: Final = b": keep-alive\n\n"
 KEEP_ALIVE_S: Final = 15.0

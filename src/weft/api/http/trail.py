@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any, Final, cast
 
-from litestar.types import HTTPScope
-
+from weft.api.http.routing import Scope
 from weft.core.errors import BadId
 from weft.core.ids import parse_batch_id
 from weft.ports.store import ACTION, Action, Caller
@@ -41,7 +40,7 @@ class Refusals:
         return True
 
 
-def record_login(scope: HTTPScope, caller: Caller, operation: str) -> None:
+def record_login(scope: Scope, caller: Caller, operation: str) -> None:
     """Let the trail say whose request it is that logs in or out: the guard knows nobody on open
     routes.
     """

@@ -5,8 +5,7 @@ API cannot say.
 from collections.abc import Sequence
 from typing import Final
 
-from litestar.types import ControllerRouterHandler
-
+from weft.api.http.routing import Route
 from weft.api.pages import (
     actions,
     batch_actions,
@@ -32,7 +31,7 @@ from weft.api.pages import (
     workers,
 )
 
-ROUTES: Final[Sequence[ControllerRouterHandler]] = (
+ROUTES: Final[Sequence[Route]] = (
     *home.ROUTES,
     *batches.ROUTES,
     *jobs.ROUTES,

@@ -1,11 +1,9 @@
 """What the buttons of pages do: cancel, retry, hold and release."""
 
-from litestar import post
-from litestar.response import Redirect
-
 from weft.api.http.parameters import checked_cause
 from weft.api.http.path_ids import batch_id_of, job_id_of
 from weft.api.http.requests import AnyRequest, caller_of, services_of, trace_id_of
+from weft.api.http.routing import Redirect, post
 from weft.api.pages.forms import back_to, check_form
 from weft.api.use_cases import cancel, hold, release, retry
 from weft.wire.documents.batches import CancelDocument

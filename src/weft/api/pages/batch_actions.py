@@ -3,10 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from litestar import Response, post
-from litestar.response import Redirect
-
 from weft.api.http.requests import AnyRequest, caller_of, services_of, trace_id_of
+from weft.api.http.routing import Redirect, Response, post
 from weft.api.pages.forms import back_to, check_form
 from weft.api.pages.view import link, show
 from weft.api.use_cases import bulk

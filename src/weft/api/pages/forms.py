@@ -2,11 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-from litestar.response import Redirect
-
 from weft.api.http.browsers import FORM_FIELDS_MAX, read_fields, refuse_wrong_token
 from weft.api.http.parameters import Query
 from weft.api.http.requests import AnyRequest, caller_of
+from weft.api.http.routing import Redirect
 
 
 async def check_form(

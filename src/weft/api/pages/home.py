@@ -5,11 +5,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from litestar import Response, get
-from litestar.response import Redirect
-
 from weft.api.http.parameters import Query
 from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.http.routing import Redirect, Response, get
 from weft.api.pages.view import show
 from weft.api.services import Services
 from weft.api.use_cases import read, reports

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Final
 
-from litestar import Response, get
-
 from weft.api.http.dead_letter_pages import after_of, last_of
 from weft.api.http.paging import INT_MAX, page_until
 from weft.api.http.parameters import Query, checked_cause
 from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.http.routing import Response, get
 from weft.api.pages.view import changeable, link, show
 from weft.api.services import Services
 from weft.api.use_cases import failures

@@ -4,11 +4,9 @@ it time.
 Each calls the use case of the API and leads back to the job.
 """
 
-from litestar import post
-from litestar.response import Redirect
-
 from weft.api.http.path_ids import batch_id_of, job_id_of
 from weft.api.http.requests import AnyRequest, caller_of, services_of, trace_id_of
+from weft.api.http.routing import Redirect, post
 from weft.api.pages.forms import back_to, check_form
 from weft.api.use_cases import command, hold, read, release, retry
 from weft.core.errors import FieldError, InvalidValue

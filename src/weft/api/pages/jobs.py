@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Final
 
 import msgspec
-from litestar import Response, get
 from markupsafe import Markup
 
 from weft.api.calls.path_ids import ATTEMPTS_MAX
@@ -15,6 +14,7 @@ from weft.api.http.parameters import Query
 from weft.api.http.path_ids import batch_id_of, job_id_of
 from weft.api.http.replies import encode
 from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.http.routing import Response, get
 from weft.api.pages.job_usage import usage_of
 from weft.api.pages.simulated import simulated_of
 from weft.api.pages.view import events_of, link, may_act, show

@@ -6,12 +6,10 @@ from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
 from typing import Any, Final
 
-from litestar import get
-from litestar.response import Stream
-
 from weft.api.feeds import Position, Remembered
 from weft.api.http.event_stream import asked_watch
 from weft.api.http.requests import AnyRequest
+from weft.api.http.routing import Stream, get
 from weft.api.http.sse import KEEP_ALIVE, message, stream_reply
 from weft.api.pages.view import NO_MOMENT
 from weft.core.errors import EventsGone

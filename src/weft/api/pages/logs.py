@@ -6,8 +6,6 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Final
 
-from litestar import Response, get
-from litestar.response import Redirect, Stream
 from markupsafe import Markup
 
 from weft.api.calls.path_ids import ATTEMPTS_MAX
@@ -17,6 +15,7 @@ from weft.api.http.parameter_schemas import STREAMS
 from weft.api.http.parameters import Query, wrong_parameter
 from weft.api.http.path_ids import batch_id_of, job_id_of
 from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.http.routing import Redirect, Response, Stream, get
 from weft.api.http.sse import KEEP_ALIVE, message, stream_reply
 from weft.api.pages.view import NO_MOMENT, link, show
 from weft.api.use_cases import read

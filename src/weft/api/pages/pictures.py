@@ -3,7 +3,6 @@
 import asyncio
 from typing import Final
 
-from litestar import Response, get
 from markupsafe import Markup
 
 from weft.api.calls.path_ids import parse_group
@@ -11,6 +10,7 @@ from weft.api.http.paging import INT_MAX, cursor_of, kind_of, page_until
 from weft.api.http.parameters import Query
 from weft.api.http.path_ids import batch_id_of
 from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.http.routing import Response, get
 from weft.api.pages.view import events_of, link, show
 from weft.api.use_cases import pictures, read
 from weft.core.pictures.dag import draw_svg

@@ -2,12 +2,10 @@
 
 from typing import Final
 
-from litestar import Response, get, post
-from litestar.response import Redirect
-
 from weft.api.http.parameters import Query
 from weft.api.http.path_ids import session_id_of
 from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.http.routing import Redirect, Response, get, post
 from weft.api.pages.forms import back_to, check_form
 from weft.api.pages.view import show
 from weft.api.use_cases import sessions

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from litestar import Response
 from markupsafe import Markup
 
 from weft.api.feeds import PAGES_PER_S
@@ -14,6 +13,7 @@ from weft.api.html.render import HTML, render
 from weft.api.http.browsers import is_page
 from weft.api.http.compression import compressed
 from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.http.routing import Response
 from weft.core.access.permissions import Permission
 from weft.core.access.rights import Right
 from weft.core.access.sessions import PAD_DIGITS, masked_csrf_token
@@ -32,10 +32,10 @@ NO_MOMENT: Final = {"moment": False}
 
 
 async def note_moment(request: AnyRequest) -> None:
-    """Note the newest events before a page is read (a hook of Litestar): what happens from then on
+    """Note the newest events before a page is read: what happens from then on
     tells the page to be read again.
     """
-    is_read_again = request.route_handler.opt.get("moment", True)
+    is_read_again = request.route.opt.get("moment", True)
     if request.method == "GET" and is_read_again and is_page(request.scope["path"]):
         moment = await services_of(request).store.events_now()
         request.scope["state"][_MOMENT] = "{}-{}".format(*moment)

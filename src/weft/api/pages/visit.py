@@ -1,10 +1,8 @@
 """`/ui/visit`: an administrator of the site looks into another tenant on all pages, and leaves."""
 
-from litestar import post
-from litestar.response import Redirect
-
 from weft.api.http.browsers import PAGES
 from weft.api.http.requests import AnyRequest, services_of
+from weft.api.http.routing import Redirect, post
 from weft.api.http.visits import CHOICE, visit_cookie
 from weft.api.pages.forms import check_form
 

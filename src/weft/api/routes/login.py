@@ -1,8 +1,5 @@
 """The pages on which a browser logs in and out. What pages show of jobs is not here."""
 
-from litestar import Response, get, post
-from litestar.datastructures import Cookie
-
 from weft.api.html.render import HTML, render
 from weft.api.http.browsers import (
     FORM,
@@ -14,6 +11,7 @@ from weft.api.http.browsers import (
 )
 from weft.api.http.parameters import Query
 from weft.api.http.requests import AnyRequest, services_of
+from weft.api.http.routing import Response, get, post
 from weft.api.http.trail import record_login
 from weft.api.http.visits import visit_cookie_name
 from weft.api.use_cases import logins, sessions
@@ -63,7 +61,7 @@ async def log_in(request: AnyRequest) -> Response[bytes]:
     headers = {"content-type": HTML, "location": PAGES, "set-cookie": cookie}
     answer = Response(render("leave.html", url=PAGES), headers=headers)
     # A session that expired may have left one.
-    answer.cookies = [_no_cookie(visit_cookie_name(scheme), scheme)]
+    answer.cookies = [cookie_of("", scheme, 0, visit_cookie_name(scheme))]
     return answer
 
 
@@ -90,13 +88,8 @@ async def log_out(request: AnyRequest) -> Response[bytes]:
     names = [visit_cookie_name(scheme)]
     if url is not None:
         names.append(issuer_cookie_name(scheme))
-    answer.cookies = [_no_cookie(name, scheme) for name in names]
+    answer.cookies = [cookie_of("", scheme, 0, name) for name in names]
     return answer
-
-
-def _no_cookie(name: str, scheme: str) -> Cookie:
-    secure = scheme == "https"
-    return Cookie(key=name, value="", max_age=0, httponly=True, samesite="lax", secure=secure)
 
 
 async def _caller_of(request: AnyRequest) -> Caller | None:

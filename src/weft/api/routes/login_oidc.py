@@ -2,12 +2,10 @@
 
 from typing import Final
 
-from litestar import Response, get
-from litestar.datastructures import Cookie
-
 from weft.api.html.render import render
 from weft.api.http.parameters import Query, wrong_parameter
 from weft.api.http.requests import AnyRequest, services_of
+from weft.api.http.routing import Response, get
 from weft.api.http.trail import record_login
 from weft.api.http.visits import visit_cookie_name
 from weft.api.use_cases import logins
@@ -17,7 +15,7 @@ from weft.core.access.browser_logins import (
     login_cookie_name,
     login_in,
 )
-from weft.core.access.sessions import cookie_name, cookie_of
+from weft.core.access.sessions import cookie_of
 
 CALLBACK: Final = "/login/oidc/callback"
 HTML: Final = "text/html"
@@ -85,20 +83,12 @@ async def finish_login(request: AnyRequest) -> Response[bytes]:
     valid_s = min(provider.login_s, services.settings.session_valid_s)
     answer = _go_on("/ui", {})
     answer.cookies = [
-        _cookie(cookie_name(scheme), session, int(valid_s), scheme),
-        _cookie(login_cookie_name(scheme), "", 0, scheme),
-        _cookie(visit_cookie_name(scheme), "", 0, scheme),  # an expired session may have left one
-        _cookie(issuer_cookie_name(scheme), provider.id, int(valid_s), scheme),
+        cookie_of(session, scheme, valid_s),
+        cookie_of("", scheme, 0, login_cookie_name(scheme)),
+        cookie_of("", scheme, 0, visit_cookie_name(scheme)),  # of an expired session
+        cookie_of(provider.id, scheme, valid_s, issuer_cookie_name(scheme)),
     ]
     return answer
-
-
-def _cookie(name: str, value: str, valid_s: int, scheme: str) -> Cookie:
-    """Return a cookie like that of `cookie_of`; an answer has one header of a name."""
-    return Cookie(
-        key=name, value=value, max_age=valid_s, httponly=True, samesite="lax",
-        secure=scheme == "https",
-    )  # fmt: skip
 
 
 def _callback_of(request: AnyRequest) -> str:

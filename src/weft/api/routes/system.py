@@ -6,12 +6,11 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from litestar import Response, get
-
 from weft.api.http.description import describe, render_page
 from weft.api.http.parameters import Query
 from weft.api.http.replies import encode, reply
 from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.http.routing import Response, get
 from weft.api.services import Services
 from weft.api.use_cases import transports
 from weft.core.access.rights import RIGHTS_OF, Right

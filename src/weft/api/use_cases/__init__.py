@@ -1,5 +1,5 @@
 """What a caller can do, one module per verb: functions of services, caller, document and origin.
 
-Must not know how a request came or how its answer leaves: no HTTP, no Litestar, no encoding. Every
+Must not know how a request came or how its answer leaves: no HTTP, no encoding. Every
 door uses the same functions.
 """

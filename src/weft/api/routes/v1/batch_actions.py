@@ -2,11 +2,10 @@
 
 from typing import Final
 
-from litestar import Response, get, post
-
 from weft.api.http.parameters import Query, wrong_parameter
 from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, read_submission, services_of
+from weft.api.http.routing import Response, get, post
 from weft.api.use_cases import bulk
 from weft.core.batch_actions import BatchAction
 from weft.core.errors import FieldError, InvalidDocument

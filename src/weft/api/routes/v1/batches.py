@@ -4,8 +4,6 @@ hide.
 
 from typing import Final
 
-from litestar import Response, get, post
-
 from weft.api.calls.path_ids import parse_group
 from weft.api.http.batch_pages import ORDER, BatchPage
 from weft.api.http.paging import PAGE, limit_of
@@ -13,6 +11,7 @@ from weft.api.http.parameters import Query, cause_of, wrong_parameter
 from weft.api.http.path_ids import batch_id_of
 from weft.api.http.replies import created, reply
 from weft.api.http.requests import AnyRequest, caller_of, read_submission, services_of
+from weft.api.http.routing import Response, get, post
 from weft.api.use_cases import read, retry
 from weft.submission import submit
 from weft.wire.answers.batches import Batch, BatchCreated, Operation, Plan

@@ -1,10 +1,8 @@
 """`/v1/events`: what happens, as server-sent events that can be resumed."""
 
-from litestar import get
-from litestar.response import Stream
-
 from weft.api.http.event_stream import asked_watch, event_messages
 from weft.api.http.requests import AnyRequest, trace_id_of
+from weft.api.http.routing import Stream, get
 from weft.api.http.sse import stream_reply
 from weft.wire.answers.batches import Event
 

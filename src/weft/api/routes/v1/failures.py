@@ -2,14 +2,13 @@
 
 from typing import Final
 
-from litestar import Response, get
-
 from weft.api.http.dead_letter_pages import after_of, last_of
 from weft.api.http.paging import PAGE, kind_of, limit_of, page_until
 from weft.api.http.parameters import Query, cause_of, wrong_parameter
 from weft.api.http.path_ids import batch_id_of
 from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.http.routing import Response, get
 from weft.api.use_cases import failures
 from weft.core.ids import parse_batch_id
 from weft.core.states import Reason

@@ -2,9 +2,6 @@
 
 from typing import Final
 
-from litestar import Response, get, post
-from litestar.response import Stream
-
 from weft.api.calls.path_ids import ATTEMPTS_MAX
 from weft.api.http.paging import PAGE, cursor_text, kind_of, limit_of, page
 from weft.api.http.parameters import Query, wrong_parameter
@@ -12,6 +9,7 @@ from weft.api.http.path_ids import batch_id_of, job_id_of
 from weft.api.http.ranges import span_of
 from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, read_document, services_of
+from weft.api.http.routing import Response, Stream, get, post
 from weft.api.http.sse import stream_reply
 from weft.api.use_cases import file_trial
 from weft.api.use_cases.files import list_files as listed

@@ -2,11 +2,10 @@
 
 from typing import Final
 
-from litestar import Response, post
-
 from weft.api.http.parameters import Query
 from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, read_document, services_of, trace_id_of
+from weft.api.http.routing import Response, post
 from weft.api.use_cases.imports import import_jobs as take_over
 from weft.wire.documents.imports import ImportDocument, Imported
 

@@ -2,12 +2,11 @@
 that were shared with the caller.
 """
 
-from litestar import Response, get
-
 from weft.api.http.paging import PAGE, cursor_text, limit_of, page_until, wrong_cursor
 from weft.api.http.parameters import Query
 from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.http.routing import Response, get
 from weft.core.errors import BadId
 from weft.core.ids import parse_job_ref
 from weft.wire.answers.shared_jobs import SharedJob

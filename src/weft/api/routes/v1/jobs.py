@@ -5,8 +5,6 @@ message, extend, hold, release.
 from dataclasses import replace
 from typing import Final
 
-from litestar import Response, get
-
 from weft.api.calls.path_ids import parse_group
 from weft.api.http.job_lists import job_list_of
 from weft.api.http.paging import INT_MAX, PAGE, cursor_of, kind_of, page, page_until
@@ -14,6 +12,7 @@ from weft.api.http.parameters import Query
 from weft.api.http.path_ids import batch_id_of
 from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.http.routing import Response, get
 from weft.api.use_cases import read, why
 from weft.core.query.reach import JOB_ID_MAX
 from weft.wire.answers.batches import Job, Plan, ReasonCount

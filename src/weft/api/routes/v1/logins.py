@@ -2,11 +2,10 @@
 asks has no token yet.
 """
 
-from litestar import Response, post
-
 from weft.api.http.parameters import Query
 from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, read_document, services_of
+from weft.api.http.routing import Response, post
 from weft.api.http.trail import record_login
 from weft.api.use_cases import logins
 from weft.api.web_tokens.providers import Pending

@@ -5,9 +5,6 @@
 import re
 from typing import Final
 
-from litestar import Response, get
-from litestar.response import Stream
-
 from weft.api.calls.path_ids import ATTEMPTS_MAX
 from weft.api.http.job_lists import job_list_of
 from weft.api.http.log_stream import follow_position, log_messages
@@ -20,6 +17,7 @@ from weft.api.http.ranges import span_of
 from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.http.result_lines import result_lines
+from weft.api.http.routing import Response, Stream, get
 from weft.api.http.sse import stream_reply
 from weft.api.use_cases.find_lines import Position
 from weft.api.use_cases.find_lines import find_lines as search

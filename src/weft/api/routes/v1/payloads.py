@@ -2,12 +2,11 @@
 
 from typing import Final
 
-from litestar import Response, put
-
 from weft.api.http.parameters import Query, wrong_parameter
 from weft.api.http.path_ids import batch_id_of, digest_of, part_of
 from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, read_bytes, services_of
+from weft.api.http.routing import Response, put
 from weft.submission import payloads
 from weft.wire.answers.batches import PayloadPart
 from weft.wire.payload import PART_BYTES

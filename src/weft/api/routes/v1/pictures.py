@@ -3,7 +3,6 @@
 from typing import Final
 
 import msgspec
-from litestar import Response, get
 
 from weft.api.calls.path_ids import parse_group
 from weft.api.http.paging import INT_MAX, cursor_of, kind_of, page_until
@@ -11,6 +10,7 @@ from weft.api.http.parameters import Query
 from weft.api.http.path_ids import batch_id_of
 from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.http.routing import Response, get
 from weft.api.use_cases import pictures
 from weft.core.pictures.graph import Graph
 from weft.core.pictures.timeline import Timeline

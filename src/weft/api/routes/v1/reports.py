@@ -2,13 +2,12 @@
 
 from typing import Final
 
-from litestar import Response, get
-
 from weft.api.http.paging import PAGE, page_until
 from weft.api.http.parameters import Query
 from weft.api.http.replies import reply
 from weft.api.http.report_parameters import kind_of_report, report_of
 from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.http.routing import Response, get
 from weft.api.use_cases import reports
 from weft.core.billing.reports import csv_of, sum_of
 from weft.wire.answers.reports import BillingReport

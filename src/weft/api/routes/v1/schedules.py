@@ -1,13 +1,12 @@
 """`/v1/schedules`: batches that are submitted at the times of a cron expression."""
 
-from litestar import Response, post
-
 from weft.api.calls.path_ids import SCHEDULE
 from weft.api.http.decoding import JSON, decode
 from weft.api.http.parameters import Query
 from weft.api.http.path_ids import schedule_id_of
 from weft.api.http.replies import created
 from weft.api.http.requests import AnyRequest, caller_of, read_nested, read_submission, services_of
+from weft.api.http.routing import Response, post
 from weft.api.use_cases import schedules
 from weft.wire.documents.batches import BatchDocument, Empty
 from weft.wire.schedules import ScheduleDocument, ScheduleStarted, ShownSchedule

@@ -1,10 +1,9 @@
 """`/v1/login-links` and `/v1/sessions`: the browsers in which a caller is logged in."""
 
-from litestar import Response, post
-
 from weft.api.http.parameters import Query
 from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, read_document, services_of
+from weft.api.http.routing import Response, post
 from weft.api.use_cases import sessions
 from weft.wire.answers.sessions import LoginLink
 from weft.wire.documents.batches import Empty

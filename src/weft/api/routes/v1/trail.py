@@ -2,12 +2,11 @@
 
 from typing import Final
 
-from litestar import Response, get
-
 from weft.api.http.paging import PAGE, cursor_of, kind_of, limit_of, page
 from weft.api.http.parameters import Query
 from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.http.routing import Response, get
 from weft.api.http.visits import require_reading
 from weft.core.access.rights import Right, require
 from weft.core.ids import parse_batch_id

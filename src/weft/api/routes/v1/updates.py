@@ -1,7 +1,5 @@
 """`/v1/batches/{b}/updates`: large submissions in several requests."""
 
-from litestar import Response, get, post
-
 from weft.api.http.parameters import Query
 from weft.api.http.path_ids import batch_id_of, update_id_of
 from weft.api.http.replies import created, reply
@@ -12,6 +10,7 @@ from weft.api.http.requests import (
     read_submission,
     services_of,
 )
+from weft.api.http.routing import Response, get, post
 from weft.submission import submit
 from weft.wire.answers.batches import GroupsAdded, JobsAdded, Update, UpdateCreated
 from weft.wire.documents.batches import Empty, GroupBunch, JobBunch, UpdateDocument

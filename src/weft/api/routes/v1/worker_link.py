@@ -5,11 +5,10 @@ from ipaddress import ip_address
 from typing import Final
 
 import msgspec
-from litestar import Response, get, post
-from litestar.response import Stream
 
 from weft.api.http.parameters import Query, wrong_parameter
 from weft.api.http.requests import AnyRequest, caller_of, read_bytes, services_of
+from weft.api.http.routing import Response, Stream, get, post
 from weft.api.http.sse import KEEP_ALIVE, KEEP_ALIVE_S, message, stream_reply
 from weft.api.worker_link import WorkerLink
 from weft.core.bounded import read_msgpack

@@ -7,9 +7,9 @@ from functools import partial
 from typing import Any, Final
 
 import msgspec
-from litestar import Response
 
 from weft.api.http.requests import AnyRequest, caller_of, foreign_origin, services_of
+from weft.api.http.routing import Response
 from weft.api.use_cases import cancel as cancelling
 from weft.api.use_cases.hide import hide_batch, unhide_batch
 from weft.core.access.permissions import Permission

@@ -5,9 +5,9 @@ from datetime import datetime
 from typing import Any, Final
 
 import msgspec
-from litestar import Response, get
 
 from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.http.routing import Response, get
 from weft.api.use_cases.apps import sees_all
 from weft.core.apps.description import AppDescription
 from weft.core.apps.values import Parameter

@@ -6,11 +6,9 @@ from datetime import UTC, datetime
 from typing import Any, Final
 from urllib.parse import quote
 
-from litestar import Response, get
-from litestar.response import Stream
-
 from weft.api.http.ranges import span_of
 from weft.api.http.requests import AnyRequest, services_of
+from weft.api.http.routing import Response, Stream, get
 from weft.api.http.sse import stream_reply
 from weft.api.use_cases.files import files_now, live_attempt, open_file
 from weft.api.use_cases.output import Outputs, missing_output

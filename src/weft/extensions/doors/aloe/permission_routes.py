@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from litestar import Response, delete, get, post
-
 from weft.api.http.requests import AnyRequest, services_of
+from weft.api.http.routing import Response, delete, get, post
 from weft.core.access.permissions import Permission
 from weft.core.errors import UserNotFound
 from weft.extensions.doors.aloe.documents import job_href

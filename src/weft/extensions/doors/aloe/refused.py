@@ -3,11 +3,11 @@
 from typing import Final
 
 import msgspec
-from litestar import Response
 
 from weft.api.http.doors import Asked, Refusal
 from weft.api.http.problem_documents import describe
 from weft.api.http.requests import AnyRequest
+from weft.api.http.routing import Response
 from weft.core.errors import (
     Conflict,
     Forbidden,
@@ -56,7 +56,7 @@ def not_found(job_id: str) -> Refused:
 
 
 def answer_refused(request: AnyRequest, error: Refused) -> Response[bytes]:
-    """Reply with a refusal (an exception handler of Litestar)."""
+    """Reply with a refusal, as a handler of a route."""
     request.scope["state"]["error"] = _OURS[error.status]
     return Response(_envelope(error.message), status_code=error.status, media_type=JSON)
 

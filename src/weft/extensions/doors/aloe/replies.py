@@ -5,10 +5,10 @@ from typing import Any, Final
 from urllib.parse import parse_qsl
 
 import msgspec
-from litestar import Response
 
 from weft.api.http.replies import encode
 from weft.api.http.requests import AnyRequest
+from weft.api.http.routing import Response
 from weft.extensions.doors.aloe.refused import JSON, VERSION, bad_request
 
 ROWS_MAX: Final = 100

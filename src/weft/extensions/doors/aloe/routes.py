@@ -2,10 +2,9 @@
 
 from typing import Any, Final
 
-from litestar import Response, delete, get, post, put
-
 from weft.api.http.doors import ApiDoor
 from weft.api.http.requests import AnyRequest
+from weft.api.http.routing import Response, delete, get, post, put
 from weft.api.web_tokens.wso2 import PREFIX
 from weft.core.access.permissions import Permission
 from weft.extensions.doors.aloe.actions import ACTIONS, hide, resubmit, stop, submitted, unhide

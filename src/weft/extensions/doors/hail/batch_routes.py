@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 from typing import Final
 
-from litestar import Response, delete, get, patch, post
-
 from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.http.routing import Response, delete, get, patch, post
 from weft.api.use_cases import cancel, read
 from weft.api.use_cases import delete as delete_use_case
 from weft.core.query import Subject

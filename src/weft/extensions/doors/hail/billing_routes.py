@@ -3,10 +3,9 @@
 from contextlib import suppress
 from typing import Any, Final
 
-from litestar import Response, get, post
-
 from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.http.routing import Response, get, post
 from weft.api.use_cases import projects, read
 from weft.core.errors import (
     ProjectExists,

@@ -3,12 +3,10 @@
 import re
 from typing import Final
 
-from litestar import Response, get
-from litestar.response import Stream
-
 from weft.api.calls.path_ids import ATTEMPTS_MAX
 from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.http.routing import Response, Stream, get
 from weft.api.http.sse import stream_reply
 from weft.api.services import Payers
 from weft.api.use_cases import read

@@ -3,9 +3,8 @@
 from contextlib import suppress
 from typing import Final
 
-from litestar import Response, patch, post
-
 from weft.api.http.requests import AnyRequest
+from weft.api.http.routing import Response, patch, post
 from weft.core.errors import UpdateNotFound
 from weft.extensions.doors.hail import submissions
 from weft.extensions.doors.hail.batch_routes import API, empty

@@ -9,7 +9,7 @@ from weft.extensions.doors.hail.refused import Refused, answer_refused
 _HANDLERS: Final = {Refused: answer_refused}
 
 
-def _options(right: Right | None, **more: Any) -> dict[str, Any]:  # noqa: ANN401 (as Litestar)
+def _options(right: Right | None, **more: Any) -> dict[str, Any]:  # noqa: ANN401 (of any kind)
     return {"status_code": 200, "exception_handlers": _HANDLERS, "opt": {"right": right, **more}}
 
 

@@ -2,11 +2,10 @@
 
 from typing import Final
 
-from litestar import Response
-
 from weft.api.http.doors import Asked, Refusal
 from weft.api.http.problem_documents import describe
 from weft.api.http.requests import AnyRequest
+from weft.api.http.routing import Response
 from weft.core.errors import (
     Forbidden,
     GroupNotFound,
@@ -46,7 +45,7 @@ def bad_request(text: str) -> Refused:
 
 
 def answer_refused(request: AnyRequest, error: Refused) -> Response[str]:
-    """Reply with the text of a refusal (an exception handler of Litestar)."""
+    """Reply with the text of a refusal, as a handler of a route."""
     request.scope["state"]["error"] = _CODES[error.status]
     return Response(error.text, status_code=error.status, media_type=TEXT)
 

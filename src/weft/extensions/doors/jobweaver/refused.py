@@ -4,11 +4,11 @@ from datetime import UTC, datetime
 from typing import Final
 
 import msgspec
-from litestar import Response
 
 from weft.api.http.doors import Asked, Refusal
 from weft.api.http.problem_documents import describe
 from weft.api.http.requests import AnyRequest
+from weft.api.http.routing import Response
 from weft.core.errors import Conflict, FieldError, Invalid, NotFound, UnsupportedMedia, WeftError
 from weft.extensions.doors.jobweaver.words import instant
 
@@ -52,7 +52,7 @@ def refused_for(problems: list[FieldError]) -> Refused:
 
 
 def answer_refused(request: AnyRequest, error: Refused) -> Response[bytes]:
-    """Reply with a refusal (an exception handler of Litestar)."""
+    """Reply with a refusal, as a handler of a route."""
     request.scope["state"]["error"] = _OURS[error.status]
     body = _document(request.scope["path"], error.status, error.fact, error.message, error.job_id)
     return Response(body, status_code=error.status, media_type=JSON)

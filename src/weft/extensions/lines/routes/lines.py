@@ -2,13 +2,12 @@
 
 from typing import Final
 
-from litestar import Response, delete, get, post, put
-
 from weft.api.http.decoding import JSON, decode
 from weft.api.http.parameters import Query
 from weft.api.http.path_ids import batch_id_of, job_id_of, lifecycle_of, setup_of
 from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, read_document, read_text, services_of
+from weft.api.http.routing import Response, delete, get, post, put
 from weft.api.use_cases.failing_lines import LINES_MAX
 from weft.extensions.lines.calls import lines
 from weft.wire.answers.lines import JobStatus, Lifecycle, Lines, Setup, SetupRemoved, SetupSaved

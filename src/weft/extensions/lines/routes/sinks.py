@@ -1,12 +1,11 @@
 """`/v1/sinks/{sink}/deliveries`: messages of production lines, and a further try."""
 
-from litestar import Response, get, post
-
 from weft.api.http.paging import PAGE, cursor_of, limit_of, page
 from weft.api.http.parameters import Query
 from weft.api.http.path_ids import message_of, sink_of
 from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, read_document, services_of
+from weft.api.http.routing import Response, get, post
 from weft.wire.answers.lines import Message
 from weft.wire.documents.batches import Empty
 from weft.wire.documents.lines import MessageDecision

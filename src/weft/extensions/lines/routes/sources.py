@@ -2,8 +2,6 @@
 
 from typing import Final, get_args
 
-from litestar import Response, get, patch, post
-
 from weft.api.http.decoding import JSON, decode
 from weft.api.http.paging import PAGE, cursor_of, cursor_text, limit_of, page
 from weft.api.http.parameters import Query
@@ -16,6 +14,7 @@ from weft.api.http.requests import (
     read_submission,
     services_of,
 )
+from weft.api.http.routing import Response, get, patch, post
 from weft.extensions.lines.calls import source_trial, sources
 from weft.wire.answers.sources import (
     ItemStateWord,

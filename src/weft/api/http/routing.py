@@ -1,0 +1,332 @@
+"""Routes: which function answers a method and a path, what it says of itself (`opt`), and what it
+is given and returns.
+"""
+
+import asyncio
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Iterable,
+    Mapping,
+    MutableMapping,
+    Sequence,
+)
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, Final, Generic, TypeVar, cast
+from urllib.parse import quote
+
+from weft.core.access.rights import Right
+from weft.core.errors import MethodNotAllowed, RouteNotFound
+
+Scope = MutableMapping[str, Any]  # as ASGI defines it
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Content_co = TypeVar("Content_co", bound=bytes | str, covariant=True)
+_DEFAULT_STATUS: Final = {"POST": 201, "DELETE": 204}
+_REST: Final = ":path}"
+_HINT: Final = "`/openapi.json` lists every path with its methods."
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Request:
+    """A request, as ASGI gives it."""
+
+    scope: Scope
+    receive: Receive
+    app: "Router"
+    route: "Route"
+    """The one that answers it."""
+
+    @property
+    def method(self) -> str:
+        """Return the method in capitals."""
+        return cast("str", self.scope["method"])
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """Return the headers, by their names in lower case."""
+        return cast("Mapping[str, str]", self.scope["state"]["headers"])
+
+    @property
+    def path_params(self) -> Mapping[str, str]:
+        """Return the parts of the path by the names that the route has for them."""
+        return cast("Mapping[str, str]", self.scope["path_params"])
+
+
+class Response(Generic[Content_co]):
+    """An answer. Without a status it has that of its route."""
+
+    def __init__(
+        self,
+        content: Content_co,
+        *,
+        status_code: int | None = None,
+        media_type: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        self._content = content
+        self.status_code = status_code
+        self.headers = {name.lower(): value for name, value in (headers or {}).items()}
+        if media_type is not None:
+            is_bare_text = media_type.startswith("text/") and "charset=" not in media_type
+            charset = "; charset=utf-8" if is_bare_text else ""
+            self.headers.setdefault("content-type", f"{media_type}{charset}")
+        self.cookies: Sequence[str] = ()
+        """More headers `Set-Cookie`."""
+
+    async def answer(self, receive: Receive, send: Send, status: int) -> None:  # noqa: ARG002 (as a stream)
+        """Send it."""
+        content = self._content
+        body = content.encode() if isinstance(content, str) else content
+        self.headers["content-length"] = str(len(body))
+        await self._start(send, status)
+        await send({"type": "http.response.body", "body": body, "more_body": False})
+
+    async def _start(self, send: Send, status: int) -> None:
+        named = [*self.headers.items(), *(("set-cookie", one) for one in self.cookies)]
+        raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in named]
+        start = {"type": "http.response.start", "status": self.status_code or status}
+        await send({**start, "headers": raw})
+
+
+class Redirect(Response[bytes]):
+    """An answer that sends to another address."""
+
+    def __init__(
+        self, url: str, *, status_code: int, headers: Mapping[str, str] | None = None
+    ) -> None:
+        location = quote(url, safe="/#%[]=:;$&()+,!?*@'~")
+        super().__init__(
+            b"",
+            status_code=status_code,
+            media_type="text/plain",
+            headers={"location": location, **(headers or {})},
+        )
+
+
+class Stream(Response[bytes]):
+    """An answer in pieces, which ends when they do, or when the client is gone."""
+
+    def __init__(self, pieces: AsyncIterator[bytes], **options: Any) -> None:  # noqa: ANN401 (those above)
+        super().__init__(b"", **options)
+        self._pieces = pieces
+
+    async def answer(self, receive: Receive, send: Send, status: int) -> None:
+        """Send it."""
+        await self._start(send, status)
+        sending = asyncio.create_task(self._send_all(send))
+        gone = asyncio.create_task(_gone(receive))
+        try:
+            await asyncio.wait((sending, gone), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            is_sent = sending.done()
+            sending.cancel()
+            gone.cancel()
+            await asyncio.gather(sending, gone, return_exceptions=True)
+        if is_sent:
+            sending.result()
+
+    async def _send_all(self, send: Send) -> None:
+        async with aclosing(cast("Any", self._pieces)) as pieces:
+            async for piece in pieces:
+                await send({"type": "http.response.body", "body": piece, "more_body": True})
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+async def _gone(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+Answer = Response[bytes] | Response[str]
+Serve = Callable[[Request], Awaitable[Answer]]
+AnswerError = Callable[[Request, Any], Answer]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Route:
+    """One method of one path, or of several."""
+
+    method: str
+    paths: Sequence[str]
+    """With `{name:str}` where any one part may stand, `{name:path}` for all the rest."""
+    fn: Callable[..., Awaitable[Answer]]
+    status_code: int
+    """Of an answer that says none."""
+    opt: Mapping[str, Any] = field(default_factory=dict)
+    """What else it says of itself: its right, the documents that it reads and answers with."""
+    include_in_schema: bool = True
+    exception_handlers: Mapping[type[Exception], AnswerError] = field(default_factory=dict)
+
+    @property
+    def names(self) -> Sequence[str]:
+        """Return method and path, as they are shown: `GET /v1/licences`."""
+        return [f"{self.method} {path}" for path in self.path_formats]
+
+    @property
+    def path_formats(self) -> Sequence[str]:
+        """Return the paths as they are shown: `/v1/licences/{l}`."""
+        return [path.replace(":str}", "}").replace(_REST, "}") for path in self.paths]
+
+
+def route(
+    path: str | Sequence[str],
+    *,
+    method: str,
+    status_code: int | None = None,
+    **options: Any,  # noqa: ANN401
+) -> Callable[[Callable[..., Awaitable[Answer]]], Route]:
+    """Make a route of a function of a request, or of nothing."""
+    paths = [path] if isinstance(path, str) else path
+    status = status_code or _DEFAULT_STATUS.get(method, 200)
+    return lambda fn: Route(method=method, paths=paths, fn=fn, status_code=status, **options)
+
+
+get = partial(route, method="GET")
+post = partial(route, method="POST")
+put = partial(route, method="PUT")
+patch = partial(route, method="PATCH")
+delete = partial(route, method="DELETE")
+
+
+@dataclass(slots=True)
+class _Node:
+    """Where paths with the same beginning part."""
+
+    parts: "dict[str, _Node]" = field(default_factory=dict)
+    any_part: "_Node | None" = None
+    rest: "_Node | None" = None
+    routes: dict[str, tuple[Route, str, list[str]]] = field(default_factory=dict)
+    """By method: the route, its path as it is shown, and the names of its parameters."""
+
+
+class Router:
+    """Finds the route of a request and lets it answer (ASGI)."""
+
+    def __init__(
+        self,
+        routes: Iterable[Route],
+        rights: Mapping[str, Right | None],
+        *,
+        before: Callable[[Request], Awaitable[None]],
+        answer_error: AnswerError,
+    ) -> None:
+        """`rights`: of each route, by method and path; `before`: called with each request for
+        which there is a route; its errors are answered as those of the route are.
+        """
+        self.routes = tuple(routes)
+        self.rights = rights
+        self._before = before
+        self._answer_error = answer_error
+        self._root = _Node()
+        for one in self.routes:
+            for path, shown in zip(one.paths, one.path_formats, strict=True):
+                self._add(one, path, shown)
+
+    def _add(self, added: Route, path: str, shown: str) -> None:
+        node, names = self._root, list[str]()
+        for part in _parts(path):
+            if part.startswith("{"):
+                kind = "rest" if part.endswith(_REST) else "any_part"
+                names.append(part[1:].partition(":")[0])
+                child = getattr(node, kind) or _Node()
+                setattr(node, kind, child)
+                node = child
+            else:
+                node = node.parts.setdefault(part, _Node())
+        if added.method in node.routes:
+            raise LookupError(f"{added.method} {shown} has two routes")
+        node.routes[added.method] = added, shown, names
+
+    def methods(self, path: str) -> list[str]:
+        """Return the methods that a path supports. Looking at a link must not use it up: a path
+        whose GET counts once has no HEAD.
+        """
+        routes = self._find(path)[0].routes
+        has_head = "GET" in routes and not routes["GET"][0].opt.get("once")
+        return sorted([*routes, "OPTIONS", *(["HEAD"] if has_head else [])]) if routes else []
+
+    def _find(self, path: str) -> tuple[_Node, list[str]]:
+        node, values = self._root, list[str]()
+        parts = _parts(path)
+        for n, part in enumerate(parts):
+            if part in node.parts:
+                node = node.parts[part]
+            elif node.any_part is not None:
+                values.append(part)
+                node = node.any_part
+            elif node.rest is not None:
+                return node.rest, [*values, "/" + "/".join(parts[n:])]
+            else:
+                return _Node(), []
+        return node, values
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request (ASGI)."""
+        request = Request(scope, receive, self, _NONE)
+        has_started = False
+
+        async def note_start(message: Message) -> None:
+            nonlocal has_started
+            has_started = True
+            await send(message)
+
+        try:
+            request = self._request_of(scope, receive)
+            await self._before(request)
+            fn = request.route.fn
+            answer = await (fn(request) if fn.__code__.co_argcount else fn())
+            await answer.answer(receive, note_start, request.route.status_code)
+        except Exception as error:
+            if has_started:
+                raise
+            handlers = request.route.exception_handlers
+            handle = next(
+                (handlers[kind] for kind in type(error).__mro__ if kind in handlers),
+                self._answer_error,
+            )
+            await handle(request, error).answer(receive, send, request.route.status_code)
+
+    def _request_of(self, scope: Scope, receive: Receive) -> Request:
+        """Return the request with its route. Raise `RouteNotFound`, `MethodNotAllowed`."""
+        path, method = scope["path"], scope["method"]
+        node, values = self._find(path)
+        if not node.routes:
+            raise RouteNotFound(
+                f"the path {path[:200]} does not exist",
+                detail="No route has this path.",
+                hint=_HINT,
+            )
+        if method not in node.routes:
+            refused = MethodNotAllowed(
+                f"{path[:200]} does not support {method[:20]}",
+                detail="The path exists, but has other methods.",
+                hint=_HINT,
+            )
+            refused.allow = tuple(self.methods(path))
+            raise refused
+        found, shown, names = node.routes[method]
+        params = dict(zip(names, values, strict=True))
+        scope.update(path_template=shown, path_params=params, route=found)
+        return Request(scope, receive, self, found)
+
+
+def _parts(path: str) -> list[str]:
+    return [part for part in path.split("/") if part]
+
+
+async def _nothing() -> Answer:
+    raise NotImplementedError
+
+
+_NONE: Final = Route(method="", paths=(), fn=_nothing, status_code=500)
+"""The route of a request that has none."""
+
+
+def of_door(routes: Iterable[Route], name: str) -> Sequence[Route]:
+    """Return the routes with the name of their door."""
+    return [replace(one, opt={**one.opt, "door": name}) for one in routes]

@@ -139,10 +139,8 @@ async def test_body_without_end_is_cut_off(
         nonlocal sent
         writer.write(OK + length + b"\r\n\r\n")
         while True:
-            writer.write(piece)
-            await writer.drain()
+            await saying(piece, pause_s=0.0 if manner == "is huge" else 0.02)(writer)
             sent += 1
-            await asyncio.sleep(0 if manner == "is huge" else 0.02)
 
     monkeypatch.setattr("weft.plugins.runners.remote.calls._ANSWER_BYTES_MAX", 1 << 20)
     if manner == "is huge":  # what ends it is its size

@@ -15,6 +15,7 @@ TRUSTED = {
     "src/weft/cli/commands/submit.py": "what `parse_document` has read",
     "src/weft/cli/completion/cursor.py": "a file of this package",
     "src/weft/cli/input/mistake_lines.py": "nodes, which are only followed along a pointer",
+    "src/weft/cli/input/usual_lines.py": "a file of this package",
     "src/weft/client/api.py": "rows of a closed type",
     "src/weft/client/http/address.py": "a file that weft keeps",
     "src/weft/client/http/kept_logins.py": "a file that weft keeps",

@@ -173,7 +173,7 @@ async def test_pages_lead_from_a_source_to_its_items_and_their_status(
 async def test_metrics_without_lines_ask_nothing_of_them(
     http: httpx.AsyncClient, database: dict[str, str]
 ) -> None:
-    await on(database, "REVOKE EXECUTE ON FUNCTION weft.line_overview FROM weft_api")
+    await on(database, "REVOKE EXECUTE ON FUNCTION weft.overview_lines FROM weft_api")
     page = await http.get("/metrics")
     assert page.status_code == 200
     assert "weft_jobs" in page.text

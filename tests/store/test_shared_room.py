@@ -19,6 +19,7 @@ SHARED = {
 ALONE = {
     "api/use_cases/file_trial.py": "of one request",
     "driver/loops/in_hand.py": "of one host of one tenant",
+    "plugins/runners/remote/calls.py": "of one engine, whose answers are about jobs of all",
     "plugins/executors/container/images.py": "of registries, whose images all tenants use",
     "plugins/log_stores/s3/fetching.py": "of the bucket of the site",
     "extensions/engines/ssh/provider/__init__.py": "of hosts of the site",

@@ -61,7 +61,7 @@ class Lines:
         """Forget a setup; jobs go on. Raise `SetupNotFound`."""
 
     @calls(value, limit="limit_rows")
-    async def line_overview(self, caller: Caller, *, limit: int, statuses: bool = True) -> Row:
+    async def overview_lines(self, caller: Caller, *, limit: int, statuses: bool = True) -> Row:
         """Return how production lines are, as far as the caller sees them: `sources`, `sinks` and
         `statuses`, if they are asked for; of the first two at most `limit`.
         """

@@ -66,7 +66,7 @@ async def show_metrics(request: AnyRequest) -> Response[bytes]:
         travelling = await transports.list_transports(services, caller)
         lines = _NO_LINES
         if found["has_lines"]:
-            lines = await services.store.line_overview(caller, limit=_LABELS_MAX)
+            lines = await services.store.overview_lines(caller, limit=_LABELS_MAX)
         # Nothing is awaited from here on: another scrape may be of another tenant.
         _set_counts(found, queues, licences)
         metrics.set_transport_counts(travelling[:_LABELS_MAX], datetime.now(UTC))

@@ -10,6 +10,8 @@ from weft.cli.input.values import in_our_zone
 from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.plain import cell
 from weft.cli.terminal.screen import print_json, print_table
+from weft.client.api import Api
+from weft.client.http.listing import Document
 from weft.core.bounded import Unreadable, read_json
 
 app = App(
@@ -45,13 +47,14 @@ def set_(
         shared: Options of every command.
     """
 
-    async def send(client: Any) -> Any:  # noqa: ANN401 (the client of any command)
+    async def send(client: Api) -> Document:
         known = kind
         if known is None:
             async for one in client.list_parameters():
                 if one["parameter"] == name:
                     known = one["type"]
-        return await client.set_parameter(name, _value(value, known), kind)
+        given = {} if kind is None else {"type": kind}
+        return await client.set_parameter(name, _value(value, known), **given)
 
     found = shared.ask(send)
     return shared.tell(

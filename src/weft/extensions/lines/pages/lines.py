@@ -25,7 +25,7 @@ async def show_lines(request: AnyRequest) -> Response[bytes]:
     """
     Query(request, ())
     services, caller = services_of(request), caller_of(request)
-    found = await services.store.line_overview(caller, limit=LINES_MAX)
+    found = await services.store.overview_lines(caller, limit=LINES_MAX)
     return show(request, "lines.html", here=PLACE, lines=found)
 
 

@@ -24,7 +24,7 @@ async def get_lines(request: AnyRequest) -> Response[bytes]:
     """
     Query(request, ())
     store = services_of(request).store
-    return reply({**await store.line_overview(caller_of(request), limit=LINES_MAX)})
+    return reply({**await store.overview_lines(caller_of(request), limit=LINES_MAX)})
 
 
 @get("/v1/setups/{setup:str}", opt={"answer": Setup})

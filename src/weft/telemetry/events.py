@@ -164,6 +164,8 @@ EVENTS = MappingProxyType(
         "bucket.not_looked_at": "the api could not look for what to remove in the bucket · error",
         "spool.removed": "output of workers outside was removed by the api · bytes, why",
         "link.not_answered": "the api was not told of the files of a running job · error",
+        "link.not_shared": "calls of workers outside failed together, and are asked one by one · "
+        "calls, error",
         "spool.not_looked_at": "the api could not look at output of workers outside · error",
         "logs.not_removed": "the output of deleted batches could not be removed · error",
         "checkpoints.removed": "what jobs that have ended had kept was removed · count, first",

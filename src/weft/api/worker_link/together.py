@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, Generic, TypeVar
 
 from weft.ports.worker_link import Beat, Ends
+from weft.telemetry.log import get_logger
 
 Asked = TypeVar("Asked", bound=Beat | Ends)
 Answer = TypeVar("Answer")
@@ -13,6 +14,7 @@ GATHER_S: Final = 0.005
 TOGETHER_MAX: Final = 32
 _OTHERS_S: Final = 1.0
 """Nobody waits for others when there were none for this time."""
+log = get_logger()
 
 
 class Together(Generic[Asked, Answer]):
@@ -64,8 +66,8 @@ class Together(Generic[Asked, Answer]):
         try:
             if len(waiting) > 1:
                 answers = await self._ask_all([one for one, _ in waiting])
-        except Exception:  # noqa: BLE001, S110 (each is told its own)
-            pass
+        except Exception as error:  # noqa: BLE001 (each asks alone, and is told its own)
+            log.warning("link.not_shared", calls=len(waiting), error=str(error))
         finally:
             for (_, answered), answer in zip(waiting, answers, strict=True):
                 if not answered.done():

@@ -7,12 +7,13 @@ import re
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import MappingProxyType, ModuleType
 from typing import Any, Final, NamedTuple, TypeVar, get_args
 
 from msgspec import Struct
 
-from weft.api.calls.path_ids import PathId
+from weft.api.calls.path_ids import PathId, path_id_of
 from weft.core.access.permissions import Permission
 from weft.core.access.rights import Right
 from weft.submission.services import Origin
@@ -59,7 +60,7 @@ class Asked(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Call:
-    """One call."""
+    """One call. What follows from its signature is found once: each request asks for it."""
 
     use_case: Callable[..., Awaitable[Any]]
     method: str
@@ -104,17 +105,16 @@ class Call:
         """Return the name that the description and the trail have for it."""
         return str(self.use_case.__name__)
 
-    @property
+    @cached_property
     def ids(self) -> Mapping[str, PathId]:
         """Return the ids in the path by the names of their parameters."""
         return {
             name: one
             for name, parameter in self.parameters.items()
-            for one in get_args(parameter.annotation)
-            if isinstance(one, PathId)
+            if (one := path_id_of(parameter.annotation)) is not None
         }
 
-    @property
+    @cached_property
     def query(self) -> Mapping[str, Asked]:
         """Return the parameters of the query: those with a `Word`, and those that are by keyword
         only, without a default.
@@ -131,12 +131,12 @@ class Call:
                 found[name] = Asked(name.rstrip("_"), one.annotation, None, is_placed=False)
         return found
 
-    @property
+    @cached_property
     def position(self) -> str | None:
         """Return the parameter that says where a page begins."""
         return next((name for name in POSITIONS if name in self.parameters), None)
 
-    @property
+    @cached_property
     def document(self) -> str | None:
         """Return the parameter that is the body."""
         kinds = {name: one.annotation for name, one in self.parameters.items()}
@@ -149,7 +149,7 @@ class Call:
             None,
         )
 
-    @property
+    @cached_property
     def body(self) -> type[Struct] | None:
         """Return the document that it reads; None: it has no body."""
         if self.method == "GET":
@@ -159,18 +159,18 @@ class Call:
         )
         return found
 
-    @property
+    @cached_property
     def origin(self) -> str | None:
         """Return the parameter that says what identifies the request."""
         return next((name for name, p in self.parameters.items() if p.annotation is Origin), None)
 
-    @property
+    @cached_property
     def is_keyed(self) -> bool:
         """Say whether a repeat is recognised by its key."""
         is_edit = self.method == "PATCH" and KEY not in self.marks.get("headers", ())
         return self.origin is not None and not is_edit
 
-    @property
+    @cached_property
     def creates(self) -> bool:
         """Say whether it makes what it answers with."""
         return self.is_keyed and self.accepted is None and "headers" not in self.marks

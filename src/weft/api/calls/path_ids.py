@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, get_args
 from urllib.parse import unquote
 from uuid import UUID
 
@@ -43,6 +43,11 @@ class PathId:
     """Of what there may be; empty: any text."""
     parse: Callable[[str, Settings], Any]
     """Returns what the text stands for. Raises `BadId`."""
+
+
+def path_id_of(kind: object) -> PathId | None:
+    """Return the kind of id that the type of a parameter is; None: it is none."""
+    return next((one for one in get_args(kind) if isinstance(one, PathId)), None)
 
 
 def _id(name: str, sentence: str, pattern: str, parse: Callable[[str], Any]) -> PathId:

@@ -4,25 +4,21 @@ All raise `BadId`, which says what would have been right.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final, get_args
+from typing import Any, Final
 
 from weft.api.calls import path_ids as ids
-from weft.api.calls.path_ids import PathId
+from weft.api.calls.path_ids import PathId, path_id_of
 from weft.api.http.requests import AnyRequest, services_of
 
 
-def _path_id(kind: object) -> PathId | None:
-    return next((one for one in get_args(kind) if isinstance(one, PathId)), None)
-
-
 def _reader(kind: object) -> Callable[[AnyRequest], Any]:
-    one = _path_id(kind)
+    one = path_id_of(kind)
     assert one is not None, kind
     return lambda request: one.parse(request.path_params[one.name], services_of(request).settings)
 
 
 PATH_IDS: Final[Mapping[str, PathId]] = {
-    one.name: one for kind in reversed(vars(ids).values()) if (one := _path_id(kind))
+    one.name: one for kind in reversed(vars(ids).values()) if (one := path_id_of(kind))
 }
 """By name; of two kinds with one name the first, unless a call says which it has."""
 batch_id_of: Final[Callable[[AnyRequest], ids.BatchId]] = _reader(ids.BatchId)
@@ -30,24 +26,19 @@ job_id_of: Final[Callable[[AnyRequest], ids.JobId]] = _reader(ids.JobId)
 attempt_of: Final[Callable[[AnyRequest], int]] = _reader(ids.AttemptNumber)
 update_id_of: Final[Callable[[AnyRequest], ids.UpdateId]] = _reader(ids.UpdateId)
 group_of: Final[Callable[[AnyRequest], ids.GroupId]] = _reader(ids.GroupId)
-delivery_of: Final[Callable[[AnyRequest], ids.DeliveryId]] = _reader(ids.DeliveryId)
 condition_id_of: Final[Callable[[AnyRequest], int]] = _reader(ids.ConditionId)
 operation_id_of: Final[Callable[[AnyRequest], int]] = _reader(ids.OperationId)
 schedule_id_of: Final[Callable[[AnyRequest], int]] = _reader(ids.ScheduleId)
 session_id_of: Final[Callable[[AnyRequest], int]] = _reader(ids.SessionId)
 message_of: Final[Callable[[AnyRequest], int]] = _reader(ids.MessageId)
-dead_message_of: Final[Callable[[AnyRequest], int]] = _reader(ids.DeadMessageId)
 part_of: Final[Callable[[AnyRequest], int]] = _reader(ids.PartNumber)
 digest_of: Final[Callable[[AnyRequest], str]] = _reader(ids.PayloadDigest)
 project_of: Final[Callable[[AnyRequest], str]] = _reader(ids.ProjectName)
 worker_of: Final[Callable[[AnyRequest], str]] = _reader(ids.WorkerName)
 user_of: Final[Callable[[AnyRequest], str]] = _reader(ids.UserName)
-tenant_of: Final[Callable[[AnyRequest], str]] = _reader(ids.TenantName)
 queue_of: Final[Callable[[AnyRequest], str]] = _reader(ids.QueueName)
 setup_of: Final[Callable[[AnyRequest], str]] = _reader(ids.SetupName)
 lifecycle_of: Final[Callable[[AnyRequest], str]] = _reader(ids.LifecycleName)
 sink_of: Final[Callable[[AnyRequest], str]] = _reader(ids.SinkName)
 source_of: Final[Callable[[AnyRequest], str]] = _reader(ids.SourceName)
-parameter_of: Final[Callable[[AnyRequest], str]] = _reader(ids.ParameterName)
 pool_of: Final[Callable[[AnyRequest], str]] = _reader(ids.PoolName)
-app_of: Final[Callable[[AnyRequest], str]] = _reader(ids.AppName)

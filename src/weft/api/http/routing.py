@@ -143,7 +143,6 @@ async def _gone(receive: Receive) -> None:
 
 
 Answer = Response[bytes] | Response[str]
-Serve = Callable[[Request], Awaitable[Answer]]
 AnswerError = Callable[[Request, Any], Answer]
 
 

@@ -69,9 +69,6 @@ class LimitOptions:
     """Keep output this long after the end, if all jobs of the batch say it: 12h, 30d."""
 
 
-NO_LIMITS = LimitOptions()
-
-
 def limit_fields(options: LimitOptions) -> dict[str, Any]:
     """Return the fields of a job document that these options set."""
     fields: dict[str, Any] = {}

@@ -2,17 +2,14 @@
 core and its model.
 """
 
-from collections.abc import Coroutine
-from typing import Any, TypeVar
-
 import pytest
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, rule
+from hypothesis.stateful import rule
 
 from properties.gate_rules import WORKERS
 from properties.hold_rules import BATCHES
-from properties.jobs_model import RUN, Batch, Job, S
-from store.world import Worker, World
+from properties.jobs_model import RUN, Job, S
+from properties.rules import Rules
 from weft.core import errors
 from weft.ports.store import Claimed
 
@@ -22,20 +19,10 @@ _DELIVERED = """
         AND (subtype, message) IN (('signal', 'USR1 was delivered'),
             ('message', 'a message of 1 B was delivered'))
 """
-Result = TypeVar("Result")
 
 
-class CommandRules(RuleBasedStateMachine):
+class CommandRules(Rules):
     """Tell jobs something in any state, and let their workers hear of it or not."""
-
-    world: World
-    models: list[Batch]
-    ids: list[int]
-    workers: list[Worker]
-    held: dict[tuple[int, int], tuple[int, Claimed]]
-
-    def run(self, call: Coroutine[Any, Any, Result]) -> Result:
-        raise NotImplementedError
 
     def claim(self, owner: int, limit: int) -> None:
         raise NotImplementedError

@@ -1,19 +1,19 @@
 """Limits, dates and lanes, as rules of the machine that calls the core and its model."""
 
-from collections.abc import Collection, Coroutine, Sequence
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from typing import ClassVar, NamedTuple
 
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from hypothesis.stateful import invariant, precondition, rule
 
 from properties.drawn_jobs import Feature
 from properties.hold_rules import BATCHES
-from properties.jobs_model import QUEUED, REGIONAL, RUN, Batch, Job, R
+from properties.jobs_model import QUEUED, REGIONAL, RUN, Job, R
+from properties.rules import Rules
 from properties.said_ends import LIMITS_S, MEMORY_MIB
 from store.gate_rows import change_limit, licence, limit_empty
 from store.test_gates import places
-from store.world import Worker, World
 from weft.core.queues import Queue
 from weft.core.scheduling.time_limits import ASK, limit_class
 from weft.ports.store import Claimed, Shape
@@ -37,7 +37,6 @@ LIMITS = st.sampled_from([1, 2, 5])
 GATES = st.builds(
     Gates, st.sampled_from([None, None, 1, 5, 5]), st.sampled_from([False, False, False, True])
 )
-Result = TypeVar("Result")
 _HAS_DATES = """
     SELECT EXISTS (SELECT FROM weft.gate WHERE opens_at <= $2
         AND (batch_id IS NULL OR batch_id = ANY ($1::bigint[])))
@@ -54,18 +53,13 @@ def shapes_of(pool: str) -> list[Shape]:
     return [*lanes, *more]
 
 
-class GateRules(RuleBasedStateMachine):
+class GateRules(Rules):
     """Change limits, open gates, claim what passed; places are read from the database.
 
     Which of several equal jobs has a place is left to the core. How many have one, which come
     first and what a claim takes is not.
     """
 
-    world: World
-    models: list[Batch]
-    ids: list[int]
-    workers: list[Worker]
-    held: dict[tuple[int, int], tuple[int, Claimed]]
     features: ClassVar[frozenset[Feature]]
 
     def __init__(self) -> None:
@@ -76,9 +70,6 @@ class GateRules(RuleBasedStateMachine):
         self.limits: dict[str, int] = {}
         """Of the gates that all batches share, by kind: how many places there are now."""
         self.limits_max: dict[str, int] = {}
-
-    def run(self, call: Coroutine[Any, Any, Result]) -> Result:
-        raise NotImplementedError
 
     def park(self, limit: int, steps: int) -> None:
         raise NotImplementedError

@@ -1,30 +1,19 @@
 """Holds and releases, as rules of the machine that calls the core and its model."""
 
-from collections.abc import Coroutine
-from typing import Any, TypeVar
-
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, rule
+from hypothesis.stateful import rule
 
-from properties.jobs_model import Batch, S
-from store.world import World
+from properties.jobs_model import S
+from properties.rules import Rules
 
 BATCHES = (0, 1)
 SETS = (4, 5)
 WORDS = ("pending", "ready", "queued", "creating", "running", "blocked", "success", "failed",
           "error", "cancelled")  # fmt: skip
-Result = TypeVar("Result")
 
 
-class HoldRules(RuleBasedStateMachine):
+class HoldRules(Rules):
     """Hold and release anything, and sweep to the end or not."""
-
-    world: World
-    models: list[Batch]
-    ids: list[int]
-
-    def run(self, call: Coroutine[Any, Any, Result]) -> Result:
-        raise NotImplementedError
 
     @rule(
         which=st.sampled_from(BATCHES), group=st.sampled_from([0, 1, 2, 3, *SETS]),

@@ -1,12 +1,9 @@
 """Counters, costs and completions of groups, beside the model after each step."""
 
-from collections.abc import Coroutine
-from typing import Any, TypeVar
+from hypothesis.stateful import invariant, rule
 
-from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
-
-from properties.jobs_model import Batch, S
-from store.world import World
+from properties.jobs_model import S
+from properties.rules import Rules
 
 NAMES = ("pending", "ready", "queued", "creating", "running", "blocked", "succeeded", "failed",
          "errored", "cancelled")  # fmt: skip
@@ -26,18 +23,10 @@ _COMPLETIONS = """
         ) AS n_events
     FROM weft.group_completion c WHERE c.batch_id = ANY ($1) GROUP BY 1, 2
 """
-Result = TypeVar("Result")
 
 
-class LedgerRules(RuleBasedStateMachine):
+class LedgerRules(Rules):
     """Fold, and compare what is derived from ends."""
-
-    world: World
-    models: list[Batch]
-    ids: list[int]
-
-    def run(self, call: Coroutine[Any, Any, Result]) -> Result:
-        raise NotImplementedError
 
     @rule()
     def fold(self) -> None:

@@ -1,17 +1,16 @@
 """The monitor, as rules of the machine that calls the core and its model."""
 
-from collections.abc import Coroutine
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import msgspec
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
+from hypothesis.stateful import precondition, rule
 
 from properties.gate_rules import WORKERS
 from properties.hold_rules import BATCHES
-from properties.jobs_model import ROUNDS, RUN, STOPPED, B, Batch, Job
+from properties.jobs_model import ROUNDS, RUN, STOPPED, B, Job
+from properties.rules import Rules
 from properties.said_ends import FAILS, TOO_LONG, WAITS, End
-from store.world import Worker, World
 from weft.core.queues import Queue
 from weft.core.states import Reason
 from weft.ports.store import Claimed
@@ -28,7 +27,6 @@ STOPS_ARE_DUE = """
 """
 Key = tuple[int, int, int]
 """Batch, job and attempt."""
-Result = TypeVar("Result")
 
 
 class Stop(NamedTuple):
@@ -38,14 +36,9 @@ class Stop(NamedTuple):
     claimed: Claimed
 
 
-class MonitorRules(RuleBasedStateMachine):
+class MonitorRules(Rules):
     """Let workers name what they have or not, and stop what takes too long."""
 
-    world: World
-    models: list[Batch]
-    ids: list[int]
-    workers: list[Worker]
-    held: dict[tuple[int, int], tuple[int, Claimed]]
     ended: list[tuple[int, Claimed, Reason | None]]
 
     def __init__(self) -> None:
@@ -54,9 +47,6 @@ class MonitorRules(RuleBasedStateMachine):
         self.stops: dict[Key, Stop] = {}
         self.gone: set[Key] = set()
         """Those of the stops that their workers have confirmed."""
-
-    def run(self, call: Coroutine[Any, Any, Result]) -> Result:
-        raise NotImplementedError
 
     def begin_again(self, owner: int) -> None:
         raise NotImplementedError

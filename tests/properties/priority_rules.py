@@ -1,33 +1,22 @@
 """Changes of priority, as rules of the machine that calls the core and its model."""
 
-from collections.abc import Coroutine
-from typing import Any, TypeVar
-
 import pytest
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
+from hypothesis.stateful import precondition, rule
 
 from properties.hold_rules import BATCHES, SETS
 from properties.jobs_model import Batch, S
 from properties.prioritizing import Prioritizing
-from store.world import World
+from properties.rules import Rules
 from weft.core import errors
 from weft.ports.store import EditLimits
 
 LIMITS = EditLimits(attributes_max=64, rename_groups_max=1000)
 PRIORITIES = st.sampled_from([0, 0, 2, -1, 3])
-Result = TypeVar("Result")
 
 
-class PriorityRules(RuleBasedStateMachine):
+class PriorityRules(Rules):
     """Change jobs at once and groups step by step, to the end or not."""
-
-    world: World
-    models: list[Batch]
-    ids: list[int]
-
-    def run(self, call: Coroutine[Any, Any, Result]) -> Result:
-        raise NotImplementedError
 
     @rule(which=st.sampled_from(BATCHES), choice=st.integers(0, 20), priority=PRIORITIES)
     def prioritize_job(self, which: int, choice: int, priority: int) -> None:

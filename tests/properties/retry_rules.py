@@ -1,29 +1,19 @@
 """Retries by hand, as rules of the machine that calls the core and its model."""
 
-from collections.abc import Coroutine
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, rule
+from hypothesis.stateful import rule
 
 from properties.hold_rules import BATCHES
 from properties.jobs_model import Batch, S
-from store.world import World
+from properties.rules import Rules
 from weft.core import errors
 
-Result = TypeVar("Result")
 
-
-class RetryRules(RuleBasedStateMachine):
+class RetryRules(Rules):
     """Run what failed again, in steps of any size."""
-
-    world: World
-    models: list[Batch]
-    ids: list[int]
-
-    def run(self, call: Coroutine[Any, Any, Result]) -> Result:
-        raise NotImplementedError
 
     @rule(
         which=st.sampled_from(BATCHES),

@@ -1,29 +1,16 @@
 """Sets that grow, as rules of the machine that calls the core and its model."""
 
-from collections.abc import Coroutine
-from typing import Any, TypeVar
-
 import pytest
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, rule
+from hypothesis.stateful import rule
 
 from properties.hold_rules import BATCHES, SETS
-from properties.jobs_model import Batch
-from store.world import World
+from properties.rules import Rules
 from weft.core import errors
 
-Result = TypeVar("Result")
 
-
-class SetRules(RuleBasedStateMachine):
+class SetRules(Rules):
     """Add jobs to sets, in any state."""
-
-    world: World
-    models: list[Batch]
-    ids: list[int]
-
-    def run(self, call: Coroutine[Any, Any, Result]) -> Result:
-        raise NotImplementedError
 
     @rule(
         which=st.sampled_from(BATCHES),

@@ -1,16 +1,13 @@
 """Deadlines and preemption, as rules of the machine that calls the core and its model."""
 
-from collections.abc import Coroutine
 from datetime import UTC, datetime, timedelta
-from typing import Any, TypeVar
 
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
+from hypothesis.stateful import precondition, rule
 
-from properties.jobs_model import RUN, Batch, Job, R
-from store.world import World
+from properties.jobs_model import RUN, Job, R
+from properties.rules import Rules
 
-Result = TypeVar("Result")
 _COME = """
     UPDATE weft.job_deadline SET latest_start = least(latest_start, now() - interval '1 s'),
         deadline = CASE WHEN $2 THEN now() - interval '1 s' ELSE deadline END,
@@ -19,21 +16,14 @@ _COME = """
 """
 
 
-class StopRules(RuleBasedStateMachine):
+class StopRules(Rules):
     """Let deadlines come, and stop running jobs for others that wait."""
-
-    world: World
-    models: list[Batch]
-    ids: list[int]
 
     def __init__(self) -> None:
         super().__init__()
         self.causes: set[tuple[int, int, int]] = set()
         """Batch, job and attempt of those that have preempted others."""
         self.deadline_has_come = False
-
-    def run(self, call: Coroutine[Any, Any, Result]) -> Result:
-        raise NotImplementedError
 
     # ------------------------------------------------------------------ deadlines
 

@@ -36,9 +36,23 @@ async def test_application_is_refused_or_explained_where_gateways_are_alone(
 
         assert (refused.status_code, refused.json()["code"]) == (400, "API.NO_WORKER_FITS")
         (problem,) = refused.json()["errors"]
+        assert problem["pointer"] == "/jobs/0/app"
         assert problem["message"] == (
             "no worker offers executor 'app'; known: slurm; "
             "gateways to engines run no applications"
         )
         (cause,) = why["causes"]
         assert cause["text"] == "waits for a worker that offers executor app: none does"
+
+
+async def test_application_is_taken_for_a_machine_that_is_not_there_yet(
+    http: httpx.AsyncClient, database: dict[str, str], tmp_path: Path, app: str
+) -> None:
+    small = {"name": "small", "cpu": 1, "memory": "1Gi"}
+    pool = {"name": "default", "provider": "slurm", "max_workers": 1, "flavours": [small]}
+    async with open_worker(database["weft_worker"], tmp_path / "logs", executors=["slurm"]):
+        saved = await http.put("/v1/pools", json={"pools": [pool]})
+        taken = await http.post("/v1/batches", json={"jobs": [{"app": app}]})
+        await http.put("/v1/pools", json={"pools": []})
+
+    assert (saved.status_code, taken.status_code) == (200, 201), taken.text

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from weft.core.pools.machine import EXECUTORS
 from weft.plugins.log_stores.files.plugin import FileLogs
 from weft.plugins.runners.remote import RemoteRunner
 from weft.plugins.runners.spawner import SpawnerRunner, WrongLogStore
@@ -58,7 +59,7 @@ def test_a_package_brings_its_runner_by_an_entry_point(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("package")
 @pytest.mark.parametrize(
-    ("runner", "executors"), [("spawner", ["app", "function", "process"]), ("directory", ["file"])]
+    ("runner", "executors"), [("spawner", [*EXECUTORS]), ("directory", ["file"])]
 )
 def test_worker_offers_the_executors_of_its_runner(
     tmp_path: Path, runner: str, executors: list[str]

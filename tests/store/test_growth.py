@@ -6,7 +6,7 @@ import msgspec
 
 from store.test_pools import SMALL, described, others
 from store.world import World
-from weft.core.pools import Flavour, Pool
+from weft.core.pools import Flavour, Pool, offers_of
 from weft.core.why.facts import GrowthFacts
 from weft.ports.store import Shape
 from weft.testing.builders import job_rows
@@ -106,3 +106,24 @@ async def test_only_what_its_flavours_hold_lets_a_pool_grow(world: World) -> Non
         found = [await growth(world, batch) for batch in batches]
 
     assert found == [None, None, None, None, GrowthFacts(0, 2)]
+
+
+async def test_a_machine_offers_the_same_to_admission_and_to_growth(world: World) -> None:
+    """Before it is there: what the api and claims read is what the driver plans with."""
+    flavours = [
+        SMALL, Flavour(name="rich", cpu_m=1, memory_mib=1, storage_mib=2, gpus=3,
+        countables={"matlab": 4}, labels={"zone": "b"}, containers=True, preemptible=True,
+        walltime_s=9000),
+    ]  # fmt: skip
+    async with described(world):
+        for regions in ((), ("eu",)):
+            pool = Pool(name=world.pool, max_workers=2, regions=regions, flavours=tuple(flavours))
+            await world.api.save_pools(world.caller, [*await others(world), pool])
+            rows = await world.admin.fetch(
+                "SELECT f.flavour, f.offers FROM weft.pool p, weft._flavours(p) f "
+                "WHERE p.name = $1 AND NOT f.offers ? 'machine'",
+                world.pool,
+            )
+            assert dict(rows) == {
+                one.name: offers_of(world.pool, one, "".join(regions)) for one in flavours
+            }

@@ -6,11 +6,13 @@ meaning (`weft.core.states`, `weft.core.access.permissions`), so migrations, whi
 are never edited, write the numbers themselves.
 """
 
+import json
 import re
 from enum import IntEnum
 from typing import Final
 
 from weft.core.access.permissions import Permission
+from weft.core.pools.machine import EXECUTORS
 from weft.core.scheduling.time_limits import MARGIN_S
 from weft.core.states import JobState, Phase, Reason
 
@@ -22,6 +24,7 @@ _KINDS: Final[dict[str, type[IntEnum]]] = {
 }
 _CONSTANTS: Final = {
     "WALLTIME_MARGIN_S": MARGIN_S,
+    "EXECUTORS_OF_MACHINES": f"'{json.dumps(EXECUTORS)}'",
     "NOTE_OF_PROGRESS": 0,  # the phase of what a running job says of itself (`attempt_note`)
     "ENDED_ELSEWHERE": 0,  # the state of a job of which there is a record only (`foreign_end`)
 }

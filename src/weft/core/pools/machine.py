@@ -14,6 +14,8 @@ NEVER_S: Final = 31_536_000.0
 """How long a job counts that may run for ever."""
 ANYWHERE = ""
 """The region of a pool that names none."""
+EXECUTORS: Final = ("app", "function", "process")
+"""What the worker of every machine runs; besides, containers if its flavour says so."""
 
 
 class Demand(msgspec.Struct, frozen=True, kw_only=True):
@@ -102,7 +104,7 @@ def offers_of(pool: str, flavour: Flavour, region: str) -> dict[str, Offer]:
     found: dict[str, Offer] = {
         "storage_mib": flavour.storage_mib,
         "gpu": flavour.gpus,
-        "executor": ["process", "function", *(["container"] if flavour.containers else [])],
+        "executor": [*EXECUTORS, *(["container"] if flavour.containers else [])],
         "pool": pool,
         **flavour.countables,
         **{name: [word] for name, word in flavour.labels.items()},

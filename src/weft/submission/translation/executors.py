@@ -57,3 +57,9 @@ def executor_of(job: JobDocument) -> str:
     if job.app is not None:
         return APP
     return USUAL if job.simulation is None else SIMULATION
+
+
+def executor_field(job: JobDocument) -> str:
+    """Return the field by which a job asks for its executor."""
+    fields = ("executor", FUNCTION, CONTAINER, APP, SIMULATION)  # the latter are named alike
+    return next((name for name in fields if getattr(job, name) is not None), "executor")

@@ -7,7 +7,14 @@ from typing import Any, Final, NamedTuple, cast
 import msgspec
 
 from weft.core.billing.resources import parse_cpu_m, parse_mebibytes, parse_memory_mib
-from weft.core.errors import InvalidValue, NotEnoughLicences, NoWorkerFits, UnknownField, WrongType
+from weft.core.errors import (
+    InvalidValue,
+    NotEnoughLicences,
+    NoWorkerFits,
+    UnknownField,
+    WeftError,
+    WrongType,
+)
 from weft.core.problems import Problems, pointer_of
 from weft.core.queues import DEFAULT, Queue, Router
 from weft.core.scheduling.offers import (
@@ -28,6 +35,7 @@ from weft.submission.translation.executors import (
     CONTAINER,
     SIMULATION,
     USUAL,
+    executor_field,
     executor_of,
     installed_executors,
 )
@@ -122,10 +130,8 @@ class ShapeBook:
             shared = routed if len(routed) == len(jobs) else repeat(routed[0], len(jobs))
             for job_index, one in enumerate(shared):
                 for kind, error in wrong[one].found:
-                    pointer = pointer_of("jobs", job_index, "resources") + error.pointer
-                    if kind is NoWorkerFits and error.pointer == pointer_of(MACHINE):
-                        pointer = pointer_of("jobs", job_index, MACHINE)
-                    problems.add(kind, pointer, error.message)
+                    pointer = _place_of(jobs[job_index], kind, error.pointer)
+                    problems.add(kind, pointer_of("jobs", job_index) + pointer, error.message)
         if len(index_by_routed) == 1:
             return [0]
         return [index_by_routed[one] for one in routed]
@@ -256,7 +262,7 @@ class ShapeBook:
         asks.pop(TIME_LIMIT, None)
         for field, value in asks.items():
             offers = [_offer_of(worker, field) for worker in workers]
-            pointer = pointer_of(field) if field in asked else ""
+            pointer = pointer_of(field) if field in {*asked, "executor"} else ""
             if not isinstance(value, int):
                 if not any(serves({field: offer}, {field: value}) for offer in offers):
                     words = [value] if isinstance(value, str) else value
@@ -270,7 +276,11 @@ class ShapeBook:
                 wrong.add(NoWorkerFits, pointer, f"asks for {shown}; the largest worker has {has}")
         lives = [one["offers"].get(TIME_LIMIT) for one in workers]
         if not wrong.found and None not in lives and not any(_outlasts(w, shape) for w in workers):
-            wrong.add(NoWorkerFits, "", f"{ENDS} of at most {longest_limit(max(lives))} s")
+            wrong.add(
+                NoWorkerFits,
+                pointer_of(TIME_LIMIT),
+                f"{ENDS} of at most {longest_limit(max(lives))} s",
+            )
         bearing = _with_word(shape, PREEMPTIBLE, "yes")
         if not wrong.found and any(_holds(worker, bearing) for worker in workers):
             wrong.add(NoWorkerFits, "", ONLY_PREEMPTIBLE)
@@ -353,24 +363,23 @@ def _words_asked(name: str, value: object, wrong: Problems) -> _Words:
     return ""
 
 
+def _place_of(job: JobDocument, kind: type[WeftError], pointer: str) -> str:
+    """Return the place within a job of what is wrong with what it asks for: mostly in its
+    resources.
+    """
+    if kind is NoWorkerFits and pointer == pointer_of("executor"):
+        return pointer_of(executor_field(job))
+    of_job = kind is NoWorkerFits and pointer in {pointer_of(MACHINE), pointer_of(TIME_LIMIT)}
+    return pointer if of_job else pointer_of("resources") + pointer
+
+
 def _executors(jobs: Sequence[JobDocument]) -> Iterable[str]:
-    """Return the executor of each job, for ever the usual one if no job names another."""
-    if not any(_says_executor(job) for job in jobs):
+    """Return the executor of each job, for ever the usual one if no job needs another."""
+    if all(executor_of(job) == USUAL for job in jobs):
         return repeat(USUAL)
     known = installed_executors()
     # Names of others are told of already.
     return [found if (found := executor_of(job)) in known else USUAL for job in jobs]
-
-
-def _says_executor(job: JobDocument) -> bool:
-    """Say whether a job names its executor, or has what only another one runs."""
-    return (
-        job.executor is not None
-        or job.function is not None
-        or job.simulation is not None
-        or job.app is not None
-        or job.container is not None
-    )
 
 
 def _limit_classes(jobs: Sequence[JobDocument]) -> Iterable[str | None]:

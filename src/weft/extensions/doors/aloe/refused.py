@@ -31,7 +31,7 @@ _KEPT: Final = frozenset({400, 401, 403, 404, 405, 408, 409, 410, 413, 415, 416,
 _UNAUTHENTICATED: Final = 401
 _FIELDS: Final = {
     "app": "appId", "queue": "batchQueue", "timeout_s": "maxRunTime", "resources": "memoryPerNode",
-    "env": "parameters", "name": "name",
+    "resources/cpu": "processorsPerNode", "resources/memory": "memoryPerNode", "env": "parameters",
 }  # fmt: skip
 """Names of what is wrong with a job of weft, as its client knows them."""
 
@@ -79,7 +79,8 @@ def refused_submission(error: WeftError) -> Refused:
     """Return a 400 that names the fields of a submission as its client knows them."""
     said = []
     for one in error.errors:
-        name, _, rest = one.pointer.removeprefix("/jobs/0").strip("/").partition("/")
+        pointer = one.pointer.removeprefix("/jobs/0").strip("/")
+        name, _, rest = (pointer, "", "") if pointer in _FIELDS else pointer.partition("/")
         known = _FIELDS.get(name, name)
         said.append(f"{known}{'.' if rest else ''}{rest.replace('/', '.')}: {one.message}")
     return bad_request("; ".join(said) or describe(error))

@@ -4,7 +4,7 @@ CREATE OR REPLACE FUNCTION weft._flavours(of_pool weft.pool) RETURNS TABLE (flav
 LANGUAGE sql STABLE AS $$
     SELECT f.name, f.cpu_m, f.memory_mib, jsonb_build_object('storage_mib', f.storage_mib, 'gpu', coalesce(f.gpus, 0),
         'pool', (of_pool).name, 'executor',
-            '["process", "function"]'::jsonb || CASE WHEN f.containers THEN '["container"]'::jsonb ELSE '[]' END)
+            EXECUTORS_OF_MACHINES::jsonb || CASE WHEN f.containers THEN '["container"]'::jsonb ELSE '[]' END)
         || coalesce(f.countables, '{}') || (
             SELECT coalesce(jsonb_object_agg(l.key, jsonb_build_array(l.value)), '{}') FROM jsonb_each(f.labels) l)
         || CASE WHEN (of_pool).plan -> 'regions' <> '[]' THEN jsonb_build_object('region', (of_pool).plan -> 'regions') ELSE '{}' END

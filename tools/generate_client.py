@@ -9,6 +9,7 @@ import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from enum import StrEnum
 from pathlib import Path
 from types import NoneType
 from typing import (
@@ -247,7 +248,7 @@ def _parameters(call: Call) -> Iterator[tuple[Parameter, bool]]:
         fields = list(_fields(call.body).values()) if call.is_spread else []
         fields.sort(key=lambda one: one.default != "")
         for position, taken in enumerate(fields):
-            yield taken, position == 0 and not taken.default
+            yield taken, position < call.n_placed and not taken.default
     query = sorted(call.query.items(), key=lambda pair: not pair[1].is_placed)
     for name, asked in query:
         default = "False" if asked.kind is bool else "None"
@@ -294,7 +295,7 @@ def _kind(hint: Any) -> str:  # noqa: ANN401 (any annotation)
     origin, parts = get_origin(hint), get_args(hint)
     if origin is Annotated or isinstance(hint, NewType):
         return _kind(parts[0] if parts else hint.__supertype__)
-    if origin is Literal:
+    if origin is Literal or (isinstance(hint, type) and issubclass(hint, StrEnum)):
         return "str"
     if NoneType in parts or msgspec.UnsetType in parts:
         empty = {msgspec.UnsetType: "UnsetType", NoneType: "None"}

@@ -52,3 +52,10 @@ async def test_clients_ask_what_the_route_reads(call: Call) -> None:
     assert call.is_keyed == ("idempotency-key" in request.headers)
     if call.document and call.body is not None and call.is_spread:
         assert fields_of(request) == {*call.body.__struct_encode_fields__}
+
+
+def test_clients_repeat_no_method_but_where_they_answer_with_objects() -> None:
+    both = {*dir(aio.Client)} & {one for one in dir(Api) if one[0] != "_"}
+    own = {one for one in both if getattr(aio.Client, one) is not getattr(Api, one)}
+    objects = {"create_batch", "get_batch", "get_job", "run_schedule", "submit"}
+    assert own - objects == {"close", "set_tenant"}

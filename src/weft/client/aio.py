@@ -6,10 +6,10 @@ from typing import Self
 
 from weft.client.api import Api, LogEvent
 from weft.client.generated.calls import Calls
+from weft.client.http.client_routes import ClientRoutes
 from weft.client.http.listing import Document, Listing
 from weft.client.http.session import PATIENCE_S, WAIT_PATIENCE_S
 from weft.client.objects.batch import Batch, JobTree
-from weft.client.objects.browser_calls import BrowserCalls
 from weft.client.objects.builder import (
     Builder,
     BuilderSource,
@@ -23,14 +23,8 @@ from weft.client.objects.crate_calls import CrateCalls
 from weft.client.objects.group import JobGroup
 from weft.client.objects.job import Job
 from weft.client.objects.names import batch_called, job_called
-from weft.client.objects.project_calls import ProjectCalls
 from weft.client.objects.query_calls import QueryCalls
-from weft.client.objects.secret_calls import SecretCalls
-from weft.client.objects.shared_calls import SharedCalls
-from weft.client.objects.source_calls import SourceCalls
 from weft.client.objects.tenant_calls import TenantCalls
-from weft.client.objects.trail_calls import TrailCalls
-from weft.client.objects.usage_calls import UsageCalls
 from weft.client.progress import Progress
 from weft.client.submission.refs import JobRef, NotSubmitted, ref_of
 from weft.core.errors import WeftError
@@ -79,18 +73,7 @@ class BatchBuilder(Builder[Job]):
 
 
 class Client(
-    BuilderSource[BatchBuilder],
-    SecretCalls,
-    BrowserCalls,
-    TrailCalls,
-    ProjectCalls,
-    TenantCalls,
-    UsageCalls,
-    SharedCalls,
-    SourceCalls,
-    QueryCalls,
-    CrateCalls,
-    Calls,
+    BuilderSource[BatchBuilder], TenantCalls, QueryCalls, CrateCalls, ClientRoutes, Calls
 ):
     """The client of a weft server, for asyncio.
 
@@ -169,32 +152,6 @@ class Client(
         await self.api.get_job(batch_id, job_id)
         return Job(self.api, ref_of(batch_id, job_id))
 
-    async def add_schedule(
-        self,
-        cron: str,
-        document: Document,
-        *,
-        time_zone: str = "UTC",
-        missed: str = "skip",
-        name: str | None = None,
-    ) -> Document:
-        """Submit a batch document at the times of a cron expression; return the schedule.
-
-        Raise `InvalidCron`, `UnknownTimeZone`, `TooManySchedules`, and what a submission of the
-        document would raise.
-
-        Args:
-            cron: Minute, hour, day of the month, month and day of the week.
-            document: A batch document.
-            time_zone: A name of the IANA database, whose clock decides.
-            missed: Which of the runs that were missed while weft was down are made up for: `skip`,
-                `last` or `all`.
-            name: For people; without it that of the batch.
-        """
-        return await self.api.add_schedule(
-            cron, document, time_zone=time_zone, missed=missed, name=name
-        )
-
     async def pause_schedule(self, schedule_id: int) -> Document:
         """Let a schedule submit nothing until it is resumed; return it."""
         return await self.api.change_schedule(schedule_id, paused=True)
@@ -206,46 +163,6 @@ class Client(
     async def run_schedule(self, schedule_id: int) -> Batch:
         """Submit the batch of a schedule now, beside its due times; return the batch."""
         return Batch(self.api, int((await self.api.run_schedule(schedule_id))["batch_id"]))
-
-    async def close_project(self, name: str) -> Document:
-        """Let a billing project take no new batches and schedules; return it. Raise
-        `RightMissing`, `ProjectNotFound`.
-        """
-        return await self.api.change_project(name, {"closed": True})
-
-    async def reopen_project(self, name: str) -> Document:
-        """Let a closed billing project take new batches again; return it. Raise `RightMissing`,
-        `ProjectNotFound`.
-        """
-        return await self.api.change_project(name, {"closed": False})
-
-    def list_dead_letters(
-        self, *, cause: str | None = None, reason: str | None = None, acknowledged: bool = False
-    ) -> Listing:
-        """Yield jobs of all batches that have failed and are not tried again, of the newest batch
-        first.
-
-        Args:
-            cause: Only those that failed for this cause.
-            reason: Only those that failed for this reason, such as `timeout`.
-            acknowledged: Those that are acknowledged, instead of the others.
-        """
-        return self.api.list_dead_letters(cause=cause, reason=reason, acknowledged=acknowledged)
-
-    async def reroute_queues(
-        self, *, queue: str | None = None, to: str | None = None, dry_run: bool = False
-    ) -> list[Document]:
-        """Move jobs that wait, and have never run, to the queues that guards choose now; return
-        how many moved from which queue to which.
-
-        Jobs that name their queue stay, unless `to` is given. Only for administrators.
-
-        Args:
-            queue: Only jobs of this queue.
-            to: Move them to this queue, whatever its guard says.
-            dry_run: Only count.
-        """
-        return await self.api.reroute_queues(queue=queue, to=to, dry_run=dry_run)
 
     async def create_job_group(
         self,

@@ -17,9 +17,11 @@ from weft.api.calls.path_ids import PathId, path_id_of
 from weft.core.access.permissions import Permission
 from weft.core.access.rights import Right
 from weft.submission.services import Origin
-from weft.wire.documents.batches import Empty
+from weft.wire.documents.batches import BatchDocument, Empty
 
 UseCase = TypeVar("UseCase", bound=Callable[..., Awaitable[Any]])
+DecodeBatch = Callable[[bytes], BatchDocument]
+"""Reads a batch document as a request is read."""
 KEY: Final = "Idempotency-Key"
 POSITIONS: Final = ("after", "before")
 """What a parameter is called that says where a page begins."""
@@ -33,8 +35,10 @@ class Cursor(NamedTuple):
 
     list_name: str
     key: str
-    """Of the rows, by which they are in order."""
+    """Of the rows, by which they are in order; with braces, how it is made of their fields."""
     most: int | None = None
+    parse: Callable[[str], Any] | None = None
+    """Returns what a key stands for; raises `BadId`. None: as the type of the position says."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +88,8 @@ class Call:
     """Whether the client's method returns nothing."""
     is_spread: bool
     """Whether the client's method takes the fields of the document, instead of the document."""
+    n_placed: int
+    """How many fields callers may pass by position, of those that must be there."""
     marks: Mapping[str, Any]
     """What else the route says of itself in its `opt`."""
     parameters: Mapping[str, inspect.Parameter] = field(init=False)
@@ -175,6 +181,12 @@ class Call:
         """Say whether it makes what it answers with."""
         return self.is_keyed and self.accepted is None and "headers" not in self.marks
 
+    @cached_property
+    def decoder(self) -> str | None:
+        """Return the parameter that reads a batch document."""
+        parameters = self.parameters.items()
+        return next((name for name, p in parameters if p.annotation == DecodeBatch), None)
+
     @property
     def description(self) -> str:
         """Return what is said of it, whoever calls it."""
@@ -198,6 +210,7 @@ def call(
     public: bool = True,
     silent: bool = False,
     spread: bool = True,
+    placed: int = 1,
     marks: Mapping[str, Any] = MappingProxyType({}),
 ) -> Callable[[UseCase], UseCase]:
     """Declare that a use case is a call: its method and path, who may call it, and the document
@@ -205,7 +218,7 @@ def call(
 
     `client`: the name of the client's method, if that is another, empty if it is written by
     hand; `public`: it is not for `Api` alone; `silent`: it returns nothing; `spread`: it takes the
-    fields of the document.
+    fields of the document, `placed` of them by position.
     """
     method, _, path = route.partition(" ")
     assert answer or page or accepted, route
@@ -215,7 +228,7 @@ def call(
             use_case=use_case, method=method, path=path, right=right, permission=permission,
             answer=answer or page, accepted=accepted, is_page=page is not None, cursor=cursor,
             client_name=use_case.__name__ if client is None else client, is_public=public,
-            is_silent=silent, is_spread=spread, marks=marks,
+            is_silent=silent, is_spread=spread, n_placed=placed, marks=marks,
         )  # fmt: skip
         _DECLARED[use_case.__module__].append(one)
         return use_case

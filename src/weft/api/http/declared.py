@@ -1,11 +1,20 @@
 """Serve calls that are declared on their use cases."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from weft.api.calls.call import KEY, Asked, Call
-from weft.api.http.paging import PAGE, cursor_of, cursor_text, kind_of, limit_of, page
+from weft.api.http.decoding import JSON, decode
+from weft.api.http.paging import (
+    PAGE,
+    cursor_of,
+    cursor_text,
+    kind_of,
+    limit_of,
+    page_until,
+    wrong_cursor,
+)
 from weft.api.http.parameter_schemas import QUERY
 from weft.api.http.parameters import Query, wrong_parameter
 from weft.api.http.replies import created, reply
@@ -18,6 +27,8 @@ from weft.api.http.requests import (
 )
 from weft.api.http.routing import Response, Route, route
 from weft.core.errors import BadId
+from weft.ports.store import Row
+from weft.wire.documents.batches import BatchDocument
 
 _READS: Final[Mapping[Any, Callable[[Query, str], Any]]] = {
     bool: Query.flag,
@@ -47,14 +58,26 @@ def route_of(call: Call) -> Route:
             arguments["limit"] = limit_of(query, services.settings)
             arguments |= _position(query, call, kind)
         arguments |= await _read_body(request, call, query)
+        if call.decoder:
+            arguments[call.decoder] = _decode_batch
         answer = await call.use_case(services, caller_of(request), **arguments)
         if call.cursor:
-            return reply(page(answer, arguments["limit"], kind, call.cursor.key))
+            last = _end(answer, call.cursor.key) if len(answer) == arguments["limit"] else None
+            return reply(page_until(answer, kind, last))
         return _reply(call, answer)
 
     serve.__name__, serve.__doc__ = call.operation, call.description
     path = call.path.replace("}", ":str}")
     return route(path, method=call.method, status_code=200, opt=_opt(call))(serve)
+
+
+def _decode_batch(body: bytes) -> BatchDocument:
+    return decode(body, JSON, BatchDocument)
+
+
+def _end(rows: Sequence[Row], key: str) -> object:
+    """Return the key of the last row."""
+    return key.format_map(rows[-1]) if "{" in key else rows[-1][key]
 
 
 def _known(call: Call) -> tuple[str, ...]:
@@ -74,7 +97,10 @@ def _read(query: Query, one: Asked) -> Any:  # noqa: ANN401 (of any type)
         limits = QUERY[one.word][1]
         least, most = limits["minimum"], limits["maximum"]
         return query.integer(one.word, default=None, least=least, most=most)
-    return _READS[one.kind](query, one.word)
+    words = [word for part in get_args(one.kind) for word in get_args(part)]
+    if words and query.text(one.word) is not None:
+        return query.choice(one.word, tuple(words))
+    return None if words else _READS[one.kind](query, one.word)
 
 
 def _position(query: Query, call: Call, kind: str) -> dict[str, Any]:
@@ -82,6 +108,12 @@ def _position(query: Query, call: Call, kind: str) -> dict[str, Any]:
     name = call.position
     assert name is not None, call.name
     assert call.cursor is not None, call.name
+    if call.cursor.parse is not None:
+        text = cursor_text(query, kind)
+        try:
+            return {name: None if text is None else call.cursor.parse(text)}
+        except BadId as error:
+            raise wrong_cursor() from error
     if call.parameters[name].annotation is str:
         return {name: cursor_text(query, kind) or ""}
     number = cursor_of(query, kind, most=call.cursor.most)

@@ -11,6 +11,7 @@ from weft.api.http.declared import route_of
 from weft.api.use_cases import (
     apps,
     attempt_usage,
+    bulk,
     callbacks,
     cancel,
     command,
@@ -19,6 +20,8 @@ from weft.api.use_cases import (
     edit,
     failures,
     file_stores,
+    file_trial,
+    files,
     hide,
     hold,
     licences,
@@ -26,6 +29,7 @@ from weft.api.use_cases import (
     operations,
     parameters,
     permissions,
+    pictures,
     pools,
     products,
     projects,
@@ -51,11 +55,11 @@ from weft.api.use_cases import (
 from weft.ports.extension import parts
 
 SUBJECTS: Final[Sequence[ModuleType]] = (
-    apps, attempt_usage, callbacks, cancel, command, conditions, delete, edit, failures,
-    file_stores, hide, hold, licences, limits, operations, parameters, permissions, pools,
-    products, projects, queues, quotas, read, release, reroute, resubmit, saved_queries,
-    schedules, secrets, sessions, sets, system, tenants, tokens, transports, users, why,
-    workers,
+    apps, attempt_usage, bulk, callbacks, cancel, command, conditions, delete, edit, failures,
+    file_stores, file_trial, files, hide, hold, licences, limits, operations, parameters,
+    permissions, pictures, pools, products, projects, queues, quotas, read, release, reroute,
+    resubmit, saved_queries, schedules, secrets, sessions, sets, system, tenants, tokens,
+    transports, users, why, workers,
 )  # fmt: skip
 CALLS: Final = calls_of(*SUBJECTS)
 

@@ -5,13 +5,18 @@ an operation, which does so one batch after the other.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from weft.api.calls.call import KEY, call
 from weft.api.services import Services
 from weft.api.use_cases import read
+from weft.core.access.permissions import Permission
+from weft.core.access.rights import Right
 from weft.core.batch_actions import BatchAction, n_concerned
-from weft.core.errors import TooLarge
+from weft.core.errors import FieldError, InvalidDocument, TooLarge
 from weft.core.query import Subject
 from weft.ports.store import Caller, Row
 from weft.submission.services import Answer, Origin
+from weft.wire.answers.batches import Operation
+from weft.wire.documents.batch_actions import BatchActionDocument
 
 
 @dataclass(frozen=True)
@@ -49,6 +54,33 @@ async def choose_by_query(
     allowed = await services.store.list_allowed(caller, [int(row["id"]) for row in rows[:most]])
     own = [row for row in rows[:most] if row["id"] in allowed]
     return replace(_choice_of(own, action), has_more=len(rows) > most)
+
+
+@call(
+    "POST /v1/batch-actions", Right.WRITE, accepted=Operation, permission=Permission.EXECUTE,
+    public=False, marks={"headers": (KEY,)},
+)  # fmt: skip
+async def begin_batch_action(
+    services: Services, caller: Caller, document: BatchActionDocument, origin: Origin
+) -> Answer:
+    """Cancel, retry, hold or release batches, one after the other: those of a list, of which none
+    may be anybody's whom the caller may not change, or all that match a query, but for batches
+    that are created later. The reply is the operation that does so. Each batch is treated as by a
+    request of its own at that moment. `result` counts what was done so far: `n_changed`; `n_idle`:
+    there was nothing to do; `n_skipped`: the caller may not do it, for example, and `skipped` says
+    by the code of the error how often.
+    """
+    if (document.query is None) == (document.batches is None):
+        raise InvalidDocument(
+            "an action names batches, or says which ones by a query",
+            detail=f"The request does {'both' if document.batches else 'neither'}.",
+            hint="Send `query` or `batches`.",
+            errors=[FieldError("/query", "exactly one of query and batches is needed")],
+        )
+    if document.query is not None:
+        return await begin_by_query(services, caller, document.action, document.query, origin)
+    batch_ids = sorted(set(document.batches or ()))
+    return await begin_on_batches(services, caller, document.action, batch_ids, origin)
 
 
 async def begin_on_batches(

@@ -9,7 +9,9 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from weft.api.calls.call import call
 from weft.api.services import Services
+from weft.core.access.rights import Right
 from weft.core.deliveries.callback_url import parse_target
 from weft.core.errors import BatchNotFound, JobNotFound
 from weft.core.files.file_paths import STORE, JobFile, StoreFile, UrlFile, WrongPath, parse_source
@@ -19,7 +21,7 @@ from weft.ports.store import Caller, StoredFileStore
 from weft.submission.services import Answer
 from weft.submission.translation.files import wrong_url
 from weft.telemetry.log import get_logger
-from weft.wire.documents.file_trials import FilesToTry, WantedFile
+from weft.wire.documents.file_trials import FilesToTry, FilesTried, WantedFile
 
 log = get_logger()
 _AT_ONCE: Final = 16
@@ -38,8 +40,11 @@ class _Seen(NamedTuple):
 _UNSEEN: Final = _Seen(None, is_looked_at=False)
 
 
+@call("POST /v1/files/trial", Right.WRITE, FilesTried, client="")
 async def try_files(services: Services, caller: Caller, document: FilesToTry) -> Answer:
-    """Return what is wrong with these files and stores, as far as this host sees it."""
+    """Look for files that jobs will need, from the api's host: whether they are there and may be
+    had, and whether jobs may leave files in these stores. What does not work is in the answer.
+    """
     trial = _Trial(services, caller)
     wanted: list[Callable[[], Awaitable[_Seen]]] = [
         *(lambda one=one: trial.file(one) for one in document.inputs),

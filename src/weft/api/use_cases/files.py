@@ -5,7 +5,10 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any, NamedTuple
 
+from weft.api.calls.call import Cursor, call
+from weft.api.calls.path_ids import BatchId, JobId
 from weft.api.services import Services
+from weft.core.access.rights import Right
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import FileElsewhere, FileNotFound, OutputGone
 from weft.core.files.file_paths import split_store
@@ -13,6 +16,7 @@ from weft.core.ids import format_job_ref
 from weft.ports.file_store import FileProblem, FileReader
 from weft.ports.running_files import RunningAttempt, RunningFile, RunningFiles
 from weft.ports.store import Caller, Row
+from weft.wire.answers.files import JobFile
 
 
 class OpenFile(NamedTuple):
@@ -114,18 +118,23 @@ async def _read_kept(store: FileReader, path: str, start: int, stop: int) -> Asy
             return
 
 
+@call(
+    "GET /v1/batches/{b}/jobs/{j}/files", Right.READ, page=JobFile,
+    cursor=Cursor("f", "path", parse=str), public=False, marks={"refuses": (409,)},
+)  # fmt: skip
 async def list_files(
     services: Services,
     caller: Caller,
-    batch_id: int,
-    job_id: int,
+    batch_id: BatchId,
+    job_id: JobId,
     *,
     attempt: int | None,
     after: str | None,
     limit: int,
 ) -> Sequence[Row]:
-    """Return what an attempt has left, by path; while the job runs and nothing is kept, what its
-    directory has at the moment. Raise `JobNotFound`, `FileElsewhere`.
+    """List the files that an attempt of a job has left, by path; without `attempt`, those of the
+    last one that left any. While it runs and nothing is kept, what its directory has at the
+    moment, where the server can see it. Raise `JobNotFound`, `FileElsewhere`.
     """
     store = services.store
     rows = await store.list_files(

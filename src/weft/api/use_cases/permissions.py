@@ -8,7 +8,9 @@ from weft.api.services import Services
 from weft.core.access.permissions import Permission
 from weft.core.access.rights import Right
 from weft.core.bounds import INT_MAX
+from weft.core.ids import parse_job_ref
 from weft.ports.store import Caller, Row
+from weft.wire.answers.shared_jobs import SharedJob
 from weft.wire.documents.permissions import PermissionDocument, SharedJobWith, SharedWith
 
 _BATCH = "/v1/batches/{b}/permissions"
@@ -95,3 +97,14 @@ async def unshare_job(
     `UserNotFound`.
     """
     return await services.store.share_job(caller, batch_id, job_id, user, None)
+
+
+@call(
+    "GET /v1/shared-jobs", Right.READ, page=SharedJob,
+    cursor=Cursor("z", "b{batch_id}.j{job_id}", parse=parse_job_ref),
+)  # fmt: skip
+async def list_shared_jobs(
+    services: Services, caller: Caller, *, before: tuple[int, int] | None, limit: int
+) -> Sequence[Row]:
+    """List single jobs that were shared with the caller, those of the newest batches first."""
+    return await services.store.list_shared_jobs(caller, before=before, limit=limit)

@@ -8,8 +8,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal
 
+from weft.api.calls.call import call
+from weft.api.calls.path_ids import BatchId
 from weft.api.services import Services
 from weft.api.use_cases import read
+from weft.core.access.rights import Right
 from weft.core.pictures.graph import (
     Graph,
     GraphEdge,
@@ -155,8 +158,12 @@ def _found(
     return FoundGraph(graph=graph, next_after=next_after)
 
 
-async def get_timeline(services: Services, caller: Caller, batch_id: int) -> Timeline:
-    """Return in which phase the jobs of a batch were when, and where its attempts ran."""
+@call("GET /v1/batches/{b}/timeline", Right.READ, Timeline, public=False)
+async def get_timeline(services: Services, caller: Caller, batch_id: BatchId) -> Timeline:
+    """Get the time axis of a batch: how many jobs waited, started, ran or were blocked, in 120
+    stretches of time, and what each worker ran. Of a batch of more than 2,000 jobs it is an
+    estimate from 2,000 of them, spread evenly over their numbers.
+    """
     batch = await read.get_batch(services, caller, batch_id)
     return await timeline_of(services, caller, batch, jobs_max=JOBS_SAMPLED)
 

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 
-from weft.api.calls.call import Cursor, call
+from weft.api.calls.call import Cursor, DecodeBatch, call
 from weft.api.calls.path_ids import ScheduleId
 from weft.api.services import Services
 from weft.core.access.rights import Right
@@ -46,6 +46,7 @@ from weft.wire.schedules import (
     ScheduleDocument,
     ScheduleEdit,
     ScheduleRemoved,
+    ScheduleStarted,
     ShownSchedule,
 )
 
@@ -161,12 +162,18 @@ async def delete_schedule(services: Services, caller: Caller, schedule_id: Sched
     return {"schedule_id": schedule_id}
 
 
+@call(
+    "POST /v1/schedules/{s}/run-now", Right.WRITE, ScheduleStarted, client="run_schedule",
+    public=False,
+)  # fmt: skip
 async def run_now(
-    services: Services, caller: Caller, schedule_id: int, document: BatchDocument, origin: Origin
+    services: Services,
+    caller: Caller,
+    schedule_id: ScheduleId,
+    origin: Origin,
+    decode: DecodeBatch,
 ) -> tuple[Answer, bool]:
-    """Submit the document of a schedule, paused or not, beside its due times; return the batch
-    and whether it is new.
-    """
+    """Submit the batch of a schedule now, paused or not, beside its due times; its owner only."""
     found = await services.store.get_schedule(caller, schedule_id)
     if found["user_id"] != caller.user_id:
         raise ScheduleOfAnother(
@@ -174,6 +181,7 @@ async def run_now(
             detail=f"It belongs to {found['user']}, and its runs are submitted as that user.",
             hint="Add a schedule of your own.",
         )
+    document = decode(found["document"].encode())
     now = datetime.now(UTC)
     key = f"{format_schedule_id(schedule_id)}-{origin.key or uuid4()}"
     as_run = with_attributes(document, schedule_id, now, zone_of(found["time_zone"]))
@@ -185,13 +193,6 @@ async def run_now(
         )
     counts = {"batch_id": answer["batch_id"], "n_jobs": answer["n_jobs"]}
     return {"schedule_id": schedule_id, **counts}, is_new
-
-
-async def document_of(services: Services, caller: Caller, schedule_id: int) -> bytes:
-    """Return the batch document of a schedule as JSON."""
-    found = await services.store.get_schedule(caller, schedule_id)
-    text: str = found["document"]
-    return text.encode()
 
 
 def with_attributes(

@@ -15,7 +15,7 @@ from weft.cli.terminal.plans import print_plan
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json, print_table
 from weft.client.api import Api
-from weft.client.http.routes import BatchSort
+from weft.client.http.query_routes import BatchSort
 from weft.core.ids import format_batch_id
 from weft.core.text.amounts import duration, money
 

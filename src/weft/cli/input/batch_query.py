@@ -71,7 +71,7 @@ async def _act(action: str, text: str, shared: Shared, *, yes: bool) -> int:
         code = None if yes else await _ask(client, action, query)
         if code is not None:
             return code
-        operation = await client.begin_batch_action(action, query)
+        operation = await client.begin_batch_action(action, query=query)
         with Progress(f"{action} batches", shown=None) as bar:
             try:
                 result = await end_of(client, operation, bar)

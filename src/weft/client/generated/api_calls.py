@@ -8,7 +8,7 @@ from datetime import datetime
 
 from msgspec import UNSET, UnsetType
 
-from weft.client.http.calls import PAGE_ROWS, DocumentCalls, segment, without_unset
+from weft.client.http.calls import PAGE_ROWS, DocumentCalls, segment, without_none, without_unset
 from weft.client.http.group_path import group_segment
 from weft.client.http.listing import Document, Listing
 from weft.client.http.session import new_key
@@ -56,6 +56,35 @@ class ApiCalls(DocumentCalls):
             page_rows: How many are asked for at a time.
         """
         return self._list(f"/v1/batches/{batch_id}/history", {}, page_rows=page_rows)
+
+    async def begin_batch_action(
+        self,
+        action: str,
+        *,
+        query: str | None = None,
+        batches: Sequence[int] | None = None,
+        key: str | None = None,
+    ) -> Document:
+        """Cancel, retry, hold or release batches, one after the other: those of a list, of which
+        none may be anybody's whom the caller may not change, or all that match a query, but for
+        batches that are created later. The reply is the operation that does so. Each batch is
+        treated as by a request of its own at that moment. `result` counts what was done so far:
+        `n_changed`; `n_idle`: there was nothing to do; `n_skipped`: the caller may not do it,
+        for example, and `skipped` says by the code of the error how often.
+
+        Use case: `weft.api.use_cases.bulk.begin_batch_action`.
+
+        Args:
+            action: What is done to each of them.
+            query: A query for batches; an empty one: all.
+            batches: Their numbers, instead of a query.
+            key: Calls with the same one do it once.
+        """
+        return await self._post(
+            "/v1/batch-actions",
+            without_none({"action": action, "query": query, "batches": batches}),
+            key=key or new_key(),
+        )
 
     async def cancel_group(
         self, batch_id: int, group: int | str, *, force: bool = False
@@ -138,6 +167,69 @@ class ApiCalls(DocumentCalls):
             ),
         )
 
+    async def change_source(
+        self,
+        name: str,
+        *,
+        paused: bool | UnsetType = UNSET,
+        replay_since: datetime | str | UnsetType = UNSET,
+        replay_item: str | UnsetType = UNSET,
+        key: str | None = None,
+    ) -> Document:
+        """Pause, resume or replay a source, as its owner or an operator.
+
+        Use case: `weft.extensions.lines.calls.sources.change_source`.
+
+        Args:
+            name: The name of a source.
+            paused: Whether it is paused: not read, and its items get no jobs.
+            replay_since: What it found since then becomes jobs once more, and it is read again
+                from the beginning.
+            replay_item: The item of this key becomes a job once more.
+            key: Calls with the same one do it once.
+        """
+        return await self._patch(
+            f"/v1/sources/{segment(name, 'source')}",
+            without_unset(
+                {"paused": paused, "replay_since": replay_since, "replay_item": replay_item}
+            ),
+            key=key or new_key(),
+        )
+
+    async def change_status(
+        self, batch_id: int, job_id: int, status: str, *, message: str | None = None
+    ) -> Document:
+        """Set the status of a job, if its lifecycle allows it now; a job that waits or has ended
+        goes along.
+
+        Use case: `weft.extensions.lines.calls.lines.change_status`.
+
+        Args:
+            batch_id: A batch: 12 or b12.
+            job_id: A job of the batch: 7 or j7.
+            status: A status of its lifecycle.
+            message: Why, for its history.
+        """
+        return await self._post(
+            f"/v1/batches/{batch_id}/jobs/{job_id}/status",
+            without_none({"status": status, "message": message}),
+        )
+
+    async def decide_message(self, sink: str, delivery_id: int, decision: str) -> Document:
+        """Send a message that a check has stopped, or drop it.
+
+        Use case: `weft.extensions.lines.calls.sinks.decide_message`.
+
+        Args:
+            sink: The name of a sink.
+            delivery_id: The number of a message of a sink.
+            decision: `pass`: it is sent all the same. `drop`: it is never sent.
+        """
+        return await self._post(
+            f"/v1/sinks/{segment(sink, 'sink')}/deliveries/{delivery_id}/decide",
+            {"decision": decision},
+        )
+
     async def edit_batch(self, batch_id: int, document: Document) -> Document:
         """Change the name and attributes of a batch by a JSON merge patch: null removes. With
         `priority` the answer is 202 and the operation that changes the jobs that have not
@@ -215,6 +307,16 @@ class ApiCalls(DocumentCalls):
         """
         return await self._get(f"/v1/batches/{batch_id}/jobs/{job_id}")
 
+    async def get_lifecycle(self, name: str) -> Document:
+        """Get the lifecycle that new batches get by this name.
+
+        Use case: `weft.extensions.lines.calls.lines.get_lifecycle`.
+
+        Args:
+            name: The name of a lifecycle.
+        """
+        return await self._get(f"/v1/lifecycles/{segment(name, 'lifecycle')}")
+
     async def get_operation(self, operation_id: int) -> Document:
         """Return the state and the progress of an operation. Raise `OperationNotFound`.
 
@@ -234,6 +336,38 @@ class ApiCalls(DocumentCalls):
             name: The name of a parameter of production lines.
         """
         return await self._get(f"/v1/parameters/{segment(name, 'parameter of production lines')}")
+
+    async def get_setup(self, name: str) -> Document:
+        """Get the file of a production line, as it came.
+
+        Use case: `weft.extensions.lines.calls.lines.get_setup`.
+
+        Args:
+            name: The name of a setup.
+        """
+        return await self._get(f"/v1/setups/{segment(name, 'setup')}")
+
+    async def get_source(self, name: str) -> Document:
+        """Get a source.
+
+        Use case: `weft.extensions.lines.calls.sources.get_source`.
+
+        Args:
+            name: The name of a source.
+        """
+        return await self._get(f"/v1/sources/{segment(name, 'source')}")
+
+    async def get_timeline(self, batch_id: int) -> Document:
+        """Get the time axis of a batch: how many jobs waited, started, ran or were blocked, in 120
+        stretches of time, and what each worker ran. Of a batch of more than 2,000 jobs it is an
+        estimate from 2,000 of them, spread evenly over their numbers.
+
+        Use case: `weft.api.use_cases.pictures.get_timeline`.
+
+        Args:
+            batch_id: A batch: 12 or b12.
+        """
+        return await self._get(f"/v1/batches/{batch_id}/timeline")
 
     def group_history(
         self, batch_id: int, group: int | str, *, page_rows: int = PAGE_ROWS
@@ -335,6 +469,27 @@ class ApiCalls(DocumentCalls):
             f"/v1/batches/{batch_id}/jobs/{job_id}/children", {}, page_rows=page_rows
         )
 
+    def list_files(
+        self, batch_id: int, job_id: int, *, attempt: int | None = None, page_rows: int = PAGE_ROWS
+    ) -> Listing:
+        """List the files that an attempt of a job has left, by path; without `attempt`, those of
+        the last one that left any. While it runs and nothing is kept, what its directory has at
+        the moment, where the server can see it. Raise `JobNotFound`, `FileElsewhere`.
+
+        Use case: `weft.api.use_cases.files.list_files`.
+
+        Args:
+            batch_id: A batch: 12 or b12.
+            job_id: A job of the batch: 7 or j7.
+            attempt: An attempt; without it the last one.
+            page_rows: How many are asked for at a time.
+        """
+        return self._list(
+            f"/v1/batches/{batch_id}/jobs/{job_id}/files",
+            {"attempt": attempt},
+            page_rows=page_rows,
+        )
+
     def list_groups(self, batch_id: int, *, page_rows: int = PAGE_ROWS) -> Listing:
         """Return the groups of a batch in order of their numbers, beginning with the root.
 
@@ -362,6 +517,17 @@ class ApiCalls(DocumentCalls):
         return self._list(
             f"/v1/batches/{batch_id}/jobs/{job_id}/permissions", {}, page_rows=page_rows
         )
+
+    def list_messages(self, sink: str, *, page_rows: int = PAGE_ROWS) -> Listing:
+        """List the messages of a sink, the oldest first, each with the state of its delivery.
+
+        Use case: `weft.extensions.lines.calls.sinks.list_messages`.
+
+        Args:
+            sink: The name of a sink.
+            page_rows: How many are asked for at a time.
+        """
+        return self._list(f"/v1/sinks/{segment(sink, 'sink')}/deliveries", {}, page_rows=page_rows)
 
     def list_operations(
         self, *, batch_id: int | None = None, page_rows: int = PAGE_ROWS
@@ -429,6 +595,16 @@ class ApiCalls(DocumentCalls):
         """
         return await self._items("/v1/rates")
 
+    def list_sources(self, *, page_rows: int = PAGE_ROWS) -> Listing:
+        """List the sources, in the order of their names.
+
+        Use case: `weft.extensions.lines.calls.sources.list_sources`.
+
+        Args:
+            page_rows: How many are asked for at a time.
+        """
+        return self._list("/v1/sources", {}, page_rows=page_rows)
+
     def list_versions(self, name: str, *, page_rows: int = PAGE_ROWS) -> Listing:
         """Return the versions of a parameter, the newest first. Raise `ParameterNotFound`.
 
@@ -462,6 +638,20 @@ class ApiCalls(DocumentCalls):
         Use case: `weft.api.use_cases.workers.overview`.
         """
         return await self._get("/v1/overview")
+
+    async def redeliver_message(self, sink: str, delivery_id: int) -> Document:
+        """Try to send a message again now, also one that was given up. A repeat does nothing while
+        that is under way.
+
+        Use case: `weft.extensions.lines.calls.sinks.redeliver_message`.
+
+        Args:
+            sink: The name of a sink.
+            delivery_id: The number of a message of a sink.
+        """
+        return await self._post(
+            f"/v1/sinks/{segment(sink, 'sink')}/deliveries/{delivery_id}/redeliver", {}
+        )
 
     async def release_batch(self, batch_id: int) -> Document:
         """Release a batch: its jobs may start, except those that another hold covers.
@@ -498,6 +688,16 @@ class ApiCalls(DocumentCalls):
         """
         return await self._post(f"/v1/batches/{batch_id}/jobs/{job_id}/release", {})
 
+    async def remove_setup(self, name: str) -> Document:
+        """Forget the file of a production line. Its jobs go on.
+
+        Use case: `weft.extensions.lines.calls.lines.remove_setup`.
+
+        Args:
+            name: The name of a setup.
+        """
+        return await self._delete(f"/v1/setups/{segment(name, 'setup')}")
+
     async def resubmit_batch(
         self, batch_id: int, document: Document, *, key: str | None = None
     ) -> Document:
@@ -515,6 +715,17 @@ class ApiCalls(DocumentCalls):
             key: Calls with the same one do it once.
         """
         return await self._post(f"/v1/batches/{batch_id}/resubmit", document, key=key or new_key())
+
+    async def run_schedule(self, schedule_id: int, *, key: str | None = None) -> Document:
+        """Submit the batch of a schedule now, paused or not, beside its due times; its owner only.
+
+        Use case: `weft.api.use_cases.schedules.run_now`.
+
+        Args:
+            schedule_id: A schedule: 3 or s3.
+            key: Calls with the same one do it once.
+        """
+        return await self._post(f"/v1/schedules/{schedule_id}/run-now", {}, key=key or new_key())
 
     async def set_parameter(
         self,
@@ -597,6 +808,17 @@ class ApiCalls(DocumentCalls):
                 0.
         """
         return await self._post(f"/v1/batches/{batch_id}/jobs/{job_id}/signal", {"signal": signal})
+
+    async def test_source(self, name: str) -> Document:
+        """Read a source once from the api's host, as its owner or an operator: what it gives, and
+        the jobs that would be made of it. Nothing is kept.
+
+        Use case: `weft.extensions.lines.calls.source_trial.try_source`.
+
+        Args:
+            name: The name of a source.
+        """
+        return await self._post(f"/v1/sources/{segment(name, 'source')}/trial", {})
 
     async def unshare_batch(self, batch_id: int, user: str) -> Document:
         """Share a batch with a user no longer. What they may do as its owner or as a member of its

@@ -380,6 +380,14 @@ class Calls(DocumentCalls):
         """
         return await self._get(f"/v1/workers/{segment(name, 'worker')}", query={"pool": pool})
 
+    async def line_overview(self) -> Document:
+        """Get how production lines are: sources with what they found last, sinks with what has not
+        arrived, and how many jobs have each status.
+
+        Use case: `weft.extensions.lines.calls.lines.get_lines`.
+        """
+        return await self._get("/v1/lines")
+
     async def list_apps(self) -> list[Document]:
         """Return the applications that the caller may run, by name; operators see those of others,
         too.
@@ -531,6 +539,43 @@ class Calls(DocumentCalls):
         Use case: `weft.api.use_cases.sessions.list_sessions`.
         """
         return await self._items("/v1/sessions")
+
+    def list_shared_jobs(self, *, page_rows: int = PAGE_ROWS) -> Listing:
+        """List single jobs that were shared with the caller, those of the newest batches first.
+
+        Use case: `weft.api.use_cases.permissions.list_shared_jobs`.
+
+        Args:
+            page_rows: How many are asked for at a time.
+        """
+        return self._list("/v1/shared-jobs", {}, page_rows=page_rows)
+
+    def list_source_items(
+        self,
+        source: str,
+        *,
+        state: str | None = None,
+        series: str | None = None,
+        key: str | None = None,
+        page_rows: int = PAGE_ROWS,
+    ) -> Listing:
+        """List what a source has found, the newest first; or only items in one state, of one
+        series, or the one of a key.
+
+        Use case: `weft.extensions.lines.calls.sources.list_source_items`.
+
+        Args:
+            source: The name of a source.
+            state: A state; may be repeated.
+            series: Only items of this series.
+            key: Only the item of this key.
+            page_rows: How many are asked for at a time.
+        """
+        return self._list(
+            f"/v1/sources/{segment(source, 'source')}/items",
+            {"state": state, "series": series, "key": key},
+            page_rows=page_rows,
+        )
 
     async def list_stores(self) -> list[Document]:
         """Return the stores of the tenant by name. None shows a credential.
@@ -717,6 +762,25 @@ class Calls(DocumentCalls):
         """
         return await self._delete(
             f"/v1/users/{segment(name, 'user')}", query={"cancel_batches": cancel_batches}
+        )
+
+    async def rerun_series(self, source: str, series: str, since: str | int | float) -> Document:
+        """Let items of a series run again from a date on, one after another, as its owner or an
+        operator. What they left before stays; each gets another job. Raise `SourceNotFound`,
+        `SourceOfAnother`.
+
+        Use case: `weft.extensions.lines.calls.sources.rerun_series`.
+
+        Args:
+            source: The name of a source.
+            series: The key of the series.
+            since: Those that stand there or later: a date or a number, as the items have it. A
+                date without a zone is in UTC.
+        """
+        return await self._post(
+            f"/v1/sources/{segment(source, 'source')}/rerun",
+            {"series": series, "from": since},
+            key=new_key(),
         )
 
     async def resend_dead_message(self, dead_id: int) -> Document:

@@ -355,6 +355,14 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.get_worker(name, pool=pool))
 
+    def line_overview(self) -> Document:
+        """Get how production lines are: sources with what they found last, sinks with what has not
+        arrived, and how many jobs have each status.
+
+        Use case: `weft.extensions.lines.calls.lines.get_lines`.
+        """
+        return self._loop_thread.wait(self._async.line_overview())
+
     def list_apps(self) -> list[Document]:
         """Return the applications that the caller may run, by name; operators see those of others,
         too.
@@ -513,6 +521,44 @@ class Waits(Twin[CallsT_co]):
         Use case: `weft.api.use_cases.sessions.list_sessions`.
         """
         return self._loop_thread.wait(self._async.list_sessions())
+
+    def list_shared_jobs(self, *, page_rows: int = PAGE_ROWS) -> WaitingListing:
+        """List single jobs that were shared with the caller, those of the newest batches first.
+
+        Use case: `weft.api.use_cases.permissions.list_shared_jobs`.
+
+        Args:
+            page_rows: How many are asked for at a time.
+        """
+        return WaitingListing(self._loop_thread, self._async.list_shared_jobs(page_rows=page_rows))
+
+    def list_source_items(
+        self,
+        source: str,
+        *,
+        state: str | None = None,
+        series: str | None = None,
+        key: str | None = None,
+        page_rows: int = PAGE_ROWS,
+    ) -> WaitingListing:
+        """List what a source has found, the newest first; or only items in one state, of one
+        series, or the one of a key.
+
+        Use case: `weft.extensions.lines.calls.sources.list_source_items`.
+
+        Args:
+            source: The name of a source.
+            state: A state; may be repeated.
+            series: Only items of this series.
+            key: Only the item of this key.
+            page_rows: How many are asked for at a time.
+        """
+        return WaitingListing(
+            self._loop_thread,
+            self._async.list_source_items(
+                source, state=state, series=series, key=key, page_rows=page_rows
+            ),
+        )
 
     def list_stores(self) -> list[Document]:
         """Return the stores of the tenant by name. None shows a credential.
@@ -692,6 +738,21 @@ class Waits(Twin[CallsT_co]):
                 says.
         """
         return self._loop_thread.wait(self._async.remove_user(name, cancel_batches=cancel_batches))
+
+    def rerun_series(self, source: str, series: str, since: str | int | float) -> Document:
+        """Let items of a series run again from a date on, one after another, as its owner or an
+        operator. What they left before stays; each gets another job. Raise `SourceNotFound`,
+        `SourceOfAnother`.
+
+        Use case: `weft.extensions.lines.calls.sources.rerun_series`.
+
+        Args:
+            source: The name of a source.
+            series: The key of the series.
+            since: Those that stand there or later: a date or a number, as the items have it. A
+                date without a zone is in UTC.
+        """
+        return self._loop_thread.wait(self._async.rerun_series(source, series, since))
 
     def resend_dead_message(self, dead_id: int) -> Document:
         """Put a dead message into its queue again; the driver does, and forgets it then. Only for

@@ -4,7 +4,7 @@ import hashlib
 from pathlib import Path
 from urllib.parse import quote
 
-from weft.client.http.calls import Requests
+from weft.client.http.calls import DocumentCalls
 from weft.client.http.listing import Document
 from weft.core.bounded import read_json, read_toml
 from weft.core.errors import Invalid
@@ -17,12 +17,13 @@ class AppFolderUnreadable(Invalid):
     code = "CLIENT.APP_FOLDER_UNREADABLE"
 
 
-class AppRoutes(Requests):
-    """One method per route."""
+class AppRoutes(DocumentCalls):
+    """Applications: folders that jobs run with parameters."""
 
     async def add_app(self, folder: Path | str, *, for_user: str | None = None) -> Document:
-        """Send a folder and make it an application; `changed` says whether it is other content
-        than before. Only for operators. Raise `InvalidApp`, `AppFolderUnreadable`.
+        """Make a folder with `app.json` or `app.toml` an application, `for_user`: of theirs
+        alone. The same content changes nothing: then `changed` is false. Only for operators. Raise
+        `InvalidApp`, `AppFolderUnreadable`.
         """
         from weft.wire.app_folder import BadFolder, pack  # noqa: PLC0415 (who adds none needs it not)
 

@@ -1,19 +1,21 @@
-"""The routes of sessions in browsers."""
+"""What a client does about sessions of browsers."""
 
-from weft.client.http.calls import Requests
+from weft.client.http.calls import DocumentCalls
 from weft.client.http.listing import Document
 
 
-class BrowserRoutes(Requests):
-    """`/v1/login-links`, `/v1/sessions`."""
+class BrowserRoutes(DocumentCalls):
+    """The browsers in which the user of a client is logged in."""
 
     async def create_login_link(self) -> Document:
-        """Make a link that opens a session in a browser, once: `url, expires_at`."""
+        """Make a link that logs a browser in as the caller: once, and within five minutes. Return
+        `url, expires_at`. The link before it counts no more.
+        """
         return await self._post("/v1/login-links", {})
 
     async def end_sessions(self, session_id: int | None = None) -> int:
-        """End a session, or all of them, with the link that would open another; return how many
-        have ended. Raise `SessionNotFound`, `RightMissing`.
+        """Log out one session, or everywhere; return how many have ended. Raise
+        `SessionNotFound`, `RightMissing`.
         """
         path = "/v1/sessions" if session_id is None else f"/v1/sessions/{session_id}"
         return int((await self._delete(path))["n_ended"])

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from weft.client.http.calls import PAGE_ROWS, Requests
-from weft.client.http.listing import Document, Listing
+from weft.client.http.calls import PAGE_ROWS, DocumentCalls
+from weft.client.http.listing import Document
 
 
-class FailureRoutes(Requests):
+class FailureRoutes(DocumentCalls):
     """Why jobs failed, and which."""
 
     async def list_causes(
@@ -18,27 +18,6 @@ class FailureRoutes(Requests):
         """
         query = {"all": all_ or None, "limit": limit}
         return await self._get(f"/v1/batches/{batch_id}/failures", query)
-
-    def list_dead_letters(
-        self,
-        batch_id: int | None = None,
-        *,
-        cause: str | None = None,
-        reason: str | None = None,
-        acknowledged: bool = False,
-        page_rows: int = PAGE_ROWS,
-    ) -> Listing:
-        """Yield the jobs that have failed and are not tried again, of the newest batch first;
-        those that are `acknowledged`, instead of the others.
-        """
-        query = {
-            "batch": batch_id,
-            "cause": cause,
-            "reason": reason,
-            "acknowledged": acknowledged or None,
-            "limit": page_rows,
-        }
-        return self._list("/v1/dead-letters", query)
 
     async def acknowledge_failures(
         self,

@@ -3,16 +3,12 @@
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from typing import Literal
 
-from weft.client.http.calls import Requests
+from weft.client.http.calls import DocumentCalls
 from weft.client.http.listing import Document, Listing
 
 
-class FileRoutes(Requests):
-    """`/v1/batches/{b}/jobs/{j}/files` and `…/file`, `/v1/files/trial`, `/v1/batches/{b}/logs`."""
-
-    def list_files(self, batch_id: int, job_id: int, *, attempt: int | None = None) -> Listing:
-        """Return the files that an attempt has left (default: the last one that left any)."""
-        return self._list(f"/v1/batches/{batch_id}/jobs/{job_id}/files", {"attempt": attempt})
+class FileRoutes(DocumentCalls):
+    """`/v1/batches/{b}/jobs/{j}/file`, `/v1/files/trial`, `/v1/batches/{b}/logs`."""
 
     async def read_file(
         self, batch_id: int, job_id: int, path: str, *, attempt: int | None = None

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from weft.client.http.calls import Requests
+from weft.client.http.calls import DocumentCalls
 from weft.client.http.listing import Document
 
 
-class LoginRoutes(Requests):
+class LoginRoutes(DocumentCalls):
     """`/v1/logins`, `/v1/device-logins`. Their documents are in `weft.wire.documents.logins`."""
 
     async def begin_login(self, **document: Any) -> Document:  # noqa: ANN401 (fields of a document)

@@ -2,12 +2,12 @@
 
 from typing import Literal
 
-from weft.client.http.calls import Requests
+from weft.client.http.calls import DocumentCalls
 from weft.client.http.listing import Document
 
 
-class PictureRoutes(Requests):
-    """Dependencies and the time axis of a batch."""
+class PictureRoutes(DocumentCalls):
+    """Dependencies of a batch."""
 
     async def get_graph(
         self,
@@ -26,7 +26,3 @@ class PictureRoutes(Requests):
         """
         query = {"group": group, "level": level, "apart": apart or None, "limit": limit}
         return await self._get(f"/v1/batches/{batch_id}/graph", {**query, "cursor": cursor})
-
-    async def get_timeline(self, batch_id: int) -> Document:
-        """Return the time axis of a batch: `times`, `buckets` by phase, and `workers`."""
-        return await self._get(f"/v1/batches/{batch_id}/timeline")

@@ -1,22 +1,65 @@
-"""The routes of actions on the batches that a query finds."""
+"""Lists of batches, and of jobs that failed for good; what an action on batches would do."""
 
-from weft.client.http.calls import Requests
-from weft.client.http.listing import Document
-from weft.client.http.session import new_key
+from typing import Literal
+
+from weft.client.http.calls import PAGE_ROWS, DocumentCalls
+from weft.client.http.listing import Document, Listing
+
+BatchSort = Literal["number", "name", "created", "completed"]
 
 
-class QueryRoutes(Requests):
-    """One method per route."""
+class QueryRoutes(DocumentCalls):
+    """What is found in all batches."""
+
+    def list_batches(
+        self,
+        q: str | None = None,
+        *,
+        name: str | None = None,
+        hidden: bool = False,
+        sort: BatchSort | None = None,
+        reverse: bool = False,
+        page_rows: int = PAGE_ROWS,
+    ) -> Listing:
+        """Yield batch documents, newest first: all, or those that a query finds.
+
+        Args:
+            q: A query.
+            name: Only those of exactly this name.
+            hidden: Also hidden ones.
+            sort: `number`, `created` or `completed`, from the newest, or `name`, from A on. By
+                `name` only those that have one, by `completed` only those that are complete.
+            reverse: The other way round.
+            page_rows: How many are asked for at a time.
+        """
+        order = {"sort": sort, "reverse": reverse or None}
+        query = {"q": q, "name": name, "hidden": hidden or None, "limit": page_rows}
+        return self._list("/v1/batches", {**query, **order})
+
+    def list_dead_letters(
+        self,
+        batch_id: int | None = None,
+        *,
+        cause: str | None = None,
+        reason: str | None = None,
+        acknowledged: bool = False,
+        page_rows: int = PAGE_ROWS,
+    ) -> Listing:
+        """Yield jobs that have failed and are not tried again, of the newest batch first.
+
+        Args:
+            batch_id: Only those of this batch.
+            cause: Only those that failed for this cause.
+            reason: Only those that failed for this reason, such as `timeout`.
+            acknowledged: Those that are acknowledged, instead of the others.
+            page_rows: How many are asked for at a time.
+        """
+        query = {"batch": batch_id, "cause": cause, "reason": reason, "limit": page_rows}
+        return self._list("/v1/dead-letters", {**query, "acknowledged": acknowledged or None})
 
     async def count_batch_action(self, action: str, q: str | None = None) -> Document:
-        """Count what an action would do to the batches that match: `n_batches, n_jobs, n_idle`,
-        and `has_more` if more match than were counted. Raise `BadQuery`.
+        """Count what `act_on_batches` would do: `n_batches` that it would change, `n_jobs` of
+        these that it concerns, `n_idle` batches in which there is nothing to do; `has_more` if
+        more batches match than the server counts. Raise `BadQuery`.
         """
         return await self._get("/v1/batch-actions", {"action": action, "q": q})
-
-    async def begin_batch_action(self, action: str, query: str) -> Document:
-        """Begin to `cancel`, `retry`, `hold` or `release` all batches that match, one after the
-        other; return the operation. Raise `BadQuery`.
-        """
-        document = {"action": action, "query": query}
-        return await self._post("/v1/batch-actions", document, key=new_key())

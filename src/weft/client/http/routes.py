@@ -8,43 +8,24 @@ from urllib.parse import quote
 
 import msgspec
 
-from weft.client.http.app_routes import AppRoutes
-from weft.client.http.browser_routes import BrowserRoutes
-from weft.client.http.calls import PAGE_ROWS, decode
+from weft.client.http.calls import PAGE_ROWS, Requests, decode
+from weft.client.http.client_routes import ClientRoutes
 from weft.client.http.failure_routes import FailureRoutes
 from weft.client.http.file_routes import FileRoutes
-from weft.client.http.fleet_routes import FleetRoutes
 from weft.client.http.group_path import group_segment
 from weft.client.http.line_routes import LineRoutes
 from weft.client.http.listing import Document, Listing
 from weft.client.http.login_routes import LoginRoutes
 from weft.client.http.picture_routes import PictureRoutes
-from weft.client.http.query_routes import QueryRoutes
-from weft.client.http.schedule_routes import ScheduleRoutes
+from weft.client.http.query_routes import BatchSort
 from weft.client.http.session import new_key
-from weft.client.http.source_routes import SourceRoutes
-from weft.client.http.tenant_routes import TenantRoutes
-from weft.client.http.usage_routes import UsageRoutes
 
 Stream = Literal["stdout", "stderr", "both"]
-BatchSort = Literal["number", "name", "created", "completed"]
 BYTES = "application/octet-stream"
 
 
 class Routes(
-    FleetRoutes,
-    ScheduleRoutes,
-    FailureRoutes,
-    PictureRoutes,
-    QueryRoutes,
-    TenantRoutes,
-    BrowserRoutes,
-    UsageRoutes,
-    LoginRoutes,
-    LineRoutes,
-    SourceRoutes,
-    AppRoutes,
-    FileRoutes,
+    ClientRoutes, FailureRoutes, FileRoutes, LineRoutes, LoginRoutes, PictureRoutes, Requests
 ):
     """The HTTP api, one method per route."""
 
@@ -56,23 +37,6 @@ class Routes(
         `key`: calls with the same one create one batch.
         """
         return await self._post("/v1/batches", document, key=key or new_key())
-
-    def list_batches(
-        self,
-        q: str | None = None,
-        *,
-        name: str | None = None,
-        hidden: bool = False,
-        sort: BatchSort | None = None,
-        reverse: bool = False,
-        page_rows: int = PAGE_ROWS,
-    ) -> Listing:
-        """Yield batch documents, newest first: those that a query finds; `name`: only those of
-        exactly this name; `hidden`: also hidden ones. `sort`, `reverse`: in another order.
-        """
-        order = {"sort": sort, "reverse": reverse or None}
-        query = {"q": q, "name": name, "hidden": hidden or None, "limit": page_rows}
-        return self._list("/v1/batches", {**query, **order})
 
     async def explain_batches(
         self,
@@ -224,8 +188,6 @@ class Routes(
         path = f"/v1/batches/{batch_id}/groups"
         return await self._post(path, document, query={"q": q}, key=new_key())
 
-    # ---- edit
-
     async def redeliver_callback(self, batch_id: int, delivery: int | str) -> Document:
         """Try a callback that was not delivered again at once, by its `delivery_id` or name;
         return its document. Raise `CallbackNotFound` or `CallbackDelivered`.
@@ -265,8 +227,6 @@ class Routes(
         query = {"q": q, "group": group, "cause": cause}
         path = f"/v1/batches/{batch_id}/retry"
         return await self._post(path, document, query=query, key=new_key())
-
-    # ---- commands to a job
 
     # ---- output
 

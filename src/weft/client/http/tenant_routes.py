@@ -1,24 +1,27 @@
-"""The routes about tenants, who belongs to them and who pays, one method each."""
+"""What administrators of a tenant take over, and read."""
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 
-from weft.client.http.calls import Requests
+from weft.client.http.calls import DocumentCalls
 from weft.client.http.listing import Document, Listing
 
 
-class TenantRoutes(Requests):
-    """`/v1/users`, `/v1/billing-projects`, `/v1/trail`, for administrators of the tenant;
-    `/v1/tenants`, for those of the site; with whom batches are shared.
-    """
+class TenantRoutes(DocumentCalls):
+    """Jobs of other systems, the trail, and jobs that others share."""
 
     async def import_jobs(
         self, door: str, jobs: Sequence[Document], *, check: bool = False
     ) -> Document:
-        """Take over any number of jobs that have ended in another system, in requests of a bounded
-        size once all of them are right; return `n_new` and `n_known`. `check`: only look at them.
-        Raise `InvalidValue`.
+        """Take over jobs that have ended in another system, as `weft import` does; return how many
+        there are of each, `n_new, n_known`. To repeat it is safe. If one job is wrong, none is
+        taken over. For administrators of the tenant. Raise `InvalidValue`, `RightMissing`.
+
+        Args:
+            door: The door that will show them, by its name.
+            jobs: `{"id": …, "user": …, "name": …, "created_at": …, "document": {…}}`, the document
+                in the words of the door.
+            check: Only look at them, and change nothing.
         """
         from weft.wire.documents.imports import IMPORTED_MAX  # noqa: PLC0415 (5 ms)
 
@@ -31,11 +34,19 @@ class TenantRoutes(Requests):
                 counts = {name: n + told[name] for name, n in counts.items()}
         return counts
 
-    def list_trail(self, *, since: datetime | None = None, **query: Any) -> Listing:  # noqa: ANN401 (as `Client.list_trail` has them)
-        """Yield entries of the trail, newest first."""
+    def list_trail(
+        self,
+        *,
+        user: str | None = None,
+        action: str | None = None,
+        batch: int | None = None,
+        number: int | None = None,
+        since: datetime | None = None,
+        all_tenants: bool = False,
+    ) -> Listing:
+        """Yield what users of the tenant, or of all, have changed or were refused, newest first,
+        for administrators. `action`: such as `cancel_batch`. Raise `RightMissing`.
+        """
         start = None if since is None else since.isoformat()
-        return self._list("/v1/trail", {**query, "from": start})
-
-    def list_shared_jobs(self) -> Listing:
-        """Yield single jobs that were shared with the caller, of the newest batches first."""
-        return self._list("/v1/shared-jobs", {})
+        query = {"user": user, "action": action, "batch": batch, "number": number, "from": start}
+        return self._list("/v1/trail", {**query, "all_tenants": all_tenants})

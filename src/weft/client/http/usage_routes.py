@@ -1,25 +1,26 @@
-"""The routes about what projects and users use, one method each."""
+"""What projects and users cost and use, and may use."""
 
 from datetime import date
-from urllib.parse import quote
 
-from weft.client.http.calls import Requests
+from weft.client.http.calls import DocumentCalls, segment
 from weft.client.http.group_path import group_segment
 from weft.client.http.listing import Document
 
 
-class UsageRoutes(Requests):
-    """`/v1/billing/report`, `/v1/quotas` and `/v1/limits`."""
+class UsageRoutes(DocumentCalls):
+    """Costs, quotas and limits."""
 
     async def billing_report(
         self,
-        by: str,
+        by: str = "project",
         *,
         project: str | None = None,
         since: date | None = None,
         until: date | None = None,
     ) -> Document:
-        """Return what billing projects cost, divided `by` something. Raise `ProjectNotFound`,
+        """Return what billing projects cost, by `project`, `user`, `day`, `resource` or
+        `attribute=KEY` of their batches; costs are exact decimals, as texts. `since`, `until`:
+        only usage on these dates (UTC) and between them. Raise `ProjectNotFound`,
         `ReportTooLarge`.
         """
         days = [None if day is None else day.isoformat() for day in (since, until)]
@@ -27,10 +28,11 @@ class UsageRoutes(Requests):
         return await self._get("/v1/billing/report", query)
 
     async def set_quota(self, user: str | None, changes: Document) -> Document:
-        """Change `jobs`, `batches`, `cores` or `bytes` of a user's quota, or of each; return it.
-        Raise `UserNotFound`.
+        """Change how many `jobs` and `batches` that have not ended, `cores` of running jobs and
+        stored `bytes` a user may have, or each user (None): `{"jobs": 100, "cores": None}`; None
+        lifts a limit. Raise `RightMissing`, `UserNotFound`.
         """
-        path = "/v1/user-quota" if user is None else f"/v1/users/{quote(user, safe='')}/quota"
+        path = "/v1/user-quota" if user is None else f"/v1/users/{segment(user, 'user')}/quota"
         return await self._patch(path, changes)
 
     async def set_limit(
@@ -42,13 +44,16 @@ class UsageRoutes(Requests):
         batch_id: int | None = None,
         group: int | str | None = None,
     ) -> Document:
-        """Change a limit; return it. Raise `ProjectNotFound`, `UserNotFound`, `BatchNotFound`,
-        `GroupNotFound`.
+        """Limit what a billing project, a user, a batch or one of its groups uses:
+        `{"measure": "cpu", "amount_max": 1000}`, with any of `amount_max`, `amount_soft_max` (None
+        lifts them) and `on_limit`, in money (`cost`, the default) or in hours of `cpu`, `memory`,
+        `storage` or `gpu`. Raise `RightMissing`, `ProjectNotFound`, `UserNotFound`,
+        `BatchNotFound`, `GroupNotFound`, `SoftLimitAboveLimit`.
         """
         if project is not None:
-            path = f"/v1/billing-projects/{quote(project, safe='')}"
+            path = f"/v1/billing-projects/{segment(project, 'billing project')}"
         elif user is not None:
-            path = f"/v1/users/{quote(user, safe='')}"
+            path = f"/v1/users/{segment(user, 'user')}"
         else:
             path = f"/v1/batches/{batch_id}"
             path += "" if group is None else f"/groups/{group_segment(group)}"

@@ -1,32 +1,20 @@
-"""The client's calls about tenants."""
+"""The client's calls that change billing projects and tenants."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
+from msgspec import UNSET, UnsetType
+
 from weft.client.api import Api
+from weft.client.http.calls import without_none, without_unset
 from weft.client.http.listing import Document
 
 
 class TenantCalls:
-    """Methods for administrators of the site, and about the own tenant for those of a tenant."""
+    """Changes for administrators of the tenant, or of the site."""
 
     if TYPE_CHECKING:
         api: Api
-
-    async def import_jobs(
-        self, door: str, jobs: Sequence[Document], *, check: bool = False
-    ) -> Document:
-        """Take over jobs that have ended in another system, as `weft import` does; return how many
-        there are of each, `n_new, n_known`. To repeat it is safe. If one job is wrong, none is
-        taken over. For administrators of the tenant. Raise `InvalidValue`, `RightMissing`.
-
-        Args:
-            door: The door that will show them, by its name.
-            jobs: `{"id": …, "user": …, "name": …, "created_at": …, "document": {…}}`, the document
-                in the words of the door.
-            check: Only look at them, and change nothing.
-        """
-        return await self.api.import_jobs(door, jobs, check=check)
 
     async def set_tenant(
         self,
@@ -54,5 +42,31 @@ class TenantCalls:
             "on_user_removal": on_user_removal, "allowed": allowed, "output_keep_s": output_keep_s,
             "output_keep_bytes": output_keep_bytes,
         }  # fmt: skip
-        given = {key: value for key, value in changes.items() if value is not None}
-        return await self.api.set_tenant(name, given)
+        return await self.api.set_tenant(name, without_none(changes))
+
+    async def limit_project(
+        self,
+        name: str,
+        cost_max: float | UnsetType | None = UNSET,
+        *,
+        cost_soft_max: float | UnsetType | None = UNSET,
+        on_limit: Literal["pause", "cancel"] | UnsetType = UNSET,
+    ) -> Document:
+        """Set what a billing project may cost, from where on its jobs weigh half, and whether its
+        batches are paused or cancelled at the limit; None: no limit. Return it. Raise
+        `RightMissing`, `ProjectNotFound`, `SoftLimitAboveLimit`.
+        """
+        given = {"cost_max": cost_max, "cost_soft_max": cost_soft_max, "on_limit": on_limit}
+        return await self.api.change_project(name, without_unset(given))
+
+    async def close_project(self, name: str) -> Document:
+        """Let a billing project take no new batches and schedules; return it. Raise
+        `RightMissing`, `ProjectNotFound`.
+        """
+        return await self.api.change_project(name, {"closed": True})
+
+    async def reopen_project(self, name: str) -> Document:
+        """Let a closed billing project take new batches again; return it. Raise `RightMissing`,
+        `ProjectNotFound`.
+        """
+        return await self.api.change_project(name, {"closed": False})

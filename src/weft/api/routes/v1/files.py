@@ -1,51 +1,18 @@
-"""`/v1/batches/{b}/jobs/{j}/files`: what jobs have left."""
+"""`/v1/batches/{b}/jobs/{j}/file`: a file that a job has left."""
 
 from typing import Final
 
 from weft.api.calls.path_ids import ATTEMPTS_MAX
-from weft.api.http.paging import PAGE, cursor_text, kind_of, limit_of, page
 from weft.api.http.parameters import Query, wrong_parameter
 from weft.api.http.path_ids import batch_id_of, job_id_of
 from weft.api.http.ranges import span_of
-from weft.api.http.replies import reply
-from weft.api.http.requests import AnyRequest, caller_of, read_document, services_of
-from weft.api.http.routing import Response, Stream, get, post
+from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.http.routing import Stream, get
 from weft.api.http.sse import stream_reply
-from weft.api.use_cases import file_trial
-from weft.api.use_cases.files import list_files as listed
 from weft.api.use_cases.files import open_file
 from weft.core.files.file_paths import WrongPath, in_store, parts_of, split_store
-from weft.wire.answers.files import JobFile
-from weft.wire.documents.file_trials import FilesToTry, FilesTried
 
 BYTES: Final = "application/octet-stream"
-
-
-@get(
-    "/v1/batches/{b:str}/jobs/{j:str}/files",
-    opt={"page": JobFile, "refuses": (409,), "query": ("attempt", *PAGE)},
-)
-async def list_files(request: AnyRequest) -> Response[bytes]:
-    """List the files that an attempt of a job has left, by path; without `attempt`, those of the
-    last one that left any. While it runs and nothing is kept, what its directory has at the
-    moment, where the server can see it.
-    """
-    query = Query(request, ("attempt", *PAGE))
-    batch_id, job_id = batch_id_of(request), job_id_of(request)
-    attempt = query.integer("attempt", default=None, least=1, most=ATTEMPTS_MAX)
-    services = services_of(request)
-    limit = limit_of(query, services.settings)
-    kind = kind_of("f", None if attempt is None else str(attempt))
-    rows = await listed(
-        services,
-        caller_of(request),
-        batch_id,
-        job_id,
-        attempt=attempt,
-        after=cursor_text(query, kind),
-        limit=limit,
-    )
-    return reply(page(rows, limit, kind, "path"))
 
 
 @get(
@@ -95,14 +62,4 @@ async def read_file(request: AnyRequest) -> Stream:
     return stream_reply(pieces, media=BYTES, status=206 if span else 200, headers=facts)
 
 
-@post("/v1/files/trial", status_code=200, opt={"answer": FilesTried, "body": FilesToTry})
-async def try_files(request: AnyRequest) -> Response[bytes]:
-    """Look for files that jobs will need, from the api's host: whether they are there and may be
-    had, and whether jobs may leave files in these stores. What does not work is in the answer.
-    """
-    Query(request, ())
-    document = await read_document(request, FilesToTry)
-    return reply(await file_trial.try_files(services_of(request), caller_of(request), document))
-
-
-ROUTES: Final = (list_files, read_file, try_files)
+ROUTES: Final = (read_file,)

@@ -1,4 +1,4 @@
-"""`/v1/batches/{b}/graph` and `/v1/batches/{b}/timeline`: what pictures of a batch show."""
+"""`/v1/batches/{b}/graph`: the dependencies within a batch."""
 
 from typing import Final
 
@@ -13,7 +13,6 @@ from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.http.routing import Response, get
 from weft.api.use_cases import pictures
 from weft.core.pictures.graph import Graph
-from weft.core.pictures.timeline import Timeline
 
 _GRAPH: Final = ("group", "level", "apart", "limit", "cursor")
 
@@ -43,16 +42,4 @@ async def get_graph(request: AnyRequest) -> Response[bytes]:
     return reply(msgspec.structs.replace(found.graph, cursor=cursor))
 
 
-@get("/v1/batches/{b:str}/timeline", opt={"answer": Timeline})
-async def get_timeline(request: AnyRequest) -> Response[bytes]:
-    """Get the time axis of a batch: how many jobs waited, started, ran or were blocked, in 120
-    stretches of time, and what each worker ran. Of a batch of more than 2,000 jobs it is an
-    estimate from 2,000 of them, spread evenly over their numbers.
-    """
-    Query(request, ())
-    return reply(
-        await pictures.get_timeline(services_of(request), caller_of(request), batch_id_of(request))
-    )
-
-
-ROUTES = (get_graph, get_timeline)
+ROUTES = (get_graph,)

@@ -2,13 +2,18 @@
 
 import asyncio
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import date
+from typing import Final
 
 import msgspec
 
+from weft.api.calls.call import DecodeBatch, call
+from weft.api.calls.path_ids import BatchId, JobId, LifecycleName, SetupName
 from weft.api.services import Services
+from weft.api.use_cases.failing_lines import LINES_MAX
 from weft.api.use_cases.secrets import set_secret
+from weft.core.access.permissions import Permission
 from weft.core.access.rights import Right, require
 from weft.core.errors import FieldError, Invalid, LifecycleNotFound
 from weft.core.lines.brokers import Broker, addresses_of, with_transports, without_transport
@@ -32,20 +37,40 @@ from weft.extensions.lines.calls.line_reach import out_of_reach
 from weft.ports.evaluation import TooCostly, evaluate
 from weft.ports.lookup import LOOKUP_PLUGINS
 from weft.ports.source import SOURCE_PLUGINS
-from weft.ports.store import Caller
+from weft.ports.store import Caller, Row
 from weft.ports.store.sources import TakenItem, TakenSource
 from weft.submission import submit
 from weft.submission.services import Answer, Origin
 from weft.telemetry.log import get_logger
 from weft.telemetry.trace import new_trace_id
-from weft.wire.documents.batches import BatchDocument
+from weft.wire.answers.lines import JobStatus, Lifecycle, Lines, SetupRemoved
+from weft.wire.answers.lines import Setup as ShownSetup
 from weft.wire.documents.lines import StatusDocument
 from weft.wire.documents.secrets import SecretDocument
 
 log = get_logger()
 
-DecodeBatch = Callable[[bytes], BatchDocument]
-"""Reads a batch document as a request is read."""
+_SETUP: Final = "/v1/setups/{setup}"
+
+
+@call("GET /v1/lines", Right.READ, Lines, client="line_overview")
+async def get_lines(services: Services, caller: Caller) -> Row:
+    """Get how production lines are: sources with what they found last, sinks with what has not
+    arrived, and how many jobs have each status.
+    """
+    return await services.store.overview_lines(caller, limit=LINES_MAX)
+
+
+@call(f"GET {_SETUP}", Right.READ, ShownSetup, public=False)
+async def get_setup(services: Services, caller: Caller, name: SetupName) -> Row:
+    """Get the file of a production line, as it came."""
+    return await services.store.get_setup(caller, name)
+
+
+@call("GET /v1/lifecycles/{lifecycle}", Right.READ, Lifecycle, public=False)
+async def get_lifecycle(services: Services, caller: Caller, name: LifecycleName) -> Row:
+    """Get the lifecycle that new batches get by this name."""
+    return await services.store.get_lifecycle(caller, name)
 
 
 async def save_setup(
@@ -234,18 +259,24 @@ async def _check_templates(
         raise invalid_setup(problems)
 
 
-async def remove_setup(services: Services, caller: Caller, name: str) -> Answer:
-    """Forget a setup; jobs keep their lifecycles. Raise `SetupNotFound`."""
+@call(f"DELETE {_SETUP}", Right.OPERATE, SetupRemoved, public=False)
+async def remove_setup(services: Services, caller: Caller, name: SetupName) -> Answer:
+    """Forget the file of a production line. Its jobs go on."""
     await services.store.remove_setup(caller, name)
     log.info("setup.removed", setup=name, user=caller.user_name)
     return {"setup": name}
 
 
+@call(
+    "POST /v1/batches/{b}/jobs/{j}/status", Right.WRITE, JobStatus, permission=Permission.EXECUTE,
+    public=False,
+)  # fmt: skip
 async def change_status(
-    services: Services, caller: Caller, batch_id: int, job_id: int, document: StatusDocument
-) -> Answer:
-    """Set the status of a job; return it."""
-    row = await services.store.change_status(
+    services: Services, caller: Caller, batch_id: BatchId, job_id: JobId, document: StatusDocument
+) -> Row:
+    """Set the status of a job, if its lifecycle allows it now; a job that waits or has ended goes
+    along.
+    """
+    return await services.store.change_status(
         caller, batch_id, job_id, status=document.status, message=document.message
     )
-    return {**row}

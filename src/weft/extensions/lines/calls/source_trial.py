@@ -1,14 +1,16 @@
 """Try a source: read it once and say what would become of its items. Nothing is kept."""
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
 from typing import Any, Final
 
 import msgspec
 
+from weft.api.calls.call import DecodeBatch, call
+from weft.api.calls.path_ids import SourceName
 from weft.api.services import Services
-from weft.core.access.rights import UserRole
+from weft.core.access.rights import Right, UserRole
 from weft.core.errors import Invalid, WeftError
 from weft.extensions.lines.calls.item_decisions import decide, wrong_jobs
 from weft.extensions.lines.calls.sources import refuse_others
@@ -19,19 +21,22 @@ from weft.submission import submit
 from weft.submission.services import Answer, Origin
 from weft.telemetry.log import get_logger
 from weft.telemetry.trace import new_trace_id
-from weft.wire.documents.batches import BatchDocument
+from weft.wire.answers.sources import SourceTried
 
 ITEMS_SHOWN: Final = 100
 _NO_READER: Final = "this api reads no sources"
 log = get_logger()
 
-DecodeBatch = Callable[[bytes], BatchDocument]
-"""Reads a batch document as a request is read."""
 
-
-async def try_source(services: Services, caller: Caller, name: str, decode: DecodeBatch) -> Answer:
-    """Read a source once from this host, as its owner or an operator; return its items and the
-    jobs that they would become.
+@call(
+    "POST /v1/sources/{source}/trial", Right.WRITE, SourceTried, client="test_source",
+    public=False,
+)  # fmt: skip
+async def try_source(
+    services: Services, caller: Caller, name: SourceName, decode: DecodeBatch
+) -> Answer:
+    """Read a source once from the api's host, as its owner or an operator: what it gives, and the
+    jobs that would be made of it. Nothing is kept.
     """
     refuse_others(caller, await services.store.get_source(caller, name))
     known = await services.store.try_source(caller, name, ())

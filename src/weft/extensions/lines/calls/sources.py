@@ -1,7 +1,12 @@
 """Sources: list, show, pause, resume, replay; run their series again."""
 
+from collections.abc import Sequence
+from typing import Final
+
 from msgspec import UNSET
 
+from weft.api.calls.call import KEY, Cursor, call
+from weft.api.calls.path_ids import SourceName
 from weft.api.services import Services
 from weft.core.access.rights import Right
 from weft.core.errors import FieldError, InvalidDocument, SourceOfAnother
@@ -9,22 +14,64 @@ from weft.core.lines.series import order_of
 from weft.ports.store import Caller, Row
 from weft.submission.services import Answer, Origin
 from weft.telemetry.log import get_logger
+from weft.wire.answers.sources import (
+    ItemStateWord,
+    SeriesRerunning,
+    ShownSource,
+    Source,
+    SourceItem,
+)
 from weft.wire.documents.sources import SeriesRerun, SourceEdit
 
+_SOURCE: Final = "/v1/sources/{source}"
 log = get_logger()
 
 
-async def get_source(services: Services, caller: Caller, name: str) -> Answer:
-    """Return a source."""
+@call("GET /v1/sources", Right.READ, page=Source, cursor=Cursor("src", "source"), public=False)
+async def list_sources(
+    services: Services, caller: Caller, *, after: str, limit: int
+) -> Sequence[Row]:
+    """List the sources, in the order of their names."""
+    return await services.store.list_sources(caller, after=after, limit=limit)
+
+
+@call(
+    f"GET {_SOURCE}/items", Right.READ, page=SourceItem, cursor=Cursor("item", "n"),
+)  # fmt: skip
+async def list_source_items(
+    services: Services,
+    caller: Caller,
+    source: SourceName,
+    *,
+    before: int | None,
+    limit: int,
+    state: ItemStateWord | None,
+    series: str | None,
+    key: str | None,
+) -> Sequence[Row]:
+    """List what a source has found, the newest first; or only items in one state, of
+    one series, or the one of a key.
+    """
+    return await services.store.list_source_items(
+        caller, source, before=before, state=state, series=series, key=key, limit=limit
+    )
+
+
+@call(f"GET {_SOURCE}", Right.READ, ShownSource, public=False)
+async def get_source(services: Services, caller: Caller, name: SourceName) -> Answer:
+    """Get a source."""
     found = {**await services.store.get_source(caller, name)}
     found.pop("user_id")
     return found
 
 
+@call(
+    f"PATCH {_SOURCE}", Right.WRITE, ShownSource, public=False, marks={"headers": (KEY,)}
+)  # fmt: skip
 async def change_source(
-    services: Services, caller: Caller, name: str, edit: SourceEdit, origin: Origin
+    services: Services, caller: Caller, name: SourceName, edit: SourceEdit, origin: Origin
 ) -> Answer:
-    """Pause, resume or replay a source, as its owner or an operator; return it."""
+    """Pause, resume or replay a source, as its owner or an operator."""
     refuse_others(caller, await services.store.get_source(caller, name))
     if edit.replay_item is not UNSET:
         again = await services.store.replay_item(
@@ -52,20 +99,28 @@ async def change_source(
     return await get_source(services, caller, name)
 
 
+@call(
+    f"POST {_SOURCE}/rerun", Right.WRITE, SeriesRerunning, placed=2, marks={"headers": (KEY,)}
+)  # fmt: skip
 async def rerun_series(
-    services: Services, caller: Caller, name: str, asked: SeriesRerun, origin: Origin
+    services: Services, caller: Caller, source: SourceName, asked: SeriesRerun, origin: Origin
 ) -> Answer:
-    """Let items of a series run again, as the owner of the source or an operator."""
-    refuse_others(caller, await services.store.get_source(caller, name))
+    """Let items of a series run again from a date on, one after another, as its owner or an
+    operator. What they left before stays; each gets another job. Raise `SourceNotFound`,
+    `SourceOfAnother`.
+    """
+    refuse_others(caller, await services.store.get_source(caller, source))
     since = order_of(asked.since)
     if since is None:
         raise InvalidDocument.of([FieldError("/from", "it is neither a date nor a number")])
     found = await services.store.rerun_series(
-        caller, name, series=asked.series, since=since, idempotency_key=origin.key,
+        caller, source, series=asked.series, since=since, idempotency_key=origin.key,
         digest=origin.digest,
     )  # fmt: skip
-    log.info("series.rerun", source=name, series=asked.series, items=found, user=caller.user_name)
-    return {"source": name, "series": asked.series, "n_items": found}
+    log.info(
+        "series.rerun", source=source, series=asked.series, items=found, user=caller.user_name
+    )
+    return {"source": source, "series": asked.series, "n_items": found}
 
 
 def refuse_others(caller: Caller, found: Row) -> None:

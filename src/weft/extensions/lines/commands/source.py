@@ -80,7 +80,7 @@ def items(
     """
 
     async def read(client: Any) -> list[Document]:  # noqa: ANN401 (the client of any command)
-        listing = client.list_source_items(source, state)
+        listing = client.list_source_items(source, state=state)
         found: list[Document] = []
         while page := await listing.next_page():
             found += page

@@ -76,17 +76,17 @@ async def test_times_are_of_what_ran_and_durations_of_what_ended(
         query: [one["job_id"] for one in await found(hail, path, query)]
         for query in (
             f"start_time > {LONG_AGO}", f"start_time < {LONG_AGO}", f"end_time > {LONG_AGO}",
-            "duration >= 0",
+            "duration >= 0", "duration < 1", "duration = 0", "duration > 0", "duration != 0",
         )
     }  # fmt: skip
     (attempt,) = await hail.ask("GET", f"/batches/{b}/jobs/2/attempts")
 
     assert [one["state"] for one in jobs] == ["Running", "Failed", "Cancelled"]
     assert [one["end_time"] is not None for one in jobs] == [False, True, False]
-    assert [one["duration"] for one in jobs] == [None, None, None]
+    assert [one["duration"] for one in jobs] == [None, 0, None]
     assert (attempt["start_time"], attempt["duration_ms"]) == (jobs[1]["end_time"], 0)
     assert datetime.fromisoformat(attempt["end_time"]).timestamp() == attempt["end_time_ms"] / 1000
-    assert list(by_query.values()) == [[1, 2], [], [2], []]
+    assert list(by_query.values()) == [[1, 2], [], [2], [2], [2], [2], [], []]
 
 
 async def test_batches_that_run_have_no_duration_and_empty_ones_have_ended(

@@ -96,7 +96,7 @@ def job_entry(batch_id: int, job: JobEntry, payers: Payers) -> Document:
         "state": state,
         "exit_code": exit_code(job),
         "end_time": None if ended_ms is None else text_of_ms(ended_ms),
-        "duration": None if ended_ms is None else job.duration_ms,
+        "duration": None if ended_ms is None else job.duration_ms or 0,
         "cost": job.cost or 0,
         "msec_mcpu": job.cpu_usage or 0,
         "cost_breakdown": [

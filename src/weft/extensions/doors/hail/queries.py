@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
+from operator import eq, ge, gt, le, lt, ne
 from types import MappingProxyType
 from typing import Final
 
@@ -44,6 +45,7 @@ _SEARCHED: Final = (">=", "<=", ">", "<", "!~", "=~", "!=", "==", "=")
 _EXACT: Final = ("=", "==", "!=")
 _COMPARED: Final = (">=", ">", "<", "<=", *_EXACT)
 _MATCHED: Final = (*_EXACT, "=~", "!~")
+_SIGNS: Final = {_O.GE: ge, _O.GT: gt, _O.LT: lt, _O.LE: le, _O.EQ: eq, _O.NE: ne}
 _INTEGER: Final = re.compile(r"[+-]?[0-9]{1,40}")
 _FLOAT: Final = re.compile(
     r"[+-]?(?:[0-9]{1,40}(?:\.[0-9]{0,40})?|\.[0-9]{1,40})(?:[eE][+-]?[0-9]{1,2})?"
@@ -211,7 +213,7 @@ def _of_ends(by_code: Node, by_signal: Node) -> Node:
     return all_of((ended, Or((by_code, by_signal))))
 
 
-def _amount(sign: str, text: str, field: Field) -> Node:
+def _amount(sign: str, text: str, field: Field) -> AmountTerm:
     operator = _operator(sign, _COMPARED)
     value = float(text) if _FLOAT.fullmatch(text) else math.nan
     if not math.isfinite(value):
@@ -223,10 +225,14 @@ def _cost(_subject: Subject, sign: str, right: str) -> Node:
     return _amount(sign, right.lstrip("$"), Field.COST)
 
 
-def _duration(_subject: Subject, sign: str, right: str) -> Node:
-    """Read what is said of a duration, which only what has ended has."""
-    is_open = StateTerm(_O.EQ, "running")
-    return all_of((_amount(sign, right, Field.DURATION), Not(is_open)))
+def _duration(subject: Subject, sign: str, right: str) -> Node:
+    """Read what is said of a duration, which only what has ended has: of a job that could not be
+    started it is 0.
+    """
+    term = _amount(sign, right, Field.DURATION)
+    ended = all_of((term, Not(StateTerm(_O.EQ, "running"))))
+    zero = subject is Subject.JOBS and _SIGNS[term.operator](0.0, term.value)
+    return Or((ended, _NEVER_STARTED)) if zero else ended
 
 
 def _time(field: Field) -> "_Reader":

@@ -20,7 +20,7 @@ def test_it_writes_what_is_missing_and_ends_with_75(
     ])  # fmt: skip
 
     assert code == 75
-    assert read_ask(file.read_bytes()) == Ask("quota", "tcp", {"host": "db", "port": "5432"})
+    assert read_ask(file.read_bytes())[0] == Ask("quota", "tcp", {"host": "db", "port": "5432"})
 
 
 @pytest.mark.parametrize(

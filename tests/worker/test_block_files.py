@@ -1,5 +1,6 @@
 """What jobs say that they wait for, and what they put in the file's place."""
 
+import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -46,6 +47,19 @@ async def test_an_executor_that_cannot_start_it_says_what_it_waits_for(
     assert worker.store.asks == {1: ASK}
     assert (report.reason, report.message) == (Reason.BLOCKED, "no licence")
     assert report.start_age_us is None
+
+
+async def test_a_field_that_nobody_knows_is_told_and_the_rest_holds(worker: Worker) -> None:
+    more = json.dumps({**json.loads(GOOD), "policy": "wait"})
+    worker.store.submit(sh(f"echo '{more}' > $WEFT_BLOCK_FILE; exit 75"))
+    (report,) = await worker.store.until(1)
+    await worker.stop()
+
+    assert worker.store.asks == {1: ASK}
+    assert report.message == (
+        "a field of the block file is ignored: "
+        "'policy' is not one of condition, tester, parameters"
+    )
 
 
 async def test_other_ends_ask_for_nothing_and_always_is_the_clock(worker: Worker) -> None:
@@ -114,7 +128,7 @@ def test_what_others_left_is_removed(tmp_path: Path) -> None:
         (tmp_path / "new" / "blocks" / key.name).write_text(GOOD)
     files.prepare([OTHER])
 
-    assert files.read(KEY) is None
-    assert files.read(OTHER) == ASK
+    assert files.read(KEY) == (None, "")
+    assert files.read(OTHER) == (ASK, "")
     files.remove([OTHER])
     assert files.read(OTHER) is None

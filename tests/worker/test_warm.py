@@ -103,7 +103,7 @@ def test_a_blocked_call_says_what_it_waits_for(caller: Caller, tmp_path: Path) -
     ended = caller.agent.until(key(1))
 
     assert (ended.exit_code, ended.failure) == (75, None)
-    assert read_ask((tmp_path / "block").read_bytes()) == Ask(
+    assert read_ask((tmp_path / "block").read_bytes())[0] == Ask(
         "quota", "tcp", {"host": "db", "port": "1"}
     )
     with pytest.raises(Blocked, match="waits for quota") as caught:

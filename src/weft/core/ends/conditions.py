@@ -89,8 +89,8 @@ class Tested:
     """In a few words, for the owners of the jobs."""
 
 
-def read_ask(data: bytes) -> Ask:
-    """Read a block file. Raise `WrongAsk`."""
+def read_ask(data: bytes) -> tuple[Ask, str]:
+    """Return what a block file asks for, and what of it is ignored. Raise `WrongAsk`."""
     if len(data) > FILE_BYTES_MAX:
         raise WrongAsk(f"it has more than {FILE_BYTES_MAX >> 10} KiB")
     try:
@@ -103,12 +103,10 @@ def read_ask(data: bytes) -> Ask:
         raise WrongAsk("it is not JSON") from error
     if not isinstance(found, dict):
         raise WrongAsk("it is not a JSON object")
-    for name in found:
-        if name not in _FIELDS:
-            raise WrongAsk(f"{name[:40]!r} is not one of {', '.join(_FIELDS)}")
-    return checked_ask(
-        found.get("condition", "custom"), found.get("tester"), found.get("parameters", {})
-    )
+    unknown = next((name for name in found if name not in _FIELDS), None)
+    told = "" if unknown is None else f"{unknown[:40]!r} is not one of {', '.join(_FIELDS)}"
+    condition, parameters = found.get("condition", "custom"), found.get("parameters", {})
+    return checked_ask(condition, found.get("tester"), parameters), told
 
 
 def checked_ask(condition: object, tester: object, parameters: object) -> Ask:

@@ -13,12 +13,14 @@ BLOCKS: Final = "blocks"
 class BlockFiles(AttemptFiles):
     """What attempts ask to wait for."""
 
-    def read(self, key: AttemptKey) -> Ask | None:
-        """Return what an attempt asks for; None: nothing. Raise `WrongAsk`."""
+    def read(self, key: AttemptKey) -> tuple[Ask | None, str]:
+        """Return what an attempt asks for, None: nothing; and what of that is ignored. Raise
+        `WrongAsk`.
+        """
         try:
             return read_ask(self.content(key, FILE_BYTES_MAX))
         except FileNotFoundError:
-            return None
+            return None, ""
         except NoPlainFile as error:
             raise WrongAsk("it is not a plain file") from error
         except OSError as error:

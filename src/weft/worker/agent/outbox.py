@@ -124,10 +124,11 @@ class Outbox:
         if ended.exit_code != BLOCKS_EXIT_CODE and ended.ask is None:
             return ended
         try:
-            ask = ended.ask or self._block_files.read(ended.key)
+            ask, told = self._block_files.read(ended.key) if ended.ask is None else (ended.ask, "")
         except WrongAsk as error:
-            message = f"the block file is ignored: {error}"
-            return msgspec.structs.replace(ended, message=ended.message or message)
+            ask, told = None, f"the block file is ignored: {error}"
+        else:
+            told = told and f"a field of the block file is ignored: {told}"
         if ask is not None and ask.tester != ALWAYS:
             self._asks[ended.key] = ask
-        return ended
+        return msgspec.structs.replace(ended, message=ended.message or told) if told else ended

@@ -24,6 +24,7 @@ OPEN = {
     "GET /login/oidc/start", "GET /login/oidc/callback", "POST /v1/logins",
     "POST /v1/logins/finish", "POST /v1/device-logins", "POST /v1/device-logins/poll",
     "GET /healthcheck", "GET /api/v1alpha/cloud", "GET /api/v1alpha/version",
+    "GET /actuator/health", "GET /actuator/info",
 }  # fmt: skip
 NOT_BY_METHOD = {
     "POST /ui/queues/test": UserRole.VIEWER,

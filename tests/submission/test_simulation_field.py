@@ -51,7 +51,7 @@ def test_every_step_beyond_a_limit_is_named() -> None:
             {"action": "HTTP_CALL", "latencyMs": 3_600_001},
             {"action": "COMPUTE", "iterations": 10**30},
             {"action": "FAIL", "message": "\0"},
-            {"action": "LOG", "message": "x" * 20_000},
+            {"action": "LOG", "message": "x" * 70_000},
         ),
         simulated(*[SLEEP] * 1001),
     )
@@ -64,7 +64,7 @@ def test_every_step_beyond_a_limit_is_named() -> None:
         ),
         "/jobs/0/simulation/steps/3/message": "a text cannot contain NUL",
         "/jobs/0/simulation/steps/4/message": (
-            "20000 bytes, at most 16384 (simulation_text_bytes_max)"
+            "70000 bytes, at most 65536 (simulation_text_bytes_max)"
         ),
         "/jobs/1/simulation/steps": "1001 steps, at most 1000 (simulation_steps_max)",
     }

@@ -23,5 +23,5 @@ class SimulationLimits:
         maximum=1_000_000_000_000,
     )
     simulation_text_bytes_max: Bytes = setting(
-        16 << 10, "bytes of one text in a simulated job", minimum=0, maximum=1 << 20
+        64 << 10, "bytes of one text in a simulated job", minimum=0, maximum=1 << 20
     )

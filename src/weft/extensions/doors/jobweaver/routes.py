@@ -42,14 +42,18 @@ from weft.extensions.doors.jobweaver.words import SIMULATION, STATES
 from weft.ports.store import ForeignJobs, ForeignOrder, Row
 from weft.submission import submit
 
+DEPTH_MAX: Final = 100_000
+"""A page is refused if there are jobs on it, behind more rows than this."""
 _HANDLERS: Final = {Refused: answer_refused}
 
 
-def _options(right: Right) -> dict[str, Any]:
+def _options(right: Right | None) -> dict[str, Any]:
     return {"status_code": 200, "exception_handlers": _HANDLERS, "opt": {"right": right}}
 
 
 READ: Final = _options(Right.READ)
+OPEN: Final = _options(None)
+"""They say no more than `/readyz`."""
 SUBMITTED: Final = {**_options(Right.WRITE), "status_code": 202}
 
 
@@ -133,14 +137,14 @@ async def list_jobweaver_executions(request: AnyRequest) -> Response[bytes]:
     return reply(_paged(shown, len(attempts), page))
 
 
-@get(HEALTH, **READ)
+@get(HEALTH, **OPEN)
 async def get_jobweaver_health(request: AnyRequest) -> Response[bytes]:
     """Tell whether the database answers."""
     await services_of(request).store.ready()
     return reply({"status": "UP"})
 
 
-@get("/actuator/info", **READ)
+@get("/actuator/info", **OPEN)
 async def get_jobweaver_info() -> Response[bytes]:
     """Tell nothing."""
     return reply({})
@@ -162,11 +166,16 @@ async def _list(
     states: tuple[JobState, ...] | None = None,
     order: ForeignOrder = ForeignOrder.CREATED,
 ) -> Row:
+    first, limit = page.number * page.size, page.size
+    if is_deep := first > DEPTH_MAX:  # is it beyond the end?
+        first, limit = 0, 1
     wanted = ForeignJobs(
-        door=NAME, foreign_id=foreign_id, states=states, order=order,
-        first_row=page.number * page.size, limit=page.size,
-    )  # fmt: skip
-    return await read.list_foreign_jobs(services_of(request), caller_of(request), wanted)
+        door=NAME, foreign_id=foreign_id, states=states, order=order, first_row=first, limit=limit
+    )
+    found = await read.list_foreign_jobs(services_of(request), caller_of(request), wanted)
+    if is_deep and found["total"] > page.number * page.size:
+        raise bad_request(f"page: expected one of the first {DEPTH_MAX} rows")
+    return {**found, "jobs": []} if is_deep else found
 
 
 def _paged(content: list[dict[str, Any]], total: int, page: Page) -> dict[str, Any]:

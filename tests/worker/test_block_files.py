@@ -131,4 +131,4 @@ def test_what_others_left_is_removed(tmp_path: Path) -> None:
     assert files.read(KEY) == (None, "")
     assert files.read(OTHER) == (ASK, "")
     files.remove([OTHER])
-    assert files.read(OTHER) is None
+    assert files.read(OTHER) == (None, "")

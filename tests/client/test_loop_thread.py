@@ -25,9 +25,12 @@ def test_nobody_waits_for_a_loop_that_is_closed_meanwhile() -> None:
         closer.join()
 
 
-def test_a_closed_runner_says_so() -> None:
+def test_a_closed_runner_says_so_to_who_waits_and_leaves_the_rest_undone() -> None:
     loop_thread = LoopThread()
     loop_thread.close()
 
     with pytest.raises(ClientClosed):
         loop_thread.wait(forever())
+    loop_thread.thread = threading.current_thread()  # it lives on for a moment
+    loop_thread.post(pytest.fail)
+    loop_thread.start(forever())

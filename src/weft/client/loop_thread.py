@@ -14,6 +14,7 @@ import time
 import weakref
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import CancelledError, Future
+from contextlib import suppress
 from typing import Any, Concatenate, Final, Generic, ParamSpec, Self, TypeVar
 
 from weft.client.http.listing import Document, Listing
@@ -81,11 +82,15 @@ class LoopThread:
     def post(self, callback: Callable[..., object], *args: object) -> None:
         """Schedule a callback in the loop. After the loop has ended nothing happens."""
         if self.thread.is_alive():
-            self._loop.call_soon_threadsafe(callback, *args)
+            with suppress(RuntimeError):  # the loop was closed just now
+                self._loop.call_soon_threadsafe(callback, *args)
 
     def start(self, coroutine: Coroutine[Any, Any, None]) -> None:
-        """Run it in the loop without waiting for it."""
-        asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+        """Run it in the loop without waiting for it. After the loop has ended nothing happens."""
+        try:
+            asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+        except RuntimeError:  # the loop was closed just now
+            coroutine.close()
 
     def wait(self, coroutine: Coroutine[Any, Any, Result]) -> Result:
         """Run it in the loop and return its result; Ctrl-C in this thread cancels it there."""

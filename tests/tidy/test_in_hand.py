@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 
 from tidy.exceptions import UNBOUNDED_QUEUES
-from tidy.source_files import python_files, relative, tree_of
+from tidy.source_files import nodes_of, python_files, relative
 from weft.core import in_hand
 
 PASSED_ON = {"limit", "limit.size", "self._site.limit"}
@@ -14,10 +14,9 @@ PASSED_ON = {"limit", "limit.size", "self._site.limit"}
 def _calls() -> Iterator[tuple[str, str, ast.Call]]:
     """Yield path, name of what is called, and the call."""
     for path in python_files("src"):
-        for node in ast.walk(tree_of(path)):
-            if isinstance(node, ast.Call):
-                name = getattr(node.func, "attr", getattr(node.func, "id", ""))
-                yield relative(path), name, node
+        for node in nodes_of(path, ast.Call):
+            name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+            yield relative(path), name, node
 
 
 def test_what_a_consumer_gets_is_bounded() -> None:

@@ -9,7 +9,7 @@ import pytest
 from e2e.conftest import Weft, until
 from plugins.test_http_source import Catalogue
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.slow, pytest.mark.heavy, pytest.mark.timeout(300)]
 LINE = """
 [parameters]
 search_first = "7d"

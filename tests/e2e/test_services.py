@@ -16,7 +16,7 @@ from e2e.test_production_lines import run_script
 from weft import Client
 from weft.core.errors import ServiceRuns
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.slow, pytest.mark.heavy, pytest.mark.timeout(300)]
 GUIDE = Path(__file__).parents[2] / "docs/guides/services.md"
 
 
@@ -38,7 +38,6 @@ def why(weft: Weft, name: str = "b1.j1") -> bytes:
     return weft.run("why", name).stdout
 
 
-@pytest.mark.heavy
 def test_commands_of_the_guide(own: Weft, tmp_path: Path) -> None:
     (tmp_path / "weft").write_text(f'#!/bin/sh\nexec {sys.executable} -m weft.cli "$@"\n')
     (tmp_path / "weft").chmod(0o700)

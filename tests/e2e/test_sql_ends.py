@@ -12,7 +12,7 @@ import pytest
 from e2e.conftest import Weft, until
 from plugins.test_sql_ends import Archive, relay
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.heavy]
 LINE = """
 [source.rows]
 kind = "sql"

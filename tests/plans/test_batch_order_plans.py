@@ -12,7 +12,7 @@ from weft.core.batch_order import BatchOrder, BatchPlace, BatchSort
 from weft.ports.store import BatchQuery, QueryLimits
 from weft.store.queries import batch_rows
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.heavy]
 N_BATCHES = 5000
 LIMIT = 50
 TABLES = ("batch", "group_completion", "group_count")

@@ -13,7 +13,7 @@ from weft.store.database import call_on
 from weft.store.end_columns import end_columns
 from weft.testing.builders import end_report, job_rows
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.heavy]
 
 
 async def turns(worker: Worker, count: int) -> list[Claimed]:
@@ -40,7 +40,7 @@ async def test_admission_reads_the_jobs_that_it_admits(own_world: World) -> None
     world = own_world
     await world.submit(N_JOBS, max_running=20)
     worker = await world.worker()
-    claimed = await turns(worker, 150)
+    claimed = await turns(worker, 60)
     found = await read_by_ends(world, worker, claimed)
 
     assert len(claimed) == 20

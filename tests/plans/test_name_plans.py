@@ -15,7 +15,7 @@ from weft.store.database import call_on
 from weft.store.submission import _batch, job_columns
 from weft.testing.builders import job_rows
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.heavy]
 N = 20_000
 FILL = (
     (

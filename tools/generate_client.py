@@ -9,7 +9,7 @@ import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from enum import StrEnum
+from enum import Enum
 from pathlib import Path
 from types import NoneType
 from typing import (
@@ -149,7 +149,7 @@ def _waiting(call: Call) -> str:
 
 def _method(call: Call, start: str, answer: str, body: str) -> str:
     words = ["self"]
-    for one, is_placed in _parameters(call):
+    for one, is_placed in sorted(_parameters(call), key=lambda pair: not pair[1]):
         if not is_placed and "*" not in words:
             words.append("*")
         words.append(one.declared)
@@ -295,7 +295,7 @@ def _kind(hint: Any) -> str:  # noqa: ANN401 (any annotation)
     origin, parts = get_origin(hint), get_args(hint)
     if origin is Annotated or isinstance(hint, NewType):
         return _kind(parts[0] if parts else hint.__supertype__)
-    if origin is Literal or (isinstance(hint, type) and issubclass(hint, StrEnum)):
+    if origin is Literal or (isinstance(hint, type) and issubclass(hint, Enum)):
         return "str"
     if NoneType in parts or msgspec.UnsetType in parts:
         empty = {msgspec.UnsetType: "UnsetType", NoneType: "None"}

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType, ModuleType
-from typing import Any, Final, NamedTuple, TypeVar, get_args
+from typing import Any, Final, NamedTuple, NewType, TypeVar, get_args
 
 from msgspec import Struct
 
@@ -22,6 +22,11 @@ from weft.wire.documents.batches import BatchDocument, Empty
 UseCase = TypeVar("UseCase", bound=Callable[..., Awaitable[Any]])
 DecodeBatch = Callable[[bytes], BatchDocument]
 """Reads a batch document as a request is read."""
+ServerUrl = NewType("ServerUrl", str)
+"""Scheme and host at which the caller reaches this server."""
+TraceId = NewType("TraceId", str)
+FACTS: Final[Sequence[Any]] = (DecodeBatch, ServerUrl, TraceId)
+"""Types of parameters that are told of the request, whatever it asks for."""
 KEY: Final = "Idempotency-Key"
 POSITIONS: Final = ("after", "before")
 """What a parameter is called that says where a page begins."""
@@ -58,6 +63,8 @@ class Asked(NamedTuple):
     word: str
     kind: Any
     parse: Callable[[str], Any] | None
+    path_id: PathId | None
+    """As what it is read, if it has no `parse`."""
     is_placed: bool
     """Whether callers may pass it by position."""
 
@@ -132,9 +139,11 @@ class Call:
             by_name = one.kind == one.KEYWORD_ONLY
             word = next((part for part in parts if isinstance(part, Word)), None)
             if word is not None:
-                found[name] = Asked(word.text, parts[0], word.parse, not by_name)
+                ids = [path for part in get_args(parts[0]) if (path := path_id_of(part))]
+                path_id = ids[0] if ids else None
+                found[name] = Asked(word.text, parts[0], word.parse, path_id, not by_name)
             elif by_name and one.default is one.empty:
-                found[name] = Asked(name.rstrip("_"), one.annotation, None, is_placed=False)
+                found[name] = Asked(name.rstrip("_"), one.annotation, None, None, is_placed=False)
         return found
 
     @cached_property
@@ -182,10 +191,10 @@ class Call:
         return self.is_keyed and self.accepted is None and "headers" not in self.marks
 
     @cached_property
-    def decoder(self) -> str | None:
-        """Return the parameter that reads a batch document."""
-        parameters = self.parameters.items()
-        return next((name for name, p in parameters if p.annotation == DecodeBatch), None)
+    def facts(self) -> Mapping[str, Any]:
+        """Return which of `FACTS` parameters are told, by their names."""
+        kinds = {name: one.annotation for name, one in self.parameters.items()}
+        return {name: kind for name, kind in kinds.items() if kind in FACTS}
 
     @property
     def description(self) -> str:

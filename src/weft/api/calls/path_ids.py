@@ -18,6 +18,7 @@ from weft.core.files.file_paths import STORE
 from weft.core.graph.group_tree import wrong_path
 from weft.core.lines.parameters import PARAMETER
 from weft.settings import Settings
+from weft.wire.documents.failures import CAUSE_PATTERN
 from weft.wire.payload import DIGEST
 
 NUMBER: Final = re.compile(r"[1-9][0-9]{0,17}")
@@ -106,6 +107,13 @@ def parse_group(text: str, settings: Settings) -> int | str:
     return name
 
 
+def parse_cause(text: str) -> str:
+    """Return the name of a cause of failures as it was given."""
+    if not re.fullmatch(CAUSE_PATTERN, text):
+        raise BadId(text, expected=f"{text[:40]!r} is not 12 digits of hex")
+    return text
+
+
 def _parse_attempt(text: str) -> int:
     if not _ATTEMPT.fullmatch(text) or int(text) > ATTEMPTS_MAX:
         raise BadId(text, expected="an attempt is written as a positive number")
@@ -180,8 +188,9 @@ PartNumber = Annotated[
         "a part is written as a positive number",
     ),
 ]  # fmt: skip
-SCHEDULE: Final = _id("s", "A schedule: 3 or s3.", ids.SCHEDULE.pattern, ids.parse_schedule_id)
-ScheduleId = Annotated[int, SCHEDULE]
+ScheduleId = Annotated[
+    int, _id("s", "A schedule: 3 or s3.", ids.SCHEDULE.pattern, ids.parse_schedule_id)
+]
 ConditionId = Annotated[
     int, _id("c", "A condition: 3 or c3.", ids.CONDITION.pattern, ids.parse_condition_id)
 ]

@@ -4,16 +4,16 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, get_args
 
-from weft.api.calls.call import KEY, Asked, Call
+from weft.api.calls.call import KEY, Asked, Call, DecodeBatch, ServerUrl, TraceId
 from weft.api.http.decoding import JSON, decode
 from weft.api.http.paging import (
     PAGE,
+    cursor_as,
     cursor_of,
     cursor_text,
     kind_of,
     limit_of,
     page_until,
-    wrong_cursor,
 )
 from weft.api.http.parameter_schemas import QUERY
 from weft.api.http.parameters import Query, wrong_parameter
@@ -24,10 +24,12 @@ from weft.api.http.requests import (
     read_document,
     read_submission,
     services_of,
+    trace_id_of,
 )
 from weft.api.http.routing import Response, Route, route
 from weft.core.errors import BadId
 from weft.ports.store import Row
+from weft.settings import Settings
 from weft.wire.documents.batches import BatchDocument
 
 _READS: Final[Mapping[Any, Callable[[Query, str], Any]]] = {
@@ -37,6 +39,11 @@ _READS: Final[Mapping[Any, Callable[[Query, str], Any]]] = {
     datetime | None: Query.moment,
 }
 """How a parameter of the query is read, by its type."""
+_FACTS: Final[Mapping[Any, Callable[[AnyRequest], Any]]] = {
+    DecodeBatch: lambda _: lambda body: decode(body, JSON, BatchDocument),
+    ServerUrl: lambda request: f"{request.scope['scheme']}://{request.headers.get('host', '')}",
+    TraceId: trace_id_of,
+}
 
 
 def route_of(call: Call) -> Route:
@@ -49,7 +56,7 @@ def route_of(call: Call) -> Route:
             name: one.parse(request.path_params[one.name], services.settings)
             for name, one in call.ids.items()
         }
-        arguments |= {name: _read(query, one) for name, one in asked.items()}
+        arguments |= {name: _read(query, one, services.settings) for name, one in asked.items()}
         kind = ""
         if call.cursor:
             kind = kind_of(
@@ -58,8 +65,7 @@ def route_of(call: Call) -> Route:
             arguments["limit"] = limit_of(query, services.settings)
             arguments |= _position(query, call, kind)
         arguments |= await _read_body(request, call, query)
-        if call.decoder:
-            arguments[call.decoder] = _decode_batch
+        arguments |= {name: _FACTS[kind](request) for name, kind in call.facts.items()}
         answer = await call.use_case(services, caller_of(request), **arguments)
         if call.cursor:
             last = _end(answer, call.cursor.key) if len(answer) == arguments["limit"] else None
@@ -69,10 +75,6 @@ def route_of(call: Call) -> Route:
     serve.__name__, serve.__doc__ = call.operation, call.description
     path = call.path.replace("}", ":str}")
     return route(path, method=call.method, status_code=200, opt=_opt(call))(serve)
-
-
-def _decode_batch(body: bytes) -> BatchDocument:
-    return decode(body, JSON, BatchDocument)
 
 
 def _end(rows: Sequence[Row], key: str) -> object:
@@ -85,8 +87,11 @@ def _known(call: Call) -> tuple[str, ...]:
     return (*(one.word for one in call.query.values()), *(PAGE if call.cursor else ()))
 
 
-def _read(query: Query, one: Asked) -> Any:  # noqa: ANN401 (of any type)
+def _read(query: Query, one: Asked, settings: Settings) -> Any:  # noqa: ANN401 (of any type)
     """Return a parameter of the query."""
+    if one.path_id is not None and one.parse is None:
+        text = query.text(one.word)
+        return None if text is None else one.path_id.parse(text, settings)
     if one.parse is not None:
         text = query.text(one.word)
         try:
@@ -109,11 +114,7 @@ def _position(query: Query, call: Call, kind: str) -> dict[str, Any]:
     assert name is not None, call.name
     assert call.cursor is not None, call.name
     if call.cursor.parse is not None:
-        text = cursor_text(query, kind)
-        try:
-            return {name: None if text is None else call.cursor.parse(text)}
-        except BadId as error:
-            raise wrong_cursor() from error
+        return {name: cursor_as(query, kind, call.cursor.parse)}
     if call.parameters[name].annotation is str:
         return {name: cursor_text(query, kind) or ""}
     number = cursor_of(query, kind, most=call.cursor.most)

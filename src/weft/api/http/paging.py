@@ -3,15 +3,16 @@
 import base64
 import binascii
 import hashlib
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Callable, Sequence
+from typing import Any, Final, TypeVar
 
 from weft.api.http.parameters import Query, wrong_parameter
 from weft.core.batch_order import NUMBER_CHARS_MAX
-from weft.core.errors import InvalidParameter
+from weft.core.errors import BadId, InvalidParameter
 from weft.ports.store import Row
 from weft.settings import Settings
 
+Position = TypeVar("Position")
 LIMIT_MAX: Final = 1000
 CURSOR_CHARS_MAX: Final = 4096
 """One in the order of names holds a name."""
@@ -55,6 +56,15 @@ def cursor_text(query: Query, kind: str) -> str | None:
     if found != kind:
         raise wrong_cursor()
     return last
+
+
+def cursor_as(query: Query, kind: str, parse: Callable[[str], Position]) -> Position | None:
+    """Do what `cursor_of` does for a list in another order: `parse` raises `BadId`."""
+    text = cursor_text(query, kind)
+    try:
+        return None if text is None else parse(text)
+    except BadId as error:
+        raise wrong_cursor() from error
 
 
 def wrong_cursor() -> InvalidParameter:

@@ -101,11 +101,6 @@ class Query:
         return text or choices[0]
 
 
-def cause_of(query: Query) -> str | None:
-    """Return the parameter `cause`: the name of a cause of failures."""
-    return checked_cause(query.text("cause"))
-
-
 def checked_cause(cause: str | None) -> str | None:
     """Return the name of a cause as it was given. Raise `InvalidParameter` if it is none."""
     if cause is not None and not re.fullmatch(CAUSE_PATTERN, cause):

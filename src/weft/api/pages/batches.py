@@ -88,9 +88,7 @@ async def show_batch(request: AnyRequest) -> Response[bytes]:
         waiting = await why.why_group(services, caller, batch_id, ROOT_GROUP)
     failed = None
     if batch["n_failed"] or batch["n_errored"]:
-        failed = await failures.list_causes(
-            services, caller, batch_id, show_all=True, limit=CAUSES
-        )
+        failed = await failures.list_causes(services, caller, batch_id, all_=True, limit=CAUSES)
     cursor = page(found.rows, JOBS, kind, "job_id")["cursor"]
     groups_after = query.integer("groups", default=0, least=0, most=JOB_ID_MAX) or 0
     parts = await parts_of(services, caller, batch, groups_after=groups_after)

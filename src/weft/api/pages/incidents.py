@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Final
 
-from weft.api.http.dead_letter_pages import after_of, last_of
-from weft.api.http.paging import INT_MAX, page_until
+from weft.api.http.paging import INT_MAX, cursor_as, page_until
 from weft.api.http.parameters import Query, checked_cause
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.http.routing import Response, get
@@ -33,7 +32,8 @@ async def show_incidents(request: AnyRequest) -> Response[bytes]:
     by cause; or with `batch` and `cause` the jobs of that cause.
     """
     query = Query(request, ("cursor", "batch", "cause"))
-    services, caller, after = services_of(request), caller_of(request), after_of(query, KIND)
+    services, caller = services_of(request), caller_of(request)
+    after = cursor_as(query, KIND, failures.parse_place)
     batch_id = query.integer("batch", default=None, least=1, most=_BATCH_ID_MAX)
     cause = checked_cause(query.text("cause"))
     if batch_id is not None and cause is not None:
@@ -59,24 +59,25 @@ async def _by_cause(
     """Return the first jobs of each cause, and after what the next page begins."""
     found: list[Sequence[Row]] = []
     while len(found) < CAUSES:
-        wanted = failures.DeadLetterList(limit=LETTERS, after=after)
-        letters = await failures.list_dead_letters(services, caller, wanted)
+        letters = await failures.list_dead_letters(services, caller, limit=LETTERS, after=after)
         found += [list(some)[:_FIRST] for _, some in groupby(letters, key=_cause_of)]
         if len(letters) < LETTERS:
             return found, None
         batch_id, cause = _cause_of(letters[-1])  # of it there may be more: go on behind all
         after = batch_id, int(cause, 16), INT_MAX
     last = {"batch_id": after[0], "cause": f"{after[1]:012x}", "job_id": after[2]} if after else {}
-    return found, page_until([last], KIND, last_of([last], 1))["cursor"]
+    return found, page_until([], KIND, failures.PLACE.format_map(last))["cursor"]
 
 
 async def _show_cause(
     request: AnyRequest, batch_id: int, cause: str, after: tuple[int, int, int] | None
 ) -> Response[bytes]:
     services, caller = services_of(request), caller_of(request)
-    wanted = failures.DeadLetterList(limit=LETTERS, batch_id=batch_id, cause=cause, after=after)
-    letters = await failures.list_dead_letters(services, caller, wanted)
-    cursor = page_until(letters, KIND, last_of(letters, LETTERS))["cursor"]
+    letters = await failures.list_dead_letters(
+        services, caller, batch_id, cause=cause, limit=LETTERS, after=after
+    )
+    last = failures.PLACE.format_map(letters[-1]) if len(letters) == LETTERS else None
+    cursor = page_until(letters, KIND, last)["cursor"]
     here = {"batch": str(batch_id), "cause": cause}
     return show(
         request,

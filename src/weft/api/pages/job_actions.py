@@ -23,15 +23,12 @@ async def press_retry_job(request: AnyRequest) -> Redirect:
     """Run one job again."""
     await check_form(request)
     batch_id, job_id = batch_id_of(request), job_id_of(request)
-    await retry.retry_jobs(
+    await retry.retry_batch(
         services_of(request),
         caller_of(request),
         batch_id,
         RetryJobsDocument(jobs=[job_id]),
         Origin(digest=b"", trace_id=trace_id_of(request)),
-        query=None,
-        within=None,
-        cause=None,
     )
     return _back(batch_id, job_id)
 

@@ -24,6 +24,7 @@ from weft.api.use_cases import (
     files,
     hide,
     hold,
+    imports,
     licences,
     limits,
     operations,
@@ -39,6 +40,7 @@ from weft.api.use_cases import (
     release,
     reroute,
     resubmit,
+    retry,
     saved_queries,
     schedules,
     secrets,
@@ -56,9 +58,9 @@ from weft.ports.extension import parts
 
 SUBJECTS: Final[Sequence[ModuleType]] = (
     apps, attempt_usage, bulk, callbacks, cancel, command, conditions, delete, edit, failures,
-    file_stores, file_trial, files, hide, hold, licences, limits, operations, parameters,
+    file_stores, file_trial, files, hide, hold, imports, licences, limits, operations, parameters,
     permissions, pictures, pools, products, projects, queues, quotas, read, release, reroute,
-    resubmit, saved_queries, schedules, secrets, sessions, sets, system, tenants, tokens,
+    resubmit, retry, saved_queries, schedules, secrets, sessions, sets, system, tenants, tokens,
     transports, users, why, workers,
 )  # fmt: skip
 CALLS: Final = calls_of(*SUBJECTS)

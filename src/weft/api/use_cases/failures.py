@@ -1,59 +1,82 @@
 """Jobs that failed for good: why, which, and acknowledged by a person."""
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Annotated, Final
 
-from weft.api.calls.call import call
-from weft.api.calls.path_ids import BatchId
+from weft.api.calls.call import Cursor, Word, call
+from weft.api.calls.path_ids import BatchId, parse_cause
 from weft.api.services import Services
 from weft.core.access.permissions import Permission
 from weft.core.access.rights import Right
-from weft.core.errors import InvalidValue
+from weft.core.bounds import INT_MAX
+from weft.core.errors import BadId, InvalidValue
+from weft.core.ids import parse_batch_id
 from weft.core.problems import Problems
 from weft.core.states import Reason
 from weft.ports.store import Caller, Row
 from weft.submission.services import Answer
 from weft.telemetry.log import get_logger
-from weft.wire.answers.failures import Acknowledged
+from weft.wire.answers.failures import Acknowledged, DeadLetter, Failures
 from weft.wire.documents.failures import ACKNOWLEDGED_MAX, AcknowledgeDocument
 
+Place = tuple[int, int, int]
+"""Batch, cause and job after which a list of dead letters goes on."""
+PLACE: Final = "{batch_id}.{cause}.{job_id}"
+_REASONS: Final = {reason.word: reason for reason in Reason}
 log = get_logger()
 
 
-@dataclass(frozen=True, kw_only=True)
-class DeadLetterList:
-    """Which failed jobs to list."""
-
-    limit: int
-    batch_id: int | None = None
-    cause: str | None = None
-    reason: Reason | None = None
-    acknowledged: bool = False
-    after: tuple[int, int, int] | None = None
-    """Batch, cause and job after which the list goes on."""
-
-
+@call("GET /v1/batches/{b}/failures", Right.READ, Failures, public=False)
 async def list_causes(
-    services: Services, caller: Caller, batch_id: int, *, show_all: bool, limit: int
+    services: Services, caller: Caller, batch_id: BatchId, *, all_: bool, limit: int | None
 ) -> Row:
-    """Return why jobs of a batch failed."""
-    return await services.store.list_causes(caller, batch_id, show_all=show_all, limit=limit)
+    """List why jobs of a batch failed for good, the most frequent causes first. `all`: also causes
+    of which all jobs are acknowledged.
+    """
+    limit = limit or services.settings.page_rows
+    return await services.store.list_causes(caller, batch_id, show_all=all_, limit=limit)
 
 
+def parse_place(text: str) -> Place:
+    """Read after what a list of dead letters goes on, as `PLACE` writes it. Raise `BadId`."""
+    key = re.fullmatch(r"([0-9]{1,18})\.([0-9a-f]{12})\.([0-9]{1,10})", text)
+    if key is None or int(key[3]) > INT_MAX:
+        raise BadId(text, expected="a place is a batch, a cause and a job")
+    return int(key[1]), int(key[2], 16), int(key[3])
+
+
+def _parse_reason(word: str) -> Reason:
+    if word not in _REASONS:
+        raise BadId(word, expected=f"{word[:40]!r} is not one of {', '.join(_REASONS)}")
+    return _REASONS[word]
+
+
+@call(
+    "GET /v1/dead-letters", Right.READ, page=DeadLetter,
+    cursor=Cursor("f", PLACE, parse=parse_place),
+)  # fmt: skip
 async def list_dead_letters(
-    services: Services, caller: Caller, wanted: DeadLetterList
+    services: Services,
+    caller: Caller,
+    batch_id: Annotated[int | None, Word("batch", parse_batch_id)] = None,
+    *,
+    after: Place | None,
+    limit: int,
+    cause: Annotated[str | None, Word("cause", parse_cause)] = None,
+    reason: Annotated[Reason | None, Word("reason", _parse_reason)] = None,
+    acknowledged: Annotated[bool, Word("acknowledged")] = False,
 ) -> Sequence[Row]:
-    """Return failed jobs, of the newest batch first."""
-    return await services.store.list_dead_letters(
-        caller,
-        limit=wanted.limit,
-        batch_id=wanted.batch_id,
-        cause_id=None if wanted.cause is None else int(wanted.cause, 16),
-        reason=wanted.reason,
-        acknowledged=wanted.acknowledged,
-        after=wanted.after,
-    )
+    """List jobs that have failed and are not tried again, of the newest batch first, then by
+    cause. `batch`, `cause`, `reason`: only these; `acknowledged=true`: those that a person has
+    acknowledged, instead of the others.
+    """
+    rows = await services.store.list_dead_letters(
+        caller, limit=limit, batch_id=batch_id, reason=reason, acknowledged=acknowledged,
+        cause_id=None if cause is None else int(cause, 16), after=after,
+    )  # fmt: skip
+    return [{name: one[name] for name in one if name != "cause_id"} for one in rows]
 
 
 @call(

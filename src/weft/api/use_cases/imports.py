@@ -7,25 +7,28 @@ from typing import Final
 
 import msgspec
 
+from weft.api.calls.call import TraceId, call
 from weft.api.services import Services
-from weft.core.access.rights import UserRole
+from weft.core.access.rights import Right, UserRole
 from weft.core.errors import FieldError, InvalidValue
 from weft.ports.store import Caller
 from weft.submission.services import Answer, Origin
 from weft.submission.submit import create_batch
 from weft.wire.documents.batches import BatchDocument
-from weft.wire.documents.imports import ImportDocument, ImportedJob
+from weft.wire.documents.imports import ImportDocument, Imported, ImportedJob
 
 _PAGE: Final = 1000
 _SHOWN: Final = 20
 
 
+@call("POST /v1/imports", Right.MANAGE, Imported, client="")
 async def import_jobs(
-    services: Services, caller: Caller, document: ImportDocument, trace_id: str
+    services: Services, caller: Caller, document: ImportDocument, trace_id: TraceId
 ) -> Answer:
-    """Take over jobs, those that were taken over before not again; `check`: only look at them.
-    Raise `InvalidValue` before anything is changed, `KeyReused` for a job that was imported
-    otherwise.
+    """Take over jobs that have ended in another system, each as a batch of its own, without jobs,
+    that a door shows. They are not billed. Jobs that were imported before stay as they are; if one
+    of the others is wrong, nothing is imported. Raise `InvalidValue` before anything is changed,
+    `KeyReused` for a job that was imported otherwise.
     """
     users = await _users(services, caller, {job.user for job in document.jobs})
     errors = list(_wrong(document, users))

@@ -1,45 +1,66 @@
 """Retry what failed: jobs run again in place, with what was cancelled because of them."""
 
 from collections.abc import Sequence
+from typing import Annotated
 
+from weft.api.calls.call import KEY, Word, call
+from weft.api.calls.path_ids import BatchId, GroupId, parse_cause
 from weft.api.services import Services
 from weft.api.use_cases.read import find_group_id, parse
-from weft.core.errors import FieldError, InvalidDocument
+from weft.core.access.permissions import Permission
+from weft.core.access.rights import Right
+from weft.core.errors import FieldError, InvalidDocument, InvalidParameter
 from weft.core.query import Subject
 from weft.ports.store import Caller
 from weft.settings import Settings
 from weft.submission.services import Answer, Origin
 from weft.submission.translation.request_size import refuse_too_many
+from weft.wire.answers.batches import Operation
 from weft.wire.documents.repeats import RetryJobsDocument
 
 
-async def retry_jobs(
+@call(
+    "POST /v1/batches/{b}/retry", Right.WRITE, accepted=Operation, permission=Permission.EXECUTE,
+    public=False, marks={"headers": (KEY,)},
+)  # fmt: skip
+async def retry_batch(
     services: Services,
     caller: Caller,
-    batch_id: int,
+    batch_id: BatchId,
     document: RetryJobsDocument,
     origin: Origin,
+    q: Annotated[str | None, Word("q")] = None,
     *,
-    query: str | None,
-    within: int | str | None,
-    cause: str | None,
+    group: Annotated[GroupId | None, Word("group")] = None,
+    cause: Annotated[str | None, Word("cause", parse_cause)] = None,
 ) -> Answer:
-    """Begin to retry a batch, some of its jobs, or those that match; return the operation.
-
-    `within`: only jobs of this group. `cause`: only those that failed for it.
+    """Run failed jobs of a batch again, each with all its tries, and the jobs that were cancelled
+    because of them. The reply is the operation that does so; `result.n_retried` counts the jobs.
+    Attempts stay in the history and on the bill. The batch is complete once more when they end.
+    `q`: only failed jobs that match this query; `group`: only those of this group; `cause`: only
+    those that failed for this cause. `result.n_late` counts jobs that are left out because they
+    can no longer end by their deadline.
     """
+    if cause is not None and (q is not None or group is not None):
+        message = "a cause comes without a query and a group"
+        raise InvalidParameter(
+            "the parameter 'cause' is invalid",
+            detail=f"{message.capitalize()}.",
+            hint="Leave out the cause, or the query and the group.",
+            errors=[FieldError("?cause", message)],
+        )
     if document.jobs is not None:
-        _check_jobs(document.jobs, services.settings, query, within, cause)
-    if query is not None:
-        parse(query, Subject.JOBS, services.settings)  # refuses a wrong query now
+        _check_jobs(document.jobs, services.settings, q, group, cause)
+    if q is not None:
+        parse(q, Subject.JOBS, services.settings)  # refuses a wrong query now
     within_group = None
-    if within is not None:
-        within_group = await find_group_id(services, caller, batch_id, within)
+    if group is not None:
+        within_group = await find_group_id(services, caller, batch_id, group)
     operation_id = await services.store.retry_jobs(
         caller,
         batch_id,
         job_ids=document.jobs,
-        query=query,
+        query=q,
         within_group=within_group,
         cause_id=None if cause is None else int(cause, 16),
         trace_id=origin.trace_id,
@@ -54,10 +75,7 @@ async def retry_failed(
 ) -> Answer:
     """Begin to run all failed jobs of a batch again, or only those that failed for one cause."""
     origin = Origin(digest=b"", trace_id=trace_id)
-    return await retry_jobs(
-        services, caller, batch_id, RetryJobsDocument(), origin,
-        query=None, within=None, cause=cause,
-    )  # fmt: skip
+    return await retry_batch(services, caller, batch_id, RetryJobsDocument(), origin, cause=cause)
 
 
 def _check_jobs(jobs: Sequence[int], settings: Settings, *others: int | str | None) -> None:

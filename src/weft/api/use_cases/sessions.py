@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from weft.api.calls.call import call
+from weft.api.calls.call import ServerUrl, call
 from weft.api.calls.path_ids import SessionId
 from weft.api.services import Services
 from weft.core.access.rights import Right
@@ -16,7 +16,7 @@ from weft.core.login_attempts import attempt_with
 from weft.ports.store import Caller, Row
 from weft.submission.services import Answer
 from weft.telemetry.log import get_logger
-from weft.wire.answers.sessions import Session, SessionsEnded
+from weft.wire.answers.sessions import LoginLink, Session, SessionsEnded
 
 CODE_VALID_S: Final = 300.0
 SECRET_BYTES: Final = 32
@@ -25,19 +25,19 @@ BROWSER_CHARS_MAX: Final = 256
 log = get_logger()
 
 
-async def create_login_link(services: Services, caller: Caller, origin: str) -> Answer:
-    """Make a link that opens a session of the caller, once; the former one counts no more. The
-    session may do no more than the token that asks for it, and lasts no longer.
-
-    `origin`: scheme and host at which the caller reaches this server.
+@call("POST /v1/login-links", Right.KNOW_ONESELF, LoginLink)
+async def create_login_link(services: Services, caller: Caller, server: ServerUrl) -> Answer:
+    """Make a link that opens a session of the caller in a browser: once, and within five minutes.
+    The caller's former link counts no more.
     """
+    # The session may do no more than the token that asks for it, and lasts no longer.
     code = secrets.token_urlsafe(SECRET_BYTES)
     session_s = None if caller.expires_at is None else max(0.0, caller.expires_at - time.time())
     expires_at = await services.store.create_login_code(
         caller, code, valid_s=CODE_VALID_S, session_s=session_s
     )
     log.info("login_link.created", user=caller.user_name)
-    return {"url": f"{origin}/login?code={code}", "expires_at": expires_at}
+    return {"url": f"{server}/login?code={code}", "expires_at": expires_at}
 
 
 async def user_of_link(services: Services, code: str) -> Caller:

@@ -455,6 +455,23 @@ class ApiCalls(DocumentCalls):
         """
         return self._list(f"/v1/batches/{batch_id}/callbacks", {}, page_rows=page_rows)
 
+    async def list_causes(
+        self, batch_id: int, *, all_: bool = False, limit: int | None = None
+    ) -> Document:
+        """List why jobs of a batch failed for good, the most frequent causes first. `all`: also
+        causes of which all jobs are acknowledged.
+
+        Use case: `weft.api.use_cases.failures.list_causes`.
+
+        Args:
+            batch_id: A batch: 12 or b12.
+            all_: Also what has ended.
+            limit: Rows of a page.
+        """
+        return await self._get(
+            f"/v1/batches/{batch_id}/failures", query={"all": all_, "limit": limit}
+        )
+
     def list_children(self, batch_id: int, job_id: int, *, page_rows: int = PAGE_ROWS) -> Listing:
         """Return the jobs that depend directly on a job, in order of their numbers.
 
@@ -715,6 +732,40 @@ class ApiCalls(DocumentCalls):
             key: Calls with the same one do it once.
         """
         return await self._post(f"/v1/batches/{batch_id}/resubmit", document, key=key or new_key())
+
+    async def retry_batch(
+        self,
+        batch_id: int,
+        q: str | None = None,
+        *,
+        jobs: Sequence[int] | None = None,
+        group: int | str | None = None,
+        cause: str | None = None,
+        key: str | None = None,
+    ) -> Document:
+        """Run failed jobs of a batch again, each with all its tries, and the jobs that were
+        cancelled because of them. The reply is the operation that does so; `result.n_retried`
+        counts the jobs. Attempts stay in the history and on the bill. The batch is complete
+        once more when they end. `q`: only failed jobs that match this query; `group`: only
+        those of this group; `cause`: only those that failed for this cause. `result.n_late`
+        counts jobs that are left out because they can no longer end by their deadline.
+
+        Use case: `weft.api.use_cases.retry.retry_batch`.
+
+        Args:
+            batch_id: A batch: 12 or b12.
+            jobs: Their numbers. They run again also if a person cancelled them.
+            q: A query, such as `state = failed and cost > 5`.
+            group: A group: its number, its path or the name of a set.
+            cause: A cause of failures.
+            key: Calls with the same one do it once.
+        """
+        return await self._post(
+            f"/v1/batches/{batch_id}/retry",
+            without_none({"jobs": jobs}),
+            query={"q": q, "group": group, "cause": cause},
+            key=key or new_key(),
+        )
 
     async def run_schedule(self, schedule_id: int, *, key: str | None = None) -> Document:
         """Submit the batch of a schedule now, paused or not, beside its due times; its owner only.

@@ -105,6 +105,14 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.cordon_worker(name, reason=reason, pool=pool))
 
+    def create_login_link(self) -> Document:
+        """Make a link that opens a session of the caller in a browser: once, and within five
+        minutes. The caller's former link counts no more.
+
+        Use case: `weft.api.use_cases.sessions.create_login_link`.
+        """
+        return self._loop_thread.wait(self._async.create_login_link())
+
     def create_project(self, name: str, *, cost_max: float | None = None) -> Document:
         """Create a billing project, with the caller as its first member; return it. Raise
         `RightMissing`, `ProjectExists`.
@@ -381,6 +389,39 @@ class Waits(Twin[CallsT_co]):
             page_rows: How many are asked for at a time.
         """
         return WaitingListing(self._loop_thread, self._async.list_conditions(page_rows=page_rows))
+
+    def list_dead_letters(
+        self,
+        batch_id: int | None = None,
+        *,
+        cause: str | None = None,
+        reason: str | None = None,
+        acknowledged: bool = False,
+        page_rows: int = PAGE_ROWS,
+    ) -> WaitingListing:
+        """List jobs that have failed and are not tried again, of the newest batch first, then by
+        cause. `batch`, `cause`, `reason`: only these; `acknowledged=true`: those that a person
+        has acknowledged, instead of the others.
+
+        Use case: `weft.api.use_cases.failures.list_dead_letters`.
+
+        Args:
+            batch_id: Only of this batch: 12 or b12.
+            cause: A cause of failures.
+            reason: A reason.
+            acknowledged: Those that are acknowledged, instead of the others.
+            page_rows: How many are asked for at a time.
+        """
+        return WaitingListing(
+            self._loop_thread,
+            self._async.list_dead_letters(
+                batch_id,
+                cause=cause,
+                reason=reason,
+                acknowledged=acknowledged,
+                page_rows=page_rows,
+            ),
+        )
 
     def list_dead_messages(
         self, *, acknowledged: bool = False, page_rows: int = PAGE_ROWS

@@ -1,17 +1,10 @@
 """What a client does about sessions of browsers."""
 
 from weft.client.http.calls import DocumentCalls
-from weft.client.http.listing import Document
 
 
 class BrowserRoutes(DocumentCalls):
     """The browsers in which the user of a client is logged in."""
-
-    async def create_login_link(self) -> Document:
-        """Make a link that logs a browser in as the caller: once, and within five minutes. Return
-        `url, expires_at`. The link before it counts no more.
-        """
-        return await self._post("/v1/login-links", {})
 
     async def end_sessions(self, session_id: int | None = None) -> int:
         """Log out one session, or everywhere; return how many have ended. Raise

@@ -1,23 +1,12 @@
-"""The routes of jobs that failed for good."""
+"""The call that acknowledges jobs that failed for good."""
 
 from collections.abc import Sequence
 
-from weft.client.http.calls import PAGE_ROWS, DocumentCalls
-from weft.client.http.listing import Document
+from weft.client.http.calls import DocumentCalls
 
 
 class FailureRoutes(DocumentCalls):
-    """Why jobs failed, and which."""
-
-    async def list_causes(
-        self, batch_id: int, *, all_: bool = False, limit: int = PAGE_ROWS
-    ) -> Document:
-        """Return why jobs of a batch failed for good: `n_jobs`, `n_acknowledged`, `n_causes`, and
-        `causes`, the most frequent first, each with an example. `all_`: also causes of which all
-        jobs are acknowledged.
-        """
-        query = {"all": all_ or None, "limit": limit}
-        return await self._get(f"/v1/batches/{batch_id}/failures", query)
+    """What a person says of failed jobs."""
 
     async def acknowledge_failures(
         self,

@@ -1,4 +1,4 @@
-"""Lists of batches, and of jobs that failed for good; what an action on batches would do."""
+"""Lists of batches, and what an action on batches would do."""
 
 from typing import Literal
 
@@ -35,27 +35,6 @@ class QueryRoutes(DocumentCalls):
         order = {"sort": sort, "reverse": reverse or None}
         query = {"q": q, "name": name, "hidden": hidden or None, "limit": page_rows}
         return self._list("/v1/batches", {**query, **order})
-
-    def list_dead_letters(
-        self,
-        batch_id: int | None = None,
-        *,
-        cause: str | None = None,
-        reason: str | None = None,
-        acknowledged: bool = False,
-        page_rows: int = PAGE_ROWS,
-    ) -> Listing:
-        """Yield jobs that have failed and are not tried again, of the newest batch first.
-
-        Args:
-            batch_id: Only those of this batch.
-            cause: Only those that failed for this cause.
-            reason: Only those that failed for this reason, such as `timeout`.
-            acknowledged: Those that are acknowledged, instead of the others.
-            page_rows: How many are asked for at a time.
-        """
-        query = {"batch": batch_id, "cause": cause, "reason": reason, "limit": page_rows}
-        return self._list("/v1/dead-letters", {**query, "acknowledged": acknowledged or None})
 
     async def count_batch_action(self, action: str, q: str | None = None) -> Document:
         """Count what `act_on_batches` would do: `n_batches` that it would change, `n_jobs` of

@@ -205,28 +205,11 @@ class Routes(
         """Hide a batch from lists, or show it again."""
         return await self._post(f"/v1/batches/{batch_id}/{'hide' if hidden else 'unhide'}", {})
 
-    # ---- cancel and retry
+    # ---- cancel
 
     async def cancel_job(self, batch_id: int, job_id: int) -> Document:
         """Cancel one job."""
         return await self._post(f"/v1/batches/{batch_id}/jobs/{job_id}/cancel", {})
-
-    async def retry_batch(
-        self,
-        batch_id: int,
-        q: str | None = None,
-        *,
-        jobs: Sequence[int] | None = None,
-        group: int | str | None = None,
-        cause: str | None = None,
-    ) -> Document:
-        """Begin to run failed jobs again: all of a batch, these, or those that a query finds, that
-        are in a group or that failed for a cause; return the operation.
-        """
-        document = {} if jobs is None else {"jobs": list(jobs)}
-        query = {"q": q, "group": group, "cause": cause}
-        path = f"/v1/batches/{batch_id}/retry"
-        return await self._post(path, document, query=query, key=new_key())
 
     # ---- output
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from weft.client.api import Api
+from weft.client.http.calls import PAGE_ROWS
 from weft.client.http.listing import Document, Listing
 from weft.client.objects.counted import Counted
 from weft.client.objects.group import JobGroup
@@ -111,9 +112,8 @@ class Batch(Counted):
         Args:
             all_: Also causes of which all jobs are acknowledged.
         """
-        found: Sequence[Document] = (await self._api.list_causes(self._batch_id, all_=all_))[
-            "causes"
-        ]
+        answer = await self._api.list_causes(self._batch_id, all_=all_, limit=PAGE_ROWS)
+        found: Sequence[Document] = answer["causes"]
         return found
 
     def list_dead_letters(

@@ -1,25 +1,18 @@
-"""`/v1/batches`: create, list, get, edit, delete, cancel, retry, hold, release,
-hide.
-"""
+"""`/v1/batches`: create and list."""
 
 from typing import Final
 
-from weft.api.calls.path_ids import parse_group
 from weft.api.http.batch_pages import ORDER, BatchPage
 from weft.api.http.paging import PAGE, limit_of
-from weft.api.http.parameters import Query, cause_of, wrong_parameter
-from weft.api.http.path_ids import batch_id_of
+from weft.api.http.parameters import Query
 from weft.api.http.replies import created, reply
 from weft.api.http.requests import AnyRequest, caller_of, read_submission, services_of
 from weft.api.http.routing import Response, get, post
-from weft.api.use_cases import read, retry
+from weft.api.use_cases import read
 from weft.submission import submit
-from weft.wire.answers.batches import Batch, BatchCreated, Operation, Plan
+from weft.wire.answers.batches import Batch, BatchCreated, Plan
 from weft.wire.documents.batches import BatchDocument
-from weft.wire.documents.repeats import RetryJobsDocument
 
-ROOT_GROUP: Final = 0
-_RETRY: Final = ("q", "group", "cause")
 _LIST: Final = ("name", "q", "hidden", *ORDER, "explain", *PAGE)
 
 
@@ -64,42 +57,4 @@ async def list_batches(request: AnyRequest) -> Response[bytes]:
     return reply(found)
 
 
-@post(
-    "/v1/batches/{b:str}/retry",
-    status_code=202,
-    opt={
-        "accepted": Operation,
-        "body": RetryJobsDocument,
-        "query": _RETRY,
-        "headers": ("Idempotency-Key",),
-    },
-)
-async def retry_batch(request: AnyRequest) -> Response[bytes]:
-    """Run failed jobs of a batch again, each with all its tries, and the jobs that were cancelled
-    because of them. The reply is the operation that does so; `result.n_retried` counts the jobs.
-    Attempts stay in the history and on the bill. The batch is complete once more when they end.
-    `q`: only failed jobs that match this query; `group`: only those of this group; `cause`: only
-    those that failed for this cause. `result.n_late` counts jobs that are left out because they
-    can no longer end by their deadline.
-    """
-    query = Query(request, _RETRY)
-    services, text, within = services_of(request), query.text("q"), query.text("group")
-    cause = cause_of(query)
-    if cause is not None and (text is not None or within is not None):
-        raise wrong_parameter("cause", "a cause comes without a query and a group")
-    document, origin = await read_submission(request, RetryJobsDocument, text, within, cause)
-    operation = await retry.retry_jobs(
-        services,
-        caller_of(request),
-        batch_id_of(request),
-        document,
-        origin,
-        query=text,
-        within=None if within is None else parse_group(within, services.settings),
-        cause=cause,
-    )
-    return reply(operation, 202)
-
-
-ROUTES = (
-    create_batch, list_batches, retry_batch )  # fmt: skip
+ROUTES = (create_batch, list_batches)

@@ -42,7 +42,6 @@ from weft.api.routes.v1 import (
     pools,
     reports,
     schedules,
-    trail,
     updates,
     worker_link,
 )
@@ -90,7 +89,6 @@ ROUTES: Final[Sequence[Route]] = (
     *login.ROUTES,
     *login_oidc.ROUTES,
     *logins.ROUTES,
-    *trail.ROUTES,
     *declared.ROUTES,
     *system.ROUTES,
     *pages.ROUTES,

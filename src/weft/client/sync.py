@@ -384,7 +384,6 @@ class Client(BuilderSource[BatchBuilder], Waits[aio.Client]):
     reopen_project = waits(aio.Client.reopen_project)
     set_tenant = waits(aio.Client.set_tenant)
     import_jobs = waits(aio.Client.import_jobs)
-    list_trail = lists(aio.Client.list_trail)
     reroute_queues = waits(aio.Client.reroute_queues)
     add_schedule = waits(aio.Client.add_schedule)
     pause_schedule = waits(aio.Client.pause_schedule)

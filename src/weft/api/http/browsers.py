@@ -19,8 +19,6 @@ PAGE_POLICY: Final = (
     "connect-src 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 """The Content-Security-Policy of pages, but for where their forms may lead."""
-SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
-"""Methods that change nothing, which any page may cause; browsers keep the answers from it."""
 
 
 def is_page(path: str) -> bool:

@@ -12,12 +12,12 @@ from typing import Any, Final
 import msgspec
 
 import weft
+from weft.api.calls.visits import is_shown
 from weft.api.html.assets import assets
 from weft.api.http.decoding import JSON, MERGE_PATCH, MSGPACK
 from weft.api.http.parameter_schemas import VISIT, parameter
 from weft.api.http.problem_documents import MEDIA
 from weft.api.http.routing import Route, Router
-from weft.api.http.visits import is_shown
 from weft.core.access.rights import Right, roles_with
 from weft.wire.answers.batches import Problem
 from weft.wire.schema_words import describe_kind

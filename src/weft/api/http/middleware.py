@@ -11,7 +11,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final, cast
 from urllib.parse import unquote
 
-from weft.api.http.browsers import PAGE_POLICY, SAFE, is_page, refuse_foreign, refuse_origin
+from weft.api.calls.visits import SAFE
+from weft.api.http.browsers import PAGE_POLICY, is_page, refuse_foreign, refuse_origin
 from weft.api.http.doors import DoorPaths
 from weft.api.http.failed_logins import LoginFailures
 from weft.api.http.identity import Identities

@@ -4,10 +4,9 @@ from collections.abc import Container, Iterable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from weft.api.http.browsers import SAFE
+from weft.api.calls.visits import SAFE, require_reading
 from weft.api.http.routing import Request, Route
 from weft.api.http.trail import action_of
-from weft.api.http.visits import require_reading
 from weft.core.access.permissions import Permission
 from weft.core.access.rights import Right, require
 from weft.ports.store import ACTION, Caller

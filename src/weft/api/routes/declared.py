@@ -49,6 +49,7 @@ from weft.api.use_cases import (
     system,
     tenants,
     tokens,
+    trail,
     transports,
     users,
     why,
@@ -61,7 +62,7 @@ SUBJECTS: Final[Sequence[ModuleType]] = (
     file_stores, file_trial, files, hide, hold, imports, licences, limits, operations, parameters,
     permissions, pictures, pools, products, projects, queues, quotas, read, release, reroute,
     resubmit, retry, saved_queries, schedules, secrets, sessions, sets, system, tenants, tokens,
-    transports, users, why, workers,
+    trail, transports, users, why, workers,
 )  # fmt: skip
 CALLS: Final = calls_of(*SUBJECTS)
 

@@ -108,7 +108,6 @@ RIGHTS: Final[Mapping[str, Right | None]] = {
     "GET /v1/pools/{p}/shares": Right.READ,
     "POST /v1/schedules": Right.WRITE,
     "PUT /v1/app-parts/{s}/{n}": Right.OPERATE,
-    "GET /v1/trail": Right.MANAGE,
     "POST /v1/worker-link": Right.WORK,
     "GET /v1/worker-link/notices": Right.WORK,
 }

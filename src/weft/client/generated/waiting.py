@@ -4,6 +4,7 @@ Made by `tools/generate_client.py`; do not edit.
 """
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from weft.client.generated.calls import CallsT_co
 from weft.client.http.calls import PAGE_ROWS
@@ -624,6 +625,45 @@ class Waits(Twin[CallsT_co]):
         Use case: `weft.api.use_cases.tokens.list_tokens`.
         """
         return self._loop_thread.wait(self._async.list_tokens())
+
+    def list_trail(
+        self,
+        *,
+        user: str | None = None,
+        action: str | None = None,
+        batch: int | None = None,
+        number: int | None = None,
+        since: datetime | str | None = None,
+        all_tenants: bool = False,
+        page_rows: int = PAGE_ROWS,
+    ) -> WaitingListing:
+        """List requests that changed something or were refused, newest first, within a second.
+        Raise `RightMissing`.
+
+        Use case: `weft.api.use_cases.trail.list_trail`.
+
+        Args:
+            user: Only what this user did.
+            action: In the trail: only this action, an `operationId` or `run_schedule`. Of many
+                batches: `hold`, `release`, `retry` or `cancel`.
+            batch: Only of this batch: 12 or b12.
+            number: Only the entry with this number.
+            since: Only what happened at this time or later, in RFC 3339.
+            all_tenants: Those of all tenants, for administrators of the site.
+            page_rows: How many are asked for at a time.
+        """
+        return WaitingListing(
+            self._loop_thread,
+            self._async.list_trail(
+                user=user,
+                action=action,
+                batch=batch,
+                number=number,
+                since=since,
+                all_tenants=all_tenants,
+                page_rows=page_rows,
+            ),
+        )
 
     def list_transports(self) -> list[Document]:
         """Return the connections of the tenant by name, and what is under way over each.

@@ -1,14 +1,13 @@
-"""What administrators of a tenant take over, and read."""
+"""What administrators of a tenant take over."""
 
 from collections.abc import Sequence
-from datetime import datetime
 
 from weft.client.http.calls import DocumentCalls
-from weft.client.http.listing import Document, Listing
+from weft.client.http.listing import Document
 
 
 class TenantRoutes(DocumentCalls):
-    """Jobs of other systems, the trail, and jobs that others share."""
+    """Jobs of other systems."""
 
     async def import_jobs(
         self, door: str, jobs: Sequence[Document], *, check: bool = False
@@ -33,20 +32,3 @@ class TenantRoutes(DocumentCalls):
                 told = await self._post("/v1/imports", asked)
                 counts = {name: n + told[name] for name, n in counts.items()}
         return counts
-
-    def list_trail(
-        self,
-        *,
-        user: str | None = None,
-        action: str | None = None,
-        batch: int | None = None,
-        number: int | None = None,
-        since: datetime | None = None,
-        all_tenants: bool = False,
-    ) -> Listing:
-        """Yield what users of the tenant, or of all, have changed or were refused, newest first,
-        for administrators. `action`: such as `cancel_batch`. Raise `RightMissing`.
-        """
-        start = None if since is None else since.isoformat()
-        query = {"user": user, "action": action, "batch": batch, "number": number, "from": start}
-        return self._list("/v1/trail", {**query, "all_tenants": all_tenants})

@@ -164,7 +164,7 @@ def test_a_job_that_no_free_machine_holds_gets_a_larger_one() -> None:
     found = run_pool(pool(2, 8, at_most=2), jobs, AT_ONCE)
 
     assert sorted(one.cpu_m for one in found.machines) == [2000, 8000]
-    assert waits(found, jobs) == [0, 1]
+    assert waits(found, jobs) == [0, 14], "it is asked for 15 s after the other"
 
 
 def test_figures_of_waits() -> None:

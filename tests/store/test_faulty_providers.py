@@ -382,27 +382,33 @@ async def test_calls_that_fail_together_make_one_pause() -> None:
     assert pauses.left_s("x") <= FIRST_S
 
 
-async def test_the_bound_of_a_round_holds_for_a_period(site: Site) -> None:
+@pytest.mark.parametrize("most", [1, 3])
+async def test_a_pool_is_given_machines_once_in_a_period(site: Site, most: int) -> None:
     """Arrivals ring the bell, which begins rounds that come too early."""
     await site.world.admin.execute(
-        "UPDATE weft.pool SET plan = plan || '{\"creates_per_round\": 1, \"max_workers\": 5}' "
-        "WHERE name = $1", site.world.pool,
+        "UPDATE weft.pool SET plan = plan || jsonb_build_object('creates_per_round', $2::int, "
+        "'max_workers', 5) WHERE name = $1", site.world.pool, most,
     )  # fmt: skip
-    await site.rounds(3)
+    counts = []
+    for _ in range(2):
+        await site.rounds(1)
+        counts.append(len(site.provider.machines))
+        await site.world.submit(9)
+        await site.rounds(2)
+        counts.append(len(site.provider.machines))
+        site.begin_term()
 
-    assert len(site.provider.machines) == 1
-    site.begin_term()
-    await site.rounds(3)
-    assert len(site.provider.machines) == 2
+    assert counts[:2] == [counts[0]] * 2
+    assert counts[2:] == [min(counts[0] + most, 5)] * 2
 
 
 async def test_machines_may_be_made_again_when_the_period_is_over() -> None:
     pool = Pool(name="p", creates_per_round=3)
     created, over = Creations(60.0), Creations(0.0)
     for one in (created, over):
-        one.note(pool, 2)
+        one.note(pool)
 
-    assert created.left(pool) == 1
+    assert created.left(pool) == 0
     assert 0 < created.next_in_s() <= 60
     assert over.left(pool) == 3
     assert over.next_in_s() == 0

@@ -236,7 +236,7 @@ class Autoscaler:
     async def _create(self, pool: Pool, row: Row, new: Sequence[Decision]) -> None:
         if not new:
             return
-        self._created.note(pool, len(new))
+        self._created.note(pool)
         names = await self._store.add_machines(
             self._epoch, row["pool_id"], [(one.flavour, one.region, one.reason) for one in new]
         )
@@ -248,7 +248,7 @@ class Autoscaler:
     async def _create_own(self, pool: Pool, row: Row, new: Sequence[Decision]) -> None:
         if not new:
             return
-        self._created.note(pool, len(new))
+        self._created.note(pool)
         wanted = [(one.flavour, one.region, one.reason, *(one.job or (0, 0))) for one in new]
         for facts in await self._store.add_own_machines(self._epoch, row["pool_id"], wanted):
             _tell(pool, Decision(kind="create", machine=facts["name"], reason=facts["reason"]))

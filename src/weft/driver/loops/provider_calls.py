@@ -1,6 +1,7 @@
 """How the driver calls what it does not trust: with a limit of time, and rarely after failures."""
 
 import asyncio
+import math
 import time
 from collections.abc import Coroutine, Hashable
 from typing import Any, TypeVar
@@ -36,34 +37,29 @@ def heard(task: asyncio.Future[Any]) -> None:
 
 
 class Creations:
-    """How many machines each pool was given lately: whatever rings the bell, `creates_per_round`
-    bounds what a provider is asked for in one period.
+    """When each pool was given machines: whatever rings the bell, the next ones are asked for one
+    period later.
     """
 
     def __init__(self, period_s: float) -> None:
         self._period_s = period_s
-        self._noted: dict[str, list[tuple[float, int]]] = {}
+        self._noted: dict[str, float] = {}
 
-    def note(self, pool: Pool, count: int) -> None:
+    def note(self, pool: Pool) -> None:
         """Machines of a pool are asked for now."""
-        self._noted.setdefault(pool.name, []).append((time.monotonic(), count))
+        self._noted[pool.name] = time.monotonic()
 
     def left(self, pool: Pool) -> int:
-        """Return how many more may be asked for now."""
-        return max(pool.creates_per_round - sum(n for _, n in self._recent(pool.name)), 0)
+        """Return how many may be asked for now."""
+        return 0 if self._left_s(pool.name) > 0 else pool.creates_per_round
 
     def next_in_s(self) -> float:
         """Return when to look again: after a period, or when more may be made."""
-        recent = [at for pool in self._noted for at, _ in self._recent(pool)]
-        if not recent:
-            return self._period_s
-        return max(min(recent) + self._period_s - time.monotonic(), 0.0)
+        left_s = map(self._left_s, self._noted)
+        return min((one for one in left_s if one > 0), default=self._period_s)
 
-    def _recent(self, pool: str) -> list[tuple[float, int]]:
-        since = time.monotonic() - self._period_s
-        recent = [one for one in self._noted.get(pool, ()) if one[0] > since]
-        self._noted[pool] = recent
-        return recent
+    def _left_s(self, pool: str) -> float:
+        return self._noted.get(pool, -math.inf) + self._period_s - time.monotonic()
 
 
 class Pauses:

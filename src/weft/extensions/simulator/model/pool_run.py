@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Final
 
+import msgspec
+
 from weft.core.errors import Invalid
 from weft.core.pools import Decision, Flavour, Pool, decide
 from weft.core.scheduling.lease import Load, Pace, plan_claim
@@ -126,7 +128,7 @@ class _PoolRun:
         """Time, kind, job, machine."""
         self._next_job = 0
         self._n_ended = 0
-        self._n_made = 0
+        self._n_made, self._made_s = 0, -math.inf
         self._starts = [math.nan] * len(jobs)
         self._placed = [""] * len(jobs)
         self._last_s = self._now - options.autoscale_s
@@ -368,6 +370,8 @@ class _PoolRun:
         machines = self._machines.values()
         if self._has_decided:
             found = self._last_s + every_s
+        if self._ready.count and self._made_s + every_s > self._last_s:
+            found = min(found, max(self._now, self._made_s + every_s))
         may_grow = self._ready.count and len(machines) < pool.max_workers
         if self._is_rung and (
             may_grow
@@ -400,7 +404,10 @@ class _PoolRun:
         demand = self._ready.demand(self._options.jobs_max) if self._ready.count else []
         seen = [one.seen(self._now) for one in self._machines.values()]
         self._n_decisions += 1
-        decisions = decide(self._pool, demand, seen)
+        pool = self._pool
+        if self._now < self._made_s + self._options.autoscale_s:
+            pool = msgspec.structs.replace(pool, creates_per_round=0)
+        decisions = decide(pool, demand, seen)
         for one in decisions:
             self._do(one)
         return bool(decisions)
@@ -417,7 +424,7 @@ class _PoolRun:
         machine.state_since_s = self._now
 
     def _make(self, flavour: Flavour, region: str) -> None:
-        self._n_made += 1
+        self._n_made, self._made_s = self._n_made + 1, self._now
         name = f"m{self._n_made}"
         self._machines[name] = SimulatedMachine(self._pool.name, name, flavour, region, self._now)
         spread = self._random.uniform(1 - BOOT_SPREAD, 1 + BOOT_SPREAD)

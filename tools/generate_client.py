@@ -251,7 +251,7 @@ def _parameters(call: Call) -> Iterator[tuple[Parameter, bool]]:
             yield taken, position < call.n_placed and not taken.default
     query = sorted(call.query.items(), key=lambda pair: not pair[1].is_placed)
     for name, asked in query:
-        default = "False" if asked.kind is bool else "None"
+        default = "" if asked.is_required else "False" if asked.kind is bool else "None"
         text = QUERY[asked.word][0]
         yield Parameter(name, _kind(asked.kind), text, default), asked.is_placed
     if call.cursor:

@@ -28,7 +28,6 @@ from weft.api.routes import declared, login, login_oidc, system
 from weft.api.routes.rights import PERMISSIONS, RIGHTS, UNRECORDED
 from weft.api.routes.v1 import (
     apps,
-    batch_actions,
     batches,
     billing,
     events,
@@ -71,7 +70,6 @@ from weft.wire.sealed import SecretKeys
 
 ROUTES: Final[Sequence[Route]] = (
     *batches.ROUTES,
-    *batch_actions.ROUTES,
     *billing.ROUTES,
     *reports.ROUTES,
     *updates.ROUTES,

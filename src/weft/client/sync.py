@@ -369,7 +369,6 @@ class Client(BuilderSource[BatchBuilder], Waits[aio.Client]):
     get_job = waits_as(Job, aio.Client.get_job)
     create_job_group = waits_as(JobGroup, aio.Client.create_job_group)
     export_crate = waits(aio.Client.export_crate)
-    count_batch_action = waits(aio.Client.count_batch_action)
     act_on_batches = waits(aio.Client.act_on_batches)
     add_app = waits(aio.Client.add_app)
     check_files = waits(aio.Client.check_files)

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from types import MappingProxyType, ModuleType
+from types import MappingProxyType, ModuleType, NoneType
 from typing import Any, Final, NamedTuple, NewType, TypeVar, get_args
 
 from msgspec import Struct
@@ -67,6 +67,11 @@ class Asked(NamedTuple):
     """As what it is read, if it has no `parse`."""
     is_placed: bool
     """Whether callers may pass it by position."""
+
+    @property
+    def is_required(self) -> bool:
+        """Say whether it must be there: what has a `parse`, and cannot be None."""
+        return self.parse is not None and NoneType not in get_args(self.kind)
 
 
 @dataclass(frozen=True, kw_only=True)

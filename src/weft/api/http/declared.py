@@ -95,7 +95,7 @@ def _read(query: Query, one: Asked, settings: Settings) -> Any:  # noqa: ANN401 
     if one.parse is not None:
         text = query.text(one.word)
         try:
-            return None if text is None else one.parse(text)
+            return None if text is None and not one.is_required else one.parse(text or "")
         except BadId as error:
             raise wrong_parameter(one.word, error.detail.rstrip(".")) from error
     if one.kind == int | None:

@@ -80,7 +80,6 @@ RIGHTS: Final[Mapping[str, Right | None]] = {
     "POST /ui/workers/{w}/cordon": Right.ADMINISTER,
     "POST /ui/workers/{w}/drain": Right.ADMINISTER,
     "POST /ui/workers/{w}/uncordon": Right.ADMINISTER,
-    "GET /v1/batch-actions": Right.READ,
     "GET /v1/batches": Right.READ,
     "POST /v1/batches": Right.WRITE,
     "GET /v1/batches/{b}/graph": Right.READ,
@@ -128,7 +127,6 @@ PERMISSIONS: Final[Mapping[str, Permission]] = {
     "POST /ui/batches/{b}/jobs/{j}/signal": Permission.EXECUTE,
     "POST /ui/batches/{b}/release": Permission.EXECUTE,
     "POST /ui/batches/{b}/retry": Permission.EXECUTE,
-    "GET /v1/batch-actions": Permission.EXECUTE,
 }
 """What a route needs on the batch that it names, if that does not follow from its right: who may
 read a batch reads, all else changes it.

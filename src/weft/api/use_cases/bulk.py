@@ -4,19 +4,20 @@ an operation, which does so one batch after the other.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Annotated
 
-from weft.api.calls.call import KEY, call
+from weft.api.calls.call import KEY, Word, call
 from weft.api.services import Services
 from weft.api.use_cases import read
 from weft.core.access.permissions import Permission
 from weft.core.access.rights import Right
 from weft.core.batch_actions import BatchAction, n_concerned
-from weft.core.errors import FieldError, InvalidDocument, TooLarge
+from weft.core.errors import BadId, FieldError, InvalidDocument, TooLarge
 from weft.core.query import Subject
 from weft.ports.store import Caller, Row
 from weft.submission.services import Answer, Origin
 from weft.wire.answers.batches import Operation
-from weft.wire.documents.batch_actions import BatchActionDocument
+from weft.wire.documents.batch_actions import BatchActionCount, BatchActionDocument
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,32 @@ async def begin_batch_action(
         return await begin_by_query(services, caller, document.action, document.query, origin)
     batch_ids = sorted(set(document.batches or ()))
     return await begin_on_batches(services, caller, document.action, batch_ids, origin)
+
+
+def _parse_action(word: str) -> BatchAction:
+    if word not in set(BatchAction):
+        raise BadId(word, expected=f"it is one of {', '.join(BatchAction)}")
+    return BatchAction(word)
+
+
+@call(
+    "GET /v1/batch-actions", Right.READ, BatchActionCount, permission=Permission.EXECUTE
+)  # fmt: skip
+async def count_batch_action(
+    services: Services,
+    caller: Caller,
+    action: Annotated[BatchAction, Word("action", _parse_action)],
+    q: Annotated[str | None, Word("q")] = None,
+) -> Answer:
+    """Count what an action would do to the batches that match a query, or to all; nothing is
+    done. At most the newest `bulk_batches_max` are counted, and `has_more` tells that there are
+    more. Raise `BadQuery`.
+    """
+    chosen = await choose_by_query(services, caller, action, q)
+    return {
+        "action": action, "n_batches": len(chosen.rows), "n_jobs": chosen.n_jobs,
+        "n_idle": chosen.n_idle, "has_more": chosen.has_more,
+    }  # fmt: skip
 
 
 async def begin_on_batches(

@@ -115,6 +115,20 @@ class Calls(DocumentCalls):
             query={"pool": pool},
         )
 
+    async def count_batch_action(self, action: str, q: str | None = None) -> Document:
+        """Count what an action would do to the batches that match a query, or to all; nothing is
+        done. At most the newest `bulk_batches_max` are counted, and `has_more` tells that there
+        are more. Raise `BadQuery`.
+
+        Use case: `weft.api.use_cases.bulk.count_batch_action`.
+
+        Args:
+            action: In the trail: only this action, an `operationId` or `run_schedule`. Of many
+                batches: `hold`, `release`, `retry` or `cancel`.
+            q: A query, such as `state = failed and cost > 5`.
+        """
+        return await self._get("/v1/batch-actions", query={"action": action, "q": q})
+
     async def create_login_link(self) -> Document:
         """Make a link that opens a session of the caller in a browser: once, and within five
         minutes. The caller's former link counts no more.

@@ -1,9 +1,9 @@
-"""Lists of batches, and what an action on batches would do."""
+"""Lists of batches."""
 
 from typing import Literal
 
 from weft.client.http.calls import PAGE_ROWS, DocumentCalls
-from weft.client.http.listing import Document, Listing
+from weft.client.http.listing import Listing
 
 BatchSort = Literal["number", "name", "created", "completed"]
 
@@ -35,10 +35,3 @@ class QueryRoutes(DocumentCalls):
         order = {"sort": sort, "reverse": reverse or None}
         query = {"q": q, "name": name, "hidden": hidden or None, "limit": page_rows}
         return self._list("/v1/batches", {**query, **order})
-
-    async def count_batch_action(self, action: str, q: str | None = None) -> Document:
-        """Count what `act_on_batches` would do: `n_batches` that it would change, `n_jobs` of
-        these that it concerns, `n_idle` batches in which there is nothing to do; `has_more` if
-        more batches match than the server counts. Raise `BadQuery`.
-        """
-        return await self._get("/v1/batch-actions", {"action": action, "q": q})

@@ -27,6 +27,8 @@ import pytest
 import structlog
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
+from hypothesis.internal.conjecture import providers
+from hypothesis.internal.constants_ast import Constants
 
 from data_directory import data_directory
 from recycling import Recycled
@@ -45,6 +47,10 @@ hypothesis_settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 hypothesis_settings.load_profile("weft")
+if "WEFT_TEST_RANDOM" not in os.environ:
+    # Else examples change with each constant of each module that happens to be loaded; all of them
+    # are parsed for it and tried for each kind of value: most of what tests of properties cost.
+    vars(providers).update(_get_local_constants=Constants)
 
 _OWN_TEMPORARY = pytest.StashKey[Path]()
 LOGINS = ("weft_api", "weft_driver", "weft_worker")

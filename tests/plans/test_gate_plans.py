@@ -71,13 +71,9 @@ async def test_limits_of_queues_read_the_jobs_that_they_admit(own_world: World) 
     world = own_world
     queues = [Queue(name=f"q{n}", priority=n, pools=(world.pool,)) for n in range(2, 4)]
     limited = Queue(
-        name="q1",
-        priority=1,
-        pools=(world.pool,),
-        max_running=20,
-        max_running_per_user=15,
+        name="q1", priority=1, pools=(world.pool,), max_running=20, max_running_per_user=15,
         max_waiting=10**6,
-    )
+    )  # fmt: skip
     await world.api.save_queues(world.caller, [limited, *queues])
     shapes = [Shape(words=(("pool", world.pool), ("queue", "q1")))]
     await reads_what_it_admits(world, shapes)

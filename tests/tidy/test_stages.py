@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 from _pytest.mark.expression import Expression
+from hypothesis import settings
+from hypothesis.internal.conjecture.providers import HypothesisProvider
 
 from tidy.source_files import ROOT, relative, tracked_files, tree_of
 
@@ -93,14 +95,8 @@ def test_each_test_is_in_a_stage() -> None:
 def test_skips_are_counted_and_a_stage_of_skips_alone_fails(tmp_path: Path) -> None:
     file = tmp_path / "test_engine.py"
     file.write_text("import pytest\n\ndef test_cluster():\n    pytest.skip('no cluster')\n")
-    words = [
-        "-p",
-        "conftest",
-        "-p",
-        "no:schemathesis",
-        f"--rootdir={tmp_path}",
-        "--no-empty-stage",
-    ]
+    plugins = ["-p", "conftest", "-p", "no:schemathesis"]
+    words = [*plugins, f"--rootdir={tmp_path}", "--no-empty-stage"]
     done = subprocess.run(
         [sys.executable, "-m", "pytest", *words, file], check=False, capture_output=True,
         text=True, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(TESTS)},
@@ -108,3 +104,9 @@ def test_skips_are_counted_and_a_stage_of_skips_alone_fails(tmp_path: Path) -> N
 
     assert "skipped: 1 — no cluster\nFAILED: no test of this stage passed" in done.stdout
     assert done.returncode == pytest.ExitCode.NO_TESTS_COLLECTED
+
+
+def test_examples_are_the_same_whatever_is_loaded() -> None:
+    constants = HypothesisProvider(None)._local_constants
+
+    assert not (settings().derandomize and [*constants])

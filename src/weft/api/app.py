@@ -217,7 +217,7 @@ def _routed(doors: Sequence[ApiDoor]) -> Router:
     """Return the routes. They know nothing of their services, which come with each request: so a
     process that makes several applications prepares them once.
     """
-    routes = [*ROUTES, *(one for part in _PARTS for one in part.routes)]
+    routes = [*ROUTES, *(route for part in _PARTS for route in part.routes)]
     routes += [one for door in doors for one in of_door(door.routes, door.name)]
     rights = complete_table(RIGHTS_OF_ROUTES, routes)
     guard = Guard(rights, PERMISSIONS_OF_ROUTES, UNRECORDED)

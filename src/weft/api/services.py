@@ -66,7 +66,7 @@ class Services(SubmissionServices):
         if not self.transports:
             return []
         tenant = await self.store.tenant_name(caller)
-        return [one.name for one in self.transports if tenant in one.tenants]
+        return [transport.name for transport in self.transports if tenant in transport.tenants]
 
     async def payers_of(self, caller: Caller, batch_id: int) -> Payers:
         """Return the user and the billing project of a batch that the caller was just shown. They

@@ -73,7 +73,7 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
                         **{f"jobs_at_{size}": jobs for size, jobs in jobs_by_size.items()},
                     },
                 )
-    worst = min(sizes, key=lambda one: float(one["ratio"]))
+    worst = min(sizes, key=lambda siz: float(siz["ratio"]))
     return document_of(
         Headline("jobs/s", worst["weft"], worst["reference"], worst["ratio"]),
         {

@@ -199,7 +199,7 @@ class ThroughStore:
         """Complete a set and claim the next; return how many were completed."""
         if not self._held:
             await self._ask([])
-        reports = [report_of(one) for one in self._held]
+        reports = [report_of(claimed) for claimed in self._held]
         if reports:
             await self._ask(reports)
         return len(reports)
@@ -216,7 +216,7 @@ class ThroughStore:
 
     async def beat(self) -> None:
         """Send a heartbeat."""
-        held = [(one.batch_id, one.job_id, one.attempt) for one in self._held]
+        held = [(claimed.batch_id, claimed.job_id, claimed.attempt) for claimed in self._held]
         heard = self._memory.heard()
         await self._store.heartbeat(self._incarnation_id, held, draining=False, heard=heard)
         self._memory.confirm(heard)
@@ -226,10 +226,10 @@ def _budget(order: Order) -> Budget:
     return Budget(CPU_M * order.size, MEMORY_MIB * order.size, order.size)
 
 
-def report_of(one: Claimed) -> EndReport:
+def report_of(claimed: Claimed) -> EndReport:
     """Return the report of an attempt that ended well."""
     return EndReport(
-        batch_id=one.batch_id, job_id=one.job_id, attempt=one.attempt,
+        batch_id=claimed.batch_id, job_id=claimed.job_id, attempt=claimed.attempt,
         start_age_us=RAN_US + SINCE_US, end_age_us=SINCE_US, reason=None, exit_code=0,
         signal=None, cpu_ms=CPU_MS, memory_peak_bytes=PEAK_BYTES,
         stdout_bytes=STDOUT_BYTES, stderr_bytes=0, truncated=False,

@@ -136,7 +136,7 @@ def _open_fields(kind: type[msgspec.Struct]) -> tuple[str, ...]:
     """Return the fields of a struct that may hold something of any depth."""
     info = inspect.type_info(kind)
     assert isinstance(info, inspect.StructType)
-    return tuple(one.name for one in info.fields if _is_open(one.type, frozenset({kind})))
+    return tuple(field.name for field in info.fields if _is_open(field.type, frozenset({kind})))
 
 
 def _is_open(info: inspect.Type, above: frozenset[type]) -> bool:
@@ -144,7 +144,7 @@ def _is_open(info: inspect.Type, above: frozenset[type]) -> bool:
         return True
     if isinstance(info, inspect.StructType):
         within = above | {info.cls}
-        return info.cls in above or any(_is_open(one.type, within) for one in info.fields)
+        return info.cls in above or any(_is_open(field.type, within) for field in info.fields)
     parts = (getattr(info, name, ()) for name in info.__struct_fields__)
     return any(
         _is_open(one, above)

@@ -29,8 +29,8 @@ def judge(found: Document) -> list[Finding]:
 
 
 def _driver(processes: Sequence[Document]) -> Finding:
-    drivers = [one for one in processes if one["role"] == "driver"]
-    leading = next((one for one in drivers if one["leads"]), None)
+    drivers = [process for process in processes if process["role"] == "driver"]
+    leading = next((driver for driver in drivers if driver["leads"]), None)
     if leading is None:
         advice = "Start `weft up` or `weft driver`; its log says why it does not lead."
         return Finding("driver", "wrong", "none leads: nothing is added up or settled", advice)
@@ -46,15 +46,15 @@ def _named(process: Document) -> str:
 
 
 def _workers(programs: Sequence[Document]) -> Finding:
-    count = sum(one["n"] for one in programs if one["role"] == "worker")
+    count = sum(program["n"] for program in programs if program["role"] == "worker")
     if not count:
         return Finding("workers", "warning", "none is connected", "`weft worker` starts one.")
     return Finding("workers", "ok", f"{count:,} {'is' if count == 1 else 'are'} connected")
 
 
 def _versions(programs: Sequence[Document]) -> Finding:
-    versions = {one["version"] for one in programs}
-    known = sorted(one for one in versions if one is not None)
+    versions = {program["version"] for program in programs}
+    known = sorted(version for version in versions if version is not None)
     words = [*known, *(["an unknown one"] if None in versions else [])]
     if len(words) > 1:
         advice = "Replace the older programs; `weft db status` lists them."
@@ -94,7 +94,7 @@ def _transaction(database: Document, now: datetime) -> Finding:
 
 
 def _dead_rows(tables: Sequence[Document]) -> Finding:
-    bloated = [one for one in tables if one["n_dead"] > max(one["n_rows"], DEAD_ROWS_MANY)]
+    bloated = [table for table in tables if table["n_dead"] > max(table["n_rows"], DEAD_ROWS_MANY)]
     if bloated:
         named = ", ".join(f"{one['name']} ({one['n_dead']:,})" for one in bloated)
         advice = "End what holds them (the longest transaction), or let autovacuum run more often."

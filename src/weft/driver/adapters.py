@@ -18,7 +18,7 @@ class Adapters:
 
     def __init__(self, *adapters: object) -> None:
         self._by_class: Mapping[type, object] = MappingProxyType(
-            {type(one): one for one in adapters}
+            {type(adapter): adapter for adapter in adapters}
         )
         assert len(self._by_class) == len(adapters)
 

@@ -78,7 +78,7 @@ class Assignment(msgspec.Struct, frozen=True):
 
 def check_requirements(spec: JobSpec, met: frozenset[str]) -> None:
     """Raise `WeftError` if a job requires something of its runner that is not in `met`."""
-    if missing := [one for one in spec.requires if one not in met]:
+    if missing := [require for require in spec.requires if require not in met]:
         raise WeftError(f"its worker's runner cannot give it what it requires: {missing[0]}")
 
 

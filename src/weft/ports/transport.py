@@ -54,16 +54,16 @@ def allowed_connection(
     """Return the connection of a tenant to an exchange, a queue or a topic that `field` of its
     entry allows, `sinks` or `sources`. Raise `TransportError`.
     """
-    found = next((one for one in connections if one.name == name), None)
-    if found is None or tenant not in found.tenants:
+    connection = next((connection for connection in connections if connection.name == name), None)
+    if connection is None or tenant not in connection.tenants:
         raise TransportError(f"there is no transport {name!r} for this tenant")
-    if found.kind != kind:
-        raise TransportError(f"transport {name!r} is of kind {found.kind}, not {kind}")
+    if connection.kind != kind:
+        raise TransportError(f"transport {name!r} is of kind {connection.kind}, not {kind}")
     own = to.startswith(OWN_PREFIX)
-    named: tuple[str, ...] = getattr(found, field)
+    named: tuple[str, ...] = getattr(connection, field)
     if not any(to == one or (not own and fnmatchcase(to, one)) for one in named):
         raise TransportError(f"`{field}` of transport {name!r} does not allow {to!r}")
-    return found
+    return connection
 
 
 class Route(NamedTuple):

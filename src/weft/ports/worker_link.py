@@ -305,8 +305,8 @@ class CallForm:
 
     def decode_arguments(self, data: msgspec.Raw) -> dict[str, Any]:
         """Read arguments. Raise `msgspec.DecodeError`."""
-        found = read_msgpack(data, self.arguments)
-        return {name: getattr(found, name) for name in self.arguments.__struct_fields__}
+        msgpack = read_msgpack(data, self.arguments)
+        return {name: getattr(msgpack, name) for name in self.arguments.__struct_fields__}
 
     def decode_result(self, data: bytes) -> Any:  # noqa: ANN401 (of the call's type)
         """Read a result. Raise `msgspec.DecodeError`."""

@@ -231,10 +231,10 @@ def _site(settings: Settings) -> Iterator[Finding]:
     """
     try:
         Locator(settings.url, settings.token, settings.home).locate()
-        found = asyncio.run(_ask_site(settings))
+        findings = asyncio.run(_ask_site(settings))
     except WeftError:
         return
-    yield from (one for one in found if one.verdict != "ok")
+    yield from (finding for finding in findings if finding.verdict != "ok")
 
 
 async def _ask_site(settings: Settings) -> list[Finding]:
@@ -309,12 +309,12 @@ def _extensions(settings: Settings) -> Iterator[Finding]:
 
 
 def _namespaces(settings: Settings) -> Iterator[Finding]:
-    found = find_namespace(settings.job_namespace)
-    if found.words:
+    namespace = find_namespace(settings.job_namespace)
+    if namespace.words:
         yield Finding("namespaces", "ok", "jobs run in one and cannot outlive the spawner")
         return
-    what = f"jobs run in none: {found.why_not}"
-    if found.is_chosen:
+    what = f"jobs run in none: {namespace.why_not}"
+    if namespace.is_chosen:
         advice = f"{SEARCHED} `job_namespace = always` gives them one."
         yield Finding("namespaces", "off", what, advice)
     else:
@@ -325,18 +325,18 @@ def _namespaces(settings: Settings) -> Iterator[Finding]:
 
 def _sandbox(settings: Settings) -> Iterator[Finding]:
     paths = parse_paths(settings.sandbox_paths)
-    found = find_sandbox(settings.home, network=settings.sandbox_network, paths=paths)
+    sandbox = find_sandbox(settings.home, network=settings.sandbox_network, paths=paths)
     if settings.run_as == "user":
         yield Finding("sandbox", "ok", "jobs run under the accounts of their users, in none")
     elif settings.sandbox == "none":
-        can = "could" if found.words else f"could not ({found.why_not})"
+        can = "could" if sandbox.words else f"could not ({sandbox.why_not})"
         what = f"jobs run as you, in none; this machine {can}"
         yield Finding("sandbox", "off", what, SEE_SECURITY)
-    elif found.words:
+    elif sandbox.words:
         yield Finding("sandbox", "ok", "jobs run in sandboxes of bubblewrap")
     else:
-        why = f"no sandbox can be made: {found.why_not}"
-        yield Finding("sandbox", "wrong", why, found.way_out)
+        why = f"no sandbox can be made: {sandbox.why_not}"
+        yield Finding("sandbox", "wrong", why, sandbox.way_out)
 
 
 def _own_paths(settings: Settings) -> Iterator[Finding]:
@@ -383,21 +383,21 @@ def _without_network(settings: Settings) -> Iterator[Finding]:
 
 def _job_limits(settings: Settings) -> Iterator[Finding]:
     """Say whether jobs are held to what they reserve."""
-    found = find_job_cgroup(settings.job_cgroup)
+    cgroup = find_job_cgroup(settings.job_cgroup)
     if settings.job_limits == "never":
-        can = "could" if found.directory else f"could not ({found.why_not})"
+        can = "could" if cgroup.directory else f"could not ({cgroup.why_not})"
         what = f"nothing holds jobs to what they reserve; this machine {can}"
-        yield Finding("job limits", "off", what, found.way_out)
-    elif found.directory:
-        what = f"a worker that is started here holds jobs to what they reserve: {found.directory}"
+        yield Finding("job limits", "off", what, cgroup.way_out)
+    elif cgroup.directory:
+        what = f"a worker that is started here holds jobs to what they reserve: {cgroup.directory}"
         yield Finding("job limits", "ok", what)
     else:
         verdict: Verdict = "wrong" if settings.job_limits == "always" else "warning"
         yield Finding(
             "job limits",
             verdict,
-            f"a worker that is started here limits nothing: {found.why_not}",
-            found.way_out,
+            f"a worker that is started here limits nothing: {cgroup.why_not}",
+            cgroup.way_out,
         )
 
 

@@ -35,17 +35,17 @@ async def examine_link(settings: Settings) -> AsyncIterator[Finding]:
         yield Finding("proxy", "ok", f"{proxy.host}:{proxy.port}, as HTTPS_PROXY says")
     pool = ConnectionPool(endpoint)
     try:
-        async for one in _reach(endpoint, pool):
-            yield one
-            if one.verdict == "wrong":
+        async for finding in _reach(endpoint, pool):
+            yield finding
+            if finding.verdict == "wrong":
                 return
     finally:
         pool.close()
     caller = LinkCaller(finder)
     try:
         hello: Hello = await caller.call("hello")
-        for one in clock_findings(hello.now):
-            yield one
+        for finding in clock_findings(hello.now):
+            yield finding
         yield _token(hello, settings)
         yield Finding("version", "ok", f"{__version__}; the server reads what it sends")
     except LinkFrameRefused as error:

@@ -26,21 +26,21 @@ def api_doors() -> "Sequence[ApiDoor]":
 
 def client_doors() -> Mapping[str, Door]:
     """Return those that offer a command for their clients, by its name."""
-    return {f"{one.name}-config": one for one in installed_doors() if one.client is not None}
+    return {f"{door.name}-config": door for door in installed_doors() if door.client is not None}
 
 
 def dump_formats() -> Mapping[str, tuple[str, DumpFormat]]:
     """Return what can be imported, by its name, with the name of the door."""
-    formats = [(one.name, one.dumps()) for one in installed_doors() if one.dumps is not None]
+    formats = [(door.name, door.dumps()) for door in installed_doors() if door.dumps is not None]
     return {dump.name: (door, dump) for door, dump in formats}
 
 
 def callback_forms() -> "Mapping[str, CallbackForm]":
     """Return the forms of callbacks that they have, by door."""
     doors = installed_doors()
-    return {one.name: one.callbacks() for one in doors if one.callbacks is not None}
+    return {door.name: door.callbacks() for door in doors if door.callbacks is not None}
 
 
 def notice_forms() -> "Mapping[str, NoticeForm]":
     """Return what they tell subscriptions, by door."""
-    return {one.name: one.notices() for one in installed_doors() if one.notices is not None}
+    return {door.name: door.notices() for door in installed_doors() if door.notices is not None}

@@ -160,7 +160,7 @@ class Home:
             opened = tuple(Path(f"/proc/{pid}/fd").iterdir())
         except OSError:
             return False
-        return any(_is_same(one, lock) for one in opened)
+        return any(_is_same(path, lock) for path in opened)
 
     def _holder_of(self, handle: int) -> int | None:
         pid = _pid_in(handle)

@@ -60,7 +60,7 @@ class _Prefixed:
     async def publish(self, records: Sequence[Record]) -> Sequence[bool]:
         """Write records."""
         return await self._topics.publish(
-            [one._replace(topic=self._whole(one.topic)) for one in records]
+            [record._replace(topic=self._whole(record.topic)) for record in records]
         )
 
     def consume(
@@ -73,7 +73,7 @@ class _Prefixed:
         self, topics: Collection[str], since: Positions
     ) -> AbstractAsyncContextManager[AsyncIterator[Arrival]]:
         """Read all records."""
-        return self._topics.follow([self._whole(one) for one in topics], since)
+        return self._topics.follow([self._whole(topic) for topic in topics], since)
 
     def _whole(self, topic: str) -> str:
         return self._prefix + topic if topic in PARTITIONS else topic

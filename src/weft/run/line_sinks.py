@@ -40,8 +40,8 @@ class LineSinks:
 
     async def close(self) -> None:
         """End what is open."""
-        for one in self._known.values():
-            await one.close()
+        for sink in self._known.values():
+            await sink.close()
 
 
 def line_sinks(settings: Settings, home: Home, store: DriverStore) -> LineSinks:

@@ -83,8 +83,8 @@ def tenants_by(store: WorkerStore | LinkedStore) -> TenantsOf:
             known.clear()
             fresh = list(jobs)
         for first in range(0, len(fresh), LISTED_MAX):
-            for one in await store.list_job_users(fresh[first : first + LISTED_MAX]):
-                known[one.batch_id] = one.tenant_id
+            for user in await store.list_job_users(fresh[first : first + LISTED_MAX]):
+                known[user.batch_id] = user.tenant_id
         return known
 
     return tenants_of
@@ -113,8 +113,8 @@ class SpoolShipping:
     async def run(self) -> None:
         """Ship until cancelled."""
         database_id = await until_answered(self._store.database_id)
-        for one in self._root.glob(f"{PREFIX}*/"):
-            self._of(one.name.removeprefix(PREFIX))
+        for path in self._root.glob(f"{PREFIX}*/"):
+            self._of(path.name.removeprefix(PREFIX))
         tenants_of, terms = tenants_by(self._store), _terms_of(self._settings, "shipped")
         every_s = self._settings.section(FilesSettings).spool_look_s
         async with asyncio.TaskGroup() as tasks:

@@ -51,7 +51,7 @@ def _named_tenants(settings: Settings) -> set[tuple[str, str]]:
     if settings.issuers_file is not None:
         with suppress(InvalidSetting):  # the api says why
             issuers = read_issuers(settings.issuers_file)
-            found |= {("issuers_file", one.document.tenant) for one in issuers}
+            found |= {("issuers_file", issuer.document.tenant) for issuer in issuers}
     return found
 
 

@@ -61,7 +61,7 @@ class Certificate:
         connection.context = self._current
 
     def _look(self) -> list[tuple[int, int, int] | None]:
-        return [_signature(one) for one in (self._cert_file, self._key_file) if one is not None]
+        return [_signature(path) for path in (self._cert_file, self._key_file) if path is not None]
 
     def _load(self) -> ssl.SSLContext:
         key_setting = "tls_cert_file" if self._key_file is None else "tls_key_file"

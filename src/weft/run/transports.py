@@ -30,14 +30,14 @@ async def opened_transports(settings: Settings) -> AsyncIterator[Mapping[str, Tr
     `PluginNotInstalled`.
     """
     found = {
-        one.name: TRANSPORT_PLUGINS.load(one.kind)(one)
-        for one in read_transports(settings.transports_file)
+        transport.name: TRANSPORT_PLUGINS.load(transport.kind)(transport)
+        for transport in read_transports(settings.transports_file)
     }
     try:
         yield found
     finally:
-        for one in found.values():
-            await one.close()
+        for transport in found.values():
+            await transport.close()
 
 
 @asynccontextmanager
@@ -46,15 +46,15 @@ async def opened_sinks(settings: Settings) -> AsyncIterator[Mapping[str, EventSi
     connected yet. A kind may have none. Raise `InvalidSetting`.
     """
     found = {
-        one.name: make(one)
-        for one in read_transports(settings.transports_file)
-        if (make := EVENT_SINK_PLUGINS.find(one.kind)) is not None
+        transport.name: make(transport)
+        for transport in read_transports(settings.transports_file)
+        if (make := EVENT_SINK_PLUGINS.find(transport.kind)) is not None
     }
     try:
         yield found
     finally:
-        for one in found.values():
-            await one.close()
+        for sink in found.values():
+            await sink.close()
 
 
 def check_transports(settings: Settings, name: str | None = None) -> Sequence[Finding]:
@@ -62,17 +62,18 @@ def check_transports(settings: Settings, name: str | None = None) -> Sequence[Fi
     `TransportNotFound`.
     """
     known = read_transports(settings.transports_file)
-    wanted = [one for one in known if name in {None, one.name}]
-    if name is not None and not wanted:
+    connections = [connection for connection in known if name in {None, connection.name}]
+    if name is not None and not connections:
         raise TransportNotFound(
             f"transport {name!r} does not exist",
-            detail=f"There are: {', '.join(one.name for one in known) or 'none'}.",
+            detail=f"There are: {', '.join(connection.name for connection in known) or 'none'}.",
             hint="The setting transports_file names a file with the connections.",
         )
-    queues = asyncio.run(_travelling(settings)) if wanted else {}
+    queues = asyncio.run(_travelling(settings)) if connections else {}
     return [
-        finding for one in wanted
-        for finding in asyncio.run(_check(one, [*_routes_of(one), *queues.get(one.name, ())]))
+        finding for connection in connections
+        for routes in [[*_routes_of(connection), *queues.get(connection.name, ())]]
+        for finding in asyncio.run(_check(connection, routes))
     ]  # fmt: skip
 
 
@@ -91,11 +92,11 @@ async def _travelling(settings: Settings) -> Mapping[str, Sequence[Route]]:
             settings.url, settings.token, home=settings.home, visit="", patience_s=1
         ) as api:
             tenant = (await api.whoami())["tenant"]
-            found = await api.list_transports()
+            transports = await api.list_transports()
     except (WeftError, NotRunning, NotReachable):
         return {}
     return {one["transport"]: [Route(tenant, queue["queue"]) for queue in one["queues"]]
-            for one in found}  # fmt: skip
+            for one in transports}  # fmt: skip
 
 
 async def _check(connection: Connection, routes: Sequence[Route]) -> Sequence[Finding]:

@@ -120,18 +120,18 @@ async def _live_until_told(
     supervisor: Supervisor, announcement: _Announcement, signals: asyncio.Queue[signal.Signals]
 ) -> None:
     started = asyncio.create_task(supervisor.start())
-    told = asyncio.create_task(signals.get())
-    await asyncio.wait({started, told}, return_when=asyncio.FIRST_COMPLETED)
+    task = asyncio.create_task(signals.get())
+    await asyncio.wait({started, task}, return_when=asyncio.FIRST_COMPLETED)
     try:
-        if not told.done():
+        if not task.done():
             await started
             link = await login_link(supervisor.home) if announcement.wants_link else None
             log.info("up.started", url=supervisor.url, home=str(supervisor.home.path))
             announcement.ready(supervisor.url, link)
-            await _until_told(told, supervisor)
-        log.info("up.stopping", signal=told.result().name)
+            await _until_told(task, supervisor)
+        log.info("up.stopping", signal=task.result().name)
     finally:
-        told.cancel()
+        task.cancel()
         started.cancel()
         await asyncio.gather(started, return_exceptions=True)
         await _stop(supervisor, signals)
@@ -143,9 +143,9 @@ def _stop_signals() -> list[signal.Signals]:
     return [signal.SIGINT, signal.SIGTERM, *([] if ignored else [signal.SIGHUP])]
 
 
-async def _until_told(told: asyncio.Task[signal.Signals], supervisor: Supervisor) -> None:
+async def _until_told(task: asyncio.Task[signal.Signals], supervisor: Supervisor) -> None:
     broken = asyncio.create_task(supervisor.until_broken())
-    await asyncio.wait({told, broken}, return_when=asyncio.FIRST_COMPLETED)
+    await asyncio.wait({task, broken}, return_when=asyncio.FIRST_COMPLETED)
     if broken.done():
         broken.result()
     broken.cancel()

@@ -95,7 +95,7 @@ async def _work(settings: Settings, name: str) -> int:
     with ExitStack() as until_exit:
         for one in workers:
             until_exit.enter_context(holding_name(one, home.run))
-        unready = {worker_name(one) for one in workers}
+        unready = {worker_name(worker) for worker in workers}
 
         def say_ready(worker: str) -> None:
             if not unready:  # once registered, it may have to register again
@@ -118,15 +118,15 @@ async def _work(settings: Settings, name: str) -> int:
             beside = source.begin_beside(logs)
             agents = [
                 _agent_of(
-                    one,
+                    worker,
                     source,
                     home,
                     logs,
                     transports,
                     job_topics,
-                    partial(say_ready, worker_name(one)),
+                    partial(say_ready, worker_name(worker)),
                 )
-                for one in workers
+                for worker in workers
             ]
             running = asyncio.create_task(_run_all(agents))
             is_told = await _until_told(told, agents, running, *beside)
@@ -135,7 +135,7 @@ async def _work(settings: Settings, name: str) -> int:
                 first, *others = agents
                 await asyncio.gather(
                     first.detach() if settings.detach_jobs else first.stop(),
-                    *(one.stop() for one in others),
+                    *(other.stop() for other in others),
                 )
             for task in (running, *beside):
                 task.cancel()
@@ -149,7 +149,7 @@ async def _until_told(told: Told, agents: Sequence[Agent], *running: asyncio.Tas
     try:
         return await until_told(told, *running)
     except WeftError:
-        await asyncio.gather(*(one.abandon() for one in agents))
+        await asyncio.gather(*(agent.abandon() for agent in agents))
         raise
 
 
@@ -210,14 +210,14 @@ async def _run_all(agents: Sequence[Agent]) -> None:
     """
     first, *beside = agents
     running = asyncio.create_task(first.run())
-    staying = [asyncio.create_task(_run_and_stay(one)) for one in beside]
+    staying = [asyncio.create_task(_run_and_stay(agent)) for agent in beside]
     tasks = [running, *staying]
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         for task in tasks:
             if task.done():
                 task.result()
-        await asyncio.gather(*(one.stop() for one in beside))
+        await asyncio.gather(*(agent.stop() for agent in beside))
     finally:
         for task in tasks:
             task.cancel()
@@ -256,7 +256,7 @@ def make_runner(
             warm=warm_limits_of(settings),
             job_namespace=settings.job_namespace,
             job_topics=[
-                replace(one, limit=min(one.limit, facts.slots or 1)) for one in job_topics
+                replace(topic, limit=min(topic.limit, facts.slots or 1)) for topic in job_topics
             ],
             gpus=gpus_of(settings),
             sampling=Sampling(
@@ -356,7 +356,7 @@ def _offers_of(settings: Settings) -> dict[str, Offer]:
     slots = {} if settings.worker_slots is None else {"slots": settings.worker_slots}
     names = parse_queues(settings.worker_queues)
     queues = {"queue": names} if names else {}
-    transports = [one.name for one in known_transports(settings.transports_file)]
+    transports = [transport.name for transport in known_transports(settings.transports_file)]
     consumes = {CONSUMES: transports} if transports else {}
     walltime_s = settings.worker_walltime_s
     ends = {} if walltime_s is None else {time_limits.ASK: time_limits.longest_in(walltime_s)}
@@ -410,9 +410,9 @@ def executors_of(settings: Settings) -> dict[str, JobExecutor]:
     if not settings.section(ContainerSettings).containers:
         left_out.add("container")
     return {
-        name: one
-        for name, one in installed.items()
-        if one.runner == settings.runner and name not in left_out
+        name: executor
+        for name, executor in installed.items()
+        if executor.runner == settings.runner and name not in left_out
     }
 
 
@@ -420,9 +420,9 @@ def _settled(
     executors: dict[str, JobExecutor], settings: Settings, home: Home
 ) -> dict[str, JobExecutor]:
     """Return the executors, told where they work."""
-    for one in executors.values():
-        if isinstance(one, PreparingExecutor):
-            one.settle(ExecutorSite(home=home.path, section=settings.section))
+    for executor in executors.values():
+        if isinstance(executor, PreparingExecutor):
+            executor.settle(ExecutorSite(home=home.path, section=settings.section))
     return executors
 
 

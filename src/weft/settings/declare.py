@@ -126,8 +126,8 @@ class Declared(NamedTuple):
             raise ValueError(f"{value!r} is above {self.maximum}")
         if self.choices and converted not in self.choices:
             raise ValueError(f"{value!r} is not one of {', '.join(self.choices)}")
-        for one in self.checks:
-            one.check(converted)
+        for check in self.checks:
+            check.check(converted)
         return converted
 
 
@@ -143,7 +143,7 @@ def declared_in(section: type) -> tuple[Declared, ...]:
 
 def _declared(name: str, hint: object, default: object, metadata: Mapping[str, Any]) -> Declared:
     kind, extras = _without_annotations(_without_none(hint))
-    reads = [one.read for one in extras if isinstance(one, _Read)]
+    reads = [extra.read for extra in extras if isinstance(extra, _Read)]
     choices: tuple[str, ...] = ()
     if get_origin(kind) is Literal:
         choices, kind = get_args(kind), str
@@ -155,7 +155,7 @@ def _declared(name: str, hint: object, default: object, metadata: Mapping[str, A
         kind=kind,
         read=reads[0] if reads else _READERS[kind],
         choices=choices,
-        checks=tuple(one for one in extras if isinstance(one, Checked)),
+        checks=tuple(extra for extra in extras if isinstance(extra, Checked)),
         **{**metadata, "option": metadata["option"] or "--" + name.replace("_", "-")},
     )
 
@@ -164,7 +164,7 @@ def _without_none(hint: object) -> object:
     """Return `T` for `T | None`."""
     if get_origin(hint) not in {Union, UnionType}:
         return hint
-    kinds = [one for one in get_args(hint) if one is not NoneType]
+    kinds = [arg for arg in get_args(hint) if arg is not NoneType]
     return kinds[0] if len(kinds) == 1 else hint
 
 

@@ -102,19 +102,19 @@ def read_transports(path: Path | None) -> Sequence[Connection]:
     """
     return [
         Connection(
-            name=one.name,
-            kind=one.kind,
-            address=one.address,
-            tenants=one.tenants,
-            virtual_host=one.virtual_host,
-            user=one.user,
-            password=_password_of(one, folder),
-            ca_file=None if one.ca_file is None else folder.parent / one.ca_file,
-            assignor=one.assignor,
-            sinks=one.sinks,
-            sources=one.sources,
+            name=transport.name,
+            kind=transport.kind,
+            address=transport.address,
+            tenants=transport.tenants,
+            virtual_host=transport.virtual_host,
+            user=transport.user,
+            password=_password_of(transport, folder),
+            ca_file=None if transport.ca_file is None else folder.parent / transport.ca_file,
+            assignor=transport.assignor,
+            sinks=transport.sinks,
+            sources=transport.sources,
         )
-        for one in known_transports(path)
+        for transport in known_transports(path)
         if (folder := path) is not None
     ]
 
@@ -127,17 +127,17 @@ def known_transports(path: Path | None) -> Sequence[TransportDocument]:
         return []
     try:
         written = _with_lists(read_toml(path.read_text("utf-8-sig")))
-        found = msgspec.convert(written, _TransportsFile).transports
+        documents = msgspec.convert(written, _TransportsFile).transports
     except OSError as error:
         raise _wrong(path, error.strerror or str(error)) from error
     except (Unreadable, UnicodeDecodeError, msgspec.ValidationError) as error:
         raise _wrong(path, str(error)) from error
-    for n, one in enumerate(found):
-        if wrong := _mistake(one, {other.name for other in found[:n]}):
+    for n, document in enumerate(documents):
+        if wrong := _mistake(document, {other.name for other in documents[:n]}):
             raise _wrong(path, f"{wrong} - at `$.transports[{n}]`")
-    if wrong := _shared(found):
+    if wrong := _shared(documents):
         raise _wrong(path, wrong)
-    return found
+    return documents
 
 
 def _with_lists(written: dict[str, Any]) -> dict[str, Any]:
@@ -168,7 +168,7 @@ def named_users(path: Path | None) -> Sequence[tuple[str, str]]:
     """
     known = known_transports(path)
     tables = [one for entry in known for name in _TABLES for one in getattr(entry, name)]
-    return sorted({(one.tenant, one.user) for one in tables})
+    return sorted({(table.tenant, table.user) for table in tables})
 
 
 def password_files(path: Path | None) -> Sequence[Path]:
@@ -184,31 +184,31 @@ def password_files(path: Path | None) -> Sequence[Path]:
     return [path.parent / one.password_file for one in found if one.password_file is not None]
 
 
-def _mistake(one: TransportDocument, names: set[str]) -> str | None:
-    if one.name == POSTGRES:
+def _mistake(document: TransportDocument, names: set[str]) -> str | None:
+    if document.name == POSTGRES:
         return f"the name {POSTGRES} is that of the database"
-    if one.name in names:
-        return f"the name {one.name} is that of another entry"
+    if document.name in names:
+        return f"the name {document.name} is that of another entry"
     for table in _TABLES:
-        for n, found in enumerate(getattr(one, table)):
-            if found.tenant not in one.tenants:
+        for n, found in enumerate(getattr(document, table)):
+            if found.tenant not in document.tenants:
                 return f"`{table}[{n}].tenant` is none of `tenants`"
-    if "@" in one.address:
+    if "@" in document.address:
         return "`address` names no user and no password: `user` and `password_file` do"
-    if one.password_file is not None and one.password_env is not None:
+    if document.password_file is not None and document.password_env is not None:
         return "only one of `password_file` and `password_env` is possible"
     return None
 
 
-def _shared(found: Sequence[TransportDocument]) -> str | None:
+def _shared(documents: Sequence[TransportDocument]) -> str | None:
     """Say which two tables would read or write the same topics, queues or exchanges."""
     seen: dict[tuple[str, ...], str] = {}
-    for n, one in enumerate(found):
+    for n, document in enumerate(documents):
         for table in _TABLES:
-            for m, each in enumerate(getattr(one, table)):
+            for m, each in enumerate(getattr(document, table)):
                 key = "prefix" if isinstance(each, JobTopicsDocument) else "tenant"
                 here = f"$.transports[{n}].{table}[{m}]"
-                at = (table, one.address, one.virtual_host, getattr(each, key))
+                at = (table, document.address, document.virtual_host, getattr(each, key))
                 if at in seen:
                     return f"another table has the same `{key}`: `{seen[at]}` - at `{here}.{key}`"
                 seen[at] = here

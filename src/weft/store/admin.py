@@ -166,7 +166,7 @@ class Admin:
 
         Raises `FlavourNotFound`, and as `require_schema`.
         """
-        documents = [one._asdict() for one in prices]
+        documents = [price._asdict() for price in prices]
         (row,) = await self._ask("set_machine_prices", prices=documents, actor=actor)
         return int(row[0])
 
@@ -240,9 +240,9 @@ class Admin:
         """
         await require_schema(self._connection)
         wrong = [
-            {"check": one.check, "sentence": one.sentence, "n_rows": len(one.rows)}
-            for one in findings
-            if one.rows
+            {"check": finding.check, "sentence": finding.sentence, "n_rows": len(finding.rows)}
+            for finding in findings
+            if finding.rows
         ]
         with suppress(asyncpg.ReadOnlySQLTransactionError):
             async with self.recorded("audit", "weft audit", actor):

@@ -145,7 +145,7 @@ class ApiStore(
         does not see, is left out.
         """
 
-    async def list_foreign_jobs(self, caller: Caller, wanted: ForeignJobs) -> Row:
+    async def list_foreign_jobs(self, caller: Caller, jobs: ForeignJobs) -> Row:
         """Return the jobs that came through a door with ids of its own: `total`, how many there
         are, and `jobs`, a page of their documents. Members of its billing project are strangers
         to a job here.
@@ -153,12 +153,12 @@ class ApiStore(
         found: Row = await self._database.value(
             "list_foreign_jobs",
             caller=caller,
-            door=wanted.door,
-            foreign_id=wanted.foreign_id,
-            states=None if wanted.states is None else list(wanted.states),
-            ordering=wanted.order.value,
-            first_row=wanted.first_row,
-            limit_rows=wanted.limit,
+            door=jobs.door,
+            foreign_id=jobs.foreign_id,
+            states=None if jobs.states is None else list(jobs.states),
+            ordering=jobs.order.value,
+            first_row=jobs.first_row,
+            limit_rows=jobs.limit,
         )
         return found
 

@@ -58,7 +58,7 @@ class Billing:
         """
 
     async def billing_report(
-        self, caller: Caller, asked: ReportQuery, *, rows_max: int, projects_max: int | None = None
+        self, caller: Caller, query: ReportQuery, *, rows_max: int, projects_max: int | None = None
     ) -> ReportPage:
         """Return `name, kind, cost, cost_by_resource` for each part of the report, in order; costs
         are exact decimals, as texts, and add up to the same sum however the report is divided.
@@ -72,15 +72,15 @@ class Billing:
             "billing_report",
             caller=caller,
             of_user_id=None if caller.sees_tenant else caller.user_id,
-            of_project=asked.project,
-            by=asked.by,
-            attribute=asked.attribute,
-            since=asked.first_day,
-            until=asked.last_day,
+            of_project=query.project,
+            by=query.by,
+            attribute=query.attribute,
+            since=query.first_day,
+            until=query.last_day,
             rows_max=rows_max,
             projects_max=projects_max,
-            after=asked.after,
-            limit_rows=asked.limit,
+            after=query.after,
+            limit_rows=query.limit,
         )
         return ReportPage(found["items"], found["next"])
 

@@ -90,7 +90,7 @@ def calls(
         )
         known: dict[str, Any] = {
             "_answer": answer,
-            "_default": {one.name: one.default for one in parameters},
+            "_default": {parameter.name: parameter.default for parameter in parameters},
             "_make": {
                 key: one[1] if isinstance(one, tuple) else one for key, one in makers.items()
             },
@@ -119,15 +119,15 @@ def _plan(parameters: Sequence[Parameter], sent: Mapping[str, Sent]) -> dict[str
     """Return what is sent: names of the function's parameters, and expressions of their values."""
     made = {key: [*signature(one).parameters] for key, one in sent.items() if callable(one)}
     used = {name for names in made.values() for name in names} - {"caller"}
-    if unknown := used - {one.name for one in parameters}:
+    if unknown := used - {parameter.name for parameter in parameters}:
         raise TypeError(unknown)
     plan = {}
-    for one in parameters:
-        name = sent.get(one.name, one.name)
+    for parameter in parameters:
+        name = sent.get(parameter.name, parameter.name)
         if isinstance(name, tuple):
-            plan[name[0]] = f"_make[{one.name!r}]({one.name})"
-        elif isinstance(name, str) and one.name not in used:
-            plan[name] = _plain(one)
+            plan[name[0]] = f"_make[{parameter.name!r}]({parameter.name})"
+        elif isinstance(name, str) and parameter.name not in used:
+            plan[name] = _plain(parameter)
     return plan | {key: f"_make[{key!r}]({', '.join(names)})" for key, names in made.items()}
 
 

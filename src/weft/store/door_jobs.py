@@ -37,51 +37,51 @@ class DoorJobs:
         were granted is not what the caller needs.
         """
 
-    async def list_door_jobs(self, caller: Caller, wanted: DoorJobQuery) -> Sequence[Row]:
+    async def list_door_jobs(self, caller: Caller, query: DoorJobQuery) -> Sequence[Row]:
         """Return the caller's own jobs and those granted to them, as `find_door_job` does. Raise
         `QueryTooSlow`.
         """
 
         async def work(connection: asyncpg.Connection) -> Sequence[Row]:
-            ids = await ids_of_door_jobs(connection, caller, wanted)
+            ids = await ids_of_door_jobs(connection, caller, query)
             if not ids:
                 return []
             found = await call_on(connection, "get_door_jobs", caller=caller, batch_ids=ids)
             return [row[0] for row in found]
 
-        if wanted.sort_key is None and wanted.query is EVERYTHING:
-            return await read_within(self._database, wanted.limits, work, caller)
+        if query.sort_key is None and query.query is EVERYTHING:
+            return await read_within(self._database, query.limits, work, caller)
         async with self._searches.of(user_of(caller)), self._querying:
-            return await read_within(self._database, wanted.limits, work, caller)
+            return await read_within(self._database, query.limits, work, caller)
 
 
 async def ids_of_door_jobs(
-    connection: asyncpg.Connection, caller: Caller, wanted: DoorJobQuery
+    connection: asyncpg.Connection, caller: Caller, query: DoorJobQuery
 ) -> list[int]:
     """Return the numbers of the batches of a page. The transaction belongs to this query."""
-    begin = {"caller": caller, "timeout_ms": round(wanted.limits.timeout_s * 1000)}
-    among = await _ended_then(connection, caller, wanted)
-    if wanted.sort_key is None and among is None:
+    begin = {"caller": caller, "timeout_ms": round(query.limits.timeout_s * 1000)}
+    among = await _ended_then(connection, caller, query)
+    if query.sort_key is None and among is None:
         await call_on(connection, "begin_ordered_query", **begin)
     else:
         nothing = {"batch_id": None, "of_group": None, "of_path": None}
         await call_on(connection, "begin_query", **begin, **nothing)
-    statement = select_door_jobs(wanted, of_user=caller.user_id, among=among)
+    statement = select_door_jobs(query, of_user=caller.user_id, among=among)
     rows = await fetch_on(connection, "query_door_jobs", statement.text, statement.values)
     return [row[0] for row in rows]
 
 
 async def _ended_then(
-    connection: asyncpg.Connection, caller: Caller, wanted: DoorJobQuery
+    connection: asyncpg.Connection, caller: Caller, query: DoorJobQuery
 ) -> Sequence[int] | None:
     """Return all batches of own jobs that may have ended when it is wanted; None: they are many,
     or it does not matter.
     """
-    if wanted.ended is None:
+    if query.ended is None:
         return None
-    since, until = wanted.ended
+    since, until = query.ended
     (row,) = await call_on(
-        connection, "list_ended_door_jobs", caller=caller, door=wanted.door,
+        connection, "list_ended_door_jobs", caller=caller, door=query.door,
         of_user_id=caller.user_id, since=since, until=until, limit_rows=_ENDED_MAX,
     )  # fmt: skip
     found: Sequence[int] | None = row[0]

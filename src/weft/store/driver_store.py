@@ -200,7 +200,7 @@ class DriverStore(
         ids, expected, next_ats, missed = columns(
             moves, "schedule_id", "expected", "next_at", "n_missed"
         )
-        runs = [(one.schedule_id, due_at) for one in moves for due_at in one.runs]
+        runs = [(move.schedule_id, due_at) for move in moves for due_at in move.runs]
         return int(
             await self._database.value(
                 "begin_schedule_runs",

@@ -134,8 +134,8 @@ class SetGroups:
         and a `query` or the numbers of `batches`. A repeat with the same key returns the same
         operation; another one raises `IdempotencyKeyReused`.
         """
-        asked = ACTION.get()
-        origin = {"token_id": asked.caller.token_id, "address": asked.address} if asked else {}
+        action = ACTION.get()
+        origin = {"token_id": action.caller.token_id, "address": action.address} if action else {}
         return int(
             await self._database.value(
                 "begin_batch_action",

@@ -33,15 +33,16 @@ class Lines:
             caller=caller,
             name=name,
             document=document,
-            lifecycles=[_columns(key, one) for key, one in setup.lifecycles.items()],
+            lifecycles=[_columns(key, lifecycle) for key, lifecycle in setup.lifecycles.items()],
             parts={
                 "sources": [_source(setup, key) for key in setup.sources],
                 "sinks": [
-                    {"name": key, "document": asdict(one), "own": key in setup.own_sinks}
-                    for key, one in setup.sinks.items()
+                    {"name": key, "document": asdict(sink), "own": key in setup.own_sinks}
+                    for key, sink in setup.sinks.items()
                 ],
                 "parameters": [
-                    {"name": key, **asdict(one)} for key, one in setup.parameters.items()
+                    {"name": key, **asdict(parameter)}
+                    for key, parameter in setup.parameters.items()
                 ],
             },
             user_id=caller.user_id,
@@ -106,22 +107,22 @@ class Lines:
 
 def _source(setup: Setup, name: str) -> Mapping[str, Any]:
     """Return a source as `weft._save_sources` takes it."""
-    one = setup.sources[name]
-    configuration = setup.configurations.get(one.job, {})
+    source = setup.sources[name]
+    configuration = setup.configurations.get(source.job, {})
     return {
         "name": name,
-        "owner": one.owner,
-        "billing_project": one.billing_project,
-        "lifecycle": one.lifecycle,
-        "kind": one.kind,
-        "options": {**one.options},
-        "every_s": one.every.total_seconds(),
+        "owner": source.owner,
+        "billing_project": source.billing_project,
+        "lifecycle": source.lifecycle,
+        "kind": source.kind,
+        "options": {**source.options},
+        "every_s": source.every.total_seconds(),
         "template": {
-            "job": _job(setup, one),
-            **({"sink": [*one.sinks]} if one.sinks else {}),
+            "job": _job(setup, source),
+            **({"sink": [*source.sinks]} if source.sinks else {}),
             "configure": {**configuration},
-            "steered_by": [*setup.steered_by.get(one.job, ())],
-            **one.aims,
+            "steered_by": [*setup.steered_by.get(source.job, ())],
+            **source.aims,
         },
     }
 
@@ -135,40 +136,40 @@ def _job(setup: Setup, source: Source) -> Mapping[str, Any]:
     return job
 
 
-def _columns(name: str, one: Lifecycle) -> Mapping[str, Any]:
+def _columns(name: str, lifecycle: Lifecycle) -> Mapping[str, Any]:
     """Return a lifecycle as `weft.save_setup` takes it."""
     cores = [
         (state, number)
-        for number, states in enumerate(one.cores, 1)
+        for number, states in enumerate(lifecycle.cores, 1)
         for state in sorted(states, key=int)
     ]
     return {
         "name": name,
-        "statuses": one.statuses,
-        "document": _document(one),
-        "limits": one.limits.document(one.phases),
-        "edges": [(start, to) for start, ends in one.next.items() for to in sorted(ends)],
+        "statuses": lifecycle.statuses,
+        "document": _document(lifecycle),
+        "limits": lifecycle.limits.document(lifecycle.phases),
+        "edges": [(start, to) for start, ends in lifecycle.next.items() for to in sorted(ends)],
         "cores": [(int(state), number) for state, number in cores],
         "moves": [
             (move.state, move.phase, start, way)
-            for move in one.moves()
+            for move in lifecycle.moves()
             for start, way in enumerate(move.ways)
         ],
         "exits": [
             (rule.first, rule.last, rule.status or None, rule.subtype, rule.tries, rule.products)
-            for rule in one.exits
+            for rule in lifecycle.exits
         ],
     }
 
 
-def _document(one: Lifecycle) -> Mapping[str, Any]:
+def _document(lifecycle: Lifecycle) -> Mapping[str, Any]:
     """Return a lifecycle in words, as it is shown."""
-    words = one.statuses
+    words = lifecycle.statuses
 
     def named(numbers: frozenset[int]) -> list[str]:
         return [words[number - 1] for number in sorted(numbers)]
 
-    limits = one.limits
+    limits = lifecycle.limits
     more: dict[str, Any] = {}
     if limits.statuses:
         more["limits"] = {words[n - 1]: f"{s:g}s" for n, s in sorted(limits.statuses.items())}
@@ -178,25 +179,25 @@ def _document(one: Lifecycle) -> Mapping[str, Any]:
         more["lost"] = _path(limits.lost, **({} if after is None else {"after": f"{after:g}s"}))
     return {
         "statuses": list(words),
-        "first": named(one.next[0]),
-        "next": {word: named(one.next[number]) for number, word in enumerate(words, 1)},
+        "first": named(lifecycle.next[0]),
+        "next": {word: named(lifecycle.next[number]) for number, word in enumerate(words, 1)},
         "core": {
-            word: [state.word for state in JobState if state in one.cores[number]]
+            word: [state.word for state in JobState if state in lifecycle.cores[number]]
             for number, word in enumerate(words)
-            if one.cores[number]
+            if lifecycle.cores[number]
         },
         "phase": {
-            word: words[one.phases[phase] - 1]
+            word: words[lifecycle.phases[phase] - 1]
             for word, phase in PHASES.items()
-            if phase in one.phases
+            if phase in lifecycle.phases
         },
-        "exit": [_exit(rule, words) for rule in one.exits],
+        "exit": [_exit(rule, words) for rule in lifecycle.exits],
         **more,
     }
 
 
-def _path(one: Path, **more: object) -> Mapping[str, Any]:
-    return {"path": list(one.statuses), "subtype": one.subtype, **more}
+def _path(path: Path, **more: object) -> Mapping[str, Any]:
+    return {"path": list(path.statuses), "subtype": path.subtype, **more}
 
 
 def _exit(rule: ExitRule, words: Sequence[str]) -> Mapping[str, Any]:

@@ -26,5 +26,5 @@ def location_columns(
 ) -> tuple[list[int | None], list[int | None]]:
     """Return the two columns of these locations."""
     unpack = _COLUMNS.unpack
-    pairs = [_NOWHERE if one is None else unpack(one) for one in locations]
+    pairs = [_NOWHERE if location is None else unpack(location) for location in locations]
     return [segment for segment, _ in pairs], [offset for _, offset in pairs]

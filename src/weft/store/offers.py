@@ -111,10 +111,10 @@ class Offers:
                 epoch=epoch,
                 transport=transport,
                 error=error,
-                tenants=[one[0] for one in depths],
-                queues=[one[1] for one in depths],
-                messages=[one[2] for one in depths],
-                consumers=[one[3] for one in depths],
+                tenants=[depth[0] for depth in depths],
+                queues=[depth[1] for depth in depths],
+                messages=[depth[2] for depth in depths],
+                consumers=[depth[3] for depth in depths],
             )
         )
 
@@ -169,8 +169,8 @@ class Offers:
         )
 
     @calls(
-        value, offer_ids=lambda offers: [one[0] for one in offers],
-        fences=lambda offers: [one[1] for one in offers],
+        value, offer_ids=lambda offers: [offer[0] for offer in offers],
+        fences=lambda offers: [offer[1] for offer in offers],
     )  # fmt: skip
     async def start_answered(
         self, epoch: int, transport: str, tenant: str, offers: Sequence[tuple[int, UUID]]
@@ -187,9 +187,9 @@ class Offers:
         """
         found: Sequence[str] = await self._database.value(
             "end_answered", epoch=epoch, transport=transport, tenant=tenant,
-            offer_ids=[one.offer_id for one in ends], fences=[one.fence for one in ends],
-            reasons=[one.reason for one in ends], exit_codes=[one.exit_code for one in ends],
-            messages=[one.message for one in ends],
+            offer_ids=[end.offer_id for end in ends], fences=[end.fence for end in ends],
+            reasons=[end.reason for end in ends], exit_codes=[end.exit_code for end in ends],
+            messages=[end.message for end in ends],
         )  # fmt: skip
         return found
 

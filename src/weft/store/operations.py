@@ -116,14 +116,12 @@ class Operations:
         )
         return {row["first_job"]: row["body"] for row in rows}
 
-    async def matching_jobs(
-        self, tenant_id: int, batch_id: int, wanted: JobQuery
-    ) -> Sequence[int]:
+    async def matching_jobs(self, tenant_id: int, batch_id: int, query: JobQuery) -> Sequence[int]:
         """Return the numbers of the jobs that a query matches, ascending."""
         return await read_within(
             self._database,
-            wanted.limits,
-            lambda connection: matching_ids(connection, tenant_id, batch_id, wanted),
+            query.limits,
+            lambda connection: matching_ids(connection, tenant_id, batch_id, query),
         )
 
     async def operation_caller(self, epoch: int, operation_id: int) -> Caller | None:
@@ -137,14 +135,14 @@ class Operations:
             return Caller(tenant_id, user_id, user_name, UserRole(role), needs=Permission.EXECUTE)
         return None
 
-    async def find_batches(self, caller: Caller, wanted: BatchQuery) -> Sequence[Row]:
+    async def find_batches(self, caller: Caller, query: BatchQuery) -> Sequence[Row]:
         """Return documents of batches that match and that the caller sees, newest first. Raise
         `QueryTooSlow`.
         """
         return await read_within(
             self._database,
-            wanted.limits,
-            lambda connection: found_batches(connection, caller, wanted),
+            query.limits,
+            lambda connection: found_batches(connection, caller, query),
         )
 
     @calls(lambda rows: [batch_document(row[0]) for row in rows], "get_batches")

@@ -10,7 +10,10 @@ from weft.store.database import Database
 from weft.store.declared import calls, documents
 from weft.store.documents import with_words
 
-_STATES: Final[Mapping[int | None, Any]] = {None: None, **{int(one): one for one in JobState}}
+_STATES: Final[Mapping[int | None, Any]] = {
+    None: None,
+    **{int(state): state for state in JobState},
+}
 """States by their numbers: to look one up takes less time than to make it."""
 
 

@@ -17,7 +17,7 @@ class Products(Queries):
     is known of its job.
     """
 
-    async def query_products(self, caller: Caller, wanted: ProductQuery) -> Sequence[Row]:
+    async def query_products(self, caller: Caller, query: ProductQuery) -> Sequence[Row]:
         """Return documents of products, newest first. Raise `QueryTooSlow`."""
 
         async def work(connection: asyncpg.Connection) -> Sequence[Row]:
@@ -28,16 +28,16 @@ class Products(Queries):
                 batch_id=None,
                 of_group=None,
                 of_path=None,
-                timeout_ms=round(wanted.limits.timeout_s * 1000),
+                timeout_ms=round(query.limits.timeout_s * 1000),
             )
-            before = NEWEST if wanted.before is None else wanted.before
-            statement = select_products(wanted.query, before=before, limit=wanted.limit)
+            before = NEWEST if query.before is None else query.before
+            statement = select_products(query.query, before=before, limit=query.limit)
             found = await fetch_on(connection, "query_products", statement.text, statement.values)
             ids = [row[0] for row in found]
             rows = await call_on(connection, "get_products", caller=caller, product_ids=ids)
             return [row[0] for row in rows]
 
-        return await self._within(caller, wanted.limits, work)
+        return await self._within(caller, query.limits, work)
 
     @calls(value, "get_products", product_ids=lambda product_id: [product_id])
     async def get_product(self, caller: Caller, product_id: int) -> Row | None:

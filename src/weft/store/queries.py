@@ -35,11 +35,11 @@ class Queries:
     _querying: asyncio.Semaphore
     _searches: Turns
 
-    async def query_jobs(self, caller: Caller, batch_id: int, wanted: JobQuery) -> Sequence[Row]:
+    async def query_jobs(self, caller: Caller, batch_id: int, query: JobQuery) -> Sequence[Row]:
         """Return job documents. Raise `BatchNotFound`, `GroupNotFound`."""
 
         async def work(connection: asyncpg.Connection) -> Sequence[Row]:
-            found = await job_ids(connection, caller, batch_id, wanted)
+            found = await job_ids(connection, caller, batch_id, query)
             if not found:
                 return []
             rows = await call_on(
@@ -47,15 +47,15 @@ class Queries:
             )
             return [with_words(row[0]) for row in rows]
 
-        return await self._within(caller, wanted.limits, work)
+        return await self._within(caller, query.limits, work)
 
     async def query_job_entries(
-        self, caller: Caller, batch_id: int, wanted: JobQuery
+        self, caller: Caller, batch_id: int, query: JobQuery
     ) -> Sequence[JobEntry]:
         """Return entries of the jobs that match, as `list_job_entries` does."""
 
         async def work(connection: asyncpg.Connection) -> Sequence[JobEntry]:
-            found = await job_ids(connection, caller, batch_id, wanted)
+            found = await job_ids(connection, caller, batch_id, query)
             if not found:
                 return []
             rows = await call_on(
@@ -69,22 +69,22 @@ class Queries:
             )
             return [entry_of(row) for row in rows]
 
-        return await self._within(caller, wanted.limits, work)
+        return await self._within(caller, query.limits, work)
 
-    async def explain_jobs(self, caller: Caller, batch_id: int, wanted: JobQuery) -> Row:
+    async def explain_jobs(self, caller: Caller, batch_id: int, query: JobQuery) -> Row:
         """Return `{sql, plan: [lines]}` of the same query, which is not run."""
 
         async def work(connection: asyncpg.Connection) -> Row:
             return await _explain(
-                connection, await _job_statement(connection, caller, batch_id, wanted)
+                connection, await _job_statement(connection, caller, batch_id, query)
             )
 
-        return await self._within(caller, wanted.limits, work)
+        return await self._within(caller, query.limits, work)
 
-    async def query_batches(self, caller: Caller, wanted: BatchQuery) -> Sequence[Row]:
+    async def query_batches(self, caller: Caller, query: BatchQuery) -> Sequence[Row]:
         """Return batch documents, newest first."""
         return await self._within(
-            caller, wanted.limits, lambda connection: found_batches(connection, caller, wanted)
+            caller, query.limits, lambda connection: found_batches(connection, caller, query)
         )
 
     async def sort_batches(
@@ -103,13 +103,13 @@ class Queries:
 
         return await self._within(caller, wanted.limits, work)
 
-    async def explain_batches(self, caller: Caller, wanted: BatchQuery) -> Row:
+    async def explain_batches(self, caller: Caller, query: BatchQuery) -> Row:
         """Return `{sql, plan: [lines]}` of the same query, which is not run."""
 
         async def work(connection: asyncpg.Connection) -> Row:
-            return await _explain(connection, await _batch_statement(connection, caller, wanted))
+            return await _explain(connection, await _batch_statement(connection, caller, query))
 
-        return await self._within(caller, wanted.limits, work)
+        return await self._within(caller, query.limits, work)
 
     async def _within(
         self,
@@ -145,57 +145,55 @@ async def read_within(
 
 
 async def job_ids(
-    connection: asyncpg.Connection, whose: Caller | int, batch_id: int, wanted: JobQuery
+    connection: asyncpg.Connection, whose: Caller | int, batch_id: int, query: JobQuery
 ) -> list[int]:
     """Return the numbers of the jobs that match. The transaction belongs to this query.
 
     whose: who asks; a number: the driver, for this tenant.
     """
-    statement = await _job_statement(connection, whose, batch_id, wanted)
+    statement = await _job_statement(connection, whose, batch_id, query)
     rows = await fetch_on(connection, "query_jobs", statement.text, statement.values)
     return [row[0] for row in rows]
 
 
 async def _job_statement(
-    connection: asyncpg.Connection, whose: Caller | int, batch_id: int, wanted: JobQuery
+    connection: asyncpg.Connection, whose: Caller | int, batch_id: int, query: JobQuery
 ) -> Statement:
     """Prepare the transaction, and refuse a query that would read too much."""
-    by_path = isinstance(wanted.group, str)
+    by_path = isinstance(query.group, str)
     (row,) = await call_on(
         connection,
         "begin_query",
         **({"tenant_id": whose} if isinstance(whose, int) else {"caller": whose}),
         batch_id=batch_id,
-        of_group=None if by_path else wanted.group,
-        of_path=wanted.group if by_path else None,
-        timeout_ms=round(wanted.limits.timeout_s * 1000),
+        of_group=None if by_path else query.group,
+        of_path=query.group if by_path else None,
+        timeout_ms=round(query.limits.timeout_s * 1000),
     )
     group = None
     if row["group_id"] is not None:
         numbers = None if row["numbers"] is None else tuple(row["numbers"])
         group = OfGroup(row["group_id"], numbers, row["n_jobs"])
-    reach = reach_of(wanted.query, group)
-    check_width(reach, row["last_job"], scan_jobs_max=wanted.limits.scan_jobs_max)
-    return select_jobs(
-        wanted.query, reach, batch_id=batch_id, after=wanted.after, limit=wanted.limit
-    )
+    reach = reach_of(query.query, group)
+    check_width(reach, row["last_job"], scan_jobs_max=query.limits.scan_jobs_max)
+    return select_jobs(query.query, reach, batch_id=batch_id, after=query.after, limit=query.limit)
 
 
 async def batch_rows(
-    connection: asyncpg.Connection, caller: Caller, wanted: BatchQuery
+    connection: asyncpg.Connection, caller: Caller, query: BatchQuery
 ) -> Sequence[asyncpg.Record]:
     """Return the numbers of the batches that match; in an order, each with what it is sorted by.
     The transaction belongs to this query.
     """
-    statement = await _batch_statement(connection, caller, wanted)
+    statement = await _batch_statement(connection, caller, query)
     return await fetch_on(connection, "query_batches", statement.text, statement.values)
 
 
 async def found_batches(
-    connection: asyncpg.Connection, caller: Caller, wanted: BatchQuery
+    connection: asyncpg.Connection, caller: Caller, query: BatchQuery
 ) -> Sequence[Row]:
     """Return the documents of the batches that match. The transaction belongs to this query."""
-    return await _batches_of(connection, caller, await batch_rows(connection, caller, wanted))
+    return await _batches_of(connection, caller, await batch_rows(connection, caller, query))
 
 
 async def _batches_of(
@@ -209,22 +207,22 @@ async def _batches_of(
 
 
 async def _batch_statement(
-    connection: asyncpg.Connection, caller: Caller, wanted: BatchQuery
+    connection: asyncpg.Connection, caller: Caller, query: BatchQuery
 ) -> Statement:
-    timeout_ms = round(wanted.limits.timeout_s * 1000)
-    order, after, before = wanted.order, wanted.after, wanted.before
-    if order is None and not caller.sees_tenant and not wanted.is_short:
+    timeout_ms = round(query.limits.timeout_s * 1000)
+    order, after, before = query.order, query.after, query.before
+    if order is None and not caller.sees_tenant and not query.is_short:
         # Among the tenant's they might see few.
         order = BatchOrder(BatchSort.NUMBER)
         after = None if before is None else BatchPlace(before, before)
     if order is not None:
         await call_on(connection, "begin_ordered_query", caller=caller, timeout_ms=timeout_ms)
         return sort_batches(
-            wanted.query,
+            query.query,
             order=order,
             after=after,
-            limit=wanted.limit,
-            hidden=wanted.hidden,
+            limit=query.limit,
+            hidden=query.hidden,
             of_user=None if caller.sees_tenant else caller.user_id,
         )
     await call_on(
@@ -237,7 +235,7 @@ async def _batch_statement(
         timeout_ms=timeout_ms,
     )
     before = NEWEST if before is None else before
-    return select_batches(wanted.query, before=before, limit=wanted.limit, hidden=wanted.hidden)
+    return select_batches(query.query, before=before, limit=query.limit, hidden=query.hidden)
 
 
 async def _explain(connection: asyncpg.Connection, statement: Statement) -> dict[str, Any]:

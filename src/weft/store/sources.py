@@ -156,7 +156,7 @@ class Sources:
             caller=taken.owner,
             of_source_id=taken.source_id,
             taking=taken.taking,
-            decisions=[one._asdict() for one in decisions],
+            decisions=[decision._asdict() for decision in decisions],
             reruns=reruns,
         )
         return Target(**rows[0]) if rows else None

@@ -92,9 +92,9 @@ class PostgresWorkerStore(OfferedJobs, WorkerFiles, Looks):
         await self._database.call(
             "note_avoided",
             incarnation_id=incarnation_id,
-            nodes=[one.node[:100] for one in nodes],
-            seconds=[one.seconds for one in nodes],
-            reasons=[one.reason[:500] for one in nodes],
+            nodes=[node.node[:100] for node in nodes],
+            seconds=[node.seconds for node in nodes],
+            reasons=[node.reason[:500] for node in nodes],
         )
 
     async def list_choices(
@@ -119,7 +119,7 @@ class PostgresWorkerStore(OfferedJobs, WorkerFiles, Looks):
     async def list_ended_jobs(self, jobs: Sequence[tuple[int, int]]) -> Sequence[tuple[int, int]]:
         """Return which of these have ended."""
         rows = await self._database.call(
-            "list_ended_jobs", batch_ids=[one[0] for one in jobs], job_ids=[one[1] for one in jobs]
+            "list_ended_jobs", batch_ids=[job[0] for job in jobs], job_ids=[job[1] for job in jobs]
         )
         return [(row["batch_id"], row["job_id"]) for row in rows]
 
@@ -381,13 +381,13 @@ class PostgresWorkerStore(OfferedJobs, WorkerFiles, Looks):
         """Say that workers live."""
         rows = await self._database.call(
             "heartbeats",
-            incarnation_ids=[one.incarnation_id for one in beats],
-            draining=[one.draining for one in beats],
-            claiming=[one.claiming for one in beats],
-            n_attempts=[len(one.attempts) for one in beats],
-            **_attempts([key for one in beats for key in one.attempts]),
-            n_heard=[len(one.heard) for one in beats],
-            heard=[number for one in beats for number in one.heard],
+            incarnation_ids=[beat.incarnation_id for beat in beats],
+            draining=[beat.draining for beat in beats],
+            claiming=[beat.claiming for beat in beats],
+            n_attempts=[len(beat.attempts) for beat in beats],
+            **_attempts([key for beat in beats for key in beat.attempts]),
+            n_heard=[len(beat.heard) for beat in beats],
+            heard=[number for beat in beats for number in beat.heard],
         )
         answers = {row["n"]: _beat_answer(row) for row in rows}
         return [answers.get(n) for n in range(1, len(beats) + 1)]
@@ -397,11 +397,11 @@ class PostgresWorkerStore(OfferedJobs, WorkerFiles, Looks):
         verdicts: Sequence[str] = await self._database.value(
             "complete_attempts",
             incarnation_id=ends[0].incarnation_id,
-            **ends_of([report for one in ends for report in one.reports]),
-            incarnation_ids=[one.incarnation_id for one in ends for _ in one.reports],
+            **ends_of([report for end in ends for report in end.reports]),
+            incarnation_ids=[end.incarnation_id for end in ends for _ in end.reports],
         )
         left = iter(verdicts)
-        parts = [list(islice(left, len(one.reports))) for one in ends]
+        parts = [list(islice(left, len(end.reports))) for end in ends]
         return [None if "stale" in part else part for part in parts]
 
     async def finish_drain(self, incarnation_id: int) -> bool:
@@ -441,9 +441,9 @@ def _all_claimed(rows: Sequence[asyncpg.Record]) -> list[Claimed]:
 
 def _attempts(attempts: Sequence[tuple[int, int, int]]) -> dict[str, list[int]]:
     return {
-        "batch_ids": [one[0] for one in attempts],
-        "job_ids": [one[1] for one in attempts],
-        "attempts": [one[2] for one in attempts],
+        "batch_ids": [attempt[0] for attempt in attempts],
+        "job_ids": [attempt[1] for attempt in attempts],
+        "attempts": [attempt[2] for attempt in attempts],
     }
 
 

@@ -42,7 +42,7 @@ async def with_app_fields(
     apps = await find_apps(services, caller, sorted(names))
     queues = await _queues_of(services, caller, rare, apps)
     asked = [_asked_of(job) for job in rare if job.app in apps]
-    described = {name: one.description for name, one in apps.items()}
+    described = {name: app.description for name, app in apps.items()}
     checked = await services.evaluation.each(caller.tenant_id, values_of_each, described, asked)
     for one in checked:
         if isinstance(one, TooCostly):
@@ -174,16 +174,16 @@ def _wrong_inputs(
     named: Mapping[str, str], app: AppDescription, given: Mapping[str, str]
 ) -> Iterator[str]:
     """Yield what is wrong with the inputs of a job. `given`: those that a door has looked at."""
-    for one in app.inputs:
-        if one.id in given:
+    for parameter in app.inputs:
+        if parameter.id in given:
             continue
-        if one.id not in named:
-            if one.required and one.visible:
-                yield f"it needs the input {one.id}: one of `inputs` with this as its `env`"
-        elif not one.visible:
-            yield f"it does not let its input {one.id} be set"
-        elif why := wrong_text(one, named[one.id]):
-            yield f"its input {one.id}: {why}"
+        if parameter.id not in named:
+            if parameter.required and parameter.visible:
+                yield f"it needs the input {parameter.id}: one of `inputs` with this as its `env`"
+        elif not parameter.visible:
+            yield f"it does not let its input {parameter.id} be set"
+        elif why := wrong_text(parameter, named[parameter.id]):
+            yield f"its input {parameter.id}: {why}"
 
 
 def _resources(job: JobDocument, app: AppDescription) -> Any:  # noqa: ANN401 (JSON)

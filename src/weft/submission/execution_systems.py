@@ -28,25 +28,25 @@ async def queue_on_system(
     if app.system in {None, LOCAL_SYSTEM}:
         return named
     queues = [one.queue for one in await services.queues.of(caller)]
-    if any(one.name == app.system for one in queues):
+    if any(queue.name == app.system for queue in queues):
         return named or app.system
-    pools = {app.system} if any(app.system in one.pools for one in queues) else set()
+    pools = {app.system} if any(app.system in queue.pools for queue in queues) else set()
     rows = [] if pools else await services.store.list_pools(caller)
     pools |= {row["pool"] for row in rows if app.system in {row["pool"], _engine_of(row)}}
     if not pools:
-        known = {LOCAL_SYSTEM, *(one.name for one in queues), *(row["pool"] for row in rows)}
+        known = {LOCAL_SYSTEM, *(queue.name for queue in queues), *(row["pool"] for row in rows)}
         listed = ", ".join(sorted(known))[:_NAMED]
         raise WrongSystem(
             f"its execution system {app.system!r} is no queue, pool or engine here; there are "
             f"{listed}"
         )
     if named is None:
-        return _best(app.system, [one for one in queues if _takes(one, caller)], pools)
-    for one in queues:
-        if one.name == named and not pools.intersection(one.pools):
+        return _best(app.system, [queue for queue in queues if _takes(queue, caller)], pools)
+    for queue in queues:
+        if queue.name == named and not pools.intersection(queue.pools):
             raise WrongSystem(
                 f"its execution system {app.system!r} has no queue {named!r}: that uses "
-                f"{', '.join(one.pools)[:_NAMED]}"
+                f"{', '.join(queue.pools)[:_NAMED]}"
             )
     return named
 
@@ -61,7 +61,7 @@ def _takes(queue: Queue, caller: Caller) -> bool:
 
 
 def _best(system: str | None, queues: Sequence[Queue], pools: set[str]) -> str:
-    usable = [one for one in queues if pools.intersection(one.pools)]
+    usable = [queue for queue in queues if pools.intersection(queue.pools)]
     if not usable:
         raise WrongSystem(f"no queue that you may use has its execution system {system!r}")
-    return min(usable, key=lambda one: one.pools[0] not in pools).name
+    return min(usable, key=lambda queue: queue.pools[0] not in pools).name

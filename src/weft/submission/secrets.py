@@ -36,7 +36,7 @@ async def check_secrets(
             because=", whose secrets its jobs get.",
             hint="Create a batch of your own for them.",
         )
-    known = {one["name"] for one in await services.store.list_secrets(caller)}
+    known = {secret["name"] for secret in await services.store.list_secrets(caller)}
     for at, use in uses:
         if use.name not in known:
             message = f"you have no secret {use.name!r}; `weft secret set {use.name}` makes it"

@@ -105,15 +105,15 @@ class SubmissionServices:
         because their numbers never change: it may be committed, or its batch deleted, by now.
         """
         key = (caller.tenant_id, batch_id, update_id)
-        found = self._open_updates.get(key)
-        if found is None:
-            found = await self.store.get_update(caller, batch_id, update_id)
-            if found.committed:
-                return found
+        reserved = self._open_updates.get(key)
+        if reserved is None:
+            reserved = await self.store.get_update(caller, batch_id, update_id)
+            if reserved.committed:
+                return reserved
             if len(self._open_updates) >= UPDATES_KEPT:
                 self._open_updates.clear()
-            self._open_updates[key] = found
-        return found
+            self._open_updates[key] = reserved
+        return reserved
 
     def forget_update(self, caller: Caller, batch_id: int, update_id: int) -> None:
         """Read an update again: it is committed."""
@@ -136,17 +136,17 @@ class SubmissionServices:
         """
         now = time.monotonic()
         if now >= self._workers[0] or fresh:
-            found = await self.store.pool_offers()
+            pool = await self.store.pool_offers()
             # A first worker may be about to register, so "none" is not remembered.
-            self._workers = (now + (WORKERS_FRESH_S if found else 0), _by_tenant(found))
+            self._workers = (now + (WORKERS_FRESH_S if pool else 0), _by_tenant(pool))
         by_tenant = self._workers[1]
         return by_tenant.get(caller.tenant_id, by_tenant[None])
 
 
 def _by_tenant(offers: Sequence[Row]) -> _Offers:
     """Return by tenant what serves it: what it has of its own, and what all share."""
-    tenants = {None, *(one["serves_tenant_id"] for one in offers)}
+    tenants = {None, *(offer["serves_tenant_id"] for offer in offers)}
     return {
-        tenant: [one for one in offers if one["serves_tenant_id"] in {None, tenant}]
+        tenant: [offer for offer in offers if offer["serves_tenant_id"] in {None, tenant}]
         for tenant in tenants
     }

@@ -22,15 +22,15 @@ async def check_stores(
             if in_store(one.from_)
         ),
         *(
-            (f"/jobs/{index}/outputs/{n}", one.to or "", True)
+            (f"/jobs/{index}/outputs/{n}", output.to or "", True)
             for index, job in enumerate(jobs)
-            for n, one in enumerate(job.outputs or ())
-            if in_store(one.to)
+            for n, output in enumerate(job.outputs or ())
+            if in_store(output.to)
         ),
     ]
     if not uses:
         return
-    access = {one["name"]: one["access"] for one in await services.store.list_stores(caller)}
+    access = {store["name"]: store["access"] for store in await services.store.list_stores(caller)}
     for at, text, is_written in uses:
         try:
             name, _ = split_store(text)

@@ -410,7 +410,7 @@ async def _existing_groups(
     if batch_id is None:
         return found, found_sets
     missing: set[str] = set()
-    for path in dict.fromkeys(one for full in paths for one in ancestors(full)):
+    for path in dict.fromkeys(ancestor for full in paths for ancestor in ancestors(full)):
         if path.rpartition("/")[0] in missing:
             missing.add(path)
             continue

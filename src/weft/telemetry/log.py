@@ -192,8 +192,8 @@ class _Console:
         return "\n".join(lines).encode("utf-8", "backslashreplace")
 
 
-def _escaped(found: re.Match[str]) -> str:
-    return found[0].encode("unicode_escape").decode()
+def _escaped(match: re.Match[str]) -> str:
+    return match[0].encode("unicode_escape").decode()
 
 
 def _to_json(event: EventDict, default: Callable[[Any], Any]) -> bytes:

@@ -400,7 +400,7 @@ def render(
     registries: Iterable[CollectorRegistry] = (REGISTRY, COUNTS),
 ) -> bytes:
     """Return the metrics of this process, and those of other roles by their name, as one page."""
-    own = "".join(generate_latest(one).decode() for one in registries)
+    own = "".join(generate_latest(registry).decode() for registry in registries)
     return generate_latest(_Merged({role: own, **(snapshots or {})}))
 
 

@@ -153,10 +153,10 @@ class DirectoryEngine:
         for name in {*names} & {*self.names()}:
             self._write(name, {"stopped_at": time.time(), **self._read(name)})
 
-    async def tell(self, one: Assignment, command: Command) -> str:
+    async def tell(self, assignment: Assignment, command: Command) -> str:
         """Refuse signals; let a job run longer that has a limit, which is none here."""
         self._answer("tell")
-        del one
+        del assignment
         return "this engine knows no signals" if command.signal is not None else ""
 
     async def grown(self, stored: Mapping[str, Stored]) -> Mapping[str, Sequence[Piece]]:

@@ -31,7 +31,7 @@ class EngineFaultsSuite(RemoteRunnerSuite):
         one = assignment(1, runs_s=60)
         async with self.ended() as agent:
             await agent.runner.submit([one])
-            await agent.until(lambda told: one.key in begun(told))
+            await agent.until(lambda happened: one.key in begun(happened))
             await self.remove_by_hand(one.key.name)
             end = await agent.end_of(one)
             assert end.reason in self.lost_as
@@ -42,7 +42,7 @@ class EngineFaultsSuite(RemoteRunnerSuite):
         one = assignment(1, runs_s=60)
         async with self.adopted() as first:
             await first.runner.submit([one])
-            await first.until(lambda told: one.key in begun(told))
+            await first.until(lambda happened: one.key in begun(happened))
         await self.remove_by_hand(one.key.name)
         async with self.ended() as second:
             assert (await second.end_of(one)).reason in self.lost_as
@@ -53,7 +53,7 @@ class EngineFaultsSuite(RemoteRunnerSuite):
         one, other = assignment(1, runs_s=2), assignment(2)
         async with self.adopted() as first:
             await first.runner.submit([one])
-            await first.until(lambda told: one.key in begun(told))
+            await first.until(lambda happened: one.key in begun(happened))
         runner = self.runner()
         async with self.garbled() as until_failed, asyncio.timeout(WITHIN_S):
             watch = RunnerWatch(runner, await runner.adopt())

@@ -53,7 +53,7 @@ class EventSinkSuite:
             await sink.close()
 
         assert sorted((one.value, one.headers["id"], one.key) for one in heard) == sorted(
-            (one.value, one.headers["id"], one.key) for one in records
+            (record.value, record.headers["id"], record.key) for record in records
         )
 
     async def test_records_of_one_key_stay_in_order(self) -> None:
@@ -65,15 +65,15 @@ class EventSinkSuite:
             await sink.make({topic: 3})
             await self.listen(topic)
             assert all(await sink.publish(records[:half]))
-            for one in records[half:]:
-                assert all(await sink.publish([one]))
+            for record in records[half:]:
+                assert all(await sink.publish([record]))
             heard = await self.heard(topic, N_RECORDS)
         finally:
             await sink.close()
 
-        for key in {one.key for one in records}:
+        for key in {record.key for record in records}:
             assert [one.headers["id"] for one in heard if one.key == key] == [
-                one.headers["id"] for one in records if one.key == key
+                record.headers["id"] for record in records if record.key == key
             ]
 
     async def test_nothing_is_written_by_an_empty_call(self) -> None:

@@ -21,17 +21,17 @@ class FollowedOutputSuite(RemoteRunnerSuite):
         """Return an attempt that writes until there is a file `hush` in this folder, and what
         returns all that it has written.
         """
-        said = folder / "said"
+        path = folder / "said"
         script = (
-            f"i=0; until [ -e {folder}/hush ]; do i=$((i+1)); echo $i | tee -a {said}; "
+            f"i=0; until [ -e {folder}/hush ]; do i=$((i+1)); echo $i | tee -a {path}; "
             "sleep 0.2; done"
         )
         spec = JobSpec(command=("/bin/sh", "-c", script))
-        return Assignment(AttemptKey(1, 3, 1), spec, 100, 16, (1, 3)), said.read_bytes
+        return Assignment(AttemptKey(1, 3, 1), spec, 100, 16, (1, 3)), path.read_bytes
 
-    async def written(self, one: Assignment, after: int) -> int:
+    async def written(self, assignment: Assignment, after: int) -> int:
         """Wait until pieces are stored behind these; return how many there are."""
-        key = one.key
+        key = assignment.key
         log = AttemptLog(
             key.batch_id, key.job_id, key.attempt, ended=False, location=None,
             stdout_bytes=0, stderr_bytes=0, truncated=False, state="running",
@@ -44,16 +44,16 @@ class FollowedOutputSuite(RemoteRunnerSuite):
 
     async def test_output_is_followed_while_an_attempt_runs(self, tmp_path: Path) -> None:
         """The next agent goes on where the log ends: nothing twice, nothing left out."""
-        one, written = self.talking(tmp_path)
+        assignment, written = self.talking(tmp_path)
         async with self.adopted() as first:
-            await first.runner.submit([one])
-            n_pieces = await self.written(one, 0)
+            await first.runner.submit([assignment])
+            n_pieces = await self.written(assignment, 0)
             assert not first.told.ended
         async with self.ended() as second:
-            await self.written(one, n_pieces)
+            await self.written(assignment, n_pieces)
             assert not second.told.ended
             (tmp_path / "hush").touch()
-            end = await second.end_of(one)
+            end = await second.end_of(assignment)
             text = written()
             (pieces,) = await self.log_store().read_all([log_of(end)])
             assert b"".join(piece.data for piece in pieces if piece.kind == STDOUT) == text
@@ -71,12 +71,12 @@ class FollowedOutputSuite(RemoteRunnerSuite):
 
     async def test_job_may_keep_less_of_its_output(self) -> None:
         """Half of it the beginning, also when the next agent collects it."""
-        one, kept = self.printing()
+        assignment, kept = self.printing()
         async with self.adopted() as first:
-            await first.runner.submit([one])
-            await self.written(one, 0)
+            await first.runner.submit([assignment])
+            await self.written(assignment, 0)
         async with self.ended() as second:
-            end = await second.end_of(one)
+            end = await second.end_of(assignment)
             (pieces,) = await self.log_store().read_all([log_of(end)])
             assert b"".join(piece.data for piece in pieces if piece.kind == STDOUT) == kept
             assert end.truncated

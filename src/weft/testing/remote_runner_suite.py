@@ -19,9 +19,9 @@ from weft.testing.runner_suite import (
 from weft.wire.log_format import STDERR, STDOUT
 
 
-def _said(told: Happened) -> list[tuple[Phase, str]]:
+def _said(happened: Happened) -> list[tuple[Phase, str]]:
     """Return what an engine said of attempts that run."""
-    return [(e.phase, e.message) for e in told.entered if e.phase == Phase.EXECUTING]
+    return [(e.phase, e.message) for e in happened.entered if e.phase == Phase.EXECUTING]
 
 
 class RemoteRunnerSuite(RunnerSuite):
@@ -72,7 +72,7 @@ class RemoteRunnerSuite(RunnerSuite):
         one = assignment(1, runs_s=60)
         async with self.ended() as agent:
             await agent.runner.submit([one])
-            await agent.until(lambda told: one.key in begun(told))
+            await agent.until(lambda happened: one.key in begun(happened))
             async with self.away() as until_refused, asyncio.timeout(WITHIN_S):
                 agent.runner.stop([one.key], reason=Reason.CANCELLED, grace_ms=0)
                 await until_refused("stop")
@@ -119,9 +119,9 @@ class RemoteRunnerSuite(RunnerSuite):
                 submitting = asyncio.ensure_future(agent.runner.submit(some))
                 await until_refused("submit")
                 agent.runner.withdraw([one.key for one in some])
-            told = await agent.until(lambda told: len(over(told)) >= len(some))
+            happened = await agent.until(lambda happened: len(over(happened)) >= len(some))
             await submitting
-            assert sorted(told.withdrawn) == [one.key for one in some]
+            assert sorted(happened.withdrawn) == [one.key for one in some]
             assert self.submitted() == []
 
     async def test_adopted_attempt_that_is_stopped_meanwhile_is_not_submitted(self) -> None:
@@ -147,7 +147,7 @@ class RemoteRunnerSuite(RunnerSuite):
         runs, stranger = assignment(1, runs_s=1), assignment(2, runs_s=60)
         async with self.adopted() as first:
             await first.runner.submit([runs, stranger])
-            await first.until(lambda told: {runs.key, stranger.key} <= begun(told))
+            await first.until(lambda happened: {runs.key, stranger.key} <= begun(happened))
         runner = self.runner()
         async with self.away(), asyncio.timeout(WITHIN_S):
             watch = RunnerWatch(runner, await runner.adopt())
@@ -190,7 +190,7 @@ class RemoteRunnerSuite(RunnerSuite):
         old = assignment(1, runs_s=60)
         async with self.adopted() as first:
             await first.runner.submit([old])
-            await first.until(lambda told: old.key in begun(told))
+            await first.until(lambda happened: old.key in begun(happened))
             async with self.away():
                 await first.runner.end()
         async with self.ended() as second:
@@ -203,7 +203,7 @@ class RemoteRunnerSuite(RunnerSuite):
             end = await second.end_of(new)
             assert end.exit_code == self.exit_code
             (pieces,) = await self.log_store().read_all([log_of(end)])
-            written = sum(len(one.data) for one in pieces if one.kind == STDOUT)
+            written = sum(len(piece.data) for piece in pieces if piece.kind == STDOUT)
             assert written == end.stdout_bytes
 
     async def test_name_is_the_attempt(self) -> None:
@@ -211,7 +211,7 @@ class RemoteRunnerSuite(RunnerSuite):
         one = assignment(7, runs_s=60)
         async with self.ended() as agent:
             await agent.runner.submit([one])
-            await agent.until(lambda told: len(told.started) == 1)
+            await agent.until(lambda happened: len(happened.started) == 1)
             assert self.submitted() == ["weft-b1-j7-a1"]
 
     def log_store(self) -> LogStore:
@@ -245,7 +245,7 @@ class RemoteRunnerSuite(RunnerSuite):
         one = assignment(1, runs_s=60)
         async with self.ended() as agent:
             await agent.runner.submit([one])
-            told = await agent.until(lambda told: bool(_said(told)))
-            assert [phase for phase, _ in _said(told)] == [Phase.EXECUTING]
-            (_, said) = _said(told)[0]
+            happened = await agent.until(lambda happened: bool(_said(happened)))
+            assert [phase for phase, _ in _said(happened)] == [Phase.EXECUTING]
+            (_, said) = _said(happened)[0]
             assert said

@@ -30,14 +30,14 @@ def assignment(job_id: int, *, runs_s: float = 0.0, exit_code: int = 0) -> Assig
     return Assignment(AttemptKey(1, job_id, 1), spec, 100, 16, (1, job_id))
 
 
-def begun(told: Happened) -> set[AttemptKey]:
+def begun(happened: Happened) -> set[AttemptKey]:
     """Return what has started."""
-    return {one.key for one in told.started}
+    return {started.key for started in happened.started}
 
 
-def over(told: Happened) -> list[AttemptKey]:
+def over(happened: Happened) -> list[AttemptKey]:
     """Return what has ended or was withdrawn."""
-    return [*(one.key for one in told.ended), *told.withdrawn]
+    return [*(ended.key for ended in happened.ended), *happened.withdrawn]
 
 
 def log_of(end: Ended) -> AttemptLog:
@@ -60,13 +60,13 @@ class RunnerWatch:
 
     async def follow(self) -> None:
         """Collect for ever."""
-        async for one in self.runner.happened():
+        async for happened in self.runner.happened():
             self.told = Happened(
-                [*self.told.started, *one.started],
-                [*self.told.entered, *one.entered],
-                [*self.told.ended, *one.ended],
-                [*self.told.withdrawn, *one.withdrawn],
-                [*self.told.obeyed, *one.obeyed],
+                [*self.told.started, *happened.started],
+                [*self.told.entered, *happened.entered],
+                [*self.told.ended, *happened.ended],
+                [*self.told.withdrawn, *happened.withdrawn],
+                [*self.told.obeyed, *happened.obeyed],
             )
             self._changed.set()
 
@@ -125,23 +125,23 @@ class RunnerSuite:
         async with self.ended() as agent:
             await agent.runner.submit([good, bad])
             ends = [await agent.end_of(good), await agent.end_of(bad)]
-            assert [(one.reason, one.exit_code) for one in ends] == [
+            assert [(end.reason, end.exit_code) for end in ends] == [
                 (None, 0),
                 (Reason.EXIT, self.exit_code),
             ]
             assert begun_ns < ends[0].started_ns < ends[0].ended_ns < time.monotonic_ns()
-            assert good.key in [one.key for one in agent.told.started]
+            assert good.key in [started.key for started in agent.told.started]
 
     async def test_attempt_that_is_known_is_not_run_twice(self) -> None:
         """Submit may be repeated, also after the end."""
-        one, other = self.assignment(1), self.assignment(2)
+        assignment, other = self.assignment(1), self.assignment(2)
         async with self.ended() as agent:
-            await agent.runner.submit([one])
-            await agent.runner.submit([one])
-            await agent.end_of(one)
-            await agent.runner.submit([one, other])
+            await agent.runner.submit([assignment])
+            await agent.runner.submit([assignment])
+            await agent.end_of(assignment)
+            await agent.runner.submit([assignment, other])
             await agent.end_of(other)
-            assert [end.key for end in agent.told.ended] == [one.key, other.key]
+            assert [end.key for end in agent.told.ended] == [assignment.key, other.key]
 
     async def test_attempt_that_cannot_run_ends_as_a_bad_spec(self) -> None:
         """Its neighbours run."""
@@ -170,14 +170,14 @@ class RunnerSuite:
 
     async def test_stop_ends_with_its_reason(self) -> None:
         """One that ended by itself keeps its own."""
-        one, ended = self.assignment(1, runs_s=60), self.assignment(2)
+        assignment, ended = self.assignment(1, runs_s=60), self.assignment(2)
         async with self.ended() as agent:
-            await agent.runner.submit([one, ended])
+            await agent.runner.submit([assignment, ended])
             await agent.end_of(ended)
-            keys = [one.key, ended.key, AttemptKey(9, 9, 9)]
+            keys = [assignment.key, ended.key, AttemptKey(9, 9, 9)]
             agent.runner.stop(keys, reason=Reason.CANCELLED, grace_ms=100)
-            assert (await agent.end_of(one)).reason == Reason.CANCELLED
-            assert [end.key for end in agent.told.ended] == [ended.key, one.key]
+            assert (await agent.end_of(assignment)).reason == Reason.CANCELLED
+            assert [end.key for end in agent.told.ended] == [ended.key, assignment.key]
 
     async def test_commands_are_answered(self) -> None:
         """Each once; a runner may say that it cannot obey."""
@@ -194,13 +194,13 @@ class RunnerSuite:
 
     async def test_attempts_continue_while_the_worker_is_confirmed(self) -> None:
         """For a time, or without a limit."""
-        one = self.assignment(1, runs_s=0.3)
+        assignment = self.assignment(1, runs_s=0.3)
         async with self.ended() as agent:
             now_ns = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
             agent.runner.keep_until(now_ns + int(WITHIN_S * 1e9))
-            await agent.runner.submit([one])
+            await agent.runner.submit([assignment])
             agent.runner.keep_until(0)
-            assert (await agent.end_of(one)).exit_code == 0
+            assert (await agent.end_of(assignment)).exit_code == 0
 
     def sampled_logs(self) -> LogStore | None:
         """Return what reads the samples that the runner keeps every 100 ms; None: it measures
@@ -215,7 +215,7 @@ class RunnerSuite:
         long, short = self.assignment(1, runs_s=0.8), self.assignment(2)
         async with self.ended() as agent:
             await agent.runner.submit([long, short])
-            ends = [await agent.end_of(one) for one in (long, short)]
+            ends = [await agent.end_of(assignment) for assignment in (long, short)]
             found, none = [await logs.samples(log_of(end)) for end in ends]
             ran_ms = (ends[0].ended_ns - ends[0].started_ns) // 1_000_000
             assert found
@@ -225,36 +225,36 @@ class RunnerSuite:
     async def test_withdrawn_or_run_and_never_both(self) -> None:
         """Whichever comes first."""
         some = [self.assignment(number) for number in range(1, 21)]
-        keys = {one.key for one in some}
+        keys = {assignment.key for assignment in some}
         async with self.ended() as agent:
             await agent.runner.submit(some)
             agent.runner.withdraw(sorted(keys))
-            told = await agent.until(lambda told: len(over(told)) >= len(some))
-            assert sorted(over(told)) == sorted(keys)
+            happened = await agent.until(lambda happened: len(over(happened)) >= len(some))
+            assert sorted(over(happened)) == sorted(keys)
 
     async def test_next_agent_adopts_what_runs(self) -> None:
         """The incarnation stays, even if its agent thought that nobody would come."""
         short, long = self.assignment(1, runs_s=0.5), self.assignment(2, runs_s=60)
         async with self.adopted() as first:
             await first.runner.submit([short, long])
-            await first.until(lambda told: {short.key, long.key} <= begun(told))
+            await first.until(lambda happened: {short.key, long.key} <= begun(happened))
             await first.runner.abandon()
         async with self.ended() as second:
             known = second.known
             assert known.incarnation == first.known.incarnation
-            assert long.key in {*known.waiting, *(one.key for one in known.live)}
-            if short.key not in [one.key for one in known.ended]:
+            assert long.key in {*known.waiting, *(started.key for started in known.live)}
+            if short.key not in [ended.key for ended in known.ended]:
                 assert (await second.end_of(short)).exit_code == 0
 
     async def test_end_is_kept_until_it_is_acknowledged(self) -> None:
         """By any agent."""
-        one = self.assignment(1)
+        assignment = self.assignment(1)
         async with self.adopted() as first:
-            await first.runner.submit([one])
-            await first.end_of(one)
+            await first.runner.submit([assignment])
+            await first.end_of(assignment)
         async with self.adopted() as second:
-            assert [end.key for end in second.known.ended] == [one.key]
-            second.runner.acknowledge([one.key])
+            assert [end.key for end in second.known.ended] == [assignment.key]
+            second.runner.acknowledge([assignment.key])
             other = self.assignment(2)
             await second.runner.submit([other])
             await second.end_of(other)  # what was said before it has been done
@@ -270,7 +270,7 @@ class RunnerSuite:
         """After `end` whatever the older one had is gone."""
         async with self.ended() as agent:
             await agent.runner.submit([self.assignment(1, runs_s=60)])
-            await agent.until(lambda told: len(told.started) == 1)
+            await agent.until(lambda happened: len(happened.started) == 1)
             await agent.runner.end()
             agent.runner.leave()
             known = await agent.runner.adopt()

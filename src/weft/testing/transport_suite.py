@@ -28,14 +28,14 @@ class TransportSuite:
             assert all(await transport.publish([(route, body) for body in bodies]))
             async with transport.consume(route, limit=20) as deliveries:
                 come = [await following(deliveries) for _ in bodies]
-                for one in come[:-1]:
-                    await one.acknowledge()
+                for delivery in come[:-1]:
+                    await delivery.acknowledge()
             async with transport.consume(route, limit=20) as deliveries:
                 again = await following(deliveries)
         finally:
             await transport.close()
 
-        bodies_come = [one.body for one in come]
+        bodies_come = [delivery.body for delivery in come]
         assert (sorted(bodies_come) if self.is_partitioned else bodies_come) == bodies
         assert again.body == bodies_come[-1]
 
@@ -48,14 +48,14 @@ class TransportSuite:
                 transport.consume(route, limit=1) as first,
                 transport.consume(route, limit=1) as second,
             ):
-                one, other = await following(first), await following(second)
-                while self.is_partitioned and other.body == one.body:
+                delivery, other = await following(first), await following(second)
+                while self.is_partitioned and other.body == delivery.body:
                     await other.acknowledge()  # its partition has become the second one's
                     other = await following(second)
         finally:
             await transport.close()
 
-        assert {one.body, other.body} == {b"1", b"2"}
+        assert {delivery.body, other.body} == {b"1", b"2"}
 
     async def test_more_come_when_more_are_allowed(self) -> None:
         """What had come stays with the consumer."""
@@ -66,15 +66,15 @@ class TransportSuite:
                 come = [await following(deliveries)]
                 await deliveries.allow(3)
                 come += [await following(deliveries) for _ in range(2)]
-                for one in come:
-                    await one.acknowledge()
+                for delivery in come:
+                    await delivery.acknowledge()
                 await deliveries.allow(1)
                 await transport.publish([(route, b"4")])
                 come.append(await following(deliveries))
         finally:
             await transport.close()
 
-        assert sorted(one.body for one in come) == [b"1", b"2", b"3", b"4"]
+        assert sorted(delivery.body for delivery in come) == [b"1", b"2", b"3", b"4"]
 
     async def test_what_is_given_back_comes_to_somebody(self) -> None:
         """Here to the only one there is."""
@@ -120,7 +120,7 @@ class TransportSuite:
 
         assert [tuple(one) for one in found] == [(2, 0), (0, 0)]
         assert checked
-        assert {one.verdict for one in checked} == {"ok"}
+        assert {finding.verdict for finding in checked} == {"ok"}
 
     async def test_routes_are_apart(self) -> None:
         """A consumer gets the messages of its queue."""

@@ -36,9 +36,9 @@ def request(limit_jobs: int = 100, *, call: int = 1) -> ClaimRequest:
     )
 
 
-def key_of(one: Claimed) -> tuple[int, int, int]:
+def key_of(claimed: Claimed) -> tuple[int, int, int]:
     """Return batch, job and attempt."""
-    return one.batch_id, one.job_id, one.attempt
+    return claimed.batch_id, claimed.job_id, claimed.attempt
 
 
 class WorkerStoreSuite:
@@ -61,13 +61,13 @@ class WorkerStoreSuite:
         worker = registered.incarnation_id
         first = await store.claim_jobs(worker, request(2))
         second = await store.claim_jobs(worker, request(2, call=2))
-        assert sorted(one.job_id for one in (*first, *second)) == [1, 2, 3]
+        assert sorted(claimed.job_id for claimed in (*first, *second)) == [1, 2, 3]
         assert list(await store.claim_jobs(worker, request(call=3))) == []
-        one = first[0]
-        chunks = await store.get_chunks([one.batch_id], [one.chunk_first])
-        chunk = chunks[one.batch_id, one.chunk_first]
-        assert one.chunk in {None, chunk}
-        assert len(decode_chunk(chunk)) > one.job_id - one.chunk_first
+        claimed = first[0]
+        chunks = await store.get_chunks([claimed.batch_id], [claimed.chunk_first])
+        chunk = chunks[claimed.batch_id, claimed.chunk_first]
+        assert claimed.chunk in {None, chunk}
+        assert len(decode_chunk(chunk)) > claimed.job_id - claimed.chunk_first
 
     async def test_worker_sleeps_only_if_there_is_no_work(self) -> None:
         """For which it need not ask for jobs."""
@@ -79,19 +79,19 @@ class WorkerStoreSuite:
 
     async def test_payload_that_is_not_there_has_no_parts(self) -> None:
         """`ApiStoreSuite` stores one and reads it."""
-        store, _incarnation_id, (one,) = await self.claim(1)
-        assert await store.get_payload_part(one.batch_id, bytes(32), 1) is None
+        store, _incarnation_id, (claimed,) = await self.claim(1)
+        assert await store.get_payload_part(claimed.batch_id, bytes(32), 1) is None
 
     async def test_application_that_the_batch_does_not_run_has_no_parts(self) -> None:
         """`AppStoreSuite` stores one, which jobs run."""
-        store, _incarnation_id, (one,) = await self.claim(1)
-        assert await store.get_app_part(one.batch_id, bytes(32), 1) is None
+        store, _incarnation_id, (claimed,) = await self.claim(1)
+        assert await store.get_app_part(claimed.batch_id, bytes(32), 1) is None
 
     async def test_job_users_are_those_of_batch_and_submission(self) -> None:
         """Jobs that are gone are left out."""
-        store, _incarnation_id, (one,) = await self.claim(1)
-        (found,) = await store.list_job_users([(one.batch_id, one.job_id), (1 << 40, 1)])
-        assert found[:2] == (one.batch_id, one.job_id)
+        store, _incarnation_id, (claimed,) = await self.claim(1)
+        (found,) = await store.list_job_users([(claimed.batch_id, claimed.job_id), (1 << 40, 1)])
+        assert found[:2] == (claimed.batch_id, claimed.job_id)
         assert min(found.tenant_id, found.owner_id) > 0
         assert found.tenant
         assert found.submitter
@@ -115,29 +115,29 @@ class WorkerStoreSuite:
 
     async def test_stores_are_told_for_live_attempts_only(self) -> None:
         """Those of the attempt's tenant; `FileStoreStoreSuite` sets one."""
-        store, worker, (one,) = await self.claim(1)
-        key = AttemptKey(*key_of(one))
+        store, worker, (claimed,) = await self.claim(1)
+        key = AttemptKey(*key_of(claimed))
         assert list(await store.find_stores(worker, key, ["none", "nor this"])) == [None, None]
-        later = AttemptKey(*key_of(one)[:2], one.attempt + 1)
+        later = AttemptKey(*key_of(claimed)[:2], claimed.attempt + 1)
         assert list(await store.find_stores(worker, later, ["none"])) == []
 
     async def test_batches_that_are_there_or_never_were_are_not_removed(self) -> None:
         """They are removed only when somebody deleted them."""
-        store, _incarnation_id, (one,) = await self.claim(1)
-        assert list(await store.list_removed([one.batch_id, 1 << 40])) == []
+        store, _incarnation_id, (claimed,) = await self.claim(1)
+        assert list(await store.list_removed([claimed.batch_id, 1 << 40])) == []
 
     async def test_worker_without_commands_is_told_nothing(self) -> None:
         """And one that tells of a command that is gone changes nothing."""
-        store, worker, (one,) = await self.claim(1)
-        key = AttemptKey(*key_of(one))
+        store, worker, (claimed,) = await self.claim(1)
+        key = AttemptKey(*key_of(claimed))
         await store.acknowledge_commands(worker, [(1 << 40, key, "")])
-        commands, _ = await store.list_commands(worker, [key_of(one)])
+        commands, _ = await store.list_commands(worker, [key_of(claimed)])
         assert list(commands) == []
 
     async def test_time_limits_without_rules_are_those_of_the_specs(self) -> None:
         """So the store knows nothing about them, nor about jobs that are gone."""
-        store, _incarnation_id, (one,) = await self.claim(1)
-        assert dict(await store.list_time_limits([key_of(one), (1 << 40, 1, 2)])) == {}
+        store, _incarnation_id, (claimed,) = await self.claim(1)
+        assert dict(await store.list_time_limits([key_of(claimed), (1 << 40, 1, 2)])) == {}
 
     async def test_nodes_that_are_avoided_may_be_told_again(self) -> None:
         """Also none."""
@@ -148,16 +148,16 @@ class WorkerStoreSuite:
 
     async def test_tenants_without_lists_let_jobs_choose_anything(self) -> None:
         """Nor is there a list of a batch that is gone."""
-        store, _incarnation_id, (one,) = await self.claim(1)
-        assert dict(await store.list_choices([one.batch_id, 1 << 40])) == {}
+        store, _incarnation_id, (claimed,) = await self.claim(1)
+        assert dict(await store.list_choices([claimed.batch_id, 1 << 40])) == {}
 
     async def test_jobs_that_ended_or_are_gone_are_listed(self) -> None:
         """One that is tried again has not ended."""
-        store, worker, (one, other) = await self.claim(2)
-        asked = [(one.batch_id, one.job_id), (other.batch_id, other.job_id), (1 << 40, 1)]
+        store, worker, (claimed, other) = await self.claim(2)
+        asked = [(claimed.batch_id, claimed.job_id), (other.batch_id, other.job_id), (1 << 40, 1)]
         assert list(await store.list_ended_jobs(asked)) == [(1 << 40, 1)]
         returned = end_report(other, Reason.PREEMPTED, start_age_us=None)
-        await store.complete_attempts(worker, [end_report(one), returned])
+        await store.complete_attempts(worker, [end_report(claimed), returned])
         assert sorted(await store.list_ended_jobs(asked)) == [asked[0], (1 << 40, 1)]
 
     async def test_reports_are_repeated_without_harm_and_stale_ones_refused(self) -> None:
@@ -181,11 +181,11 @@ class WorkerStoreSuite:
 
     async def test_what_is_handed_back_is_claimed_again(self) -> None:
         """With the next number of attempt."""
-        store, worker, (one,) = await self.claim(1)
-        returned = end_report(one, Reason.PREEMPTED, start_age_us=None)
+        store, worker, (claimed,) = await self.claim(1)
+        returned = end_report(claimed, Reason.PREEMPTED, start_age_us=None)
         assert await store.complete_attempts(worker, [returned]) == ["ok"]
         (again,) = await store.claim_jobs(worker, request(call=2))
-        assert key_of(again) == (one.batch_id, one.job_id, one.attempt + 1)
+        assert key_of(again) == (claimed.batch_id, claimed.job_id, claimed.attempt + 1)
 
     async def test_what_an_attempt_waits_for_is_noted(self) -> None:
         """While the worker has it; a repeat changes nothing."""
@@ -200,8 +200,8 @@ class WorkerStoreSuite:
 
     async def test_phases_are_recorded(self) -> None:
         """In sets, each with a verdict."""
-        store, worker, (one,) = await self.claim(1)
-        batch_id, job_id, attempt = key_of(one)
+        store, worker, (claimed,) = await self.claim(1)
+        batch_id, job_id, attempt = key_of(claimed)
         reports = [
             PhaseReport(
                 batch_id=batch_id,
@@ -214,18 +214,18 @@ class WorkerStoreSuite:
         ]
         assert await store.record_phases(worker, reports) == ["ok", "stale"]
         for number in (attempt, attempt + 1):
-            said = ProgressReport(batch_id, job_id, number, 40.5, "so far")
-            await store.record_progress(worker, [said])
+            report = ProgressReport(batch_id, job_id, number, 40.5, "so far")
+            await store.record_progress(worker, [report])
 
     async def test_what_is_stale_is_to_be_stopped(self) -> None:
         """By the list and by the answer to a heartbeat."""
-        store, worker, (one, other) = await self.claim(2)
-        await store.complete_attempts(worker, [end_report(one)])
-        held = [key_of(one), key_of(other)]
-        assert list(await store.list_to_stop(worker, held)) == [key_of(one)]
+        store, worker, (claimed, other) = await self.claim(2)
+        await store.complete_attempts(worker, [end_report(claimed)])
+        held = [key_of(claimed), key_of(other)]
+        assert list(await store.list_to_stop(worker, held)) == [key_of(claimed)]
         answer = await store.heartbeat(worker, held, draining=False, heard=[1])
         assert answer.alive
-        assert list(answer.to_stop) == [key_of(one)]
+        assert list(answer.to_stop) == [key_of(claimed)]
 
     async def test_a_worker_that_registers_again_gets_its_own_back(self) -> None:
         """The same incarnation: what it holds is live."""
@@ -267,11 +267,11 @@ class WorkerStoreSuite:
 
     async def test_a_worker_that_left_is_not_alive(self) -> None:
         """What it had is given to others."""
-        store, worker, (one,) = await self.claim(1)
+        store, worker, (claimed,) = await self.claim(1)
         await store.leave(worker)
-        answer = await store.heartbeat(worker, [key_of(one)], draining=False)
+        answer = await store.heartbeat(worker, [key_of(claimed)], draining=False)
         assert not answer.alive
-        ends: list[EndReport] = [end_report(one)]
+        ends: list[EndReport] = [end_report(claimed)]
         assert await store.complete_attempts(worker, ends) == ["stale"]
 
     async def test_files_of_a_job_are_found_when_it_has_ended(self) -> None:
@@ -292,8 +292,8 @@ class WorkerStoreSuite:
         before = await store.find_files(worker, reader, wanted)
         assert [one and one.digest for one in before] == [None] * 4
         await store.complete_attempts(worker, [end_report(first)])
-        found = await store.find_files(worker, reader, wanted)
-        digests = [None if one is None else one.digest for one in found]
+        files = await store.find_files(worker, reader, wanted)
+        digests = [None if one is None else one.digest for one in files]
         assert not await store.record_products(worker, key, [{"type": "FSC"}], inputs=None)
         assert await store.record_products(worker, reader, [{"type": "FSC"}], inputs=None)
         assert digests == [bytes(32), None, bytes(32), None]

@@ -170,14 +170,14 @@ class Member(tarfile.TarInfo):
     def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> "Member":
         """Return the entry of a header block. Raise `TarError`."""
         try:
-            found = super().frombuf(buf, encoding, errors)
+            member = super().frombuf(buf, encoding, errors)
         except tarfile.HeaderError as error:
             if any(buf):  # else it is the end
                 raise tarfile.ReadError(str(error)) from error
             raise
-        if found.type in _EXTENDED and not 0 <= found.size <= _HEADER_MAX:
+        if member.type in _EXTENDED and not 0 <= member.size <= _HEADER_MAX:
             raise tarfile.ReadError("a name in it is too long")
-        return found
+        return member
 
 
 class _Bounded(io.RawIOBase):

@@ -100,7 +100,7 @@ def _without_none(kind: Kind) -> Kind:
     """Return X for `X | None` and `X | None | UnsetType`, anything else without description."""
     kind = _undescribed(kind)
     if isinstance(kind, UnionType):
-        rest = [one for one in get_args(kind) if one not in {type(None), msgspec.UnsetType}]
+        rest = [arg for arg in get_args(kind) if arg not in {type(None), msgspec.UnsetType}]
         if len(rest) == 1:
             return _undescribed(rest[0])
     return kind

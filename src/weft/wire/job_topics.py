@@ -169,15 +169,15 @@ def _simulation(envelope: Envelope, body: Mapping[str, Any]) -> SimulationDocume
     if not isinstance(steps, list):
         raise BadInstruction(envelope, "instruction: expected an object with a list `steps`")
     try:
-        found = msgspec.convert(
-            {"steps": [known_fields(one) for one in steps]}, SimulationDocument
+        document = msgspec.convert(
+            {"steps": [known_fields(step) for step in steps]}, SimulationDocument
         )
     except msgspec.ValidationError as error:
         raise BadInstruction(envelope, f"instruction: {error}") from error
-    for one in found.steps:
-        if any(not -_INT_MAX <= n <= _INT_MAX for n in _numbers(one)):
+    for step in document.steps:
+        if any(not -_INT_MAX <= n <= _INT_MAX for n in _numbers(step)):
             raise BadInstruction(envelope, "instruction: a number has more than 32 bits")
-    return found
+    return document
 
 
 def _numbers(step: Step) -> list[int]:

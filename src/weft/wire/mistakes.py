@@ -36,7 +36,7 @@ def said(error: str) -> str:
     if field := _FIELD.fullmatch(message):
         what = "there is no field" if field[1] == "contains unknown" else "it lacks the field"
         return f"{what} {field[2]!r}"
-    message = _LIMIT.sub(lambda found: f"expected {_COMPARED[found[1]]} {float(found[2]):.15g}",
+    message = _LIMIT.sub(lambda match: f"expected {_COMPARED[match[1]]} {float(match[2]):.15g}",
                          message)  # fmt: skip
     expected, comma, got = message.partition(", got ")
     return _in_words(expected, _EXPECTED) + comma + _in_words(got, _GOT)
@@ -55,10 +55,10 @@ def word_of(value: object) -> str:
 def _in_words(text: str, words: dict[str, str]) -> str:
     """Write kinds of values in words. That it may be null, too, is what leaving it out does."""
 
-    def spoken(found: re.Match[str]) -> str:
-        kinds = [kind for kind in found[1].split(" | ") if kind != "null"] or ["null"]
+    def spoken(match: re.Match[str]) -> str:
+        kinds = [kind for kind in match[1].split(" | ") if kind != "null"] or ["null"]
         if any(kind not in words for kind in kinds):
-            return found[0]
+            return match[0]
         *others, last = dict.fromkeys(words[kind] for kind in kinds)
         return f"{', '.join(others)} or {last}" if others else last
 

@@ -166,23 +166,23 @@ def opened(
     if sealed is None:
         return Opened(options, values)
 
-    def value_of(found: re.Match[str]) -> str:
-        name = found[1]
-        if found[0] not in values:
+    def value_of(match: re.Match[str]) -> str:
+        name = match[1]
+        if match[0] not in values:
             body = sealed["bodies"].get(name)
             if body is None:
                 raise ValueError(f"its owner has no secret {name}")
             row = SecretRow(sealed["tenant_id"], sealed["user_id"], name)
             try:
-                values[found[0]] = keys.open(base64.b64decode(body), row)
+                values[match[0]] = keys.open(base64.b64decode(body), row)
             except ValueError as error:
                 raise ValueError(f"the secret {name} cannot be opened: {error}") from None
-        return values[found[0]]
+        return values[match[0]]
 
     def filled(one: Any, *, is_url: bool) -> Any:  # noqa: ANN401 (any JSON)
         if isinstance(one, str):
             return SECRET.sub(
-                lambda found: quote(value_of(found), safe="") if is_url else value_of(found), one
+                lambda match: quote(value_of(match), safe="") if is_url else value_of(match), one
             )
         if isinstance(one, Mapping):
             return {name: filled(value, is_url=False) for name, value in one.items()}
@@ -197,7 +197,7 @@ def opened_link(text: Any, values: Mapping[str, str]) -> Any:  # noqa: ANN401 (a
     """Return a link of an answer that was `folded`, as it was; anything else as it is."""
     if not isinstance(text, str):
         return text
-    return SECRET.sub(lambda found: quote(values.get(found[0], found[0]), safe="${}."), text)
+    return SECRET.sub(lambda match: quote(values.get(match[0], match[0]), safe="${}."), text)
 
 
 def folded(answer: Any, values: Mapping[str, str]) -> Any:  # noqa: ANN401 (any JSON)

@@ -243,14 +243,14 @@ def _filled(text: str, own: Mapping[str, str]) -> str:
     if VALUE_VARIABLE not in own:
         return _INDEX.sub(own[INDEX_VARIABLE], text)
     return _EITHER.sub(
-        lambda found: own[INDEX_VARIABLE if _INDEX.match(found[0]) else VALUE_VARIABLE], text
+        lambda match: own[INDEX_VARIABLE if _INDEX.match(match[0]) else VALUE_VARIABLE], text
     )
 
 
 def have_functions(specs: Sequence[JobSpec]) -> bool:
     """Say whether any of the specs of a chunk calls a function; those of an array are alike."""
     few = specs[:1] if isinstance(specs, ArraySpecs) else specs
-    return any(one.function is not None for one in few)
+    return any(spec.function is not None for spec in few)
 
 
 _ENCODER = msgspec.msgpack.Encoder()
@@ -312,10 +312,10 @@ def decode_chunk(body: bytes) -> Sequence[JobSpec]:
     chunk = _DECODER.decode(zlib.decompress(body))
     specs = chunk.specs
     if chunk.inherit_env is not None:
-        specs = [msgspec.structs.replace(one, inherit_env=chunk.inherit_env) for one in specs]
+        specs = [msgspec.structs.replace(spec, inherit_env=chunk.inherit_env) for spec in specs]
     if chunk.shared is not None:
         fields = msgspec.structs.asdict(chunk.shared)
-        specs = [msgspec.structs.replace(one, **fields) for one in specs]
+        specs = [msgspec.structs.replace(spec, **fields) for spec in specs]
     if chunk.array is None:
         return specs
     return ArraySpecs(specs[0], chunk.array, chunk.values)

@@ -49,7 +49,7 @@ class NotingStore:
     async def claim_offered(self, *of: Any) -> Sequence[OfferAnswer]:  # noqa: ANN401 (as they are)
         """Take the jobs of offers."""
         answers: Sequence[OfferAnswer] = await self._store.claim_offered(*of)
-        self._follow([one.claimed for one in answers if one.claimed is not None])
+        self._follow([answer.claimed for answer in answers if answer.claimed is not None])
         return answers
 
     async def complete_attempts(

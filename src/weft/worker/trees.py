@@ -20,7 +20,7 @@ class TreeRemovals:
 
     def remove(self, path: Path) -> None:
         """Remove whatever has this path. It may stay, and nobody reads it then."""
-        self._begun = [one for one in self._begun if one.poll() is None]
+        self._begun = [process for process in self._begun if process.poll() is None]
         try:
             if not path.is_dir() or path.is_symlink():
                 path.unlink(missing_ok=True)
@@ -31,8 +31,8 @@ class TreeRemovals:
 
     def wait(self) -> None:
         """Wait for the removals that have begun."""
-        for one in self._begun:
-            one.wait()
+        for process in self._begun:
+            process.wait()
 
 
 def remove_tree(path: Path) -> None:

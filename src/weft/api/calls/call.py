@@ -127,9 +127,9 @@ class Call:
     def ids(self) -> Mapping[str, PathId]:
         """Return the ids in the path by the names of their parameters."""
         return {
-            name: one
+            name: path_id
             for name, parameter in self.parameters.items()
-            if (one := path_id_of(parameter.annotation)) is not None
+            if (path_id := path_id_of(parameter.annotation)) is not None
         }
 
     @cached_property

@@ -48,7 +48,7 @@ class PathId:
 
 def path_id_of(kind: object) -> PathId | None:
     """Return the kind of id that the type of a parameter is; None: it is none."""
-    return next((one for one in get_args(kind) if isinstance(one, PathId)), None)
+    return next((arg for arg in get_args(kind) if isinstance(arg, PathId)), None)
 
 
 def _id(name: str, sentence: str, pattern: str, parse: Callable[[str], Any]) -> PathId:

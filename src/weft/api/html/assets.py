@@ -32,8 +32,8 @@ class Asset:
 @cache
 def assets() -> Mapping[str, Asset]:
     """Return the assets by their names."""
-    files = sorted(one for one in _FOLDER.iterdir() if one.suffix in _MEDIA)
-    contents = {one.name: one.read_bytes() for one in files} | {PICTURES: STYLE.encode()}
+    files = sorted(path for path in _FOLDER.iterdir() if path.suffix in _MEDIA)
+    contents = {path.name: path.read_bytes() for path in files} | {PICTURES: STYLE.encode()}
     return {name: _asset(name, data) for name, data in contents.items()}
 
 

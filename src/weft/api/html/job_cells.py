@@ -18,7 +18,7 @@ _NAMES: Final = frozenset({"name", "message", "attributes"})
 
 def job_cells(job: Job, columns: Sequence[str], numbers: frozenset[str]) -> Markup:
     """Return the cells of a row; `numbers`: the columns that stand at the right."""
-    cells = [f"<td{_class_of(one, numbers)}>{_CELLS[one](job)}</td>\n" for one in columns]
+    cells = [f"<td{_class_of(column, numbers)}>{_CELLS[column](job)}</td>\n" for column in columns]
     return Markup("".join(cells))  # noqa: S704 (each function below escapes its texts)
 
 

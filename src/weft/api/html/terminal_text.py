@@ -61,7 +61,7 @@ class Style:
         given = iter([int(one[:4] or 0) for one in re.split("[;:]", codes)[:_CODES_MAX]])
         for code in given:
             if code in _ENDS:
-                left = tuple(one for one in style.flags if one not in _ENDS[code])
+                left = tuple(flag for flag in style.flags if flag not in _ENDS[code])
                 style = replace(style, flags=left) if code else Style()
             elif code in _FLAGS:
                 style = replace(style, flags=tuple(sorted({*style.flags, code})))
@@ -76,7 +76,7 @@ class Style:
         """Return the classes of the span, or nothing."""
         names = [] if self.front is None else [f"a-f{self.front}"]
         names += [] if self.back is None else [f"a-b{self.back}"]
-        return " ".join([*names, *(f"a-{_FLAGS[one]}" for one in self.flags)])
+        return " ".join([*names, *(f"a-{_FLAGS[flag]}" for flag in self.flags)])
 
 
 class TerminalText:
@@ -101,7 +101,7 @@ class TerminalText:
         front = "" if style.front is None else f"f{style.front}"
         back = "" if style.back is None else f"b{style.back}"
         waiting = f"_{self._waiting.hex()}" if self._waiting else ""
-        return front + back + "".join(f"t{one}" for one in style.flags) + waiting
+        return front + back + "".join(f"t{flag}" for flag in style.flags) + waiting
 
     def feed(self, data: bytes, *, is_last: bool = False) -> Markup:
         """Return the next piece."""

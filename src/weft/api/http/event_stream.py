@@ -51,8 +51,8 @@ async def event_messages(
         yield b"id: %d-%d\n: connected\n\n" % after
         try:
             async with aclosing(events):
-                async for found in events:
-                    yield b"".join(one.message for one in found) or KEEP_ALIVE
+                async for event in events:
+                    yield b"".join(one.message for one in event) or KEEP_ALIVE
         except EventsGone as error:
             yield message(problem_document(error, trace_id), kind="error")
 

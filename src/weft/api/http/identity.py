@@ -129,15 +129,15 @@ class Identities:
     async def _find(self, token: str, header: str | None) -> Caller:
         """Return who has this token. Raise `Unauthenticated`."""
         if header == COOKIE:
-            found = await self._store.authenticate_session(token)
-            if found is None:
+            caller = await self._store.authenticate_session(token)
+            if caller is None:
                 raise _unknown("session", attempt_with(token))
-            return replace(found, csrf_token=csrf_token_of(token))
+            return replace(caller, csrf_token=csrf_token_of(token))
         if header is None and not is_web_token(token):
-            found = await self._store.authenticate(token)
-            if found is None:
+            caller = await self._store.authenticate(token)
+            if caller is None:
                 raise _unknown("token", attempt_with(token))
-            return found
+            return caller
         try:
             bearer = await self._web_tokens.verify(token, header)
         except TokenRefused as error:
@@ -152,16 +152,16 @@ class Identities:
                 detail=f"Its issuer is {error}.",
                 hint="Try again later; the log of the api says why.",
             ) from error
-        found = await self._store.admit_user(
+        caller = await self._store.admit_user(
             bearer.tenant, bearer.user_name, bearer.role, may_create=bearer.may_create
         )
-        if found is None:
+        if caller is None:
             raise _refused(
                 f"The tenant {bearer.tenant} has no user {bearer.user_name!r}, whom the JSON web "
                 "token names; `weft user add` adds one.",
                 LoginAttempt(tenant=bearer.tenant, user=bearer.user_name),
             )
-        return replace(found, expires_at=bearer.expires_at)
+        return replace(caller, expires_at=bearer.expires_at)
 
 
 def _bearer_token(authorization: str | None) -> str:

@@ -163,7 +163,7 @@ class _Exchange:
                 await self._read_small_body()
             own = list(message.get("headers", ()))
             names = {name for name, _ in own}
-            headers = own + [one for one in self._headers() if one[0] not in names]
+            headers = own + [header for header in self._headers() if header[0] not in names]
             if self._must_drain:
                 headers.append((b"connection", b"close"))
             await self._send({**message, "headers": headers})
@@ -462,8 +462,8 @@ def _headers_of(scope: Scope) -> dict[str, str]:
 
 
 def _trace_id(headers: dict[str, str]) -> str:
-    given = parse_trace_id(headers.get("x-trace-id", ""))
-    return given or parse_traceparent(headers.get("traceparent", "")) or new_trace_id()
+    trace_id = parse_trace_id(headers.get("x-trace-id", ""))
+    return trace_id or parse_traceparent(headers.get("traceparent", "")) or new_trace_id()
 
 
 def _path_of(scope: Scope) -> str:

@@ -18,7 +18,7 @@ def _reader(kind: object) -> Callable[[AnyRequest], Any]:
 
 
 PATH_IDS: Final[Mapping[str, PathId]] = {
-    one.name: one for kind in reversed(vars(ids).values()) if (one := path_id_of(kind))
+    path_id.name: path_id for kind in reversed(vars(ids).values()) if (path_id := path_id_of(kind))
 }
 """By name; of two kinds with one name the first, unless a call says which it has."""
 batch_id_of: Final[Callable[[AnyRequest], ids.BatchId]] = _reader(ids.BatchId)

@@ -123,8 +123,8 @@ class RateLimits:
         rates = {"token": per_s, "user": user_per_s}
         self._buckets = {of: Buckets(rate, clock) for of, rate in rates.items() if rate}
         self._policy = ", ".join(
-            f'"{of}";q={int(one.most)};w={math.ceil(one.most / one.per_s)}'
-            for of, one in self._buckets.items()
+            f'"{of}";q={int(buckets.most)};w={math.ceil(buckets.most / buckets.per_s)}'
+            for of, buckets in self._buckets.items()
         ).encode()
         self._clock = clock
         self._refused_at: OrderedDict[Hashable, float] = OrderedDict()
@@ -136,16 +136,16 @@ class RateLimits:
         keys = {"token": _key_of(caller), "user": (0, caller.user_id)}
         levels = {of: one.level_of(keys[of]) for of, one in self._buckets.items()}
         is_allowed = all(level >= 1 for level in levels.values())
-        found = []
+        verdicts = []
         for of, buckets in self._buckets.items():
             level = levels[of] - is_allowed
             buckets.set_level(keys[of], level)
             full_in_s = math.ceil((buckets.most - level) / buckets.per_s)
             wait_s = buckets.wait_s(level)
-            found.append(Verdict(is_allowed, of, buckets.per_s, int(level), full_in_s, wait_s))
+            verdicts.append(Verdict(is_allowed, of, buckets.per_s, int(level), full_in_s, wait_s))
         if is_allowed:
-            return min(found, key=lambda one: one.remaining)
-        return max(found, key=lambda one: (one.remaining < 1, one.retry_in_s))
+            return min(verdicts, key=lambda verdict: verdict.remaining)
+        return max(verdicts, key=lambda verdict: (verdict.remaining < 1, verdict.retry_in_s))
 
     def is_new_refusal(self, caller: Caller) -> bool:
         """Say whether the log should tell of a refusal: the first of a minute."""

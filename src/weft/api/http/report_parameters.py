@@ -29,10 +29,10 @@ def report_of(query: Query) -> tuple[Division, ReportQuery]:
     return division, replace(asked, after=after)
 
 
-def kind_of_report(asked: ReportQuery) -> str:
+def kind_of_report(query: ReportQuery) -> str:
     """Return the kind of the cursors of a report."""
-    days = [None if day is None else day.isoformat() for day in (asked.first_day, asked.last_day)]
-    return kind_of("r", asked.by, asked.attribute, asked.project, *days)
+    days = [None if day is None else day.isoformat() for day in (query.first_day, query.last_day)]
+    return kind_of("r", query.by, query.attribute, query.project, *days)
 
 
 def _division_of(by: str) -> Division:

@@ -87,7 +87,7 @@ class Response(Generic[Content_co]):
         await send({"type": "http.response.body", "body": body, "more_body": False})
 
     async def _start(self, send: Send, status: int) -> None:
-        named = [*self.headers.items(), *(("set-cookie", one) for one in self.cookies)]
+        named = [*self.headers.items(), *(("set-cookie", cooky) for cooky in self.cookies)]
         raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in named]
         start = {"type": "http.response.start", "status": self.status_code or status}
         await send({**start, "headers": raw})
@@ -222,9 +222,9 @@ class Router:
         self._before = before
         self._answer_error = answer_error
         self._root = _Node()
-        for one in self.routes:
-            for path, shown in zip(one.paths, one.path_formats, strict=True):
-                self._add(one, path, shown)
+        for route in self.routes:
+            for path, shown in zip(route.paths, route.path_formats, strict=True):
+                self._add(route, path, shown)
 
     def _add(self, added: Route, path: str, shown: str) -> None:
         node, names = self._root, list[str]()
@@ -308,10 +308,10 @@ class Router:
             )
             refused.allow = tuple(self.methods(path))
             raise refused
-        found, shown, names = node.routes[method]
+        route, shown, names = node.routes[method]
         params = dict(zip(names, values, strict=True))
-        scope.update(path_template=shown, path_params=params, route=found)
-        return Request(scope, receive, self, found)
+        scope.update(path_template=shown, path_params=params, route=route)
+        return Request(scope, receive, self, route)
 
 
 def _parts(path: str) -> list[str]:
@@ -328,4 +328,4 @@ _NONE: Final = Route(method="", paths=(), fn=_nothing, status_code=500)
 
 def of_door(routes: Iterable[Route], name: str) -> Sequence[Route]:
     """Return the routes with the name of their door."""
-    return [replace(one, opt={**one.opt, "door": name}) for one in routes]
+    return [replace(route, opt={**route.opt, "door": name}) for route in routes]

@@ -38,7 +38,7 @@ def columns_of(query: Query) -> Sequence[str]:
         if one not in COLUMNS:
             known = ", ".join(COLUMNS)
             raise wrong_parameter("column", f"{one[:40]!r} is not one of {known}")
-    return [one for one in COLUMNS if one in chosen]
+    return [column for column in COLUMNS if column in chosen]
 
 
 async def parts_of(

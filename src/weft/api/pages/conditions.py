@@ -42,10 +42,10 @@ async def show_conditions(request: AnyRequest) -> Response[bytes]:
 async def show_condition(request: AnyRequest) -> Response[bytes]:
     """Show a condition: how it is tested, what the last test said, and the jobs due first."""
     Query(request, ())
-    found = await conditions.get_condition(
+    condition = await conditions.get_condition(
         services_of(request), caller_of(request), condition_id_of(request)
     )
-    return show(request, "condition.html", here=INCIDENTS, one=found)
+    return show(request, "condition.html", here=INCIDENTS, one=condition)
 
 
 @post(PLACE + "/{c:str}/test", include_in_schema=False)

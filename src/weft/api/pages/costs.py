@@ -43,10 +43,10 @@ async def show_costs(request: AnyRequest) -> Response[bytes]:
     kind = kind_of_report(asked)
     asked = replace(asked, after=cursor_of(query, kind, most=INT_MAX), limit=ROWS)
     form = _form_of(query, asked)
-    found = await _report_of(services, caller, asked)
+    report = await _report_of(services, caller, asked)
     more = len(projects) == PROJECTS
     by = f"attribute={asked.attribute}" if asked.attribute else asked.by
-    following = page_until(found.rows, kind, found.next)["cursor"]
+    following = page_until(report.rows, kind, report.next)["cursor"]
     return show(
         request,
         "costs.html",
@@ -56,12 +56,12 @@ async def show_costs(request: AnyRequest) -> Response[bytes]:
         next=link("/ui/costs", {**form, "after": projects[-1]["name"]}) if more else None,
         divisions=(*DIVISIONS, "attribute"),
         chosen=form,
-        rows=found.rows[:ROWS],
-        n_rows=len(found.rows),
-        of_all=found.total or sum(float(row["cost"]) for row in found.rows),
-        total=found.total,
-        problem=found.problem,
-        status=200 if found.problem is None else found.problem.status,
+        rows=report.rows[:ROWS],
+        n_rows=len(report.rows),
+        of_all=report.total or sum(float(row["cost"]) for row in report.rows),
+        total=report.total,
+        problem=report.problem,
+        status=200 if report.problem is None else report.problem.status,
         cursor=asked.after,
         first_rows=link("/ui/costs", form),
         next_rows=following and link("/ui/costs", {**form, "cursor": following}),
@@ -81,24 +81,24 @@ class _Report:
     """Why there is none."""
 
 
-async def _report_of(services: Services, caller: Caller, asked: ReportQuery) -> _Report:
+async def _report_of(services: Services, caller: Caller, query: ReportQuery) -> _Report:
     """Return the page that is asked for: the dearest first, if all rows fit in one."""
     try:
-        _check_days(asked)
-        found = await reports.report(services, caller, asked)
+        _check_days(query)
+        page = await reports.report(services, caller, query)
     except (ProjectNotFound, ReportTooLarge) as error:
         return _Report(problem=error)
-    rows, total = found.rows, None
+    rows, total = page.rows, None
     with suppress(ReportTooLarge):
-        whole = await reports.report(services, caller, replace(asked, by="resource", after=None))
+        whole = await reports.report(services, caller, replace(query, by="resource", after=None))
         total = float(sum_of(whole.rows))
-    if found.next is None and asked.after is None and asked.by != "day":
+    if page.next is None and query.after is None and query.by != "day":
         rows = sorted(rows, key=lambda row: -float(row["cost"]))
-    return _Report(rows, found.next, total)
+    return _Report(rows, page.next, total)
 
 
-def _check_days(asked: ReportQuery) -> None:
-    first, last = asked.first_day, asked.last_day
+def _check_days(query: ReportQuery) -> None:
+    first, last = query.first_day, query.last_day
     if first is not None and last is not None and (last - first).days >= DAYS_MAX:
         raise ReportTooLarge(
             "the report covers too many days",
@@ -152,7 +152,7 @@ async def show_project(request: AnyRequest) -> Response[bytes]:
         here="/ui/costs",
         project=project,
         days=days,
-        dearest=max((one["cost"] for one in days), default=0),
+        dearest=max((day["cost"] for day in days), default=0),
     )
 
 

@@ -65,8 +65,8 @@ async def _costs_today(services: Services, caller: Caller) -> Mapping[str, Any]:
     those that have a limit, of the first ones by name.
     """
     today = datetime.now(UTC).date()
-    asked = ReportQuery(by="project", first_day=today, last_day=today, limit=USED_PROJECTS)
-    used = await reports.report(services, caller, asked)
+    query = ReportQuery(by="project", first_day=today, last_day=today, limit=USED_PROJECTS)
+    used = await reports.report(services, caller, query)
     cost = {row["name"]: float(row["cost"]) for row in used.rows}
     dearest = sorted(cost, key=lambda name: -cost[name])[:PROJECTS]
     found = {
@@ -78,7 +78,7 @@ async def _costs_today(services: Services, caller: Caller) -> Mapping[str, Any]:
     }
     wanted = [one for one in found.values() if one["today"] or one["cost_max"] is not None]
     try:
-        whole = await reports.report(services, caller, replace(asked, by="resource"))
+        whole = await reports.report(services, caller, replace(query, by="resource"))
         total = float(sum_of(whole.rows))
     except ReportTooLarge:
         total = None

@@ -86,12 +86,12 @@ async def _field(request: AnyRequest, name: str) -> str:
 
 def _seconds(text: str) -> float:
     try:
-        found = parse_seconds(text)
+        seconds = parse_seconds(text)
     except ValueError as error:
         raise _wrong_time(str(error)) from error
-    if found > _MORE_S_MAX:
+    if seconds > _MORE_S_MAX:
         raise _wrong_time("more than a year")
-    return found
+    return seconds
 
 
 def _wrong_time(why: str) -> InvalidValue:

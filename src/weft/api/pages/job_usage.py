@@ -56,8 +56,8 @@ async def usage_of(services: Services, caller: Caller, job: Row, attempt: int) -
         return Usage(attempt)
     return Usage(
         attempt,
-        _line([(one.at_ms, one.cores) for one in points], reserved["cpu"]),
-        _line([(one.at_ms, one.memory_bytes) for one in points], reserved["memory"]),
+        _line([(point.at_ms, point.cores) for point in points], reserved["cpu"]),
+        _line([(point.at_ms, point.memory_bytes) for point in points], reserved["memory"]),
         until_ms=points[-1].at_ms,
         rows=points_of(samples, most=ROWS),
     )

@@ -166,14 +166,14 @@ async def _outputs_of(
         return []
     except OutputElsewhere as error:
         return [Output("output", problem=error)]
-    found = []
+    outputs = []
     extent = await services.logs.extent(log)
     for stream, kind in STREAMS.items():
         if size := extent.count(kind):
             pieces = await services.logs.window(log, kind, max(0, size - TAIL_BYTES), size)
             text = LogText(is_marked=False)
-            found.append(Output(stream, size, text.feed(pieces) + text.end()))
-    return found
+            outputs.append(Output(stream, size, text.feed(pieces) + text.end()))
+    return outputs
 
 
 ROUTES = (show_job,)

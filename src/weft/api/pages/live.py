@@ -54,12 +54,12 @@ async def _messages(
         yield b"id: %d-%d\n: connected\n\n" % after
         try:
             async with aclosing(events):
-                async for found in events:
-                    changes = [one for one in found if one.kind in _KINDS]
+                async for event in events:
+                    changes = [one for one in event if one.kind in _KINDS]
                     if not changes:
                         yield KEEP_ALIVE
                     else:
-                        told = [_brief(one) for one in changes[-SHOWN:]] if tells else []
+                        told = [_brief(change) for change in changes[-SHOWN:]] if tells else []
                         yield message(told, id_="{}-{}".format(*changes[-1].position))
         except EventsGone:
             return  # what the browser asks for next is refused, so that it reads the page again

@@ -38,10 +38,10 @@ async def show_operations(request: AnyRequest) -> Response[bytes]:
 async def show_operation(request: AnyRequest) -> Response[bytes]:
     """Show how far an operation is, and what came of it."""
     Query(request, ())
-    found = await services_of(request).store.get_operation(
+    operation = await services_of(request).store.get_operation(
         caller_of(request), operation_id_of(request)
     )
-    return show(request, "operation.html", here=LIST, one=found)
+    return show(request, "operation.html", here=LIST, one=operation)
 
 
 @post(PATH + "/{o:str}/cancel", include_in_schema=False)

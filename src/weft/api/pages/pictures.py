@@ -33,13 +33,13 @@ async def show_dag(request: AnyRequest) -> Response[bytes]:
     services, caller, batch_id = services_of(request), caller_of(request), batch_id_of(request)
     group, level = query.text("group"), query.choice("level", ("auto", "groups", "jobs"))
     kind, apart = kind_of("n", group, level), query.flag("apart")
-    wanted = pictures.GraphPage(
+    page = pictures.GraphPage(
         group=pictures.ROOT if group is None else parse_group(group, services.settings),
         level="jobs" if level == "jobs" else "groups" if level == "groups" else None,
         apart=apart,
         after=cursor_of(query, kind, most=INT_MAX) or 0,
     )
-    found = await pictures.get_graph(services, caller, batch_id, wanted)
+    found = await pictures.get_graph(services, caller, batch_id, page)
     graph, path = found.graph, f"/ui/batches/{batch_id}"
     cursor = page_until([], kind, found.next_after)["cursor"]
     here = {"group": group, "level": None if level == "auto" else level}
@@ -66,7 +66,7 @@ async def show_dag(request: AnyRequest) -> Response[bytes]:
         svg=Markup(svg),  # noqa: S704 (its texts are escaped where it is written)
         apart=apart,
         is_folded=any(node.kind == "jobs" for node in graph.nodes),
-        after=wanted.after,
+        after=page.after,
         next=cursor
         and link(f"{path}/dag", {**here, "apart": "true" if apart else None, "cursor": cursor}),
     )
@@ -87,13 +87,13 @@ async def preview_dag(request: AnyRequest) -> Response[bytes]:
     wait for it.
     """
     Query(request, ())
-    wanted = pictures.GraphPage(limit=PREVIEW_NODES)
-    found = await pictures.get_graph(
-        services_of(request), caller_of(request), batch_id_of(request), wanted
+    page = pictures.GraphPage(limit=PREVIEW_NODES)
+    graph = await pictures.get_graph(
+        services_of(request), caller_of(request), batch_id_of(request), page
     )
     headers = {"content-type": SVG, "cache-control": f"private, max-age={PREVIEW_AGE_S}"}
-    is_begin = found.next_after is not None
-    svg = draw_svg(found.graph, alone=True, is_begin=is_begin)
+    is_begin = graph.next_after is not None
+    svg = draw_svg(graph.graph, alone=True, is_begin=is_begin)
     return Response(svg.encode(), headers=headers)
 
 
@@ -106,7 +106,7 @@ async def show_time(request: AnyRequest) -> Response[bytes]:
     batch = await read.get_batch(services, caller, batch_id)
     timeline = await pictures.timeline_of(services, caller, batch, jobs_max=JOBS_SAMPLED)
     svg = await asyncio.to_thread(
-        draw_timeline, timeline, alone=False, link=lambda one: f"{path}/jobs/{one.job_id}"
+        draw_timeline, timeline, alone=False, link=lambda bar: f"{path}/jobs/{bar.job_id}"
     )
     return show(
         request,

@@ -59,7 +59,7 @@ def simulated_of(
         way=_way(job, last, history, has_ended=has_ended),
         steps=steps,
         change_in_ms=None if elapsed is None else change_in_ms(steps, elapsed),
-        computes=any(one.step["action"] == "COMPUTE" for one in steps),
+        computes=any(step.step["action"] == "COMPUTE" for step in steps),
     )
 
 
@@ -67,7 +67,7 @@ def _elapsed_ms(job: Mapping[str, Any], attempts: Sequence[Row], last: Row | Non
     """Return how long the last attempt has run, by the clock of the database."""
     if last is None or last["started_at"] is None:
         return None
-    before = sum(_ran_ms(one) for one in attempts if one is not last)
+    before = sum(_ran_ms(attempt) for attempt in attempts if attempt is not last)
     return max(0, int(job["times"]["running_ms"]) - before)
 
 

@@ -29,8 +29,8 @@ async def show_login(request: AnyRequest) -> Response[bytes]:
     """
     code = Query(request, ("code",)).text("code")
     if code is not None:
-        found = await sessions.user_of_link(services_of(request), code)
-        return _page(request, code=code, user_name=found.user_name)
+        user = await sessions.user_of_link(services_of(request), code)
+        return _page(request, code=code, user_name=user.user_name)
     caller = await _caller_of(request)
     return _page(request, caller=caller)
 

@@ -25,7 +25,7 @@ async def get_attempt_usage(
     its output. Raise `AttemptNotFound`, `OutputElsewhere`.
     """
     samples = await read_samples(services, caller, batch_id, job_id, attempt)
-    shown = [one._asdict() for one in samples]
+    shown = [sample._asdict() for sample in samples]
     return {"batch_id": batch_id, "job_id": job_id, "attempt": attempt, "samples": shown}
 
 

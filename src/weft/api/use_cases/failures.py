@@ -76,7 +76,7 @@ async def list_dead_letters(
         caller, limit=limit, batch_id=batch_id, reason=reason, acknowledged=acknowledged,
         cause_id=None if cause is None else int(cause, 16), after=after,
     )  # fmt: skip
-    return [{name: one[name] for name in one if name != "cause_id"} for one in rows]
+    return [{name: row[name] for name in row if name != "cause_id"} for row in rows]
 
 
 @call(

@@ -38,7 +38,7 @@ async def save_store(
     """
     errors = _wrong(services, document)
     if document.secret is not None and document.secret not in {
-        one["name"] for one in await services.store.list_secrets(caller)
+        secret["name"] for secret in await services.store.list_secrets(caller)
     }:
         message = f"you have no secret {document.secret!r}"
         errors.append(FieldError("/secret", f"{message}; `weft secret set` makes it"))
@@ -62,10 +62,10 @@ async def save_store(
 @call("GET /v1/stores/{store}", Right.READ, FileStoreAnswer)
 async def get_store(services: Services, caller: Caller, name: StoreName) -> Answer:
     """Return a store. Raise `FileStoreNotFound`."""
-    found = await services.store.list_stores(caller, name)
-    if not found:
+    stores = await services.store.list_stores(caller, name)
+    if not stores:
         raise _not_found(name)
-    return dict(found[0])
+    return dict(stores[0])
 
 
 @call("POST /v1/stores/{store}/trial", Right.OPERATE, FileStoreTried, client="test_store")
@@ -78,10 +78,10 @@ async def try_store(services: Services, caller: Caller, name: StoreName) -> Answ
     if store is None or services.objects is None:
         raise _not_found(name)
     steps = await services.objects.attempt(store)
-    works = all(one.problem is None for one in steps)
+    works = all(step.problem is None for step in steps)
     return {
         "name": name, "url": store.url, "access": store.access, "works": works,
-        "steps": [one._asdict() for one in steps],
+        "steps": [step._asdict() for step in steps],
     }  # fmt: skip
 
 

@@ -94,7 +94,7 @@ class _Trial:
         if found.access != "write":
             return _Seen(f"nothing is written to store {name!r}")
         steps = await self.services.objects.attempt(found)
-        wrong = next((one for one in steps if one.problem is not None), None)
+        wrong = next((step for step in steps if step.problem is not None), None)
         return _Seen(None if wrong is None else f"{wrong.step}: {wrong.problem}")
 
     async def file(self, one: WantedFile) -> _Seen:

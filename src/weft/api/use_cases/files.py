@@ -101,9 +101,9 @@ async def _open_now(
     of = live_attempt(attempts, batch_id, job_id)
     if of is None or attempt not in {None, of.key.attempt}:
         return None
-    for one in seers:
-        if (seen := await one.find(of, path)) is not None:
-            return OpenFile(seen.n_bytes, of.key.attempt, None, partial(one.read, of, path))
+    for seer in seers:
+        if (seen := await seer.find(of, path)) is not None:
+            return OpenFile(seen.n_bytes, of.key.attempt, None, partial(seer.read, of, path))
     return None
 
 
@@ -176,8 +176,8 @@ async def files_now(services: Services, of: RunningAttempt | None) -> Sequence[R
     """
     if of is None:
         return ()
-    for one in _seers(services):
-        if seen := await one.listed(of):
+    for seer in _seers(services):
+        if seen := await seer.listed(of):
             return sorted(seen)
     return ()
 

@@ -59,7 +59,7 @@ async def find_lines(
     while True:
         wanted = replace(jobs, after=after, limit=JOBS_A_STEP)
         rows = await read.list_jobs(services, caller, batch_id, wanted)
-        begun = [one["job_id"] for one in rows if one.get("attempt")]
+        begun = [row["job_id"] for row in rows if row.get("attempt")]
         for log in await services.store.list_attempt_logs(caller, batch_id, begun, None):
             to_go = await search.job(log, wanted_streams, begin)
             if to_go is not None:

@@ -66,7 +66,7 @@ async def _users(services: Services, caller: Caller, names: set[str]) -> dict[st
     found: dict[str, int] = {}
     after = 0
     while rows := await services.store.list_users(caller, after=after, limit=_PAGE):
-        found.update((one["name"], one["user_id"]) for one in rows if one["name"] in names)
+        found.update((row["name"], row["user_id"]) for row in rows if row["name"] in names)
         after = rows[-1]["user_id"]
     return found
 

@@ -75,15 +75,15 @@ async def finish_all(
 
 async def named_user(services: Services, tenant: str, user: str, table: str) -> Caller:
     """Return a user who submits. Raise `Forbidden`. `table`: of transports_file, with the user."""
-    found = await services.store.admit_user(tenant, user, None, may_create=False)
-    if found is None:
+    caller = await services.store.admit_user(tenant, user, None, may_create=False)
+    if caller is None:
         raise Forbidden(
             f"there is no user {user!r}",
             detail="What comes by the broker is submitted as this user.",
             hint=f"Correct `{table}.user` in transports_file, or add the user.",
         )
-    require(Right.WRITE, found.user_name, found.role)
-    return found
+    require(Right.WRITE, caller.user_name, caller.role)
+    return caller
 
 
 async def submit_taken(

@@ -42,21 +42,21 @@ log = get_logger()
 
 def provider_of(services: Services, tenant: str | None, issuer: str | None) -> Provider:
     """Return the issuer at which to log in. Raise `IssuerNotFound`, `IssuerAmbiguous`."""
-    found = services.providers.find(tenant, issuer)
-    if not found:
+    providers = services.providers.find(tenant, issuer)
+    if not providers:
         raise IssuerNotFound(
             "there is no issuer at which to log in",
             detail="No entry of issuers_file has a client_id, or none with one is of this tenant "
             "and issuer.",
             hint="Log in with a token (WEFT_TOKEN), or ask whoever runs this server.",
         )
-    if len(found) > 1:
+    if len(providers) > 1:
         raise IssuerAmbiguous(
             "there are several issuers at which to log in",
             detail="Neither the tenant nor the issuer that is asked for is that of one alone.",
             hint="Name the tenant: `weft login --tenant NAME`; or the issuer with --issuer.",
         )
-    return found[0]
+    return providers[0]
 
 
 async def begin(services: Services, document: LoginDocument) -> Answer:
@@ -90,15 +90,15 @@ async def begin_device(services: Services, document: DeviceLoginDocument) -> Ans
     """Return what the caller types in, and where. Raise `NoDeviceLogin`."""
     provider = provider_of(services, document.tenant, document.issuer)
     with _explained(provider):
-        found = await provider.begin_device()
+        code = await provider.begin_device()
     return {
         "issuer": provider.issuer,
-        "device_code": found.device_code,
-        "user_code": found.user_code,
-        "verification_uri": found.verification_uri,
-        "verification_uri_complete": found.verification_uri_complete,
-        "expires_in_s": found.expires_in,
-        "interval_s": found.interval,
+        "device_code": code.device_code,
+        "user_code": code.user_code,
+        "verification_uri": code.verification_uri,
+        "verification_uri_complete": code.verification_uri_complete,
+        "expires_in_s": code.expires_in,
+        "interval_s": code.interval,
     }
 
 

@@ -30,11 +30,9 @@ class Outputs:
 
         Raise `JobNotFound`, `AttemptNotFound`.
         """
-        found = await self._store.list_attempt_logs(
-            self._caller, self._batch_id, [job_id], attempt
-        )
-        if found and found[0].attempt and attempt in {None, found[0].attempt}:
-            return found[0]
+        logs = await self._store.list_attempt_logs(self._caller, self._batch_id, [job_id], attempt)
+        if logs and logs[0].attempt and attempt in {None, logs[0].attempt}:
+            return logs[0]
         job = await self._store.get_job(self._caller, self._batch_id, job_id)
         if attempt is not None:
             last = job.get("attempt") or 0
@@ -50,12 +48,12 @@ class Outputs:
         """Return what `find` returns. Raise `AttemptNotFound` also if the job has not started, and
         `OutputElsewhere`, `OutputGone`.
         """
-        found = await self.find(job_id, attempt)
-        if found is None:
+        log = await self.find(job_id, attempt)
+        if log is None:
             raise _no_attempt(self._batch_id, job_id, "The job has not started.")
-        if (missing := missing_output(self._logs, found)) is not None:
+        if (missing := missing_output(self._logs, log)) is not None:
             raise missing
-        return found
+        return log
 
     async def size(self, log: AttemptLog, stream: str) -> int:
         """Return how many bytes of a stream are stored now."""
@@ -82,8 +80,8 @@ class Outputs:
         """Yield the logs of those of these jobs that have ended, in order and in steps."""
         for start in range(0, len(job_ids), JOBS_A_STEP):
             ids = job_ids[start : start + JOBS_A_STEP]
-            found = await self._store.list_attempt_logs(self._caller, self._batch_id, ids, None)
-            yield [log for log in found if log.state in ENDED_WORDS]
+            logs = await self._store.list_attempt_logs(self._caller, self._batch_id, ids, None)
+            yield [log for log in logs if log.state in ENDED_WORDS]
 
 
 async def outputs_of(

@@ -55,95 +55,95 @@ def pools_of(
     return found
 
 
-def _check(one: PoolDocument, at: str, problems: Problems) -> None:
-    if one.min_workers > one.max_workers:
-        message = f"more than max_workers, which is {one.max_workers}"
+def _check(document: PoolDocument, at: str, problems: Problems) -> None:
+    if document.min_workers > document.max_workers:
+        message = f"more than max_workers, which is {document.max_workers}"
         problems.add(InvalidValue, f"{at}/min_workers", message)
-    if one.provider is not None and one.provider not in installed_providers():
+    if document.provider is not None and document.provider not in installed_providers():
         message = f"there is no such provider; known: {', '.join(installed_providers())}"
         problems.add(InvalidValue, f"{at}/provider", message)
-    elif one.provider is not None and (check := _wrong_options(one.provider)):
-        for name, why in sorted(check(one.options).items()):
+    elif document.provider is not None and (check := _wrong_options(document.provider)):
+        for name, why in sorted(check(document.options).items()):
             problems.add(InvalidValue, f"{at}/options/{name}", why)
-    if one.tenant is not None and one.name == DEFAULT:
+    if document.tenant is not None and document.name == DEFAULT:
         problems.add(InvalidValue, f"{at}/tenant", f"all tenants share the pool {DEFAULT!r}")
-    if one.max_workers and one.provider is None:
+    if document.max_workers and document.provider is None:
         problems.add(InvalidValue, f"{at}/max_workers", "name a provider that makes machines")
-    if one.max_workers and not one.flavours:
+    if document.max_workers and not document.flavours:
         problems.add(InvalidValue, f"{at}/max_workers", "describe at least one flavour")
-    if one.create_batch > one.creates_per_round:
-        message = f"more than creates_per_round, which is {one.creates_per_round}"
+    if document.create_batch > document.creates_per_round:
+        message = f"more than creates_per_round, which is {document.creates_per_round}"
         problems.add(InvalidValue, f"{at}/create_batch", message)
-    if len(set(one.regions)) < len(one.regions):
+    if len(set(document.regions)) < len(document.regions):
         problems.add(InvalidValue, f"{at}/regions", "name each once")
-    if len(one.flavours) > FLAVOURS_MAX:
-        message = f"{len(one.flavours)} flavours, at most {FLAVOURS_MAX}"
+    if len(document.flavours) > FLAVOURS_MAX:
+        message = f"{len(document.flavours)} flavours, at most {FLAVOURS_MAX}"
         problems.add(InvalidValue, f"{at}/flavours", message)
 
 
 def _pool_of(
-    one: PoolDocument, prices: Mapping[tuple[str, str], str], at: str, problems: Problems
+    document: PoolDocument, prices: Mapping[tuple[str, str], str], at: str, problems: Problems
 ) -> Pool:
     names: set[str] = set()
     flavours = []
-    for index, flavour in enumerate(one.flavours[:FLAVOURS_MAX]):
+    for index, flavour in enumerate(document.flavours[:FLAVOURS_MAX]):
         where = f"{at}/flavours/{index}"
         if flavour.name in names:
             problems.add(InvalidValue, f"{where}/name", f"{flavour.name} stands there twice")
         names.add(flavour.name)
-        before = prices.get((one.name, flavour.name), "0")
+        before = prices.get((document.name, flavour.name), "0")
         flavours.append(_flavour_of(flavour, before, where, problems))
     quota_cpu_m = None
-    if one.quota_cpu is not None:
-        quota_cpu_m = _read(one.quota_cpu, parse_cpu_m, f"{at}/quota_cpu", problems)
+    if document.quota_cpu is not None:
+        quota_cpu_m = _read(document.quota_cpu, parse_cpu_m, f"{at}/quota_cpu", problems)
     return Pool(
-        name=one.name,
-        provider=one.provider,
-        tenant=one.tenant,
-        options=one.options,
-        min_workers=one.min_workers,
-        max_workers=one.max_workers,
-        idle_s=one.idle_s,
-        creates_per_round=one.creates_per_round,
-        create_batch=one.create_batch,
-        deletes_per_round=one.deletes_per_round,
-        delete_share=one.delete_share,
-        window_s=one.window_s,
-        min_work_s=one.min_work_s,
-        stale_s=one.stale_s,
-        regions=one.regions,
+        name=document.name,
+        provider=document.provider,
+        tenant=document.tenant,
+        options=document.options,
+        min_workers=document.min_workers,
+        max_workers=document.max_workers,
+        idle_s=document.idle_s,
+        creates_per_round=document.creates_per_round,
+        create_batch=document.create_batch,
+        deletes_per_round=document.deletes_per_round,
+        delete_share=document.delete_share,
+        window_s=document.window_s,
+        min_work_s=document.min_work_s,
+        stale_s=document.stale_s,
+        regions=document.regions,
         quota_cpu_m=quota_cpu_m,
-        quota_share=one.quota_share,
+        quota_share=document.quota_share,
         flavours=tuple(flavours),
     )
 
 
-def _flavour_of(one: FlavourDocument, price: str, at: str, problems: Problems) -> Flavour:
-    for name, word in one.labels.items():
+def _flavour_of(document: FlavourDocument, price: str, at: str, problems: Problems) -> Flavour:
+    for name, word in document.labels.items():
         _read(f"{name}={word}", parse_labels, f"{at}/labels{pointer_of(name)}", problems)
     for kind in ("labels", "countables"):
-        if MACHINE in getattr(one, kind):
+        if MACHINE in getattr(document, kind):
             problems.add(InvalidValue, f"{at}/{kind}/{MACHINE}", "this name is reserved")
-    for name, count in one.countables.items():
+    for name, count in document.countables.items():
         where = f"{at}/countables{pointer_of(name)}"
         _read(f"{name}={count}", parse_offers, where, problems)
         if name == "gpu":
             problems.add(InvalidValue, where, "the field gpus says this")
-        if name in one.labels:
+        if name in document.labels:
             problems.add(InvalidValue, where, "this is a label, too; a worker offers a name once")
-    if one.price_per_hour is not None:
-        price = _read(one.price_per_hour, exact_price, f"{at}/price_per_hour", problems)
+    if document.price_per_hour is not None:
+        price = _read(document.price_per_hour, exact_price, f"{at}/price_per_hour", problems)
     return Flavour(
-        name=one.name,
-        cpu_m=_read(one.cpu, parse_cpu_m, f"{at}/cpu", problems),
-        memory_mib=_read(one.memory, parse_memory_mib, f"{at}/memory", problems),
-        storage_mib=_read(one.storage, parse_mebibytes, f"{at}/storage", problems),
-        gpus=one.gpus,
-        countables=one.countables,
-        labels=one.labels,
-        containers=one.containers,
-        preemptible=one.preemptible,
-        walltime_s=one.walltime_s or 0,
+        name=document.name,
+        cpu_m=_read(document.cpu, parse_cpu_m, f"{at}/cpu", problems),
+        memory_mib=_read(document.memory, parse_memory_mib, f"{at}/memory", problems),
+        storage_mib=_read(document.storage, parse_mebibytes, f"{at}/storage", problems),
+        gpus=document.gpus,
+        countables=document.countables,
+        labels=document.labels,
+        containers=document.containers,
+        preemptible=document.preemptible,
+        walltime_s=document.walltime_s or 0,
         price_per_hour=price,
     )
 

@@ -161,22 +161,22 @@ async def save_pools(services: Services, caller: Caller, document: PoolsDocument
     rows = await services.store.list_pools(caller)
     now = [msgspec.convert(row["plan"], Pool) for row in rows if row["plan"] is not None]
     problems = Problems()
-    wanted = pools_of(document.pools, problems, now)
+    pools = pools_of(document.pools, problems, now)
     problems.raise_any()
-    changes = plan_changes(now, wanted)
+    changes = plan_changes(now, pools)
     if changes and not document.dry_run:
-        await services.store.save_pools(caller, wanted)
-        log.info("pools.saved", user=caller.user_name, changed=[one.pool for one in changes])
+        await services.store.save_pools(caller, pools)
+        log.info("pools.saved", user=caller.user_name, changed=[change.pool for change in changes])
     return {
         "changes": msgspec.to_builtins(changes),
-        "surplus": _surplus(rows, wanted),
+        "surplus": _surplus(rows, pools),
         "dry_run": document.dry_run,
     }
 
 
-def _surplus(rows: Sequence[Row], wanted: Sequence[Pool]) -> list[Answer]:
+def _surplus(rows: Sequence[Row], pools: Sequence[Pool]) -> list[Answer]:
     """Return the pools that have more machines than they may have from now on."""
-    most = {one.name: one.max_workers for one in wanted}
+    most = {pool.name: pool.max_workers for pool in pools}
     found = []
     for row in rows:
         count = sum(n for state, n in row["machines"].items() if state != "deleting")

@@ -27,13 +27,13 @@ async def list_products(
     """Return products, newest first. `q`: only products that match this query, such as `type = FSC
     and tile = 32TLR`. Raise `BadQuery`, `QueryTooSlow`.
     """
-    wanted = ProductQuery(
+    query = ProductQuery(
         query=read.parse(q, Subject.PRODUCTS, services.settings),
         before=before,
         limit=limit,
         limits=read.limits_of(services.settings),
     )
-    return await services.store.query_products(caller, wanted)
+    return await services.store.query_products(caller, query)
 
 
 @call("GET /v1/products/{product}", Right.READ, Product)
@@ -41,10 +41,10 @@ async def get_product(services: Services, caller: Caller, product_id: ProductId)
     """Return a product, with what is known of its job, which may be deleted. Raise
     `ProductNotFound`.
     """
-    found = await services.store.get_product(caller, product_id)
-    if found is None:
+    product = await services.store.get_product(caller, product_id)
+    if product is None:
         raise _not_found(product_id)
-    return {**found}
+    return {**product}
 
 
 @call("DELETE /v1/products/{product}", Right.WRITE, ProductRemoved, silent=True)

@@ -129,7 +129,7 @@ async def test_queues(services: Services, caller: Caller, document: BatchDocumen
     problems = Problems()
     book = ShapeBook((), await services.licences())
     shape_index = book.index_of(document.jobs, problems)
-    unguarded = Router([Route(one.queue, None) for one in routes], request)
+    unguarded = Router([Route(route.queue, None) for route in routes], request)
     queues_of(document.jobs, [book.shapes[0]] * len(document.jobs), unguarded, problems)
     problems.raise_any()
     asked = [
@@ -156,7 +156,7 @@ async def test_queues(services: Services, caller: Caller, document: BatchDocumen
             {
                 "jobs": positions,
                 "queue": verdicts[-1].queue,
-                "verdicts": [one._asdict() for one in verdicts],
+                "verdicts": [verdict._asdict() for verdict in verdicts],
             }
             for verdicts, positions in found.items()
         ]
@@ -202,15 +202,15 @@ async def _check_transports(
             problems.add(InvalidValue, f"/queues/{index}/transport", message)
 
 
-def _check_consumers(one: QueueDocument, at: str, problems: Problems) -> None:
-    if one.consumers == "weft":
+def _check_consumers(document: QueueDocument, at: str, problems: Problems) -> None:
+    if document.consumers == "weft":
         for name in ("slots", "queued_s"):
-            if getattr(one, name) is not None:
+            if getattr(document, name) is not None:
                 problems.add(InvalidValue, f"{at}/{name}", "only foreign consumers have it")
-    elif one.transport == POSTGRES:
+    elif document.transport == POSTGRES:
         message = "foreign consumers need a `transport` other than postgres"
         problems.add(InvalidValue, f"{at}/consumers", message)
-    elif one.slots is None:
+    elif document.slots is None:
         message = "say how many jobs foreign consumers have at a time"
         problems.add(InvalidValue, f"{at}/slots", message)
 
@@ -224,9 +224,9 @@ async def _try_guards(
 ) -> None:
     """Note what is wrong with the guards that are not saved yet."""
     new = [
-        (f"/queues/{index}/guard", one.guard)
-        for index, one in enumerate(documents[:QUEUES_MAX])
-        if one.guard is not None and one.guard not in known
+        (f"/queues/{index}/guard", document.guard)
+        for index, document in enumerate(documents[:QUEUES_MAX])
+        if document.guard is not None and document.guard not in known
     ]
     refusals = await services.evaluation.each(
         caller.tenant_id, refusal_of_each, None, [guard for _, guard in new]

@@ -135,9 +135,9 @@ async def list_keys(
     return await services.store.list_batch_keys(caller, batch_ids)
 
 
-async def list_foreign_jobs(services: Services, caller: Caller, wanted: ForeignJobs) -> Row:
+async def list_foreign_jobs(services: Services, caller: Caller, jobs: ForeignJobs) -> Row:
     """Return jobs that came through a door with ids of its own; see the store."""
-    return await services.store.list_foreign_jobs(caller, wanted)
+    return await services.store.list_foreign_jobs(caller, jobs)
 
 
 @call(f"GET {_JOB}/attempts", Right.READ, page=Attempt, public=False)
@@ -286,9 +286,9 @@ async def doubt_jobs(
     """Return a warning for each key of a query that no job has as an attribute."""
 
     async def is_there(key: str) -> bool:
-        found = _job_query(services.settings, JobList(limit=1, group=wanted.group))
-        found = replace(found, query=_has_key(key))
-        return bool(await services.store.query_jobs(caller, batch_id, found))
+        query = _job_query(services.settings, JobList(limit=1, group=wanted.group))
+        query = replace(query, query=_has_key(key))
+        return bool(await services.store.query_jobs(caller, batch_id, query))
 
     return await _doubts(services.settings, wanted.query, Subject.JOBS, is_there)
 
@@ -297,8 +297,8 @@ async def doubt_batches(services: Services, caller: Caller, wanted: BatchList) -
     """Return a warning for each key of a query that no batch has as an attribute."""
 
     async def is_there(key: str) -> bool:
-        found = replace(_batch_query(services.settings, BatchList(limit=1)), query=_has_key(key))
-        return bool(await services.store.query_batches(caller, found))
+        query = replace(_batch_query(services.settings, BatchList(limit=1)), query=_has_key(key))
+        return bool(await services.store.query_batches(caller, query))
 
     return await _doubts(services.settings, wanted.query, Subject.BATCHES, is_there)
 

@@ -11,11 +11,11 @@ BATCHES_MAX: Final = 1_000
 """Sums of batches that a page by attribute reads."""
 
 
-async def report(services: Services, caller: Caller, asked: ReportQuery) -> ReportPage:
+async def report(services: Services, caller: Caller, query: ReportQuery) -> ReportPage:
     """Return what projects cost. Raise `ProjectNotFound`, `ReportTooLarge`."""
     rows_max = services.settings.report_batches_max
-    if asked.limit is None:
-        return await services.store.billing_report(caller, asked, rows_max=rows_max)
+    if query.limit is None:
+        return await services.store.billing_report(caller, query, rows_max=rows_max)
     return await services.store.billing_report(
-        caller, asked, rows_max=min(rows_max, BATCHES_MAX), projects_max=PROJECTS_MAX
+        caller, query, rows_max=min(rows_max, BATCHES_MAX), projects_max=PROJECTS_MAX
     )

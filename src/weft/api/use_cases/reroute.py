@@ -31,7 +31,7 @@ async def reroute_queues(services: Services, caller: Caller, document: RerouteDo
     if document.cursor is None:
         services.queues.forget(caller.tenant_id)
     routes = await services.queues.of(caller)
-    queues = {one.queue.name: one.queue for one in routes}
+    queues = {route.queue.name: route.queue for route in routes}
     for name in {document.queue, document.to} - queues.keys() - {None}:
         await get_queue(services, caller, str(name))  # it says that there is none
     if document.to is not None and queues[document.to].state != "enabled":

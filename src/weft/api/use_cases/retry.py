@@ -79,7 +79,7 @@ async def retry_failed(
 
 
 def _check_jobs(jobs: Sequence[int], settings: Settings, *others: int | str | None) -> None:
-    if any(one is not None for one in others):
+    if any(other is not None for other in others):
         raise InvalidDocument(
             "a retry names jobs, or says which ones by a query, a group or a cause",
             detail="The request does both.",

@@ -44,10 +44,10 @@ async def save_query(
 @call("GET /v1/saved-queries/{saved}", Right.READ, SavedQuery)
 async def get_saved_query(services: Services, caller: Caller, name: SavedQueryName) -> Answer:
     """Return one of one's saved queries. Raise `SavedQueryNotFound`."""
-    found = await services.store.list_saved_queries(caller, name)
-    if not found:
+    saved_queries = await services.store.list_saved_queries(caller, name)
+    if not saved_queries:
         raise _not_found(name)
-    return dict(found[0])
+    return dict(saved_queries[0])
 
 
 @call("DELETE /v1/saved-queries/{saved}", Right.WRITE, SavedQueryRemoved, silent=True)

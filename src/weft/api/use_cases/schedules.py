@@ -136,15 +136,15 @@ async def change_schedule(
     """Change, pause or resume a schedule, as its owner or an administrator; return it. A resumed
     one goes on at its next time from now.
     """
-    found = await services.store.get_schedule(caller, schedule_id)
-    _refuse_others(caller, found)
+    schedule = await services.store.get_schedule(caller, schedule_id)
+    _refuse_others(caller, schedule)
     problems = Problems()
     if isinstance(edit.name, str):
         check_name(edit.name, services.settings, problems, "/name")
     patch: dict[str, Any] = msgspec.to_builtins(edit)
-    is_resumed = edit.paused is False and found["state"] == "paused"
+    is_resumed = edit.paused is False and schedule["state"] == "paused"
     if is_resumed or "cron" in patch or "time_zone" in patch:
-        cron, zone = (str(patch.get(name, found[name])) for name in ("cron", "time_zone"))
+        cron, zone = (str(patch.get(name, schedule[name])) for name in ("cron", "time_zone"))
         patch["next_at"] = _next_at(cron, zone, services.settings, datetime.now(UTC), problems)
     problems.raise_any()
     await services.store.change_schedule(caller, schedule_id, patch)
@@ -174,17 +174,17 @@ async def run_now(
     decode: DecodeBatch,
 ) -> tuple[Answer, bool]:
     """Submit the batch of a schedule now, paused or not, beside its due times; its owner only."""
-    found = await services.store.get_schedule(caller, schedule_id)
-    if found["user_id"] != caller.user_id:
+    schedule = await services.store.get_schedule(caller, schedule_id)
+    if schedule["user_id"] != caller.user_id:
         raise ScheduleOfAnother(
             f"only the owner of schedule s{schedule_id} can run it",
-            detail=f"It belongs to {found['user']}, and its runs are submitted as that user.",
+            detail=f"It belongs to {schedule['user']}, and its runs are submitted as that user.",
             hint="Add a schedule of your own.",
         )
-    document = decode(found["document"].encode())
+    document = decode(schedule["document"].encode())
     now = datetime.now(UTC)
     key = f"{format_schedule_id(schedule_id)}-{origin.key or uuid4()}"
-    as_run = with_attributes(document, schedule_id, now, zone_of(found["time_zone"]))
+    as_run = with_attributes(document, schedule_id, now, zone_of(schedule["time_zone"]))
     origin = Origin(digest=origin.digest, trace_id=origin.trace_id, key=key_of(key))
     answer, is_new = await submit.create_batch(services, caller, as_run, origin)
     if is_new:

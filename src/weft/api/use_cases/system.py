@@ -28,7 +28,7 @@ async def get_system(services: Services, _: Caller) -> Answer:
     return {
         **found,
         "version": __version__,
-        "health": [asdict(one) for one in judge(found)],
+        "health": [asdict(finding) for finding in judge(found)],
         "settings": list(_parameters(services.settings, handed_over)),
     }
 

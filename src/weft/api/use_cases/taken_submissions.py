@@ -75,21 +75,21 @@ class TakenSubmissions:
             self._finish,
         )
 
-    async def _finish(self, one: Delivery) -> None:
+    async def _finish(self, delivery: Delivery) -> None:
         trace_id = new_trace_id()
         try:
             try:
                 await until_possible(
-                    lambda: self._submit(one.body, trace_id), full_for_s=FULL_FOR_S
+                    lambda: self._submit(delivery.body, trace_id), full_for_s=FULL_FOR_S
                 )
             except WeftError as error:
-                await self._refuse(one, error, trace_id)
+                await self._refuse(delivery, error, trace_id)
             except Exception:
                 # It must not hold up the messages behind it.
                 log.exception("submissions.failed", transport=self._name)
-                await self._refuse(one, _defect(), trace_id)
+                await self._refuse(delivery, _defect(), trace_id)
             else:
-                await one.acknowledge()
+                await delivery.acknowledge()
         except TransportError as error:
             log.warning("transport.away", transport=self._name, error=str(error))  # it comes again
 
@@ -128,13 +128,13 @@ class TakenSubmissions:
             ) from error
         return found.id, bytes(found.batch)
 
-    async def _refuse(self, one: Delivery, error: WeftError, trace_id: str) -> None:
+    async def _refuse(self, delivery: Delivery, error: WeftError, trace_id: str) -> None:
         log.warning(
             "submissions.refused", transport=self._name, code=error.code, error=error.message,
             trace_id=trace_id,
         )  # fmt: skip
         metrics.SUBMISSIONS_TAKEN.labels(self._name, "refused").inc()
-        await one.refuse(msgspec.json.encode(problem_document(error, trace_id)).decode())
+        await delivery.refuse(msgspec.json.encode(problem_document(error, trace_id)).decode())
 
 
 def _defect() -> WeftError:

@@ -27,7 +27,7 @@ async def list_transports(services: Services, caller: Caller) -> Sequence[Row]:
     names = await services.transports_of(caller)
     if not names:  # the store is not asked
         return []
-    kinds = {one.name: one.kind for one in services.transports}
+    kinds = {transport.name: transport.kind for transport in services.transports}
     rows = await services.store.list_transports(caller, names)
     return [{**row, "kind": kinds[row["transport"]]} for row in rows]
 
@@ -51,10 +51,10 @@ async def get_dead_message(services: Services, caller: Caller, dead_id: DeadMess
     """Return a dead message with what is kept of its `body`, in base64. Only for operators. Raise
     `DeadMessageNotFound`.
     """
-    found = await services.store.get_dead_message(caller, dead_id)
-    if found is None:
+    dead_message = await services.store.get_dead_message(caller, dead_id)
+    if dead_message is None:
         raise _not_found(dead_id)
-    return dict(found)
+    return dict(dead_message)
 
 
 @call("DELETE /v1/dead-messages/{dead}", Right.OPERATE, DeadMessageRemoved)

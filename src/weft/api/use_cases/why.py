@@ -113,7 +113,7 @@ async def _end_of(
     actor = None
     if job["state"] == "cancelled":
         changes = await services.store.job_history(caller, batch_id, job_id)
-        actors = (one["actor"] for one in reversed(changes) if one["to"] == "cancelled")
+        actors = (change["actor"] for change in reversed(changes) if change["to"] == "cancelled")
         # A worker reports the end of a job that was stopped; it is not who asked for that.
         actor = next((one for one in actors if one.startswith("user ")), None)
     failed = job["state"] in {"failed", "error"}
@@ -138,7 +138,7 @@ async def _end_of(
 
 def _again(attempts: Sequence[Row]) -> str | None:
     """Return why a service was started again last."""
-    ends = (one for one in reversed(attempts[:-1]) if one["reason"] is not None)
+    ends = (attempt for attempt in reversed(attempts[:-1]) if attempt["reason"] is not None)
     return next(map(service_end, ends), None)
 
 

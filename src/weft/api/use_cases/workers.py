@@ -67,14 +67,14 @@ async def lose_worker(
 def with_link(services: Services, rows: Iterable[Row]) -> list[Row]:
     """Return documents of workers with what those outside have said last."""
     told = {} if services.link is None else services.link.hearing.told()
-    return [{**one, "link": _link_of(told, one)} for one in rows]
+    return [{**row, "link": _link_of(told, row)} for row in rows]
 
 
 def _link_of(told: Mapping[tuple[str, str], LinkFacts], worker: Row) -> Answer | None:
-    said = told.get((worker["pool"], worker["worker"]))
-    if said is None or not worker["linked"] or worker["ended_at"] is not None:
+    facts = told.get((worker["pool"], worker["worker"]))
+    if facts is None or not worker["linked"] or worker["ended_at"] is not None:
         return None
-    return msgspec.structs.asdict(said)
+    return msgspec.structs.asdict(facts)
 
 
 @call("GET /v1/workers/{w}", Right.READ, ShownWorker, marks={"refuses": (409,)})
@@ -121,5 +121,5 @@ async def overview(services: Services, caller: Caller) -> Answer:
 async def _changed(
     services: Services, caller: Caller, name: str, pool: str | None, *, changed: bool
 ) -> Answer:
-    found = await get_worker(services, caller, name, pool=pool)
-    return {**found, "changed": changed}
+    worker = await get_worker(services, caller, name, pool=pool)
+    return {**worker, "changed": changed}

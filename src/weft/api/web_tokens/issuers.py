@@ -58,12 +58,12 @@ def read_issuers(path: Path) -> Sequence[Issuer]:
     ]
 
 
-def _mistake(one: IssuerDocument) -> str | None:
-    if one.form == "wso2":
-        return wso2.mistake_of(one) or _key_mistake(one)
-    if one.audience is None:
+def _mistake(document: IssuerDocument) -> str | None:
+    if document.form == "wso2":
+        return wso2.mistake_of(document) or _key_mistake(document)
+    if document.audience is None:
         return "`audience` is required"
-    return _key_mistake(one) or _claims_mistake(one) or _login_mistake(one)
+    return _key_mistake(document) or _claims_mistake(document) or _login_mistake(document)
 
 
 def _key_mistake(one: IssuerDocument) -> str | None:
@@ -77,11 +77,11 @@ def _key_mistake(one: IssuerDocument) -> str | None:
     return None
 
 
-def _claims_mistake(one: IssuerDocument) -> str | None:
+def _claims_mistake(document: IssuerDocument) -> str | None:
     """Return what is wrong with what is read from its claims."""
-    if bool(one.roles) != (one.role_claim is not None):
+    if bool(document.roles) != (document.role_claim is not None):
         return "`roles` and `role_claim` go together"
-    if UserRole.WORKER in one.roles.values():
+    if UserRole.WORKER in document.roles.values():
         return "the role `worker` is none of a person"
     return None
 
@@ -102,15 +102,15 @@ def _login_mistake(one: IssuerDocument) -> str | None:
     return None
 
 
-def _secret_of(one: IssuerDocument, path: Path) -> str | None:
+def _secret_of(document: IssuerDocument, path: Path) -> str | None:
     """Return the secret of the client. Raise `InvalidSetting` if it cannot be read."""
-    if one.client_secret_env is not None:
-        secret = os.environ.get(one.client_secret_env, "")
-        source = f"variable {one.client_secret_env}"
-    elif one.client_secret_file is not None:
-        source = str(path.parent / one.client_secret_file)
+    if document.client_secret_env is not None:
+        secret = os.environ.get(document.client_secret_env, "")
+        source = f"variable {document.client_secret_env}"
+    elif document.client_secret_file is not None:
+        source = str(path.parent / document.client_secret_file)
         try:
-            secret = (path.parent / one.client_secret_file).read_text()
+            secret = (path.parent / document.client_secret_file).read_text()
         except (OSError, UnicodeDecodeError) as error:
             raise _wrong(path, f"the client secret in {source} cannot be read") from error
     else:

@@ -40,13 +40,13 @@ class KeySet:
         """Return the keys that may have signed: those of the id, or those without one; of this
         algorithm, and at most three of them.
         """
-        found = [
+        keys = [
             known
             for name, known in self._keys
             if (name in (key_id, "") or key_id is None)
             and algorithm in ALGORITHMS_OF[type(known.key)]
         ]
-        return found[:3]
+        return keys[:3]
 
 
 def _digest_of(key: Key) -> bytes:

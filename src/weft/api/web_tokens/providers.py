@@ -106,23 +106,23 @@ class Providers:
     ) -> None:
         gate = SharedRoom(ASKED_AT_ONCE)
         self._all = [
-            Provider(one, verifier, gate)
-            for one in issuers
-            if verifier is not None and one.document.client_id is not None
+            Provider(issuer, verifier, gate)
+            for issuer in issuers
+            if verifier is not None and issuer.document.client_id is not None
         ]
 
     def find(self, tenant: str | None, issuer: str | None) -> list["Provider"]:
         """Return those of a tenant and with a name; None: of any."""
         return [
-            one
-            for one in self._all
-            if (tenant is None or folded_name(one.tenant) == folded_name(tenant))
-            and issuer in (None, one.issuer)
+            provider
+            for provider in self._all
+            if (tenant is None or folded_name(provider.tenant) == folded_name(tenant))
+            and issuer in (None, provider.issuer)
         ]
 
     def with_id(self, id_: str) -> "Provider | None":
         """Return the one with this id, if it is there still."""
-        return next((one for one in self._all if one.id == id_), None)
+        return next((provider for provider in self._all if provider.id == id_), None)
 
 
 class Provider:
@@ -217,14 +217,14 @@ class Provider:
         if answered.head.status != OK:
             answer = self._decoded(answered.body, answered.head.status, _Tokens)
             raise refused_by_issuer(answer.error or "", answer.error_description)
-        found = self._decoded(answered.body, OK, DeviceCode)
-        texts = [found.device_code, found.user_code]
-        addresses = [found.verification_uri, found.verification_uri_complete or self.issuer]
+        code = self._decoded(answered.body, OK, DeviceCode)
+        texts = [code.device_code, code.user_code]
+        addresses = [code.verification_uri, code.verification_uri_complete or self.issuer]
         if any(harmless(one) != one[:TEXT_CHARS_MAX] for one in texts) or not all(
             map(is_safe_url, addresses)
         ):
             raise self._away("its device code is malformed")
-        return found
+        return code
 
     async def poll_device(self, device_code: str) -> Bearer | Pending:
         """Return whom a device code is about, when somebody has typed it in. Raise

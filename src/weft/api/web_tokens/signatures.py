@@ -62,7 +62,7 @@ class Signatures:
 
 def is_signed(token: str, keys: Sequence[KnownKey], algorithm: str) -> bool:
     """Say whether one of these keys has signed the token."""
-    return any(_has_signed(one, token, algorithm) for one in keys)
+    return any(_has_signed(key, token, algorithm) for key in keys)
 
 
 def _has_signed(one: KnownKey, token: str, algorithm: str) -> bool:

@@ -73,7 +73,7 @@ class WebTokens:
         Raise `TokenRefused`, or `IssuerAway` if its keys cannot be read.
         """
         head, claims = _parsed(token)
-        (keys,) = (keys for one, keys in self._issuers if one is issuer)
+        (keys,) = (keys for document, keys in self._issuers if document is issuer)
         if claims.get("iss") != issuer.issuer:
             raise TokenRefused("It is of another issuer.")
         if not _says(claims.get("aud"), str(issuer.client_id)):
@@ -225,6 +225,6 @@ def _role_of(claims: Mapping[str, Any], issuer: IssuerDocument) -> UserRole | No
         return None
     given = claims.get(issuer.role_claim)
     values = given if isinstance(given, list) else [given]
-    found = [issuer.roles[one] for one in values if isinstance(one, str) and one in issuer.roles]
+    roles = [issuer.roles[one] for one in values if isinstance(one, str) and one in issuer.roles]
     order = list(UserRole)
-    return max(found, key=order.index) if found else UserRole.VIEWER
+    return max(roles, key=order.index) if roles else UserRole.VIEWER

@@ -26,22 +26,22 @@ _OTHERS: Final = ("audience", "user_claim", "role_claim", "roles", "algorithms",
 """Fields of an entry that its form decides."""
 
 
-def mistake_of(one: IssuerDocument) -> str | None:
+def mistake_of(document: IssuerDocument) -> str | None:
     """Return what is wrong with an entry of this form."""
-    usual = {field.name: field.default for field in msgspec.structs.fields(one)}
+    usual = {field.name: field.default for field in msgspec.structs.fields(document)}
     for name in _OTHERS:
-        if getattr(one, name) not in (usual[name], {}):
+        if getattr(document, name) not in (usual[name], {}):
             return f"the form `wso2` decides about `{name}`"
-    if one.header is None or not _tenant_in(one.header):
+    if document.header is None or not _tenant_in(document.header):
         return "the form `wso2` needs a `header` such as `X-JWT-Assertion-acme`"
     return None
 
 
-def completed(one: IssuerDocument) -> IssuerDocument:
+def completed(document: IssuerDocument) -> IssuerDocument:
     """Return an entry with what its form decides."""
     return msgspec.structs.replace(
-        one, algorithms=("RS256",), user_claim=f"{_CLAIMS}enduser", role_claim=_ROLE,
-        roles=_ROLES, header=canonical(one.header),
+        document, algorithms=("RS256",), user_claim=f"{_CLAIMS}enduser", role_claim=_ROLE,
+        roles=_ROLES, header=canonical(document.header),
     )  # fmt: skip
 
 
@@ -50,17 +50,17 @@ def canonical(header: str | None) -> str:
     return (header or "").lower().replace("_", "-").replace(".", "-")
 
 
-def translated(claims: Mapping[str, Any], one: IssuerDocument) -> Mapping[str, Any]:
+def translated(claims: Mapping[str, Any], document: IssuerDocument) -> Mapping[str, Any]:
     """Return the claims with the user's bare name and one role. Raise `TokenRefused`."""
     subscriber = claims.get(_SUBSCRIBER)
     if not isinstance(subscriber, str) or not subscriber.strip():
         refused = TokenRefused(f"Its claim `{_SUBSCRIBER}` names nobody.")
-        refused.tenant = one.tenant
+        refused.tenant = document.tenant
         raise refused
-    tenant = _tenant_in(one.header or "")
+    tenant = _tenant_in(document.header or "")
     found: dict[str, Any] = {**claims, _ROLE: "user"}
-    if isinstance(user := claims.get(one.user_claim), str):
-        found[one.user_claim] = _without_store(user, tenant)
+    if isinstance(user := claims.get(document.user_claim), str):
+        found[document.user_claim] = _without_store(user, tenant)
     roles = claims.get(f"{_CLAIMS}role")
     given = roles.split(",") if isinstance(roles, str) else []
     if any(_is_of_administrators(one.strip(), tenant) for one in given):

@@ -56,12 +56,12 @@ class LinkedHandOver:
         """Return secrets of live attempts, sealed for a key. Raise `LinkFrameRefused`,
         `SecretKeyMissing`.
         """
-        found = await store.get_secrets(incarnation_id, wanted)
+        secrets = await store.get_secrets(incarnation_id, wanted)
         keys = self.open_secrets()
 
         def sealed() -> Sequence[StoredSecret | None]:
             sealer = LinkSealer(public_key)
-            return [one and _sealed(one, keys, sealer) for one in found]
+            return [secret and _sealed(secret, keys, sealer) for secret in secrets]
 
         try:
             return await asyncio.to_thread(sealed)
@@ -181,8 +181,8 @@ async def _spec_of(store: LinkedStore, incarnation_id: int, key: AttemptKey) -> 
     """Return the spec of a live attempt; None: the worker has it not."""
     live = await store.list_live(incarnation_id)
     firsts = [
-        one.chunk_first for one in live
-        if AttemptKey(one.batch_id, one.job_id, one.attempt) == key
+        claimed.chunk_first for claimed in live
+        if AttemptKey(claimed.batch_id, claimed.job_id, claimed.attempt) == key
     ]  # fmt: skip
     if not firsts:
         return None
@@ -210,13 +210,13 @@ async def _get_chunks(store: LinkedStore, keys: Iterable[ChunkKey]) -> Mapping[C
     return await store.get_chunks([one for one, _ in pairs], [one for _, one in pairs])
 
 
-def _sealed(one: StoredSecret, keys: OpensSecrets, sealer: LinkSealer) -> StoredSecret:
-    if one.body is None:
-        return one
+def _sealed(secret: StoredSecret, keys: OpensSecrets, sealer: LinkSealer) -> StoredSecret:
+    if secret.body is None:
+        return secret
     try:
-        return replace(one, body=sealer.seal(keys.open(one.body, one.row), one.row))
+        return replace(secret, body=sealer.seal(keys.open(secret.body, secret.row), secret.row))
     except WeftError as error:
         why = error.message
     except ValueError as error:
         why = str(error)
-    return replace(one, body=b"", unreadable=why)
+    return replace(secret, body=b"", unreadable=why)

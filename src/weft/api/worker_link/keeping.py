@@ -100,7 +100,7 @@ class SpoolKeeping:
     async def _remove_too_much(self, store: LinkedStore, found: Sequence[Spooled]) -> None:
         jobs = sorted({(one.batch_id, one.job_id) for one in found})
         users = await _asked(jobs, store.list_job_users)
-        tenants = {one.batch_id: one.tenant_id for one in users}
+        tenants = {user.batch_id: user.tenant_id for user in users}
         of_tenant: defaultdict[int | None, list[Spooled]] = defaultdict(list)
         for one in found:
             of_tenant[tenants.get(one.batch_id)].append(one)

@@ -88,7 +88,7 @@ class LinkNotices:
 
     def hears(self, incarnation_id: int) -> bool:
         """Say whether this worker is connected here."""
-        return any(one.incarnation_id == incarnation_id for one in self._streams.values())
+        return any(stream.incarnation_id == incarnation_id for stream in self._streams.values())
 
     def tell(self, incarnation_id: int, notice: Notice) -> None:
         """Tell one worker something that is not in the database."""

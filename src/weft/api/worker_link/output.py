@@ -183,7 +183,7 @@ class LinkedOutput:
         self, store: LinkedStore, incarnation_id: int, *keys: AttemptKey, ask: bool = False
     ) -> None:
         live = await self._keys(store, incarnation_id, keys, ask=ask)
-        if not all(one in live for one in keys):
+        if not all(key in live for key in keys):
             raise refused("It is about the output of an attempt that this worker has not.")
 
 

@@ -106,12 +106,12 @@ class WorkerLink:
         _work_of(caller)
         key = (caller.token_id, incarnation_id)
         if key not in self._terms:
-            found = await self.find_store().get_link(incarnation_id, caller.token_id)
-            if found is None:
+            link = await self.find_store().get_link(incarnation_id, caller.token_id)
+            if link is None:
                 raise refused("This token has registered no such incarnation of a worker.")
             if len(self._terms) >= _REMEMBERED_MAX:
                 self._terms.clear()
-            self._terms[key] = found
+            self._terms[key] = link
         return self._terms[key]
 
     def forget(self, told: int | None) -> None:

@@ -228,8 +228,8 @@ def _correction(version: int, found: Any, *, dry_run: bool) -> Document:  # noqa
         },
         "n_attempts": found.n_attempts,
         "costs": [
-            {"tenant": one.tenant, "project": one.project, "before": float(one.before),
-             "after": float(one.after)} for one in found.costs
+            {"tenant": cost.tenant, "project": cost.project, "before": float(cost.before),
+             "after": float(cost.after)} for cost in found.costs
         ],
     }  # fmt: skip
 

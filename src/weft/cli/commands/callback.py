@@ -32,12 +32,12 @@ def ls(batch: str, /, *, shared: Shared = SHARED) -> int:
 
 async def _list(batch_id: int, shared: Shared) -> int:
     async with shared.client() as client:
-        found = [one async for one in client.list_callbacks(batch_id)]
+        callbacks = [callback async for callback in client.list_callbacks(batch_id)]
     if shared.json:
-        print_json(found)
+        print_json(callbacks)
         return 0
-    if found:
-        print_table(HEADER, map(_row, found), right=NUMBERS)
+    if callbacks:
+        print_table(HEADER, map(_row, callbacks), right=NUMBERS)
     else:
         note("no callbacks yet: nothing with a callback has completed")
     return 0
@@ -70,16 +70,16 @@ def redeliver(batch: str, /, *deliveries: str, shared: Shared = SHARED) -> int:
 async def _redeliver(batch_id: int, deliveries: Sequence[str], shared: Shared) -> int:
     async with shared.client() as client:
         chosen: Sequence[int | str] = deliveries or [
-            one["delivery_id"]
-            async for one in client.list_callbacks(batch_id)
-            if one["state"] == "failed"
+            callback["delivery_id"]
+            async for callback in client.list_callbacks(batch_id)
+            if callback["state"] == "failed"
         ]
         answers = [await client.redeliver_callback(batch_id, one) for one in chosen]
     if shared.json:
         print_json(answers)
         return 0
-    for one in answers:
-        note(f"{one['delivery_id']}: will be sent again now")
+    for answer in answers:
+        note(f"{answer['delivery_id']}: will be sent again now")
     if not answers:
         note("no callback was given up")
     return 0

@@ -43,7 +43,7 @@ async def _check(batch_id: int, shared: Shared) -> int:
                 "n_jobs": len(parents),
                 "n_started": len(started),
                 "n_parents": n_parents,
-                "early": [_document(one) for one in early],
+                "early": [_document(start) for start in early],
             }
         )
     elif early:
@@ -72,7 +72,7 @@ async def _times(
         attempts = [job]
         if (job["attempt"] or 0) > 1:
             attempts = list(await client.list_attempts(batch_id, number))
-        starts = [one["started_at"] for one in attempts if one["started_at"]]
+        starts = [attempt["started_at"] for attempt in attempts if attempt["started_at"]]
         if starts:
             started[number] = min(map(datetime.fromisoformat, starts))
 
@@ -92,7 +92,7 @@ async def _parents_of(client: Api, batch_id: int, job_id: int) -> Sequence[int]:
     shown: Sequence[int] = job["parents"]
     if job.get("n_parents", len(shown)) == len(shown):  # an older server shows all
         return shown
-    return [one["job_id"] async for one in client.list_parents(batch_id, job_id)]
+    return [parent["job_id"] async for parent in client.list_parents(batch_id, job_id)]
 
 
 def _document(early: EarlyStart) -> dict[str, Any]:
@@ -108,12 +108,12 @@ def _document(early: EarlyStart) -> dict[str, Any]:
 def _print(batch_id: int, early: Sequence[EarlyStart]) -> None:
     rows = [
         (
-            format_job_ref(batch_id, one.job_id),
-            one.started_at.isoformat(sep=" "),
-            format_job_ref(batch_id, one.parent_id),
-            one.parent_ended_at.isoformat(sep=" ") if one.parent_ended_at else "not ended",
+            format_job_ref(batch_id, start.job_id),
+            start.started_at.isoformat(sep=" "),
+            format_job_ref(batch_id, start.parent_id),
+            start.parent_ended_at.isoformat(sep=" ") if start.parent_ended_at else "not ended",
         )
-        for one in islice(early, SHOWN)
+        for start in islice(early, SHOWN)
     ]
     print_table(("Job", "Began", "Parent", "Ended"), rows)
     if len(early) > SHOWN:

@@ -35,15 +35,15 @@ def doctor(
 
     settings = settings_of(shared, link)
     findings = examine(settings) if link.connect is None else asyncio.run(_outside(settings))
-    shown = [one for one in findings if not quiet or one.verdict not in {"ok", "off"}]
+    shown = [finding for finding in findings if not quiet or finding.verdict not in {"ok", "off"}]
     if shared.json:
-        print_json([asdict(one) for one in shown])
+        print_json([asdict(finding) for finding in shown])
     else:
         print_findings(shown)
-    return 1 if any(one.verdict == "wrong" for one in findings) else 0
+    return 1 if any(finding.verdict == "wrong" for finding in findings) else 0
 
 
 async def _outside(settings: Settings) -> list[Finding]:
     from weft.run.doctor_link import examine_link  # noqa: PLC0415 (as above)
 
-    return [one async for one in examine_link(settings)]
+    return [finding async for finding in examine_link(settings)]

@@ -132,8 +132,8 @@ async def _failures(text: str, shared: Shared, *, all_: bool) -> int:
         print_json({**found, "causes": causes})
         return 0
     _print_head(found, text)
-    for one in causes:
-        _print_cause(one, batch_id)
+    for cause in causes:
+        _print_cause(cause, batch_id)
     if left := found["n_causes"] - len(causes):
         note(f"{left:,} more causes: `weft failures ls {text}` lists all jobs")
     return 0

@@ -37,8 +37,8 @@ def list_all(
 
     async def found(client: Api) -> list[Mapping[str, Any]]:
         rows: list[Mapping[str, Any]] = []
-        async for one in client.list_operations():
-            rows.append(one)
+        async for operation in client.list_operations():
+            rows.append(operation)
             if len(rows) == limit:
                 break
         return rows

@@ -50,9 +50,9 @@ def set_(
     async def send(client: Api) -> Document:
         known = kind
         if known is None:
-            async for one in client.list_parameters():
-                if one["parameter"] == name:
-                    known = one["type"]
+            async for parameter in client.list_parameters():
+                if parameter["parameter"] == name:
+                    known = parameter["type"]
         given = {} if kind is None else {"type": kind}
         return await client.set_parameter(name, _value(value, known), **given)
 

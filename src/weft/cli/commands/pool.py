@@ -96,14 +96,14 @@ def show(name: str, /, *, shared: Shared = SHARED) -> int:
         print()
         rows = [
             (
-                one_line(one["machine"], width=64),
-                one["flavour"] + (", for one job" if one.get("for_one_job") else ""),
-                one_line(one["region"], width=40),
-                one["state"],
-                moment(one["changed_at"]),
-                one_line(_why_text(one), width=80),
+                one_line(machine["machine"], width=64),
+                machine["flavour"] + (", for one job" if machine.get("for_one_job") else ""),
+                one_line(machine["region"], width=40),
+                machine["state"],
+                moment(machine["changed_at"]),
+                one_line(_why_text(machine), width=80),
             )
-            for one in machines
+            for machine in machines
         ]
         print_table(MACHINE_HEADER, rows, spare=("Region", "Flavour", "Why"))
     return 0

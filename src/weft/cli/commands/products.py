@@ -43,8 +43,8 @@ def products(
 
     async def ask(client: Api) -> list[Document]:
         found: list[Document] = []
-        async for one in client.list_products(q, page_rows=min(limit or PAGE_ROWS, PAGE_ROWS)):
-            found.append(one)
+        async for product in client.list_products(q, page_rows=min(limit or PAGE_ROWS, PAGE_ROWS)):
+            found.append(product)
             if len(found) == limit:
                 break
         return found

@@ -192,10 +192,10 @@ def try_document(file: Path, /, *, shared: Shared = SHARED) -> int:
         shared: Options of every command.
     """
     body = read_file(file)
-    given = parse_document(body, format_of(str(file)), name=str(file))
-    refuse_queues(given, str(file))
-    with placed(file, body, given, shared):
-        found = asyncio.run(_test(expand(given, directory=file.parent), shared))
+    document = parse_document(body, format_of(str(file)), name=str(file))
+    refuse_queues(document, str(file))
+    with placed(file, body, document, shared):
+        found = asyncio.run(_test(expand(document, directory=file.parent), shared))
     if shared.json:
         print_json(found)
         return 0
@@ -241,9 +241,9 @@ async def _apply(queues: Sequence[Document], shared: Shared, *, dry_run: bool, y
 
 
 def _print_moves(moves: Sequence[Document]) -> None:
-    for one in moves:
-        count = one["n_jobs"]
-        print(plain(f"{one['queue']} → {one['to']}: {count:,} job{'s' if count != 1 else ''}"))
+    for move in moves:
+        count = move["n_jobs"]
+        print(plain(f"{move['queue']} → {move['to']}: {count:,} job{'s' if count != 1 else ''}"))
 
 
 def _queues_in(file: Path, body: bytes) -> Sequence[Document]:

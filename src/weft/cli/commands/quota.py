@@ -52,7 +52,11 @@ MEASURES: Final[Mapping[str, Measure]] = {
 """By the field of a quota."""
 HEADER = (
     "Quota",
-    *(word for one in MEASURES.values() for word in (one.header, f"Max {one.header.lower()}")),
+    *(
+        word
+        for measure in MEASURES.values()
+        for word in (measure.header, f"Max {measure.header.lower()}")
+    ),
 )
 
 
@@ -155,8 +159,8 @@ def _whose(found: Document) -> str:
 
 def _row(found: Document) -> tuple[str, ...]:
     cells = (
-        "-" if found[field] is None else one.text(found[field])
-        for name, one in MEASURES.items()
+        "-" if found[field] is None else measure.text(found[field])
+        for name, measure in MEASURES.items()
         for field in (f"n_{name}", name)
     )
     return (_whose(found), *cells)

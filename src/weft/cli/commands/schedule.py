@@ -231,7 +231,7 @@ def _name_options(error: Invalid) -> None:
 
 
 def _is_in_file(errors: Sequence[FieldError]) -> bool:
-    return all(one.pointer.startswith(_WITHIN) for one in errors)
+    return all(error.pointer.startswith(_WITHIN) for error in errors)
 
 
 def _local(one: Document) -> str:

@@ -149,8 +149,8 @@ async def _reasons(client: Api, target: Target) -> Counter[str]:
     """Return how many jobs failed for each reason, in words."""
     found: Counter[str] = Counter()
     counts = await client.count_reasons(target.batch_id, group=target.group, enough=COUNTED_MAX)
-    for one in counts:
-        found[explain_reason(one)] += one["n_jobs"]
+    for count in counts:
+        found[explain_reason(count)] += count["n_jobs"]
     return found
 
 

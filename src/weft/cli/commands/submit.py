@@ -78,12 +78,12 @@ def submit(
             return _show(document, as_json=shared.json)
         return asyncio.run(_submit(document, shared, wait=wait))
     except Invalid as error:
-        told = with_values(error, given) if isinstance(error, InvalidDocument) else error
+        invalid = with_values(error, given) if isinstance(error, InvalidDocument) else error
         if not shared.json:  # a program finds a field by its pointer
-            point_to_lines(told, file=shown, body=body, document=given)
-        if told is error:
+            point_to_lines(invalid, file=shown, body=body, document=given)
+        if invalid is error:
             raise
-        raise told from error
+        raise invalid from error
 
 
 def _read(file: str, form: Format | None) -> tuple[bytes, Format]:

@@ -61,7 +61,7 @@ def _print(found: Document) -> None:
     print()
     tables = database["tables"][:TABLES_SHOWN]
     print_table(
-        TABLE_HEADER, [_table_row(one) for one in tables],
+        TABLE_HEADER, [_table_row(table) for table in tables],
         right=TABLE_HEADER[1:4], spare=("Vacuumed",),
     )  # fmt: skip
     changed = [one for one in found["settings"] if not one["is_default"] or one["driver_value"]]

@@ -51,46 +51,46 @@ def timeline(
 async def _timeline(batch_id: int, html: Path | None, shared: Shared) -> int:
     async with shared.client() as client:
         document = await client.get_timeline(batch_id)
-    found = msgspec.convert(document, Timeline)
+    timeline = msgspec.convert(document, Timeline)
     if html is not None:
         title = f"Time axis of {format_batch_id(batch_id)}"
         with opened_to_write(html) as file:
-            file.write(page_of(draw_timeline(found, alone=False), title))
+            file.write(page_of(draw_timeline(timeline, alone=False), title))
     if shared.json:
         print_json(document)
     elif html is not None:
-        note(f"{found.n_jobs:,} jobs: {html}")
+        note(f"{timeline.n_jobs:,} jobs: {html}")
     else:
-        _print(found)
+        _print(timeline)
     return 0
 
 
-def _print(found: Timeline) -> None:
-    length = (found.ended_at - found.begun_at).total_seconds() * 1000
-    begun = moment(found.begun_at.isoformat())
-    print(f"{format_batch_id(found.batch_id)}: {duration(length)} from {begun} on")
-    if found.n_sampled < found.n_jobs:
-        print(f"estimated from {found.n_sampled:,} of {found.n_jobs:,} jobs")
+def _print(timeline: Timeline) -> None:
+    length = (timeline.ended_at - timeline.begun_at).total_seconds() * 1000
+    begun = moment(timeline.begun_at.isoformat())
+    print(f"{format_batch_id(timeline.batch_id)}: {duration(length)} from {begun} on")
+    if timeline.n_sampled < timeline.n_jobs:
+        print(f"estimated from {timeline.n_sampled:,} of {timeline.n_jobs:,} jobs")
     series = {
-        phase: [getattr(one, phase) for one in found.buckets]
+        phase: [getattr(bucket, phase) for bucket in timeline.buckets]
         for phase in PHASES
-        if getattr(found.times, f"{phase}_ms")
+        if getattr(timeline.times, f"{phase}_ms")
     }
     most = max((max(values) for values in series.values()), default=0.0)
     if series:
         few = f", at most {most:,.0f} at a time" if most >= 1 else ""
         print(f"\njobs{few}; on the right the time of all")
     for phase, values in series.items():
-        total = duration(getattr(found.times, f"{phase}_ms"))
+        total = duration(getattr(timeline.times, f"{phase}_ms"))
         print(f"{phase:<{NAME_CHARS}} {sparkline(values, most)} {total:>10}")
-    if found.workers:
+    if timeline.workers:
         print("\nrunning, by worker, and how many attempts")
-    busiest = max((max(line.running, default=0.0) for line in found.workers), default=0.0)
-    for line in found.workers:
+    busiest = max((max(line.running, default=0.0) for line in timeline.workers), default=0.0)
+    for line in timeline.workers:
         name = one_line(line.worker, width=NAME_CHARS)
         attempts = f"{line.n_attempts:,} ×"
         print(f"{name:<{NAME_CHARS}} {sparkline(line.running, busiest)} {attempts:>10}")
-    if left := found.n_workers - len(found.workers):
+    if left := timeline.n_workers - len(timeline.workers):
         print(f"… and {left:,} more workers", file=sys.stdout)
 
 

@@ -75,11 +75,11 @@ def show(name: str, /, *, shared: Shared = SHARED) -> int:
         shared: Options of every command.
     """
     rows = shared.ask(lambda client: client.list_transports())
-    found = next((one for one in rows if one["transport"] == name), None)
+    found = next((row for row in rows if row["transport"] == name), None)
     if found is None:
         raise TransportNotFound(
             f"transport {name!r} does not exist",
-            detail=f"There are: {', '.join(one['transport'] for one in rows) or 'none'}.",
+            detail=f"There are: {', '.join(row['transport'] for row in rows) or 'none'}.",
             hint="List them with `weft transport ls`.",
         )
     if shared.json:
@@ -123,12 +123,12 @@ def try_connection(name: str | None = None, /, *, shared: Local = LOCAL) -> int:
 
     findings = check_transports(settings_of(shared), name)
     if shared.json:
-        print_json([asdict(one) for one in findings])
+        print_json([asdict(finding) for finding in findings])
     elif findings:
         print_findings(findings)
     else:
         note("there is no transport; the setting transports_file names some")
-    return 1 if any(one.verdict == "wrong" for one in findings) else 0
+    return 1 if any(finding.verdict == "wrong" for finding in findings) else 0
 
 
 def _state(one: Mapping[str, Any]) -> str:

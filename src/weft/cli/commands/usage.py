@@ -47,7 +47,7 @@ async def _show(shared: Shared, batch_id: int, job_id: int, attempt: int | None)
     if not samples:
         note("there are no samples: it was too short, or its runner measures nothing")
         return 0
-    points = points_of([UsageSample(**one) for one in samples], most=ROWS_MAX)
+    points = points_of([UsageSample(**sample) for sample in samples], most=ROWS_MAX)
     print_table(("After", "Cores", "CPU", "Memory"), map(_row, points), right=("Cores",))
     return 0
 

@@ -278,7 +278,7 @@ def _kept_for(kept: Document | None) -> str | None:
 
 def _avoids(nodes: Sequence[Document]) -> str | None:
     """Return the nodes that a gateway avoids: `n1 until 12:00:00 (12 attempts …)`."""
-    told = (f"{one['node']} until {moment(one['until'])} ({one['reason']})" for one in nodes)
+    told = (f"{node['node']} until {moment(node['until'])} ({node['reason']})" for node in nodes)
     return one_line("; ".join(told), width=1000) or None
 
 

@@ -110,8 +110,8 @@ async def _schedules(client: Api, _: str) -> Words:
 
 
 async def _at_queries(client: Api, _: str) -> Words:
-    found = await client.list_saved_queries()
-    return {f"@{one['name']}": one["query"] for one in found}
+    saved_queries = await client.list_saved_queries()
+    return {f"@{query['name']}": query["query"] for query in saved_queries}
 
 
 async def _users(client: Api, _: str) -> Words:
@@ -123,7 +123,7 @@ async def _tenants(client: Api, _: str) -> Words:
 
 
 async def _tokens(client: Api, _: str) -> Words:
-    return {str(one["token_id"]): one["name"] for one in await client.list_tokens()}
+    return {str(token["token_id"]): token["name"] for token in await client.list_tokens()}
 
 
 async def _sessions(client: Api, _: str) -> Words:
@@ -154,7 +154,7 @@ def _named(
     rows: Callable[[Api], Awaitable[Iterable[Mapping[str, Any]]]], name: str, told: str = ""
 ) -> Callable[[Api, str], Awaitable[Words]]:
     async def ask(client: Api, _: str) -> Words:
-        return {one[name]: str(one[told]) if told else "" for one in await rows(client)}
+        return {row[name]: str(row[told]) if told else "" for row in await rows(client)}
 
     return ask
 

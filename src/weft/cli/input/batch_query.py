@@ -43,26 +43,26 @@ NO_QUERY: Final = BatchQuery()
 
 
 def act_on_batches(
-    action: str, targets: Sequence[str | None], found: BatchQuery, shared: Shared, *others: str
+    action: str, targets: Sequence[str | None], query: BatchQuery, shared: Shared, *others: str
 ) -> int | None:
     """Do it to the batches that the query of a command finds; return the exit code. None: the
     command names targets. `others`: its options that are for targets only.
     """
-    named = [one for one in targets if one is not None]
-    if bool(named) == (found.batches is not None) or (others and not named):
+    named = [target for target in targets if target is not None]
+    if bool(named) == (query.batches is not None) or (others and not named):
         raise TargetsOrQuery(
             f"`weft {action}` needs targets, or --batches with a query",
             detail="The command has " + ("both." if named else "neither." if not others else
                    f"{others[0]}, which is for targets."),
         )  # fmt: skip
-    if found.batches is None:
+    if query.batches is None:
         return None
-    if not found.yes and not sys.stdin.isatty():
+    if not query.yes and not sys.stdin.isatty():
         raise NotConfirmed(
             "changing all batches that match needs a confirmation",
             detail="Standard input is not a terminal, so nobody can confirm.",
         )
-    return asyncio.run(_act(action, found.batches, shared, yes=found.yes))
+    return asyncio.run(_act(action, query.batches, shared, yes=query.yes))
 
 
 async def _act(action: str, text: str, shared: Shared, *, yes: bool) -> int:

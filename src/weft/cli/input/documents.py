@@ -78,10 +78,10 @@ def _detail(error: Exception, name: str) -> str:
         return f"{name}:{line}: byte 0x{error.object[error.start]:02x} is not UTF-8."
     if isinstance(error, json.JSONDecodeError):
         return f"{name}:{error.lineno}:{error.colno}: {_decapitalised(error.msg)}."
-    if found := _TOML_PLACE.fullmatch(str(error)):
-        return f"{name}:{found[2]}:{found[3]}: {_decapitalised(found[1])}."
-    if found := _YAML_PLACE.fullmatch(str(error)):
-        return f"{name}:{found[1]}:{found[2]}: {found[3]}."
+    if match := _TOML_PLACE.fullmatch(str(error)):
+        return f"{name}:{match[2]}:{match[3]}: {_decapitalised(match[1])}."
+    if match := _YAML_PLACE.fullmatch(str(error)):
+        return f"{name}:{match[1]}:{match[2]}: {match[3]}."
     return f"{name}: {_decapitalised(str(error))}."
 
 

@@ -29,8 +29,8 @@ def with_texts(text: str, directory: Path) -> str:
     return text
 
 
-def _written(new: str, found: re.Match[str]) -> str:
-    return found[1] + new
+def _written(new: str, match: re.Match[str]) -> str:
+    return match[1] + new
 
 
 def _named(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -25,18 +25,18 @@ def point_to_lines(
     """
     if not error.errors:
         return
-    root, told = _nodes(body), []
+    root, errors = _nodes(body), []
     toml = _toml_lines(body) if root is None or root.id == "scalar" else {}
     for one in error.errors:
         parts = _said_at(_parts(one.pointer), document)
         found = _Found.of(root, parts)
         where = _where(parts, _line_in(toml, parts) if toml else found.line, file, document)
-        told.append(
+        errors.append(
             FieldError(
                 where, _explained(one.message, _value(document, parts), parts, found.written)
             )
         )
-    error.errors = tuple(dict.fromkeys(told))
+    error.errors = tuple(dict.fromkeys(errors))
     if len(error.errors) == 1:
         error.detail = f"{error.errors[0].pointer}: {error.errors[0].message}."
 

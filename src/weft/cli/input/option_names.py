@@ -72,9 +72,9 @@ def option_of(pointer: str, command: str) -> str:
     if field in _OPTIONS:
         return _OPTIONS[field]
     for pattern, text in _WORDS:
-        if found := pattern.fullmatch(field):
+        if match := pattern.fullmatch(field):
             return text.format(
-                *(key.replace("~1", "/").replace("~0", "~") for key in found.groups())
+                *(key.replace("~1", "/").replace("~0", "~") for key in match.groups())
             )
     name, _, within = field.strip("/").partition("/")
     if name in {one.name for one in fields(JobOptions)}:

@@ -106,7 +106,7 @@ def flags_of(shared: Local, *groups: Options) -> dict[str, Any]:
 
     flags: dict[str, Any] = {"home": shared.home}
     for group in groups:
-        flags |= {one.name: getattr(group, one.name) for one in fields(group)}
+        flags |= {field.name: getattr(group, field.name) for field in fields(group)}
     flags["worker_memory_bytes"] = flags.pop("worker_memory", None)
     flags["worker_queues"] = ",".join(flags.pop("queue", ())) or None
     flags["worker_slots"] = flags.pop("slots", None)

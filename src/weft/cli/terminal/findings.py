@@ -12,9 +12,9 @@ MARKS = {"ok": "ok     ", "off": "off    ", "warning": "warning", "wrong": "WRON
 
 def print_findings(findings: Iterable[Finding]) -> None:
     """Print each finding with its advice."""
-    for one in findings:
-        first = f"{MARKS[one.verdict]}  {one.check:<11} "
+    for finding in findings:
+        first = f"{MARKS[finding.verdict]}  {finding.check:<11} "
         rest = " " * len(first)
-        print(wrapped(plain(one.found), sys.stdout, first=first, rest=rest))
-        if one.advice:
-            print(wrapped(plain(one.advice), sys.stdout, first=rest, rest=rest))
+        print(wrapped(plain(finding.found), sys.stdout, first=first, rest=rest))
+        if finding.advice:
+            print(wrapped(plain(finding.advice), sys.stdout, first=rest, rest=rest))

@@ -15,12 +15,12 @@ _UNREAD = 1
 async def print_found(client: Api, wanted: Wanted, text: str) -> int:
     """Print the lines as they are found; return the exit code."""
     batch_id, items = wanted.batch_id, JsonItems()
-    found = client.find_lines(
+    listing = client.find_lines(
         batch_id, text, group=wanted.group, q=wanted.q, states=wanted.states,
         stream=wanted.stream,
     )  # fmt: skip
     n_lines = n_unread = 0
-    async for one in found:
+    async for one in listing:
         if one["problem"] is not None:
             n_unread += 1
             note(f"{format_job_ref(batch_id, one['job_id'])} was not searched: {one['problem']}")

@@ -59,7 +59,7 @@ class HelpPage:
         """Print the line of usage."""
         if usage:
             usage.plain = _TYPED.sub(
-                lambda found: f"{found[1]} {_word(*found.groups())}", usage.plain
+                lambda match: f"{match[1]} {_word(*match.groups())}", usage.plain
             )
         self._default().render_usage(console, options, usage)
 

@@ -34,10 +34,10 @@ class LogOutput:
 
     def write(self, descriptor: int, data: bytes) -> None:
         """Write the next piece of a stream. Raise what `write_all` raises."""
-        found = self._filters.get(descriptor)
-        write_all(descriptor, data if found is None else found.filter(data))
+        harmless = self._filters.get(descriptor)
+        write_all(descriptor, data if harmless is None else harmless.filter(data))
 
     def end(self) -> None:
         """Write what was waited with."""
-        for descriptor, one in self._filters.items():
-            write_all(descriptor, one.filter(b"", is_last=True))
+        for descriptor, harmless in self._filters.items():
+            write_all(descriptor, harmless.filter(b"", is_last=True))

@@ -98,19 +98,19 @@ class ManyLogs:
 
     async def _jobs(self, states: tuple[str, ...]) -> AsyncIterator[Mapping[str, Any]]:
         """Yield those jobs that were not yielded before."""
-        found = self._client.list_jobs(
+        listing = self._client.list_jobs(
             self._wanted.batch_id, self._wanted.q, group=self._wanted.group, states=states
         )
-        async for job in found:
+        async for job in listing:
             if job["job_id"] not in self._begun:
                 self._begun.add(job["job_id"])
                 yield job
-        self._warnings = found.warnings
+        self._warnings = listing.warnings
 
     async def _whole_run(self) -> AsyncIterator[Mapping[str, Any]]:
         batches = (*self._wanted.runs, self._wanted.batch_id)
         lists = [self._client.list_jobs(batch_id, self._wanted.q) for batch_id in batches]
-        for job in whole_run([[job async for job in one] for one in lists]):
+        for job in whole_run([[job async for job in listing] for listing in lists]):
             if job["state"] in (self._wanted.states or [job["state"]]):
                 yield job
 

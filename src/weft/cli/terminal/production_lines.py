@@ -58,14 +58,14 @@ def item_row(one: Document) -> tuple[str, ...]:
 
 def line_facts(lines: Document) -> str:
     """Return in a line what sinks have not sent, and how many jobs have each status."""
-    sinks = [_sink_fact(one) for one in lines["sinks"] if any(map(one.get, _NOT_SENT))]
-    statuses = [f"{one['n_jobs']:,} {one['status']}" for one in lines["statuses"]]
+    sinks = [_sink_fact(line) for line in lines["sinks"] if any(map(line.get, _NOT_SENT))]
+    statuses = [f"{line['n_jobs']:,} {line['status']}" for line in lines["statuses"]]
     return "   ".join(one_line(one, width=60) for one in (*sinks, *statuses))
 
 
 def failing_facts(sources: Sequence[Document]) -> str:
     """Return in a line which sources fail; each is an incident."""
-    failing = [one for one in sources if is_failing(one)]
+    failing = [source for source in sources if is_failing(source)]
     return "   ".join(f"source {one['source']}: {cell(one['error'], width=60)}" for one in failing)
 
 

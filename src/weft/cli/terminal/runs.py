@@ -28,7 +28,7 @@ async def earlier_runs(client: Api, batch: Document) -> list[Document]:
     if _kind(batch) != "resumed":
         return []
     runs = await find_runs(client, str(batch["name"]))
-    return [one for one in reversed(runs) if one["id"] < batch["id"]]
+    return [run for run in reversed(runs) if run["id"] < batch["id"]]
 
 
 def _kind(batch: Document) -> str | None:

@@ -49,7 +49,7 @@ def _explain(error: CycloptsError) -> str | None:
             command = " ".join(("weft", *(error.command_chain or ())))
             return f"`{command}` takes no further arguments: {' '.join(error.unused_tokens)}"
         case MissingArgumentError() if error.argument is not None:
-            given = [one.keyword for one in error.argument.tokens if one.keyword is not None]
+            given = [token.keyword for token in error.argument.tokens if token.keyword is not None]
             name = error.keyword or next(reversed(given), "")
             if not name and error.argument.index is not None:  # `submit FILE`, too
                 return f"{error.argument.name.lstrip('-').upper()} is missing"

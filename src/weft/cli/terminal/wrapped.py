@@ -24,8 +24,8 @@ def wrapped(text: str, stream: TextIO, *, first: str = "", rest: str = "  ") -> 
     width = max(_NARROW, shutil.get_terminal_size().columns)
     room = width - len(rest)
 
-    def kept(found: re.Match[str]) -> str:
-        return found[0].replace(" ", _KEPT) if len(found[0]) <= room else found[0]
+    def kept(match: re.Match[str]) -> str:
+        return match[0].replace(" ", _KEPT) if len(match[0]) <= room else match[0]
 
     wrapper = textwrap.TextWrapper(width, break_long_words=True, break_on_hyphens=False)
     shown: list[str] = []

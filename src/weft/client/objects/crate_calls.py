@@ -62,14 +62,14 @@ async def read_ran(api: Api, batch_id: int, job_id: int | None = None) -> Ran:
             )
         if not batch["complete"]:
             raise _not_ended(format_batch_id(batch_id))
-        numbers = [one["job_id"] async for one in api.list_jobs(batch_id)]
+        numbers = [job["job_id"] async for job in api.list_jobs(batch_id)]
         jobs = await _each(numbers, lambda n: api.get_job(batch_id, n))
-    files = await _each([one["job_id"] for one in jobs], lambda n: _files(api, batch_id, n))
+    files = await _each([job["job_id"] for job in jobs], lambda n: _files(api, batch_id, n))
     q = f"batch_id = {batch_id}" + ("" if job_id is None else f" and job_id = {job_id}")
     return Ran(
-        batch=batch, jobs=[await _with_parents(api, one) for one in jobs],
+        batch=batch, jobs=[await _with_parents(api, job) for job in jobs],
         files={one["job_id"]: found for one, found in zip(jobs, files, strict=True)},
-        products=[one async for one in api.list_products(q)][::-1],
+        products=[product async for product in api.list_products(q)][::-1],
         parameters=await _parameters(api, jobs), url=api.url, version=version("weft"),
         whole=job_id is None,
     )  # fmt: skip
@@ -92,13 +92,13 @@ async def _with_parents(api: Api, job: Document) -> Document:
     if job["n_parents"] == len(job["parents"]):
         return job
     parents = api.list_parents(job["batch_id"], job["job_id"])
-    return {**job, "parents": [one["job_id"] async for one in parents]}
+    return {**job, "parents": [parent["job_id"] async for parent in parents]}
 
 
 async def _parameters(api: Api, jobs: Sequence[Document]) -> Mapping[str, Sequence[Document]]:
     """Return the versions of the parameters that jobs name; those that are gone have none."""
     found: dict[str, Sequence[Document]] = {}
-    for name in sorted({name for one in jobs for name in one["attributes"]}):
+    for name in sorted({name for job in jobs for name in job["attributes"]}):
         if name.startswith(PARAMETER):
             parameter = name.removeprefix(PARAMETER)
             try:

@@ -50,8 +50,8 @@ def plan_group_numbers(
     there = {path: number for path, number in existing.items() if path.startswith("/")}
     planned, by_path = plan_groups(paths, there)
     documents: list[Document] = [
-        {"name": one.name, "parent": one.parent_id, **declared.get(one.path, {})}
-        for one in planned
+        {"name": group.name, "parent": group.parent_id, **declared.get(group.path, {})}
+        for group in planned
     ]
     by_name: dict[str, int] = {}
     for name in names:

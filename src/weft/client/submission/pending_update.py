@@ -111,15 +111,15 @@ class PendingUpdate:
         if self.batch_id is None:
             return list(self.groups)
         used = {membership.path for membership in self.memberships}
-        found: list[DraftGroup] = []
+        groups: list[DraftGroup] = []
         for group in self.groups:
             may_be_left_out = not group.is_set and not group.options
             if may_be_left_out and group.key in used:
                 continue
             if may_be_left_out and await self._existing([group.key], self.batch_id):
                 continue
-            found.append(group)
-        return found
+            groups.append(group)
+        return groups
 
     async def _send_in_bunches(self, on_sent: Callable[[int], None] | None) -> None:
         filled = await fill_in_bunches(
@@ -168,7 +168,7 @@ class PendingUpdate:
         """Return the numbers of those paths and of the ones above them that the batch has."""
         found: dict[str, int] = {}
         missing: set[str] = set()
-        for path in dict.fromkeys(one for full in paths for one in ancestors(full)):
+        for path in dict.fromkeys(ancestor for full in paths for ancestor in ancestors(full)):
             if path.rpartition("/")[0] in missing:
                 missing.add(path)
                 continue

@@ -46,11 +46,11 @@ class WantedFiles:
             return
         self.inputs[wanted] = pointer
 
-    def _add_output(self, one: FileOutput, pointer: str) -> None:
-        if not in_store(one.to) or one.to is None:
+    def _add_output(self, output: FileOutput, pointer: str) -> None:
+        if not in_store(output.to) or output.to is None:
             return
         try:
-            store, _ = split_store(one.to)
+            store, _ = split_store(output.to)
         except WrongPath:
             return  # told when it is submitted
         if store not in self.stores and len(self.stores) >= STORES_MAX:
@@ -83,20 +83,20 @@ def _variables(job: Mapping[str, Any]) -> Iterator[dict[str, str]]:
 
 async def look_for_files(api: "FileRoutes", document: Document) -> Document:
     """Ask the server about the files of a document. Raise `msgspec.ValidationError`."""
-    wanted, seen = _wanted_files(document.get("jobs")), []
-    for inputs, stores in wanted.pages():
+    files, seen = _wanted_files(document.get("jobs")), []
+    for inputs, stores in files.pages():
         given = [msgspec.to_builtins(one) for one in inputs]
         answer = await api.try_files(given, stores)
         seen += [
-            *((wanted.inputs[one], one.from_, found)
+            *((files.inputs[one], one.from_, found)
               for one, found in zip(inputs, answer["inputs"], strict=True)),
-            *((wanted.stores[name], f"store://{name}/", found)
+            *((files.stores[name], f"store://{name}/", found)
               for name, found in zip(stores, answer["stores"], strict=True)),
         ]  # fmt: skip
     n_looked_at = sum(found["is_looked_at"] for _, _, found in seen)
     return {
         "looked_at": n_looked_at,
-        "not_looked_at": len(seen) - n_looked_at + wanted.n_left_out,
+        "not_looked_at": len(seen) - n_looked_at + files.n_left_out,
         "problems": [
             {"pointer": pointer, "file": name, "problem": found["problem"]}
             for pointer, name, found in seen
@@ -107,8 +107,8 @@ async def look_for_files(api: "FileRoutes", document: Document) -> Document:
 
 def _wanted_files(jobs: Any) -> WantedFiles:  # noqa: ANN401 (jobs of a document)
     """Return the files of these jobs. Raise `msgspec.ValidationError`."""
-    found = WantedFiles()
+    files = WantedFiles()
     for index, job in enumerate(jobs or ()):
         if job.get("inputs") or job.get("outputs"):
-            found.add_job(index, job)
-    return found
+            files.add_job(index, job)
+    return files

@@ -23,14 +23,14 @@ def shown_actor(actor: str, *, to_tenant_id: int | None) -> str:
 
     One that names no tenant is shown to administrators of the site alone.
     """
-    found = _USER.fullmatch(actor)
-    if to_tenant_id is None or (found is not None and int(found[2]) == to_tenant_id):
-        return actor if found is None else found[1]
+    match = _USER.fullmatch(actor)
+    if to_tenant_id is None or (match is not None and int(match[2]) == to_tenant_id):
+        return actor if match is None else match[1]
     return SITE_ADMINISTRATOR if actor.startswith("user ") else actor
 
 
 def shown_reason(reason: str, *, to_tenant_id: int | None) -> str:
     """Return what users of a tenant are shown of why a pool changed, as `shown_actor`."""
-    if found := _CHANGED.fullmatch(reason):
-        return shown_actor(found[1], to_tenant_id=to_tenant_id) + found[2]
+    if match := _CHANGED.fullmatch(reason):
+        return shown_actor(match[1], to_tenant_id=to_tenant_id) + match[2]
     return reason if to_tenant_id is None else _PRICED.sub("the owner", reason, count=1)

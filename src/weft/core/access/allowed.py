@@ -9,7 +9,7 @@ def why_not_allowed(allowed: Mapping[str, Sequence[str]], kind: str, value: str)
     anything.
     """
     patterns = allowed.get(kind)
-    if patterns is None or any(fnmatchcase(value, one) for one in patterns):
+    if patterns is None or any(fnmatchcase(value, pattern) for pattern in patterns):
         return None
     may = ", ".join(patterns) or "none"
     return f"the tenant does not allow its jobs the {kind} {value}; allowed: {may}"

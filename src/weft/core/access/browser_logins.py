@@ -60,8 +60,8 @@ def login_cookie_name(scheme: str) -> str:
 
 def login_in(cookies: str, scheme: str) -> BrowserLogin | None:
     """Return the login in a header `Cookie`."""
-    found = _FORM.fullmatch(cookie_in(cookies, login_cookie_name(scheme)) or "")
-    return BrowserLogin(found[1], found[2], int(found[3])) if found else None
+    match = _FORM.fullmatch(cookie_in(cookies, login_cookie_name(scheme)) or "")
+    return BrowserLogin(match[1], match[2], int(match[3])) if match else None
 
 
 def issuer_cookie_name(scheme: str) -> str:

@@ -53,19 +53,19 @@ class AppDescription(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
 
 def seconds_of(text: str) -> float | None:
     """Return what `HH:mm:ss` says; None: that is not its form."""
-    found = _DURATION.fullmatch(text)
-    if found is None:
+    match = _DURATION.fullmatch(text)
+    if match is None:
         return None
-    hours, minutes, seconds = map(int, found.groups())
+    hours, minutes, seconds = map(int, match.groups())
     return float(hours * 3600 + minutes * 60 + seconds)
 
 
 def bytes_of(text: str) -> int | None:
     """Return what `2GB` says, a bare number in GB; None: that is not its form, or nothing."""
-    found = _MEMORY.fullmatch(text.strip())
-    if found is None:
+    match = _MEMORY.fullmatch(text.strip())
+    if match is None:
         return None
-    return int(float(found[1]) * _UNITS[(found[2] or "GB").upper()]) or None
+    return int(float(match[1]) * _UNITS[(match[2] or "GB").upper()]) or None
 
 
 def parse_description(name: str, text: bytes) -> AppDescription:
@@ -104,7 +104,7 @@ class _Reader:
             self._note("/name", message)
         parameters = self._list("parameters")
         inputs = self._list("inputs")
-        ids = [one.id for one in (*parameters, *inputs)]
+        ids = [parameter.id for parameter in (*parameters, *inputs)]
         for twice in sorted({one for one in ids if ids.count(one) > 1}):
             self._note("/parameters", f"{twice} is there twice")
         described = AppDescription(
@@ -176,8 +176,8 @@ class _Reader:
         if len(value) > PARAMETERS_MAX:
             self._note(f"/{name}", f"{len(value)} entries, at most {PARAMETERS_MAX}")
             return ()
-        found = [self._entry(f"/{name}/{n}", one, name) for n, one in enumerate(value)]
-        return tuple(one for one in found if one is not None)
+        parameters = [self._entry(f"/{name}/{n}", one, name) for n, one in enumerate(value)]
+        return tuple(parameter for parameter in parameters if parameter is not None)
 
     def _entry(self, at: str, entry: object, kind: str) -> Parameter | None:
         if not isinstance(entry, Mapping):
@@ -193,7 +193,7 @@ class _Reader:
             for name in ("value", "details", "semantics")
         )
         n_problems = len(self._problems)
-        one = Parameter(
+        parameter = Parameter(
             id=own,
             type="string" if kind == "inputs" else self._type(at, value),
             label=_text_in(details, "label"),
@@ -211,10 +211,10 @@ class _Reader:
         if (
             n_problems == len(self._problems)
             and kind != "inputs"
-            and (wrong := wrong_default(one))
+            and (wrong := wrong_default(parameter))
         ):
             self._note(f"{at}/value/default", wrong)
-        return one
+        return parameter
 
     def _type(self, at: str, value: Mapping[str, Any]) -> str:
         kind = value.get("type", "string")

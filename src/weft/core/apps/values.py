@@ -42,12 +42,12 @@ class WrongValue(ValueError):
     """A value that is refused, and why."""
 
 
-def wrong_default(one: Parameter) -> str | None:
+def wrong_default(parameter: Parameter) -> str | None:
     """Return what is wrong with the default; None: nothing, or there is none."""
-    if one.default in (None, "", []):
+    if parameter.default in (None, "", []):
         return None
     try:
-        _texts_of(one, one.default, is_default=True)
+        _texts_of(parameter, parameter.default, is_default=True)
     except WrongValue as error:
         return str(error)
     return None
@@ -85,51 +85,51 @@ def variables_of(
             yield Variable(one.id, "", str(error))
 
 
-def _text_of(one: Parameter, value: Any) -> str:  # noqa: ANN401 (JSON)
-    if value in (None, "", []) and one.default in (None, "", [], value):
-        return "0" if one.type == "bool" else ""
-    texts = _texts_of(one, value, is_default=value is one.default)
-    if one.type == "flag":
-        return one.argument if texts == ["1"] else ""
-    return joined(one, texts)
+def _text_of(parameter: Parameter, value: Any) -> str:  # noqa: ANN401 (JSON)
+    if value in (None, "", []) and parameter.default in (None, "", [], value):
+        return "0" if parameter.type == "bool" else ""
+    texts = _texts_of(parameter, value, is_default=value is parameter.default)
+    if parameter.type == "flag":
+        return parameter.argument if texts == ["1"] else ""
+    return joined(parameter, texts)
 
 
-def joined(one: Parameter, texts: Sequence[str]) -> str:
+def joined(parameter: Parameter, texts: Sequence[str]) -> str:
     """Return the variable of a parameter or an input with these values."""
-    if not one.show_argument or not one.argument or not texts:
+    if not parameter.show_argument or not parameter.argument or not texts:
         return " ".join(texts)
-    if one.repeat_argument:
-        return " ".join(f"{one.argument}{text}" for text in texts)
-    return f"{one.argument}{' '.join(texts)}"
+    if parameter.repeat_argument:
+        return " ".join(f"{parameter.argument}{text}" for text in texts)
+    return f"{parameter.argument}{' '.join(texts)}"
 
 
-def wrong_text(one: Parameter, text: str) -> str | None:
+def wrong_text(parameter: Parameter, text: str) -> str | None:
     """Return why a text cannot be a value: its pattern; None: it can."""
-    if one.pattern is not None and not _matches(one.pattern, text):
-        return f"it does not match {one.pattern}"
+    if parameter.pattern is not None and not _matches(parameter.pattern, text):
+        return f"it does not match {parameter.pattern}"
     return None
 
 
-def _texts_of(one: Parameter, value: Any, *, is_default: bool) -> list[str]:  # noqa: ANN401 (JSON)
+def _texts_of(parameter: Parameter, value: Any, *, is_default: bool) -> list[str]:  # noqa: ANN401 (JSON)
     values = value if isinstance(value, list) else [value]
-    if not is_default and len(values) < one.least:
-        raise WrongValue(f"{len(values)} values, at least {one.least}")
-    if one.most >= 0 and len(values) > max(one.most, 1):
-        raise WrongValue(f"{len(values)} values, at most {max(one.most, 1)}")
-    texts = [_one_text(one, each) for each in values]
+    if not is_default and len(values) < parameter.least:
+        raise WrongValue(f"{len(values)} values, at least {parameter.least}")
+    if parameter.most >= 0 and len(values) > max(parameter.most, 1):
+        raise WrongValue(f"{len(values)} values, at most {max(parameter.most, 1)}")
+    texts = [_one_text(parameter, each) for each in values]
     if sum(map(len, texts)) > VALUE_CHARS_MAX:
         raise WrongValue(f"more than {VALUE_CHARS_MAX} characters")
     return texts
 
 
-def _one_text(one: Parameter, value: Any) -> str:  # noqa: ANN401 (JSON)
-    if one.type in {"bool", "flag"}:
+def _one_text(parameter: Parameter, value: Any) -> str:  # noqa: ANN401 (JSON)
+    if parameter.type in {"bool", "flag"}:
         return _bool_text(value)
-    if one.type == "number":
+    if parameter.type == "number":
         text = _number_text(value)
     elif isinstance(value, str):
         text = value
-    elif one.type == "enumeration" and isinstance(value, int | float):
+    elif parameter.type == "enumeration" and isinstance(value, int | float):
         text = msgspec.json.encode(value).decode()
     else:
         raise WrongValue("expected a text")
@@ -137,9 +137,9 @@ def _one_text(one: Parameter, value: Any) -> str:  # noqa: ANN401 (JSON)
         raise WrongValue("a text cannot contain NUL")
     if len(text) > VALUE_CHARS_MAX:
         raise WrongValue(f"{len(text)} characters, at most {VALUE_CHARS_MAX}")
-    if one.type == "enumeration" and text not in one.choices:
-        raise WrongValue(f"expected one of {', '.join(one.choices)}")
-    if why := wrong_text(one, text):
+    if parameter.type == "enumeration" and text not in parameter.choices:
+        raise WrongValue(f"expected one of {', '.join(parameter.choices)}")
+    if why := wrong_text(parameter, text):
         raise WrongValue(why)
     return text
 

@@ -82,7 +82,8 @@ def kept_prices(prices: Mapping[str, str | float | None]) -> dict[str, str]:
     if problems:
         raise InvalidPrice(
             "a price is invalid",
-            detail="; ".join(f"{one.pointer[1:]}: {one.message}" for one in problems) + ".",
+            detail="; ".join(f"{problem.pointer[1:]}: {problem.message}" for problem in problems)
+            + ".",
             hint="Prices are per core, GiB or GPU and hour, in the currency of this server.",
             errors=problems,
         )
@@ -108,7 +109,7 @@ def machine_prices(texts: Sequence[str]) -> list[MachinePrice]:
     if problems:
         raise InvalidPrice(
             "a price is invalid",
-            detail="; ".join(one.message for one in problems) + ".",
+            detail="; ".join(problem.message for problem in problems) + ".",
             hint="Write --machine burst/small=0.05: pool, flavour, price per hour.",
             errors=problems,
         )

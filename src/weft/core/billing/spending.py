@@ -95,17 +95,17 @@ def stage_of(one: Spending, *, is_new: bool, lookahead_s: float) -> Stage:
     return Stage.BELOW
 
 
-def is_near(one: Spending, *, is_new: bool, lookahead_s: float) -> bool:
+def is_near(spending: Spending, *, is_new: bool, lookahead_s: float) -> bool:
     """Return whether what starts before the next look could exceed a limit.
 
     Such a limit admits only what fits below it (`room_per_hour`).
     """
-    if one.amount_max is None:
+    if spending.amount_max is None:
         return False
-    ticks = FAR_TICKS if one.near and not is_new else NEAR_TICKS
-    per_hour = max(one.could_use_per_hour, one.used_per_hour)
+    ticks = FAR_TICKS if spending.near and not is_new else NEAR_TICKS
+    per_hour = max(spending.could_use_per_hour, spending.used_per_hour)
     soon = per_hour * ticks * Decimal(str(lookahead_s)) / HOUR_S
-    return one.used + soon >= one.amount_max
+    return spending.used + soon >= spending.amount_max
 
 
 def room_per_hour(one: Spending, *, lookahead_s: float) -> Decimal:

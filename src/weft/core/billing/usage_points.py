@@ -54,6 +54,6 @@ def points_of(samples: Sequence[Sample], *, most: int) -> list[UsagePoint]:
         last = samples[end - 1]
         cores = (last.cpu_ms - cpu_ms) / max(1, last.at_ms - at_ms)
         at_ms, cpu_ms = last.at_ms, last.cpu_ms
-        memory = max(one.memory_bytes for one in samples[max(0, end - step) : end])
+        memory = max(sample.memory_bytes for sample in samples[max(0, end - step) : end])
         points.append(UsagePoint(at_ms, cores, cpu_ms, memory))
     return points

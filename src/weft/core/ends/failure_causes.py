@@ -99,7 +99,7 @@ def without_secrets(text: str) -> str:
     '401 for postgres://ada:<masked>@db, token=<masked>'
     """
     return _NAMED_SECRET.sub(
-        lambda found: f"{found[1] or found[2] or ''}{MASK}", without_password(text)
+        lambda match: f"{match[1] or match[2] or ''}{MASK}", without_password(text)
     )
 
 
@@ -123,5 +123,5 @@ def _shorter(text: str) -> str:
     return found[:CAUSE_CHARS_MAX].rstrip()
 
 
-def _placeholder(found: re.Match[str]) -> str:
-    return f"<{found.lastgroup}>"
+def _placeholder(match: re.Match[str]) -> str:
+    return f"<{match.lastgroup}>"

@@ -70,8 +70,8 @@ class WeftError(Exception):
         if len(self.errors) <= 1 and self.detail:
             yield self.detail
             return
-        for one in self.errors[:FIELDS_SHOWN]:
-            yield f"{one.pointer or '/'}: {one.message}"
+        for error in self.errors[:FIELDS_SHOWN]:
+            yield f"{error.pointer or '/'}: {error.message}"
         if len(self.errors) > FIELDS_SHOWN:
             yield f"… and {len(self.errors) - FIELDS_SHOWN} more"
 

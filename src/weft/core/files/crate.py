@@ -112,7 +112,7 @@ class _Crate:
         actions = [one for job in ran.jobs if (one := self._add_action(job))]
         root = self._add_run(name, title, actions)
         workflow = self._entities[WORKFLOW]
-        values = [one for one in self._entities.values() if "value" in one]
+        values = [entity for entity in self._entities.values() if "value" in entity]
         workflow["input"] = _each_once(map(self._add_parameter, values))
         described = [{"@id": key} for key, one in self._entities.items() if "File" in _types(one)]
         head = {"@id": METADATA, "@type": "CreativeWork", "about": {"@id": "./"}, "conformsTo": [
@@ -146,7 +146,7 @@ class _Crate:
     ) -> dict[str, str]:
         """Add the action of the whole."""
         jobs, batch = self.ran.jobs, self.ran.batch
-        parts = [self._entities[one["@id"]] for one in actions]
+        parts = [self._entities[action["@id"]] for action in actions]
         bad = [job for job in jobs if job["state"] != "success"]
         ends = [job["ended_at"] for job in jobs if job["ended_at"]]
         own = {"error": f"{len(bad)} of {len(jobs)} jobs did not succeed"} if bad else {}
@@ -189,10 +189,10 @@ class _Crate:
         if not job["attempt"]:
             return None
         ref = format_job_ref(self.ran.batch["id"], job["job_id"])
-        products = [one for one in self.ran.products if one["job_id"] == job["job_id"]]
+        products = [product for product in self.ran.products if product["job_id"] == job["job_id"]]
         results = [{"@id": self._place(job["job_id"], one)}
                    for one in self.ran.files.get(job["job_id"], ())]  # fmt: skip
-        results += [self._add_product(one) for one in products]
+        results += [self._add_product(product) for product in products]
         bad = job["state"] != "success"
         why = job["message"] or job["reason"] or job["state"]
         return self._add(
@@ -259,8 +259,8 @@ class _Crate:
     def _add_parameter(self, value: Entity) -> dict[str, str]:
         """Add the parameter of a value."""
         of = value["exampleOfWork"]["@id"]
-        examples = [{"@id": one["@id"]} for one in self._entities.values()
-                    if one.get("exampleOfWork") == {"@id": of}]  # fmt: skip
+        examples = [{"@id": entity["@id"]} for entity in self._entities.values()
+                    if entity.get("exampleOfWork") == {"@id": of}]  # fmt: skip
         return self._add(
             of, "FormalParameter", name=value["name"], additionalType=_type_of(value["value"]),
             workExample=examples,

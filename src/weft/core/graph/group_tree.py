@@ -64,12 +64,12 @@ def plan_groups(
     number = {ROOT: 0} | {path: -group_id for path, group_id in existing.items()}
     planned: list[PlannedGroup] = []
     for path in paths:
-        for one in ancestors(path):
-            if one in number:
+        for ancestor in ancestors(path):
+            if ancestor in number:
                 continue
-            parent, _, name = one.rpartition("/")
-            number[one] = len(planned) + 1
-            planned.append(PlannedGroup(len(planned) + 1, number[parent or ROOT], name, one))
+            parent, _, name = ancestor.rpartition("/")
+            number[ancestor] = len(planned) + 1
+            planned.append(PlannedGroup(len(planned) + 1, number[parent or ROOT], name, ancestor))
     return planned, number
 
 

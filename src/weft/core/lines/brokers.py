@@ -59,5 +59,5 @@ def _is_there(address: str, broker: Broker) -> bool:
 
 
 def _form(address: str) -> tuple[str, ...] | None:
-    found = _ADDRESS.fullmatch(address.lower())
-    return None if found is None else (found[1], found[2], found[3] or _PORTS[found[1]])
+    match = _ADDRESS.fullmatch(address.lower())
+    return None if match is None else (match[1], match[2], match[3] or _PORTS[match[1]])

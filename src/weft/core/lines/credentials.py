@@ -40,10 +40,10 @@ def wrong_url(given: object) -> str:
 
 def wrong_authority(url: str) -> str:
     """Say what is wrong with login and host where secrets may stand; empty: nothing."""
-    found = AUTHORITY.match(url)
-    if found is not None and "${" in found[2]:
+    match = AUTHORITY.match(url)
+    if match is not None and "${" in match[2]:
         return "its host is no secret: addresses are checked"
-    login = None if found is None else found[1]
+    login = None if match is None else match[1]
     if login == "":
         return "its login is empty"
     if login is not None and "${" in login and not _LOGIN.fullmatch(login):

@@ -10,10 +10,10 @@ _SECONDS: Final = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604
 
 def duration_of(written: object) -> timedelta | None:
     """Return a time; None: it is not written as one, or longer than any."""
-    found = _WRITTEN.fullmatch(written) if isinstance(written, str) else None
-    if found is None:
+    match = _WRITTEN.fullmatch(written) if isinstance(written, str) else None
+    if match is None:
         return None
     try:
-        return timedelta(seconds=float(found[1]) * _SECONDS[found[2]])
+        return timedelta(seconds=float(match[1]) * _SECONDS[match[2]])
     except OverflowError:
         return None

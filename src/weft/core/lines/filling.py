@@ -36,15 +36,15 @@ class CannotFill(ValueError):
 
 def wrong_text(text: str, *, roots: tuple[str, ...], is_address: bool = False) -> str:
     """Say what is wrong with a text; empty: nothing is."""
-    for found in _ANY.finditer(text):
-        one = FIELD.fullmatch(found[0])
-        if one is None or one[1] not in roots:
+    for field in _ANY.findall(text):
+        match = FIELD.fullmatch(field)
+        if match is None or match[1] not in roots:
             known = " and ".join(f"${{{root}.NAME}}" for root in roots)
-            return f"{found[0]} is not known here; it may have {known}"
-        if one[1] == SERIES and not one[2].startswith(f"{_BEFORE}."):
-            return f"{found[0]} is not known here; it may have ${{series.previous.NAME}}"
-        if one[3] is not None and not _FORMAT.fullmatch(one[3]):
-            return f"{one[3]} should be a date such as %Y/%m/%d"
+            return f"{field} is not known here; it may have {known}"
+        if match[1] == SERIES and not match[2].startswith(f"{_BEFORE}."):
+            return f"{field} is not known here; it may have ${{series.previous.NAME}}"
+        if match[3] is not None and not _FORMAT.fullmatch(match[3]):
+            return f"{match[3]} should be a date such as %Y/%m/%d"
     plain = _PARAM.sub("x", text).replace(JOB_BEFORE, "x")  # only operators set parameters
     if is_address and "${" in plain and not _ADDRESS.match(plain):
         return "an item fills in what comes after the address: write store://NAME/ before it"
@@ -62,11 +62,11 @@ def filled(
     `later`: roots that others fill in. Raise `CannotFill`.
     """
 
-    def one_of(one: re.Match[str]) -> str:
-        if one[1] in later:
-            return one[0]
-        value = _written(value_of(one[1], one[2]), one)
-        return value if quote is None else quote(value, one[1])
+    def one_of(match: re.Match[str]) -> str:
+        if match[1] in later:
+            return match[0]
+        value = _written(value_of(match[1], match[2]), match)
+        return value if quote is None else quote(value, match[1])
 
     return FIELD.sub(one_of, text)
 
@@ -86,19 +86,19 @@ def fixed_part(text: str) -> str:
     return text.partition(f"${{{PRODUCT}.")[0]
 
 
-def _written(value: object, one: re.Match[str]) -> str:
-    form: str | None = one[3]
+def _written(value: object, match: re.Match[str]) -> str:
+    form: str | None = match[3]
     if form is not None:
-        value = _date(value, one[0]).strftime(form)
+        value = _date(value, match[0]).strftime(form)
     elif isinstance(value, datetime | date):
         value = value.isoformat()
     if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise CannotFill(f"{one[0]} is neither a text nor a number")
+        raise CannotFill(f"{match[0]} is neither a text nor a number")
     text = str(value)
     if not text or len(text) > _VALUE_CHARS_MAX or not text.isprintable() or "${" in text:
-        raise CannotFill(f"{one[0]} should have 1 to {_VALUE_CHARS_MAX} printable characters")
+        raise CannotFill(f"{match[0]} should have 1 to {_VALUE_CHARS_MAX} printable characters")
     if ".." in text.split("/"):
-        raise CannotFill(f"{one[0]} leads out of its directory")
+        raise CannotFill(f"{match[0]} leads out of its directory")
     return text
 
 
@@ -127,7 +127,7 @@ def names_in(job: Mapping[str, Any], root: str) -> set[str]:
     found: set[str] = set()
 
     def look(text: str) -> str:
-        found.update(one[2] for one in FIELD.finditer(text) if one[1] == root)
+        found.update(match[2] for match in FIELD.finditer(text) if match[1] == root)
         return text
 
     map_texts(job, look)

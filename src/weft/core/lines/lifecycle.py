@@ -148,12 +148,12 @@ def parse_lifecycle(document: object, say: Say) -> Lifecycle | None:
         lambda where, what: wrong(("exit", *where), what),
     )
     limits = parse_limits(document, reader.number_of, statuses, wrong)
-    found = Lifecycle(
+    lifecycle = Lifecycle(
         statuses, reader.edges(document), cores, reader.phases(document), exits, limits
     )
     if not said:
-        _check(found, wrong)
-    return None if said else found
+        _check(lifecycle, wrong)
+    return None if said else lifecycle
 
 
 def _statuses(given: object, wrong: Say) -> tuple[str, ...]:
@@ -243,46 +243,46 @@ class _Reader:
         return 0
 
 
-def _check_paths(found: Lifecycle, wrong: Say) -> None:
+def _check_paths(lifecycle: Lifecycle, wrong: Say) -> None:
     """Say which step of a path the table does not allow: the job would stay where it is."""
-    limits, number = found.limits, {word: n for n, word in enumerate(found.statuses, 1)}
-    starts = [found.statuses[n - 1] for n in sorted(limits.statuses)]
+    limits, number = lifecycle.limits, {word: n for n, word in enumerate(lifecycle.statuses, 1)}
+    starts = [lifecycle.statuses[n - 1] for n in sorted(limits.statuses)]
     for name, one in (("on_limit", limits.on_limit), ("lost", limits.lost)):
         path = one.statuses if one is not None else ()
         steps = list(pairwise(path))
         if name == "on_limit" and path:
             steps += [(start, path[0]) for start in starts]
         for start, to in steps:
-            if number[to] not in found.next[number[start]]:
+            if number[to] not in lifecycle.next[number[start]]:
                 wrong(
                     (name,), f'its path goes from "{start}" to "{to}", which next does not allow'
                 )
 
 
-def _check(found: Lifecycle, wrong: Say) -> None:
+def _check(lifecycle: Lifecycle, wrong: Say) -> None:
     """Say what would leave jobs without a way: statuses that nothing reaches or leaves, core
     states that nothing ends.
     """
-    reached = _reached(found.next, 0)
-    ending = {n for n, core in enumerate(found.cores, 1) if any(s.is_terminal for s in core)}
-    if not found.next[0]:
+    reached = _reached(lifecycle.next, 0)
+    ending = {n for n, core in enumerate(lifecycle.cores, 1) if any(s.is_terminal for s in core)}
+    if not lifecycle.next[0]:
         wrong(("first",), "it should name at least one status")
         return
     if not ending:
         wrong(("core",), "it has no end: no status names success, failed, error or cancelled")
         return
-    for number, word in enumerate(found.statuses, 1):
+    for number, word in enumerate(lifecycle.statuses, 1):
         if number not in reached:
             wrong(("statuses",), f'nothing leads to "{word}"')
-        elif not found.next[number] and number not in ending:
+        elif not lifecycle.next[number] and number not in ending:
             wrong(("next",), f'nothing follows "{word}", which is no end')
-        elif number not in ending and not _reached(found.next, number) & ending:
+        elif number not in ending and not _reached(lifecycle.next, number) & ending:
             wrong(("next",), f'no end can be reached from "{word}"')
-    _check_paths(found, wrong)
+    _check_paths(lifecycle, wrong)
     for state in (JobState.PENDING, JobState.READY):
-        firsts = [n for n in sorted(found.next[0]) if state in found.cores[n - 1]]
+        firsts = [n for n in sorted(lifecycle.next[0]) if state in lifecycle.cores[n - 1]]
         if len(firsts) > 1:
-            words = " and ".join(f'"{found.statuses[n - 1]}"' for n in firsts[:2])
+            words = " and ".join(f'"{lifecycle.statuses[n - 1]}"' for n in firsts[:2])
             wrong(("first",), f"a {state.word} job could begin as {words}")
 
 

@@ -59,8 +59,8 @@ class Limits:
         }
 
 
-def _path(one: Path) -> Mapping[str, Any]:
-    return {"path": list(one.statuses), "subtype": one.subtype, "rounds": one.rounds}
+def _path(path: Path) -> Mapping[str, Any]:
+    return {"path": list(path.statuses), "subtype": path.subtype, "rounds": path.rounds}
 
 
 def parse_limits(
@@ -118,7 +118,7 @@ def _read(
 
 
 def _seconds(given: object) -> float | None:
-    found = duration_of(given)
-    if found is None or not 0 < found.total_seconds() <= LIMIT_MAX_S:
+    duration = duration_of(given)
+    if duration is None or not 0 < duration.total_seconds() <= LIMIT_MAX_S:
         return None
-    return found.total_seconds()
+    return duration.total_seconds()

@@ -35,8 +35,8 @@ class Login(NamedTuple):
 def logins_of(setup_name: str, setup: Setup) -> Sequence[Login]:
     """Return the logins that are written into addresses."""
     urls = {
-        **{("source", name): one.options.get("url") for name, one in setup.sources.items()},
-        **{("sink", name): one.url for name, one in setup.sinks.items()},
+        **{("source", name): source.options.get("url") for name, source in setup.sources.items()},
+        **{("sink", name): sink.url for name, sink in setup.sinks.items()},
     }
     found: list[Login] = []
     names: dict[str, str] = {}
@@ -50,28 +50,28 @@ def logins_of(setup_name: str, setup: Setup) -> Sequence[Login]:
 
 def without_logins(text: str, logins: Sequence[Login]) -> str:
     """Return the text of a setup with the names of secrets instead of logins."""
-    for one in logins:
+    for login in logins:
         for quote in "\"'":
-            text = text.replace(f"{quote}{one.url}{quote}", f"{quote}{one.named}{quote}")
+            text = text.replace(f"{quote}{login.url}{quote}", f"{quote}{login.named}{quote}")
     return text
 
 
 def still_told(text: str, logins: Sequence[Login]) -> Sequence[Login]:
     """Return the logins that `without_logins` leaves in a text, or takes from other fields."""
-    named, n = without_logins(text, logins), Counter(one.named for one in logins)
+    named, n = without_logins(text, logins), Counter(login.named for login in logins)
     return [
-        one for one in logins
-        if named.count(one.named) != n[one.named]
-        or (len(word := one.value.rpartition(":")[2]) >= _TELLING_CHARS and word in named)
+        login for login in logins
+        if named.count(login.named) != n[login.named]
+        or (len(word := login.value.rpartition(":")[2]) >= _TELLING_CHARS and word in named)
     ]  # fmt: skip
 
 
 def owned_by(setup: Setup, user: str, logins: Sequence[Login]) -> Setup:
     """Return a setup whose parts with these logins belong to the user who has them."""
-    named = {one.where[:2] for one in logins}
+    named = {login.where[:2] for login in logins}
     sources = {
-        name: replace(one, owner=user) if ("source", name) in named else one
-        for name, one in setup.sources.items()
+        name: replace(source, owner=user) if ("source", name) in named else source
+        for name, source in setup.sources.items()
     }
     own = frozenset(name for section, name in named if section == "sink")
     return replace(setup, sources=sources, own_sinks=own)

@@ -154,12 +154,12 @@ def _check_sql(options: Mapping[str, Any], wrong: Wrong) -> None:
 def _wrong_url(given: object, *, told: bool) -> str:
     if not isinstance(given, str) or not 1 <= len(given) <= _CHARS_MAX:
         return f"a look-up by http needs an address of at most {_CHARS_MAX} characters"
-    found = AUTHORITY.match(given)
-    if told and (found is None or "${" in found[2]):
+    match = AUTHORITY.match(given)
+    if told and (match is None or "${" in match[2]):
         return "it is told a secret: write out its host"
     if _VERBATIM.match(given):
         return ""
-    login = None if found is None else found[1]
+    login = None if match is None else match[1]
     if login is not None and (what := wrong_authority(given)):
         return what
     if login and "${" not in login:
@@ -214,10 +214,10 @@ def _options(one: Mapping[str, Any]) -> dict[str, Any]:
 def names_of(one: Mapping[str, Any], root: str) -> set[str]:
     """Return what the texts of a look-up read of a root."""
     return {
-        found[2]
+        match[2]
         for text in _texts(_options(one))
-        for found in FIELD.finditer(text)
-        if found[1] == root
+        for match in FIELD.finditer(text)
+        if match[1] == root
     }
 
 

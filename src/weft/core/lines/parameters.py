@@ -42,11 +42,11 @@ def parse_parameters(given: object, say: Say) -> dict[str, Parameter]:
         if not PARAMETER.fullmatch(name):
             say((name,), "a name has letters, digits and _, such as search_first")
             continue
-        one = _parameter_of(value)
-        if what := wrong_value(one.value):
+        parameter = _parameter_of(value)
+        if what := wrong_value(parameter.value):
             say((name,), what)
         else:
-            found[name] = one
+            found[name] = parameter
     return found
 
 

@@ -41,8 +41,8 @@ def _number(given: object) -> object:
 
 
 def _seconds(given: object) -> object:
-    found = duration_of(given)
-    return None if found is None else found.total_seconds()
+    duration = duration_of(given)
+    return None if duration is None else duration.total_seconds()
 
 
 def _prefix(given: object) -> object:
@@ -64,7 +64,7 @@ def _time(of: Callable[[Pool], object]) -> _Field:
 
 _FIELDS: Final[Mapping[Where, _Field]] = {
     ("provider",): _words(lambda pool: pool.provider),
-    ("flavour",): _words(lambda pool: ", ".join(one.name for one in pool.flavours)),
+    ("flavour",): _words(lambda pool: ", ".join(flavour.name for flavour in pool.flavours)),
     ("max",): _count(lambda pool: pool.max_workers),
     ("template", "server"): _words(lambda pool: pool.options.get("template")),
     ("template", "image"): _Field(

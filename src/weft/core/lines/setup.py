@@ -130,7 +130,7 @@ def parse_each_setup(_: None, text: str) -> Setup:
 def tables_of(text: str) -> list[tuple[str, str]]:
     """Return the sections and names of the tables of a setup."""
     document = read_toml(text)
-    tables = {one: document.get(one) for one in SECTIONS}
+    tables = {section: document.get(section) for section in SECTIONS}
     return [
         (one, name) for one, found in tables.items() if isinstance(found, dict) for name in found
     ]
@@ -156,8 +156,8 @@ def _with_missing(
     """
     cores = {
         status: core
-        for one in lifecycles.values()
-        for status, named in zip(one.statuses, one.cores, strict=True)
+        for lifecycle in lifecycles.values()
+        for status, named in zip(lifecycle.statuses, lifecycle.cores, strict=True)
         for core in reversed([*BY_CORE])  # of several states the first one, which ends nothing
         if core in {state.name.lower() for state in named}
     }
@@ -243,7 +243,7 @@ def _path(written: str) -> tuple[str, ...]:
 
 def invalid_setup(problems: list[FieldError]) -> InvalidSetup:
     """Return the error for all that is wrong."""
-    problems = sorted(problems, key=lambda one: one.pointer)
+    problems = sorted(problems, key=lambda error: error.pointer)
     return InvalidSetup(
         "the setup cannot be used",
         detail="; ".join(f"{p.pointer or '/'}: {p.message}" for p in problems[:20]) + ".",

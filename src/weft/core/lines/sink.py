@@ -206,11 +206,11 @@ def _broker_first(document: Mapping[str, Any]) -> Mapping[str, Any]:
     """
     if document.get("kind") != "amqp" or "transport" in document:
         return document
-    found = _BROKER.fullmatch(str(document.get("url")))
-    if found is None:
+    match = _BROKER.fullmatch(str(document.get("url")))
+    if match is None:
         return document
     return {
-        "transport": "".join(one or "" for one in found.groups()),
+        "transport": "".join(group or "" for group in match.groups()),
         **{name: one for name, one in document.items() if name != "url"},
     }
 
@@ -298,9 +298,9 @@ class _Reader:
         if (
             not isinstance(words, list)
             or not 1 <= len(words) <= WORDS_MAX
-            or not all(isinstance(one, str) and len(one) <= MESSAGE_CHARS_MAX for one in words)
+            or not all(isinstance(word, str) and len(word) <= MESSAGE_CHARS_MAX for word in words)
             or not _WORD.fullmatch(words[0])
-            or any("\0" in one for one in words)
+            or any("\0" in word for word in words)
         ):
             self._wrong(
                 field,
@@ -390,11 +390,11 @@ class _Reader:
 
     def timeout_s(self) -> float:
         """Return how long the program may take."""
-        found = duration_of(self._document.get("timeout", _TIMEOUT))
-        if found is None or not 0 < found.total_seconds() <= TIMEOUT_MAX_S:
+        duration = duration_of(self._document.get("timeout", _TIMEOUT))
+        if duration is None or not 0 < duration.total_seconds() <= TIMEOUT_MAX_S:
             self._wrong("timeout", f'it should be a time from "1s" to "{TIMEOUT_MAX_S}s"')
             return 0.0
-        return found.total_seconds()
+        return duration.total_seconds()
 
     def tries(self, field: str, others: tuple[str, ...], tries: int) -> _Tries:
         """Return the tries and the path of statuses of a table; `tries` 0: it has none."""

@@ -118,8 +118,8 @@ def _is_command(given: object) -> str:
     if (
         isinstance(words, list)
         and 1 <= len(words) <= _FIELDS_MAX
-        and all(isinstance(one, str) and len(one) <= _CHARS_MAX for one in words)
-        and not any("\0" in one for one in words)
+        and all(isinstance(word, str) and len(word) <= _CHARS_MAX for word in words)
+        and not any("\0" in word for word in words)
         and _NAME.fullmatch(words[0])
     ):
         return ""

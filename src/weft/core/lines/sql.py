@@ -112,15 +112,15 @@ def parse_statement(text: str) -> Statement:
     """Read one statement with `:NAME` for values. Raise `ValueError` that says what is wrong."""
     names: list[str] = []
 
-    def numbered(found: re.Match[str]) -> str:
-        line = text.count("\n", 0, found.start()) + 1
-        if found["own"]:
-            raise ValueError(f"line {line} of it: {found['own']} should be a name such as :tile")
-        if found["open"]:
-            raise ValueError(f"line {line} of it: {found['open']} has no end")
-        if found["skipped"]:
-            return found["skipped"]
-        if (name := found["name"]) not in names:
+    def numbered(match: re.Match[str]) -> str:
+        line = text.count("\n", 0, match.start()) + 1
+        if match["own"]:
+            raise ValueError(f"line {line} of it: {match['own']} should be a name such as :tile")
+        if match["open"]:
+            raise ValueError(f"line {line} of it: {match['open']} has no end")
+        if match["skipped"]:
+            return match["skipped"]
+        if (name := match["name"]) not in names:
             names.append(name)
         return f"${names.index(name) + 1}"
 
@@ -140,7 +140,7 @@ def wrong_statement(given: object, known: Callable[[str], bool], what: str) -> s
         names = parse_statement(given).names
     except ValueError as error:
         return str(error)
-    unknown = next((one for one in names if not known(one)), None)
+    unknown = next((name for name in names if not known(name)), None)
     return "" if unknown is None else f":{unknown} is not known here; {what}"
 
 

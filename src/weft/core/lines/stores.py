@@ -22,7 +22,7 @@ def with_stores(setup: Setup, stores: Mapping[str, str]) -> Setup:
     """Return a setup that names stores instead of their buckets, where there is one. `stores`:
     addresses by name.
     """
-    longest = sorted(stores.items(), key=lambda one: len(one[1]), reverse=True)
+    longest = sorted(stores.items(), key=lambda store: len(store[1]), reverse=True)
 
     def meant(address: str) -> str:
         for name, url in longest:

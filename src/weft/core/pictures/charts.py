@@ -65,7 +65,7 @@ def stacked(
 
 def _usual(totals: Sequence[int]) -> int:
     """Return the highest total, but for up to `PEAKS` of them that are far above the others."""
-    ordered = sorted((one for one in totals if one > 0), reverse=True)
+    ordered = sorted((total for total in totals if total > 0), reverse=True)
     for n_peaks in range(min(PEAKS, len(ordered) - 1)):
         if ordered[n_peaks] > FAR * ordered[n_peaks + 1]:
             return ordered[n_peaks + 1]

@@ -47,7 +47,7 @@ def draw_timeline(
 
 
 def _lanes(line: WorkerLine) -> int:
-    return max((one.lane for one in line.attempts or ()), default=0) + 1
+    return max((attempt.lane for attempt in line.attempts or ()), default=0) + 1
 
 
 def _shows_each(line: WorkerLine) -> bool:
@@ -83,7 +83,7 @@ def _add_legend(svg: Element, timeline: Timeline) -> None:
     keys = [
         (f"p-{phase}", phase, _fill(phase), "")
         for phase in PHASES
-        if phase in _USUAL or any(getattr(one, phase) for one in timeline.buckets)
+        if phase in _USUAL or any(getattr(bucket, phase) for bucket in timeline.buckets)
     ]
     keys += [
         ("s-success", "succeeded", "currentColor", "part"),
@@ -107,14 +107,14 @@ def _add_ticks(svg: Element, timeline: Timeline, chart_bottom: float, bottom: fl
 def _add_phases(svg: Element, timeline: Timeline, bottom: float) -> None:
     """Draw how many jobs were in each phase, one phase on top of another."""
     order = ("running", "starting", "storing", "staging", "blocked", "waiting")
-    sums = [sum(getattr(one, phase) for phase in order) for one in timeline.buckets]
+    sums = [sum(getattr(bucket, phase) for phase in order) for bucket in timeline.buckets]
     most = max(sums, default=0.0) or 1.0
     add_text(svg, "jobs", LEFT - 8, _TOP + 10, "small", anchor="end")
     add_text(svg, f"{most:,.3g}", LEFT - 8, _TOP + 24, anchor="end")
     width = WIDTH / max(len(timeline.buckets), 1)
     below = [0.0] * len(timeline.buckets)
     for phase in order:
-        values = [getattr(one, phase) for one in timeline.buckets]
+        values = [getattr(bucket, phase) for bucket in timeline.buckets]
         if not any(values):
             continue
         group = add(svg, "g", f"p-{phase}")
@@ -148,8 +148,8 @@ def _add_worker(
     if not _shows_each(line):
         _add_busy(group, line, top)
         return
-    for one in line.attempts or ():
-        _add_attempt(svg, timeline, one, top + one.lane * _LANE, link)
+    for attempt in line.attempts or ():
+        _add_attempt(svg, timeline, attempt, top + attempt.lane * _LANE, link)
 
 
 def _add_busy(group: Element, line: WorkerLine, top: float) -> None:
@@ -166,22 +166,22 @@ def _add_busy(group: Element, line: WorkerLine, top: float) -> None:
 def _add_attempt(
     svg: Element,
     timeline: Timeline,
-    one: AttemptBar,
+    bar: AttemptBar,
     top: float,
     link: Callable[[AttemptBar], str] | None,
 ) -> None:
-    parent = svg if link is None else add(svg, "a", href=link(one))
-    group = add(parent, "g", f"s-{one.state}")
-    end = one.ended_at or timeline.ended_at
-    add(group, "title").text = f"j{one.job_id}, attempt {one.attempt}: {one.state}"
-    claimed, right = _x(timeline, one.claimed_at), _x(timeline, end)
-    started = _x(timeline, one.started_at or end)
+    parent = svg if link is None else add(svg, "a", href=link(bar))
+    group = add(parent, "g", f"s-{bar.state}")
+    end = bar.ended_at or timeline.ended_at
+    add(group, "title").text = f"j{bar.job_id}, attempt {bar.attempt}: {bar.state}"
+    claimed, right = _x(timeline, bar.claimed_at), _x(timeline, end)
+    started = _x(timeline, bar.started_at or end)
     if started > claimed:
         early = add(group, "g", "p-starting")
         add(early, "rect", x=claimed, y=top + 1, width=started - claimed, height=_LANE - 2,
             fill=_fill("starting"))  # fmt: skip
     width = max(right - started, 1.0)
-    kind = "part" if one.state in _WELL else "part bad"
+    kind = "part" if bar.state in _WELL else "part bad"
     add(group, "rect", kind, x=started, y=top + 1, width=width, height=_LANE - 2, rx=2)
 
 

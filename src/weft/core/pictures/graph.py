@@ -139,18 +139,18 @@ def fold_alike(
     ]
 
 
-def _fold(found: Sequence[GraphNode]) -> GraphNode:
+def _fold(nodes: Sequence[GraphNode]) -> GraphNode:
     states: Counter[str] = Counter()
-    for one in found:
-        states.update(one.states)
-    shared = {one.name for one in found}
+    for node in nodes:
+        states.update(node.states)
+    shared = {node.name for node in nodes}
     return _node(
-        found[0].id,
+        nodes[0].id,
         "jobs",
-        found[0].name if len(shared) == 1 else None,
+        nodes[0].name if len(shared) == 1 else None,
         {state: states[state] for state in COUNTS if states[state]},
-        job_id=found[0].job_id,
-        last_job_id=found[-1].job_id,
+        job_id=nodes[0].job_id,
+        last_job_id=nodes[-1].job_id,
     )
 
 

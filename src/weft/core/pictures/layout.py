@@ -160,7 +160,7 @@ class _Grid:
             links = self._after if pull % 2 else self._before
             for at in layers[::-1] if pull % 2 else layers:
                 row = self._rows[at]
-                wanted = [_mean([y[one] for one in links[node]], y[node]) for node in row]
+                wanted = [_mean([y[link] for link in links[node]], y[node]) for node in row]
                 y |= zip(row, _apart(wanted, [sizes[node] for node in row]), strict=True)
         top = min((y[node] + (step - size) / 2 for node, size in sizes.items()), default=0.0)
         return {node: middle - top for node, middle in y.items()}
@@ -175,7 +175,7 @@ class _Grid:
             for at in layers[::-1] if sweep % 2 else layers:
                 wanted = sorted(
                     (
-                        _mean([position[one] for one in links[node]], position[node]),
+                        _mean([position[link] for link in links[node]], position[node]),
                         position[node],
                         node,
                     )

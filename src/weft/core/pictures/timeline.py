@@ -118,9 +118,9 @@ def build_timeline(
     """Return the time axis. `rows`: dates of jobs with their attempts, in order."""
     by_phase: dict[str, list[tuple[datetime, datetime]]] = {phase: [] for phase in PHASES}
     n_sampled = 0
-    for _, found in groupby(rows, key=lambda one: one.job_id):
+    for _, dateses in groupby(rows, key=lambda dates: dates.job_id):
         n_sampled += 1
-        for phase, begin, end in spans_of(tuple(found)):
+        for phase, begin, end in spans_of(tuple(dateses)):
             if begin <= end:
                 by_phase[phase].append((begin, end))
     spans = [one for found in by_phase.values() for one in found]
@@ -153,8 +153,8 @@ def build_timeline(
         ],
         n_workers=len(lines),
         workers=sorted(
-            sorted(lines, key=lambda one: -sum(one.running))[:WORKERS_SHOWN],
-            key=lambda one: one.worker,
+            sorted(lines, key=lambda line: -sum(line.running))[:WORKERS_SHOWN],
+            key=lambda line: line.worker,
         ),
     )
 
@@ -165,23 +165,23 @@ def spans_of(rows: Sequence[AttemptDates]) -> Iterator[Span]:
     """
     job = rows[0]
     free_at = job.ready_at
-    for one in rows:
-        if one.claimed_at is None:
+    for row in rows:
+        if row.claimed_at is None:
             break
         if free_at is not None:
-            yield Span("waiting", free_at, one.claimed_at)
-        end = one.ended_at or one.now_at
-        if one.started_at is None:
+            yield Span("waiting", free_at, row.claimed_at)
+        end = row.ended_at or row.now_at
+        if row.started_at is None:
             # A lease that came to nothing is waiting, too.
-            yield Span("waiting", one.claimed_at, end)
+            yield Span("waiting", row.claimed_at, end)
         else:
-            yield Span("starting", one.claimed_at, one.started_at)
-            yield Span("running", one.started_at, end)
-        free_at = end if one.end_state == JobState.READY else None
-        if one.end_state == JobState.BLOCKED:
-            free_at = one.released_at
+            yield Span("starting", row.claimed_at, row.started_at)
+            yield Span("running", row.started_at, end)
+        free_at = end if row.end_state == JobState.READY else None
+        if row.end_state == JobState.BLOCKED:
+            free_at = row.released_at
             yield Span("blocked", end, free_at or job.cancelled_at or job.now_at)
-        elif one.end_state is not None and job.ready_at is not None and job.ready_at > end:
+        elif row.end_state is not None and job.ready_at is not None and job.ready_at > end:
             free_at = job.ready_at
     if free_at is not None and job.state < JobState.SUCCESS and job.state in _WAITING:
         yield Span("waiting", free_at, job.now_at)
@@ -246,24 +246,24 @@ def _worker_lines(rows: Sequence[AttemptDates], axis: _Axis, factor: float) -> l
     ]
 
 
-def _bars(found: Sequence[AttemptDates]) -> list[AttemptBar]:
+def _bars(dateses: Sequence[AttemptDates]) -> list[AttemptBar]:
     """Give each attempt the first lane that is free."""
     bars: list[AttemptBar] = []
     free_at: list[datetime] = []
-    claimed = ((one, one.claimed_at) for one in found if one.claimed_at is not None)
-    for one, claimed_at in sorted(claimed, key=lambda pair: (pair[1], pair[0].job_id)):
+    claimed = ((dates, dates.claimed_at) for dates in dateses if dates.claimed_at is not None)
+    for dates, claimed_at in sorted(claimed, key=lambda pair: (pair[1], pair[0].job_id)):
         lane = next((i for i, at in enumerate(free_at) if at <= claimed_at), len(free_at))
-        end = one.ended_at or one.now_at
+        end = dates.ended_at or dates.now_at
         free_at[lane : lane + 1] = [end]
         bars.append(
             AttemptBar(
-                job_id=one.job_id,
-                attempt=one.attempt or 0,
+                job_id=dates.job_id,
+                attempt=dates.attempt or 0,
                 lane=lane,
                 claimed_at=claimed_at,
-                started_at=one.started_at,
-                ended_at=one.ended_at,
-                state=(one.end_state or JobState.RUNNING).word,
+                started_at=dates.started_at,
+                ended_at=dates.ended_at,
+                state=(dates.end_state or JobState.RUNNING).word,
             )
         )
     return bars

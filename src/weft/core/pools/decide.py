@@ -71,38 +71,38 @@ class _Room:
         self.jobs = 0.0
         """Of those taken and those that follow them."""
 
-    def take(self, wanted: Demand, count: int) -> int:
+    def take(self, demand: Demand, count: int) -> int:
         """Place jobs, and return how many."""
-        if not serves(self.machine.offers, wanted.asks):
+        if not serves(self.machine.offers, demand.asks):
             return 0
-        asked = {name: ask for name, ask in wanted.asks.items() if isinstance(ask, int) and ask}
+        asked = {name: ask for name, ask in demand.asks.items() if isinstance(ask, int) and ask}
         if "slots" in self.amounts:
             asked["slots"] = 1
         fits = min(
             count,
-            self.cpu_m // wanted.cpu_m,
-            self.memory_mib // max(wanted.memory_mib, 1),
+            self.cpu_m // demand.cpu_m,
+            self.memory_mib // max(demand.memory_mib, 1),
             *(self.amounts[name] // ask for name, ask in asked.items()),
         )
         if fits <= 0:
             return 0
-        self.cpu_m -= fits * wanted.cpu_m
-        self.memory_mib -= fits * wanted.memory_mib
+        self.cpu_m -= fits * demand.cpu_m
+        self.memory_mib -= fits * demand.memory_mib
         for name, ask in asked.items():
             self.amounts[name] -= fits * ask
         self.taken += fits
-        self.jobs += fits * wanted.in_a_row
+        self.jobs += fits * demand.in_a_row
         return fits
 
 
-def _in_window(wanted: Demand, window_s: float) -> Demand:
+def _in_window(demand: Demand, window_s: float) -> Demand:
     """Return how many of the jobs run at a time if all start within the window: short ones follow
     each other on one machine.
     """
-    if wanted.runs_s is None or wanted.runs_s >= window_s:
-        return wanted
-    count = max(math.ceil(wanted.n_jobs * wanted.runs_s / window_s), 1)
-    return msgspec.structs.replace(wanted, n_jobs=count, in_a_row=wanted.n_jobs / count)
+    if demand.runs_s is None or demand.runs_s >= window_s:
+        return demand
+    count = max(math.ceil(demand.n_jobs * demand.runs_s / window_s), 1)
+    return msgspec.structs.replace(demand, n_jobs=count, in_a_row=demand.n_jobs / count)
 
 
 def _place(demand: Iterable[Demand], rooms: Sequence[_Room]) -> list[Demand]:
@@ -128,8 +128,8 @@ def _is_replaced(one: Machine) -> bool:
 def _replaced(pool: Pool, old: Sequence[Machine]) -> list[Decision]:
     reason = "its flavour is described otherwise by now, and nothing runs on it"
     return [
-        Decision(kind="cordon", machine=one.name, reason=reason)
-        for one in old[: pool.deletes_per_round]
+        Decision(kind="cordon", machine=machine.name, reason=reason)
+        for machine in old[: pool.deletes_per_round]
     ]
 
 
@@ -137,26 +137,26 @@ def _stays(one: Machine) -> bool:
     return one.flavour is not None and one.state in {"creating", "active"} and not one.is_broken
 
 
-def _may_come_back(one: Machine) -> bool:
-    ours = one.flavour is not None
-    usable = one.has_worker and not (one.is_held or one.is_broken)
-    return ours and one.state == "cordoned" and usable
+def _may_come_back(machine: Machine) -> bool:
+    ours = machine.flavour is not None
+    usable = machine.has_worker and not (machine.is_held or machine.is_broken)
+    return ours and machine.state == "cordoned" and usable
 
 
 def lost_machines(pool: Pool, machines: Iterable[Machine]) -> list[Decision]:
     """Delete machines that never came, and those whose worker is gone."""
-    found = []
-    for one in machines:
-        if one.flavour is None or one.has_worker or one.state == "deleting":
+    decisions = []
+    for machine in machines:
+        if machine.flavour is None or machine.has_worker or machine.state == "deleting":
             continue
-        if one.state != "creating":
+        if machine.state != "creating":
             reason = "its worker is gone"
-        elif one.state_s > pool.stale_s and not one.waits:
+        elif machine.state_s > pool.stale_s and not machine.waits:
             reason = f"no worker came within {pool.stale_s:g} s"
         else:
             continue
-        found.append(Decision(kind="delete", machine=one.name, reason=reason))
-    return found
+        decisions.append(Decision(kind="delete", machine=machine.name, reason=reason))
+    return decisions
 
 
 def _withdrawn(pool: Pool, rooms: Sequence[_Room], n_staying: int) -> list[Decision]:
@@ -168,27 +168,27 @@ def _withdrawn(pool: Pool, rooms: Sequence[_Room], n_staying: int) -> list[Decis
     ]
     reason = "it has not begun, and no job needs it any more"
     return [
-        Decision(kind="delete", machine=one.name, reason=reason)
-        for one in idle[: max(min(pool.deletes_per_round, n_staying - pool.min_workers), 0)]
+        Decision(kind="delete", machine=machine.name, reason=reason)
+        for machine in idle[: max(min(pool.deletes_per_round, n_staying - pool.min_workers), 0)]
     ]
 
 
 def _broken(pool: Pool, machines: Sequence[Machine]) -> list[Decision]:
     """Delete machines on which attempts fail at once, and nothing runs."""
     empty = [
-        one
-        for one in machines
-        if one.is_broken
-        and not one.is_held
-        and one.flavour is not None
-        and one.state in {"active", "cordoned"}
-        and one.has_worker
-        and not one.n_running
+        machine
+        for machine in machines
+        if machine.is_broken
+        and not machine.is_held
+        and machine.flavour is not None
+        and machine.state in {"active", "cordoned"}
+        and machine.has_worker
+        and not machine.n_running
     ]
     reason = "attempts fail at once on it, while others succeed elsewhere"
     return [
-        Decision(kind="delete", machine=one.name, reason=reason)
-        for one in empty[: pool.deletes_per_round]
+        Decision(kind="delete", machine=machine.name, reason=reason)
+        for machine in empty[: pool.deletes_per_round]
     ]
 
 
@@ -231,7 +231,7 @@ def quota_left_m(pool: Pool, ours: Iterable[Machine]) -> int | None:
     """Return how many more thousandths of cores the pool may have; None: any number."""
     if pool.quota_cpu_m is None:
         return None
-    return int(pool.quota_cpu_m * pool.quota_share) - sum(one.cpu_m for one in ours)
+    return int(pool.quota_cpu_m * pool.quota_share) - sum(our.cpu_m for our in ours)
 
 
 class _New:
@@ -258,28 +258,28 @@ class _New:
                 self._regions[one.region] += 1
         self.rooms: list[tuple[_Room, Flavour, str]] = []
 
-    def add_for(self, wanted: Demand) -> None:
+    def add_for(self, demand: Demand) -> None:
         """Place jobs on new machines, as far as rules let there be any."""
-        count = wanted.n_jobs
+        count = demand.n_jobs
         for room, _, _ in self.rooms:
-            count -= room.take(wanted, count)
-        self._work_s += count * wanted.work_s
+            count -= room.take(demand, count)
+        self._work_s += count * demand.work_s
         for flavour in self._pool.flavours:
-            while count and self._has_room_for(flavour) and self._is_worth(wanted):
-                taken = self._add_room(flavour, wanted, count)
+            while count and self._has_room_for(flavour) and self._is_worth(demand):
+                taken = self._add_room(flavour, demand, count)
                 if not taken:
                     break
                 count -= taken
-                self._work_s -= taken * wanted.work_s
+                self._work_s -= taken * demand.work_s
 
-    def _is_worth(self, wanted: Demand) -> bool:
+    def _is_worth(self, demand: Demand) -> bool:
         """Say whether there is enough work for one more machine, or none for such jobs yet."""
         rooms = (room.machine for room, _, _ in self.rooms)
         return self._work_s >= self._pool.min_work_s or not any(
-            serves(one.offers, wanted.asks)
-            and one.cpu_m >= wanted.cpu_m
-            and one.memory_mib >= wanted.memory_mib
-            for one in (*self._there, *rooms)
+            serves(machine.offers, demand.asks)
+            and machine.cpu_m >= demand.cpu_m
+            and machine.memory_mib >= demand.memory_mib
+            for machine in (*self._there, *rooms)
         )
 
     def add_any(self) -> bool:
@@ -291,11 +291,11 @@ class _New:
                     return True
         return False
 
-    def _add_room(self, flavour: Flavour, wanted: Demand, count: int) -> int:
+    def _add_room(self, flavour: Flavour, demand: Demand, count: int) -> int:
         """Add a machine that holds some of these jobs; return how many, 0 if no region may."""
         for region in self._emptiest_first():
             room = self._room(flavour, region)
-            if taken := room.take(wanted, count):
+            if taken := room.take(demand, count):
                 self._append(room, flavour, region)
                 return taken
         return 0
@@ -344,13 +344,13 @@ def _emptied(
 ) -> list[Decision]:
     """Delete cordoned machines on which nothing runs any more."""
     empty = [
-        one
-        for one in machines
-        if _may_come_back(one) and not one.n_running and one.name not in wanted_back
+        machine
+        for machine in machines
+        if _may_come_back(machine) and not machine.n_running and machine.name not in wanted_back
     ]
     return [
-        Decision(kind="delete", machine=one.name, reason="nothing runs on it since its cordon")
-        for one in empty[: pool.deletes_per_round]
+        Decision(kind="delete", machine=machine.name, reason="nothing runs on it since its cordon")
+        for machine in empty[: pool.deletes_per_round]
     ]
 
 

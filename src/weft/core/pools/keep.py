@@ -63,12 +63,12 @@ class Room(msgspec.Struct, frozen=True):
     @property
     def cpu_m_free(self) -> int:
         """Return what nothing has reserved."""
-        return self.cpu_m - sum(one.cpu_m for one in self.running)
+        return self.cpu_m - sum(running.cpu_m for running in self.running)
 
     @property
     def memory_mib_free(self) -> int:
         """Return what nothing has reserved."""
-        return self.memory_mib - sum(one.memory_mib for one in self.running)
+        return self.memory_mib - sum(running.memory_mib for running in self.running)
 
 
 class Keep(NamedTuple):
@@ -111,9 +111,9 @@ def keep_workers(
 def fill_gaps(workers: Sequence[Room]) -> list[Keep]:
     """Return for how long workers that are kept already may run other jobs, where it is known."""
     return [
-        Keep(one.incarnation_id, job.batch_id, job.job_id, fill_s)
-        for one in workers
-        if (job := one.kept_for) is not None and (fill_s := _fill_s(job, one)) is not None
+        Keep(worker.incarnation_id, job.batch_id, job.job_id, fill_s)
+        for worker in workers
+        if (job := worker.kept_for) is not None and (fill_s := _fill_s(job, worker)) is not None
     ]
 
 
@@ -131,9 +131,9 @@ def _fill_s(job: LongWaiting | KeptJob, worker: Room) -> float | None:
 
     What has not started may start now or be given back, so nothing is known then.
     """
-    if not all(one.started for one in worker.running):
+    if not all(running.started for running in worker.running):
         return None
-    return _room_s(job, worker, [one.at_least_s for one in worker.running])
+    return _room_s(job, worker, [running.at_least_s for running in worker.running])
 
 
 def _room_s(
@@ -142,8 +142,8 @@ def _room_s(
     """Return when a worker has room for a job, if what runs there ends then; None: never."""
     cpu_m, memory_mib = worker.cpu_m_free, worker.memory_mib_free
     ends = sorted(
-        (end_s, one.cpu_m, one.memory_mib)
-        for one, end_s in zip(worker.running, ends_s, strict=True)
+        (end_s, running.cpu_m, running.memory_mib)
+        for running, end_s in zip(worker.running, ends_s, strict=True)
         if end_s is not None
     )
     for room_s, more_cpu_m, more_memory_mib in [(0.0, 0, 0), *ends]:

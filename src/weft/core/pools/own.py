@@ -35,14 +35,14 @@ def decide_all(
     """Return what to do in this round. `own_jobs`: in the order in which they get machines;
     others as of `decide`.
     """
-    gone = _gone(pool, [one for one in machines if one.is_own])
+    gone = _gone(pool, [machine for machine in machines if machine.is_own])
     new: list[Decision] = []
     if own_jobs:
-        for_all = [one for one in decide(pool, demand, machines, closed_regions)
-                   if one.kind == "create"]  # fmt: skip
+        for_all = [decision for decision in decide(pool, demand, machines, closed_regions)
+                   if decision.kind == "create"]  # fmt: skip
         most = _most(pool, len(for_all), machines)
         new = _created(pool, own_jobs, machines, closed_regions, most)
-        coming = [_coming(pool, one) for one in new]
+        coming = [_coming(pool, decision) for decision in new]
         left = pool.creates_per_round - len(new)
         pool, machines = msgspec.structs.replace(pool, creates_per_round=left), [
             *machines, *coming,
@@ -69,8 +69,8 @@ def _gone(pool: Pool, own: Sequence[Machine]) -> list[Decision]:
 
 def _most(pool: Pool, n_for_all: int, machines: Sequence[Machine]) -> int:
     """Return how many may be made in this round. `n_for_all`: how many others are wanted."""
-    n_own = sum(one.is_own for one in machines)
-    n_shared = sum(one.flavour is not None and not one.is_own for one in machines)
+    n_own = sum(machine.is_own for machine in machines)
+    n_shared = sum(machine.flavour is not None and not machine.is_own for machine in machines)
     most = max(min(pool.creates_per_round, pool.max_workers - n_own - n_shared), 0)
     equal = (n_shared + most - n_own + 1) // 2
     return max(min(equal, most), most - n_for_all, 0)
@@ -84,10 +84,10 @@ def _created(
     most: int,
 ) -> list[Decision]:
     flavours = {one.name: one for one in pool.flavours}
-    ours = [one for one in machines if one.flavour is not None]
+    ours = [machine for machine in machines if machine.flavour is not None]
     left_m = quota_left_m(pool, ours)
     count = {
-        name: sum(one.region == name for one in ours)
+        name: sum(our.region == name for our in ours)
         for name in pool.regions or (ANYWHERE,)
         if name not in closed
     }
@@ -120,13 +120,13 @@ def _holds(pool: Pool, flavour: Flavour, region: str, job: OwnJob) -> bool:
     return fits and serves(offers, job.asks)
 
 
-def _coming(pool: Pool, one: Decision) -> Machine:
-    cpu_m = next(kind.cpu_m for kind in pool.flavours if kind.name == one.flavour)
+def _coming(pool: Pool, decision: Decision) -> Machine:
+    cpu_m = next(kind.cpu_m for kind in pool.flavours if kind.name == decision.flavour)
     return Machine(
         name="",
         state="creating",
-        flavour=one.flavour,
-        region=one.region,
+        flavour=decision.flavour,
+        region=decision.region,
         cpu_m=cpu_m,
         memory_mib=0,
         has_worker=False,

@@ -18,13 +18,13 @@ class PoolDifference(msgspec.Struct, frozen=True, kw_only=True):
     """The fields that differ, before and after; each flavour is a field."""
 
 
-def plan_changes(now: Sequence[Pool], wanted: Sequence[Pool]) -> list[PoolDifference]:
+def plan_changes(now: Sequence[Pool], pools: Sequence[Pool]) -> list[PoolDifference]:
     """Return what has to change so that the pools are as wanted, and no others."""
     return [
         PoolDifference(kind=kind, pool=name, fields=fields)
         for kind, name, fields in differences(
-            {one.name: _fields(one) for one in now},
-            {one.name: _fields(one) for one in wanted},
+            {pool.name: _fields(pool) for pool in now},
+            {pool.name: _fields(pool) for pool in pools},
             _fields(Pool(name="")),
         )
     ]

@@ -34,8 +34,8 @@ def _check_text(text: str, chars_max: int) -> None:
         raise Wrong(
             chars_max, chars_max, f"the query has {len(text)} characters, at most {chars_max}"
         )
-    if found := _IMPOSSIBLE.search(text):
-        raise Wrong(*found.span(), "no text can contain this character")
+    if match := _IMPOSSIBLE.search(text):
+        raise Wrong(*match.span(), "no text can contain this character")
 
 
 def _parse(text: str, subject: Subject) -> Node:

@@ -33,9 +33,9 @@ def print_query(node: Node) -> str:
     """Return the text of a tree. Its terms number at most `TERMS_MAX`, so it is not deep."""
     match node:
         case And(terms):
-            return " and ".join(_inner(one) for one in terms)
+            return " and ".join(_inner(term) for term in terms)
         case Or(terms):
-            return " or ".join(_inner(one) for one in terms)
+            return " or ".join(_inner(term) for term in terms)
         case Not(term):
             return f"not {_inner(term)}"
         case _:

@@ -100,17 +100,17 @@ _BY_STATES: Final[Mapping[frozenset[JobState], Access]] = {
 def reach_of(node: Node, group: OfGroup | None = None) -> Reach:
     """Return what a query must read; `group`: only of this group."""
     terms = node.terms if isinstance(node, And) else (node,)
-    bounds = [_bounds(one) for one in terms]
+    bounds = [_bounds(term) for term in terms]
     first = max((bound[0] for bound in bounds), default=1)
     last = min((bound[1] for bound in bounds), default=JOB_ID_MAX)
-    found = access_of(node)
+    access = access_of(node)
     is_small = group is not None and group.n_jobs <= SMALL_GROUP
     return Reach(
         max(1, first),
         min(JOB_ID_MAX, last),
-        group if is_small or not found else found,
+        group if is_small or not access else access,
         group,
-        found is not None or all(_is_range(one) for one in terms),
+        access is not None or all(_is_range(term) for term in terms),
     )
 
 
@@ -128,10 +128,10 @@ def access_of(node: Node) -> Access | None:
         case IntegerTerm(Field.SIGNAL, Operator.EQ, _):
             return Failures()
         case And(terms):
-            found = [access for one in terms if (access := access_of(one))]
+            found = [access for term in terms if (access := access_of(term))]
             return min(found, key=_rank, default=None)
         case Or(terms):
-            accesses = [access_of(one) for one in terms]
+            accesses = [access_of(term) for term in terms]
             whole = tuple(access for access in accesses if access)
             return Union(whole) if len(whole) == len(accesses) else None
     return None

@@ -77,7 +77,7 @@ def attribute_keys(node: Node) -> list[str]:
     """Return the keys of attributes that a query names, each once."""
     match node:
         case And(terms) | Or(terms):
-            return list(dict.fromkeys(key for one in terms for key in attribute_keys(one)))
+            return list(dict.fromkeys(key for term in terms for key in attribute_keys(term)))
         case Not(term):
             return attribute_keys(term)
         case AttributeTerm(key):

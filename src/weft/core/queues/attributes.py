@@ -52,7 +52,7 @@ ATTRIBUTES: Final = (
     Attribute("now.weekday", "int", "1 is Monday, 7 is Sunday", 1),
     Attribute("now.date", "string", "as 2026-11-21, UTC", "2026-11-21"),
 )
-BY_PATH: Final[Mapping[Path, Attribute]] = {one.path: one for one in ATTRIBUTES}
+BY_PATH: Final[Mapping[Path, Attribute]] = {attribute.path: attribute for attribute in ATTRIBUTES}
 PARENTS: Final = frozenset(path[:n] for path in BY_PATH for n in range(1, len(path)))
 
 

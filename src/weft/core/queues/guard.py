@@ -297,11 +297,11 @@ class Reader:
 
 def _text_of(written: str) -> str:
     """Return the pattern that a text in quotes is. Raise `WrongPattern`."""
-    found = _QUOTED.fullmatch(written)
-    if found is None:
+    match = _QUOTED.fullmatch(written)
+    if match is None:
         raise WrongPattern("the pattern of matches is one text in quotes")
-    if found["raw"]:
-        return found["text"]
-    if _HIDDEN.search(found["text"].replace("\\\\", "")):
+    if match["raw"]:
+        return match["text"]
+    if _HIDDEN.search(match["text"].replace("\\\\", "")):
         raise WrongPattern("in a pattern only backslashes are escaped; write it as r'...'")
-    return found["text"].replace("\\\\", "\\")
+    return match["text"].replace("\\\\", "\\")

@@ -28,10 +28,10 @@ class Refusal(NamedTuple):
 
 def refusal_of(message: str) -> Refusal | None:
     """Return what is wrong with an expression; None: the library does not say where."""
-    found: Sequence[re.Match[str]] = list(_MESSAGE.finditer(message))
-    if not found:
+    matches: Sequence[re.Match[str]] = list(_MESSAGE.finditer(message))
+    if not matches:
         return None
-    first = next((one for one in found if one[3]), found[0])
+    first = next((match for match in matches if match[3]), matches[0])
     return Refusal(int(first[1]), int(first[2]), _reason_of(first[4]))
 
 

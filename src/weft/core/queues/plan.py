@@ -18,13 +18,13 @@ class QueueDifference(msgspec.Struct, frozen=True, kw_only=True):
     """The fields that differ: before and after."""
 
 
-def plan_changes(now: Sequence[Queue], wanted: Sequence[Queue]) -> list[QueueDifference]:
+def plan_changes(now: Sequence[Queue], queues: Sequence[Queue]) -> list[QueueDifference]:
     """Return what has to change so that the queues are as wanted, and no others."""
     return [
         QueueDifference(kind=kind, queue=name, fields=fields)
         for kind, name, fields in differences(
-            {one.name: _fields(one) for one in now},
-            {one.name: _fields(one) for one in sorted(wanted, key=_order)},
+            {queue.name: _fields(queue) for queue in now},
+            {queue.name: _fields(queue) for queue in sorted(queues, key=_order)},
             _fields(Queue(name="")),
         )
     ]

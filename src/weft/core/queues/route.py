@@ -65,13 +65,13 @@ class Verdict(NamedTuple):
 
 _MIB: Final = 2**20
 _OF_REQUEST: Final[Mapping[Path, Callable[[Request], Any]]] = {
-    ("user",): lambda one: one.user,
-    ("batch", "name"): lambda one: one.batch_name or "",
-    ("batch", "billing_project"): lambda one: one.billing_project,
-    ("batch", "attributes"): lambda one: one.batch_attributes,
-    ("now", "hour"): lambda one: one.now.hour,
-    ("now", "weekday"): lambda one: one.now.isoweekday(),
-    ("now", "date"): lambda one: one.now.date().isoformat(),
+    ("user",): lambda request: request.user,
+    ("batch", "name"): lambda request: request.batch_name or "",
+    ("batch", "billing_project"): lambda request: request.billing_project,
+    ("batch", "attributes"): lambda request: request.batch_attributes,
+    ("now", "hour"): lambda request: request.now.hour,
+    ("now", "weekday"): lambda request: request.now.isoweekday(),
+    ("now", "date"): lambda request: request.now.date().isoformat(),
 }
 _OF_JOB: Final[Mapping[Path, Callable[[Asked], Any]]] = {
     ("executor",): lambda job: job.executor,
@@ -144,11 +144,11 @@ class Router:
 
     def __post_init__(self) -> None:
         self._open = [
-            (one.queue.name, one.guard)
-            for one in self.routes
-            if one.guard
-            and one.queue.state == "enabled"
-            and not self.request.refused_by(one.queue)
+            (route.queue.name, route.guard)
+            for route in self.routes
+            if route.guard
+            and route.queue.state == "enabled"
+            and not self.request.refused_by(route.queue)
         ]
         reads = {path for _, guard in self._open for path in guard.reads}
         self._of_job = sorted(path for path in reads if _base(path) in _OF_JOB)
@@ -169,8 +169,8 @@ class Router:
         return self._found[key] if key in self._found else self._new(key, values)
 
     def _new(self, key: Key, values: Mapping[Path, Any]) -> str:
-        found = first_of(self._open, {**self._fixed, **values})
-        return self._learn(key, found)
+        first = first_of(self._open, {**self._fixed, **values})
+        return self._learn(key, first)
 
     def _learn(self, key: Key, found: Chosen) -> str:
         self.n_evaluated += found.n_evaluated

@@ -73,8 +73,8 @@ def find_black_holes(
     in that time. Those of a batch that also fails at once elsewhere, and succeeds nowhere, do not
     count: it is probably the batch.
     """
-    found = []
-    for worker_id in dict.fromkeys(one.worker_id for one in ends if one.is_active):
+    holes = []
+    for worker_id in dict.fromkeys(end.worker_id for end in ends if end.is_active):
         streak = _streak(worker_id, ends)
         telling = [one for one in streak if _is_telling(one, ends)]
         n_failures = sum(one.fast_failures for one in telling)
@@ -85,8 +85,8 @@ def find_black_holes(
             and n_batches >= batches_min
             and _succeeds_elsewhere(streak[-1], ends)
         ):
-            found.append(BlackHole(worker_id, n_failures, n_batches))
-    return found
+            holes.append(BlackHole(worker_id, n_failures, n_batches))
+    return holes
 
 
 def retry_s(failed_tries: int, *, first_s: float) -> float:
@@ -97,15 +97,15 @@ def retry_s(failed_tries: int, *, first_s: float) -> float:
 
 def _streak(worker_id: int, ends: Sequence[Ends]) -> list[Ends]:
     """Return the ends of a worker since the last one that was no failure at once."""
-    found: list[Ends] = []
-    for one in ends:
-        if one.worker_id != worker_id:
+    endses: list[Ends] = []
+    for end in ends:
+        if end.worker_id != worker_id:
             continue
-        if one.successes or one.slow_failures:
+        if end.successes or end.slow_failures:
             # A success of the same moment came perhaps later.
-            return [other for other in found if other.at > one.at]
-        found.append(one)
-    return found
+            return [other for other in endses if other.at > end.at]
+        endses.append(end)
+    return endses
 
 
 def _is_telling(failed: Ends, ends: Sequence[Ends]) -> bool:
@@ -119,9 +119,9 @@ def _is_telling(failed: Ends, ends: Sequence[Ends]) -> bool:
 
 def _succeeds_elsewhere(first: Ends, ends: Sequence[Ends]) -> bool:
     return any(
-        one.successes
-        and one.at >= first.at
-        and one.pool_id == first.pool_id
-        and one.worker_id != first.worker_id
-        for one in ends
+        end.successes
+        and end.at >= first.at
+        and end.pool_id == first.pool_id
+        and end.worker_id != first.worker_id
+        for end in ends
     )

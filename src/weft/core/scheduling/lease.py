@@ -72,8 +72,8 @@ class Budget(NamedTuple):
         """Return whether a claim took all it asked for: then there may be more."""
         return (
             len(claimed) >= self.jobs
-            or sum(one.cpu_m for one in claimed) >= self.cpu_m
-            or sum(one.memory_mib for one in claimed) >= self.memory_mib
+            or sum(size.cpu_m for size in claimed) >= self.cpu_m
+            or sum(size.memory_mib for size in claimed) >= self.memory_mib
         )
 
 
@@ -133,8 +133,8 @@ def plan_passing(load: Load, waiting: HasSize, before: Sequence[HasSize]) -> Bud
     It may be passed as long as what was claimed before it keeps it waiting by itself. So it starts
     as soon as that and one more job have ended, however many pass it.
     """
-    cpu_m = sum(one.cpu_m for one in before)
-    memory_mib = sum(one.memory_mib for one in before)
+    cpu_m = sum(size.cpu_m for size in before)
+    memory_mib = sum(size.memory_mib for size in before)
     if cpu_m + waiting.cpu_m <= load.cpu_m and memory_mib + waiting.memory_mib <= load.memory_mib:
         return None
     cpu_m = load.cpu_m - load.cpu_m_held + waiting.cpu_m

@@ -117,7 +117,7 @@ def plan_preemptions(
     fewest jobs, and of these the one that loses the least time.
     """
     rooms = _rooms(hosts)
-    found = []
+    preemptions = []
     for job in _place(waiting, rooms):
         choices = [
             (room, stopped)
@@ -129,8 +129,8 @@ def plan_preemptions(
         room, stopped = min(choices, key=lambda choice: _loss(choice[1]))
         room.stop(stopped)
         room.take(job)
-        found.append(Preemption(waiting=job, worker=room.host.name, stopped=tuple(stopped)))
-    return found
+        preemptions.append(Preemption(waiting=job, worker=room.host.name, stopped=tuple(stopped)))
+    return preemptions
 
 
 class _Room:
@@ -142,16 +142,16 @@ class _Room:
         self.free = {"cpu_m": host.cpu_m, "memory_mib": host.memory_mib} | {
             name: offer for name, offer in host.offers.items() if isinstance(offer, int)
         }
-        for one in host.running:
-            self._change(one, -1)
+        for job in host.running:
+            self._change(job, -1)
 
     def take(self, job: WaitingJob) -> None:
         self._change(job, -1)
 
     def stop(self, jobs: Sequence[RunningJob]) -> None:
-        for one in jobs:
-            self.running.remove(one)
-            self._change(one, 1)
+        for job in jobs:
+            self.running.remove(job)
+            self._change(job, 1)
 
     def fits(self, job: WaitingJob, stopped: Sequence[RunningJob] = ()) -> bool:
         """Return whether the job has room once these are stopped."""
@@ -221,4 +221,4 @@ def _may_stop(one: RunningJob, job: WaitingJob, losses_max: int) -> bool:
 
 
 def _loss(stopped: Sequence[RunningJob]) -> tuple[int, float]:
-    return len(stopped), sum(one.runs_s for one in stopped)
+    return len(stopped), sum(job.runs_s for job in stopped)

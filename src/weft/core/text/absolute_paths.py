@@ -8,7 +8,7 @@ def parse_paths(text: str) -> tuple[str, ...]:
     ('/data', '/scratch/me')
     """
     paths = tuple(one.strip() for one in text.split(",") if one.strip())
-    for one in paths:
-        if not one.startswith("/"):
-            raise ValueError(f"{one!r} is not an absolute path")
+    for path in paths:
+        if not path.startswith("/"):
+            raise ValueError(f"{path!r} is not an absolute path")
     return paths

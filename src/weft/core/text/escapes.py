@@ -36,7 +36,7 @@ def escaped_in_json(text: str, steering: re.Pattern[str] = _STEERING) -> str:
     >>> escaped_in_json('["\x9b2J"]')
     '["\\u009b2J"]'
     """
-    return steering.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return steering.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def without_escapes(text: str) -> str:
@@ -67,17 +67,17 @@ def begun_sequence(text: str) -> str:
     '\x1b[3'
     """
     at = text.rfind("\x1b", -SEQUENCE_CHARS_MAX)
-    found = _BEGUN.match(text, at) if at >= 0 else None
-    return found[0] if found else ""
+    match = _BEGUN.match(text, at) if at >= 0 else None
+    return match[0] if match else ""
 
 
-def _colour_only(found: re.Match[str]) -> str:
-    if (codes := found["colour"]) is not None:
+def _colour_only(match: re.Match[str]) -> str:
+    if (codes := match["colour"]) is not None:
         kept = ";".join(_styles(codes))
         return f"\x1b[{kept}m" if kept or not codes else ""
-    if found[0] == "\r":
-        return found[0]
-    return f"\ufffd{found[0][1:]}"
+    if match[0] == "\r":
+        return match[0]
+    return f"\ufffd{match[0][1:]}"
 
 
 def _styles(codes: str) -> Iterator[str]:

@@ -109,19 +109,19 @@ def _end(job: EndFacts) -> Iterator[Cause]:
         yield Cause("stderr", "wrote nothing to stderr", command("logs", name_of(job)))
 
 
-def _of_message(one: OpenMessage) -> Cause:
-    has, number = f"has a message for sink {one.sink} that", str(one.delivery_id)
-    why = one.last_error or f"it answered {one.last_status}"
-    if one.state == "held":
-        act = command("line", "decide", one.sink, number, "pass")
+def _of_message(message: OpenMessage) -> Cause:
+    has, number = f"has a message for sink {message.sink} that", str(message.delivery_id)
+    why = message.last_error or f"it answered {message.last_status}"
+    if message.state == "held":
+        act = command("line", "decide", message.sink, number, "pass")
         return Cause("check", f"{has} waits for a person: {why}", act)
-    if one.state == "pending":
+    if message.state == "pending":
         told = "is to be sent"
-        if one.n_attempts and one.next_at:
-            told = f"is tried again at {one.next_at:%Y-%m-%d %H:%M:%S} UTC: {why}"
-        return Cause("message", f"{has} {told}", command("line", "deliveries", one.sink))
-    tries = "1 try" if one.n_attempts == 1 else f"{one.n_attempts} tries"
-    again = command("line", "redeliver", one.sink, number)
+        if message.n_attempts and message.next_at:
+            told = f"is tried again at {message.next_at:%Y-%m-%d %H:%M:%S} UTC: {why}"
+        return Cause("message", f"{has} {told}", command("line", "deliveries", message.sink))
+    tries = "1 try" if message.n_attempts == 1 else f"{message.n_attempts} tries"
+    again = command("line", "redeliver", message.sink, number)
     return Cause("message", f"{has} was given up after {tries}: {why}", again)
 
 

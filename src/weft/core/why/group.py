@@ -61,7 +61,7 @@ def _waiting(
             if cause.text not in said:
                 said.add(cause.text)
                 yield msgspec.structs.replace(cause, job_id=job.job_id)
-    has_ready = any(one.state != "blocked" for one in group.ready)
+    has_ready = any(facts.state != "blocked" for facts in group.ready)
     if group.n_ready and not has_ready:
         yield Cause("ready", f"has {_jobs(group.n_ready)} that are ready", _list(group, "ready"))
     elif group.n_ready and not said:

@@ -115,21 +115,21 @@ def _how(blocked: BlockedFacts) -> str:
     return explain_reason({"state": "failed", **msgspec.to_builtins(blocked)})
 
 
-def _at_condition(one: ConditionFacts, now: datetime) -> Cause:
+def _at_condition(facts: ConditionFacts, now: datetime) -> Cause:
     """Say what it waits for, what the last test said, and when the next one is."""
-    given = "".join(f" {name}={value}" for name, value in sorted(one.parameters.items()))
-    n = one.n_jobs - 1
+    given = "".join(f" {name}={value}" for name, value in sorted(facts.parameters.items()))
+    n = facts.n_jobs - 1
     others = f" with {n:,} other{'s' * (n != 1)}" if n > 0 else ""
-    what = one.condition.replace("_", " ")
+    what = facts.condition.replace("_", " ")
     last = "not tested yet"
-    if one.tested_at is not None:
-        ago = duration(max(0.0, (now - one.tested_at).total_seconds()) * 1000)
-        last = f"the test {ago} ago {'passed' if one.passed else 'failed'}"
-        last += f" ({one.message})" if one.message else ""
-    left_s = (one.next_test_at - now).total_seconds()
+    if facts.tested_at is not None:
+        ago = duration(max(0.0, (now - facts.tested_at).total_seconds()) * 1000)
+        last = f"the test {ago} ago {'passed' if facts.passed else 'failed'}"
+        last += f" ({facts.message})" if facts.message else ""
+    left_s = (facts.next_test_at - now).total_seconds()
     following = f"the next is in {duration(left_s * 1000)}" if left_s > 0 else "the next is now"
-    text = f"waits{others} for {one.tester}{given} ({what}): {last}, {following}"
-    name = format_condition_id(one.condition_id)
+    text = f"waits{others} for {facts.tester}{given} ({what}): {last}, {following}"
+    name = format_condition_id(facts.condition_id)
     return Cause("condition", text, command("condition", "test", name))
 
 
@@ -300,8 +300,8 @@ def _too_large(job: JobFacts, pool: PoolFacts, of_pool: str) -> Cause:
 
 
 def _out_of_service(pool: PoolFacts, of_pool: str) -> Cause:
-    names = [one.worker for one in pool.stopped]
-    states = " or ".join(sorted({one.state for one in pool.stopped}))
+    names = [worker.worker for worker in pool.stopped]
+    states = " or ".join(sorted({worker.state for worker in pool.stopped}))
     does = "show" if pool.stopped[0].state == "silent" else "uncordon"
     act = command("worker", does, names[0])
     if len(names) == 1:

@@ -39,13 +39,13 @@ async def _find(context: LoopContext) -> None:
         fast_s=settings.black_hole_fast_s,
         limit_events=EVENTS_MAX,
     )
-    for one in find_black_holes(
+    for hole in find_black_holes(
         [Ends(**row) for row in rows],
         failures_min=settings.black_hole_failures,
         batches_min=settings.black_hole_batches,
     ):
         wait_s = retry_s(0, first_s=settings.black_hole_retry_s)
-        if await _move(context, one.worker_id, "cordon", one.reason, wait_s):
+        if await _move(context, hole.worker_id, "cordon", hole.reason, wait_s):
             metrics.BLACK_HOLES.inc()
 
 
@@ -55,25 +55,25 @@ async def _follow_tries(context: LoopContext) -> float | None:
     """
     first_s = context.settings.black_hole_retry_s
     dues = []
-    for one in await context.store.black_holes(context.epoch):
-        outcome: Outcome = one["outcome"]
-        n_tries = one["n_tries"]
-        if one["due_in_s"] is None:
+    for hole in await context.store.black_holes(context.epoch):
+        outcome: Outcome = hole["outcome"]
+        n_tries = hole["n_tries"]
+        if hole["due_in_s"] is None:
             continue
         if outcome == "success":
             await _move(
-                context, one["worker_id"], "uncordon", "the job that it tried succeeded", 0
+                context, hole["worker_id"], "uncordon", "the job that it tried succeeded", 0
             )
         elif outcome != "none":
             wait_s = retry_s(n_tries + 1, first_s=first_s)
             reason = f"the job that it tried failed as well; it tries another in {wait_s:g} s"
-            await _move(context, one["worker_id"], "wait", reason, wait_s)
+            await _move(context, hole["worker_id"], "wait", reason, wait_s)
             dues.append(wait_s)
-        elif one["due_in_s"] > 0:
-            dues.append(one["due_in_s"])
+        elif hole["due_in_s"] > 0:
+            dues.append(hole["due_in_s"])
         else:
             wait_s = retry_s(n_tries, first_s=first_s)
-            await _move(context, one["worker_id"], "try", "it tries one job", wait_s)
+            await _move(context, hole["worker_id"], "try", "it tries one job", wait_s)
     return min(dues, default=None)
 
 

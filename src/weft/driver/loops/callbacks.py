@@ -155,8 +155,8 @@ class CallbackLoop:
         )
         hand.take(due)
         now = time.monotonic()
-        for one in due:
-            self._start(self._deliver(one, now))
+        for callback in due:
+            self._start(self._deliver(callback, now))
 
     def _start(self, work: Coroutine[None, None, None]) -> None:
         task = asyncio.create_task(work)
@@ -188,10 +188,10 @@ class CallbackLoop:
         self._ended.append(_Ended(one, report, time.monotonic() - begun))
         self._has_ended.set()
 
-    async def _made(self, one: DueCallback) -> CallbackBody | Answered:
+    async def _made(self, callback: DueCallback) -> CallbackBody | Answered:
         """Return what is to be sent, or why there is nothing."""
         try:
-            return await self._body(one)
+            return await self._body(callback)
         except Misfit as error:
             return Answered(error=str(error), rejected=True)
         except ValueError as error:  # a template that cannot be used
@@ -200,14 +200,14 @@ class CallbackLoop:
             return Answered(error=f"it cannot be made: {type(error).__name__}")
 
     async def _tried(
-        self, one: DueCallback, made: CallbackBody | Answered
+        self, callback: DueCallback, made: CallbackBody | Answered
     ) -> tuple[Answered, bool]:
         """Send; return the answer, and whether it is never sent again."""
         if isinstance(made, Answered):
             return made, False
         body, once = made
         try:
-            return await self._checked(one) or await self._send(one, body), once
+            return await self._checked(callback) or await self._send(callback, body), once
         except Misfit as error:
             return Answered(error=str(error), rejected=True), False
         except ValueError as error:
@@ -261,24 +261,24 @@ class CallbackLoop:
                 return Answered(status=answered.status, error=said, delivered=False, held=True)
         return None
 
-    async def _send(self, one: DueCallback, body: bytes) -> Answered:
+    async def _send(self, callback: DueCallback, body: bytes) -> Answered:
         """Send once; a notice follows redirections, each of which is judged like its own URL."""
-        if one.sink is not None and one.sink["kind"] != HTTP:
+        if callback.sink is not None and callback.sink["kind"] != HTTP:
             if self._post.sinks is None:
-                return Answered(error=f"this driver has no sinks of kind {one.sink['kind']}")
-            return await self._post.sinks.send(one.sink, _message_of(one, body))
-        url, headers = one.url, self._headers(one, body)
-        if one.sink is not None:
-            url, given = self._opened(one, one.sink)
+                return Answered(error=f"this driver has no sinks of kind {callback.sink['kind']}")
+            return await self._post.sinks.send(callback.sink, _message_of(callback, body))
+        url, headers = callback.url, self._headers(callback, body)
+        if callback.sink is not None:
+            url, given = self._opened(callback, callback.sink)
             return await self._post.sender.send(url, {**given, **headers}, body)
-        if one.subscription is None:
+        if callback.subscription is None:
             return await self._post.sender.send(url, headers, body)
-        form = self._post.notices.get(one.door or "")
+        form = self._post.notices.get(callback.door or "")
         if url.startswith(SCHEME):
-            return await self._mail(one, form, body)
+            return await self._mail(callback, form, body)
         url, login = without_login(url)
         if form is not None:
-            headers = {**headers, **form.headers(one.name, one.subscription["name"])}
+            headers = {**headers, **form.headers(callback.name, callback.subscription["name"])}
         answered = await self._post.sender.send(url, {**headers, **login}, body)
         for _ in range(REDIRECTIONS_MAX):
             target = redirection(url, answered)
@@ -313,27 +313,27 @@ class CallbackLoop:
         to = one.url.removeprefix(SCHEME)
         return await self._post.mailer.send(Mail(to=to, name=one.name, subject=subject, text=text))
 
-    async def _body(self, one: DueCallback) -> CallbackBody:
+    async def _body(self, callback: DueCallback) -> CallbackBody:
         """Return what is sent. Raise `ValueError`."""
-        if one.subscription is not None:
-            return CallbackBody(one.body.encode(), once=False)
-        if one.sink is None:
-            return body_of(one, self._post.forms)
+        if callback.subscription is not None:
+            return CallbackBody(callback.body.encode(), once=False)
+        if callback.sink is None:
+            return body_of(callback, self._post.forms)
         if self._post.make is None:
             raise ValueError("this driver makes no messages")
-        facts = msgspec.json.decode(one.body, type=dict[str, Any])
-        schema = one.sink.get("schema")
+        facts = msgspec.json.decode(callback.body, type=dict[str, Any])
+        schema = callback.sink.get("schema")
         text = None if schema is None else msgspec.json.encode(schema).decode()
-        made = await self._post.make(one.tenant_id, one.sink["message"], facts, text)
+        made = await self._post.make(callback.tenant_id, callback.sink["message"], facts, text)
         return CallbackBody(made.encode(), once=False)
 
-    def _headers(self, one: DueCallback, body: bytes) -> Mapping[str, str]:
-        secret = tenant_secret(self._post.key, one.tenant_id)
-        signature = sign(secret, sent_at=one.sent_at, delivery=one.name, body=body)
+    def _headers(self, callback: DueCallback, body: bytes) -> Mapping[str, str]:
+        secret = tenant_secret(self._post.key, callback.tenant_id)
+        signature = sign(secret, sent_at=callback.sent_at, delivery=callback.name, body=body)
         return {
             "Content-Type": "application/json",
             "User-Agent": f"weft/{__version__}",
-            DELIVERY_HEADER: one.name,
+            DELIVERY_HEADER: callback.name,
             SIGNATURE_HEADER: signature,
         }
 
@@ -370,15 +370,15 @@ class CallbackLoop:
         )
 
 
-def _message_of(one: DueCallback, body: bytes) -> SinkMessage:
+def _message_of(callback: DueCallback, body: bytes) -> SinkMessage:
     """Return what is handed over. Raise `Misfit`."""
-    assert one.sink is not None
-    facts = msgspec.json.decode(one.body, type=dict[str, Any])
+    assert callback.sink is not None
+    facts = msgspec.json.decode(callback.body, type=dict[str, Any])
     try:
-        target = target_of(one.sink["options"], facts)
+        target = target_of(callback.sink["options"], facts)
     except CannotFill as error:
         raise Misfit(str(error)) from error
-    return SinkMessage(one.tenant_id, one.sink["tenant"], one.name, body, target)
+    return SinkMessage(callback.tenant_id, callback.sink["tenant"], callback.name, body, target)
 
 
 def redirection(url: str, answered: Answered) -> str | None:
@@ -392,7 +392,7 @@ def redirection(url: str, answered: Answered) -> str | None:
     return target.partition("#")[0]
 
 
-def _tell(one: DueCallback, report: DeliveryReport, took_s: float) -> None:
+def _tell(callback: DueCallback, report: DeliveryReport, took_s: float) -> None:
     """Count and log an attempt, without the URL, which may hold a secret."""
     outcome = "delivered" if report.delivered else "held" if report.held else "failed"
     if outcome == "failed" and report.retry_in_s is None:
@@ -400,11 +400,11 @@ def _tell(one: DueCallback, report: DeliveryReport, took_s: float) -> None:
     metrics.CALLBACK_ATTEMPTS.labels(outcome).inc()
     metrics.CALLBACK_SECONDS.observe(took_s)
     facts = {
-        "delivery": one.name,
-        "batch": one.batch_id,
-        "group": one.group_id,
-        "job": one.job_id,
-        "attempts": one.n_attempts + 1,
+        "delivery": callback.name,
+        "batch": callback.batch_id,
+        "group": callback.group_id,
+        "job": callback.job_id,
+        "attempts": callback.n_attempts + 1,
         "status": report.status,
         "ms": round(took_s * 1000),
     }

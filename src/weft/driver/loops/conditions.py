@@ -71,15 +71,15 @@ class _Conditions:
             await asyncio.gather(*self._tests, return_exceptions=True)
 
     def _busy(self) -> list[int]:
-        return [one.condition_id for one in self._tests.values()]
+        return [test.condition_id for test in self._tests.values()]
 
     async def _record(self) -> None:
         """Record what tests said that have ended, or raise a task's error: then this term is
         over.
         """
         store, epoch = self._context.store, self._context.epoch
-        ended = {one.condition_id: (one, task.result())
-                 for task, one in self._tests.items() if task.done()}  # fmt: skip
+        ended = {condition.condition_id: (condition, task.result())
+                 for task, condition in self._tests.items() if task.done()}  # fmt: skip
         if not ended:
             return
         failed = [number for number, (_, tested) in ended.items() if not tested.passed]
@@ -87,15 +87,15 @@ class _Conditions:
             await self._postpone(failed)
         found = {number: tested for number, (_, tested) in ended.items()}
         for number in await store.record_tests(epoch, found):
-            one, tested = ended[number]
+            condition, tested = ended[number]
             log.info(
-                "condition.tested", condition=number, tester=one.tester, passed=tested.passed,
-                message=tested.message,
+                "condition.tested", condition=number, tester=condition.tester,
+                passed=tested.passed, message=tested.message,
             )  # fmt: skip
         metrics.CONDITION_TESTS.labels("failed").inc(len(failed))
         metrics.CONDITION_TESTS.labels("passed").inc(len(ended) - len(failed))
-        self._tests = {task: one for task, one in self._tests.items()
-                       if one.condition_id not in ended}  # fmt: skip
+        self._tests = {task: condition for task, condition in self._tests.items()
+                       if condition.condition_id not in ended}  # fmt: skip
 
     async def _postpone(self, failed: Sequence[int]) -> None:
         """Let the jobs that are due now wait on; those that are locked stay due."""
@@ -128,32 +128,32 @@ class _Conditions:
             task.add_done_callback(lambda _: context.bell.ring())
             self._tests[task] = one
 
-    async def _test(self, one: DueCondition) -> Tested:
-        if one.tester == POOL:
-            return await self._test_pool(one)
-        if one.tester == GATEWAY:
-            return await self._test_gateway(one)
+    async def _test(self, condition: DueCondition) -> Tested:
+        if condition.tester == POOL:
+            return await self._test_pool(condition)
+        if condition.tester == GATEWAY:
+            return await self._test_gateway(condition)
         if self._tester is None:
             return _NO_TESTS
-        return await settled(self._tester.test(one), _mistaken, beyond=()) or _SILENT
+        return await settled(self._tester.test(condition), _mistaken, beyond=()) or _SILENT
 
-    async def _test_pool(self, one: DueCondition) -> Tested:
+    async def _test_pool(self, condition: DueCondition) -> Tested:
         """Ask the database, which no other tester may reach."""
         try:
-            pool, cpu_m = read_pool_ask(one.parameters)
+            pool, cpu_m = read_pool_ask(condition.parameters)
         except ValueError as error:
             return Tested(passed=False, message=str(error)[:MESSAGE_CHARS_MAX])
         store, epoch = self._context.store, self._context.epoch
-        return await store.test_pool(epoch, one.condition_id, pool, cpu_m)
+        return await store.test_pool(epoch, condition.condition_id, pool, cpu_m)
 
-    async def _test_gateway(self, one: DueCondition) -> Tested:
+    async def _test_gateway(self, condition: DueCondition) -> Tested:
         """Ask the database what the gateway has told of its engine."""
         try:
-            gateway = read_gateway_ask(one.parameters)
+            gateway = read_gateway_ask(condition.parameters)
         except ValueError as error:
             return Tested(passed=False, message=str(error))
         store, epoch = self._context.store, self._context.epoch
-        return await store.test_gateway(epoch, one.condition_id, gateway)
+        return await store.test_gateway(epoch, condition.condition_id, gateway)
 
 
 def _mistaken(error: Exception) -> Tested:

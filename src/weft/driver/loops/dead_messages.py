@@ -68,18 +68,18 @@ class _DeadMessages:
                 await settle_each([one], partial(self._keep_one, key), partial(self._drop, key))
                 await one.acknowledge()
 
-    async def _drop(self, key: Key, one: Delivery, error: Exception) -> None:
+    async def _drop(self, key: Key, delivery: Delivery, error: Exception) -> None:
         """Tell of a message that cannot be kept: it must not hold up the others."""
-        log.error("transport.not_kept", transport=key[0], bytes=len(one.body), exc_info=error)
+        log.error("transport.not_kept", transport=key[0], bytes=len(delivery.body), exc_info=error)
 
     async def _keep_one(self, key: Key, some: Sequence[Delivery]) -> None:
-        (one,) = some
+        (delivery,) = some
         (name, tenant), settings = key, self._context.settings
-        death, body = one.death, one.body[:DEAD_BYTES_MAX]
+        death, body = delivery.death, delivery.body[:DEAD_BYTES_MAX]
         route = route_of(tenant, death.source)
         message = DeadMessage(
             name, tenant, death.source, None if route is None else route.queue, death.reason,
-            death.error, body, max(len(one.body), death.n_bytes or 0),
+            death.error, body, max(len(delivery.body), death.n_bytes or 0),
         )  # fmt: skip
         await self._store.keep_dead_message(
             self._context.epoch, message,
@@ -113,13 +113,13 @@ class _DeadMessages:
 
     async def _send_again(self) -> None:
         store, epoch = self._store, self._context.epoch
-        wanted = await store.take_dead_messages(
+        dead_messages = await store.take_dead_messages(
             epoch, sorted(self._transports.by_name),
             keep_s=self._context.settings.dead_messages_keep_s, limit=AGAIN_MAX,
         )  # fmt: skip
         sent: list[int] = []
-        for name in sorted({one.transport for one in wanted}):
-            some = [one for one in wanted if one.transport == name]
+        for name in sorted({message.transport for message in dead_messages}):
+            some = [message for message in dead_messages if message.transport == name]
             messages = [(Route(one.tenant, one.queue), one.body) for one in some]
             try:
                 kept = await self._transports.by_name[name].publish(messages)

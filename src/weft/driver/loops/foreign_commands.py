@@ -63,9 +63,9 @@ class ForeignCommands:
         self, name: str, commands: Sequence[ForeignCommand]
     ) -> Sequence[tuple[ForeignCommand, str]]:
         """Send them; return those that are told, and those to which nobody listens."""
-        sink, records = self._transports.sinks[name], [_record(one) for one in commands]
+        sink, records = self._transports.sinks[name], [_record(command) for command in commands]
         try:
-            await sink.make(dict.fromkeys({one.topic for one in records}, PARTITIONS))
+            await sink.make(dict.fromkeys({record.topic for record in records}, PARTITIONS))
             kept = await sink.publish(records)
         except TransportError as error:
             log.warning("transport.away", transport=name, error=str(error))

@@ -16,7 +16,7 @@ async def record(
     """Let answers count; return of each `runs`, `ended`, `settled` or `not_now`: ask again."""
     words = list(
         await store.start_answered(
-            epoch, transport, tenant, [(one.offer_id, one.fence) for one in answers]
+            epoch, transport, tenant, [(answer.offer_id, answer.fence) for answer in answers]
         )
     )
     ended = [n for n, one in enumerate(answers) if one.is_ended and words[n] == "runs"]
@@ -55,24 +55,24 @@ async def bodies_of(
 async def _add_bodies(
     store: DriverStore, epoch: int, offers: Sequence[DueOffer], found: dict[int, bytes]
 ) -> None:
-    keys = sorted({(one.batch_id, one.spec_first or 0) for one in offers})
+    keys = sorted({(offer.batch_id, offer.spec_first or 0) for offer in offers})
     chunks = await store.get_chunks([key[0] for key in keys], [key[1] for key in keys])
     specs = {key: decode_chunk(body) for key, body in chunks.items()}
-    for one in offers:
-        assert one.fence is not None
-        assert one.until is not None
-        spec = _spec_of(specs, one)
+    for offer in offers:
+        assert offer.fence is not None
+        assert offer.until is not None
+        spec = _spec_of(specs, offer)
         beyond = "command" if spec is None else beyond_command(spec)
         if spec is not None and beyond is None:
-            found[one.offer_id] = foreign_job(
-                one.tenant, one.batch_id, one.job_id, (one.offer_id, one.fence), one.until, spec,
-                one.trace_id,
+            found[offer.offer_id] = foreign_job(
+                offer.tenant, offer.batch_id, offer.job_id, (offer.offer_id, offer.fence),
+                offer.until, spec, offer.trace_id,
             )  # fmt: skip
             continue
         message = f"foreign programs get a command and nothing else: this job has {beyond}"
         if beyond == "command":
             message = "foreign programs run commands: this job has none"
-        await _refuse(store, epoch, one, Reason.BAD_SPEC, message)
+        await _refuse(store, epoch, offer, Reason.BAD_SPEC, message)
 
 
 async def _refuse(

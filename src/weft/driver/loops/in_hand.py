@@ -54,8 +54,8 @@ class InHand:
     def take(self, due: Iterable[DueCallback]) -> None:
         """Take deliveries into the hand. There may be more: `recorded` says when to ask."""
         taken = set()
-        for one in due:
-            receiver = self._receivers[one.delivery_id] = _receiver_of(one)
+        for callback in due:
+            receiver = self._receivers[callback.delivery_id] = _receiver_of(callback)
             self._counts[receiver] += 1
             taken.add(receiver)
             if receiver not in self._sent:
@@ -79,22 +79,22 @@ class InHand:
     def recorded(self, ended: Iterable[tuple[DueCallback, DeliveryReport]]) -> bool:
         """Let go of what is recorded; return whether something else may be due."""
         moved = False
-        for one, report in ended:
-            has_turn = one.subscription is not None or (
-                one.sink is not None and one.sink.get("order") is not None
+        for callback, report in ended:
+            has_turn = callback.subscription is not None or (
+                callback.sink is not None and callback.sink.get("order") is not None
             )
-            moved |= self.drop(one.delivery_id) or has_turn or report.retry_in_s is not None
+            moved |= self.drop(callback.delivery_id) or has_turn or report.retry_in_s is not None
         return moved
 
-    def making(self, one: DueCallback) -> asyncio.Semaphore:
+    def making(self, callback: DueCallback) -> asyncio.Semaphore:
         """Return what bounds the messages that are made and not sent."""
-        return self._made[self._receivers[one.delivery_id]]
+        return self._made[self._receivers[callback.delivery_id]]
 
     @asynccontextmanager
-    async def sending(self, one: DueCallback) -> AsyncIterator[None]:
+    async def sending(self, callback: DueCallback) -> AsyncIterator[None]:
         """Wait until this one may be sent."""
-        sent = self._sent[self._receivers[one.delivery_id]]
-        async with sent, self._room.of(one.tenant_id):
+        sent = self._sent[self._receivers[callback.delivery_id]]
+        async with sent, self._room.of(callback.tenant_id):
             metrics.CALLBACKS_SENDING.inc()
             try:
                 yield
@@ -102,6 +102,6 @@ class InHand:
                 metrics.CALLBACKS_SENDING.dec()
 
 
-def _receiver_of(one: DueCallback) -> Receiver:
-    found = _HOST.match(one.url)
-    return Receiver(one.tenant_id, one.url if found is None else found[1].lower())
+def _receiver_of(callback: DueCallback) -> Receiver:
+    match = _HOST.match(callback.url)
+    return Receiver(callback.tenant_id, callback.url if match is None else match[1].lower())

@@ -33,42 +33,42 @@ class Leftovers:
         if not isinstance(provider, ClearsUp):
             return
         maker = provider
-        found: list[Leftover] = []
+        leftovers: list[Leftover] = []
 
         async def ask() -> None:
-            found.extend(await maker.list_leftovers(pools))
+            leftovers.extend(await maker.list_leftovers(pools))
 
         try:
             await limited(ask)
         except Exception as error:  # noqa: BLE001 (a plug-in raises what it likes)
             self._failed(name, error)
             return
-        for one in self._due(name, found):
+        for leftover in self._due(name, leftovers):
             try:
-                await limited(partial(maker.remove_leftover, one))
+                await limited(partial(maker.remove_leftover, leftover))
             except Exception as error:  # noqa: BLE001 (as above)
-                self._seen[name][one] = self._clock()
+                self._seen[name][leftover] = self._clock()
                 self._failed(name, error)
             else:
-                del self._seen[name][one]
-                _tell("pool.leftover_removed", name, one)
+                del self._seen[name][leftover]
+                _tell("pool.leftover_removed", name, leftover)
 
     def _failed(self, name: str, error: Exception) -> None:
         metrics.PROVIDER_FAILURES.labels(name).inc()
         log.warning("pool.leftover_failed", provider=name, error=self._why(error))
 
-    def _due(self, name: str, found: Collection[Leftover]) -> list[Leftover]:
+    def _due(self, name: str, leftovers: Collection[Leftover]) -> list[Leftover]:
         """Return what to remove; what is not found any more is forgotten."""
         now, before = self._clock(), self._seen.get(name, {})
-        self._seen[name] = {one: before.get(one, now) for one in found}
-        for one in found:
-            if one not in before:
-                _tell("pool.leftover_found", name, one)
-        return [one for one, at in self._seen[name].items() if now - at >= self._grace_s]
+        self._seen[name] = {leftover: before.get(leftover, now) for leftover in leftovers}
+        for leftover in leftovers:
+            if leftover not in before:
+                _tell("pool.leftover_found", name, leftover)
+        return [leftover for leftover, at in self._seen[name].items() if now - at >= self._grace_s]
 
 
-def _tell(event: str, provider: str, one: Leftover) -> None:
+def _tell(event: str, provider: str, leftover: Leftover) -> None:
     log.info(
-        event, provider=provider, kind=one.kind, id=one.provider_id, name=one.name,
-        region=one.region,
+        event, provider=provider, kind=leftover.kind, id=leftover.provider_id, name=leftover.name,
+        region=leftover.region,
     )  # fmt: skip

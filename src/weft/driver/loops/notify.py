@@ -43,31 +43,31 @@ async def _run(context: LoopContext) -> None:
 async def notify(context: LoopContext, forms: NoticeForms) -> bool:
     """Record what the next events tell; return whether there is more."""
     store, epoch = context.store, context.epoch
-    found = await store.list_notified(epoch, after_batch=None, limit=EVENTS_MAX)
-    if found is None:
+    notified = await store.list_notified(epoch, after_batch=None, limit=EVENTS_MAX)
+    if notified is None:
         return False
-    if found.removed:
+    if notified.removed:
         await _catch_up(context, forms)
-    notices = _notices(context, forms, found)
-    await store.record_notices(epoch, notices, found.xid, found.event_id)
+    notices = _notices(context, forms, notified)
+    await store.record_notices(epoch, notices, notified.xid, notified.event_id)
     metrics.NOTICES_RECORDED.inc(len(notices))
-    if found.behind:
+    if notified.behind:
         await asyncio.sleep(BEHIND_S)
-    return found.behind or found.removed
+    return notified.behind or notified.removed
 
 
 async def _catch_up(context: LoopContext, forms: NoticeForms) -> None:
     """Look at all jobs with open subscriptions: events were removed while no driver ran."""
     after_batch = 0
     while True:
-        found = await context.store.list_notified(
+        notified = await context.store.list_notified(
             context.epoch, after_batch=after_batch, limit=EVENTS_MAX
         )
-        if found is None or not found.jobs:
+        if notified is None or not notified.jobs:
             return
-        notices = _notices(context, forms, found)
+        notices = _notices(context, forms, notified)
         await context.store.record_notices(context.epoch, notices, 0, 0)
-        after_batch = found.jobs[-1]["told"]["batch_id"]
+        after_batch = notified.jobs[-1]["told"]["batch_id"]
 
 
 def _notices(
@@ -82,9 +82,9 @@ def _of_job(job: Row, forms: NoticeForms, masks: tuple[str, ...]) -> Sequence[Ma
     if form is None:
         return []
     return [
-        {"subscription_id": one.subscription_id, "event_key": one.key, "url": one.url,
-         "body": one.body}
-        for one in form.notices(job["told"], job["subscriptions"], masks)
+        {"subscription_id": notice.subscription_id, "event_key": notice.key, "url": notice.url,
+         "body": notice.body}
+        for notice in form.notices(job["told"], job["subscriptions"], masks)
     ]  # fmt: skip
 
 

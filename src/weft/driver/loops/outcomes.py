@@ -63,14 +63,14 @@ class _Outcomes:
         """Hear and tend until cancelled."""
         try:
             while True:
-                found = await self._store.list_foreign(
+                foreign = await self._store.list_foreign(
                     self._context.epoch, sorted(self._transports.by_name)
                 )
-                self._follow(set(found.tenants))
-                if found.pool_ids:
-                    await self._tend(found.pool_ids)
+                self._follow(set(foreign.tenants))
+                if foreign.pool_ids:
+                    await self._tend(foreign.pool_ids)
                     self._commands.tell()
-                await self._following.watch(TEND_S if found.pool_ids else FOLLOW_S)
+                await self._following.watch(TEND_S if foreign.pool_ids else FOLLOW_S)
         finally:
             await self._commands.end()
             await self._following.end()

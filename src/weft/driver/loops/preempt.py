@@ -57,7 +57,7 @@ async def _preempt(context: LoopContext, plan: Preemption, pool: str) -> None:
     count = await context.store.preempt_jobs(
         context.epoch,
         (plan.waiting.batch_id, plan.waiting.job_id),
-        [(one.batch_id, one.job_id, one.attempt) for one in plan.stopped],
+        [(job.batch_id, job.job_id, job.attempt) for job in plan.stopped],
         wait_s=context.settings.preempted_wait_s,
     )
     if count:

@@ -93,13 +93,13 @@ class Release:
         """Offer what there is room for; return how much that was."""
         found = await self._transports.store.offer_jobs(
             self._context.epoch, self._names, limit_jobs=OFFERS_MAX,
-            stocks={key: one.size for key, one in self._stocks.items()},
+            stocks={key: stock.size for key, stock in self._stocks.items()},
         )  # fmt: skip
         limit = self._context.settings.offers_ahead_max
         queues = [one for one in found if one.key]
         self._stocks = {
-            one.key: self._stocks.get(one.key) or Stock(max(one.slots, one.waiting))
-            for one in queues
+            queue.key: self._stocks.get(queue.key) or Stock(max(queue.slots, queue.waiting))
+            for queue in queues
         }
         for key, slots, waiting, n_new in queues:
             self._stocks[key].plan(
@@ -176,7 +176,7 @@ async def look(context: LoopContext, transports: Transports) -> None:
                     context,
                     transports,
                     name,
-                    [Route(*one[1:]) for one in queues if one[0] == name],
+                    [Route(*queue[1:]) for queue in queues if queue[0] == name],
                 )
                 for name in due
             )
@@ -208,16 +208,16 @@ async def _send(
 
     `bodies`: what foreign programs are told.
     """
-    offers = [one for one in offers if one.fence is None or one.offer_id in bodies]
+    offers = [offer for offer in offers if offer.fence is None or offer.offer_id in bodies]
     messages = [
         (
-            Route(one.tenant, one.queue),
-            bodies.get(one.offer_id)
+            Route(offer.tenant, offer.queue),
+            bodies.get(offer.offer_id)
             or msgspec.json.encode(
-                Message(one.tenant, one.batch_id, one.job_id, one.offer_id, one.trace_id)
+                Message(offer.tenant, offer.batch_id, offer.job_id, offer.offer_id, offer.trace_id)
             ),
         )
-        for one in offers
+        for offer in offers
     ]
     try:
         kept = await transports.by_name[name].publish(messages)

@@ -33,7 +33,7 @@ async def _run(context: LoopContext) -> None:
 async def _move(context: LoopContext, due: Sequence[DueSchedule]) -> None:
     moves = [move_of(one, context.settings) for one in due]
     runs = await context.store.begin_schedule_runs(context.epoch, moves)
-    missed = sum(one.n_missed for one in moves)
+    missed = sum(move.n_missed for move in moves)
     metrics.SCHEDULES_MISSED.inc(missed)
     log.info("schedules.moved", schedules=len(moves), runs=runs, missed=missed)
 

@@ -38,7 +38,7 @@ async def _run(context: LoopContext) -> None:
         begun = time.monotonic()
         limits = await context.store.limit_rounds(context.epoch)
         took_s = time.monotonic() - begun
-        stages = [await _judge(context, one) for one in limits]
+        stages = [await _judge(context, limit) for limit in limits]
         if limits:
             await context.sweep_all("apply_limits", limit_jobs=STEP_ROWS_MAX)
         admits = await _admit(context, limits, stages)
@@ -46,7 +46,7 @@ async def _run(context: LoopContext) -> None:
         if is_slowed or was_slowed:
             await context.sweep_all("weigh_users", limit_jobs=STEP_ROWS_MAX)
         was_slowed = is_slowed
-        runs = admits or any(one.spending.used_per_hour > 0 for one in limits)
+        runs = admits or any(limit.spending.used_per_hour > 0 for limit in limits)
         interval_s = context.settings.spending_interval_s
         context.bell.ring_in(interval_s if runs else None)
         await asyncio.sleep(gap_s(took_s, interval_s))

@@ -154,10 +154,10 @@ def _add_details(rows: JobRows, page: Page, entry: range, *, has_arrays: bool) -
 def _new_parents(page: Page, parents: Sequence[int]) -> list[int]:
     """Return the numbers of the parents that are in the new batch; the others have succeeded."""
     found = []
-    for one in parents:
-        if one > 0:
-            found.append(one)
-        elif (at := page.at.get(-one)) is not None:
+    for parent in parents:
+        if parent > 0:
+            found.append(parent)
+        elif (at := page.at.get(-parent)) is not None:
             found.append(page.first + at)
     return sorted(found)
 

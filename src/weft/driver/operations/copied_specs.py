@@ -86,11 +86,11 @@ def _packed(
     jobs: Sequence[Copied], carriers: Mapping[int, JobSpec]
 ) -> Iterator[tuple[int, bytes]]:
     first = jobs[0]
-    specs = [replace(one.spec, inherit_env=None) for one in jobs]
+    specs = [replace(job.spec, inherit_env=None) for job in jobs]
     if first.carrier is not None:
         specs = [
-            carrying(one, carriers.get(first.carrier)) if n == 0 else _sharing(one, n)
-            for n, one in enumerate(specs)
+            carrying(spec, carriers.get(first.carrier)) if n == 0 else _sharing(spec, n)
+            for n, spec in enumerate(specs)
         ]
     packed = pack_specs(specs, first.spec.inherit_env)
     if len(packed) > CHUNK_BYTES_MAX and len(jobs) > 1:

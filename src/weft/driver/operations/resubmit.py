@@ -27,17 +27,17 @@ async def step(store: DriverStore, epoch: int, operation: Operation, keys: Keys)
             hint=f"To run all its jobs once more, leave out --failed: `weft resubmit {batch}`.",
         )
     if verdict == "jobs":
-        found = await store.list_resubmitted(
+        resubmitted = await store.list_resubmitted(
             epoch, operation.operation_id, after=operation.position, limit=STEP_JOBS
         )
-        if found is not None:
-            rows = await _rows(store, operation, found, keys)
+        if resubmitted is not None:
+            rows = await _rows(store, operation, resubmitted, keys)
             await store.add_resubmitted(
                 epoch,
                 operation.operation_id,
                 after=operation.position,
-                upto=found.upto,
-                job_ids=[one["job_id"] for one in found.jobs],
+                upto=resubmitted.upto,
+                job_ids=[job["job_id"] for job in resubmitted.jobs],
                 rows=rows,
             )
     return verdict != "waits"

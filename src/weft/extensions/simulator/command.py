@@ -94,13 +94,13 @@ def simulate(
     options = Options(
         seed=seed, boot_s=boot_s, losses_per_hour=losses, limits=limits, priorities=priorities
     )
-    found = compare(wanted, read_trace(lines, name=trace), options, load=load, name=trace)
+    comparison = compare(wanted, read_trace(lines, name=trace), options, load=load, name=trace)
     for file, form in forms:
-        _write(file, draw(found, form))
+        _write(file, draw(comparison, form))
     if shared.json:
-        print_json(found.document)
+        print_json(comparison.document)
     else:
-        _print(found.document)
+        _print(comparison.document)
     return 0
 
 
@@ -180,9 +180,9 @@ def read_pool(file: Path, name: str | None, shared: Local) -> Pool:
         problems = Problems()
         pools = pools_of(document.pools, problems)
         problems.raise_any()
-    matching = [one for one in pools if name is None or one.name == name]
+    matching = [pool for pool in pools if name is None or pool.name == name]
     if len(matching) != 1:
-        names = ", ".join(one.name for one in pools) or "none"
+        names = ", ".join(pool.name for pool in pools) or "none"
         which = f"{len(pools)} pools" if name is None else f"no pool {name!r}"
         raise WhichPool(f"{file} describes {which}", detail=f"Its pools: {names}.")
     return matching[0]

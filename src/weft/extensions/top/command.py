@@ -129,7 +129,7 @@ def _render(
     )
     top: list[RenderableType] = [head, *map(Text, ways), Text()]
     if incidents:
-        shown = [incident_row(one) for one in incidents[:INCIDENTS_SHOWN]]
+        shown = [incident_row(incident) for incident in incidents[:INCIDENTS_SHOWN]]
         top += [_table(INCIDENT_HEADER, shown, width), Text()]
     workers = _table(
         WORKER_HEADER, [worker_cells(worker) for worker in overview["workers"]], width

@@ -18,11 +18,11 @@ async def until_begun(
     """
     until = asyncio.get_running_loop().time() + within_s
     while True:
-        found = await describe()
-        if found is None:
+        machine = await describe()
+        if machine is None:
             raise ProviderError(f"{gone} while it was being made")
-        if found.error:
-            raise ProviderError(found.error)
-        if is_known(found) or asyncio.get_running_loop().time() > until:
-            return found
+        if machine.error:
+            raise ProviderError(machine.error)
+        if is_known(machine) or asyncio.get_running_loop().time() > until:
+            return machine
         await asyncio.sleep(look_s)

@@ -79,7 +79,7 @@ class Caller:
     @property
     def rights(self) -> Sequence[Right]:
         """What they may do, but for what everybody may."""
-        return [one for one in Right if one != Right.KNOW_ONESELF and self.may(one)]
+        return [right for right in Right if right != Right.KNOW_ONESELF and self.may(right)]
 
 
 Row = Mapping[str, Any]

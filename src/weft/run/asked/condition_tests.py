@@ -54,24 +54,24 @@ class ConditionTests:
     @property
     def pids(self) -> Sequence[int]:
         """Return the processes that run now."""
-        return [one.pid for one in self._all]
+        return [process.pid for process in self._all]
 
     async def close(self) -> None:
         """End all processes."""
-        for one in [*self._all]:
-            await one.end()
+        for process in [*self._all]:
+            await process.end()
 
     async def _process(self, tester: str) -> AskedProcess:
         async with self._starting.setdefault(tester, asyncio.Lock()):
-            found = self._processes.get(tester)
-            if found is None or found.is_retired:
-                found = await start(
+            process = self._processes.get(tester)
+            if process is None or process.is_retired:
+                process = await start(
                     "weft.run.asked.tester", {"tester": tester, **self._site}, _LINE_BYTES_MAX
                 )
-                self._processes[tester] = found
-                self._all.add(found)
-                found.ended.add_done_callback(lambda _: self._forget(tester, found))
-            return found
+                self._processes[tester] = process
+                self._all.add(process)
+                process.ended.add_done_callback(lambda _: self._forget(tester, process))
+            return process
 
     def _forget(self, tester: str, process: AskedProcess) -> None:
         self._all.discard(process)

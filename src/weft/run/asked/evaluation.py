@@ -83,7 +83,7 @@ class Evaluation:
     @property
     def pids(self) -> Sequence[int]:
         """Return the processes that run now."""
-        return [one.pid for one in self._processes]
+        return [process.pid for process in self._processes]
 
     @asynccontextmanager
     async def _turn(self, tenant_id: int) -> AsyncIterator[None]:

@@ -77,8 +77,8 @@ class LookUps:
 
     async def close(self) -> None:
         """End all processes."""
-        for one in [*self._all]:
-            await one.end()
+        for process in [*self._all]:
+            await process.end()
 
     async def _ask(self, question: Question, sealed: Mapping[str, Any] | None) -> Answered:
         process, options = None, json.loads(question.options)
@@ -103,16 +103,16 @@ class LookUps:
 
     async def _process(self, plugin: str) -> AskedProcess | None:
         async with self._starting.setdefault(plugin, asyncio.Lock()):
-            found = self._processes.get(plugin)
-            if found is None or found.is_retired:
+            process = self._processes.get(plugin)
+            if process is None or process.is_retired:
                 if plugin not in LOOKUP_PLUGINS.names():
                     return None
                 site = {"plugin": plugin, **self._site}
-                found = await start("weft.run.asked.lookup", site, 2 * ANSWER_BYTES_MAX)
-                self._processes[plugin] = found
-                self._all.add(found)
-                found.ended.add_done_callback(lambda _: self._all.discard(found))
-            return found
+                process = await start("weft.run.asked.lookup", site, 2 * ANSWER_BYTES_MAX)
+                self._processes[plugin] = process
+                self._all.add(process)
+                process.ended.add_done_callback(lambda _: self._all.discard(process))
+            return process
 
     def _remembered(self, key: _Key) -> Answered | None:
         known = self._known.get(key)

@@ -56,8 +56,8 @@ def make_test(name: str, site: TesterSite) -> Callable[[Mapping[str, str]], Test
             return Tested(passed=False, message=why)
         try:
             _check(tester, name, parameters)
-            found = tester.test(parameters, site)
-            return Tested(passed=found.passed is True, message=str(found.message))
+            tested = tester.test(parameters, site)
+            return Tested(passed=tested.passed is True, message=str(tested.message))
         except StillBlocked as error:
             return Tested(passed=False, message=str(error))
         except Exception as error:  # noqa: BLE001 (same)
@@ -76,12 +76,12 @@ def _load(name: str) -> Tester:
 def _check(tester: Tester, name: str, parameters: Mapping[str, str]) -> None:
     """Raise `StillBlocked` for parameters that are missing or unknown."""
     known = (*tester.parameters, *tester.optional)
-    for one in parameters:
-        if one not in known:
-            raise StillBlocked(f"the tester {name} has no parameter {one!r}")
-    for one in tester.parameters:
-        if one not in parameters:
-            raise StillBlocked(f"the tester {name} needs the parameter {one!r}")
+    for parameter in parameters:
+        if parameter not in known:
+            raise StillBlocked(f"the tester {name} has no parameter {parameter!r}")
+    for parameter in tester.parameters:
+        if parameter not in parameters:
+            raise StillBlocked(f"the tester {name} needs the parameter {parameter!r}")
 
 
 if __name__ == "__main__":

@@ -15,16 +15,16 @@ def gpus_of(settings: Settings) -> tuple[str, ...]:
     """Return their ids: those of the settings, else those of the host, as far as this process may
     use them. Raise `InvalidSetting`.
     """
-    given = parse_gpus(settings.worker_gpus)
+    gpus = parse_gpus(settings.worker_gpus)
     count = parse_offers(settings.worker_offers).get("gpu")
-    if isinstance(count, int) and given is not None and count != len(given):
+    if isinstance(count, int) and gpus is not None and count != len(gpus):
         raise InvalidSetting(
-            f"worker_offers says gpu={count}, worker_gpus names {len(given)}",
+            f"worker_offers says gpu={count}, worker_gpus names {len(gpus)}",
             detail="The worker offers the GPUs that it can hand out, no others.",
             hint="Leave gpu out of worker_offers.",
         )
-    if given is not None:
-        return tuple(given)
+    if gpus is not None:
+        return tuple(gpus)
     found = found_gpus(os.environ, Path("/dev")) if settings.runner == "spawner" else ()
     if not isinstance(count, int):
         return found
@@ -40,6 +40,6 @@ def found_gpus(environment: Mapping[str, str], devices: Path) -> tuple[str, ...]
         except ValueError:  # as -1: none
             return ()
     numbers = [
-        int(match[1]) for one in devices.iterdir() if (match := _DEVICE.fullmatch(one.name))
+        int(match[1]) for path in devices.iterdir() if (match := _DEVICE.fullmatch(path.name))
     ]
     return tuple(map(str, sorted(numbers)))

@@ -38,11 +38,11 @@ def _terms_of(settings: Settings, home: Home) -> CgroupTerms:
             f"the runner {settings.runner} makes no cgroups",
             hint="Set `job_limits` to `never`: what limits its jobs is its engine.",
         )
-    found = find_job_cgroup(settings.job_cgroup)
-    if found.directory is None:
-        raise no_cgroup(found)
-    own = worker_cgroup(found.directory, lock_path(home.run, file_name_of(settings)))
-    prepare_cgroup(found.directory, own)
+    cgroup = find_job_cgroup(settings.job_cgroup)
+    if cgroup.directory is None:
+        raise no_cgroup(cgroup)
+    own = worker_cgroup(cgroup.directory, lock_path(home.run, file_name_of(settings)))
+    prepare_cgroup(cgroup.directory, own)
     return CgroupTerms(
         directory=str(own),
         has_quota=settings.job_limits_cpu == "quota",

@@ -22,25 +22,25 @@ ORDER BY {order} OFFSET {offset} LIMIT {limit}"""
 
 
 def select_door_jobs(
-    wanted: DoorJobQuery, *, of_user: int, among: Sequence[int] | None = None
+    query: DoorJobQuery, *, of_user: int, among: Sequence[int] | None = None
 ) -> Statement:
     """Return the statement for the numbers of their batches in the order that is wanted; of those
     that are alike the newest comes first. `among`: own ones are of these batches.
     """
     parameters = Parameters()
-    way = "DESC" if wanted.is_descending else "ASC"
-    if not wanted.has_all:
-        way += " NULLS LAST" if wanted.is_descending else " NULLS FIRST"
+    way = "DESC" if query.is_descending else "ASC"
+    if not query.has_all:
+        way += " NULLS LAST" if query.is_descending else " NULLS FIRST"
     user = parameters.integer(of_user)
-    before = parameters.integer(wanted.before)
-    exact = {"b.foreign_kind": wanted.kind, "b.name": wanted.name, "b.door": wanted.door}
+    before = parameters.integer(query.before)
+    exact = {"b.foreign_kind": query.kind, "b.name": query.name, "b.door": query.door}
     equal = {column: parameters.text(one) for column, one in exact.items() if one is not None}
     all_equal = [f"{column} = {value}" for column, value in equal.items()]
     own = [f"b.user_id = {user}", *all_equal]
     own_order = f"sort_key {way}, batch_id DESC"
     if among is not None:
         own.append(f"b.batch_id = ANY ({parameters.integers(among)})")
-    elif wanted.sort_key is None:
+    elif query.sort_key is None:
         # Comparing rows leaves the planner no other index to choose: along another one it would
         # pass over the jobs of others. Said to be equal, the column would order nothing.
         (column, value), *_ = equal.items()
@@ -52,11 +52,11 @@ def select_door_jobs(
         ]
         own_order = f"b.user_id DESC, {column} DESC, b.batch_id DESC"
     granted = ["b.batch_id = g.batch_id", f"b.user_id <> {user}", *all_equal]
-    condition = condition_of(wanted.query, parameters, _no_term)
+    condition = condition_of(query.query, parameters, _no_term)
     values = {
-        "key": wanted.sort_key or "b.batch_id",
+        "key": query.sort_key or "b.batch_id",
         "before": before,
-        "shown": "" if wanted.hidden else " AND NOT b.hidden",
+        "shown": "" if query.hidden else " AND NOT b.hidden",
         "condition": condition,
     }
     text = _BOTH.format(
@@ -64,9 +64,9 @@ def select_door_jobs(
         granted=_SOME.format(which=" AND ".join(granted), **values),
         own_order=own_order,
         order=f"sort_key {way}, batch_id DESC",
-        last=parameters.integer(wanted.offset + wanted.limit),
-        offset=parameters.integer(wanted.offset),
-        limit=parameters.integer(wanted.limit),
+        last=parameters.integer(query.offset + query.limit),
+        offset=parameters.integer(query.offset),
+        limit=parameters.integer(query.limit),
     )
     return Statement(text, tuple(parameters.values))
 

@@ -48,9 +48,9 @@ def check_outputs(job: JobDocument, settings: Settings, problems: Problems, at: 
     """Note outputs that cannot be kept, and what cannot stand beside them."""
     if job.inputs is None:
         _check_job(job, settings, problems, at)
-    for n, one in enumerate(job.outputs or ()):
+    for n, output in enumerate(job.outputs or ()):
         try:
-            _check_output(one)
+            _check_output(output)
         except WrongPath as error:
             problems.add(InvalidValue, f"{at}/outputs/{n}", str(error))
 
@@ -85,15 +85,15 @@ def wrong_url(source: UrlFile, settings: Settings) -> str | None:
     return wrong_address(parse_target(source.url).host, allowed, "input_private_hosts")
 
 
-def _check_output(one: FileOutput) -> None:
-    parts_of(one.from_.removesuffix("/"))
-    if one.to is not None and names_product(one.to) and (what := wrong_target(one.to)):
+def _check_output(output: FileOutput) -> None:
+    parts_of(output.from_.removesuffix("/"))
+    if output.to is not None and names_product(output.to) and (what := wrong_target(output.to)):
         raise WrongPath(what)
-    if one.to is not None:
-        to = split_store(one.to)[1] if in_store(one.to) else one.to
-        if to or not in_store(one.to):
+    if output.to is not None:
+        to = split_store(output.to)[1] if in_store(output.to) else output.to
+        if to or not in_store(output.to):
             parts_of(to.removesuffix("/"))
-        if has_wildcards(one.from_) and not one.to.endswith("/"):
+        if has_wildcards(output.from_) and not output.to.endswith("/"):
             raise WrongPath("`to` of a pattern is a directory: end it with a slash")
 
 

@@ -107,12 +107,12 @@ def _says_licence(gate: GateFacts, _: JobFacts, __: datetime) -> Cause:
         there = "there is none" if not most else f"there {'is' if most == 1 else 'are'} {most}"
         return Cause("licence", f"needs {wanted}, {there}", more)
     who = ", ".join(
-        f"{one.cost} by {name_of(one)} of {one.user}"
-        if one.user
-        else f"{one.cost} by {name_of(one)}"
-        for one in gate.holders
+        f"{holder.cost} by {name_of(holder)} of {holder.user}"
+        if holder.user
+        else f"{holder.cost} by {name_of(holder)}"
+        for holder in gate.holders
     )
-    of_others = gate.n_taken - sum(one.cost for one in gate.holders)
+    of_others = gate.n_taken - sum(holder.cost for holder in gate.holders)
     used = [
         *([who] if who else []),
         *([f"{of_others} by others"] if who and of_others > 0 else []),

@@ -107,8 +107,8 @@ def planned_rows(
     bare = GroupDocument()
     document = {group.path or group.name: group for group in groups}
     rows = [
-        _row(one.group_id, one.parent_id, one.name, document.get(one.path, bare))
-        for one in planned
+        _row(group.group_id, group.parent_id, group.name, document.get(group.path, bare))
+        for group in planned
     ]
     rows += [
         _row(number, 0, name, document.get(name, bare), is_set=True)

@@ -17,7 +17,7 @@ def queues_of(
     """Return the name of the queue of each job. `shapes`: what each asks for. Raise
     `Unrouted`.
     """
-    queues = {one.queue.name: one.queue for one in router.routes}
+    queues = {route.queue.name: route.queue for route in router.routes}
     found: list[str] = []
     for index, (job, shape) in enumerate(zip(jobs, shapes, strict=True)):
         if job.queue is None:
@@ -27,7 +27,7 @@ def queues_of(
             problems.add(InvalidValue, f"/jobs/{index}/queue", wrong)
         found.append(job.queue if not wrong else DEFAULT)
     router.check_all_known()
-    if foreign := {one.name for one in queues.values() if one.consumers == "foreign"}:
+    if foreign := {queue.name for queue in queues.values() if queue.consumers == "foreign"}:
         for index, (job, name) in enumerate(zip(jobs, found, strict=True)):
             if name in foreign:
                 _check_foreign(job, name, f"/jobs/{index}", problems)

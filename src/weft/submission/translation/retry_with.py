@@ -81,38 +81,38 @@ def rules_of_more(
                 problems.add(kind, at, error.message)
             if not wrong.found:
                 known[key] = rules
-                for asked in combinations(rules):
-                    book.add(changed(shape, asked))
+                for combination in combinations(rules):
+                    book.add(changed(shape, combination))
         found.append(known.get(key, ()))
     return found
 
 
 def _rules(job: JobDocument, shape: Shape, book: ShapeBook, problems: Problems) -> list[MoreRule]:
-    given = job.retry_with or ()
-    if len(given) > RULES_MAX:
-        problems.add(InvalidValue, "", f"{len(given)} rules, at most {RULES_MAX} are allowed")
+    documents = job.retry_with or ()
+    if len(documents) > RULES_MAX:
+        problems.add(InvalidValue, "", f"{len(documents)} rules, at most {RULES_MAX} are allowed")
         return []
     mask = mask_of(job, lambda _where, _message: None)
     rules, fields = [], []
-    for n, one in enumerate(given):
+    for n, document in enumerate(documents):
         at = pointer_of(n)
 
         def note(where: str, message: str, at: str = at) -> None:
             problems.add(InvalidValue, at + where, message)
 
-        own = [name for name in _FIELDS if getattr(one, name) is not None]
+        own = [name for name in _FIELDS if getattr(document, name) is not None]
         if len(own) != 1:
             note("", f"names {len(own)} of {', '.join(_FIELDS)}; a rule names one")
             continue
         if own[0] in fields:
             note(pointer_of(own[0]), f"another rule asks for more {own[0]} already")
         fields += own
-        rule = MoreRule(after=one.after, values=[])
-        if not 1 <= one.after <= _AFTER_MAX:
+        rule = MoreRule(after=document.after, values=[])
+        if not 1 <= document.after <= _AFTER_MAX:
             note("/after", f"must be from 1 to {_AFTER_MAX}")
-        for where, message in _fill_ends(rule, one, job, mask):
+        for where, message in _fill_ends(rule, document, job, mask):
             note(where, message)
-        _fill_values(rule, one, own[0], job, shape, book, note)
+        _fill_values(rule, document, own[0], job, shape, book, note)
         rules.append(rule)
     n_asks = 1
     for rule in rules:
@@ -124,12 +124,12 @@ def _rules(job: JobDocument, shape: Shape, book: ShapeBook, problems: Problems) 
 
 
 def _fill_ends(
-    rule: MoreRule, given: RetryWithDocument, job: JobDocument, mask: int
+    rule: MoreRule, document: RetryWithDocument, job: JobDocument, mask: int
 ) -> Iterator[tuple[str, str]]:
     """Fill in after which ends the rule applies; yield what is wrong."""
-    if not given.on:
+    if not document.on:
         yield "/on", "names no end; oom, for example"
-    for n, word in enumerate(given.on):
+    for n, word in enumerate(document.on):
         at = pointer_of("on", n)
         kind, colon, rest = word.partition(":")
         reason = _REASONS.get(kind)
@@ -153,37 +153,37 @@ def _fill_ends(
 
 
 def _fill_values(
-    rule: MoreRule, given: RetryWithDocument, field: str, job: JobDocument, shape: Shape,
+    rule: MoreRule, document: RetryWithDocument, field: str, job: JobDocument, shape: Shape,
     book: ShapeBook, note: Note,
 ) -> None:  # fmt: skip
     if field in _READERS:
         try:
             if field == "timeout":
-                rule.word, rule.limits_ms = TIME_LIMIT, _limits_ms(given, job)
+                rule.word, rule.limits_ms = TIME_LIMIT, _limits_ms(document, job)
                 rule.values += [limit_class(limit / 1000) for limit in rule.limits_ms]
             else:
                 rule.size = SIZES[field]
-                rule.values += _sizes(given, field, getattr(shape, rule.size))
+                rule.values += _sizes(document, field, getattr(shape, rule.size))
         except (_WrongField, ValueError, OverflowError) as error:
             where = error.field if isinstance(error, _WrongField) else field
             note(pointer_of(where), str(error)[:200])
         return
-    if given.up_to is not None:
+    if document.up_to is not None:
         note("/up_to", f"has no meaning for {field}")
     if field == "preemptible":
         rule.word = PREEMPTIBLE
         rule.values += ["yes", None]
-        if given.preemptible:
+        if document.preemptible:
             note("/preemptible", "only false is more than before")
         elif not job.preemptible:
             note("/preemptible", "the job is not preemptible anyway")
         return
     rule.word = MACHINE
-    rule.values += [job.machine, given.machine]
+    rule.values += [job.machine, document.machine]
     machines = book.machines_for(shape)
-    if given.machine not in machines:
+    if document.machine not in machines:
         known = ", ".join(machines) or "none"
-        note("/machine", f"its pool makes no machines {given.machine!r}; known: {known}"[:200])
+        note("/machine", f"its pool makes no machines {document.machine!r}; known: {known}"[:200])
 
 
 class _WrongField(ValueError):
@@ -194,27 +194,27 @@ class _WrongField(ValueError):
         self.field = field
 
 
-def _limits_ms(given: RetryWithDocument, job: JobDocument) -> list[int]:
+def _limits_ms(document: RetryWithDocument, job: JobDocument) -> list[int]:
     """Return the time limits that a job has one after the other. Raise `ValueError`."""
     if job.timeout_s is None:
         raise ValueError("the job has no time limit (timeout_s, --timeout)")
-    return _sizes(given, "timeout", parse_milliseconds(job.timeout_s))
+    return _sizes(document, "timeout", parse_milliseconds(job.timeout_s))
 
 
-def _sizes(given: RetryWithDocument, field: str, first: int) -> list[int]:
+def _sizes(document: RetryWithDocument, field: str, first: int) -> list[int]:
     """Return the values that a size takes. Raise `ValueError`."""
-    read, asked = _READERS[field], getattr(given, field)
+    read, asked = _READERS[field], getattr(document, field)
     factor = parse_factor(asked)
     if factor is None:
-        if given.up_to is not None:
+        if document.up_to is not None:
             raise _WrongField("up_to", f"belongs to a factor, such as {field}: x2")
         if (last := read(asked)) <= first:
             raise ValueError("is not more than what the job asks for at first")
         return [first, last]
-    if given.up_to is None:
+    if document.up_to is None:
         raise _WrongField("up_to", "is missing: a factor needs a limit")
     try:
-        last = read(given.up_to)
+        last = read(document.up_to)
     except (ValueError, OverflowError) as error:
         raise _WrongField("up_to", str(error)) from None
     if last <= first:

@@ -131,7 +131,7 @@ def kept_of_service(job: JobDocument) -> Mapping[str, Any]:
     waits = [service.first_s]
     while waits[-1] < service.longest_s:
         waits.append(min(2 * waits[-1], service.longest_s))
-    steps = [{"tries": 1, "wait_s": one} for one in waits[:-1]]
+    steps = [{"tries": 1, "wait_s": wait} for wait in waits[:-1]]
     steps.append({"tries": STARTS_MAX, "wait_s": waits[-1]})
     return {
         "service": msgspec.to_builtins(service),

@@ -83,7 +83,7 @@ class ShapeBook:
         self._licences = licences
         self._licences_by_given: dict[int, Mapping[str, int]] = {}
         self._index_by_shape: dict[Shape, int] = {}
-        usual = [one for one in workers if _runs(one, USUAL)]
+        usual = [worker for worker in workers if _runs(worker, USUAL)]
         largest = {name: max((w[name] for w in usual), default=None) for name in _SIZES}
         self._default = Shape(
             cpu_m=min(DEFAULT_CPU_M, largest["cpu_m"] or DEFAULT_CPU_M),
@@ -107,7 +107,7 @@ class ShapeBook:
         if (
             router is None
             and given.count(given[0]) == len(given)
-            and all(isinstance(one, repeat) for one in besides)
+            and all(isinstance(beside, repeat) for beside in besides)
         ):
             # They all ask for the same.
             given = given[:1]
@@ -118,7 +118,7 @@ class ShapeBook:
         if router is not None:
             queues = queues_of(jobs, [asks[key].shape for key in keys], router, problems)
         routed = list(zip(keys, queues, strict=False))
-        by_name = {one.queue.name: one.queue for one in router.routes} if router else {}
+        by_name = {route.queue.name: route.queue for route in router.routes} if router else {}
         wrong: dict[_Routed, Problems] = {}
         index_by_routed: dict[_Routed, int] = {}
         for one in dict.fromkeys(routed):
@@ -379,7 +379,7 @@ def _executors(jobs: Sequence[JobDocument]) -> Iterable[str]:
         return repeat(USUAL)
     known = installed_executors()
     # Names of others are told of already.
-    return [found if (found := executor_of(job)) in known else USUAL for job in jobs]
+    return [executor if (executor := executor_of(job)) in known else USUAL for job in jobs]
 
 
 def _limit_classes(jobs: Sequence[JobDocument]) -> Iterable[str | None]:

@@ -34,9 +34,9 @@ class AppFolders:
         if not self._directory.exists():
             return
         before = time.time() - KEPT_S
-        for one in self._directory.iterdir():
-            if not DIGEST.fullmatch(one.name) or one.stat().st_mtime < before:
-                shutil.rmtree(one, ignore_errors=True) if one.is_dir() else one.unlink()
+        for path in self._directory.iterdir():
+            if not DIGEST.fullmatch(path.name) or path.stat().st_mtime < before:
+                shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink()
 
     async def fetch(self, batch_id: int, spec: JobSpec) -> JobSpec:
         """Return a spec that names the folder of its application. Raise `OSError` if that cannot

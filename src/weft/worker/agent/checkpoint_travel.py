@@ -199,11 +199,11 @@ class CheckpointTravel:
         kept, fresh = self._site.root / "kept", self._site.root / "fresh" / self._site.worker
         found = {}
         with suppress(FileNotFoundError):
-            found = {one.name: one for one in kept.iterdir()}
+            found = {path.name: path for path in kept.iterdir()}
         with suppress(FileNotFoundError):
-            for one in fresh.glob(f"*{_OWNER}"):
+            for path in fresh.glob(f"*{_OWNER}"):
                 with suppress(OSError):
-                    found[os.readlink(one)] = one.with_name(one.name.removesuffix(_OWNER))  # noqa: PTH115 (the text)
+                    found[os.readlink(path)] = path.with_name(path.name.removesuffix(_OWNER))  # noqa: PTH115 (the text)
         return found
 
     def _here(self, key: AttemptKey) -> int:

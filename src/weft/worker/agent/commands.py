@@ -92,23 +92,23 @@ class Commands:
 
     async def _ask(self) -> None:
         attempts = [
-            (one.key.batch_id, one.key.job_id, one.key.attempt)
-            for one in self._held.by_key.values()
-            if one.is_sent and not one.ended
+            (held.key.batch_id, held.key.job_id, held.key.attempt)
+            for held in self._held.by_key.values()
+            if held.is_sent and not held.ended
         ]
-        found, self._asks_again = await until_answered(
+        commands, self._asks_again = await until_answered(
             lambda: self._store.list_commands(self._incarnation_id, attempts)
         )
-        new = [one for one in found if one.number not in self._sent]
-        self._sent |= {one.number: one.key for one in new}
-        passed_on = [one for one in new if one.message is None]
+        new = [command for command in commands if command.number not in self._sent]
+        self._sent |= {command.number: command.key for command in new}
+        passed_on = [command for command in new if command.message is None]
         if passed_on:
             self._runner.command(passed_on)
         self.on_obeyed(
             [
-                (one.number, self._give(one.key, one.number, one.message))
-                for one in new
-                if one.message is not None
+                (command.number, self._give(command.key, command.number, command.message))
+                for command in new
+                if command.message is not None
             ]
         )
 

@@ -224,9 +224,9 @@ class Consuming:
         others = sorted(
             (one for one in consumer.held if one.key is None), key=lambda one: one.asked_s
         )
-        late = [one for one in others if max(one.asked_s, one.come_s) < before]
+        late = [other for other in others if max(other.asked_s, other.come_s) < before]
         n_jobs = 0 if budget is None else min(budget.jobs, ASKED_MAX)
-        fresh = [one for one in others if not one.is_elsewhere and one not in late]
+        fresh = [other for other in others if not other.is_elsewhere and other not in late]
         return [*late[:ASKED_MAX], *fresh[:n_jobs]]
 
     async def _ask(
@@ -240,11 +240,11 @@ class Consuming:
                     self._incarnation_id, consumer.name, *consumer.route, offers, request
                 )
             )
-        claimed = [one.claimed for one in answers if one.claimed is not None]
+        claimed = [answer.claimed for answer in answers if answer.claimed is not None]
         self._memory.note(request, claimed)
         self._handing_over.hold(claimed)
         await self._hand_over(claimed)
-        return {(one.batch_id, one.job_id, one.offer_id): one for one in answers}
+        return {(answer.batch_id, answer.job_id, answer.offer_id): answer for answer in answers}
 
     async def _hand_over(self, claimed: Sequence[Claimed]) -> None:
         if claimed:

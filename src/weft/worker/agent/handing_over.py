@@ -148,16 +148,16 @@ class HandingOver:
         log.error("attempt.not_handed_over", key=some[0].key, jobs=len(some), exc_info=error)
         if isinstance(error, Unauthenticated | Forbidden):
             return  # the worker is refused, and ends: its jobs go to others
-        for one in some:
-            held = self._held.by_key.get(one.key)
+        for assignment in some:
+            held = self._held.by_key.get(assignment.key)
             if held is not None and not (held.is_sent or held.ended):
                 message = f"it could not be handed over: {error!r}"
-                self._attempts.end_unstarted(one.key, Reason.SYSTEM, message)
+                self._attempts.end_unstarted(assignment.key, Reason.SYSTEM, message)
 
     async def _hand_over_secretive(self, some: Sequence[Assignment]) -> None:
         ready = []
         given: Sequence[Assignment | Ended] = some
-        if any(one.spec.secrets for one in some):
+        if any(assignment.spec.secrets for assignment in some):
             given = await self._secrets.give(some)
         if self._accounts is not None:
             given = await self._accounts.give(given)
@@ -175,28 +175,28 @@ class HandingOver:
                 ready.append(one)
         await self._submit_late(ready)
 
-    async def _hand_over_fetched(self, one: Assignment) -> None:
-        reason, message, spec = None, "", one.spec
+    async def _hand_over_fetched(self, assignment: Assignment) -> None:
+        reason, message, spec = None, "", assignment.spec
         what = "arguments" if spec.app is None else "application"
         try:
             if spec.app is None:
-                spec = await self._arguments.fetch(one.key, spec)
+                spec = await self._arguments.fetch(assignment.key, spec)
             else:
-                spec = await self._apps.fetch(one.key.batch_id, spec)
-            one = msgspec.structs.replace(one, spec=spec)
+                spec = await self._apps.fetch(assignment.key.batch_id, spec)
+            assignment = msgspec.structs.replace(assignment, spec=spec)
         except OSError as error:
             reason, message = Reason.DISK, f"its {what} cannot be written: {error.strerror}"
         except WeftError as error:
             reason, message = Reason.BAD_SPEC, error.message
-        held = self._held.by_key.get(one.key)
+        held = self._held.by_key.get(assignment.key)
         if held is None or held.ended:
             return  # cancelled while they were fetched
         if reason is not None:
-            self._attempts.end_unstarted(one.key, reason, message)
-        elif self._has_files(one):
-            await self._hand_over_with_files(one)
+            self._attempts.end_unstarted(assignment.key, reason, message)
+        elif self._has_files(assignment):
+            await self._hand_over_with_files(assignment)
         else:
-            await self._submit_late([one])
+            await self._submit_late([assignment])
 
     async def _hand_over_with_files(self, one: Assignment) -> None:
         self._attempts.enter(one.key, Phase.STAGING_INPUTS)
@@ -220,16 +220,16 @@ class HandingOver:
             held.phase = None  # a lease again
             await self._submit_late([given])
 
-    def _has_files(self, one: Assignment) -> bool:
-        return _names_files(one.spec) or self._checkpoints.is_wanted(one.key)
+    def _has_files(self, assignment: Assignment) -> bool:
+        return _names_files(assignment.spec) or self._checkpoints.is_wanted(assignment.key)
 
     async def _submit_late(self, some: Sequence[Assignment]) -> None:
         """Submit jobs that had to wait for what they need."""
-        for one in some:
+        for assignment in some:
             if self._attempts.is_closed:
-                self._attempts.end_unstarted(one.key, Reason.PREEMPTED)
+                self._attempts.end_unstarted(assignment.key, Reason.PREEMPTED)
                 continue
-            held = self._held.by_key[one.key]
+            held = self._held.by_key[assignment.key]
             held.is_sent = True
             held.claimed_ns = time.monotonic_ns()  # its lease begins now
         if some and not self._attempts.is_closed:
@@ -268,6 +268,6 @@ def _names_files(spec: JobSpec) -> bool:
     return spec.inputs is not None or spec.outputs is not None
 
 
-def key_of(one: Claimed) -> AttemptKey:
+def key_of(claimed: Claimed) -> AttemptKey:
     """Return the key of an attempt that was claimed."""
-    return AttemptKey(one.batch_id, one.job_id, one.attempt)
+    return AttemptKey(claimed.batch_id, claimed.job_id, claimed.attempt)

@@ -138,7 +138,7 @@ class JobFiles:
     def keeps(self, ended: Ended) -> bool:
         """Say whether any outputs of an attempt that has ended are wanted."""
         plan = self._directories.plan_of(ended.key)
-        return plan is not None and any(_is_wanted(one, ended) for one in plan.outputs)
+        return plan is not None and any(_is_wanted(output, ended) for output in plan.outputs)
 
     async def keep(self, ended: Ended, products: ReadProducts) -> Ended:
         """Keep the outputs of an attempt that has ended; return how its end is to be reported.
@@ -149,7 +149,7 @@ class JobFiles:
         if plan is None:
             return ended
         if plan.kept is None:
-            outputs = [one for one in plan.outputs if _is_wanted(one, ended)]
+            outputs = [output for output in plan.outputs if _is_wanted(output, ended)]
             kept, problem = await self._keep_all(key, outputs, plan, products)
             plan = msgspec.structs.replace(
                 plan,
@@ -186,7 +186,7 @@ class JobFiles:
         work = self._directories.work_of(key)
         try:
             named: Sequence[Mapping[str, Any]] = ()
-            if any(names_product(one.to) for one in outputs):
+            if any(names_product(output.to) for output in outputs):
                 named = await asyncio.to_thread(products, key)
             found = await asyncio.to_thread(
                 find_outputs,

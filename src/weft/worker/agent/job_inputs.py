@@ -126,16 +126,16 @@ class JobInputs:
         return dict(zip(wanted, rows, strict=True))
 
     async def _bring_one(
-        self, one: Assignment, work: Path, given: FileInput, source: FileSource,
+        self, assignment: Assignment, work: Path, given: FileInput, source: FileSource,
         found: FoundFile | None, part: Part,
     ) -> Path | None:  # fmt: skip
         try:
             if isinstance(source, UrlFile):
-                tenant_id = await self._tenant_of(one.key)
+                tenant_id = await self._tenant_of(assignment.key)
                 async with self._web_room.of(tenant_id), asyncio.timeout(self._site.web_s_max):
-                    return await self._bring_now(one, work, given, source, found, part)
+                    return await self._bring_now(assignment, work, given, source, found, part)
             async with self.places:
-                return await self._bring_now(one, work, given, source, found, part)
+                return await self._bring_now(assignment, work, given, source, found, part)
         except TimeoutError as error:
             most = f"{self._site.web_s_max:g} s (input_url_s_max)"
             raise FileRefused(f"its input {given.from_} did not come within {most}") from error
@@ -149,7 +149,7 @@ class JobInputs:
             part.is_here = True
 
     async def _bring_now(
-        self, one: Assignment, work: Path, given: FileInput, source: FileSource,
+        self, assignment: Assignment, work: Path, given: FileInput, source: FileSource,
         found: FoundFile | None, part: Part,
     ) -> Path:  # fmt: skip
         parts = _parts(given, source)
@@ -160,13 +160,13 @@ class JobInputs:
             if digest is not None and checksum != digest:
                 raise FileDiffers("it has another checksum")
         if isinstance(source, StoreFile | UrlFile):
-            held = await self._cached(one.key, source, checksum, part)
+            held = await self._cached(assignment.key, source, checksum, part)
             if held is not None:
-                await self._place(one, work, parts, given, held)
+                await self._place(assignment, work, parts, given, held)
                 return work.joinpath(*parts)
         with self._room.for_files() as promise:
             if isinstance(source, StoreFile | UrlFile):
-                pieces = self._fetch(one.key, source, Head(), promise, part)
+                pieces = self._fetch(assignment.key, source, Head(), promise, part)
             else:
                 store, path = self._place_of(source, found)
                 facts = await store.facts(path)
@@ -232,7 +232,7 @@ class JobInputs:
             yield piece
 
     async def _place(
-        self, one: Assignment, work: Path, parts: tuple[str, ...], given: FileInput,
+        self, assignment: Assignment, work: Path, parts: tuple[str, ...], given: FileInput,
         held: HeldFile,
     ) -> None:  # fmt: skip
         """Place what the cache has, so that no job can change it there."""
@@ -240,7 +240,7 @@ class JobInputs:
             if given.unpack:
                 await self._unpack(work, parts, Path(f"/proc/self/fd/{held.fd}"))
                 return
-            is_safe = one.account is not None and one.account.uid != os.geteuid()
+            is_safe = assignment.account is not None and assignment.account.uid != os.geteuid()
             if (
                 given.mode == "link"
                 and is_safe

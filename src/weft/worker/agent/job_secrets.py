@@ -40,31 +40,31 @@ class JobSecrets:
 
 
 def _given(
-    one: Assignment, keys: OpensSecrets, rest: Iterator[StoredSecret | None]
+    assignment: Assignment, keys: OpensSecrets, rest: Iterator[StoredSecret | None]
 ) -> Assignment | Ended:
-    uses = one.spec.secrets or ()
+    uses = assignment.spec.secrets or ()
     stored = [next(rest) for _ in uses]
     values: list[GivenSecret] = []
-    for use, found in zip(uses, stored, strict=True):
-        if found is None:
-            return _ended(one.key, Reason.PREEMPTED, "another worker has it")
-        if found.body is None:
+    for use, secret in zip(uses, stored, strict=True):
+        if secret is None:
+            return _ended(assignment.key, Reason.PREEMPTED, "another worker has it")
+        if secret.body is None:
             why = f"its user has no secret {use.name!r} any more"
-            return _ended(one.key, Reason.BAD_SPEC, why)
-        value = _opened(use, found, keys)
+            return _ended(assignment.key, Reason.BAD_SPEC, why)
+        value = _opened(use, secret, keys)
         if isinstance(value, str):
-            return _ended(one.key, Reason.SYSTEM, value)
+            return _ended(assignment.key, Reason.SYSTEM, value)
         values.append(value)
-    return msgspec.structs.replace(one, secrets=values)
+    return msgspec.structs.replace(assignment, secrets=values)
 
 
-def _opened(use: SecretUse, found: StoredSecret, keys: OpensSecrets) -> GivenSecret | str:
+def _opened(use: SecretUse, secret: StoredSecret, keys: OpensSecrets) -> GivenSecret | str:
     """Return a secret, or why it cannot be decrypted."""
-    assert found.body is not None
-    if found.unreadable:
-        return f"its secret {use.name!r} cannot be decrypted by the api: {found.unreadable}"
+    assert secret.body is not None
+    if secret.unreadable:
+        return f"its secret {use.name!r} cannot be decrypted by the api: {secret.unreadable}"
     try:
-        return GivenSecret(use, keys.open(found.body, found.row))
+        return GivenSecret(use, keys.open(secret.body, secret.row))
     except WeftError as error:
         why = error.message
     except ValueError as error:

@@ -93,7 +93,7 @@ class Outbox:
         """Return what these attempts wait for; it must be told before their ends."""
         if not self._asks:
             return {}
-        return {one.key: self._asks.pop(one.key) for one in ends if one.key in self._asks}
+        return {end.key: self._asks.pop(end.key) for end in ends if end.key in self._asks}
 
     def take_starts(self) -> Sequence[Started]:
         """Return the starts that may be reported now. A start that took the place of a process
@@ -110,9 +110,9 @@ class Outbox:
 
     def take_phases(self) -> Sequence[Entered]:
         """Return the phases that may be reported now: a phase must not overtake its start."""
-        phases = [one for key, one in self._phases.items() if key not in self._starts]
-        for one in phases:
-            del self._phases[one.key]
+        phases = [entered for key, entered in self._phases.items() if key not in self._starts]
+        for phase in phases:
+            del self._phases[phase.key]
         return phases
 
     def has_end(self, key: AttemptKey) -> bool:

@@ -79,7 +79,7 @@ class Reporting:
 
     def recorded(self, ends: Sequence[Ended], verdicts: Sequence[str]) -> None:
         """Forget the ends that the store has recorded."""
-        keys = [one.key for one in ends]
+        keys = [end.key for end in ends]
         self._count(ends)
         stale = [key for key, verdict in zip(keys, verdicts, strict=True) if verdict == "stale"]
         if stale:
@@ -89,14 +89,14 @@ class Reporting:
 
     def _count(self, ends: Sequence[Ended]) -> None:
         held = self._attempts.held.by_key
-        n_good = sum(one.reason is None for one in ends)
+        n_good = sum(end.reason is None for end in ends)
         for outcome, count in (("success", n_good), ("other", len(ends) - n_good)):
             if count:
                 metrics.ATTEMPTS_ENDED.labels(outcome).inc(count)
-        for one in ends:
-            if one.started_ns and one.key in held:
-                seconds = (one.ended_ns - one.started_ns) / 1e9
-                metrics.ATTEMPT_SECONDS.labels(held[one.key].executor or "unknown").observe(
+        for end in ends:
+            if end.started_ns and end.key in held:
+                seconds = (end.ended_ns - end.started_ns) / 1e9
+                metrics.ATTEMPT_SECONDS.labels(held[end.key].executor or "unknown").observe(
                     seconds
                 )
 
@@ -105,9 +105,9 @@ class Reporting:
             lambda: self._store.start_attempts(
                 self._incarnation_id,
                 [
-                    start_report(one, time.monotonic_ns())
-                    for one in starts
-                    if not self._outbox.has_end(one.key)
+                    start_report(start, time.monotonic_ns())
+                    for start in starts
+                    if not self._outbox.has_end(start.key)
                 ],
             )
         )
@@ -116,7 +116,7 @@ class Reporting:
         await until_answered(
             lambda: self._store.record_phases(
                 self._incarnation_id,
-                [phase_report(one) for one in phases if not self._outbox.has_end(one.key)],
+                [phase_report(phase) for phase in phases if not self._outbox.has_end(phase.key)],
             )
         )
 
@@ -154,7 +154,7 @@ def end_report(ended: Ended, now_ns: int) -> EndReport:
 def end_reports(ends: Sequence[Ended]) -> list[EndReport]:
     """Return the reports of ends, with ages as of now."""
     now_ns = time.monotonic_ns()
-    return [end_report(one, now_ns) for one in ends]
+    return [end_report(end, now_ns) for end in ends]
 
 
 def start_report(started: Started, now_ns: int) -> StartReport:

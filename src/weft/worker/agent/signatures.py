@@ -61,8 +61,8 @@ class Signatures:
             if len(self._owners) + len(unknown) > _OWNERS_KEPT:
                 self._owners.clear()
                 unknown = {key[0]: key[1] for key in found}
-            for one in await self._store.list_job_users(list(unknown.items())):
-                self._owners[one.batch_id] = Signer(one.tenant_id, one.owner_id)
+            for user in await self._store.list_job_users(list(unknown.items())):
+                self._owners[user.batch_id] = Signer(user.tenant_id, user.owner_id)
         refused: dict[ChunkKey, Refused] = {}
         for key, signer in found.items():
             if isinstance(signer, Refused):

@@ -133,13 +133,13 @@ class Specs:
             self._chunks[key] = _Chunk(size, specs, self._signatures.signer_of(body, specs))
             self._bytes += size
 
-    def _spec_of(self, one: Claimed) -> JobSpec | None:
-        key = (one.batch_id, one.chunk_first)
+    def _spec_of(self, claimed: Claimed) -> JobSpec | None:
+        key = (claimed.batch_id, claimed.chunk_first)
         if key not in self._chunks:
             return None
         self._chunks.move_to_end(key)
         specs = self._chunks[key].specs
-        index = one.job_id - one.chunk_first
+        index = claimed.job_id - claimed.chunk_first
         return specs[index] if index < len(specs) else None
 
     def _drop(self, signed: Mapping[ChunkKey, SignedBy]) -> None:
@@ -165,10 +165,10 @@ def parts_of(claimed: Sequence[Claimed]) -> Iterator[Sequence[Claimed]]:
     yield claimed[begin:] if begin else claimed
 
 
-def definer_of(one: Claimed, spec: JobSpec | Refused | None) -> ChunkKey:
+def definer_of(claimed: Claimed, spec: JobSpec | Refused | None) -> ChunkKey:
     """Return the job that carries what this job leaves out or shares with its chunk: the first
     job of the chunk.
     """
     if not isinstance(spec, JobSpec) or spec.shares is None:
-        return one.batch_id, one.chunk_first
-    return one.batch_id, spec.shares if spec.shares > 0 else one.job_id + spec.shares
+        return claimed.batch_id, claimed.chunk_first
+    return claimed.batch_id, spec.shares if spec.shares > 0 else claimed.job_id + spec.shares

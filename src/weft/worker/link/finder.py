@@ -22,14 +22,14 @@ class LinkFinder:
 
     def locate(self) -> Endpoint:
         """Return the api. Raise `InvalidSetting`, `InvalidUrl`."""
-        found = parse_url(self.url, None)
-        if found.scheme != "https" and found.host not in LOOPBACK:
+        url = parse_url(self.url, None)
+        if url.scheme != "https" and url.host not in LOOPBACK:
             raise InvalidSetting(
                 f"cannot connect to {self.url} without TLS",
                 detail="The worker's token would be readable on the way.",
                 hint="Begin the address with https://; plain HTTP is for this machine only.",
             )
-        return found._replace(token=self._token(), ca_file=self.ca_file)
+        return url._replace(token=self._token(), ca_file=self.ca_file)
 
     def _token(self) -> str:
         file = self.token_file

@@ -71,16 +71,16 @@ class Shipper:
         has not all of it. Raise `Unavailable`; what fails otherwise is logged, since a job has
         ended whether or not its output can be kept.
         """
-        keys = {AttemptKey(one.batch_id, one.job_id, one.attempt) for one in reports}
-        locations = {one.location for one in reports if one.location is not None}
-        segments = {decode_location(one)[0] for one in locations}
+        keys = {AttemptKey(report.batch_id, report.job_id, report.attempt) for report in reports}
+        locations = {report.location for report in reports if report.location is not None}
+        segments = {decode_location(location)[0] for location in locations}
         try:
             await self._ship(keys, sorted(segments))
         except Unavailable:
             raise
         except (WeftError, OSError) as error:
             log.warning("logs.not_shipped", error=f"{error}")
-        told = [self._told(one) for one in reports]
+        told = [self._told(report) for report in reports]
         self._live -= keys
         for key in keys:
             for path in self._known_of(key):

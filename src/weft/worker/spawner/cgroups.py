@@ -59,7 +59,7 @@ def holder_of(pid: int, paths: Iterable[str]) -> str | None:
     except OSError:
         return None
     names = {name for line in lines if line.startswith("0::") for name in line.split("/")}
-    return next((one for one in paths if os.path.basename(one) in names), None)
+    return next((path for path in paths if os.path.basename(path) in names), None)
 
 
 def why_killed(path: str) -> str | None:
@@ -79,7 +79,7 @@ def why_killed(path: str) -> str | None:
 
 
 def _count(lines: Sequence[str], name: str) -> int:
-    return next((int(one[len(name) :]) for one in lines if one.startswith(name)), 0)
+    return next((int(line[len(name) :]) for line in lines if line.startswith(name)), 0)
 
 
 class Cgroups:

@@ -247,12 +247,12 @@ class Launcher:
         known = self._found.get((name, path))
         if known is not None and known[0] > now:
             return known[1]
-        found = find_program(name, env, cwd)
+        program = find_program(name, env, cwd)
         if all(one.startswith("/") for one in path.split(":")):
             if len(self._found) >= _FOUND_MAX:
                 self._found.clear()
-            self._found[name, path] = (now + _FOUND_NS, found)
-        return found
+            self._found[name, path] = (now + _FOUND_NS, program)
+        return program
 
 
 def _sorted(error: BaseException) -> BaseException:

@@ -75,7 +75,7 @@ class Leftovers:
             suspects |= stray.owners
         by_mark = {_mark_of(attempt): attempt for attempt in suspects}
         by_group = {attempt.pid: attempt for attempt in suspects}
-        by_cgroup = {one.cgroup: one for one in suspects if one.cgroup is not None}
+        by_cgroup = {suspect.cgroup: suspect for suspect in suspects if suspect.cgroup is not None}
         for pid in pids:
             if self._reap(pid):
                 continue
@@ -113,7 +113,7 @@ class Leftovers:
         for attempt in stray.owners:
             attempt.strays -= 1
         # Its own children are ours now.
-        self.look(self._running, [one for one in stray.owners if one.ended_ns])
+        self.look(self._running, [owner for owner in stray.owners if owner.ended_ns])
 
     @staticmethod
     def _reap(pid: int) -> bool:

@@ -93,7 +93,7 @@ class Reports:
         self._unsent, self._started, self._withdrawn, self._obeyed = [], [], [], []
 
     def _store_outputs(self, attempts: list[SpawnerAttempt]) -> dict[AttemptKey, tuple[int, int]]:
-        outputs = [(one.key, _pieces_of(one)) for one in attempts]
+        outputs = [(attempt.key, _pieces_of(attempt)) for attempt in attempts]
         if not outputs:
             return {}
         try:

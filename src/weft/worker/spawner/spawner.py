@@ -183,9 +183,10 @@ class Spawner:
         self.running.keep_what_ended()
         self._reports.store()
         self._reports.forget_unsent()
-        queued = [one.key for one in (*self._queue, *self._passing) if one.queued]
+        queued = [attempt.key for attempt in (*self._queue, *self._passing) if attempt.queued]
         live = [
-            LiveProcess(one.key, one.pid, one.started_ns) for one in self.running.by_pid.values()
+            LiveProcess(attempt.key, attempt.pid, attempt.started_ns)
+            for attempt in self.running.by_pid.values()
         ]
         ended = list(self._reports.unacknowledged.values())
         self._link.send(

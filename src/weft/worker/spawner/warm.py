@@ -248,7 +248,7 @@ class Warm:
             self._idle_timer = self._loop.at(due_ns, self._retire_old)
 
     def _retire_oldest(self) -> None:
-        self._drop_idle(min(self._all_idle(), key=lambda one: one.idle_since_ns))
+        self._drop_idle(min(self._all_idle(), key=lambda process: process.idle_since_ns))
 
     def _all_idle(self) -> Iterator[WarmProcess]:
         return (process for idle in self._idle.values() for process in idle)

@@ -99,7 +99,7 @@ class WarmProcess:
             self._buffer += data
             if len(data) < _READ_BYTES:
                 break
-        found: list[CallDone] = []
+        dones: list[CallDone] = []
         while len(self._buffer) >= HEADER.size:
             (length,) = HEADER.unpack_from(self._buffer)
             if length > DONE_BYTES_MAX:
@@ -108,11 +108,11 @@ class WarmProcess:
             if len(self._buffer) < end:
                 break
             try:
-                found.append(_DECODER.decode(self._buffer[HEADER.size : end]))
+                dones.append(_DECODER.decode(self._buffer[HEADER.size : end]))
             except msgspec.MsgspecError as error:
                 raise Unreadable(str(error)) from error
             del self._buffer[:end]
-        return found
+        return dones
 
     def close(self) -> None:
         """Close all descriptors except the one that signals its end."""

@@ -68,9 +68,9 @@ class JobDirectories:
         """Return the new directory of a job. Raise `OSError`."""
         holder = self._root / key.name
         try:
-            for one in (self._root.parent, self._root, holder):
-                one.mkdir(mode=_MODE, exist_ok=True, parents=True)
-                one.chmod(self._mode)
+            for path in (self._root.parent, self._root, holder):
+                path.mkdir(mode=_MODE, exist_ok=True, parents=True)
+                path.chmod(self._mode)
             work = holder / _WORK
             work.mkdir(mode=_MODE)
         finally:

@@ -37,9 +37,9 @@ async def get_graph(request: AnyRequest) -> Response[bytes]:
         or pictures.NODES_MAX,
         after=cursor_of(query, kind, most=INT_MAX) or 0,
     )
-    found = await pictures.get_graph(services, caller_of(request), batch_id_of(request), wanted)
-    cursor = page_until([], kind, found.next_after)["cursor"]
-    return reply(msgspec.structs.replace(found.graph, cursor=cursor))
+    graph = await pictures.get_graph(services, caller_of(request), batch_id_of(request), wanted)
+    cursor = page_until([], kind, graph.next_after)["cursor"]
+    return reply(msgspec.structs.replace(graph.graph, cursor=cursor))
 
 
 ROUTES = (get_graph,)

@@ -20,14 +20,14 @@ async def list_shares(request: AnyRequest) -> Response[bytes]:
     """
     query = Query(request, PAGE)
     services, caller = services_of(request), caller_of(request)
-    found = await pools.list_shares(
+    page = await pools.list_shares(
         services,
         caller,
         pool_of(request),
         limit=query.integer("limit", default=None, least=1, most=LIMIT_MAX) or LIMIT_MAX,
         after=after_of(query),
     )
-    return reply(page_until(found.rows, KIND, last_of(found.next)))
+    return reply(page_until(page.rows, KIND, last_of(page.next)))
 
 
 ROUTES = (list_shares,)

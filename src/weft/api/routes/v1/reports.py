@@ -32,8 +32,8 @@ async def billing_report(request: AnyRequest) -> Response[bytes]:
     query = Query(request, PARAMETERS)
     services, caller = services_of(request), caller_of(request)
     division, asked = report_of(query)
-    found = await reports.report(services, caller, asked)
-    rows = found.rows
+    page = await reports.report(services, caller, asked)
+    rows = page.rows
     if _is_csv(request, query):
         return Response(
             csv_of(division.title, rows).encode(),
@@ -47,7 +47,7 @@ async def billing_report(request: AnyRequest) -> Response[bytes]:
             "first_day": asked.first_day,
             "last_day": asked.last_day,
             "cost": sum_of(rows),
-            **page_until(rows, kind_of_report(asked), found.next),
+            **page_until(rows, kind_of_report(asked), page.next),
         }
     )
 

@@ -94,9 +94,9 @@ async def _submit(request: AnyRequest, asked: Asked) -> Row:
         await submit.create_batch(services, caller, batch, origin)
     except (Invalid, NoWorkerFits) as error:
         raise refused_submission(error) from error
-    found = await services.store.find_door_job(reader, NAME, job_id, hidden=False)
-    assert found is not None, "it was committed"
-    return found
+    door_job = await services.store.find_door_job(reader, NAME, job_id, hidden=False)
+    assert door_job is not None, "it was committed"
+    return door_job
 
 
 async def stop(request: AnyRequest, _: object = None) -> Response[bytes]:

@@ -27,7 +27,7 @@ async def list_aloe_apps(request: AnyRequest) -> Response[bytes]:
     limit, offset = page_of(query_of(request))
     rows = await services_of(request).store.list_apps(caller, sees_all=sees_all(caller))
     base = base_of(request)
-    return answer(request, [_summary(one, base) for one in rows[offset : offset + limit]])
+    return answer(request, [_summary(row, base) for row in rows[offset : offset + limit]])
 
 
 @get([f"{path}/{{app:str}}" for path in PATHS], **READ)
@@ -35,12 +35,12 @@ async def get_aloe_app(request: AnyRequest) -> Response[bytes]:
     """Get an application with what it says of itself."""
     caller, name = caller_of(request), str(request.path_params["app"])
     rows = await services_of(request).store.list_apps(caller, sees_all=sees_all(caller))
-    if not any(one["name"] == name for one in rows):
+    if not any(row["name"] == name for row in rows):
         raise Refused(404, f"No software found matching {name[:80]}.")
     store = services_of(request).store
-    found = await store.get_app(caller, name, sees_all=sees_all(caller))
-    described = msgspec.convert(found["description"], AppDescription)
-    return answer(request, {**_summary(found, base_of(request)), **_details(described)})
+    app = await store.get_app(caller, name, sees_all=sees_all(caller))
+    described = msgspec.convert(app["description"], AppDescription)
+    return answer(request, {**_summary(app, base_of(request)), **_details(described)})
 
 
 def _summary(row: Mapping[str, Any], base: str) -> dict[str, Any]:
@@ -74,32 +74,32 @@ def _details(app: AppDescription) -> dict[str, Any]:
         "defaultProcessorsPerNode": app.processors,
         "defaultMemoryPerNode": None if app.memory is None else round(app.memory / GB, 6),
         "defaultMaxRunTime": None if app.timeout_s is None else duration(app.timeout_s),
-        "parameters": [_entry(one, is_input=False) for one in app.parameters],
-        "inputs": [_entry(one, is_input=True) for one in app.inputs],
+        "parameters": [_entry(parameter, is_input=False) for parameter in app.parameters],
+        "inputs": [_entry(parameter, is_input=True) for parameter in app.inputs],
     }
 
 
-def _entry(one: Parameter, *, is_input: bool) -> dict[str, Any]:
+def _entry(parameter: Parameter, *, is_input: bool) -> dict[str, Any]:
     value: dict[str, Any] = {
-        "default": one.default,
-        "required": one.required,
-        "visible": one.visible,
-        "validator": one.pattern,
+        "default": parameter.default,
+        "required": parameter.required,
+        "visible": parameter.visible,
+        "validator": parameter.pattern,
     }
     if not is_input:
-        value["type"] = one.type
-    if one.choices:
-        value["enumValues"] = [{choice: choice} for choice in one.choices]
+        value["type"] = parameter.type
+    if parameter.choices:
+        value["enumValues"] = [{choice: choice} for choice in parameter.choices]
     return {
-        "id": one.id,
+        "id": parameter.id,
         "value": value,
         "details": {
-            "label": one.label,
-            "argument": one.argument or None,
-            "showArgument": one.show_argument,
-            "repeatArgument": one.repeat_argument,
+            "label": parameter.label,
+            "argument": parameter.argument or None,
+            "showArgument": parameter.show_argument,
+            "repeatArgument": parameter.repeat_argument,
         },
-        "semantics": {"minCardinality": one.least, "maxCardinality": one.most},
+        "semantics": {"minCardinality": parameter.least, "maxCardinality": parameter.most},
     }
 
 

@@ -75,7 +75,7 @@ def read_dump(lines: Iterable[bytes]) -> tuple[Sequence[Mapping[str, Any]], Sequ
             found.append(_job(job_id, document, history))
         except _WrongError as wrong:
             problems.append(DumpProblem(number, wrong.field, str(wrong)))
-    return found, sorted(problems, key=lambda one: one.line)
+    return found, sorted(problems, key=lambda problem: problem.line)
 
 
 def _new_id(document: Mapping[str, Any], jobs: Mapping[str, tuple[int, Mapping[str, Any]]]) -> str:

@@ -43,11 +43,11 @@ async def find(
 
 async def archived_at(services: Services, caller: Caller, path: str) -> Row | None:
     """Return the newest of the caller's jobs whose archive in weft's own store has a path."""
-    wanted = DoorJobQuery(
+    query = DoorJobQuery(
         door=NAME, query=archived_below(path), limit=1, limits=limits_of(services.settings)
     )
-    found = await services.store.list_door_jobs(caller, wanted)
-    return found[0] if found else None
+    door_jobs = await services.store.list_door_jobs(caller, query)
+    return door_jobs[0] if door_jobs else None
 
 
 async def listed(
@@ -60,7 +60,7 @@ async def listed(
         return []
     services, sieve = services_of(request), sieve_of(terms)
     key = None if order is None else order_in_sql(order[0])
-    wanted = DoorJobQuery(
+    query = DoorJobQuery(
         door=NAME,
         query=all_of(sieve.nodes) if sieve.nodes else EVERYTHING,
         name=sieve.name,
@@ -71,31 +71,31 @@ async def listed(
         limits=limits_of(services.settings),
     )
     if sieve.rest or (order is not None and key is None):
-        return await _sifted(request, wanted, sieve.rest, order, slice(offset, offset + limit))
+        return await _sifted(request, query, sieve.rest, order, slice(offset, offset + limit))
     if order is not None:
-        wanted = replace(wanted, sort_key=key, is_descending=order[1], has_all=have_all(order[0]))
-    return await services.store.list_door_jobs(caller_of(request), replace(wanted, offset=offset))
+        query = replace(query, sort_key=key, is_descending=order[1], has_all=have_all(order[0]))
+    return await services.store.list_door_jobs(caller_of(request), replace(query, offset=offset))
 
 
 async def _sifted(
     request: AnyRequest,
-    wanted: DoorJobQuery,
+    query: DoorJobQuery,
     terms: Sequence[Term],
     order: tuple[str, bool] | None,
     page: slice,
 ) -> Sequence[Row]:
     """Return a page of those whose documents meet the terms, of those that the query finds."""
-    store, most = services_of(request).store, wanted.limits.scan_jobs_max
-    wanted, n_read = replace(wanted, limit=_STEP), 0
+    store, most = services_of(request).store, query.limits.scan_jobs_max
+    query, n_read = replace(query, limit=_STEP), 0
     found: list[tuple[Row, dict[str, Any]]] = []
-    until = time.monotonic() + wanted.limits.timeout_s
+    until = time.monotonic() + query.limits.timeout_s
     while order is not None or len(found) < page.stop:
-        rows = await store.list_door_jobs(caller_of(request), wanted)
-        both = ((one, document_of(request, one)) for one in rows)
+        rows = await store.list_door_jobs(caller_of(request), query)
+        both = ((row, document_of(request, row)) for row in rows)
         found += [one for one in both if all(term.holds(one[1]) for term in terms)]
         if len(rows) < _STEP:
             break
-        wanted, n_read = replace(wanted, before=int(rows[-1]["batch_id"])), n_read + len(rows)
+        query, n_read = replace(query, before=int(rows[-1]["batch_id"])), n_read + len(rows)
         if n_read >= most or time.monotonic() > until:
             raise bad_request(
                 f"this reads more than {n_read} documents; search by name, status, appId or "

@@ -112,13 +112,13 @@ def wrong_pattern(known: Mapping[str, Parameter], wanted: Mapping[str, list[str]
 async def _defaults(inputs: Iterable[Parameter], sources: Sources) -> dict[str, Any]:
     """Return what these inputs usually are, as far as this server has it."""
     found = {}
-    for one in inputs:
-        usual = one.default if isinstance(one.default, list) else [one.default]
+    for parameter in inputs:
+        usual = parameter.default if isinstance(parameter.default, list) else [parameter.default]
         if all(isinstance(each, str) and each for each in usual):
             with suppress(WrongPath):
                 for each in usual:
                     await _source(each, sources)
-                found[one.id] = one.default
+                found[parameter.id] = parameter.default
     return found
 
 

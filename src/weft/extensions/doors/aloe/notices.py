@@ -28,9 +28,9 @@ def notices_of(
         seen[entry.status] += 1
         key = f"{entry.status}.{seen[entry.status]}"
         wanted = [
-            one
-            for one in subscriptions
-            if one["event"] in {"*", entry.status} and key not in one["keys"]
+            subscription
+            for subscription in subscriptions
+            if subscription["event"] in {"*", entry.status} and key not in subscription["keys"]
         ]
         if wanted:
             then = as_of(story, at)
@@ -49,7 +49,7 @@ def _document(facts: Row, then: Story, masks: tuple[str, ...]) -> dict[str, Any]
 
 
 def _filled(url: str, values: Mapping[str, str]) -> str:
-    return _VARIABLE.sub(lambda found: quote(values.get(found[1], ""), safe=""), url)
+    return _VARIABLE.sub(lambda match: quote(values.get(match[1], ""), safe=""), url)
 
 
 def _values(document: Mapping[str, Any], entry: Entry, then: Story) -> dict[str, str]:

@@ -133,9 +133,9 @@ async def _files(
         rows = await store.list_files(
             caller, facts["batch_id"], 1, attempt=None, after=after, limit=_PAGE
         )
-        for one in rows:
-            own = own_name(facts["document"], one["path"])
-            found.setdefault(own, (one["bytes"], datetime.fromisoformat(one["kept_at"])))
+        for row in rows:
+            own = own_name(facts["document"], row["path"])
+            found.setdefault(own, (row["bytes"], datetime.fromisoformat(row["kept_at"])))
         if len(rows) < _PAGE:
             break
         after = rows[-1]["path"]

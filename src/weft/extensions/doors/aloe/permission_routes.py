@@ -124,7 +124,7 @@ async def _give(
 async def _all(request: AnyRequest, caller: Caller, facts: Row) -> list[dict[str, Any]]:
     base, store = base_of(request), services_of(request).store
     rows = await store.list_permissions(caller, facts["batch_id"], after=0, limit=_USERS_MAX)
-    others = [_entry(facts, base, one["user"], one["permission"]) for one in rows]
+    others = [_entry(facts, base, row["user"], row["permission"]) for row in rows]
     return [_entry(facts, base, facts["owner"], "all"), *others]
 
 

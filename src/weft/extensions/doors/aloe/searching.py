@@ -100,14 +100,14 @@ _COMPARISONS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
 
 def terms_of(pairs: Sequence[tuple[str, str]]) -> list[Term]:
     """Return the terms of a query; parameters that name no field are passed over."""
-    found = []
+    terms = []
     for name, text in pairs:
         field, dot, operator = name.lower().partition(".")
         if field in _FIELDS and name.lower() not in {"limit", "offset"}:
-            found.append(_term(field, operator if dot else "eq", text))
-    if len(found) > _TERMS_MAX:
-        raise bad_request(f"{len(found)} search terms, at most {_TERMS_MAX}")
-    return found
+            terms.append(_term(field, operator if dot else "eq", text))
+    if len(terms) > _TERMS_MAX:
+        raise bad_request(f"{len(terms)} search terms, at most {_TERMS_MAX}")
+    return terms
 
 
 def order_of(pairs: Sequence[tuple[str, str]]) -> tuple[str, bool] | None:
@@ -187,8 +187,8 @@ def _number(text: str) -> float | None:
 
 
 def _memory(text: str) -> float | None:
-    found = _SIZE.fullmatch(text)
-    return None if found is None else float(found[1]) * _GB[(found[2] or "GB").upper()]
+    match = _SIZE.fullmatch(text)
+    return None if match is None else float(match[1]) * _GB[(match[2] or "GB").upper()]
 
 
 def _duration(text: str) -> float | None:

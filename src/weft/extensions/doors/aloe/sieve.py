@@ -211,7 +211,7 @@ def _status(term: Term) -> tuple[Node | None, bool]:
         return None, False
     words = set(term.values)
     ends, others = sorted(words & ENDED), words - ENDED
-    has_ended: Node = Or(tuple(DoorTerm(f"{_END} = {{0}}", (one,)) for one in ends))
+    has_ended: Node = Or(tuple(DoorTerm(f"{_END} = {{0}}", (end,)) for end in ends))
     if term.operator in {"neq", "nin"}:
         return (Not(has_ended) if ends else None), not others
     if not others:

@@ -95,7 +95,7 @@ def as_of(story: Story, at: int) -> Story:
 
 def _told(entries: tuple[Entry, ...]) -> Story:
     states = [one for one in entries if not one.is_event]
-    last, words = states[-1], [one.status for one in states]
+    last, words = states[-1], [state.status for state in states]
     begun = 0 if _RUNNING in words else len(words)  # what was imported may lack statuses
     if _TAKEN in words:
         begun = len(words) - 1 - words[::-1].index(_TAKEN)
@@ -115,7 +115,7 @@ def _told(entries: tuple[Entry, ...]) -> Story:
 
 
 def _first(states: Sequence[Entry], wanted: set[str]) -> datetime | None:
-    return next((one.at for one in states if one.status in wanted), None)
+    return next((state.at for state in states if state.status in wanted), None)
 
 
 def _imported(entry: Sequence[str]) -> Entry:
@@ -127,26 +127,26 @@ def _states(facts: Mapping[str, Any]) -> Iterator[Entry]:
     """Yield the statuses, each no earlier than what it follows."""
     owner, at = facts["owner"], datetime.fromisoformat(facts["created_at"])
     yield Entry(_PENDING, at, owner, "The job was accepted and waits for room.")
-    for one in facts["attempts"]:
-        at = max(at, datetime.fromisoformat(one["claimed_at"]))
+    for fact in facts["attempts"]:
+        at = max(at, datetime.fromisoformat(fact["claimed_at"]))
         for status, text in _BEFORE_START:
             if status in {_STAGING_INPUTS, _STAGED} and not facts["document"]["inputs"]:
                 continue
             if status == _STAGED:
-                if one["started_at"] is None:
+                if fact["started_at"] is None:
                     break  # its inputs are not there yet, or could not be brought
-                at = max(at, datetime.fromisoformat(one["started_at"]))
+                at = max(at, datetime.fromisoformat(fact["started_at"]))
             yield Entry(status, at, owner, text)
-        if one["started_at"] is not None:
-            at = max(at, datetime.fromisoformat(one["started_at"]))
+        if fact["started_at"] is not None:
+            at = max(at, datetime.fromisoformat(fact["started_at"]))
             for status, text in _AT_START:
                 yield Entry(status, at, owner, text)
-        if one.get("archiving_at") is not None:
-            at = max(at, _at(one, "archiving_at"))
+        if fact.get("archiving_at") is not None:
+            at = max(at, _at(fact, "archiving_at"))
             yield from _leaving(facts, at, archives=True)
-        if one.get("ended_at") is not None:
-            at = max(at, datetime.fromisoformat(one["ended_at"]))
-            yield from _end(facts, one, at)
+        if fact.get("ended_at") is not None:
+            at = max(at, datetime.fromisoformat(fact["ended_at"]))
+            yield from _end(facts, fact, at)
     for change in facts["changes"]:
         if "to" in change and change["to"] != change["from"]:
             yield from _change(change)

@@ -204,7 +204,7 @@ def _archive_path(asked: Asked, kept: Mapping[str, Any], whose: Whose) -> str:
     }  # fmt: skip
     if unknown := set(_MACRO.findall(given)) - macros.keys():
         raise bad_request(f"archivePath: there is no variable {min(unknown)[:80]!r}")
-    path = _MACRO.sub(lambda found: macros[found[1]], given)
+    path = _MACRO.sub(lambda match: macros[match[1]], given)
     try:
         return "/".join(parts_of("/".join(part for part in path.split("/") if part)))
     except WrongPath as error:

@@ -57,10 +57,10 @@ def duration(seconds: float) -> str:
 
 def seconds_of(text: str) -> int | None:
     """Return what `HH:mm:ss` says; None: that is not its form."""
-    found = _DURATION.fullmatch(text)
-    if found is None or not text.isascii():
+    match = _DURATION.fullmatch(text)
+    if match is None or not text.isascii():
         return None
-    hours, minutes, seconds = map(int, found.groups())
+    hours, minutes, seconds = map(int, match.groups())
     return hours * 3600 + minutes * 60 + seconds
 
 

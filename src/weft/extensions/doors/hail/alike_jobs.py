@@ -71,8 +71,8 @@ def _commands_of(words: Sequence[bytes]) -> list[tuple[str, ...]]:
         pass
     found: list[tuple[str, ...]] = []
     with suppress(*_WRONG):
-        for one in words:
-            found.append(_WORDS.decode(one))  # noqa: PERF401 (those before a wrong one stay)
+        for word in words:
+            found.append(_WORDS.decode(word))  # noqa: PERF401 (those before a wrong one stay)
     return found
 
 

@@ -51,14 +51,14 @@ async def create_hail_batch_fast(request: AnyRequest) -> Response[bytes]:
 @post(f"{_BATCH}/updates/create", **WRITTEN)
 async def create_hail_update(request: AnyRequest) -> Response[bytes]:
     """Reserve the numbers of an update."""
-    found = await submissions.create_update(
+    update = await submissions.create_update(
         request, batch_of(request), await read_parts(request, ())
     )
     return reply(
         {
-            "update_id": found["update_id"],
-            "start_job_group_id": found["first_group"],
-            "start_job_id": found["first_job"],
+            "update_id": update["update_id"],
+            "start_job_group_id": update["first_group"],
+            "start_job_id": update["first_job"],
         }
     )
 

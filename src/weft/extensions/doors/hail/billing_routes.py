@@ -189,12 +189,12 @@ async def _find(request: AnyRequest, name: str) -> Document:
     if "\0" in name:
         raise unknown
     try:
-        found = await projects.get_project(services_of(request), caller_of(request), name)
+        project = await projects.get_project(services_of(request), caller_of(request), name)
     except ProjectNotFound as error:
         raise unknown from error
-    if found["name"] != name:
+    if project["name"] != name:
         raise unknown
-    return found
+    return project
 
 
 ROUTES: Final = (

@@ -143,7 +143,7 @@ def job_document(
     entry = job_entry(row["batch_id"], _listed(row, attempts), payers)
     spec = spec_document(row, original, masks)
     state = entry["state"]
-    ran = [one for one in attempts if has_times(one)]
+    ran = [attempt for attempt in attempts if has_times(attempt)]
     status = None
     if ran and state in _IN_STATUS:
         status = status_document(row, ran[-1], state, entry["exit_code"])
@@ -166,8 +166,8 @@ def _collection_of(row: Row, spec: Document, original: bytes | None) -> str:
 
 def _listed(row: Row, attempts: Sequence[Row]) -> JobEntry:
     """Return what lists show of a job, from its document."""
-    costs = added_costs([one for one in attempts if one["started_at"] is not None])
-    cost_of = {one["resource"]: one["cost"] for one in costs}
+    costs = added_costs([attempt for attempt in attempts if attempt["started_at"] is not None])
+    cost_of = {cost["resource"]: cost["cost"] for cost in costs}
     return JobEntry(
         job_id=row["job_id"],
         group_id=row["group_id"],
@@ -325,10 +325,10 @@ def usage_document(attempt: Row, samples: Sequence[UsageSample]) -> Document:
     ended, peak = time_ms(attempt["ended_at"]), attempt["memory_peak_bytes"]
     if not samples and ended is not None and peak is not None:
         samples = [UsageSample(ended - started, attempt["cpu_ms"] or 0, peak)]
-    for one in samples:
-        cores = (one.cpu_ms - before.cpu_ms) / max(1, one.at_ms - before.at_ms)
-        data.append([started + one.at_ms, one.memory_bytes, round(cores, 3)])
-        before = one
+    for sample in samples:
+        cores = (sample.cpu_ms - before.cpu_ms) / max(1, sample.at_ms - before.at_ms)
+        data.append([started + sample.at_ms, sample.memory_bytes, round(cores, 3)])
+        before = sample
     return {"columns": _USED, "index": list(range(len(data))), "data": data}
 
 

@@ -123,7 +123,7 @@ async def get_hail_job(request: AnyRequest) -> Response[bytes]:
 async def list_hail_attempts(request: AnyRequest) -> Response[bytes]:
     """List the attempts of a job; null: it has none."""
     row, attempts = await _attempts(request)
-    found = [attempt_document(row, one) for one in attempts if has_times(one)]
+    found = [attempt_document(row, attempt) for attempt in attempts if has_times(attempt)]
     return reply(found or None)
 
 
@@ -131,7 +131,7 @@ async def list_hail_attempts(request: AnyRequest) -> Response[bytes]:
 async def get_hail_usage(request: AnyRequest) -> Response[bytes]:
     """Get samples of what the last attempt of a job that ran has used."""
     row, attempts = await _attempts(request)
-    ran = [one for one in attempts if one["started_at"] is not None]
+    ran = [attempt for attempt in attempts if attempt["started_at"] is not None]
     if not ran:
         return reply({})
     samples = await read_samples(

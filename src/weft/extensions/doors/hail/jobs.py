@@ -227,10 +227,10 @@ def _parents_of(spec: PlainJob, bunch: Bunch) -> tuple[int | str, ...]:
             f"bunch contains job with duplicated parents (job {spec.job_id}: {numbers})"
         )
     own = first + spec.job_id - 1
-    for one in numbers:
-        if not 0 < one < own:
-            raise bad_request(f"job {own} cannot have the parent {one}: it is no earlier job")
-    return tuple(one - first + 1 if one >= first else f"j{one}" for one in numbers)
+    for number in numbers:
+        if not 0 < number < own:
+            raise bad_request(f"job {own} cannot have the parent {number}: it is no earlier job")
+    return tuple(number - first + 1 if number >= first else f"j{number}" for number in numbers)
 
 
 def _group_of(spec: PlainJob, bunch: Bunch) -> int:

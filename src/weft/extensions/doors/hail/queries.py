@@ -54,7 +54,7 @@ _MOST: Final = 2_147_483_647
 """More than any number of a job; a batch's may be larger."""
 _MOST_BATCHES: Final = 1 << 62
 _OOM: Final = ReasonTerm(_O.EQ, "oom")
-_OWN_FAILURE: Final = Or(tuple(ReasonTerm(_O.EQ, one) for one in sorted(OWN_FAILURES)))
+_OWN_FAILURE: Final = Or(tuple(ReasonTerm(_O.EQ, failure) for failure in sorted(OWN_FAILURES)))
 _STARTED: Final = TimeTerm(Field.START_TIME, _O.GE, datetime(1970, 1, 1, tzinfo=UTC))
 _NEVER_STARTED: Final = all_of(
     (

@@ -145,30 +145,30 @@ async def create_update(request: AnyRequest, batch_id: int, spec: Json) -> Docum
 async def update_fast(request: AnyRequest, batch_id: int, parts: Document) -> Document:
     """Reserve an update, fill it and commit it. Each step may be repeated."""
     spec = parts.get("update")
-    found = await create_update(request, batch_id, spec)
-    if not found["committed"]:
+    update = await create_update(request, batch_id, spec)
+    if not update["committed"]:
         groups, jobs = parts.get("job_groups", ()), parts.get("bunch", ())
         if groups:
-            await add_groups(request, found, groups)
+            await add_groups(request, update, groups)
         if jobs:
-            await add_jobs(request, found, jobs)
-        await commit(request, batch_id, found["update_id"])
-    return _reserved(found)
+            await add_jobs(request, update, jobs)
+        await commit(request, batch_id, update["update_id"])
+    return _reserved(update)
 
 
 async def open_update(request: AnyRequest, batch_id: int, update_id: int) -> Answer:
     """Return an update of the caller's that is not committed. Raise `Refused`."""
     await own(request, batch_id)
     services, caller = services_of(request), caller_of(request)
-    found = await services.open_update(caller, batch_id, update_id)
-    if found.committed:
+    reserved = await services.open_update(caller, batch_id, update_id)
+    if reserved.committed:
         raise _committed(update_id)
     return {
         "batch_id": batch_id,
         "update_id": update_id,
-        "first_job": found.first_job,
-        "first_group": found.first_group,
-        "n_jobs": found.n_jobs,
+        "first_job": reserved.first_job,
+        "first_group": reserved.first_group,
+        "n_jobs": reserved.n_jobs,
     }
 
 

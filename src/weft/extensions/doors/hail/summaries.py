@@ -112,9 +112,9 @@ def _counted(row: Mapping[str, Any]) -> Document:
 
 def breakdown(costs: Sequence[Mapping[str, Any]]) -> list[Document]:
     """Return costs by resource."""
-    return [{"resource": one["resource"], "cost": one["cost"]} for one in costs]
+    return [{"resource": cost["resource"], "cost": cost["cost"]} for cost in costs]
 
 
 def msec_mcpu(costs: Sequence[Mapping[str, Any]]) -> int:
     """Return the cpu time reserved, in mCPU * ms."""
-    return sum(int(one["usage"]) for one in costs if one["resource"] == CPU)
+    return sum(int(cost["usage"]) for cost in costs if cost["resource"] == CPU)

@@ -69,44 +69,44 @@ class _Intake:
             async with self._topics.consume(group, topic, limit=INTAKE_MAX) as arrivals:
                 yield arrivals
 
-        await finish_all(self._name, consume, lambda one: self._finish(one, take))
+        await finish_all(self._name, consume, lambda arrival: self._finish(arrival, take))
 
-    async def _finish(self, one: Arrival, take: Callable[[Arrival], Awaitable[None]]) -> None:
+    async def _finish(self, arrival: Arrival, take: Callable[[Arrival], Awaitable[None]]) -> None:
         """Take a record until that is possible; then it is done."""
         try:
-            await until_possible(lambda: take(one))
+            await until_possible(lambda: take(arrival))
         except Exception:
             # It must not hold up the records behind it.
-            log.exception("topics.failed", topic=one.at.topic)
-        one.acknowledge()
+            log.exception("topics.failed", topic=arrival.at.topic)
+        arrival.acknowledge()
 
-    async def look_at(self, one: Arrival) -> None:
+    async def look_at(self, arrival: Arrival) -> None:
         """Report an outcome that cannot be read."""
         try:
-            wire.read_outcome(one.at.topic, one.value, one.headers)
+            wire.read_outcome(arrival.at.topic, arrival.value, arrival.headers)
         except wire.Malformed as error:
-            await keep_poison(self._topics, self._jobs.tenant, one, str(error))
+            await keep_poison(self._topics, self._jobs.tenant, arrival, str(error))
 
     async def submit(self, one: Arrival) -> None:
         """Submit a job. Raise `Unavailable`, `QuotaExceeded` or `QueueFull`: it is tried again."""
         try:
-            asked = wire.read_created(one.value, one.headers)
+            created = wire.read_created(one.value, one.headers)
         except wire.Malformed as error:
             await keep_poison(self._topics, self._jobs.tenant, one, str(error))
             return
-        job_id = asked.envelope.job_id
-        if asked.envelope.event_id == wire.created_event_id(job_id):
+        job_id = created.envelope.job_id
+        if created.envelope.event_id == wire.created_event_id(job_id):
             metrics.TOPIC_JOBS.labels("known").inc()
             return  # weft has told of it
         try:
-            batch_id = await self._create(asked)
+            batch_id = await self._create(created)
         except (Unavailable, QuotaExceeded, QueueFull):
             raise
         except IdempotencyConflict:
             batch_id = None
         except WeftError as error:
             metrics.TOPIC_JOBS.labels("refused").inc()
-            why = problem_document(error, asked.envelope.trace_id)
+            why = problem_document(error, created.envelope.trace_id)
             await keep_poison(
                 self._topics, self._jobs.tenant, one, msgspec.json.encode(why).decode()
             )
@@ -115,16 +115,16 @@ class _Intake:
         if batch_id is not None:
             log.info(
                 "topics.submitted", job=job_id, batch=format_batch_id(batch_id),
-                trace_id=asked.envelope.trace_id,
+                trace_id=created.envelope.trace_id,
             )  # fmt: skip
 
     async def _create(self, asked: wire.JobCreated) -> int | None:
         """Submit a job; return its batch, None: it is known."""
         caller = await named_user(self._services, self._jobs.tenant, self._jobs.user, "jobs")
         job_id, trace_id = asked.envelope.job_id, asked.envelope.trace_id
-        wanted = ForeignJobs(door=NAME, foreign_id=job_id, limit=1)
+        jobs = ForeignJobs(door=NAME, foreign_id=job_id, limit=1)
         anybody = replace(caller, role=UserRole.OPERATOR)  # it is known whoever has submitted it
-        if (await self._services.store.list_foreign_jobs(anybody, wanted))["total"]:
+        if (await self._services.store.list_foreign_jobs(anybody, jobs))["total"]:
             return None
         problems = Problems()
         check_steps(asked.simulation, self._services.settings, problems, "/instruction/steps")

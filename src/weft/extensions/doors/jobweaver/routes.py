@@ -131,9 +131,9 @@ async def list_jobweaver_executions(request: AnyRequest) -> Response[bytes]:
         return reply(_paged([], 0, page))
     services, caller = services_of(request), caller_of(request)
     attempts = [*await read.list_attempts(services, caller, job["batch_id"], 1)]
-    attempts = [one for one in reversed(attempts) if is_execution(one)]
+    attempts = [attempt for attempt in reversed(attempts) if is_execution(attempt)]
     first = page.number * page.size
-    shown = [execution_document(job, one) for one in attempts[first : first + page.size]]
+    shown = [execution_document(job, attempt) for attempt in attempts[first : first + page.size]]
     return reply(_paged(shown, len(attempts), page))
 
 
@@ -172,10 +172,10 @@ async def _list(
     wanted = ForeignJobs(
         door=NAME, foreign_id=foreign_id, states=states, order=order, first_row=first, limit=limit
     )
-    found = await read.list_foreign_jobs(services_of(request), caller_of(request), wanted)
-    if is_deep and found["total"] > page.number * page.size:
+    foreign_jobs = await read.list_foreign_jobs(services_of(request), caller_of(request), wanted)
+    if is_deep and foreign_jobs["total"] > page.number * page.size:
         raise bad_request(f"page: expected one of the first {DEPTH_MAX} rows")
-    return {**found, "jobs": []} if is_deep else found
+    return {**foreign_jobs, "jobs": []} if is_deep else foreign_jobs
 
 
 def _paged(content: list[dict[str, Any]], total: int, page: Page) -> dict[str, Any]:

@@ -24,7 +24,7 @@ async def travel_of(
 
     It travels over the caller's own set of topics, else over the first one of their tenant.
     """
-    sets = [(one.name, each) for one in services.transports for each in one.jobs
+    sets = [(transport.name, each) for transport in services.transports for each in transport.jobs
             if each.door == NAME]  # fmt: skip
     if not sets:
         return None

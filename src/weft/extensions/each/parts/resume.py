@@ -65,14 +65,14 @@ async def find_earlier(client: Api, text: str) -> EarlierRuns:
 
 async def _runs(client: Api, text: str) -> list[Mapping[str, Any]]:
     """Return the batches of the last new run and what resumed it, newest first."""
-    found = await find_runs(client, await _name(client, text))
-    if not found:
+    runs = await find_runs(client, await _name(client, text))
+    if not runs:
         raise NothingToResume(
             f"no earlier run of `weft each` is named {text!r}",
             detail="A run is identified by its --name or by its batch.",
             hint="`weft ls` lists batches and their names.",
         )
-    return found
+    return runs
 
 
 async def _name(client: Api, text: str) -> str:

@@ -101,8 +101,8 @@ class CommandTemplate:
 
     def _takes_each(self, word: str) -> bool:
         """Say whether a word stands for all values, and becomes one word for each."""
-        found = [match for match in self._places.finditer(word) if _is_of_all(match)]
-        return bool(found) and (self.repeats or found[0][0] == word)
+        matches = [match for match in self._places.finditer(word) if _is_of_all(match)]
+        return bool(matches) and (self.repeats or matches[0][0] == word)
 
     def _filled(
         self, word: str, own: Sequence[str], values: Sequence[str], counts: Mapping[str, int]

@@ -15,7 +15,7 @@ def check_clouds(settings: Settings) -> Iterator[Finding]:
     if cloud.openstack_connect is None:
         return
     try:
-        yield from (Finding("openstack", "ok", said) for said in check_regions(cloud))
+        yield from (Finding("openstack", "ok", region) for region in check_regions(cloud))
     except ProviderError as error:
         advice = "See docs/guides/openstack.md for the settings and the credential."
         yield Finding("openstack", "wrong", str(error), advice)

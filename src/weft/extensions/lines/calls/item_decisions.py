@@ -71,9 +71,9 @@ def wrong_jobs(error: Invalid) -> Mapping[int, str]:
     """Return why jobs of a set were refused, by their place in it; empty: it is about all."""
     wrong: dict[int, str] = {}
     for one in error.errors:
-        if found := _JOB.fullmatch(one.pointer):
-            field = (found[2] or "")[1:]
-            wrong.setdefault(int(found[1]), f"{field}: {one.message}" if field else one.message)
+        if match := _JOB.fullmatch(one.pointer):
+            field = (match[2] or "")[1:]
+            wrong.setdefault(int(match[1]), f"{field}: {one.message}" if field else one.message)
     return wrong
 
 
@@ -262,8 +262,8 @@ def _decided(
     try:
         rules = taken.template.get("configure", {})
         whole = {**item.fields, "key": item.key}
-        found = configure(rules, whole, known.values, standing, answers)
-        own = {} if found.cancelled else taken.template["job"]
+        configured = configure(rules, whole, known.values, standing, answers)
+        own = {} if configured.cancelled else taken.template["job"]
         previous = None if standing is None else standing.previous
         files, read = _files(own, whole, known.values, previous)
     except CannotConfigure as error:
@@ -272,10 +272,10 @@ def _decided(
         return Decision(item.n, "cancelled", reason=str(error))
     except MustWait as error:
         return _waiting(item, error)
-    versions = {name: known.versions[name] for name in sorted(found.parameters | read)}
-    if found.cancelled:
+    versions = {name: known.versions[name] for name in sorted(configured.parameters | read)}
+    if configured.cancelled:
         return Decision(item.n, "cancelled", reason="cancel_if is true", parameters=versions)
-    document = job_of(taken, item, {**files, **found.fields}, versions, standing)
+    document = job_of(taken, item, {**files, **configured.fields}, versions, standing)
     return Decision(item.n, "ready", document=document, parameters=versions)
 
 

@@ -170,12 +170,12 @@ async def _check_lifecycles(services: Services, caller: Caller, setup: Setup, te
             statuses = setup.lifecycles[source.lifecycle].statuses
         elif source.lifecycle is not None:
             try:
-                found = await services.store.get_lifecycle(caller, source.lifecycle)
+                lifecycle = await services.store.get_lifecycle(caller, source.lifecycle)
             except LifecycleNotFound as error:
                 problem = field_error(text, ("source", name, "lifecycle"), error.message)
                 problems["source", name, "lifecycle"] = problem
                 continue
-            statuses = found["statuses"]
+            statuses = lifecycle["statuses"]
         for where, what in unknown_statuses(setup, source, statuses):
             problems[where] = field_error(text, where, what)
     if problems:
@@ -218,9 +218,9 @@ async def _with_names(services: Services, caller: Caller, setup: Setup, text: st
     if addresses_of(setup):
         names = await services.transports_of(caller)
         brokers = {
-            one.name: Broker(one.address, one.virtual_host)
-            for one in services.transports
-            if one.name in names and one.kind == "rabbitmq"
+            transport.name: Broker(transport.address, transport.virtual_host)
+            for transport in services.transports
+            if transport.name in names and transport.kind == "rabbitmq"
         }
         setup = with_transports(setup, brokers)
     found = [*without_store(setup), *without_transport(setup)]

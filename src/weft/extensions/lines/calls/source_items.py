@@ -135,8 +135,8 @@ class SourceItems:
             decisions = await decide(self._services, taken, taken.items)
             ready = _ready(taken.items, decisions)
             target = await self._keep(taken, decisions) if decisions else None
-            for one in decisions:
-                ITEMS_DECIDED.labels(one.state).inc()
+            for decision in decisions:
+                ITEMS_DECIDED.labels(decision.state).inc()
         while ready and target is not None:
             try:
                 await self._submit(taken, target, [document for _, document in ready])

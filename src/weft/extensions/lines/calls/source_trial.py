@@ -96,15 +96,15 @@ async def _items(
 ) -> Mapping[int, Answer]:
     """Return what would become of each item, by its place."""
     decisions = await decide(services, taken, taken.items)
-    ready = [one for one in decisions if one.state == "ready"]
+    ready = [decision for decision in decisions if decision.state == "ready"]
     wrong = await _wrong(services, taken, ready, decode) if ready else {}
     return {
-        one.n: {
-            "state": "refused" if one.n in wrong else one.state,
-            "reason": wrong.get(one.n, one.reason),
-            "job": one.document,
+        decision.n: {
+            "state": "refused" if decision.n in wrong else decision.state,
+            "reason": wrong.get(decision.n, decision.reason),
+            "job": decision.document,
         }
-        for one in decisions
+        for decision in decisions
     }
 
 

@@ -173,11 +173,11 @@ def deliveries(sink: str, /, *, shared: Shared = SHARED) -> int:
 
 async def _list(sink: str, shared: Shared) -> int:
     async with shared.client() as client:
-        found = [one async for one in client.list_messages(sink)]
+        messages = [message async for message in client.list_messages(sink)]
     if shared.json:
-        print_json(found)
-    elif found:
-        print_table(HEADER, map(_row, found), right=NUMBERS)
+        print_json(messages)
+    elif messages:
+        print_table(HEADER, map(_row, messages), right=NUMBERS)
     else:
         note("no messages yet: no job with this sink has ended well")
     return 0

@@ -39,12 +39,12 @@ class _Sources:
                     self._readings.pop(task)
                     task.result()
                 most = settings.sources_at_once
-                for one in await context.store.due_sources(
+                for source in await context.store.due_sources(
                     context.epoch, self._busy(), limit=most
                 ):
-                    task = asyncio.create_task(self._read(one))
+                    task = asyncio.create_task(self._read(source))
                     task.add_done_callback(lambda _: context.bell.ring())
-                    self._readings[task] = one
+                    self._readings[task] = source
                 await context.bell.heard_by(
                     await context.store.sources_due(context.epoch, self._busy(), limit=most)
                 )
@@ -54,7 +54,7 @@ class _Sources:
             await asyncio.gather(*self._readings, return_exceptions=True)
 
     def _busy(self) -> list[int]:
-        return [one.source_id for one in self._readings.values()]
+        return [reading.source_id for reading in self._readings.values()]
 
     async def _read(self, source: DueSource) -> None:
         read = SourceRead(error=_NO_READER)

@@ -37,5 +37,5 @@ class KafkaSink:
 
     async def close(self) -> None:
         """End the producers."""
-        for one in self._topics.values():
-            await one.close()
+        for topic in self._topics.values():
+            await topic.close()

@@ -246,7 +246,7 @@ def item_of(given: object, options: Options) -> Item:
     missing = [path for path in _FIELD.findall(template) if not _is_word(_at(given, path))]
     if missing:
         return Item(_name_of(given), None, f"it has no {missing[0]}, which its key needs")
-    key = _FIELD.sub(lambda found: str(_at(given, found[1])), template)
+    key = _FIELD.sub(lambda match: str(_at(given, match[1])), template)
     return Item(key, {**given, "key": key} if "key" in given else given)
 
 
@@ -276,8 +276,8 @@ def _dates(found: Sequence[object], options: Options) -> list[object]:
 
 def _sorted(found: list[Any], options: Options) -> list[Any]:
     """Return the oldest first, if all have dates."""
-    dates = [_order(one) for one in _dates(found, options)]
-    if not dates or None in dates or len({type(one) for one in dates}) > 1:
+    dates = [_order(date) for date in _dates(found, options)]
+    if not dates or None in dates or len({type(date) for date in dates}) > 1:
         return found
     order = sorted(range(len(found)), key=lambda n: (dates[n], n))
     return [found[n] for n in order]

@@ -83,7 +83,7 @@ class SqlSource:
         if spec is None:
             if len(rows) > site.items_max:
                 raise SourceFailed(f"it has more than {site.items_max} rows: name a `cursor`")
-            return Reading([item_of(one, options) for one in _documents(rows)], None)
+            return Reading([item_of(document, options) for document in _documents(rows)], None)
         return self._page(rows, options, state, site)
 
     def _page(
@@ -229,7 +229,7 @@ async def prepare(
     told = ", ".join(f"set_config('{name}', '{int(within_s * 1000)}', true)" for name in _TIMES)
     await connection.execute(f"SELECT {told}, set_config('TimeZone', 'UTC', true)")
     prepared = await connection.prepare(statement.text)
-    types = {one for one in prepared.get_parameters() if one.kind == "scalar"}
+    types = {parameter for parameter in prepared.get_parameters() if parameter.kind == "scalar"}
     for one in types:
         is_json = one.name in {"json", "jsonb"}
         await connection.set_type_codec(

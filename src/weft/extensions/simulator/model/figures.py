@@ -23,7 +23,7 @@ def figures_of(
         max((wait + job.run_s) / max(job.run_s, SHORT_S), 1.0)
         for wait, job in zip(waits, jobs, strict=True)
     ]
-    machine_s = sum(one.end_s - one.begin_s for one in outcome.machines)
+    machine_s = sum(machine.end_s - machine.begin_s for machine in outcome.machines)
     used = sum(
         job.cpu_m / 1000 * job.run_s
         for index, job in enumerate(jobs)
@@ -32,7 +32,8 @@ def figures_of(
     had = core_seconds(outcome)
     if cost is None:
         cost = sum(
-            (one.end_s - one.begin_s) / HOUR_S * one.price_per_hour for one in outcome.machines
+            (machine.end_s - machine.begin_s) / HOUR_S * machine.price_per_hour
+            for machine in outcome.machines
         )
     return {
         "wait_s": _spread(waits),
@@ -81,7 +82,7 @@ def users_of(outcomes: Iterable[TraceOutcome], jobs: Sequence[TraceJob]) -> list
     indexes: dict[int, list[int]] = {}
     for index, job in enumerate(jobs):
         indexes.setdefault(job.user, []).append(index)
-    waits = {one.name: waits_of(one, jobs) for one in outcomes}
+    waits = {outcome.name: waits_of(outcome, jobs) for outcome in outcomes}
     found = [
         {
             "user": user,

@@ -28,10 +28,10 @@ class Losses:
         self._random = Random(f"losses {seed}")  # noqa: S311 (no secret)
         quota_m = pool.quota_cpu_m
         self._staying = [
-            one
-            for one in pool.flavours
-            if serves(offers_of(pool.name, one, ANYWHERE), ASKS[1])
-            and (quota_m is None or one.cpu_m <= quota_m * pool.quota_share)
+            flavour
+            for flavour in pool.flavours
+            if serves(offers_of(pool.name, flavour, ANYWHERE), ASKS[1])
+            and (quota_m is None or flavour.cpu_m <= quota_m * pool.quota_share)
         ]
         self.by_job: dict[int, int] = {}
         """Of both kinds: with their machine, and for another job."""
@@ -62,6 +62,7 @@ class Losses:
         if not on_spot or self._on_spot[index] < self._spot_losses_max:
             return "again"
         is_held = any(
-            job.cpu_m <= one.cpu_m and job.memory_mib <= one.memory_mib for one in self._staying
+            job.cpu_m <= flavour.cpu_m and job.memory_mib <= flavour.memory_mib
+            for flavour in self._staying
         )
         return "stays" if is_held else "again"

@@ -100,15 +100,15 @@ def _draw_machines(axes: "Axes", comparison: Comparison) -> None:
 def _draw_waiting(axes: "Axes", comparison: Comparison) -> None:
     jobs = comparison.jobs
     unit, unit_s = _unit_of(comparison)
-    for one in comparison.outcomes:
+    for outcome in comparison.outcomes:
         steps = _steps(
             change
-            for job, start in zip(jobs, one.starts, strict=True)
+            for job, start in zip(jobs, outcome.starts, strict=True)
             for change in ((job.submit_s, 1.0), (start, -1.0))
         )
         times, values = _since(steps, jobs[0].submit_s, unit_s)
         axes.step(
-            times, values, where="post", label=LABELS[one.name], color=COLOURS[one.name],
+            times, values, where="post", label=LABELS[outcome.name], color=COLOURS[outcome.name],
             linewidth=0.9,
         )  # fmt: skip
     axes.set(ylabel="jobs", xlabel=unit)
@@ -117,12 +117,12 @@ def _draw_waiting(axes: "Axes", comparison: Comparison) -> None:
 
 
 def _draw_waits(axes: "Axes", comparison: Comparison) -> None:
-    for one in comparison.outcomes:
-        waits = sorted(waits_of(one, comparison.jobs))
+    for outcome in comparison.outcomes:
+        waits = sorted(waits_of(outcome, comparison.jobs))
         shown = _thinned([(wait, (at + 1) / len(waits)) for at, wait in enumerate(waits)])
         axes.plot(
             [max(wait, 1.0) for wait, _ in shown], [100 * share for _, share in shown],
-            label=LABELS[one.name], color=COLOURS[one.name], drawstyle="steps-post",
+            label=LABELS[outcome.name], color=COLOURS[outcome.name], drawstyle="steps-post",
         )  # fmt: skip
     axes.set(xscale="log", xlabel="seconds", ylabel="% of jobs")
     _head(axes, "Jobs that waited at most")

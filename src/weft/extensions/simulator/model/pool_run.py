@@ -102,7 +102,7 @@ class _PoolRun:
         self._jobs = jobs
         self._options = options
         self._random = Random(options.seed)  # noqa: S311 (a machine's time to boot is no secret)
-        self._flavours = {one.name: one for one in pool.flavours}
+        self._flavours = {flavour.name: flavour for flavour in pool.flavours}
         self._now = jobs[0].submit_s
         self._ready = ReadyJobs()
         self._gate = Gate(options.limits)
@@ -402,14 +402,14 @@ class _PoolRun:
     def _decide(self) -> bool:
         """Decide and do it; return whether there was anything to do."""
         demand = self._ready.demand(self._options.jobs_max) if self._ready.count else []
-        seen = [one.seen(self._now) for one in self._machines.values()]
+        seen = [machine.seen(self._now) for machine in self._machines.values()]
         self._n_decisions += 1
         pool = self._pool
         if self._now < self._made_s + self._options.autoscale_s:
             pool = msgspec.structs.replace(pool, creates_per_round=0)
         decisions = decide(pool, demand, seen)
-        for one in decisions:
-            self._do(one)
+        for decision in decisions:
+            self._do(decision)
         return bool(decisions)
 
     def _do(self, decision: Decision) -> None:

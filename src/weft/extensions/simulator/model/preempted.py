@@ -56,12 +56,12 @@ class Preemptions:
         self, now: float, ready: ReadyJobs, machines: Sequence[SimulatedMachine]
     ) -> Sequence[Stop]:
         """Return which jobs are stopped now."""
-        able = [one for one in machines if one.state == "active"]
+        able = [machine for machine in machines if machine.state == "active"]
         waiting = [
             one for job in ready.heads(FIRST_JOBS) if (one := self._waiting(job, ready.asks(job)))
         ]
-        hosts = [self._host(now, one, ready) for one in able]
-        if not waiting and not any(one.leases for one in hosts):
+        hosts = [self._host(now, machine, ready) for machine in able]
+        if not waiting and not any(host.leases for host in hosts):
             self._since = {}
             return []
         found = plan_round(
@@ -73,12 +73,12 @@ class Preemptions:
             losses_max=self._rules.losses_max,
         )
         self._since = found.since
-        began = {job: at for one in able for job, at in one.started.items()}
+        began = {job: at for machine in able for job, at in machine.started.items()}
         stops = [
-            Stop(at_s=now, job=one.job_id, began_s=began[one.job_id], machine=plan.worker,
+            Stop(at_s=now, job=job.job_id, began_s=began[job.job_id], machine=plan.worker,
                  cause=plan.waiting.job_id)
             for plan in found.plans
-            for one in plan.stopped
+            for job in plan.stopped
         ]  # fmt: skip
         self._causes.update(key_of(plan.waiting) for plan in found.plans)
         self.stops += stops

@@ -59,12 +59,12 @@ KEYS: Sequence[Key] = (
 
 def action_hints(kind: str, rights: Collection[str]) -> list[str]:
     """Return the hints for what somebody with these rights may do in a view."""
-    return [f"{one.key} {one.hint}" for one in KEYS if kind in one.kinds and one.right in rights]
+    return [f"{key.key} {key.hint}" for key in KEYS if kind in key.kinds and key.right in rights]
 
 
 def action_help(rights: Collection[str]) -> list[tuple[str, str]]:
     """Return each key with what it does, those that these rights allow."""
-    return [(one.key, one.help) for one in KEYS if one.right in rights]
+    return [(key.key, key.help) for key in KEYS if key.right in rights]
 
 
 def right_of(key: str, kind: str) -> Right | None:

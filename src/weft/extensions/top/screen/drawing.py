@@ -130,7 +130,7 @@ def _broken(text: str, kind: str, width: int) -> Sequence[str]:
         return chop_cells(line, width)
     begin = HELP_INDENT if kind == "help" else len(line) - len(line.lstrip()) + INDENT
     parts = textwrap.wrap(line, width, subsequent_indent=" " * min(begin, width // 2))
-    return [one for part in parts for one in chop_cells(part, width)]
+    return [cell for part in parts for cell in chop_cells(part, width)]
 
 
 def _cut(text: str, width: int, *, style: str = "") -> Text:
@@ -257,7 +257,7 @@ def _hints(screen: Screen, width: int) -> str:
         for name in HINTS[kind]
         for hint in (action_hints(kind, screen.rights) if name == ACTIONS else (name,))
     ]
-    last = [one for one in LAST_HINTS if kind != "help" or one != LAST_HINTS[0]]
+    last = [hint for hint in LAST_HINTS if kind != "help" or hint != LAST_HINTS[0]]
     while parts and len("  ".join([*parts, *last])) > width:
         parts.pop()
     return "  ".join([*parts, *last])

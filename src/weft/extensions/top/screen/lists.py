@@ -127,7 +127,7 @@ def facts_of(overview: Document, transports: Sequence[Document] = ()) -> str:
     n_incidents = overview.get("conditions", 0)
     parts = [f"jobs: {counts or 'none'}", f"workers: {len(overview['workers']):,}"]
     parts += [f"incidents: {n_incidents:,}"] if n_incidents else []
-    return "   ".join(parts + [transport_fact(one) for one in transports])
+    return "   ".join(parts + [transport_fact(transport) for transport in transports])
 
 
 def transport_fact(one: Document) -> str:
@@ -194,7 +194,7 @@ async def _incidents(client: Api, view: View) -> None:
 async def _sources(client: Api, view: View) -> None:
     lines = await client.line_overview()
     view.facts = line_facts(lines)
-    rows = [Row(one["source"], source_row(one), one) for one in lines["sources"]]
+    rows = [Row(line["source"], source_row(line), line) for line in lines["sources"]]
     view.show(_matching(rows, view.query))
 
 

@@ -157,9 +157,9 @@ class Top:
 
     def _answer(self, key: str) -> None:
         self._screen.prompt = ""
-        asked, self._asked = self._asked, None
-        if asked is not None and key in {"y", "Y"}:
-            _ = self._start(self._act(asked))
+        action, self._asked = self._asked, None
+        if action is not None and key in {"y", "Y"}:
+            _ = self._start(self._act(action))
         else:
             self._screen.say("nothing was done")
 

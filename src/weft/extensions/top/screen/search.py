@@ -45,7 +45,7 @@ class Search:
         if pattern is None:
             return []
         return [
-            (number, found.start())
+            (number, match.start())
             for number, text in enumerate(texts)
-            for found in pattern.finditer(text)
+            for match in pattern.finditer(text)
         ]

@@ -242,9 +242,9 @@ def why_no_containers() -> str:
     """Return why this host cannot run containers as this user; empty: it can."""
     if 0 in os.getresuid():
         return "the worker is root, who may change the kernel's settings from any container"
-    for one in _PROGRAMS:
-        if shutil.which(one) is None:
-            return f"the program `{one}` is missing"
+    for program in _PROGRAMS:
+        if shutil.which(program) is None:
+            return f"the program `{program}` is missing"
     probe = [_bwrap(), *_APART, "--unshare-net", "--ro-bind", "/", "/", "--dev", "/dev"]
     try:
         done = subprocess.run(

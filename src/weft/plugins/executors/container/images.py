@@ -130,16 +130,16 @@ class Images:
 
     def _known(self, pin: str) -> Image | None:
         """Return an image that is unpacked here."""
-        found = self._images.get(pin)
-        if found is not None and os.path.exists(found.lock):  # noqa: PTH110 (text)
-            return found
+        image = self._images.get(pin)
+        if image is not None and os.path.exists(image.lock):  # noqa: PTH110 (text)
+            return image
         try:
-            found = _DECODER.decode((self._folder_of(pin) / "image.json").read_bytes())
+            image = _DECODER.decode((self._folder_of(pin) / "image.json").read_bytes())
         except (OSError, msgspec.MsgspecError):
             self._images.pop(pin, None)
             return None
-        self._images[pin] = found
-        return found
+        self._images[pin] = image
+        return image
 
     def _folder_of(self, pin: str) -> Path:
         return self._cache / (pin.replace(":", "-") or "none")

@@ -18,12 +18,13 @@ def root_words(root: str, targets: Sequence[str]) -> list[str]:
     """Return the words that show an image, with places for what is mounted at `targets`. Raise
     `WeftError` if one of them cannot be made.
     """
-    for one in targets:
-        if one == "/" or any(one == own or one.startswith(f"{own}/") for own in _OWN - {"/tmp"}):  # noqa: S108
-            raise WeftError(f"nothing can be mounted at {one}")
-        if ".." in one.split("/"):
-            raise WeftError(f"the mount {one} must not contain ..")
-        _check_path(root, one)
+    for target in targets:
+        own = _OWN - {"/tmp"}  # noqa: S108
+        if target == "/" or any(target == path or target.startswith(f"{path}/") for path in own):
+            raise WeftError(f"nothing can be mounted at {target}")
+        if ".." in target.split("/"):
+            raise WeftError(f"the mount {target} must not contain ..")
+        _check_path(root, target)
     words = list(_shown(root, "", targets))
     for one in _EMPTY:
         words += ["--tmpfs", one]
@@ -49,7 +50,7 @@ def _shown(root: str, directory: str, targets: Sequence[str]) -> Iterator[str]:
         path = f"{directory}/{entry.name}"
         if path in _OWN or path in targets:
             continue
-        inner = [one for one in targets if one.startswith(f"{path}/")]
+        inner = [target for target in targets if target.startswith(f"{path}/")]
         if entry.is_symlink():
             yield from ("--symlink", os.readlink(entry.path), path)  # noqa: PTH115 (text)
         elif entry.is_dir() and not all(os.path.lexists(root + one) for one in inner):

@@ -24,7 +24,7 @@ class HostFiles:
 
     def __init__(self, roots: Sequence[str], *, readable_only: bool = False) -> None:
         # A root may be a link itself: who named it may change it anyway.
-        self._roots = [(Path(one), Path(one).resolve()) for one in roots]
+        self._roots = [(Path(root), Path(root).resolve()) for root in roots]
         self._readable_only = readable_only
 
     async def facts(self, path: str) -> FileFacts:

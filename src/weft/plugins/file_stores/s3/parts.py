@@ -99,7 +99,7 @@ class _PartsUpload:
             parts = _PART.findall(answer)
             for part in parts:
                 fields = {name: form.search(part) for name, form in _FIELDS.items()}
-                number, tag, size = (one and one[1] for one in fields.values())
+                number, tag, size = (field and field[1] for field in fields.values())
                 if number and tag and size:
                     found[int(number)] = _Kept(tag, int(size))
             if not parts or _MORE not in answer:

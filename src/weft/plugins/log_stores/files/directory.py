@@ -38,17 +38,17 @@ class Directories:
         self._root = root
         self._found: dict[str, Path] = {}
 
-    def find(self, one: LogDirectory) -> Path | None:
+    def find(self, directory: LogDirectory) -> Path | None:
         """Return the directory; None: it is not in this home."""
-        if one.name not in self._found:
+        if directory.name not in self._found:
             self._found = dict(self._look())
-        return self._found.get(one.name)
+        return self._found.get(directory.name)
 
-    def path_of(self, one: LogDirectory | None) -> Path:
+    def path_of(self, directory: LogDirectory | None) -> Path:
         """Return the directory in which to look: None: the shared one."""
-        if one is None:
+        if directory is None:
             return self._root
-        return self.find(one) or self._root / "elsewhere"
+        return self.find(directory) or self._root / "elsewhere"
 
     def _look(self) -> list[tuple[str, Path]]:
         found = []

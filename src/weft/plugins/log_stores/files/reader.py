@@ -65,7 +65,8 @@ class FileReader:
             return self._index_of(log).look(is_final=log.ended)
         pieces = list(self.pieces(log, 0))
         stdout, stderr = (
-            sum(len(one.data) for one in pieces if one.kind == kind) for kind in (STDOUT, STDERR)
+            sum(len(piece.data) for piece in pieces if piece.kind == kind)
+            for kind in (STDOUT, STDERR)
         )
         return Extent(stdout, stderr, sum(map(count_pieces, pieces)))
 
@@ -114,10 +115,10 @@ class FileReader:
     def _index_of(self, log: AttemptLog) -> OutputIndex:
         own = self.own(log)
         with self._lock:
-            found = self._indexes[own] = self._indexes.pop(own, OutputIndex(own))
+            index = self._indexes[own] = self._indexes.pop(own, OutputIndex(own))
             while len(self._indexes) > _KEPT_INDEXES:
                 self._indexes.popitem(last=False)
-        return found
+        return index
 
     def own(self, log: AttemptLog) -> Path:
         """Return the file of an attempt whose output is not in a segment."""

@@ -137,7 +137,7 @@ class SpooledCheckpoints:
         return n_bytes
 
     def _newest(self, batch_id: int, job_id: int) -> list[Path]:
-        kept = (one for one in self._of(batch_id, job_id) if one.name.endswith(".checkpoint"))
+        kept = (path for path in self._of(batch_id, job_id) if path.name.endswith(".checkpoint"))
         return sorted(kept, key=_attempt_of, reverse=True)[:1]
 
     def _of(self, batch_id: int, job_id: int) -> Iterator[Path]:

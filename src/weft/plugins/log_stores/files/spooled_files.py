@@ -63,10 +63,10 @@ class SegmentSums:
         if known is None or known[0] != state:
             sums: dict[int, tuple[int, int]] = {}
             with segment.open("rb") as file:
-                for one in _records(file, found.st_size):
-                    if one.magic == RECORD_MAGIC:
-                        job, n_bytes = sums.get(one.batch_id, (one.job_id, 0))
-                        sums[one.batch_id] = job, n_bytes + RECORD.size + one.n_bytes
+                for record in _records(file, found.st_size):
+                    if record.magic == RECORD_MAGIC:
+                        job, n_bytes = sums.get(record.batch_id, (record.job_id, 0))
+                        sums[record.batch_id] = job, n_bytes + RECORD.size + record.n_bytes
             known = self._known[segment] = state, sums
         return known[1]
 
@@ -76,9 +76,9 @@ class SegmentSums:
             return set()
         with segment.open("rb") as file:
             return {
-                one.job_id
-                for one in _records(file, segment.stat().st_size)
-                if one.magic == RECORD_MAGIC and one.batch_id == batch_id
+                record.job_id
+                for record in _records(file, segment.stat().st_size)
+                if record.magic == RECORD_MAGIC and record.batch_id == batch_id
             }
 
 
@@ -127,13 +127,13 @@ def files_of(
 
 def segments_of(directory: Path, before: float | None = None) -> list[Path]:
     """Return the segments that were written before a moment, in order."""
-    found = []
+    paths = []
     with suppress(FileNotFoundError):
         for path in (directory / "segments").iterdir():
             with suppress(FileNotFoundError):
                 if before is None or path.stat().st_mtime < before:
-                    found.append(path)
-    return sorted(found)
+                    paths.append(path)
+    return sorted(paths)
 
 
 def erase_records(
@@ -157,18 +157,18 @@ def _erase(segment: Path, is_meant: Callable[[int, int], bool]) -> tuple[int, bo
     n_bytes, n_left = 0, 0
     with segment.open("r+b") as file:
         found = os.fstat(file.fileno())
-        for one in list(_records(file, found.st_size)):
-            if one.magic != RECORD_MAGIC:
+        for record in list(_records(file, found.st_size)):
+            if record.magic != RECORD_MAGIC:
                 continue
-            if not is_meant(one.batch_id, one.job_id):
+            if not is_meant(record.batch_id, record.job_id):
                 n_left += 1
                 continue
-            file.seek(one.offset)
+            file.seek(record.offset)
             file.write(_GONE_MAGIC)
-            file.seek(one.offset + RECORD.size)
-            for begin in range(0, one.n_bytes, len(_BLOCK)):
-                file.write(_BLOCK[: one.n_bytes - begin])
-            n_bytes += RECORD.size + one.n_bytes
+            file.seek(record.offset + RECORD.size)
+            for begin in range(0, record.n_bytes, len(_BLOCK)):
+                file.write(_BLOCK[: record.n_bytes - begin])
+            n_bytes += RECORD.size + record.n_bytes
         file.flush()
         if n_bytes:  # the time says when the worker wrote last; another one says that it changed
             os.utime(file.fileno(), ns=(found.st_atime_ns, found.st_mtime_ns + 1))

@@ -50,11 +50,11 @@ class LogBucket:
         if not ranges:
             return ()
         with self._asking(for_pack=True) as store:
-            found = await obstore.get_ranges_async(
+            ranges_async = await obstore.get_ranges_async(
                 store, self._prefix + name,
                 starts=[start for start, _ in ranges], ends=[end for _, end in ranges],
             )  # fmt: skip
-            return [bytes(one) for one in found]
+            return [bytes(one) for one in ranges_async]
 
     async def names(self, below: str, *, after: str = "") -> AsyncIterator[str]:
         """Yield the names of objects below a name, in order, those behind another one."""

@@ -40,12 +40,12 @@ class Changes:
 
     def ended(self, reports: Iterable[EndReport]) -> None:
         """Look once more at what these attempts have written."""
-        for one in reports:
-            key = AttemptKey(one.batch_id, one.job_id, one.attempt)
+        for report in reports:
+            key = AttemptKey(report.batch_id, report.job_id, report.attempt)
             self._live.discard(key)
-            if one.location is not None:
-                self._segments.add(decode_location(one.location)[0])
-            if one.start_age_us is not None:  # a short output may have a long result
+            if report.location is not None:
+                self._segments.add(decode_location(report.location)[0])
+            if report.start_age_us is not None:  # a short output may have a long result
                 self._written.add(key)
         self._bound()
         self.happened.set()

@@ -95,23 +95,23 @@ class Fetching:
         assert log.directory is not None
         key = AttemptKey(log.batch_id, log.job_id, log.attempt)
         at = (log.directory.name, key)
-        found = self._fetched[at] = self._fetched.pop(at, Fetched())
-        found.used_at = time.monotonic()
-        async with found.lock:
-            while beside or not found.is_whole:
-                await self._fetch(log, key, found, beside=beside or log.location is None)
-                found.is_whole = log.ended and await has_all()
-                if not log.ended or found.is_whole or log.reason == "lost":  # no more will come
+        fetched = self._fetched[at] = self._fetched.pop(at, Fetched())
+        fetched.used_at = time.monotonic()
+        async with fetched.lock:
+            while beside or not fetched.is_whole:
+                await self._fetch(log, key, fetched, beside=beside or log.location is None)
+                fetched.is_whole = log.ended and await has_all()
+                if not log.ended or fetched.is_whole or log.reason == "lost":  # no more will come
                     break
-                found.first_at = found.first_at or time.monotonic()
-                if time.monotonic() - found.first_at > LATE_S:
+                fetched.first_at = fetched.first_at or time.monotonic()
+                if time.monotonic() - fetched.first_at > LATE_S:
                     break
                 await asyncio.sleep(_AGAIN_S)
         if unused := self._take_unused():
             await asyncio.to_thread(_remove, unused)
 
     async def _fetch(
-        self, log: AttemptLog, key: AttemptKey, found: Fetched, *, beside: bool
+        self, log: AttemptLog, key: AttemptKey, fetched: Fetched, *, beside: bool
     ) -> None:
         assert log.directory is not None
         below = f"{log.directory.path.removeprefix(self._bucket.url).strip('/')}/"
@@ -121,14 +121,14 @@ class Fetching:
             listed = await self._look(below)
             try:
                 names = [
-                    one for one in listed.names.values()
-                    if one.text not in found.packs and one.may_hold(key.batch_id, None)
+                    name for name in listed.names.values()
+                    if name.text not in fetched.packs and name.may_hold(key.batch_id, None)
                 ]  # fmt: skip
-                if record is not None and not found.has_record:
-                    holding = [one for one in names if one.may_hold(key.batch_id, record)]
-                    await self._lay_out_record(log, below, holding, key, record, found)
+                if record is not None and not fetched.has_record:
+                    holding = [name for name in names if name.may_hold(key.batch_id, record)]
+                    await self._lay_out_record(log, below, holding, key, record, fetched)
                 if beside:
-                    await self._lay_out(log, below, names, key, found)
+                    await self._lay_out(log, below, names, key, fetched)
             except PackGone:  # it became part of another one, or its batch was deleted
                 listed.names.clear()
             else:
@@ -196,7 +196,7 @@ class Fetching:
 
     async def _lay_out_record(
         self, log: AttemptLog, below: str, names: Sequence[PackName], key: AttemptKey,
-        record: tuple[int, int], found: Fetched,
+        record: tuple[int, int], fetched: Fetched,
     ) -> None:  # fmt: skip
         """Lay out a record as the attempt's own file."""
         segment, offset = record
@@ -208,8 +208,8 @@ class Fetching:
                     data = await self._record(below + name.text, start, stop, key)
                     if data is not None:
                         await asyncio.to_thread(_write_record, self._own(log), data)
-                        self._count(found, data)
-                        found.has_record = True
+                        self._count(fetched, data)
+                        fetched.has_record = True
                         return
                 at += max(0, part.length)
 
@@ -234,8 +234,8 @@ class Fetching:
         assert log.directory is not None
         return own_path(self.directory(log.directory.name), log.batch_id, log.job_id, log.attempt)
 
-    def _count(self, found: Fetched, data: bytes) -> None:
-        found.n_bytes += len(data)
+    def _count(self, fetched: Fetched, data: bytes) -> None:
+        fetched.n_bytes += len(data)
         self._n_bytes += len(data)
 
     def _take_unused(self) -> list[Path]:
@@ -244,11 +244,11 @@ class Fetching:
         """
         files, before = [], time.monotonic() - _UNUSED_S
         while self._n_bytes > self._bytes_max or len(self._fetched) > _FETCHED_MAX:
-            (folder, key), one = next(iter(self._fetched.items()))
-            if one.used_at > before or one.lock.locked():
+            (folder, key), fetched = next(iter(self._fetched.items()))
+            if fetched.used_at > before or fetched.lock.locked():
                 break
             del self._fetched[folder, key]
-            self._n_bytes -= one.n_bytes
+            self._n_bytes -= fetched.n_bytes
             root = self.directory(folder)
             files.append(own_path(root, key.batch_id, key.job_id, key.attempt))
         return files

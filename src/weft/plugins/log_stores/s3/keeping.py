@@ -55,8 +55,8 @@ class BucketKeeping:
                     packs[batch_id].add(name)
             except PackGone:
                 continue
-        copies = [one for one in self._copies.glob("*/") if one.is_dir()]
-        keepers = [FileLogKeeper(one) for one in copies]
+        copies = [path for path in self._copies.glob("*/") if path.is_dir()]
+        keepers = [FileLogKeeper(copy) for copy in copies]
         known = set(packs)
         for keeper in keepers:
             known.update(await keeper.batches())

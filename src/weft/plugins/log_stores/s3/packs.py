@@ -164,9 +164,9 @@ def without(head: Head, data: bytes, batches: frozenset[int]) -> list[tuple[Part
             if key.batch_id not in batches:
                 left.append((part, body))
             continue
-        for one in records_of(body, part.offset)[0]:
-            if one.key.batch_id not in batches:
-                begin = one.offset - part.offset
-                kept = Part(part.path, one.offset, one.length)
-                left.append((kept, body[begin : begin + one.length]))
+        for record in records_of(body, part.offset)[0]:
+            if record.key.batch_id not in batches:
+                begin = record.offset - part.offset
+                kept = Part(part.path, record.offset, record.length)
+                left.append((kept, body[begin : begin + record.length]))
     return left

@@ -97,7 +97,7 @@ class RemoteRunner:
         was to end is ended first, whatever became of it.
         """
         self._handles.hold()
-        self._held = {one.assignment.key: one for one in self._handles.all()}
+        self._held = {handle.assignment.key: handle for handle in self._handles.all()}
         self._missing.adopt(self._held)
         if self._handles.is_ending:
             await self._end_all()
@@ -131,7 +131,7 @@ class RemoteRunner:
                 self._outputs.follow(key, status)
             if self._held[key].stop_reason is not None:
                 self._later(self._until_stopped([key], grace_ms=0))
-        known = {one.key for one in live} | {one.key for one in ended}
+        known = {started.key for started in live} | {one.key for one in ended}
         waiting = [key for key in self._held if key not in known]
         name = self._handles.incarnation()
         return Known(name, self._handles.older_are_gone(), waiting, live, ended)
@@ -205,10 +205,10 @@ class RemoteRunner:
 
     async def _tell(self, commands: Sequence[Command]) -> None:
         """Say of each what came of it."""
-        for one in commands:
-            known = self._held.get(one.key), self._told.get(one.key)
-            why = await tell_attempt(self._engine, one, *known)
-            self._own.append(Happened(obeyed=[(one.number, why)]))
+        for command in commands:
+            known = self._held.get(command.key), self._told.get(command.key)
+            why = await tell_attempt(self._engine, command, *known)
+            self._own.append(Happened(obeyed=[(command.number, why)]))
             self._wake.set()
 
     def acknowledge(self, keys: Sequence[AttemptKey]) -> None:
@@ -241,9 +241,9 @@ class RemoteRunner:
                 if not giving.cancelled():
                     giving.result()  # raise what went wrong
             try:
-                asked = self._missing.asked()
+                keys = self._missing.asked()
                 statuses = await self._ask(self._held)
-                statuses |= self._missing.lost(asked, statuses)
+                statuses |= self._missing.lost(keys, statuses)
                 await self._stop_withdrawn(statuses)
                 self._is_silent = False
                 happened = await self._news(statuses)
@@ -347,8 +347,8 @@ class RemoteRunner:
         which no handle has: its job is given back, and comes with them again.
         """
         handle = self._held[key]
-        one = handle.assignment
-        if one.spec.secrets and not one.secrets:
+        assignment = handle.assignment
+        if assignment.spec.secrets and not assignment.secrets:
             return False
         return handle.stop_reason is None and key not in self._withdrawing
 
@@ -367,7 +367,7 @@ class RemoteRunner:
             else:
                 self._end_unsubmitted(key, Reason.BAD_SPEC, error.message)
         if waiting:
-            self._missing.given(one.key for one in waiting)
+            self._missing.given(entered.key for entered in waiting)
             self._own.append(Happened(entered=waiting))
 
     def _give_up(self, handle: Handle) -> None:
@@ -406,7 +406,7 @@ class RemoteRunner:
             await self._engine.stop(waiting, grace_ms=0)
 
     async def _until_all_ended(self, keys: Sequence[AttemptKey]) -> None:
-        while any(one.ended_s_ago is None for one in (await self._ask(keys)).values()):
+        while any(status.ended_s_ago is None for status in (await self._ask(keys)).values()):
             await self._engine.changed()
 
     async def _ask(self, keys: Iterable[AttemptKey]) -> dict[AttemptKey, Status]:
@@ -420,13 +420,13 @@ class RemoteRunner:
         ended: list[Ended] = []
         withdrawn: list[AttemptKey] = []
         for key, status in statuses.items():
-            told = self._told.get(key, Phase.ASSIGNED)
+            phase = self._told.get(key, Phase.ASSIGNED)
             # The end of one on its way would be forgotten when recorded, and it submitted again.
-            if told is None or key in self._submitting:
+            if phase is None or key in self._submitting:
                 continue
-            if told == status.phase and status.ended_s_ago is None:
+            if phase == status.phase and status.ended_s_ago is None:
                 if note := self._notes.news(key, status.message):
-                    entered.append(Entered(key, told, note))
+                    entered.append(Entered(key, phase, note))
                 continue
             if status.ended_s_ago is not None:
                 if key in self._withdrawing and status.started_s_ago is None:
@@ -436,7 +436,7 @@ class RemoteRunner:
                 continue
             self._told[key] = status.phase
             self._outputs.follow(key, status)
-            if status.started_s_ago is not None and told < Phase.EXECUTING:
+            if status.started_s_ago is not None and phase < Phase.EXECUTING:
                 started.append(self._started(key, status.started_s_ago))
             note = self._notes.of_phase(key, status.message)
             if note or status.phase != Phase.EXECUTING:

@@ -92,15 +92,15 @@ class BlackNodes:
 
     def _find(self) -> None:
         names = {number: node for node, number in self._numbers.items()}
-        for one in find_black_holes(
+        for hole in find_black_holes(
             self._ends, failures_min=FAILURES_MIN, batches_min=BATCHES_MIN
         ):
-            node = names[one.worker_id]
+            node = names[hole.worker_id]
             wait_s = retry_s(self._tries.get(node, 0), first_s=FIRST_S)
             self._tries[node] = self._tries.get(node, 0) + 1
             self._until[node] = self._clock() + wait_s
-            self._why[node] = one.reason
+            self._why[node] = hole.reason
             self._is_new = True
-            kept = [other for other in self._ends if other.worker_id != one.worker_id]
+            kept = [other for other in self._ends if other.worker_id != hole.worker_id]
             self._ends = deque(kept, _ENDS_MAX)
-            log.warning("worker.node_avoided", node=node, seconds=wait_s, why=one.reason)
+            log.warning("worker.node_avoided", node=node, seconds=wait_s, why=hole.reason)

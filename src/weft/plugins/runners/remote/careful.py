@@ -68,10 +68,10 @@ class CarefulEngine:
         with self._asked("stop"):
             await self._engine.stop(names, grace_ms=grace_ms)
 
-    async def tell(self, one: Assignment, command: Command) -> str:
+    async def tell(self, assignment: Assignment, command: Command) -> str:
         """Tell an attempt something."""
         with self._asked("tell"):
-            return await self._engine.tell(one, command)
+            return await self._engine.tell(assignment, command)
 
     async def grown(self, stored: Mapping[str, Stored]) -> Mapping[str, Sequence[Piece]]:
         """Ask for output of what runs."""
@@ -103,8 +103,8 @@ class CarefulEngine:
         try:
             await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            for one in waits:
-                one.cancel()
+            for wait in waits:
+                wait.cancel()
 
     @contextmanager
     def _asked(self, call: str) -> Iterator[None]:

@@ -64,10 +64,10 @@ class Missing:
         return {*self._given}
 
     def lost(
-        self, asked: set[AttemptKey], found: Mapping[AttemptKey, Status]
+        self, keys: set[AttemptKey], found: Mapping[AttemptKey, Status]
     ) -> dict[AttemptKey, Status]:
         """Return the ends of what two looks in a row have not found."""
-        before, self._absent = self._absent, (asked & self._given) - found.keys()
+        before, self._absent = self._absent, (keys & self._given) - found.keys()
         return {key: self._end(key) for key in self._absent & before}
 
     def _end(self, key: AttemptKey) -> Status:

@@ -117,7 +117,7 @@ class SimulationRunner:
         """Say what this process has."""
         self._incarnation = self._incarnation or uuid.uuid4().hex
         self._untold = _Untold()
-        live = [Started(one.key, one.started_ns) for one in self._attempts.values()]
+        live = [Started(attempt.key, attempt.started_ns) for attempt in self._attempts.values()]
         return Known(
             self._incarnation, older_are_gone=True, live=live, ended=list(self._ended.values())
         )
@@ -125,11 +125,11 @@ class SimulationRunner:
     async def submit(self, assignments: Sequence[Assignment]) -> None:
         """Start them all: what a worker of simulations offers is slots."""
         new = [
-            one
-            for one in assignments
-            if one.key not in self._attempts and one.key not in self._ended
+            assignment
+            for assignment in assignments
+            if assignment.key not in self._attempts and assignment.key not in self._ended
         ]
-        started = [one.key for one in new if self._start(one)]
+        started = [assignment.key for assignment in new if self._start(assignment)]
         if started:
             asyncio.get_running_loop().call_later(_TELL_START_S, self._tell_starts, started)
 
@@ -178,10 +178,10 @@ class SimulationRunner:
 
     async def end(self) -> None:
         """Forget everything, and begin another incarnation with the next `adopt`."""
-        tasks = [one.task for one in self._attempts.values() if one.task is not None]
+        tasks = [attempt.task for attempt in self._attempts.values() if attempt.task is not None]
         self._attempts.clear()
-        for one in self._exchanges.values():
-            one.close()
+        for exchange in self._exchanges.values():
+            exchange.close()
         # What is on its way out still needs the exchanges.
         for some in (tasks, self._exchanging):
             for task in some:

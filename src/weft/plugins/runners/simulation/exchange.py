@@ -212,8 +212,8 @@ class Exchange:
             async with topics.consume(
                 self._site.group, wire.RUN, limit=self._site.limit
             ) as arrivals:
-                async for one in arrivals:
-                    task = asyncio.create_task(self._serve_one(one))
+                async for arrival in arrivals:
+                    task = asyncio.create_task(self._serve_one(arrival))
                     tasks.add(task)
                     task.add_done_callback(tasks.discard)
         finally:
@@ -234,9 +234,9 @@ class Exchange:
     async def _run_and_publish(self, arrival: Arrival) -> None:
         steps: Sequence[Step] = ()
         try:
-            asked = wire.read_run(arrival.value, arrival.headers)
-            envelope, steps = asked.envelope, asked.simulation.steps
-            refused = self._site.refusal(asked.simulation)
+            run = wire.read_run(arrival.value, arrival.headers)
+            envelope, steps = run.envelope, run.simulation.steps
+            refused = self._site.refusal(run.simulation)
         except wire.BadInstruction as bad:
             await keep_poison(self._site.topics, self._site.tenant, arrival, str(bad))
             envelope, refused = bad.envelope, str(bad)
@@ -333,9 +333,9 @@ class Exchange:
 def _waits_s(steps: Sequence[Step]) -> float:
     """Return how long steps wait in all."""
     waits_ms = [
-        one.duration_ms if isinstance(one, Sleep) else one.latency_ms
-        for one in steps
-        if isinstance(one, Sleep | HttpCall)
+        step.duration_ms if isinstance(step, Sleep) else step.latency_ms
+        for step in steps
+        if isinstance(step, Sleep | HttpCall)
     ]
     return sum(waits_ms) / 1000
 

@@ -138,13 +138,13 @@ class SpawnerRunner:
     def _start(self, assignments: Sequence[Assignment]) -> None:
         outgoing = Outgoing(self._send, self._executors, self._limits)
         refused = []
-        for one in assignments:
+        for assignment in assignments:
             try:
-                outgoing.add(one)
+                outgoing.add(assignment)
             except Blocked as error:
-                refused.append(blocked(one.key, error, now_ns=time.monotonic_ns()))
+                refused.append(blocked(assignment.key, error, now_ns=time.monotonic_ns()))
             except WeftError as error:
-                refused.append(cannot_run(one.key, error))
+                refused.append(cannot_run(assignment.key, error))
         outgoing.send()
         if refused:
             self._tell(Happened(ended=refused))
@@ -229,45 +229,45 @@ def _known(welcome: wire.Welcome) -> Known:
         welcome.incarnation,
         True,  # noqa: FBT003 (find_or_start starts none before the older one is proved gone)
         welcome.queued,
-        [Started(one.key, one.started_ns) for one in welcome.live],
-        [_ended(one) for one in welcome.ended],
+        [Started(process.key, process.started_ns) for process in welcome.live],
+        [_ended(end) for end in welcome.ended],
     )
 
 
 def _happened(report: wire.Report) -> Happened:
     return Happened(
-        [Started(one.key, one.started_ns) for one in report.started],
+        [Started(process.key, process.started_ns) for process in report.started],
         (),
-        [_ended(one) for one in report.ended],
+        [_ended(end) for end in report.ended],
         report.withdrawn,
         report.obeyed,
     )
 
 
-def _ended(one: wire.ProcessEnd) -> Ended:
+def _ended(end: wire.ProcessEnd) -> Ended:
     return Ended(
-        one.key,
-        one.started_ns,
-        one.ended_ns,
-        reason_of(one),
-        one.exit_code,
-        one.signal,
-        one.message,
-        one.cpu_ms,
-        one.memory_peak_bytes,
-        one.stdout_bytes,
-        one.stderr_bytes,
-        one.truncated,
-        segment_location(one.segment, one.offset),
+        end.key,
+        end.started_ns,
+        end.ended_ns,
+        reason_of(end),
+        end.exit_code,
+        end.signal,
+        end.message,
+        end.cpu_ms,
+        end.memory_peak_bytes,
+        end.stdout_bytes,
+        end.stderr_bytes,
+        end.truncated,
+        segment_location(end.segment, end.offset),
     )
 
 
-def reason_of(one: wire.ProcessEnd) -> int | None:
+def reason_of(end: wire.ProcessEnd) -> int | None:
     """Return why an attempt did not succeed; None if it did."""
-    if one.failure is not None:
-        return one.failure
-    if one.killed_for is not None:
-        return one.killed_for
-    if one.signal is not None:
+    if end.failure is not None:
+        return end.failure
+    if end.killed_for is not None:
+        return end.killed_for
+    if end.signal is not None:
         return Reason.SIGNAL
-    return Reason.EXIT if one.exit_code else None
+    return Reason.EXIT if end.exit_code else None

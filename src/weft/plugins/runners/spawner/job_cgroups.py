@@ -97,12 +97,12 @@ def prepare_cgroup(delegated: Path, own: Path) -> None:
         raise no_cgroup(JobCgroup(why_not=_words_of(error), way_out=_DELEGATE)) from error
 
 
-def no_cgroup(found: JobCgroup) -> NoCgroup:
+def no_cgroup(cgroup: JobCgroup) -> NoCgroup:
     """Return the error of a worker that must have cgroups for its jobs."""
     return NoCgroup(
         "cannot limit jobs",
-        detail=f"The reason: {found.why_not}.",
-        hint=f"{found.way_out} `job_limits = never` lets jobs use what they like.",
+        detail=f"The reason: {cgroup.why_not}.",
+        hint=f"{cgroup.way_out} `job_limits = never` lets jobs use what they like.",
     )
 
 
@@ -110,7 +110,7 @@ def _around_us(proc: Path) -> Path:
     """Return the cgroup around ours. Ours has processes, so there is none with limits below it."""
     mount = _mount_of((proc / "mountinfo").read_text().splitlines())
     lines = (proc / "cgroup").read_text().splitlines()
-    ours = next((one[3:] for one in lines if one.startswith("0::")), "/")
+    ours = next((line[3:] for line in lines if line.startswith("0::")), "/")
     return (Path(mount) / ours.lstrip("/")).parent if ours != "/" else Path(mount)
 
 
@@ -126,13 +126,13 @@ def _mount_of(lines: Sequence[str]) -> str:
 def _missing(directory: Path) -> Sequence[str]:
     """Return the controllers that cgroups there cannot have. Raise `OSError`."""
     there = (directory / "cgroup.controllers").read_text().split()
-    return [one for one in CONTROLLERS if one not in there]
+    return [controller for controller in CONTROLLERS if controller not in there]
 
 
 def _why_not(directory: Path) -> str:
     """Return why no cgroups can be made there; empty: they can. Raise `OSError`."""
     entrances = (directory, directory / "cgroup.procs", directory / "cgroup.subtree_control")
-    if not all(os.access(one, os.W_OK) for one in entrances):
+    if not all(os.access(entrance, os.W_OK) for entrance in entrances):
         return f"{directory} is not delegated to this user"
     if (directory / "cgroup.procs").read_text().strip():
         return f"processes run in {directory} itself"

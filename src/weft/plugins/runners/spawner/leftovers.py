@@ -52,7 +52,7 @@ def _is_marked(entry: Path, incarnation: str) -> bool:
     except OSError:
         return False
     ending = f"@{incarnation}".encode()
-    return any(one.startswith(_MARK) and one.endswith(ending) for one in variables)
+    return any(variable.startswith(_MARK) and variable.endswith(ending) for variable in variables)
 
 
 def _kill(entry: Path, incarnation: str) -> bool:

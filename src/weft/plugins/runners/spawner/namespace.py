@@ -63,14 +63,14 @@ def namespace_words(wanted: Wanted) -> tuple[str, ...]:
 
     Raise `NoNamespace` if there must be one.
     """
-    found = find_namespace(wanted)
-    if wanted == "always" and not found.words:
+    namespace = find_namespace(wanted)
+    if wanted == "always" and not namespace.words:
         raise NoNamespace(
             "cannot give jobs a PID namespace",
-            detail=f"{found.why_not[:1].upper()}{found.why_not[1:]}.",
+            detail=f"{namespace.why_not[:1].upper()}{namespace.why_not[1:]}.",
             hint="Set `job_namespace` to `auto`, or ask `weft doctor` what is missing.",
         )
-    return found.words
+    return namespace.words
 
 
 def lost_groups() -> list[int]:

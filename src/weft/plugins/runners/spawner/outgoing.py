@@ -93,8 +93,8 @@ class Outgoing:
             missing = [path for path in paths if not os.path.isdir(path)]  # noqa: PTH112 (text)
             why_not = f"in its sandboxes there is no directory {missing[0]}" if missing else ""
         elif process.cwd is None:
-            found = find_own_root()
-            sandbox, why_not = found.words, found.why_not
+            own_root = find_own_root()
+            sandbox, why_not = own_root.words, own_root.why_not
         if why_not:
             raise WeftError(
                 f"the worker cannot give it a directory of its own at {', '.join(paths)}: "
@@ -121,26 +121,26 @@ class Outgoing:
             self._message.environments.append(environment)
         return index
 
-    def _definition(self, executor: SpawnerExecutor, one: Assignment) -> int | None:
+    def _definition(self, executor: SpawnerExecutor, assignment: Assignment) -> int | None:
         """Return the index of the definition that the job shares, or carries itself."""
-        found = executor.definition_of(one.spec) if one.spec.shares is None else None
-        if one.spec.shares is None and found is None:
+        found = executor.definition_of(assignment.spec) if assignment.spec.shares is None else None
+        if assignment.spec.shares is None and found is None:
             return None
-        if one.definer not in self._definitions:
-            if one.shared is not None:
-                found = executor.definition_of(one.shared)
+        if assignment.definer not in self._definitions:
+            if assignment.shared is not None:
+                found = executor.definition_of(assignment.shared)
             index = None if found is None else len(self._message.definitions)
-            self._definitions[one.definer] = index
+            self._definitions[assignment.definer] = index
             if found is not None:
-                self._message.definitions.append((one.definer[1], found))
+                self._message.definitions.append((assignment.definer[1], found))
                 self._bytes += len(found)
-        return self._definitions[one.definer]
+        return self._definitions[assignment.definer]
 
 
 def _with_secrets(process: StartProcess, secrets: Sequence[GivenSecret]) -> StartProcess:
     """Return the process with its secrets, which win over variables of its document."""
-    variables = {one.use.env: one.value for one in secrets if one.use.env is not None}
-    files = {one.use.file: one.value for one in secrets if one.use.file is not None}
+    variables = {secret.use.env: secret.value for secret in secrets if secret.use.env is not None}
+    files = {secret.use.file: secret.value for secret in secrets if secret.use.file is not None}
     return msgspec.structs.replace(
         process, env={**process.env, **variables}, memory_files=files or None
     )
@@ -150,13 +150,13 @@ def _without_network(process: StartProcess) -> StartProcess:
     """Return the process in a network namespace of its own. Never lets it run with the network."""
     if process.warm is not None:
         raise WeftError("calls of functions share processes, which have the network")
-    found = find_no_network(process.sandbox or ())
-    if not found.words:
+    sandbox = find_no_network(process.sandbox or ())
+    if not sandbox.words:
         raise WeftError(
-            f"the worker cannot keep it from the network: {found.why_not} "
+            f"the worker cannot keep it from the network: {sandbox.why_not} "
             "(`weft doctor` says more)"
         )
-    return msgspec.structs.replace(process, sandbox=found.words)
+    return msgspec.structs.replace(process, sandbox=sandbox.words)
 
 
 def _under(account: Account, process: StartProcess, spec: JobSpec) -> StartProcess:

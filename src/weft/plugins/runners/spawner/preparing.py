@@ -38,22 +38,22 @@ class Preparing:
         if not self._executors:
             return assignments
         now, entered = [], []
-        for one in assignments:
-            executor = self._executors.get(one.spec.executor)
-            if executor is None or one.key in self._tasks:
-                now.append(one)
+        for assignment in assignments:
+            executor = self._executors.get(assignment.spec.executor)
+            if executor is None or assignment.key in self._tasks:
+                now.append(assignment)
                 continue
             try:
-                is_ready = executor.prepared(one.key, one.spec, _logins(one))
+                is_ready = executor.prepared(assignment.key, assignment.spec, _logins(assignment))
             except WeftError as error:
-                self._end(one.key, error)
+                self._end(assignment.key, error)
                 continue
             if is_ready:
-                now.append(one)
+                now.append(assignment)
             else:
-                entered.append(Entered(one.key, Phase.PREPARING))
-                task = asyncio.create_task(self._prepare(executor, one))
-                self._tasks[one.key] = task
+                entered.append(Entered(assignment.key, Phase.PREPARING))
+                task = asyncio.create_task(self._prepare(executor, assignment))
+                self._tasks[assignment.key] = task
         if entered:
             self._tell(Happened(entered=entered))
         return now
@@ -75,15 +75,15 @@ class Preparing:
 
     def forget(self, keys: Iterable[AttemptKey]) -> None:
         """Keep nothing for attempts whose ends are recorded."""
-        for one in self._executors.values():
-            one.forget(keys)
+        for executor in self._executors.values():
+            executor.forget(keys)
 
     def close(self) -> None:
         """Give up all."""
         for key in list(self._tasks):
             self._drop(key)
-        for one in self._executors.values():
-            one.close()
+        for executor in self._executors.values():
+            executor.close()
 
     def _drop(self, key: AttemptKey) -> bool:
         task = self._tasks.pop(key, None)
@@ -92,15 +92,15 @@ class Preparing:
         task.cancel()
         return True
 
-    async def _prepare(self, executor: PreparingExecutor, one: Assignment) -> None:
+    async def _prepare(self, executor: PreparingExecutor, assignment: Assignment) -> None:
         try:
-            await executor.prepare(one.key, one.spec, _logins(one))
+            await executor.prepare(assignment.key, assignment.spec, _logins(assignment))
         except WeftError as error:
-            if self._tasks.pop(one.key, None) is not None:
-                self._end(one.key, error)
+            if self._tasks.pop(assignment.key, None) is not None:
+                self._end(assignment.key, error)
             return
-        if self._tasks.pop(one.key, None) is not None:
-            self._send([one])
+        if self._tasks.pop(assignment.key, None) is not None:
+            self._send([assignment])
 
     def _end(self, key: AttemptKey, error: WeftError) -> None:
         self._tell(Happened(ended=[cannot_run(key, error)]))

@@ -53,23 +53,23 @@ def find_sandbox(home: Path, *, network: bool = True, paths: Sequence[str] = ())
             why_not="the worker is root, who may change the kernel's settings from any sandbox",
             way_out=_BE_NO_ROOT,
         )
-    for one in paths:
-        if os.path.realpath(one) == "/":
+    for path in paths:
+        if os.path.realpath(path) == "/":
             way_out = "Name the directories that jobs may write."
             return Sandbox(why_not="`sandbox_paths` names the whole host", way_out=way_out)
-        if not os.path.exists(one):  # noqa: PTH110 (text)
+        if not os.path.exists(path):  # noqa: PTH110 (text)
             way_out = "Make this directory, or take it out of `sandbox_paths`."
-            return Sandbox(why_not=f"{one} of `sandbox_paths` does not exist", way_out=way_out)
+            return Sandbox(why_not=f"{path} of `sandbox_paths` does not exist", way_out=way_out)
     program = shutil.which(PROGRAM)
     if program is None:
         return Sandbox(why_not="the program `bwrap` is missing", way_out=INSTALL)
     words = [program, *_APART, *_WEAK, *(() if network else ("--unshare-net",)), *_SEEN]
-    for one in _directories(*_HIDDEN, *_home_of_user()):
-        words += ["--tmpfs", one]
+    for directory in _directories(*_HIDDEN, *_home_of_user()):
+        words += ["--tmpfs", directory]
     for one in map(os.path.realpath, paths):
         words += ["--bind", one, one]
-    for one in _directories(str(home)):
-        words += ["--tmpfs", one]  # last, so that no path brings it back
+    for directory in _directories(str(home)):
+        words += ["--tmpfs", directory]  # last, so that no path brings it back
     words += ["--setenv", "TMPDIR", "/tmp"]  # noqa: S108 (the job's own)
     try:
         probe = subprocess.run(
@@ -86,14 +86,14 @@ def find_sandbox(home: Path, *, network: bool = True, paths: Sequence[str] = ())
 
 def sandbox_words(home: Path, *, network: bool, paths: Sequence[str]) -> tuple[str, ...]:
     """Return the command that makes a sandbox. Raise `NoSandbox`."""
-    found = find_sandbox(home, network=network, paths=paths)
-    if not found.words:
+    sandbox = find_sandbox(home, network=network, paths=paths)
+    if not sandbox.words:
         raise NoSandbox(
             "cannot run jobs in sandboxes",
-            detail=f"The reason: {found.why_not}.",
-            hint=f"{found.way_out} `sandbox = none` runs jobs as the user of the worker.",
+            detail=f"The reason: {sandbox.why_not}.",
+            hint=f"{sandbox.way_out} `sandbox = none` runs jobs as the user of the worker.",
         )
-    return found.words
+    return sandbox.words
 
 
 def _directories(*paths: str) -> list[str]:

@@ -193,12 +193,12 @@ class _Member:
         self._is_ending.set()
         self._thread.join()
 
-    async def pass_on(self, one: KafkaDelivery) -> bool:
+    async def pass_on(self, delivery: KafkaDelivery) -> bool:
         """Put a record into a partition of another member; return whether there is one."""
         pass_on = self._consumption.pass_on
-        if pass_on is None or not await pass_on(one.body, list(self._owned)):
+        if pass_on is None or not await pass_on(delivery.body, list(self._owned)):
             return False
-        one.end()
+        delivery.end()
         return True
 
     async def refuse(self, body: bytes, why: str) -> bool:
@@ -354,18 +354,18 @@ class _Member:
 
     def _committed(self, error: KafkaError | None, offsets: Sequence[TopicPartition]) -> None:
         """Take back what was noted as committed and was not."""
-        for one in offsets:
-            if (error is not None or one.error is not None) and one.partition in self._owned:
-                self._owned[one.partition].committed = None
+        for offset in offsets:
+            if (error is not None or offset.error is not None) and offset.partition in self._owned:
+                self._owned[offset.partition].committed = None
 
     def _assigned(self, _: Consumer, partitions: Sequence[TopicPartition]) -> None:
-        for one in partitions:
-            self._owned[one.partition] = _Partition()
+        for partition in partitions:
+            self._owned[partition.partition] = _Partition()
 
     def _revoked(self, consumer: Consumer, partitions: Sequence[TopicPartition]) -> None:
         """Commit what is done of these, and forget them: the next owner gets the rest again."""
         self._finish()
-        numbers = {one.partition for one in partitions} & self._owned.keys()
+        numbers = {partition.partition for partition in partitions} & self._owned.keys()
         self._commit(consumer, {number: self._owned[number] for number in numbers}, wait=True)
         self._lost(consumer, partitions)
 
@@ -432,7 +432,7 @@ async def _let_in(
         wanted.put_nowait(error)
 
 
-async def _has_room(member: _Member, one: KafkaDelivery) -> bool:
+async def _has_room(member: _Member, delivery: KafkaDelivery) -> bool:
     """Wait for room; return False if the record is another member's before there is any."""
     while True:
         try:
@@ -440,5 +440,5 @@ async def _has_room(member: _Member, one: KafkaDelivery) -> bool:
                 await member.room.enter()
                 return True
         except TimeoutError:
-            if one.is_lost or await member.pass_on(one):
+            if delivery.is_lost or await member.pass_on(delivery):
                 return False

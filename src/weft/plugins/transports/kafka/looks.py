@@ -31,7 +31,7 @@ def _depth(admin: AdminClient, topic: str, n_partitions: int) -> Depth:
     group = admin.list_consumer_group_offsets(
         [ConsumerGroupTopicPartitions(topic, partitions)], request_timeout=_CALL_S
     )[topic].result(_CALL_S + 1)
-    at = {one.partition: one.offset for one in group.topic_partitions or ()}
+    at = {partition.partition: partition.offset for partition in group.topic_partitions or ()}
     lag = sum(end - max(at.get(number, 0), first.get(number, 0)) for number, end in last.items())
     told = admin.describe_consumer_groups([topic], request_timeout=_CALL_S)[topic]
     return Depth(max(0, lag), len(told.result(_CALL_S + 1).members))
@@ -40,10 +40,10 @@ def _depth(admin: AdminClient, topic: str, n_partitions: int) -> Depth:
 def _offsets(
     admin: AdminClient, partitions: Sequence[TopicPartition], which: OffsetSpec
 ) -> dict[int, int]:
-    asked: dict[TopicPartition, Any] = admin.list_offsets(
+    offsets: dict[TopicPartition, Any] = admin.list_offsets(
         dict.fromkeys(partitions, which), request_timeout=_CALL_S
     )
-    return {one.partition: future.result(_CALL_S + 1).offset for one, future in asked.items()}
+    return {one.partition: future.result(_CALL_S + 1).offset for one, future in offsets.items()}
 
 
 def check(admin: AdminClient, to: Connection, topics: Sequence[str]) -> Sequence[Finding]:

@@ -93,8 +93,8 @@ class KafkaTopics:
         ) as deliveries:
 
             async def arrivals() -> AsyncIterator[Arrival]:
-                async for one in deliveries:
-                    yield _arrival(one.message, one.finish)
+                async for delivery in deliveries:
+                    yield _arrival(delivery.message, delivery.finish)
 
             yield arrivals()
 

@@ -96,7 +96,7 @@ class RabbitTransport:
         """Return the messages that wait at the broker, and the consumers."""
         try:
             channel = await self._publishing()
-            found = [(await self._declare(channel, one)).declaration_result for one in routes]
+            found = [(await self._declare(channel, route)).declaration_result for route in routes]
         except FAILURES as error:
             await self.close()
             raise TransportError(reason(error)) from error

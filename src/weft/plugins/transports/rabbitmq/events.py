@@ -47,20 +47,20 @@ class RabbitEvents:
         """Send durable messages in order, and wait for the confirms. One that follows another of
         the same part of a key waits for its confirm; once one is refused, no more are sent.
         """
-        await self.make(dict.fromkeys({one.topic for one in records}, 1))
+        await self.make(dict.fromkeys({record.topic for record in records}, 1))
         sent: list[asyncio.Task[bool]] = []
         last: dict[tuple[str, str], dict[int, asyncio.Task[bool]]] = {}
         try:
-            for one in records:
-                before = last.setdefault((one.topic, one.key), {})
-                parts = (_ALL, *one.parts) if one.parts else before.keys()
+            for record in records:
+                before = last.setdefault((record.topic, record.key), {})
+                parts = (_ALL, *record.parts) if record.parts else before.keys()
                 known = {before[part] for part in parts if part in before}
                 if waits := {task for task in known if not task.done()}:
                     await asyncio.wait(waits)
-                sent.append(asyncio.create_task(self._send(one)))
-                if not one.parts:
+                sent.append(asyncio.create_task(self._send(record)))
+                if not record.parts:
                     before.clear()
-                before.update(dict.fromkeys(one.parts or (_ALL,), sent[-1]))
+                before.update(dict.fromkeys(record.parts or (_ALL,), sent[-1]))
             kept = await asyncio.gather(*sent)
         finally:
             for task in sent:

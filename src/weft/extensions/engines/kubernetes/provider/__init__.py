@@ -64,31 +64,31 @@ class KubernetesProvider:
             return None
         return machine_of(pod, self._settings.kubernetes_image_s)
 
-    async def create(self, wanted: WantedMachine) -> FoundMachine:
+    async def create(self, machine: WantedMachine) -> FoundMachine:
         """Make a pod, unless there is one; report what the cluster gives up at once."""
-        check_options(wanted.options)
+        check_options(machine.options)
         connect = self._settings.kubernetes_connect
         if connect is None:
             raise ProviderError(
                 "the setting kubernetes_connect is missing: pods must know the api's address"
             )
-        image = str(wanted.options.get("image", self._settings.kubernetes_worker_image))
+        image = str(machine.options.get("image", self._settings.kubernetes_worker_image))
         if not image:
             raise ProviderError("no image: set the pool's option image or kubernetes_worker_image")
         client = self._calls()
-        pod = pod_of(wanted, image, connect, self._settings, tag=self._tag)
+        pod = pod_of(machine, image, connect, self._settings, tag=self._tag)
         name = pod["metadata"]["name"]
         made = await _asked(client.create(pod)) or await _asked(client.get(name))
         if made is None or not is_machine(made, self._tag):
             raise ProviderError(f"pod {name} is being deleted")
         if is_gated(made):  # also one whose maker died before its Secret was there
             try:
-                await _asked(client.create_secret(secret_of(made, wanted)))
+                await _asked(client.create_secret(secret_of(made, machine)))
             except ProviderError:
                 await _asked(client.delete(name, grace_s=0))
                 raise
             await _asked(client.patch(name, OPEN))
-        return await self._begun(wanted.name)
+        return await self._begun(machine.name)
 
     async def delete(self, name: str) -> None:
         """Delete the pod of a name, with its Secret."""
@@ -104,7 +104,7 @@ class KubernetesProvider:
         """Return a machine once its worker runs, no node has room, or after a while."""
         return await until_begun(
             lambda: self.describe(name),
-            lambda found: not found.waits or _SCHEDULER in found.waits,
+            lambda machine: not machine.waits or _SCHEDULER in machine.waits,
             BEGUN_S, LOOK_S, "the pod was deleted",
         )  # fmt: skip
 

@@ -61,13 +61,13 @@ def name_of(tag: str, machine: str) -> str:
 
 
 def pod_of(
-    wanted: WantedMachine, image: str, connect: str, settings: KubernetesSettings, *, tag: str
+    machine: WantedMachine, image: str, connect: str, settings: KubernetesSettings, *, tag: str
 ) -> dict[str, Any]:
     """Return the pod of a machine."""
-    name, program = name_of(tag, wanted.name), str(wanted.options.get("program", PROGRAM))
+    name, program = name_of(tag, machine.name), str(machine.options.get("program", PROGRAM))
     variables = worker_variables(
-        wanted, connect=connect, home=_HOME, token_file=f"{_HOME}/token",
-        **({} if wanted.flavour.gpus else {"worker_gpus": "none"}),
+        machine, connect=connect, home=_HOME, token_file=f"{_HOME}/token",
+        **({} if machine.flavour.gpus else {"worker_gpus": "none"}),
     )  # fmt: skip
     container = {
         "name": _WORKER,
@@ -77,7 +77,7 @@ def pod_of(
             {"name": key, "value": literal(text)}
             for key, text in {**variables, _GIVEN: f"{_PLACE}/{_KEY}"}.items()
         ],
-        "resources": _resources_of(wanted, settings),
+        "resources": _resources_of(machine, settings),
         "securityContext": {"allowPrivilegeEscalation": False},
         "volumeMounts": [
             {"name": "home", "mountPath": _HOME},
@@ -98,25 +98,25 @@ def pod_of(
             {"name": "home", "emptyDir": {}},
             {"name": "token", "secret": {"secretName": name, "items": items}},
         ],
-        **_placement_of(wanted),
+        **_placement_of(machine),
     }
-    if wanted.flavour.walltime_s:
-        spec["activeDeadlineSeconds"] = wanted.flavour.walltime_s
+    if machine.flavour.walltime_s:
+        spec["activeDeadlineSeconds"] = machine.flavour.walltime_s
     return {
         "apiVersion": "v1",
         "kind": "Pod",
         "metadata": {
             "name": name,
             "labels": {MACHINES: tag},
-            "annotations": {MACHINE: wanted.name, POOL: wanted.pool},
+            "annotations": {MACHINE: machine.name, POOL: machine.pool},
         },
         "spec": spec,
     }
 
 
-def secret_of(pod: Mapping[str, Any], wanted: WantedMachine) -> dict[str, Any]:
+def secret_of(pod: Mapping[str, Any], machine: WantedMachine) -> dict[str, Any]:
     """Return the Secret of a pod that has been made."""
-    token = "" if wanted.credential is None else wanted.credential.token
+    token = "" if machine.credential is None else machine.credential.token
     return owned_secret(pod, {_KEY: f"{token}\n"})
 
 
@@ -149,8 +149,8 @@ def is_machine(pod: Mapping[str, Any], tag: str) -> bool:
     )
 
 
-def _resources_of(wanted: WantedMachine, settings: KubernetesSettings) -> dict[str, Any]:
-    flavour = wanted.flavour
+def _resources_of(machine: WantedMachine, settings: KubernetesSettings) -> dict[str, Any]:
+    flavour = machine.flavour
     memory = f"{flavour.memory_mib + _OWN_MIB}Mi"
     own = {"ephemeral-storage": f"{flavour.storage_mib}Mi"} if flavour.storage_mib else {}
     limits = {"memory": memory, **own}
@@ -159,11 +159,11 @@ def _resources_of(wanted: WantedMachine, settings: KubernetesSettings) -> dict[s
     return {"requests": {"cpu": f"{flavour.cpu_m}m", "memory": memory, **own}, "limits": limits}
 
 
-def _placement_of(wanted: WantedMachine) -> dict[str, Any]:
-    options = wanted.options
+def _placement_of(machine: WantedMachine) -> dict[str, Any]:
+    options = machine.options
     chosen = words_in(options, "node_selector")
-    if wanted.region:
-        chosen[_ZONE] = wanted.region
+    if machine.region:
+        chosen[_ZONE] = machine.region
     found: dict[str, Any] = {"nodeSelector": chosen} if chosen else {}
     if tolerated := words_in(options, "tolerations"):
         found["tolerations"] = [

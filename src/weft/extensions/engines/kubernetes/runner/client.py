@@ -95,7 +95,7 @@ class KubernetesClient:
     async def metrics(self, selector: str) -> list[Any] | None:
         """Return what the pods of a selector use now; None: nobody measures it, or may say it."""
         words = ("apis", "metrics.k8s.io", "v1beta1", "namespaces", self._namespace, "pods")
-        path = "/" + "/".join(quote(one, safe="") for one in words)
+        path = "/" + "/".join(quote(word, safe="") for word in words)
         target = f"{path}?{urlencode({'labelSelector': selector})}"
         status, text = await self._calls.call("GET", target, None, self._headers())
         return _said(text).get("items") if status == _OK else None

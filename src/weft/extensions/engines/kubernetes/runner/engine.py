@@ -116,10 +116,10 @@ class KubernetesEngine:
         """Make a pod for each attempt, several at a time; Kubernetes has no call for many."""
         refused: dict[str, WeftError | Blocked] = {}
         pods = {}
-        for name, one in assignments.items():
+        for name, assignment in assignments.items():
             try:
                 pods[name] = pod_of(
-                    self._pod(name), one, self._settings, self._limits, tag=self._tag,
+                    self._pod(name), assignment, self._settings, self._limits, tag=self._tag,
                     avoided=self._avoided,
                 )  # fmt: skip
             except WeftError as error:
@@ -143,7 +143,7 @@ class KubernetesEngine:
         """Take the names of these pods, if they are still free, with pods that are never
         scheduled: a late request finds the name taken then.
         """
-        held = (placeholder_of(self._pod(one), one, tag=self._tag) for one in names)
+        held = (placeholder_of(self._pod(name), name, tag=self._tag) for name in names)
         self._unanswered.update(names)
         await asyncio.gather(*map(self._client.create, held))
         self._version = None
@@ -244,8 +244,8 @@ class KubernetesEngine:
     def _pod(self, name: str) -> str:
         return f"weft-{self._tag}-{name.removeprefix('weft-')}"
 
-    async def _create(self, name: str, pod: Mapping[str, Any], one: Assignment) -> None:
-        if one.secrets:
+    async def _create(self, name: str, pod: Mapping[str, Any], assignment: Assignment) -> None:
+        if assignment.secrets:
             self._keyed.add(name)
         is_late = name in self._unanswered
         self._unanswered.add(name)
@@ -262,13 +262,13 @@ class KubernetesEngine:
             self._unanswered.discard(name)
         if name not in self._pods:
             self._see(made)
-        if one.secrets and is_gated(made):
-            await self._open(name, made, one)
+        if assignment.secrets and is_gated(made):
+            await self._open(name, made, assignment)
 
-    async def _open(self, name: str, pod: Mapping[str, Any], one: Assignment) -> None:
+    async def _open(self, name: str, pod: Mapping[str, Any], assignment: Assignment) -> None:
         """Let a pod begin, with its secrets. One that is refused them goes."""
         try:
-            await self._client.create_secret(secret_of(pod, one.secrets))
+            await self._client.create_secret(secret_of(pod, assignment.secrets))
         except KubernetesRefused:
             await self._let_go(name)
             self._pods.pop(name, None)

@@ -54,21 +54,21 @@ _PLACE: Final = "registry.k8s.io/pause"
 
 
 def pod_of(
-    name: str, one: Assignment, settings: KubernetesSettings, limits: ExecutorLimits, *, tag: str,
-    avoided: Sequence[str] = (),
+    name: str, assignment: Assignment, settings: KubernetesSettings, limits: ExecutorLimits, *,
+    tag: str, avoided: Sequence[str] = (),
 ) -> dict[str, Any]:  # fmt: skip
     """Return the pod of an attempt, which runs on none of these nodes. Raise `Invalid` if there
     cannot be one.
     """
-    spec = one.spec
+    spec = assignment.spec
     _check(spec)
     container: dict[str, Any] = {
         "name": JOB,
         "image": _image_of(spec, settings),
-        "resources": _resources_of(one, settings),
+        "resources": _resources_of(assignment, settings),
         "env": [
             {"name": key, "value": literal(text)}
-            for key, text in _environment_of(one.key, spec, limits).items()
+            for key, text in _environment_of(assignment.key, spec, limits).items()
         ],
         "securityContext": {"allowPrivilegeEscalation": False, **_user_of(spec)},
         "terminationMessagePath": PRODUCTS,
@@ -94,7 +94,7 @@ def pod_of(
     if avoided:
         pod_spec["affinity"] = _apart_from(avoided)
         annotations[AVOIDED] = ",".join(avoided)
-    pod = _head(name, one.key.name, GIVEN, tag)
+    pod = _head(name, assignment.key.name, GIVEN, tag)
     pod["metadata"] |= {"annotations": annotations, "finalizers": [COLLECTED]}
     pod["spec"] = pod_spec
     if spec.secrets:
@@ -158,7 +158,7 @@ def _image_of(spec: JobSpec, settings: KubernetesSettings) -> str:
         raise Invalid(f"Kubernetes pulls no such image: {image}", hint=f"Name one of {_DOCKER}.")
     image = image.removeprefix(_DOCKER)
     patterns = [one.strip() for one in settings.kubernetes_images.split(",")]
-    if not any(fnmatchcase(image, one) for one in patterns):
+    if not any(fnmatchcase(image, pattern) for pattern in patterns):
         raise Invalid(
             f"the gateway runs no such image: {image}", hint="See the setting `kubernetes_images`."
         )

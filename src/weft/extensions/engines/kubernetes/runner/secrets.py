@@ -53,7 +53,7 @@ def give_secrets(pod: dict[str, Any], uses: Sequence[SecretUse]) -> None:
 
 def secret_of(pod: Mapping[str, Any], secrets: Sequence[GivenSecret]) -> dict[str, Any]:
     """Return the Secret of a pod that has been made."""
-    return owned_secret(pod, {_key(number): one.value for number, one in enumerate(secrets)})
+    return owned_secret(pod, {_key(number): secret.value for number, secret in enumerate(secrets)})
 
 
 def owned_secret(pod: Mapping[str, Any], values: Mapping[str, str]) -> dict[str, Any]:

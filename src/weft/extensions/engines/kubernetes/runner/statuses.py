@@ -59,8 +59,8 @@ class Seen(NamedTuple):
 
 def memory_of(metrics: Mapping[str, Any]) -> int:
     """Return how many bytes a pod holds."""
-    used = (_QUANTITY.fullmatch(one["usage"]["memory"]) for one in metrics["containers"])
-    return sum(int(one[1]) * _UNITS[one[2]] for one in used if one is not None)
+    used = (_QUANTITY.fullmatch(metric["usage"]["memory"]) for metric in metrics["containers"])
+    return sum(int(match[1]) * _UNITS[match[2]] for match in used if match is not None)
 
 
 def state_of(pod: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -72,7 +72,7 @@ def state_of(pod: Mapping[str, Any]) -> Mapping[str, Any]:
 def verdict_of(pod: Mapping[str, Any]) -> Reason | None:
     """Return why the gateway ends a pod."""
     word = (pod["metadata"].get("annotations") or {}).get(VERDICT, "")
-    return next((one for one in Reason if one.word == word), None)
+    return next((reason for reason in Reason if reason.word == word), None)
 
 
 def avoided_by(pod: Mapping[str, Any]) -> frozenset[str]:

@@ -47,7 +47,7 @@ class NomadProvider:
         """Return the machines of this deployment; an ended one is there until it is deleted."""
         prefix = prefix_of(self._tag)
         jobs = await self._call("GET", ["jobs"], prefix=prefix, meta="true")
-        return await self._told([one for one in jobs or () if is_machine(one, self._tag)], prefix)
+        return await self._told([job for job in jobs or () if is_machine(job, self._tag)], prefix)
 
     async def describe(self, name: str) -> FoundMachine | None:
         """Return a machine by name; None: it is not there."""
@@ -55,20 +55,20 @@ class NomadProvider:
         job = await self._call("GET", ["job", number])
         if job is None or not is_machine(job, self._tag):
             return None
-        (found,) = await self._told([job], number)
-        return found
+        (machine,) = await self._told([job], number)
+        return machine
 
-    async def create(self, wanted: WantedMachine) -> FoundMachine:
+    async def create(self, machine: WantedMachine) -> FoundMachine:
         """Register a job, unless there is one; report what ends at once."""
-        check_options(wanted.options)
+        check_options(machine.options)
         connect = self._settings.nomad_connect
         if connect is None:
             raise ProviderError(
                 "the setting nomad_connect is missing: nodes must know the api's address"
             )
-        if await self.describe(wanted.name) is None:
-            job = job_of(wanted, connect, self._settings, tag=self._tag)
-            token = "" if wanted.credential is None else wanted.credential.token
+        if await self.describe(machine.name) is None:
+            job = job_of(machine, connect, self._settings, tag=self._tag)
+            token = "" if machine.credential is None else machine.credential.token
             path = token_path(job["ID"])
             variable = {"Path": path, "Items": {KEY: token}}
             await self._call("PUT", ["var", *path.split("/")], variable)
@@ -76,9 +76,9 @@ class NomadProvider:
             try:
                 await self._call("PUT", ["jobs"], body)
             except ProviderError:
-                if await self.describe(wanted.name) is None:  # nobody else has registered it
+                if await self.describe(machine.name) is None:  # nobody else has registered it
                     raise
-        return await self._begun(wanted.name)
+        return await self._begun(machine.name)
 
     async def delete(self, name: str) -> None:
         """Stop and remove the job of a name, with its token."""
@@ -95,7 +95,7 @@ class NomadProvider:
     async def _begun(self, name: str) -> FoundMachine:
         """Return a machine once its worker runs, no node has room, or after a while."""
         return await until_begun(
-            lambda: self.describe(name), lambda found: not found.waits,
+            lambda: self.describe(name), lambda machine: not machine.waits,
             BEGUN_S, LOOK_S, "the job was removed",
         )  # fmt: skip
 
@@ -105,21 +105,21 @@ class NomadProvider:
         """Return what jobs say of their machines; asks once for all that wait or have ended."""
         unplaced: dict[str, str] = {}
         last: dict[str, str] = {}
-        if any(one["Status"] == "pending" for one in jobs):
+        if any(job["Status"] == "pending" for job in jobs):
             told = await self._call(
                 "GET", ["evaluations"],
                 filter=f'Status == "blocked" and JobID contains "{prefix}"',
             )  # fmt: skip
             unplaced = {str(one["JobID"]): why_unplaced(one) for one in told or ()}
-        if any(one["Status"] == "dead" for one in jobs):
+        if any(job["Status"] == "dead" for job in jobs):
             told = await self._call(
                 "GET", ["allocations"], task_states="true", resources="false",
                 filter=f'JobID contains "{prefix}"',
             )  # fmt: skip
             last = {str(one["JobID"]): _last_words(one) for one in told or ()}
         return [
-            machine_of(one, unplaced=unplaced.get(one["ID"], ""), last=last.get(one["ID"], ""))
-            for one in jobs
+            machine_of(job, unplaced=unplaced.get(job["ID"], ""), last=last.get(job["ID"], ""))
+            for job in jobs
         ]
 
     async def _call(

@@ -60,10 +60,10 @@ def token_path(job_id: str) -> str:
 
 
 def job_of(
-    wanted: WantedMachine, connect: str, settings: NomadSettings, *, tag: str
+    machine: WantedMachine, connect: str, settings: NomadSettings, *, tag: str
 ) -> dict[str, Any]:
     """Return the job of a machine. Nomad tries nothing again: weft decides."""
-    flavour, options, name = wanted.flavour, wanted.options, id_of(tag, wanted.name)
+    flavour, options, name = machine.flavour, machine.options, id_of(tag, machine.name)
     own = {} if flavour.gpus else {"worker_gpus": "none"}
     resources: dict[str, Any] = {
         "CPU": max(flavour.cpu_m * settings.nomad_core_mhz // 1000, 1),
@@ -71,12 +71,12 @@ def job_of(
     }
     if flavour.gpus:
         resources["Devices"] = [{"Name": "gpu", "Count": flavour.gpus}]
-    centers = [wanted.region] if wanted.region else settings.nomad_datacenters.split(",")
+    centers = [machine.region] if machine.region else settings.nomad_datacenters.split(",")
     task = {
         "Name": _TASK,
         "Driver": settings.nomad_driver,
         "Config": {"command": SHELL, "args": ["-c", _BEGIN, str(options.get("program", PROGRAM))]},
-        "Env": worker_variables(wanted, connect=connect, **own),
+        "Env": worker_variables(machine, connect=connect, **own),
         "Templates": [
             {
                 "EmbeddedTmpl": f'{{{{ with nomadVar "{token_path(name)}" }}}}'
@@ -95,9 +95,9 @@ def job_of(
         "Name": name,
         "Type": "batch",
         "Namespace": settings.nomad_namespace,
-        "Datacenters": [one.strip() for one in centers],
+        "Datacenters": [center.strip() for center in centers],
         **({"NodePool": str(options["node_pool"])} if "node_pool" in options else {}),
-        "Meta": {MACHINES: tag, MACHINE: wanted.name},
+        "Meta": {MACHINES: tag, MACHINE: machine.name},
         "TaskGroups": [
             {
                 "Name": _TASK,

@@ -109,7 +109,7 @@ class NomadClient:
         said = text.decode(errors="replace").strip()[:SAID_MAX]
         if status in _RIGHTS:
             raise Unavailable(f"Nomad refuses the gateway: {said}", hint="Set `nomad_token`.")
-        if status == _BUSY or (status >= _SERVER and not any(one in said for one in _OURS)):
+        if status == _BUSY or (status >= _SERVER and not any(our in said for our in _OURS)):
             raise Unavailable(f"Nomad is away: {said}", hint=_HINT)
         if status >= 400:  # noqa: PLR2004 (an error)
             raise NomadRefused(
@@ -123,4 +123,4 @@ def _is_about(line: bytes, prefix: str) -> bool:
         jobs = [(one["Payload"].get("Allocation") or {}).get("JobID") for one in told]
     except (ValueError, LookupError) as error:
         raise Unavailable(f"Nomad is away: {error}"[:SAID_MAX], hint=_HINT) from error
-    return any(str(one).startswith(prefix) for one in jobs)
+    return any(str(job).startswith(prefix) for job in jobs)

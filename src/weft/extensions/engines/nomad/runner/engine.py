@@ -95,17 +95,17 @@ class NomadEngine:
         """Dispatch each attempt, several at a time; Nomad has no call for many."""
         refused: dict[str, WeftError | Blocked] = {}
         sent = []
-        for name, one in assignments.items():
+        for name, assignment in assignments.items():
             try:
-                payload = payload_of(one, self._limits)
-                await self._ask(name, one, payload)
+                payload = payload_of(assignment, self._limits)
+                await self._ask(name, assignment, payload)
             except Unavailable:
                 raise
             except WeftError as error:
                 self._asked.pop(name, None)
                 refused[name] = error
             else:
-                self._limit_s[name] = one.spec.timeout_s
+                self._limit_s[name] = assignment.spec.timeout_s
                 sent.append(name)
         answers = await asyncio.gather(*map(self._dispatch, sent), return_exceptions=True)
         for name, answer in zip(sent, answers, strict=True):
@@ -131,9 +131,9 @@ class NomadEngine:
             "GET", ["allocations"], task_states="true", resources="false",
             filter=f'JobID contains "{self._prefix}"',
         )  # fmt: skip
-        for one in allocations or ():
-            if one["JobID"] in wanted:
-                found[one["JobID"]].append(one)
+        for allocation in allocations or ():
+            if allocation["JobID"] in wanted:
+                found[allocation["JobID"]].append(allocation)
         waits = await self._blocked() if wanted.keys() - found.keys() else {}
         statuses = {}
         for number, name in wanted.items():
@@ -196,18 +196,18 @@ class NomadEngine:
 
     async def stop(self, names: Sequence[str], *, grace_ms: int) -> None:  # noqa: ARG002 (Nomad knows one for the job)
         """Stop the jobs."""
-        jobs = await self._read_jobs() if any(one not in self._jobs for one in names) else {}
-        numbers = [self._jobs.get(one) or jobs.get(one, {}).get("ID") for one in names]
-        await self._delete([str(one) for one in numbers if one], purge=False)
+        jobs = await self._read_jobs() if any(name not in self._jobs for name in names) else {}
+        numbers = [self._jobs.get(name) or jobs.get(name, {}).get("ID") for name in names]
+        await self._delete([str(number) for number in numbers if number], purge=False)
 
-    async def tell(self, one: Assignment, command: Command) -> str:
+    async def tell(self, assignment: Assignment, command: Command) -> str:
         """Send a signal; a limit is kept on the node, and does not move."""
         if command.signal is None:
             return "the node keeps the time limit of a job in Nomad, and it does not move"
-        if one.spec.timeout_s is not None and command.signal not in FORWARDED:
+        if assignment.spec.timeout_s is not None and command.signal not in FORWARDED:
             words = ", ".join(map(word_of, FORWARDED))
             return f"jobs with a time limit can get {words} in Nomad"
-        if (allocation := self._allocations.get(one.key.name)) is None:
+        if (allocation := self._allocations.get(assignment.key.name)) is None:
             return "it does not run yet"
         body = {"Signal": Signals(command.signal).name, "Task": TASK}
         try:
@@ -308,11 +308,11 @@ class NomadEngine:
         """Return our dispatched jobs by the names of attempts."""
         jobs = await self._client.call("GET", ["jobs"], prefix=self._prefix, meta="true")
         found = {}
-        await self._drop([one for one in jobs or () if not one.get("ParentID")])
-        for one in jobs or ():
-            meta = one.get("Meta") or {}
-            if one.get("ParentID") and meta.get(STATE) != _WITHDRAWN and ATTEMPT in meta:
-                found[str(meta[ATTEMPT])] = one
+        await self._drop([job for job in jobs or () if not job.get("ParentID")])
+        for job in jobs or ():
+            meta = job.get("Meta") or {}
+            if job.get("ParentID") and meta.get(STATE) != _WITHDRAWN and ATTEMPT in meta:
+                found[str(meta[ATTEMPT])] = job
                 if limit := meta.get(LIMIT):
                     self._limit_s[str(meta[ATTEMPT])] = float(limit)
         return found
@@ -322,20 +322,20 @@ class NomadEngine:
         asked = {parent for parent, _, _ in self._asked.values()}
         old = [
             number
-            for one in parents
-            if (number := str(one["ID"])).startswith(self._prefix + FOR_A_TIME)
+            for parent in parents
+            if (number := str(parent["ID"])).startswith(self._prefix + FOR_A_TIME)
             and number not in asked
             and self._parents.get(number) != self._avoided
-            and not has_children(one)
+            and not has_children(parent)
         ]
         for number in old:
             self._parents.pop(number, None)
         await self._delete(old, purge=True)
 
-    async def _ask(self, name: str, one: Assignment, payload: str) -> None:
+    async def _ask(self, name: str, assignment: Assignment, payload: str) -> None:
         """Note what to dispatch; the parameterised job of its size is made if need be."""
         avoided = self._avoided
-        document = job_of(size_of(one), self._settings, self._limits, avoided)
+        document = job_of(size_of(assignment), self._settings, self._limits, avoided)
         parent = parent_of(self._prefix, document)
         self._asked[name] = parent, payload, avoided
         if parent not in self._parents:

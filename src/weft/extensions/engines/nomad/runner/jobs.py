@@ -39,9 +39,9 @@ class Size(NamedTuple):
     gpu: int
 
 
-def size_of(one: Assignment) -> Size:
+def size_of(assignment: Assignment) -> Size:
     """Return the size of an attempt."""
-    return Size(max(one.cpu_m, 1), max(one.memory_mib, 1), one.gpu)
+    return Size(max(assignment.cpu_m, 1), max(assignment.memory_mib, 1), assignment.gpu)
 
 
 def parent_of(prefix: str, document: dict[str, Any]) -> str:
@@ -97,9 +97,9 @@ def job_of(
     }
 
 
-def payload_of(one: Assignment, limits: ExecutorLimits) -> str:
+def payload_of(assignment: Assignment, limits: ExecutorLimits) -> str:
     """Return the script of an attempt, as Nomad takes it. Raise `Invalid`."""
-    script = f"{_PREPARE}{script_of(one, limits, _DIALECT, small_environment())}".encode()
+    script = f"{_PREPARE}{script_of(assignment, limits, _DIALECT, small_environment())}".encode()
     if len(script) > _PAYLOAD_MAX:
         raise Invalid(
             f"the job is too long for Nomad: {len(script)} bytes with its environment",

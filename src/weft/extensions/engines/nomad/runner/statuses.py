@@ -71,13 +71,13 @@ def moves(allocation: Mapping[str, Any]) -> bool:
 def has_successors(allocations: Sequence[Mapping[str, Any]]) -> bool:
     """Say whether Nomad has begun, or begins, an attempt once more, which weft does not want."""
     first = first_of(allocations)
-    later = (one for one in allocations if one is not first)
+    later = (allocation for allocation in allocations if allocation is not first)
     return any(one["ClientStatus"] not in _DONE for one in later)
 
 
 def first_of(allocations: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
     """Return the one that ran: what Nomad may have started in its stead is stopped."""
-    return min(allocations, key=lambda found: found["CreateTime"])
+    return min(allocations, key=lambda allocation: allocation["CreateTime"])
 
 
 def _status_of(
@@ -92,11 +92,11 @@ def _status_of(
             waits = f"no node takes it: {why}" if why else "no node has it yet"
             return Status(Phase.QUEUED_REMOTE, message=f"Nomad job {name}: {waits}")
         return Status(Phase.COLLECTING, None, 0.0, message=f"not begun in Nomad: {name}")
-    one = first_of(allocations)
-    task = (one.get("TaskStates") or {}).get(TASK) or {}
-    state = str(one["ClientStatus"])
-    is_moved = moves(one)
-    where = f"Nomad allocation {one['ID'][:8]} on {one.get('NodeName') or 'a node'}: {state}"
+    first = first_of(allocations)
+    task = (first.get("TaskStates") or {}).get(TASK) or {}
+    state = str(first["ClientStatus"])
+    is_moved = moves(first)
+    where = f"Nomad allocation {first['ID'][:8]} on {first.get('NodeName') or 'a node'}: {state}"
     started = _age_s(task.get("StartedAt"))
     if state not in _DONE:
         phase = Phase.QUEUED_REMOTE if started is None else Phase.EXECUTING

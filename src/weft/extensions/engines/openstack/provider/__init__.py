@@ -60,27 +60,27 @@ class OpenStackProvider:
             return _machine(server)
         return None
 
-    async def create(self, wanted: WantedMachine) -> FoundMachine:
+    async def create(self, machine: WantedMachine) -> FoundMachine:
         """Make a server, unless there is one; report what the cloud gives up at once."""
-        check_options(wanted.options)
+        check_options(machine.options)
         connect = self._settings.openstack_connect
         if connect is None:
             raise ProviderError(
                 "the setting openstack_connect is missing: machines must know the api's address"
             )
-        cloud = self._cloud(wanted.region or self._regions[0])
-        async with self._creating.setdefault(wanted.name, asyncio.Lock()):
+        cloud = self._cloud(machine.region or self._regions[0])
+        async with self._creating.setdefault(machine.name, asyncio.Lock()):
             try:
-                found = await self._named(wanted.name)
+                found = await self._named(machine.name)
                 if found:
                     server_id = found[0][1].server_id
                 else:
-                    document = user_data_of(wanted, connect)
-                    tags = [self._tag, self._tag_of(wanted.name)]
-                    server_id = await self._called(cloud.create, wanted, tags, document)
+                    document = user_data_of(machine, connect)
+                    tags = [self._tag, self._tag_of(machine.name)]
+                    server_id = await self._called(cloud.create, machine, tags, document)
             finally:
-                self._creating.pop(wanted.name, None)
-        return await self._begun(cloud, wanted.name, server_id)
+                self._creating.pop(machine.name, None)
+        return await self._begun(cloud, machine.name, server_id)
 
     async def delete(self, name: str) -> None:
         """Delete all servers of a name."""
@@ -89,22 +89,22 @@ class OpenStackProvider:
 
     async def list_leftovers(self, pools: Sequence[Mapping[str, Option]]) -> Sequence[Leftover]:
         """Return disks, ports and images of the deployment that nothing of it needs."""
-        clouds = [self._cloud(one) for one in self._regions]
+        clouds = [self._cloud(region) for region in self._regions]
         found = await asyncio.gather(
-            *(self._called(one.leftovers, self._tag, pools) for one in clouds)
+            *(self._called(cloud.leftovers, self._tag, pools) for cloud in clouds)
         )
-        return [one for some in found for one in some]
+        return [leftover for some in found for leftover in some]
 
-    async def remove_leftover(self, one: Leftover) -> None:
+    async def remove_leftover(self, leftover: Leftover) -> None:
         """Remove such a thing."""
-        await self._called(self._cloud(one.region).remove, one)
+        await self._called(self._cloud(leftover.region).remove, leftover)
 
     async def close(self) -> None:
         """Forget the connections."""
         clouds = list(self._clouds.values())
         self._clouds.clear()
-        for one in clouds:
-            await self._called(one.close)
+        for cloud in clouds:
+            await self._called(cloud.close)
 
     async def _called(self, call: Callable[..., Found], *given: object) -> Found:
         return await asyncio.get_running_loop().run_in_executor(self._threads, call, *given)
@@ -125,7 +125,7 @@ class OpenStackProvider:
     async def _named(self, name: str) -> "Sequence[tuple[Cloud, Server]]":
         """Return the servers of a name in all regions."""
         tag = self._tag_of(name)
-        found = await asyncio.gather(*(self._servers(one, tag) for one in self._regions))
+        found = await asyncio.gather(*(self._servers(region, tag) for region in self._regions))
         return [(cloud, server) for cloud, servers in found for server in servers]
 
     async def _servers(self, region: str, tag: str) -> "tuple[Cloud, Sequence[Server]]":

@@ -77,27 +77,27 @@ class Cloud:
                 return None
         return Server(one.id, one.name, one.status, _fault(one))
 
-    def create(self, wanted: WantedMachine, tags: Sequence[str], user_data: str) -> str:
+    def create(self, machine: WantedMachine, tags: Sequence[str], user_data: str) -> str:
         """Make a server, and return its id; it begins to be built."""
         with self._asked("make a server") as cloud:
-            flavour = cloud.compute.find_flavor(wanted.flavour.name)
+            flavour = cloud.compute.find_flavor(machine.flavour.name)
             if flavour is None:
-                raise ProviderError(self._none("flavour", wanted.flavour.name))
+                raise ProviderError(self._none("flavour", machine.flavour.name))
             self._check_quota(cloud, flavour)
             more: dict[str, Any] = {}
-            if keypair := text_of(wanted.options, "keypair"):
+            if keypair := text_of(machine.options, "keypair"):
                 more["key_name"] = keypair
-            if zone := text_of(wanted.options, "availability_zone"):
+            if zone := text_of(machine.options, "availability_zone"):
                 more["availability_zone"] = zone
-            if groups := names_in(wanted.options, "security_groups"):
-                more["security_groups"] = [{"name": one} for one in groups]
+            if groups := names_in(machine.options, "security_groups"):
+                more["security_groups"] = [{"name": group} for group in groups]
             made = cloud.compute.create_server(
-                name=wanted.name,
+                name=machine.name,
                 flavor_id=flavour.id,
-                image_id=self._image(cloud, wanted.options, tags[0]),
-                networks=self._networks(cloud, wanted.options),
+                image_id=self._image(cloud, machine.options, tags[0]),
+                networks=self._networks(cloud, machine.options),
                 tags=list(tags),
-                metadata={"weft_machine": wanted.name, "weft_pool": wanted.pool},
+                metadata={"weft_machine": machine.name, "weft_pool": machine.pool},
                 user_data=base64.b64encode(user_data.encode()).decode(),
                 **more,
             )
@@ -115,10 +115,10 @@ class Cloud:
         with self._asked("list what servers left") as cloud:
             return leftovers(cloud, tag, self._region, pools)
 
-    def remove(self, one: Leftover) -> None:
+    def remove(self, leftover: Leftover) -> None:
         """Remove such a thing."""
-        with self._asked(f"remove a {one.kind}") as cloud:
-            remove(cloud, one)
+        with self._asked(f"remove a {leftover.kind}") as cloud:
+            remove(cloud, leftover)
 
     def check(self) -> str:
         """Return who the credential is of, in words."""

@@ -22,7 +22,7 @@ def image_name(prefix: str, server_id: str) -> str:
 
 def newest(images: Iterable[Any]) -> str | None:
     """Return the id of the newest image that is ready."""
-    ready = [(one.created_at, one.id) for one in images if one.status == READY]
+    ready = [(image.created_at, image.id) for image in images if image.status == READY]
     return str(max(ready)[1]) if ready else None
 
 

@@ -28,9 +28,9 @@ def mark(cloud: Any, tag: str, servers: Sequence[Any]) -> None:  # noqa: ANN401 
             for port in cloud.network.ports(device_id=server.id):
                 if not port.name and tag not in port.tags:
                     port.add_tag(cloud.network, tag)
-        for one in server.attached_volumes or ():
-            if one.delete_on_termination and cloud.has_service(DISKS):
-                disk = cloud.block_storage.get_volume(one.id or one.volume_id)
+        for volume in server.attached_volumes or ():
+            if volume.delete_on_termination and cloud.has_service(DISKS):
+                disk = cloud.block_storage.get_volume(volume.id or volume.volume_id)
                 if disk.metadata.get(MARK) != tag:
                     cloud.block_storage.set_volume_metadata(disk, **{MARK: tag})
 
@@ -46,41 +46,41 @@ def leftovers(
     mark(cloud, tag, servers)
     found: list[tuple[str, Any]] = []
     if cloud.has_service(NETWORK):
-        found += (("port", one) for one in _ports(cloud, tag, {one.id for one in servers}))
+        found += (("port", port) for port in _ports(cloud, tag, {server.id for server in servers}))
     if cloud.has_service(DISKS):
-        found += (("disk", one) for one in _disks(cloud, tag))
-    used = {one.image.id for one in servers if one.image}
-    found += (("image", one) for one in _images(cloud, tag, pools, used))
+        found += (("disk", disk) for disk in _disks(cloud, tag))
+    used = {server.image.id for server in servers if server.image}
+    found += (("image", image) for image in _images(cloud, tag, pools, used))
     return [
         Leftover(kind=kind, provider_id=one.id, name=one.name or "", region=region)
         for kind, one in found
     ]
 
 
-def remove(cloud: Any, one: Leftover) -> None:  # noqa: ANN401 (the SDK's)
+def remove(cloud: Any, leftover: Leftover) -> None:  # noqa: ANN401 (the SDK's)
     """Remove a thing; one that is gone is no error."""
-    if one.kind == "port" and (port := cloud.network.find_port(one.provider_id)):
+    if leftover.kind == "port" and (port := cloud.network.find_port(leftover.provider_id)):
         # Neutron lets projects delete no port of Nova's.
         cloud.network.update_port(port, device_owner="")
         cloud.network.delete_port(port, ignore_missing=True)
-    elif one.kind == "disk":
-        cloud.block_storage.delete_volume(one.provider_id, ignore_missing=True)
-    elif one.kind == "image":
-        cloud.image.delete_image(one.provider_id, ignore_missing=True)
+    elif leftover.kind == "disk":
+        cloud.block_storage.delete_volume(leftover.provider_id, ignore_missing=True)
+    elif leftover.kind == "image":
+        cloud.image.delete_image(leftover.provider_id, ignore_missing=True)
 
 
 def _ports(cloud: Any, tag: str, servers: Collection[str]) -> Iterator[Any]:  # noqa: ANN401
     """Yield ports of servers that are gone. One that is given back has no server: a person's."""
-    for one in cloud.network.ports(tags=tag):
-        is_lost = one.device_id and one.device_id not in servers and not one.name
-        if is_lost and cloud.compute.find_server(one.device_id) is None:
-            yield one
+    for port in cloud.network.ports(tags=tag):
+        is_lost = port.device_id and port.device_id not in servers and not port.name
+        if is_lost and cloud.compute.find_server(port.device_id) is None:
+            yield port
 
 
 def _disks(cloud: Any, tag: str) -> Iterator[Any]:  # noqa: ANN401 (the SDK's)
-    for one in cloud.block_storage.volumes(details=True):
-        if one.metadata.get(MARK) == tag and one.status in FREE and not one.attachments:
-            yield one
+    for volume in cloud.block_storage.volumes(details=True):
+        if volume.metadata.get(MARK) == tag and volume.status in FREE and not volume.attachments:
+            yield volume
 
 
 def _images(
@@ -91,7 +91,7 @@ def _images(
 ) -> Iterator[Any]:
     """Yield images of templates that no pool has any more, and those that never became ready."""
     images = list(cloud.image.images())
-    made = [one for one in images if _is_made(one, tag)]
+    made = [image for image in images if _is_made(image, tag)]
     kept = {*used}
     for options in pools if made else ():
         kept |= _of_pool(cloud, images, options)
@@ -112,9 +112,9 @@ def _is_made(image: Any, tag: str) -> bool:  # noqa: ANN401 (the SDK's)
 def _of_pool(cloud: Any, images: Sequence[Any], options: Mapping[str, Option]) -> set[str]:  # noqa: ANN401
     """Return the images that a pool uses, or may use."""
     if named := text_of(options, "image"):
-        return {one.id for one in images if named in {one.id, one.name}}
+        return {image.id for image in images if named in {image.id, image.name}}
     prefix, template = text_of(options, "image_prefix"), text_of(options, "template")
-    own = [one for one in images if (one.name or "").startswith(prefix)]
+    own = [image for image in images if (image.name or "").startswith(prefix)]
     if template:
         server = cloud.compute.find_server(template)
         if server is None:  # nothing would make them again

@@ -22,17 +22,17 @@ BYTES_MAX: Final = 65_535 * 3 // 4
 """Nova's limit holds for what base64 makes of it."""
 
 
-def user_data_of(wanted: WantedMachine, connect: str) -> str:
+def user_data_of(machine: WantedMachine, connect: str) -> str:
     """Return the document of a machine. Raise `ProviderError` if it is too long."""
-    user = text_of(wanted.options, "user", USER)
+    user = text_of(machine.options, "user", USER)
     command = [
-        text_of(wanted.options, "program", PROGRAM),
+        text_of(machine.options, "program", PROGRAM),
         "worker", "--connect", connect, "--token-file", TOKEN_FILE,
     ]  # fmt: skip
-    token = "" if wanted.credential is None else wanted.credential.token
+    token = "" if machine.credential is None else machine.credential.token
     settings = "".join(
         f"{name}={_quoted(value)}\n"
-        for name, value in sorted(worker_variables(wanted, home="/var/lib/weft").items())
+        for name, value in sorted(worker_variables(machine, home="/var/lib/weft").items())
     )
     document = {
         "users": ["default", {"name": user, "system": True, "homedir": "/var/lib/weft"}],

@@ -202,6 +202,6 @@ def _check(status: int, text: bytes) -> None:
 
 def _said(text: bytes) -> str:
     """Return what an answer says: of a traceback its last line."""
-    lines = [one.strip() for one in text.decode(errors="replace").splitlines()]
-    told = [one for one in lines if len(one) >= _WORD_MIN]
+    lines = [line.strip() for line in text.decode(errors="replace").splitlines()]
+    told = [line for line in lines if len(line) >= _WORD_MIN]
     return told[-1][:SAID_MAX] if told else "nothing"

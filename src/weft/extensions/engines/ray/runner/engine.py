@@ -84,10 +84,10 @@ class RayEngine:
         """Give Ray each attempt, several at a time; it has no call for many."""
         refused: dict[str, WeftError | Blocked] = {}
         jobs = {}
-        for name, one in assignments.items():
+        for name, assignment in assignments.items():
             try:
                 jobs[name] = job_of(
-                    self._number(name), one, self._limits, resources=self._resources,
+                    self._number(name), assignment, self._limits, resources=self._resources,
                     avoided=self._avoided,
                 )  # fmt: skip
             except WeftError as error:
@@ -125,7 +125,7 @@ class RayEngine:
         does not get them then.
         """
         await asyncio.gather(
-            *(self._client.submit(withdrawn_of(self._number(one), one)) for one in names)
+            *(self._client.submit(withdrawn_of(self._number(name), name)) for name in names)
         )
         self._unanswered.difference_update(names)
 
@@ -300,13 +300,13 @@ class RayEngine:
         """Return our jobs by the names of attempts."""
         found, old = {}, []
         before_ms = (time.time() - _HELD_S) * 1000
-        for one in await self._client.jobs():
-            if not (one.submission_id or "").startswith(self._prefix):
+        for job in await self._client.jobs():
+            if not (job.submission_id or "").startswith(self._prefix):
                 continue
-            if not _is_withdrawn(one):
-                found[str((one.metadata or {})[ATTEMPT])] = one
-            elif one.is_over and (one.end_time or 0) < before_ms:
-                old.append(str(one.submission_id))
+            if not _is_withdrawn(job):
+                found[str((job.metadata or {})[ATTEMPT])] = job
+            elif job.is_over and (job.end_time or 0) < before_ms:
+                old.append(str(job.submission_id))
         await asyncio.gather(*map(self._client.delete, old))
         return found
 

@@ -65,28 +65,28 @@ def folder_of(number: str, run: str) -> str:
 
 
 def job_of(
-    number: str, one: Assignment, limits: ExecutorLimits, *, resources: dict[str, float],
+    number: str, assignment: Assignment, limits: ExecutorLimits, *, resources: dict[str, float],
     avoided: Sequence[str] = (),
 ) -> dict[str, Any]:  # fmt: skip
     """Return the job of an attempt, which runs on none of these nodes. Raise `Invalid`."""
     run = secrets.token_hex(4)
-    script = script_of(one, limits, _DIALECT, {})
+    script = script_of(assignment, limits, _DIALECT, {})
     entry = f"weft_name={shlex.quote(folder_of(number, run))}\n{_BEGIN}{script}"
     if len(entry.encode()) > _ENTRY_MAX:
         raise Invalid(
             f"the job is too long for Ray: {len(entry.encode())} bytes with its environment",
             hint=f"Ray takes {_ENTRY_MAX} bytes; put the script into a file that nodes see.",
         )
-    told = {ATTEMPT: one.key.name, STATE: GIVEN, RUN: run, AVOIDED: ",".join(avoided)}
-    if one.spec.timeout_s is not None:
-        told[LIMIT] = str(one.spec.timeout_s)
+    told = {ATTEMPT: assignment.key.name, STATE: GIVEN, RUN: run, AVOIDED: ",".join(avoided)}
+    if assignment.spec.timeout_s is not None:
+        told[LIMIT] = str(assignment.spec.timeout_s)
     job: dict[str, Any] = {
         "submission_id": number,
         "entrypoint": entry,
         "metadata": told,
-        "entrypoint_num_cpus": max(one.cpu_m, 1) / 1000,
-        "entrypoint_memory": max(one.memory_mib, 1) << 20,
-        "entrypoint_num_gpus": one.gpu,
+        "entrypoint_num_cpus": max(assignment.cpu_m, 1) / 1000,
+        "entrypoint_memory": max(assignment.memory_mib, 1) << 20,
+        "entrypoint_num_gpus": assignment.gpu,
         "entrypoint_resources": resources,
     }
     if avoided:

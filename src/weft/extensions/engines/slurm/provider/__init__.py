@@ -69,42 +69,42 @@ class SlurmProvider:
 
     async def list(self) -> Sequence[FoundMachine]:
         """Return the pilots that wait or run."""
-        return [one.found for one in await self._pilots()]
+        return [pilot.found for pilot in await self._pilots()]
 
     async def describe(self, name: str) -> FoundMachine | None:
         """Return a pilot by name; None: there is none, or it ends."""
-        for one in await self._pilots(name):
-            return one.found
+        for pilot in await self._pilots(name):
+            return pilot.found
         return None
 
-    async def create(self, wanted: WantedMachine) -> FoundMachine:
+    async def create(self, machine: WantedMachine) -> FoundMachine:
         """Submit a pilot, unless there is one, and no sooner than the pool allows."""
-        check_options(wanted.options)
-        words = submission_words(wanted)
+        check_options(machine.options)
+        words = submission_words(machine)
         connect = self._settings.slurm_connect
         if connect is None:
             raise ProviderError(
                 "the setting slurm_connect is missing: pilots must know the api's address"
             )
-        folder = f"{self._root}/{wanted.name}"
-        token = "" if wanted.credential is None else wanted.credential.token
-        script = pilot_of(wanted, folder, connect)
+        folder = f"{self._root}/{machine.name}"
+        token = "" if machine.credential is None else machine.credential.token
+        script = pilot_of(machine, folder, connect)
         loop = asyncio.get_running_loop()
         async with self._creating:
-            for one in await self._pilots(wanted.name):
-                return one.found
+            for pilot in await self._pilots(machine.name):
+                return pilot.found
             await asyncio.sleep(max(0.0, self._next_at - loop.time()))
             await _asked(self._run("sh", "-c", _PUT, "sh", folder, said=f"{token}\n{script}"))
             number = await _asked(
                 self._commands().sbatch(
                     "--parsable", "--no-requeue",
-                    f"--signal=B:TERM@{END_S}", f"--job-name={self._prefix}{wanted.name}",
+                    f"--signal=B:TERM@{END_S}", f"--job-name={self._prefix}{machine.name}",
                     f"--output={folder}.out", *words, f"{folder}/pilot",
                 )
             )  # fmt: skip
-            rate = float(wanted.options.get("submissions_per_s", SUBMISSIONS_PER_S))
+            rate = float(machine.options.get("submissions_per_s", SUBMISSIONS_PER_S))
             self._next_at = loop.time() + 1 / rate
-        return FoundMachine(name=wanted.name, provider_id=number.strip().partition(";")[0])
+        return FoundMachine(name=machine.name, provider_id=number.strip().partition(";")[0])
 
     async def delete(self, name: str) -> None:
         """Cancel all pilots of a name, and forget what they need to begin."""

@@ -44,8 +44,8 @@ def wrong_options(options: Mapping[str, Option]) -> Mapping[str, str]:
     except ValueError as error:
         wrong["options"] = f"cannot be read as words of a command: {error}"
     else:
-        ours = [one for one in words if one.partition("=")[0] in _OURS]
-        if ours or any(not one.startswith("-") for one in words):
+        ours = [word for word in words if word.partition("=")[0] in _OURS]
+        if ours or any(not word.startswith("-") for word in words):
             wrong["options"] = (
                 f"{ours[0]} is not the pool's to say" if ours else "write each as --name=value"
             )
@@ -57,16 +57,16 @@ def check_options(options: Mapping[str, Option]) -> None:
     raise_first(wrong_options(options))
 
 
-def submission_words(wanted: WantedMachine) -> list[str]:
+def submission_words(machine: WantedMachine) -> list[str]:
     """Return what sbatch is told of a pilot. Raise `ProviderError` if its flavour never ends."""
-    flavour, options = wanted.flavour, wanted.options
+    flavour, options = machine.flavour, machine.options
     if not flavour.walltime_s:
         raise ProviderError(
             f"flavour {flavour.name} has no walltime_s: Slurm ends pilots, so weft must know when"
         )
     own = {name: str(options[name]) for name in WORDS if name in options}
-    if wanted.region:
-        own["partition"] = wanted.region
+    if machine.region:
+        own["partition"] = machine.region
     return [
         f"--time={flavour.walltime_s // 60}",
         f"--cpus-per-task={-(-flavour.cpu_m // 1000)}",

@@ -37,16 +37,16 @@ exit $code
 """
 
 
-def pilot_of(wanted: WantedMachine, folder: str, connect: str) -> str:
+def pilot_of(machine: WantedMachine, folder: str, connect: str) -> str:
     """Return the script of a machine whose token is in a folder."""
     command = [
-        str(wanted.options.get("program", PROGRAM)),
+        str(machine.options.get("program", PROGRAM)),
         "worker", "--connect", connect, "--token-file",
     ]  # fmt: skip
     return _PILOT.format(
         folder=shlex.quote(folder),
         home=variable_of("home"),
         gpus=variable_of("worker_gpus"),
-        settings=environment_of(worker_variables(wanted)),
+        settings=environment_of(worker_variables(machine)),
         command=shlex.join(command),
     )

@@ -139,13 +139,13 @@ class SlurmCommands:
             )  # fmt: skip
         except SlurmRefused:  # it is disabled
             return []
-        found = []
+        tasks = []
         for line in text.splitlines():
             number, state, nodes = line.split("|", 2)
             array, _, index = number.partition("_")
             if index.isdigit():
-                found.append(Task(int(array), int(index), state.split(" ")[0], "", nodes))
-        return found
+                tasks.append(Task(int(array), int(index), state.split(" ")[0], "", nodes))
+        return tasks
 
     async def memory_peaks(self, tasks: Sequence[Task]) -> dict[tuple[int, int], int]:
         """Return the bytes that ended tasks held at most, of those of which the accounting says

@@ -211,9 +211,9 @@ class SlurmEngine:
             await asyncio.sleep(grace_ms / 1000)
             await self._kill(begun)
 
-    async def tell(self, one: Assignment, command: Command) -> str:
+    async def tell(self, assignment: Assignment, command: Command) -> str:
         """Send a signal to the node's script, which passes it on; move its clock, and Slurm's."""
-        name = one.key.name
+        name = assignment.key.name
         async with self._doing:
             await self._read()
             if name not in self._given or name in self._kept:
@@ -222,7 +222,7 @@ class SlurmEngine:
             task = self._task_name(name, marks.task)
             if command.signal is not None:
                 return await self._signal(task, command.signal)
-            limit_s = one.spec.timeout_s or 0.0
+            limit_s = assignment.spec.timeout_s or 0.0
             longer = minutes_of(limit_s, command.extra_ms)
             if longer > minutes_of(limit_s):
                 try:
@@ -430,7 +430,7 @@ class SlurmEngine:
         allowed = self._settings.slurm_choices
         patterns = [one.strip() for one in allowed.split(",")]
         for name, value in choices.items():
-            if not any(fnmatchcase(f"{name}={value}", one) for one in patterns):
+            if not any(fnmatchcase(f"{name}={value}", pattern) for pattern in patterns):
                 raise Invalid(
                     f"the gateway does not allow {name} {value}: it allows {allowed or 'nothing'}",
                     hint="See the setting `slurm_choices` of the gateway.",

@@ -197,9 +197,9 @@ class SlurmFolder:
 
     def _lists(self) -> list[Path]:
         return [
-            one
-            for one in (self.root / ARRAYS).iterdir()
-            if one.suffix == "" and one.name[0] != "."
+            path
+            for path in (self.root / ARRAYS).iterdir()
+            if path.suffix == "" and path.name[0] != "."
         ]
 
     def _write(self, path: Path, text: str, *, mode: int = 0o600) -> None:

@@ -52,25 +52,25 @@ class SshProvider:
     async def list(self) -> Sequence[FoundMachine]:
         """Return the machines of all hosts that answer; an ended one until it is deleted."""
         await self._look()
-        return [one for known in self._known.values() for one in known.machines]
+        return [machine for known in self._known.values() for machine in known.machines]
 
     async def describe(self, name: str) -> FoundMachine | None:
         """Return a machine by name; None: no host that answers has it."""
-        return next((one for one in await self.list() if one.name == name), None)
+        return next((machine for machine in await self.list() if machine.name == name), None)
 
-    async def create(self, wanted: WantedMachine) -> FoundMachine:
+    async def create(self, machine: WantedMachine) -> FoundMachine:
         """Begin a worker on a free host, unless one has it; one that ends at once is an error."""
-        check_options(wanted.options)
+        check_options(machine.options)
         if self._settings.ssh_connect is None:
             raise ProviderError(
                 "the setting ssh_connect is missing: hosts must know the api's address"
             )
-        async with self._names.setdefault(wanted.name, asyncio.Lock()):
+        async with self._names.setdefault(machine.name, asyncio.Lock()):
             await self._look()
             for known in self._known.values():
-                if known.has(wanted.name):
-                    return self._found(known, await self._begin(known, wanted))
-            return await self._create(wanted)
+                if known.has(machine.name):
+                    return self._found(known, await self._begin(known, machine))
+            return await self._create(machine)
 
     async def delete(self, name: str) -> None:
         """End the worker of a machine and remove its directory, on each host that has it. On one
@@ -89,11 +89,11 @@ class SshProvider:
         for one in known.values():
             one.login.close()
 
-    async def _create(self, wanted: WantedMachine) -> FoundMachine:
+    async def _create(self, machine: WantedMachine) -> FoundMachine:
         """Begin a machine on one of the hosts that the pool may use. The one that was chosen last
         comes last: a host on which workers do not live is not chosen again and again.
         """
-        usable = [one for one in self._known.values() if _may_run(one.host, wanted)]
+        usable = [one for one in self._known.values() if _may_run(one.host, machine)]
         if not usable:
             raise ProviderError("no host has such a name and region")
         why: dict[str, str] = {}
@@ -107,7 +107,7 @@ class SshProvider:
             else:
                 known.is_chosen, known.chosen_at = True, monotonic()
                 try:
-                    told = await self._begin(known, wanted)
+                    told = await self._begin(known, machine)
                 finally:
                     known.is_chosen = False
                 if "no" not in told:
@@ -117,20 +117,20 @@ class SshProvider:
         more = [f"and {len(why) - _WHY_MAX} more"] if len(why) > _WHY_MAX else []
         raise ProviderError(f"no host is free: {'; '.join([*said, *more])}", is_full=is_full)
 
-    async def _begin(self, known: "_Known", wanted: WantedMachine) -> dict[str, Any]:
-        own = {} if wanted.flavour.gpus else {"worker_gpus": "none"}
-        program = str(wanted.options.get("program", PROGRAM))
+    async def _begin(self, known: "_Known", machine: WantedMachine) -> dict[str, Any]:
+        own = {} if machine.flavour.gpus else {"worker_gpus": "none"}
+        program = str(machine.options.get("program", PROGRAM))
         return await self._ask(
             known,
             {
                 "do": "begin",
-                "name": wanted.name,
+                "name": machine.name,
                 "command": [program, "worker", "--connect", self._settings.ssh_connect],
-                "variables": worker_variables(wanted, **own),
+                "variables": worker_variables(machine, **own),
                 "home": variable_of("home"),
-                "token": "" if wanted.credential is None else wanted.credential.token,
-                "cpu_m": wanted.flavour.cpu_m,
-                "memory_mib": wanted.flavour.memory_mib,
+                "token": "" if machine.credential is None else machine.credential.token,
+                "cpu_m": machine.flavour.cpu_m,
+                "memory_mib": machine.flavour.memory_mib,
                 "watch_s": WATCH_S,
             },
             longer_s=WATCH_S,
@@ -138,10 +138,10 @@ class SshProvider:
 
     @staticmethod
     def _found(known: "_Known", told: dict[str, Any]) -> FoundMachine:
-        found = known.machine(told)
-        if found.error:
-            raise ProviderError(found.error)
-        return found
+        machine = known.machine(told)
+        if machine.error:
+            raise ProviderError(machine.error)
+        return machine
 
     async def _look(self) -> None:
         """Ask all hosts which machines they have, those that are new in the file, too."""
@@ -204,7 +204,7 @@ class _Known:
 
     def has(self, name: str) -> bool:
         """Say whether it has a machine."""
-        return any(one.name == name for one in self.machines)
+        return any(machine.name == name for machine in self.machines)
 
     def machine(self, told: dict[str, str]) -> FoundMachine:
         """Return a machine of which it tells."""
@@ -236,7 +236,7 @@ def login_of(host: Host, settings: SshSettings) -> Login:
 
 async def check_hosts(settings: SshSettings) -> tuple[int, dict[str, str]]:
     """Return how many hosts answer, and why each other does not. Raise `ProviderError`."""
-    logins = {one.name: login_of(one, settings) for one in hosts_in(settings.ssh_hosts_file)}
+    logins = {host.name: login_of(host, settings) for host in hosts_in(settings.ssh_hosts_file)}
 
     async def why(login: Login) -> str:
         try:
@@ -256,5 +256,5 @@ def _source() -> str:
     return files(__package__).joinpath("there.py").read_text()
 
 
-def _may_run(host: Host, wanted: WantedMachine) -> bool:
-    return may_use(wanted.options, host.name) and wanted.region in {"", host.region}
+def _may_run(host: Host, machine: WantedMachine) -> bool:
+    return may_use(machine.options, host.name) and machine.region in {"", host.region}

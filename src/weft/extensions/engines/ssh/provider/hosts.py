@@ -42,7 +42,7 @@ def hosts_in(path: Path | None) -> Sequence[Host]:
         raise ProviderError(f"ssh_hosts_file {path}: {error.strerror}") from None
     except (ValueError, msgspec.ValidationError) as error:
         raise ProviderError(f"ssh_hosts_file {path}: {error}") from None
-    names = [one.name for one in hosts]
-    if twice := sorted({one for one in names if names.count(one) > 1}):
+    names = [host.name for host in hosts]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
         raise ProviderError(f"ssh_hosts_file {path}: host {twice[0]} is there twice")
     return hosts

@@ -36,7 +36,7 @@ def check_options(options: Mapping[str, Option]) -> None:
 
 def may_use(options: Mapping[str, Option], host: str) -> bool:
     """Say whether a pool may use a host."""
-    return any(fnmatchcase(host, one) for one in _patterns(options))
+    return any(fnmatchcase(host, pattern) for pattern in _patterns(options))
 
 
 def _patterns(options: Mapping[str, Option]) -> list[str]:

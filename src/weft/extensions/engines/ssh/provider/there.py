@@ -55,31 +55,31 @@ def begin(top: Path, asked: Mapping[str, Any]) -> dict[str, Any]:
     """Begin the worker of a machine, unless there is one; say why this host has no room for it."""
     top.mkdir(parents=True, exist_ok=True)
     with locked(top):
-        for one in machines(top):
-            if one.name != asked["name"]:
-                return {"no": f"it has machine {one.name}", "full": True}
-            if one.process:
-                return one.told()
-            shutil.rmtree(one.path)  # its maker died before its worker began
+        for machine in machines(top):
+            if machine.name != asked["name"]:
+                return {"no": f"it has machine {machine.name}", "full": True}
+            if machine.process:
+                return machine.told()
+            shutil.rmtree(machine.path)  # its maker died before its worker began
         program = asked["command"][0]
         if not os.access(program, os.X_OK):
             return {"no": f"it has no program {program}"}
         cores, mib = os.cpu_count() or 1, memory_mib()
         if asked["cpu_m"] > cores * 1000 or asked["memory_mib"] > mib:
             return {"no": f"it has {cores} cores and {mib} MiB of memory"}
-        one = Machine.made(top, asked)
-        pid = one.begun(asked)
+        machine = Machine.made(top, asked)
+        pid = machine.begun(asked)
         until = time.monotonic() + asked["watch_s"]
-        while time.monotonic() < until and not one.is_ready():
+        while time.monotonic() < until and not machine.is_ready():
             if os.waitpid(pid, os.WNOHANG)[0]:
                 break
             time.sleep(LOOK_S)
-        return one.told()
+        return machine.told()
 
 
 def listed(top: Path, _: Mapping[str, Any]) -> dict[str, Any]:
     """Tell of all machines of the deployment."""
-    return {"machines": [one.told() for one in machines(top)]}
+    return {"machines": [machine.told() for machine in machines(top)]}
 
 
 def end(top: Path, asked: Mapping[str, Any]) -> dict[str, Any]:
@@ -87,12 +87,12 @@ def end(top: Path, asked: Mapping[str, Any]) -> dict[str, Any]:
     if not top.is_dir():
         return {}
     with locked(top):
-        for one in machines(top):
-            if one.name == asked["name"]:
-                one.end(asked)
-                if one.lives():
-                    return {"error": f"process {one.process[0]} has not ended"}
-                shutil.rmtree(one.path)
+        for machine in machines(top):
+            if machine.name == asked["name"]:
+                machine.end(asked)
+                if machine.lives():
+                    return {"error": f"process {machine.process[0]} has not ended"}
+                shutil.rmtree(machine.path)
     return {}
 
 

@@ -19,8 +19,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 from urllib.parse import quote
 
+from weft.core.deliveries.credentials import SECRET
 from weft.core.errors import SecretKeyMissing
-from weft.core.lines.credentials import SECRET
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 from urllib.parse import unquote
 
-from weft.core.lines.credentials import AUTHORITY
+from weft.core.deliveries.credentials import AUTHORITY
 from weft.core.lines.setup import Setup
 
 _NAME_CHARS_MAX: Final = 63

@@ -15,7 +15,7 @@ from typing import Any, Final, Literal, NamedTuple
 from urllib.parse import parse_qsl, quote, urlsplit
 
 from weft.core.deliveries.callback_url import parse_callback_url, without_login
-from weft.core.lines.credentials import (
+from weft.core.deliveries.credentials import (
     AUTHORITY,
     SECRET,
     wrong_authority,
@@ -23,8 +23,8 @@ from weft.core.lines.credentials import (
     wrong_headers,
 )
 from weft.core.lines.durations import duration_of
-from weft.core.lines.filling import FIELD, ValueOf, filled, wrong_text
 from weft.core.lines.sql import SQL, wrong_database_url, wrong_query, wrong_values
+from weft.core.text.filling import FIELD, ValueOf, filled, wrong_text
 
 LETS_MAX: Final = 10
 CACHE_MOST: Final = timedelta(days=1)

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from weft.core.bounded import read_json
+from weft.core.deliveries.credentials import wrong_headers, wrong_url
 from weft.core.files.file_paths import WrongPath, parts_of
-from weft.core.lines.credentials import wrong_headers, wrong_url
 from weft.core.lines.durations import duration_of
-from weft.core.lines.filling import FIELD, CannotFill, at, filled, wrong_text
 from weft.core.lines.lifecycle import Say
 from weft.core.lines.source import kind_first
 from weft.core.lines.sql import SQL, wrong_database_url, wrong_statement
+from weft.core.text.filling import FIELD, CannotFill, at, filled, wrong_text
 
 if TYPE_CHECKING:
     from jsonschema_rs import Validator

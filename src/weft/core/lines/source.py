@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Final
 
-from weft.core.lines.credentials import wrong_credential, wrong_headers, wrong_url
+from weft.core.deliveries.credentials import wrong_credential, wrong_headers, wrong_url
 from weft.core.lines.durations import duration_of
 from weft.core.lines.lifecycle import Say
 from weft.core.lines.sql import SQL, wrong_database_url, wrong_query, wrong_values

@@ -10,7 +10,7 @@ from typing import Any, Final
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from weft.core.deliveries.callback_url import URL_CHARS_MAX, CallbackTarget, parse_target
-from weft.core.lines.credentials import SECRET, wrong_authority
+from weft.core.deliveries.credentials import SECRET, wrong_authority
 
 SQL: Final = "sql"
 """The kind of source, sink and look-up."""

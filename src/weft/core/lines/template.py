@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from weft.core.files.file_paths import fixed_directory
-from weft.core.lines.filling import FIELD, JOB_BEFORE, PRODUCT, SERIES, map_texts, wrong_text
 from weft.core.lines.lifecycle import Say
+from weft.core.text.filling import FIELD, JOB_BEFORE, PRODUCT, SERIES, map_texts, wrong_text
 
 ITEM_VARIABLE: Final = "WEFT_ITEM"
 """The item as JSON."""

@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
+from weft.core.deliveries.credentials import SECRET
 from weft.core.errors import SecretKeyMissing
-from weft.core.lines.credentials import SECRET
 from weft.core.lines.lookup import Answered, Question
 from weft.ports.lookup import ANSWER_BYTES_MAX, LOOKUP_PLUGINS
 from weft.run.asked.asked_process import START_S, AskedProcess, start

@@ -16,8 +16,8 @@ from weft.core.files.file_paths import (
     split_store,
     target_of,
 )
-from weft.core.lines.filling import names_product, wrong_target
 from weft.core.problems import Problems
+from weft.core.text.filling import names_product, wrong_target
 from weft.settings import Settings
 from weft.wire.documents.batches import JobDocument
 from weft.wire.documents.files import FileInput, FileOutput

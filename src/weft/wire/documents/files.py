@@ -12,7 +12,7 @@ from weft.core.files.file_paths import (
     parts_of,
     split_store,
 )
-from weft.core.lines.filling import fixed_part, names_product
+from weft.core.text.filling import fixed_part, names_product
 from weft.wire.description import says
 from weft.wire.documents.secrets import VariableName
 from weft.wire.patterns import END

@@ -23,7 +23,7 @@ from weft.core.files.file_paths import (
     target_of,
 )
 from weft.core.files.products import product_at
-from weft.core.lines.filling import CannotFill, at, filled, names_product
+from weft.core.text.filling import CannotFill, at, filled, names_product
 from weft.ports.file_store import FileMissing, FileProblem, FileRefused
 from weft.wire.documents.files import ANNOUNCED_BYTES_MAX, ANNOUNCED_MAX, FileOutput
 from weft.wire.walking import NotPlain, entered, open_file, opened_directory

@@ -25,7 +25,11 @@ from weft.core.lines.configuration import (
     reads_products,
     standing_of,
 )
-from weft.core.lines.filling import (
+from weft.core.lines.lookup import Answered, Question
+from weft.core.lines.parameters import PARAMETERS_MAX, bound
+from weft.core.lines.series import LateWord, SeriesRule, rule_of
+from weft.core.lines.template import ID_VARIABLE, ITEM_VARIABLE, TABLES
+from weft.core.text.filling import (
     PRODUCT,
     CannotFill,
     at,
@@ -34,10 +38,6 @@ from weft.core.lines.filling import (
     names_in,
     without_previous,
 )
-from weft.core.lines.lookup import Answered, Question
-from weft.core.lines.parameters import PARAMETERS_MAX, bound
-from weft.core.lines.series import LateWord, SeriesRule, rule_of
-from weft.core.lines.template import ID_VARIABLE, ITEM_VARIABLE, TABLES
 from weft.ports.evaluation import TooCostly, evaluate
 from weft.ports.store.sources import Decision, TakenItem, TakenSource
 from weft.store import ApiStore

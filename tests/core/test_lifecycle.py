@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from weft.core.deliveries.sinks import target_of
 from weft.core.errors import InvalidSetup
 from weft.core.lines.lifecycle import Lifecycle
 from weft.core.lines.setup import parse_setup
-from weft.core.lines.sink import target_of
 from weft.core.states import JobState, Phase
 from weft.core.text.filling import CannotFill
 

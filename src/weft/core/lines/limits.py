@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from weft.core.lines.durations import duration_of
 from weft.core.lines.exits import Say
 from weft.core.states import Phase
+from weft.core.text.durations import duration_of
 
 ROUNDS_MAX: Final = 1000
 PATH_MAX: Final = 20

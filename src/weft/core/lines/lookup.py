@@ -22,8 +22,8 @@ from weft.core.deliveries.credentials import (
     wrong_credential,
     wrong_headers,
 )
-from weft.core.lines.durations import duration_of
 from weft.core.lines.sql import SQL, wrong_database_url, wrong_query, wrong_values
+from weft.core.text.durations import duration_of
 from weft.core.text.filling import FIELD, ValueOf, filled, wrong_text
 
 LETS_MAX: Final = 10

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from weft.core.lines.configuration import WORDS_MAX, are_ranked
-from weft.core.lines.durations import duration_of
 from weft.core.lines.lifecycle import Say
 from weft.core.pools.pool import Pool
+from weft.core.text.durations import duration_of
 
 PRIORITIES: Final = "priorities"
 POOLS: Final = "pools"

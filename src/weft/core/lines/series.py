@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any, Final, Literal, get_args
 
-from weft.core.lines.durations import duration_of
+from weft.core.text.durations import duration_of
 
 KEY_CHARS_MAX: Final = 256
 SKIP: Final = ("failed", "error", "cancelled")

@@ -8,6 +8,7 @@ from itertools import takewhile
 from typing import Any, Final
 
 from weft.core.bounded import Unreadable, read_toml
+from weft.core.deliveries.sinks import sinks_of
 from weft.core.errors import FieldError, InvalidSetup
 from weft.core.lines.configuration import LET, parse_configuration, steering_parameters_of
 from weft.core.lines.lifecycle import Lifecycle, Say, parse_lifecycle
@@ -16,7 +17,7 @@ from weft.core.lines.parameters import Parameter, parse_parameters
 from weft.core.lines.pools import POOLS, PRIORITIES, Wanted, parse_pool, parse_queue
 from weft.core.lines.sink import Sink, parse_sink
 from weft.core.lines.source import Source, parse_source
-from weft.core.lines.template import SINK, parse_template, sinks_of
+from weft.core.lines.template import SINK, parse_template
 from weft.core.text.filling import SERIES, names_in
 
 TABLES_MAX: Final = 50

@@ -4,19 +4,17 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from weft.core.bounded import read_json
 from weft.core.deliveries.credentials import wrong_headers, wrong_url
+from weft.core.deliveries.sinks import HTTP, are_words, validator_of
 from weft.core.files.file_paths import WrongPath, parts_of
-from weft.core.lines.durations import duration_of
 from weft.core.lines.lifecycle import Say
 from weft.core.lines.source import kind_first
 from weft.core.lines.sql import SQL, wrong_database_url, wrong_statement
-from weft.core.text.filling import FIELD, CannotFill, at, filled, wrong_text
-
-if TYPE_CHECKING:
-    from jsonschema_rs import Validator
+from weft.core.text.durations import duration_of
+from weft.core.text.filling import FIELD, wrong_text
 
 MESSAGE_CHARS_MAX: Final = 32_768
 PRODUCT: Final = "{{ product | tojson }}"
@@ -26,13 +24,9 @@ EACH_CHARS_MAX: Final = 200
 TRIES_MAX: Final = 1000
 PATH_MAX: Final = 20
 WORDS_MAX: Final = 50
-CHECKS_MAX: Final = 10
-CHECK_S: Final = 60.0
-"""What a check may take."""
 TIMEOUT_MAX_S: Final = 300
 COMMAND: Final = "command:"
 """Before the name of a program, where other sinks have an address."""
-HTTP: Final = "http"
 _OWN: Final[Mapping[str, tuple[str, ...]]] = {
     HTTP: ("url", "headers"),
     "command": ("command", "timeout"),
@@ -62,8 +56,6 @@ _TRIES: Final = 20
 _TIMEOUT: Final = "30s"
 _WORD: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,62}")
 _CODES: Final = re.compile(r"(\d{1,3})(?:-(\d{1,3}))?")
-_LATER: Final = frozenset({408, 425, 429})
-"""Statuses of 4xx that ask for another try."""
 _FINAL: Final[Mapping[str, str]] = {HTTP: "400-499", "command": "65", SQL: "22-23"}
 """What rejects a message if nothing else is said; of programs EX_DATAERR, of databases classes of
 SQLSTATE: values that do not fit, and constraints.
@@ -110,35 +102,6 @@ class Sink:
     """Of requests, beside weft's own; with `${secret.NAME}`, as `url`."""
     events: bool = False
     """The start and the end of a job are messages, however it ends."""
-
-
-def checks_of(facts: Mapping[str, Any]) -> Sequence[str] | None:
-    """Return the checks that a product names. None: what it has there are no names."""
-    product = read_json(facts.get("product") or "null")
-    given = product.get("checks", []) if isinstance(product, Mapping) else []
-    fine = isinstance(given, list) and len(given) <= CHECKS_MAX and _are_words(given)
-    return given if fine else None
-
-
-def target_of(options: Mapping[str, str], facts: Mapping[str, Any]) -> dict[str, str]:
-    """Return the options with the values of one message. `facts`: of its job, and as text its
-    `product`. Raise `CannotFill`.
-    """
-    product = read_json(facts.get("product") or "null")
-
-    def value_of(root: str, name: str) -> object:
-        if (value := at(facts if root == "job" else product, name)) is None:
-            raise CannotFill(f"there is no {root}.{name}, which the target of the message needs")
-        return value
-
-    return {name: filled(text, value_of) for name, text in options.items()}
-
-
-def is_rejected(sink: Mapping[str, Any], status: int | None) -> bool:
-    """Say whether an answer, or an exit code, rejects a message. `sink`: as it is stored."""
-    if status is None or (sink["kind"] == HTTP and status in _LATER):
-        return False
-    return any(first <= status <= last for first, last in sink.get("rejected", ()))
 
 
 def parse_sink(document: object, say: Say) -> Sink | None:
@@ -414,7 +377,7 @@ class _Reader:
         if tries and not (is_number and 1 <= number <= TRIES_MAX):
             self._wrong(field, f"its tries should be a number from 1 to {TRIES_MAX}")
         path = given.get("path", [])
-        if not isinstance(path, list) or len(path) > PATH_MAX or not _are_words(path):
+        if not isinstance(path, list) or len(path) > PATH_MAX or not are_words(path):
             self._wrong(field, f"its path should be a list of at most {PATH_MAX} statuses")
             return _Tries(tries)
         return _Tries(number, tuple(path))
@@ -462,20 +425,3 @@ def _wrong_key(name: str, given: str, names: tuple[str, ...]) -> str:
     except WrongPath as error:
         return str(error)
     return ""
-
-
-def validator_of(schema: Mapping[str, Any]) -> "Validator":
-    """Return what checks messages. Raise `ValueError`; what the schema names outside is none."""
-    from jsonschema_rs import ReferencingError, ValidationError, validator_for  # noqa: PLC0415 (few need it)
-
-    def refuse(uri: str) -> Any:  # noqa: ANN401 (it never returns)
-        raise ValueError(f"{uri} is outside of the schema")
-
-    try:
-        return validator_for({**schema}, retriever=refuse)
-    except (ReferencingError, ValidationError) as error:
-        raise ValueError(str(error)) from error
-
-
-def _are_words(given: list[object]) -> bool:
-    return all(isinstance(one, str) and 0 < len(one) <= 64 for one in given)  # noqa: PLR2004

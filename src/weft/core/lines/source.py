@@ -11,11 +11,12 @@ from datetime import timedelta
 from typing import Any, Final
 
 from weft.core.deliveries.credentials import wrong_credential, wrong_headers, wrong_url
-from weft.core.lines.durations import duration_of
+from weft.core.deliveries.sinks import sinks_of, wrong_sinks
 from weft.core.lines.lifecycle import Say
 from weft.core.lines.sql import SQL, wrong_database_url, wrong_query, wrong_values
-from weft.core.lines.template import SINK, sinks_of, wrong_sinks
+from weft.core.lines.template import SINK
 from weft.core.schedules import WrongCron, WrongZone, check_cron, zone_of
+from weft.core.text.durations import duration_of
 
 EVERY_LEAST: Final = timedelta(seconds=1)
 EVERY_MOST: Final = timedelta(days=1)

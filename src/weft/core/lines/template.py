@@ -4,10 +4,10 @@ What an item brings reaches its job as environment, so that no value becomes a p
 a script; only addresses of files and images are filled in.
 """
 
-import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from weft.core.deliveries.sinks import wrong_sinks
 from weft.core.files.file_paths import fixed_directory
 from weft.core.lines.lifecycle import Say
 from weft.core.text.filling import FIELD, JOB_BEFORE, PRODUCT, SERIES, map_texts, wrong_text
@@ -18,8 +18,6 @@ ID_VARIABLE: Final = "WEFT_ITEM_ID"
 """Its key. A name with KEY in it would be masked as a secret."""
 SINK: Final = "sink"
 """The sinks of all sources of these jobs that name none."""
-SINKS_MAX: Final = 8
-_SINK: Final = re.compile(r"[^\x00-\x1f\x7f]{1,64}")
 TABLES: Final = ("env", "attributes", "resources")
 """To whose fields a configuration adds its own."""
 _OWN: Final = {
@@ -67,23 +65,6 @@ def parse_template(document: object, say: Say) -> Mapping[str, Any] | None:
                 refused.append(field)
                 say(("image" if "image" in document and not is_address else field,), what)
     return None if refused else job
-
-
-def sinks_of(given: object) -> tuple[str, ...]:
-    """Return the sinks that a text or a list names; `None` names none."""
-    return (given,) if isinstance(given, str) else tuple(given) if isinstance(given, list) else ()
-
-
-def wrong_sinks(given: object) -> str:
-    """Say what is wrong with sinks as they are named; empty: nothing is."""
-    names = sinks_of(given)
-    if given is not None and (
-        not 1 <= len(names) <= SINKS_MAX
-        or not all(isinstance(name, str) and _SINK.fullmatch(name) for name in names)
-    ):
-        return f"it should be the name of a [sink.NAME], or a list of 1 to {SINKS_MAX} of them"
-    twice = next((name for name in names if names.count(name) > 1), None)
-    return "" if twice is None else f"it names {twice} twice"
 
 
 def _wrong_image(container: object) -> str:

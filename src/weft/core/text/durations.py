@@ -2,6 +2,7 @@
 
 import math
 import re
+from datetime import timedelta
 
 _UNITS = {"d": 86_400, "h": 3600, "m": 60, "s": 1, "ms": 0.001}
 _NUMBER = r"[0-9]+(?:\.[0-9]+)?"
@@ -10,6 +11,7 @@ _PARTS = re.compile(rf"(?:{_NUMBER}(?:ms|[dhms]))+", re.IGNORECASE)
 _PART = re.compile(rf"({_NUMBER})(ms|[dhms])", re.IGNORECASE)
 _CLOCK = re.compile(r"(?:([0-9]+)-)?(?:([0-9]+):)?([0-9]+):([0-9]{2})")
 _CHARS_MAX = 40
+_WRITTEN = re.compile(r"(\d{1,9}(?:\.\d{1,6})?)(ms|s|m|h|d|w)")
 
 
 def parse_seconds(value: float | str) -> float:
@@ -36,6 +38,18 @@ def parse_seconds(value: float | str) -> float:
 def parse_milliseconds(value: float | str) -> int:
     """Read a duration as milliseconds, at least one. Raise `ValueError` as `parse_seconds`."""
     return max(1, round(parse_seconds(value) * 1000))
+
+
+def duration_of(written: object) -> timedelta | None:
+    """Return a time such as `30s`, `5m`, `8w`, as production lines write them; None: it is not
+    written as one, or longer than any.
+    """
+    match = _WRITTEN.fullmatch(written) if isinstance(written, str) else None
+    try:
+        units = {**_UNITS, "w": 604_800}
+        return None if match is None else timedelta(seconds=float(match[1]) * units[match[2]])
+    except OverflowError:
+        return None
 
 
 def _read(text: str) -> float:

@@ -28,8 +28,8 @@ from weft.core.deliveries.callback_signature import (
 from weft.core.deliveries.callback_url import without_login
 from weft.core.deliveries.mail import SCHEME
 from weft.core.deliveries.notice_policy import NoticePolicy, next_notice_s
+from weft.core.deliveries.sinks import CHECK_S, CHECKS_MAX, HTTP, checks_of, is_rejected, target_of
 from weft.core.errors import SecretKeyMissing
-from weft.core.lines.sink import CHECK_S, CHECKS_MAX, HTTP, checks_of, is_rejected, target_of
 from weft.core.text.filling import CannotFill
 from weft.driver.callback_forms import CallbackBody, CallbackForm, body_of
 from weft.driver.loops.in_hand import STALE_S, InHand

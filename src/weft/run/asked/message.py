@@ -17,7 +17,7 @@ from jinja2 import StrictUndefined, Template, TemplateError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from weft.core.bounded import Unreadable, read_json
-from weft.core.lines.sink import validator_of
+from weft.core.deliveries.sinks import validator_of
 
 if TYPE_CHECKING:
     from jsonschema_rs import Validator

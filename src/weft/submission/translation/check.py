@@ -7,8 +7,8 @@ from operator import itemgetter
 from typing import Final
 
 from weft.core.access.secret_variables import MASK, is_masked
+from weft.core.deliveries.sinks import wrong_sinks
 from weft.core.errors import EmptyCommand, EnvironmentTooLarge, InvalidValue, NulCharacter
-from weft.core.lines.template import wrong_sinks
 from weft.core.problems import Problems, pointer_of
 from weft.core.text.texts import wrong_attributes, wrong_key, wrong_name
 from weft.settings import Settings

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
-from weft.core.lines.template import SINKS_MAX
+from weft.core.deliveries.sinks import SINKS_MAX
 from weft.wire.description import says
 from weft.wire.documents.apps import JobApp, JobParameters
 from weft.wire.documents.containers import JobContainer

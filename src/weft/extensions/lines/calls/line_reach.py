@@ -10,10 +10,11 @@ from typing import Final, NamedTuple
 from weft.core.addresses import parse_allowed_hosts
 from weft.core.deliveries.callback_url import parse_callback_url, without_login, wrong_address
 from weft.core.deliveries.credentials import SECRET
+from weft.core.deliveries.sinks import HTTP
 from weft.core.ends.conditions import parse_tester_commands, parse_tester_paths
 from weft.core.errors import FieldError
 from weft.core.lines.setup import Setup, field_error
-from weft.core.lines.sink import HTTP, Sink
+from weft.core.lines.sink import Sink
 from weft.core.lines.source import OPENSEARCH, Source
 from weft.core.lines.sql import SQL, parse_database_url
 from weft.settings import Settings

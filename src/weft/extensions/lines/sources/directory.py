@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from weft.core.bounded import read_json
-from weft.core.lines.durations import duration_of
+from weft.core.text.durations import duration_of
 from weft.ports.source import (
     ITEM_BYTES_MAX,
     READING_BYTES_MAX,

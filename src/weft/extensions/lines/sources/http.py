@@ -20,7 +20,7 @@ from urllib.parse import urlencode, urljoin
 
 from weft.core.bounded import PAGE_DEPTH_MAX, Unreadable, check_depth, read_json
 from weft.core.deliveries.callback_url import CallbackTarget, parse_callback_url, without_login
-from weft.core.lines.durations import duration_of
+from weft.core.text.durations import duration_of
 from weft.net.exchange import AnswerHead
 from weft.net.failures import NetFailure, TooLong, WrongRequest
 from weft.net.foreign_http import ForeignHttp

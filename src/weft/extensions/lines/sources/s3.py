@@ -14,7 +14,7 @@ from typing import Any, Final
 from urllib.parse import unquote_plus
 from xml.parsers import expat
 
-from weft.core.lines.durations import duration_of
+from weft.core.text.durations import duration_of
 from weft.extensions.lines.sources.http import fetched
 from weft.ports.source import Item, Reading, SourceFailed, SourceSite
 

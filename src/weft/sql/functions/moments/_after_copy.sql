@@ -1,7 +1,6 @@
 -- _after_copy: what follows when copies of jobs were added to a new batch.
 -- Safe to repeat: yes.   For: add_resubmitted, after add_jobs.   Locks: as _intern_more.   Plan: as _intern_more.
--- rare_fields: as add_jobs takes them.
--- Owner: weft_system.
+-- rare_fields: as add_jobs takes them.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._after_copy(of_batch_id bigint, first_job int, n_jobs int, rare_fields jsonb[]) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN

@@ -4,8 +4,7 @@
 --   as _ask_for_more; as _leave_spot; as _refuse_return; as _list_ready; as _pass_gates; as _announce.
 -- incarnation_ids: of these attempts.
 -- again, failed, frees: whether one of the jobs is ready again or blocked, did not succeed, or took more than cpu and memory.
---   at: of the report; ended_at: of the latest end.
--- Owner: weft_system.
+--   at: of the report; ended_at: of the latest end.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._after_ends(
     incarnation_ids int[], batch_ids bigint[], job_ids int[], states smallint[], again boolean, failed boolean, frees boolean,
     at timestamptz, ended_at timestamptz

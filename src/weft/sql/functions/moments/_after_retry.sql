@@ -1,7 +1,6 @@
 -- _after_retry: what follows when jobs of a batch are pending or ready again, before they are offered.
 -- Safe to repeat: yes.   Locks: as _pause_batch; as _ask_for_more.   Plan: theirs.   Raises what _pause_batch raises.
--- ready: those that are ready and listed.   may_ask: whether some of the jobs have rules for what they ask for.
--- Owner: weft_system.
+-- ready: those that are ready and listed.   may_ask: whether some of the jobs have rules for what they ask for.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._after_retry(of_batch_id bigint, ready int[], may_ask boolean, at timestamptz) RETURNS void LANGUAGE plpgsql
 AS $$
 BEGIN

@@ -1,8 +1,7 @@
 -- _at_commit: refuse to commit an update whose jobs would be too many for a queue or a quota, or which makes one batch too many.
 -- For: submit, commit_update, create_batch; _before_submit or _before_commit has locked what is counted here.
 -- Safe to repeat: yes, it only reads.   Plan: as _check_waiting; as _check_quotas.   Raises WF113 (queue is full), WF134 (quota).
--- checks: whether there are quotas.
--- Owner: weft_tenant.
+-- checks: whether there are quotas.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._at_commit(of_tenant_id int, of_update weft.batch_update, checks boolean) RETURNS void LANGUAGE plpgsql
 AS $$
 BEGIN

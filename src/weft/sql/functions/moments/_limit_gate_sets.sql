@@ -1,8 +1,7 @@
 -- _limit_gate_sets: the gate set of each entry of a bunch with the gates of its queue and those of running cores.
 -- Safe to repeat: yes.   Locks: as _queue_sets; as _core_sets.   Plan: as _queue_sets and _core_sets; sets once for each combination.
 -- limits: as from _before_submit.
--- gate_sets: the entries' sets so far; NULL: none has any.
--- Owner: weft_tenant.
+-- gate_sets: the entries' sets so far; NULL: none has any.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._limit_gate_sets(bunch weft.bunch, jobs weft.job_columns, limits jsonb, gate_sets int[])
 RETURNS int[] LANGUAGE plpgsql AS $$
 DECLARE

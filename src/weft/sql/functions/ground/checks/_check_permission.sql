@@ -1,8 +1,7 @@
 -- _check_permission: raise WF101 if the caller of this transaction has no permission on a batch, or its jobs; and WF130 if that is not
 --   enough for what the transaction is for (weft.needs).
 -- Safe to repeat: yes, it only reads.
--- permission: a PERMISSION; NULL or 0: none.   what: the batch or its jobs, as the error names them.
--- Owner: weft_tenant.
+-- permission: a PERMISSION; NULL or 0: none.   what: the batch or its jobs, as the error names them.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._check_permission(of_batch_id bigint, permission int, what text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_needs int;

@@ -1,8 +1,7 @@
 -- _attempt_to_tell: the attempt of a job that runs, to which a command is sent.
 -- Safe to repeat: yes.   Locks: job.   Plan: by key.
 -- what: a word for the command, as in "a signal".
--- Raises WF101, WF102, WF218 (no process of it runs), WF260 (too many commands wait for it).
--- Owner: weft_tenant.
+-- Raises WF101, WF102, WF218 (no process of it runs), WF260 (too many commands wait for it).   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._attempt_to_tell(of_batch_id bigint, of_job_id int, what text, OUT attempt smallint, OUT incarnation_id int)
 LANGUAGE plpgsql AS $$
 DECLARE

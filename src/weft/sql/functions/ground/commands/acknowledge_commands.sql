@@ -1,7 +1,6 @@
 -- acknowledge_commands: record what attempts of a worker were told, or why not.
 -- Safe to repeat: yes, what is recorded is gone.   Locks: job_command (in order); as _announce.   Plan: commands and jobs by key.
--- outcomes: empty, or why a command was not obeyed.
--- Owner: weft_system.  Granted to: weft_worker.
+-- outcomes: empty, or why a command was not obeyed.   Owner: weft_system.  Granted to: weft_worker.
 CREATE OR REPLACE FUNCTION weft.acknowledge_commands(incarnation_id int, command_ids bigint[], attempts smallint[], outcomes text[],
     at timestamptz DEFAULT clock_timestamp()) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN

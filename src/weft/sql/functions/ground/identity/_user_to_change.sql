@@ -1,8 +1,7 @@
 -- _user_to_change: lock a user who gets another role or is removed (new_role: NULL), then also one who is removed already.
 -- Safe to repeat: yes.   Locks: user.   Plan: users of the tenant by index.
 -- may_give: the roles that the caller may give and take.
--- Raises WF118 (no such user), WF120 (the last administrator), WF121 (the user may do more than the caller).
--- Owner: weft_tenant.
+-- Raises WF118 (no such user), WF120 (the last administrator), WF121 (the user may do more than the caller).   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._user_to_change(of_tenant_id int, of_name text, new_role text, may_give text[]) RETURNS weft.tenant_user
 LANGUAGE plpgsql AS $$
 DECLARE

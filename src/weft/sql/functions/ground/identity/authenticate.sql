@@ -4,8 +4,7 @@
 -- of_kind: token, session, code; one does not count as the other. A token may be that of a machine.
 -- When it was last used is noted once a minute, so that requests do not write.
 -- Returns: one row, with the seconds until it expires (NULL: it does not); or none for an unknown or expired one, and for one whose user
---   is removed.
--- Owner: weft_system.  Granted to: weft_api.
+--   is removed.   Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.authenticate(token_hash bytea, of_kind text, at timestamptz DEFAULT clock_timestamp())
 RETURNS TABLE (tenant_id int, user_id int, user_name text, role text, token_id bigint, scopes text[], left_s double precision,
     pool text, worker_names text) LANGUAGE sql VOLATILE AS $$

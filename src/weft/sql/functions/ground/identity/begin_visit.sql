@@ -2,8 +2,7 @@
 -- Safe to repeat: yes; each time there is one more entry.   Locks: as record_request.   Plan: users by key, tenants by name and by key.
 -- request: as record_request has it, but for the tenant and the name of the user, which are found here.
 -- Returns: one row, with the name under which that tenant knows the user; none if there is no such tenant, or the user does not administer
---   the site. Looking into one's own tenant is in no trail.
--- Owner: weft_system.  Granted to: weft_api.
+--   the site. Looking into one's own tenant is in no trail.   Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.begin_visit(by_user_id int, of_name text, request jsonb)
 RETURNS TABLE (tenant_id int, tenant text, user_name text) LANGUAGE plpgsql AS $$
 DECLARE

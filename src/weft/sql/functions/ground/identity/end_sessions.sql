@@ -1,7 +1,6 @@
 -- end_sessions: end a session of a user, or all of them and the code that would open another, with what was made by them; each api is told.
 -- Safe to repeat: yes.   Locks: user (none is opened meanwhile); as _end_tokens.   Plan: tokens of the user by index.
--- of_session: NULL: all.   Returns: how many have ended.
--- Owner: weft_tenant.  Granted to: weft_api.
+-- of_session: NULL: all.   Returns: how many have ended.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.end_sessions(tenant_id int, user_id int, of_session bigint) RETURNS int LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._as_tenant(end_sessions.tenant_id);

@@ -2,8 +2,7 @@
 -- Safe to repeat: yes, it only reads.   Plan: batches that used something in the period, at most rows_max sums of them; sums of the
 --   projects by key; the unfolded deltas.   Raises WF133 (too many batches).
 -- Returns: a number for each value in order, then one for batches without one, then 2147483647 for what no batch has: batches were removed,
---   or it was used before these sums were kept.
--- Owner: weft_tenant.
+--   or it was used before these sums were kept.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._report_by_attribute(of_tenant_id int, of_project_ids int[], attribute text, since date, until date,
     rows_max int) RETURNS TABLE (parts weft.cost_part[], names text[]) LANGUAGE plpgsql STABLE AS $$
 BEGIN

@@ -2,8 +2,7 @@
 -- Safe to repeat: yes, it only reads.
 -- Plan: memberships of the user; a project by name; by attribute all projects of the tenant, because batches have no sum of a tenant.
 -- projects_max: refuse to add up more of them than this, as a report by project does not; NULL: any number.
--- Raises WF105 (no such project), WF133 (too many projects).
--- Owner: weft_tenant.
+-- Raises WF105 (no such project), WF133 (too many projects).   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._report_projects(of_tenant_id int, of_user_id int, of_project text, by text, projects_max int) RETURNS int[]
 LANGUAGE plpgsql STABLE AS $$
 DECLARE

@@ -2,8 +2,7 @@
 --   computed from usage when they are read, so what was used under this version costs the corrected price from now on.
 -- Safe to repeat: yes; what is so already is no correction.   Locks: rates.
 -- Returns: each billing project with usage under this version, and what that costs before and after.
--- Raises WF107 (a date that has passed, or is not between those of the versions beside it), WF109 (no such version).
--- Owner: weft_system.
+-- Raises WF107 (a date that has passed, or is not between those of the versions beside it), WF109 (no such version).   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft.correct_rates(version int, prices jsonb, new_valid_from timestamptz, actor text, reason text,
     at timestamptz DEFAULT clock_timestamp())
 RETURNS TABLE (tenant text, project text, cost_before numeric, cost_after numeric) LANGUAGE plpgsql AS $$

@@ -3,8 +3,7 @@
 -- The members may charge it no more, so they see its batches no more; their streams end. Nobody can raise its limits any more, so what
 -- comes to one is cancelled: it would wait for ever.
 -- Locks: as _lock_project; project; member; spend_limit.   Plan: project by name; held batches by the index of their limit.
--- Raises WF105, WF124 (it is open, or `default`, or batches of it wait for its limit).
--- Owner: weft_tenant.  Granted to: weft_api.
+-- Raises WF105, WF124 (it is open, or `default`, or batches of it wait for its limit).   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.delete_project(tenant_id int, of_name text, at timestamptz DEFAULT clock_timestamp()) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE

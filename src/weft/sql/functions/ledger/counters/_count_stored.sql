@@ -1,8 +1,7 @@
 -- _count_stored: add what a fold found of stored bytes to the sums of batches, of their owners, and (user 0) of tenants.
 -- Safe to repeat: no.   Locks: sums.   Plan: batches and sums by key.
 -- Of a batch that is being removed nothing counts any more (_stop_batch).
--- sums: of the deltas of the fold, without their groups.
--- Owner: weft_system.
+-- sums: of the deltas of the fold, without their groups.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._count_stored(sums weft.job_delta[]) RETURNS void LANGUAGE sql AS $$
     WITH part AS MATERIALIZED (
         SELECT d.tenant_id, d.batch_id, b.user_id, weft._saturated(sum(d.stored_bytes)) AS n_bytes

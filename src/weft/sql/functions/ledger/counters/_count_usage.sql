@@ -1,8 +1,7 @@
 -- _count_usage: add what batches used to the sums of their billing projects, of their users, and of themselves, by date; and, by resource
 --   instead of shape, to those that pages read.
 -- Safe to repeat: no.   Locks: sums.   Plan: batches, shapes and sums by key.
--- sums: of the deltas of the fold, without their groups.
--- Owner: weft_system.
+-- sums: of the deltas of the fold, without their groups.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._count_usage(sums weft.job_delta[]) RETURNS void LANGUAGE sql AS $$
     WITH part AS MATERIALIZED (
         SELECT u.batch_id, u.usage_on, u.rate_card_id, u.shape_id, sum(u.usage_ms)::bigint AS usage_ms, b.project_id, b.user_id, b.tenant_id

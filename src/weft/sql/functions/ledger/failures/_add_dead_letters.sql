@@ -2,8 +2,7 @@
 -- Safe to repeat: yes.   For: _note_failures, _end_waiting_as_errors, in the transaction that ends the jobs.
 -- Locks: job (by the caller).   Plan: letters and batches by key, causes hashed.
 -- messages: without what differs from job to job.
--- A job that runs again is forgotten by _forget_failures.
--- Owner: weft_system.  Granted to: weft_tenant.
+-- A job that runs again is forgotten by _forget_failures.   Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._add_dead_letters(batch_ids bigint[], job_ids int[], reasons smallint[], exit_codes int[],
     signals smallint[], messages text[], at timestamptz) RETURNS void LANGUAGE sql SET enable_hashjoin = on AS $$
     WITH failed AS MATERIALIZED (

@@ -1,7 +1,6 @@
 -- _note_failures: note those of these jobs that just ended and failed for good.
 -- Safe to repeat: yes.   Locks: as _add_dead_letters.   Plan: attempts and jobs by key, those that did not succeed.
--- causes: what the jobs said, without what differs from job to job; NULL: nothing.
--- Owner: weft_system.
+-- causes: what the jobs said, without what differs from job to job; NULL: nothing.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._note_failures(batch_ids bigint[], job_ids int[], attempts smallint[], reasons smallint[], causes text[],
     at timestamptz) RETURNS void LANGUAGE sql AS $$
     SELECT weft._add_dead_letters(array_agg(t.b), array_agg(t.j), array_agg(a.reason), array_agg(a.exit_code), array_agg(a.signal),

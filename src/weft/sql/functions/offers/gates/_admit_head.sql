@@ -3,8 +3,7 @@
 -- Jobs of sets that share a gate compete for places, so they are admitted one by one.
 -- apart: no two of these sets share a gate.
 -- Returns: how many were admitted; whether a job was skipped because its row was locked; gates of which a job needs more places than are
---   free now: they are kept for it.
--- Owner: weft_system.
+--   free now: they are kept for it.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._admit_head(
     of_gate_set_ids int[], of_pool_id int, of_user_id int, locked_gate_ids int[], limit_jobs int, with_paused boolean, at timestamptz,
     apart boolean, OUT n int, OUT is_left boolean, OUT kept int[]

@@ -8,8 +8,7 @@
 -- yields_to: a job that finds too few places keeps those that are free (_short_gates), but not while it lacks places of this kind as well.
 -- names_job: its name begins with that of a job, which not all may see.
 -- by_date: it counts starts: a place comes back some time after the claim (_note_starts), not at the end. Its name ends with that time,
---   as `/1000ms`; without it that is a second.
--- Owner: weft_system.  Granted to: weft_tenant.
+--   as `/1000ms`; without it that is a second.   Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._gate_kinds()
 RETURNS TABLE (kind text, owner text, limited_by text, queue_field text, each_user boolean, cost text, newest boolean, yields_to text,
 names_job boolean, by_date boolean) LANGUAGE sql STABLE AS $$

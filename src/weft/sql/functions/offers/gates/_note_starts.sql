@@ -2,8 +2,7 @@
 --   at a date. The driver is rung, which may sleep until a later one.
 -- Safe to repeat: yes, places that are gone stay so.
 -- Locks: place (with the job).   Plan: places by job; gates by key. It runs with the settings of its caller.
--- Of more than 20 places a period, those that come back within a twentieth of it come together: late, never early.
--- Owner: weft_system.
+-- Of more than 20 places a period, those that come back within a twentieth of it come together: late, never early.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._note_starts(of_batch_id bigint, of_job_ids int[]) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     WITH gone AS (

@@ -3,8 +3,7 @@
 -- A gate that yields to another kind is not kept while the job lacks places of that: others may use what is free.
 -- Safe to repeat: yes, it only reads.   Plan: members and gates by key.
 -- Returns: NULL if it can pass, or if it waits for something else: a gate without a free place, one that we have not locked, or one that
---   has fewer places than it needs.
--- Owner: weft_system.
+--   has fewer places than it needs.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._short_gates(of_gate_set_id int, locked_gate_ids int[]) RETURNS int[] LANGUAGE sql STABLE AS $$
     SELECT CASE WHEN bool_and(x.gate_id = ANY (locked_gate_ids) AND (x.cost > 1 OR x.n_taken < x.n_places) AND x.cost <= x.n_places)
         THEN array_agg(x.gate_id) FILTER (WHERE x.is_short AND NOT coalesce(x.yields_to = ANY (x.short_kinds), false)) END

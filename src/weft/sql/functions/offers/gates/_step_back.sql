@@ -2,8 +2,7 @@
 -- Safe to repeat: yes.   Returns: whether any job went back.
 -- Locks: gate (by the caller); as _give_back.   Plan: the first waiting job of each user; at most 1,000 places of each gate. No job waits
 --   long behind jobs that are about to be claimed.
--- Within a batch and a priority no job is overtaken: the first keeps its place.
--- Owner: weft_system.
+-- Within a batch and a priority no job is overtaken: the first keeps its place.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._step_back(of_gate_ids int[], of_gate_set_ids int[], at timestamptz) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     v_first record; v_batch bigint[]; v_job int[];

@@ -2,8 +2,7 @@
 --   places; it is better to give them back. `until`: those that are stuck by then if nothing happens.
 -- Safe to repeat: yes, it only reads.
 -- Plan: sets at which jobs wait, from one to the next by key; at most 1,000 places of each of their gates; the first 100 jobs of each user
---   that waits in a pool with a sleeping worker.
--- Owner: weft_system.
+--   that waits in a pool with a sleeping worker.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._stuck_places(at timestamptz, until timestamptz) RETURNS TABLE (batch_id bigint,
 job_id int, gate_id int, pool_id int, shape_id int, stuck_at timestamptz)
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp PLAN_BY_KEY PLAN_ONCE AS $$

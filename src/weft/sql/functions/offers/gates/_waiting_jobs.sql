@@ -3,8 +3,7 @@
 -- Plan: heads of ready_job and runnable by key; jobs by key from the low mark on. In a partly cancelled or held batch it examines 5,000
 --   numbers of a range; the sweeps notify the gates when they have passed them.
 -- limits: for each set, at most this number of its jobs.
--- with_paused: include jobs of a shape that was not claimed in this pool lately (weft.gate_pause).
--- Owner: weft_system.
+-- with_paused: include jobs of a shape that was not claimed in this pool lately (weft.gate_pause).   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._waiting_jobs(of_gate_set_ids int[], of_pool_id int,
 of_user_id int, limit_jobs int, with_paused boolean, at timestamptz, limits int[] DEFAULT NULL)
 RETURNS TABLE (gate_set_id int, rank smallint, batch_id bigint, is_ranged boolean, job_id int, shape_id int, runnable_id bigint)

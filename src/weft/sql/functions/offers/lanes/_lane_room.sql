@@ -3,8 +3,7 @@
 -- short_lanes: earlier lanes with a claimable job that found no room. Later lanes may not take the amounts that these ask for; otherwise a
 --   job that asks for two gpus might never see two free at once.
 -- Plan: claims of the incarnation in other lanes, then jobs by key; for a lane with only words, only the lane. It runs with its callers'
---   settings.
--- Owner: weft_system.
+--   settings.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._lane_room(of_incarnation_id int, of_lane_id int, short_lanes int[]) RETURNS int LANGUAGE plpgsql STABLE
 AS $$
 DECLARE

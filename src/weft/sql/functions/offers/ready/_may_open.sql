@@ -1,8 +1,7 @@
 -- _may_open: lock these batches against cancels and holds, and return those in which ready jobs may get a range of their own.
 -- Safe to repeat: yes.   Locks: batch (shared, tried). A concurrent cancel or hold must find the jobs listed.   Plan: by key.
 -- If part of a batch is cancelled or held, its sweeps expect listed jobs only. A job whose deadline the driver has not looked at yet
---   must not be claimed if it is late, which only listing sees.
--- Owner: weft_system.  Granted to: weft_tenant.
+--   must not be claimed if it is late, which only listing sees.   Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._may_open(batch_ids bigint[]) RETURNS bigint[] LANGUAGE plpgsql AS $$
 DECLARE
     v_batch bigint[];

@@ -1,8 +1,7 @@
 -- _black_holes: the workers that are cordoned as black holes, and how the try of each stands.
 -- Safe to repeat: yes, it only reads.   Plan: all of them, which are few; incarnations, jobs and attempts by key.
 -- Returns: `outcome`: none while no try has ended; success; failure; unknown: it was cancelled or lost, or its batch is gone. `due_at`:
---   when the next try may begin; NULL: the worker does not live, or one goes on.
--- Owner: weft_system.
+--   when the next try may begin; NULL: the worker does not live, or one goes on.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._black_holes()
 RETURNS TABLE (worker_id int, worker text, pool_id int, n_tries int, outcome text, due_at timestamptz) LANGUAGE sql STABLE AS $$
     SELECT b.worker_id, w.name, w.pool_id, b.n_tries, s.outcome,

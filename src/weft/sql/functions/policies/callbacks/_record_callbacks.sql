@@ -1,8 +1,7 @@
 -- _record_callbacks: record the callbacks to send for groups that have just completed.
 -- Safe to repeat: yes, one delivery per completion.   For: _after_completion, in the transaction that records the completions.
 -- Locks: none but new rows.   Plan: by key; documents only of groups that have a callback.
--- The document shows the sums just folded, without what was committed since.
--- Owner: weft_system.
+-- The document shows the sums just folded, without what was committed since.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._record_callbacks(batch_ids bigint[], group_ids int[], at timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_batch bigint[]; v_group int[]; v_url text[];

@@ -5,8 +5,7 @@
 --   is met once, however long it waits: then it is behind.
 -- Returns: deliveries, tenants in turn, the longest due first; door, key: through which their batch came, and its idempotency key
 --   then; job_id, sink: of a message, with the name of the tenant and `sealed` as _secrets_of; subscription: of a notice, name and
---   policy. One with an order waits for those before it.
--- Owner: weft_system.  Granted to: weft_driver.
+--   policy. One with an order waits for those before it.   Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.due_callbacks(epoch bigint, busy bigint[], limit_all int, limit_tenant int, limit_host int,
     at timestamptz DEFAULT clock_timestamp())
 RETURNS TABLE (delivery_id bigint, name uuid, tenant_id int, batch_id bigint, group_id int, url text, body text, n_attempts int,

@@ -5,8 +5,7 @@
 -- Plan: by key.
 -- retries_in_s: NULL: no more attempts. rejected_list: whether the receiver wants no such message. held_list: whether a check stops it,
 --   until a person decides.
---   A batch deleted meanwhile has no deliveries left.
--- Owner: weft_system.  Granted to: weft_driver.
+--   A batch deleted meanwhile has no deliveries left.   Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.record_deliveries(epoch bigint, delivery_ids bigint[], delivered_list boolean[], statuses int[],
     errors text[], retries_in_s double precision[], rejected_list boolean[], held_list boolean[], at timestamptz DEFAULT clock_timestamp())
 RETURNS void LANGUAGE plpgsql AS $$

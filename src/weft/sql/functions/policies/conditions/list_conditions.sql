@@ -1,8 +1,7 @@
 -- list_conditions: what blocked jobs of a tenant that the caller sees wait for together, oldest first, from a number on.
 -- Safe to repeat: yes, it only reads.
 -- Plan: conditions by key, a page; jobs are counted already, whatever their number. For who does not see the tenant as _shown_conditions,
---   and as _condition_document.
--- Owner: weft_tenant.  Granted to: weft_api.
+--   and as _condition_document.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_conditions(tenant_id int, after_id bigint, limit_rows int) RETURNS SETOF jsonb
 LANGUAGE plpgsql PLAN_IN_ORDER AS $$
 BEGIN

@@ -1,8 +1,7 @@
 -- beat_driver: the heartbeat of a leader: is there something to do after all, and when is each loop due.
 -- Safe to repeat: yes.   Locks: as idle_driver.   Plan: as idle_driver and _loops_due.
 -- Returns: whether it may sleep on; loops with a date, once each, and in how much time the first one comes (negative: it has
---   passed).
--- Owner: weft_system.  Granted to: weft_driver.
+--   passed).   Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.beat_driver(epoch bigint, grace_s double precision)
 RETURNS TABLE (idle boolean, loops text[], due_in interval[]) LANGUAGE sql VOLATILE SET enable_seqscan = off AS $$
     SELECT weft.idle_driver(beat_driver.epoch), coalesce(array_agg(d.loop), '{}'), coalesce(array_agg(d.due_in), '{}')

@@ -3,8 +3,7 @@
 -- Safe to repeat: yes, it only reads.
 -- Plan: inlined; from one batch to the next until the caller has enough: the newest below of own ones, of those of each project of the
 --   user, each along its own index (comparing rows leaves no other to choose), of granted ones and of those with deltas. Granted batches
---   and deltas are looked at once, all.
--- Owner: weft_tenant.
+--   and deltas are looked at once, all.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._visible_failed_batches(of_user_id int, upto bigint, are_acknowledged boolean) RETURNS SETOF bigint
 LANGUAGE sql STABLE AS $$
     WITH RECURSIVE single AS MATERIALIZED (

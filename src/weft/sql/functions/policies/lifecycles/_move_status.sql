@@ -1,7 +1,6 @@
 -- _move_status: bring the status that belongs to what deliveries of an ended job do, by the shortest allowed way.
 -- Safe to repeat: yes.   For: _after_sends, which has the job's row.   Locks: as _add_status_rows.   Plan: by key.
--- within: as in lifecycle_move. Where the lifecycle names nothing, or no allowed way leads there, nothing changes.
--- Owner: weft_system.
+-- within: as in lifecycle_move. Where the lifecycle names nothing, or no allowed way leads there, nothing changes.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._move_status(of_job weft.job, within smallint) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_way smallint[];

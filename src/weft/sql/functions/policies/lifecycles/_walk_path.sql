@@ -1,8 +1,7 @@
 -- _walk_path: lead the status of a job along a path of words, as far as its lifecycle allows it.
 -- Safe to repeat: no.   For: _after_sends, _bring_status, _limit_statuses, which have the job's row.
 -- Locks: as _add_status_rows.   Plan: by key.
--- subtype, message: of the first status of the path.
--- Owner: weft_system.
+-- subtype, message: of the first status of the path.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._walk_path(of_job weft.job, path text[], subtype text, message text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_words text[]; v_at smallint; v_next smallint; v_word text;

@@ -4,8 +4,7 @@
 -- Locks: as _before_retry; as _lock_jobs; as _walk_core (the same rows); as cancel_jobs (instead); as _add_status_rows.   Plan: by key.
 -- Returns: batch_id, job_id, status, state.
 -- Raises WF101, WF102, WF242 (not allowed now), WF243 (no such status), WF244 (no lifecycle), and, where the core would run again,
---   WF105, WF204, WF234, WF245. Then nothing is changed.
--- Owner: weft_tenant.  Granted to: weft_api.
+--   WF105, WF204, WF234, WF245. Then nothing is changed.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.change_status(tenant_id int, user_id int, batch_id bigint, job_id int, status text, message text,
     actor text, at timestamptz DEFAULT clock_timestamp()) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE

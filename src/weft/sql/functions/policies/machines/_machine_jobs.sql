@@ -1,8 +1,7 @@
 -- _machine_jobs: the ready jobs of a pool that ask for machines of their own, the first ones of each user in turn, by the users' load.
 -- Safe to repeat: yes, it only reads. Jobs that wait at gates, and held and cancelled ones, are left out.
 -- Plan: the 64 users of the lowest load; the few lanes with such jobs by lane_machine_idx; of each the head by priority and age
---   (ready_job_offer_idx, runnable_offer_idx); jobs by key.
--- Owner: weft_system.
+--   (ready_job_offer_idx, runnable_offer_idx); jobs by key.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._machine_jobs(of_pool_id int, limit_jobs int)
 RETURNS TABLE (batch_id bigint, job_id int, cpu_m int, memory_mib int, asks jsonb)
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp PLAN_BY_KEY PLAN_ONCE AS $$

@@ -2,8 +2,7 @@
 -- Safe to repeat: no, it keeps its locks.   Plan: everything by key; as _pick_one.
 -- Locks: batch (shared, tried); as _pick_one. It never waits.
 -- Returns: the offer of this job, and what was picked: its job_ids are NULL if the job does not wait any more, is locked, or needs amounts
---   of its lane that are not free.
--- Owner: weft_system.
+--   of its lane that are not free.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._take_one(worker weft.worker_incarnation, of_batch_id bigint, of_job_id int, OUT offer weft.offer,
     OUT picked weft.picked) LANGUAGE plpgsql AS $$
 DECLARE

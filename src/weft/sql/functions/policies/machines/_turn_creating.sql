@@ -1,7 +1,6 @@
 -- _turn_creating: a ready job waits for a machine of its own from now on, or no longer: then it is ready again.
 -- Safe to repeat: no.   Plan: by key.   Locks: job (by the caller). A caller that makes it ready lists it as well.
--- begins: whether it waits from now on.
--- Owner: weft_system.
+-- begins: whether it waits from now on.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._turn_creating(of_batch_id bigint, of_job_id int, begins boolean, message text, at timestamptz) RETURNS void
 LANGUAGE sql AS $$
     WITH upd AS (

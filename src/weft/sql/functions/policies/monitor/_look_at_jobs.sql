@@ -4,8 +4,7 @@
 -- Plan: jobs by key, those that have ended among them, which cost a twentieth: at most 20 * limit_jobs numbers (an index of those that have
 --   not would make each change of a state dearer); ranges of the batch; of each job that has not ended what it waits for, by key.
 -- Returns: one row: how much of its limit it used, the last number it looked at, how many have not ended, and those that are with nobody,
---   with their states. It used all of its limit unless the batch ends there.
--- Owner: weft_system.
+--   with their states. It used all of its limit unless the batch ends there.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._look_at_jobs(of_batch_id bigint, after_job int, limit_jobs int)
 RETURNS TABLE (n_read int, last_job int, n_live int, orphans int[], states smallint[]) LANGUAGE sql STABLE AS $$
     WITH span AS (SELECT least(after_job + 20::bigint * limit_jobs, 2147483647)::int AS last_job),

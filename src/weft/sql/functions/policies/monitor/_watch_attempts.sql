@@ -3,8 +3,7 @@
 -- Safe to repeat: yes.   For: _at_heartbeat, before it has locked jobs, with every attempt whose end is not recorded yet.
 -- claiming: the list may lack attempts.
 -- Locks: as _confirm_stops; monitor (in key order).   Plan: attempts that are named, or were, by key; nothing is read if none of them
---   has limits.
--- Owner: weft_system.
+--   has limits.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._watch_attempts(of_incarnation_id int, batch_ids bigint[], job_ids int[], attempts smallint[],
     claiming boolean, at timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN

@@ -3,8 +3,7 @@
 -- Safe to repeat: yes.   Locks: as _check_epoch; as _limit_statuses (of one batch); as _end_overdue (of the same).
 -- Plan: the next open batches by group_count_open_idx, at most 100; as _look_at_jobs and _end_overdue. Complete batches are not read.
 -- Returns: a document: where to go on, how many jobs have not ended, those that are with nobody, and how many it ended;
---   nothing after the last one.
--- Owner: weft_system.  Granted to: weft_driver.
+--   nothing after the last one.   Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.patrol(epoch bigint, from_tenant int, from_batch bigint, after_job int, limit_jobs int) RETURNS jsonb
 LANGUAGE plpgsql PLAN_BY_INDEX AS $$
 DECLARE

@@ -5,8 +5,7 @@
 -- Locks: as _check_epoch; as _lose_unstopped; monitor (SKIP LOCKED); as _stop_attempts (instead); as _release_stopped (instead).
 -- Plan: stops and watches by date; jobs by key.
 -- Returns: one row for each attempt that it ended: its worker, why, and whether its job goes on; and one without a job for each worker that
---   was given up. No row: nothing was due, or it is locked.
--- Owner: weft_system.  Granted to: weft_driver.
+--   was given up. No row: nothing was due, or it is locked.   Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.stop_overdue(epoch bigint, limit_jobs int, confirm_s double precision,
     at timestamptz DEFAULT clock_timestamp())
 RETURNS TABLE (batch_id bigint, job_id int, attempt smallint, worker text, message text, goes_on boolean) LANGUAGE plpgsql PLAN_BY_INDEX

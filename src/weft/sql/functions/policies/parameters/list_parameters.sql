@@ -1,7 +1,6 @@
 -- list_parameters: a page of the parameters of a tenant in the order of their names, each with the version that counted then.
 -- Safe to repeat: yes, it only reads.   Plan: the versions of a tenant, which are few.
--- names: only these; NULL: all.   as_of: NULL: now.   Returns: documents.
--- Owner: weft_tenant.  Granted to: weft_api.
+-- names: only these; NULL: all.   as_of: NULL: now.   Returns: documents.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_parameters(tenant_id int, names text[], as_of timestamptz, after text, limit_rows int)
 RETURNS SETOF jsonb LANGUAGE plpgsql AS $$
 BEGIN

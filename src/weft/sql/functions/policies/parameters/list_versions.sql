@@ -1,7 +1,6 @@
 -- list_versions: a page of the versions of a parameter, the newest first.
 -- Safe to repeat: yes, it only reads.   Plan: by key, from the end.   Raises WF144.
--- before: only older ones; NULL: from the newest.   Returns: documents.
--- Owner: weft_tenant.  Granted to: weft_api.
+-- before: only older ones; NULL: from the newest.   Returns: documents.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_versions(tenant_id int, of_name text, before int, limit_rows int) RETURNS SETOF jsonb LANGUAGE plpgsql
 AS $$
 BEGIN

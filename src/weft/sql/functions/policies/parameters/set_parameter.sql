@@ -1,8 +1,7 @@
 -- set_parameter: give a parameter a value from now on.
 -- Safe to repeat: yes, the same value again is no new version.   Locks: setups.   Plan: by key, from the end.
 -- of_type: of one that is new; NULL: as the value is.   Returns: its document.   by_user: as _add_version.
--- Raises WF121, WF246.
--- Owner: weft_tenant.  Granted to: weft_api.
+-- Raises WF121, WF246.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.set_parameter(tenant_id int, of_name text, value jsonb, of_type text, actor text,
     at timestamptz DEFAULT clock_timestamp(), by_user int DEFAULT NULL) RETURNS jsonb LANGUAGE plpgsql AS $$
 BEGIN

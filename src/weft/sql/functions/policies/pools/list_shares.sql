@@ -6,8 +6,7 @@
 -- own_tenant: nobody else's users, so that who goes on from the last one learns nothing of them.
 -- after_load, after_user: those after this user, who has ready work if there is a load.   of_user_id: only this user; NULL: all.
 -- Returns: documents, with `load` (NULL: only runs jobs) and `user_id` to go on from; those of users whom the caller does not see have no
---   name, and of other tenants no number: they count in the shares of the others.
--- Owner: weft_system.  Granted to: weft_api.
+--   name, and of other tenants no number: they count in the shares of the others.   Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_shares(tenant_id int, of_pool text, of_user_id int, after_load double precision, after_user int,
     limit_rows int, own_tenant boolean DEFAULT false) RETURNS SETOF jsonb LANGUAGE plpgsql STABLE PLAN_BY_KEY PLAN_IN_ORDER PLAN_ONCE AS $$
 DECLARE

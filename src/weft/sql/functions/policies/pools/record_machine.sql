@@ -1,8 +1,7 @@
 -- record_machine: note what a provider said about a machine. With a machine that is gone goes its worker, also if it was lost,
 --   and what its worker reached the api with.
 -- Safe to repeat: yes.   Locks: as _check_epoch; as _end_tokens; machine; as _count_machines; pool_log; worker.
--- kind: made, gone or fail.
--- Owner: weft_system.  Granted to: weft_driver.
+-- kind: made, gone or fail.   Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.record_machine(epoch bigint, machine text, kind text, provider_id text, reason text) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE

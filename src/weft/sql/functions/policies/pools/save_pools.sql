@@ -3,8 +3,7 @@
 -- Locks: pool (in the order of their ids); as _price_machines; pool_log.
 -- Plan: all pools, which are few; machines that are not deleted, by the partial index.
 -- pools: documents of weft.core.pools.Pool.   Raises WF309 (a pool with machines would go), WF127 (queues of
---   others use a pool of a tenant), WF128 (there is no such tenant).
--- Owner: weft_system.  Granted to: weft_api.
+--   others use a pool of a tenant), WF128 (there is no such tenant).   Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.save_pools(pools jsonb, actor text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_full record; v_other record; v_pool record; v_changed int[] := '{}'; v_id int; v_tenant int;

@@ -1,8 +1,7 @@
 -- _queue_sets: the gate sets of these queues for jobs of a batch: one gate of all jobs of the queue, one of those of the batch's owner.
 --   Gates that are new get the queue's limits; others have them already (_limit_queues).
 -- Safe to repeat: yes.   Locks: as _intern_gates.   Plan: as _queue_limits; the batch by key.
--- limited: the names of these queues, locked.   Returns: the names and their sets, side by side.
--- Owner: weft_tenant.
+-- limited: the names of these queues, locked.   Returns: the names and their sets, side by side.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._queue_sets(of_batch_id bigint, limited text[], OUT names text[], OUT sets int[]) LANGUAGE plpgsql AS $$
 DECLARE
     v_lists jsonb[]; v_tenant int; v_user int;

@@ -1,8 +1,7 @@
 -- _core_sets: the gate sets of jobs of these shapes at gates of running cores: each takes as many places as it asks for mCPU.
 -- Safe to repeat: yes.   Locks: as _sets_of_cores.   Plan: as _sets_of_cores.
 -- cores: as from _core_gates.   Returns: a set for each shape, also of those that only later attempts may ask for.
--- Raises WF134 (a job asks for more than may ever run).
--- Owner: weft_tenant.
+-- Raises WF134 (a job asks for more than may ever run).   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._core_sets(bunch weft.bunch, jobs weft.job_columns, cores jsonb) RETURNS int[] LANGUAGE plpgsql AS $$
 DECLARE
     v_asked bigint[] := ARRAY(SELECT DISTINCT c FROM unnest(jobs.shape_cpu_ms) c ORDER BY c); v_sets int[]; v_most bigint; v_over record;

@@ -4,8 +4,7 @@
 -- Locks: batch_row; batch; job (in key order); ready_job (in key order); as _move_to_core_gates. No claim, commit, hold, release or move of
 --   the batch is under way then, and no report of these jobs.
 -- Plan: jobs by key, at most limit_jobs of 20,000 numbers.
--- cores: as from _core_gates.   Returns: the last number that was examined; NULL: there are no more.
--- Owner: weft_system.
+-- cores: as from _core_gates.   Returns: the last number that was examined; NULL: there are no more.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._give_core_gates(of_tenant_id int, of_batch_id bigint, cores jsonb, after_job int, limit_jobs int)
 RETURNS int LANGUAGE plpgsql PLAN_BY_INDEX AS $$
 DECLARE

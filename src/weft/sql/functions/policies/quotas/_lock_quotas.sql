@@ -3,8 +3,7 @@
 -- Plan: quotas by key; without one of the tenant nothing else is read.
 -- of_user_id NULL: the owner of the batch.   only_bytes: only those of bytes are to be checked.
 -- Returns: whether there are quotas to check; NULL: the tenant has none at all. Cores, which gates count, are not checked, and nobody
---   waits for them.
--- Owner: weft_tenant.  Granted to: weft_system.
+--   waits for them.   Owner: weft_tenant.  Granted to: weft_system.
 CREATE OR REPLACE FUNCTION weft._lock_quotas(of_tenant_id int, of_user_id int, of_batch_id bigint, only_bytes boolean DEFAULT false)
     RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE

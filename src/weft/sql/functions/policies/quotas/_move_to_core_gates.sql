@@ -4,8 +4,7 @@
 -- Safe to repeat: no.
 -- Locks: batch (by the caller); update (nobody else); job (by the caller); place (with the job); ready_job (by the caller);
 --   as _move_ranges; gate (in the order of their ids).   Plan: everything by key.
--- gate_sets: side by side with the jobs.
--- Owner: weft_system.
+-- gate_sets: side by side with the jobs.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._move_to_core_gates(of_batch_id bigint, of_job_ids int[], gate_sets int[]) RETURNS void
 LANGUAGE plpgsql PLAN_BY_INDEX AS $$
 DECLARE

@@ -1,8 +1,7 @@
 -- _with_core_gates: the gate sets of those of these jobs that lack a gate of running cores: their own gates and these.
 -- Safe to repeat: yes.   Locks: as _sets_of_cores; as _gate_set_id.
 -- Plan: jobs by key; sets once for each that the jobs have and each number of mCPU.
--- cores: as from _core_gates.   Returns: no row for a job that has them all.
--- Owner: weft_system.
+-- cores: as from _core_gates.   Returns: no row for a job that has them all.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._with_core_gates(of_tenant_id int, of_batch_id bigint, of_job_ids int[], cores jsonb)
 RETURNS TABLE (job_id int, gate_set_id int) LANGUAGE plpgsql AS $$
 DECLARE

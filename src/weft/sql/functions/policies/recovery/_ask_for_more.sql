@@ -3,8 +3,7 @@
 -- Safe to repeat: yes.   For: _after_ends, _after_retry, before the jobs are listed.   Locks: job (by the caller); as _set_of_more_cores.
 -- Plan: jobs, rules and attempts by key; shapes by their amounts; as _can_hold for each shape.
 -- A time limit is a function of the attempts (list_time_limits); of the shape it changes the class.
--- All these shapes were made with the job (ShapeBook), because an end must not wait for a new lane.
--- Owner: weft_system.
+-- All these shapes were made with the job (ShapeBook), because an end must not wait for a new lane.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._ask_for_more(batch_ids bigint[], job_ids int[], states smallint[], at timestamptz) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN

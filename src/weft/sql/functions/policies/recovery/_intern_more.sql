@@ -1,8 +1,7 @@
 -- _intern_more: make the shapes that jobs may ask for by their `retry_with` once they wait in another queue, or in a batch
 --   that was made from theirs.
 -- Safe to repeat: yes.   Locks: as _shape_ids.   Plan: jobs and rules by key.
--- asked: the words of the queue; NULL: they keep theirs.
--- Owner: weft_tenant.  Granted to: weft_system.
+-- asked: the words of the queue; NULL: they keep theirs.   Owner: weft_tenant.  Granted to: weft_system.
 CREATE OR REPLACE FUNCTION weft._intern_more(of_batch_id bigint, of_job_ids int[], asked jsonb) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_asks record;

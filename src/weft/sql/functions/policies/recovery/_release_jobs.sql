@@ -1,8 +1,7 @@
 -- _release_jobs: make blocked jobs ready. Those that were cancelled meanwhile, and those whose queue was closed, end instead.
 -- Safe to repeat: no.   For: release_blocked, release_conditions, which have locked the jobs.
 -- Locks: job (by the caller); as _may_open_span; as _count_failures; as _refuse_return; as _add_ranges; as _list_ready.
---   Plan: jobs by key.
--- Owner: weft_system.
+--   Plan: jobs by key.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._release_jobs(
     batch_ids bigint[], job_ids int[], at timestamptz, actor text DEFAULT 'weft', subtype text DEFAULT 'waited')
 RETURNS void LANGUAGE plpgsql AS $$

@@ -3,8 +3,7 @@
 --   back before its start has waited all the time.
 -- Safe to repeat: yes, it only reads. Jobs that wait at gates or are parked are left out.
 -- Plan: the 64 users of the highest load, because others come before them; from one priority to the next by ready_job_pkey, at most 8; 20
---   jobs of each; the first 20 ranges; jobs, and of those tried before their attempts and changes, by key.
--- Owner: weft_system.
+--   jobs of each; the first 20 ranges; jobs, and of those tried before their attempts and changes, by key.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._waiting_long(of_pool_id int, lanes int[], after_s double precision)
 RETURNS TABLE (batch_id bigint, job_id int, user_id int, lane_id int, cpu_m int, memory_mib int, waited_s double precision)
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp PLAN_BY_KEY PLAN_ONCE AS $$

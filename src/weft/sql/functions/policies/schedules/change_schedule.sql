@@ -1,8 +1,7 @@
 -- change_schedule: change, pause or resume a schedule. Runs that no api has taken yet are dropped when it is paused.
 -- Safe to repeat: yes.   Locks: schedule; schedule_run.   Plan: by key.
 -- patch: any of name, cron, time_zone, missed, paused (boolean); with next_at unless it is paused afterwards.
--- Raises WF115 (no such schedule).
--- Owner: weft_tenant.  Granted to: weft_api.
+-- Raises WF115 (no such schedule).   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.change_schedule(tenant_id int, of_schedule_id bigint, patch jsonb, at timestamptz DEFAULT clock_timestamp())
 RETURNS void LANGUAGE plpgsql AS $$
 DECLARE

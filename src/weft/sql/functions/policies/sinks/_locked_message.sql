@@ -1,7 +1,6 @@
 -- _locked_message: a message of a sink, locked.
 -- Safe to repeat: yes.   Locks: delivery.   Plan: by key.
--- Raises WF151, WF152 (no such message).
--- Owner: weft_tenant.
+-- Raises WF151, WF152 (no such message).   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._locked_message(tenant_id int, of_name text, of_delivery_id bigint) RETURNS weft.callback_delivery
 LANGUAGE plpgsql AS $$
 DECLARE

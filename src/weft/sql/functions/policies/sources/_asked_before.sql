@@ -1,7 +1,6 @@
 -- _asked_before: how many items a request with this idempotency key has let run again; NULL: none had it, of the last 50.
 -- Safe to repeat: yes, it only reads.   For: change_source, rerun_series, which have the source's row.
--- Raises WF201 if the key was used for another request.
--- Owner: weft_tenant.
+-- Raises WF201 if the key was used for another request.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._asked_before(of_source weft.source, of_user_id int, of_key text, of_digest bytea) RETURNS int
 LANGUAGE plpgsql AS $$
 DECLARE

@@ -3,8 +3,7 @@
 -- Plan: by source_item_before_idx, from the end; its job, status, label and products by key.   Parameters: as order_items.
 -- A job that was removed has got as far as it ever will: it is passed over, unless it succeeded or had the status `until`.
 -- Returns: name (of its job, or its key), reached, previous (fields and attributes; if asked for, the first 100 products). No row:
---   there is none.
--- Owner: weft_tenant.
+--   there is none.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._item_before(of_source_id int, of_series text, before numeric, skip text[], until text,
     within_s double precision, products boolean) RETURNS TABLE (name text, reached boolean, previous jsonb) LANGUAGE sql STABLE AS $$
     SELECT CASE WHEN p.state = 'job' THEN format('b%s.j%s', p.batch_id, p.job_id) ELSE p.key END, p.reached,

@@ -1,7 +1,6 @@
 -- _note_asked: remember a request that has let items run again, so that its repeat does not.
 -- Safe to repeat: no.   Locks: source.   Plan: by key.   For: change_source, rerun_series, which have the source's row.
--- of_key NULL: nothing can be remembered.
--- Owner: weft_tenant.
+-- of_key NULL: nothing can be remembered.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._note_asked(of_source_id int, of_user_id int, of_key text, of_digest bytea, n_items int) RETURNS void
 LANGUAGE sql AS $$
     UPDATE weft.source s

@@ -3,8 +3,7 @@
 -- reruns: what was decided after an item that comes late in its series is decided again (_late_items).
 -- decisions: [{n, state, document, reason, due_in_s, parameters}]; document: of the job, if ready.   at: its day is that of the batch.
 -- Returns: bunch, batch_id (NULL: a new batch), batch_day; how many items came late, and how many run again. No row: nothing
---   is ready; or the source was taken again, or stopped, and nothing is stored.
--- Owner: weft_tenant.  Granted to: weft_api.
+--   is ready; or the source was taken again, or stopped, and nothing is stored.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.decide_items(tenant_id int, of_source_id int, taking bigint, decisions jsonb, reruns boolean,
     at timestamptz DEFAULT clock_timestamp()) RETURNS TABLE (bunch int, batch_id bigint, batch_day date, n_late int, n_again int)
 LANGUAGE plpgsql AS $$

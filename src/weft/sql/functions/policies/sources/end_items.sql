@@ -1,8 +1,7 @@
 -- end_items: record the jobs of the set of items that was submitted, and let the source go.
 -- Safe to repeat: yes; a repeat changes nothing.   Locks: source; source_item.   Plan: by key and source_item_ready_idx.
 -- What is left waits behind what other sources have by then, so that a backlog of one holds up no other.
--- job_ids: of the items in the order of their numbers; empty: nothing was ready.
--- Owner: weft_tenant.  Granted to: weft_api.
+-- job_ids: of the items in the order of their numbers; empty: nothing was ready.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.end_items(tenant_id int, of_source_id int, taking bigint, batch_id bigint, job_ids int[],
     at timestamptz DEFAULT clock_timestamp()) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN

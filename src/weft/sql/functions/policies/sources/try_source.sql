@@ -1,8 +1,7 @@
 -- try_source: what is needed to read a source once and to say what would become of its items; and which of these keys it knows.
 -- Safe to repeat: yes, it only reads.   Plan: source by key; items by key.   Raises WF143.
 -- Returns: options have values instead of `${param.NAME}`; sealed: as _sealed_of; look_ups_sealed: as _secrets_of;
---   known: the state of each item by its key.
--- Owner: weft_tenant.  Granted to: weft_api.
+--   known: the state of each item by its key.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.try_source(tenant_id int, of_name text, keys text[]) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
     v_source weft.source;

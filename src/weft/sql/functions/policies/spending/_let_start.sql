@@ -3,8 +3,7 @@
 -- Locks: batch (shared, tried); job (SKIP LOCKED); as _park_jobs; admission (nobody else); as _unpark (of jobs whose rows are locked).
 -- Plan: everything by key.
 -- job_ids, limit_ids, attempts, per_hours: side by side, a row for each limit of a job.
--- Jobs whose rows are locked are left, and so are those of a batch that is.
--- Owner: weft_system.
+-- Jobs whose rows are locked are left, and so are those of a batch that is.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._let_start(of_batch_id bigint, job_ids int[], limit_ids int[], attempts smallint[], per_hours numeric[],
     at timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE

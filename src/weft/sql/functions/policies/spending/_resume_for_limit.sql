@@ -2,8 +2,7 @@
 --   forgotten.
 -- Safe to repeat: yes.   Returns: how many groups or admissions; 0: nothing is left.
 -- Locks: batch (exclusive, in order); hold_row; as _announce; admission (nobody else).   Plan: held groups and admissions by the index of
---   their limit.
--- Owner: weft_system.
+--   their limit.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._resume_for_limit(of_limit weft.spend_limit, limit_rows int) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
     v_batches bigint[]; v_groups int[]; v_paused boolean[]; v_batch bigint; v_at timestamptz := clock_timestamp(); v_n int;

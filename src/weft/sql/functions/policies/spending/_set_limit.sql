@@ -3,8 +3,7 @@
 -- Safe to repeat: yes.   Locks: spend_limit.   Plan: by key.
 -- of: the tenant, the measure, and the project, the user, or the batch and the group.
 -- patch: any of amount_max, amount_soft_max (null: none) and on_limit.   Returns: the number of the limit.   Raises WF140 (one of the two
---   amounts is given, and the soft one is above the other, given or stored).
--- Owner: weft_tenant.
+--   amounts is given, and the soft one is above the other, given or stored).   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._set_limit(of weft.spend_limit, patch jsonb) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
     v_limit weft.spend_limit;

@@ -1,7 +1,6 @@
 -- _set_project_limit: change what a patch of a billing project's document names of its limit in money.
 -- Safe to repeat: yes.   Locks: as _set_limit.   Plan: by key.
--- patch: any of cost_max, cost_soft_max (null: none) and on_limit.   Raises WF140.
--- Owner: weft_tenant.
+-- patch: any of cost_max, cost_soft_max (null: none) and on_limit.   Raises WF140.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._set_project_limit(of_tenant_id int, of_project_id int, patch jsonb) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_limit weft.spend_limit; v_patch jsonb;

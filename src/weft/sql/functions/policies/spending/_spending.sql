@@ -2,8 +2,7 @@
 --   this statement's snapshot: what runs counts up to now, beyond what heartbeats have reported.
 -- Safe to repeat: yes, it only reads.
 -- Plan: sums by key; the unfolded deltas once; as _live_attempts of the workers that have claimed limited jobs; batches and ancestors by
---   key.
--- Owner: weft_system.
+--   key.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._spending(of_limit_ids int[], at timestamptz)
 RETURNS TABLE (limit_id int, used numeric, used_per_hour numeric) LANGUAGE sql STABLE AS $$
     WITH limited AS MATERIALIZED (SELECT l.* FROM weft.spend_limit l WHERE l.limit_id = ANY (of_limit_ids)),

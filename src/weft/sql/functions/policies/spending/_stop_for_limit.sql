@@ -4,8 +4,7 @@
 -- It must not bring a job nearer to the end that many losses are (losses_max, or its last try): a loss is taken off before it is
 -- added.
 -- Locks: job (in key order).   Plan: held groups by the index of their limit; as _live_attempts of the workers that have claimed jobs of
---   them; jobs and preemptions by key.
--- Owner: weft_system.
+--   them; jobs and preemptions by key.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._stop_for_limit(of_limit_id int, limit_rows int) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
     v_batches bigint[]; v_n int;

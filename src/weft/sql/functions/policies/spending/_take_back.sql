@@ -3,8 +3,7 @@
 -- Safe to repeat: yes, those that are claimed or locked are left.
 -- Locks: job (SKIP LOCKED: a claim holds it); admission (nobody else); as _park_jobs.
 -- Plan: open admissions by the index of their limit; jobs by key.
--- before: those that were admitted earlier are taken back; NULL: none.
--- Owner: weft_system.
+-- before: those that were admitted earlier are taken back; NULL: none.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._take_back(of_limit_ids int[], before timestamptz, limit_jobs int) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_batch bigint; v_batches bigint[]; v_jobs int[];

@@ -1,7 +1,6 @@
 -- change_project: close or reopen a billing project, or change its limits.
 -- Safe to repeat: yes.   Locks: as _lock_project; project; as _set_project_limit.   Plan: project by name.
--- patch: any of closed (boolean) and what _set_project_limit takes.   Raises WF105, WF140.
--- Owner: weft_tenant.  Granted to: weft_api.
+-- patch: any of closed (boolean) and what _set_project_limit takes.   Raises WF105, WF140.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.change_project(tenant_id int, of_name text, patch jsonb, at timestamptz DEFAULT clock_timestamp())
 RETURNS void LANGUAGE plpgsql AS $$
 DECLARE

@@ -3,8 +3,7 @@
 -- Plan: nothing if there is no limit; else as _spending; live workers; open admissions of limits that are near, and their jobs, by key.
 -- Returns: one row per limit, but for those of groups that are complete; also for one that was taken away, until that is done.
 --   is_new: no stage was stored since it was changed. could_use_per_hour: if all workers ran nothing but its jobs. admitted_per_hour: of
---   what was admitted and is not claimed yet.
--- Owner: weft_system.  Granted to: weft_driver.
+--   what was admitted and is not claimed yet.   Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.limit_rounds(epoch bigint, at timestamptz DEFAULT clock_timestamp())
 RETURNS TABLE (limit_id int, version int, is_new boolean, kind text, name text, tenant text, measure text, amount_max numeric,
     amount_soft_max numeric, on_limit text, stage text, used numeric, used_per_hour numeric, near boolean,

@@ -2,8 +2,7 @@
 --   weight of a user in a pool alone: it sinks by half of the part that such jobs are of the mCPU which the user has there or waits for.
 -- Safe to repeat: yes.   Returns: how many weights changed.   For: DriverStore.sweep, until it returns 0.   Locks: as _check_epoch; share.
 -- Plan: all users of pools; as _groups_of_limit of slowed limits, and what these count by key.
--- The part of a group in its batch is that of its jobs which have not ended.
--- Owner: weft_system.  Granted to: weft_driver.
+-- The part of a group in its batch is that of its jobs which have not ended.   Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.weigh_users(epoch bigint, limit_jobs int) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     v_n bigint;

@@ -1,7 +1,6 @@
 -- _after_notices: end the subscriptions that are told once and have been told.
 -- Safe to repeat: yes.   Locks: subscription (in the order of their ids); delivery (nobody else: redeliver_callback leaves those that are
---   due as they are).   Plan: by key.
--- Owner: weft_system.
+--   due as they are).   Plan: by key.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._after_notices(delivery_ids bigint[], at timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_told bigint[];

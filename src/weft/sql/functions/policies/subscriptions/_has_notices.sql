@@ -1,7 +1,6 @@
 -- _has_notices: whether there are events that open subscriptions may ask for.
 -- Safe to repeat: yes, it only reads.   Plan: one look at an empty index as a rule; the next event by key.
--- What an older writer still withholds is waited for by the loop itself.
--- Owner: weft_system.
+-- What an older writer still withholds is waited for by the loop itself.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._has_notices() RETURNS boolean LANGUAGE plpgsql STABLE AS $$
 BEGIN
     IF NOT EXISTS (SELECT FROM weft.subscription s WHERE s.ended_at IS NULL) THEN

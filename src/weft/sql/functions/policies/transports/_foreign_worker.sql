@@ -1,8 +1,7 @@
 -- _foreign_worker: the incarnation that stands for foreign programs in a pool, and is recorded as the worker of what they run. It offers
 --   nothing, so it serves no lane. Its silence proves nothing: attempts end by outcomes, cancels, or when nobody answers for long.
 -- Safe to repeat: yes.   Plan: by key.   Locks: worker (if there is none yet).
--- make: if there is none.   Returns: NULL: none, or it takes no jobs, or a worker of weft's has the name.
--- Owner: weft_system.
+-- make: if there is none.   Returns: NULL: none, or it takes no jobs, or a worker of weft's has the name.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._foreign_worker(of_pool_id int, make boolean, at timestamptz) RETURNS weft.worker_incarnation
 LANGUAGE plpgsql AS $$
 DECLARE

@@ -4,8 +4,7 @@
 -- Locks: condition (in the order of what they test); condition_batch (each batch has one condition of a transport); as _announce.
 -- Plan: as _waiting_for, only while a transport is away; batches and conditions by key.
 -- error: NULL: it answers. Then, and for a tenant none of whose jobs waits, due_conditions forgets the condition; so it does if nobody
---   looks for a minute.
--- Owner: weft_system.
+--   looks for a minute.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._note_away(of_transport text, error text, at timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_tenants int[]; v_opened boolean;

@@ -2,8 +2,7 @@
 --   its share, or of all by load.
 -- Safe to repeat: no.   For: offer_jobs, whose settings it has.
 -- Locks: batch (shared, tried); as _pick; as _queue_jobs. It never waits.   Plan: as claim_jobs.
--- of_tenant_id: whose jobs; NULL: of all.   consumer: the most that one of them has.   Returns: how many.
--- Owner: weft_system.
+-- of_tenant_id: whose jobs; NULL: of all.   consumer: the most that one of them has.   Returns: how many.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._offer_part(consumer weft.worker_incarnation, of_tenant_id int, of_queue text, of_transport text,
     lanes int[], shares weft.shares, limit_jobs int) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE

@@ -1,7 +1,6 @@
 -- _silent_offers: the offer of a job that foreign programs may answer, and whether nobody has for longer than its queue allows.
 -- Safe to repeat: yes, it only reads.   Plan: by key.
--- transports, tenants, listening_s: as tend_foreign.
--- Owner: weft_system.
+-- transports, tenants, listening_s: as tend_foreign.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._silent_offers(of_batch_id bigint, of_job_id int, transports text[], tenants text[],
     listening_s double precision[], at timestamptz) RETURNS TABLE (queued_s int, is_silent boolean) LANGUAGE sql STABLE AS $$
     SELECT coalesce(q.queued_s, 600), coalesce(x.s, 0) > coalesce(q.queued_s, 600)

@@ -2,8 +2,7 @@
 --   Their jobs are ready again, and their messages worthless from now on. What is younger than a second may be taken soon and stays.
 -- Safe to repeat: yes.   For: offer_jobs, whose settings it has.
 -- Locks: job (SKIP LOCKED, in key order); as _unqueue_jobs; as _announce.   Plan: the offers, which are few; jobs by key.
--- of_pool_id, of_tenant_id: whose; NULL: of all.
--- Owner: weft_system.
+-- of_pool_id, of_tenant_id: whose; NULL: of all.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._withdraw_excess(of_pool_id int, of_tenant_id int, of_queue text, of_transport text, keep int) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE

@@ -1,8 +1,7 @@
 -- begin_reader: where somebody outside goes on with the events of a tenant, and as whom they see them. A new reader begins now.
 -- Safe to repeat: yes.   Locks: as _check_epoch.   Plan: tenant and user by name; by key.
 -- Returns: no row if there is no such user. removed: the events after its position were removed; then the position is that of the
---   last one that was.
--- Owner: weft_system.  Granted to: weft_driver.
+--   last one that was.   Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.begin_reader(epoch bigint, reader text, of_tenant text, of_user text)
 RETURNS TABLE (tenant_id int, user_id int, user_name text, role text, xid bigint, event_id bigint, removed boolean) LANGUAGE plpgsql AS $$
 DECLARE

@@ -1,8 +1,7 @@
 -- keep_dead_message: keep a message that nobody wants, and forget the oldest ones of its tenant beyond a number and an age.
 -- Safe to repeat: a repeat keeps it twice.
 -- Locks: as _check_epoch; dead_message (the oldest, SKIP LOCKED).   Plan: by tenant and number, as many as are kept.
--- of_tenant: one that there is not has none.
--- Owner: weft_system.  Granted to: weft_driver.
+-- of_tenant: one that there is not has none.   Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.keep_dead_message(epoch bigint, transport text, of_tenant text, source text, queue text, reason text,
     error text, body bytea, n_bytes bigint, keep_max int, keep_s double precision, at timestamptz DEFAULT clock_timestamp())
 RETURNS void LANGUAGE plpgsql AS $$

@@ -5,8 +5,7 @@
 --   key.
 -- Returns: xid, event_id: the position after these; behind: whether there is more, now or when older writers have committed;
 --   told: [{kind, batch_id, foreign_id, foreign_trace, max_attempts, n_failed, error, at}] in order, kind created or dead. NULL: there is
---   no such tenant.
--- Owner: weft_system.  Granted to: weft_driver.
+--   no such tenant.   Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.list_announcements(epoch bigint, reader text, tenant text, door text, limit_rows int) RETURNS jsonb
 LANGUAGE plpgsql PLAN_BY_KEY AS $$
 DECLARE

@@ -8,8 +8,7 @@
 -- stock_keys, stocks: how many each queue has ahead; one that is not named has as many as its consumers have slots,
 --   and keeps those that it has.
 -- Returns: of each queue with consumers, by its key: their slots, how many offers waited for them, and how many are new. Foreign
---   programs have no stock, and the key ''.
--- Owner: weft_system.  Granted to: weft_driver.
+--   programs have no stock, and the key ''.   Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.offer_jobs(epoch bigint, transports text[], limit_jobs int, stock_keys text[], stocks int[])
 RETURNS TABLE (key text, slots int, waiting int, offered int) LANGUAGE plpgsql PLAN_BY_KEY PLAN_ONCE AS $$
 DECLARE

@@ -3,8 +3,7 @@
 -- Safe to repeat: yes: what a lost reply took is due again.
 -- Locks: as _check_epoch; transport_offer (SKIP LOCKED).   Plan: transport_offer_send_idx; batches by key.
 -- again_s: seconds until one that is not confirmed is sent again.   Returns: in the order of the release; for foreign
---   programs what they answer with, until when, and the chunk of the spec.
--- Owner: weft_system.  Granted to: weft_driver.
+--   programs what they answer with, until when, and the chunk of the spec.   Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.take_offers(epoch bigint, transports text[], again_s double precision, limit_offers int)
 RETURNS TABLE (offer_id bigint, batch_id bigint, job_id int, tenant text, queue text, transport text, fence uuid, until timestamptz,
     spec_first int, trace_id text) LANGUAGE plpgsql AS $$

@@ -1,8 +1,7 @@
 -- _sweep_apps: remove contents of applications that are no longer those of new jobs and that no batch runs, and parts that belong to none.
 -- Safe to repeat: yes.   For: save_app, remove_app: who changes applications pays for it.
 -- Locks: app (SKIP LOCKED).   Plan: contents that are removed, and parts of the tenant.
--- They stay for an hour, and parts for a day: somebody may be submitting, or sending the rest.
--- Owner: weft_tenant.
+-- They stay for an hour, and parts for a day: somebody may be submitting, or sending the rest.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._sweep_apps(of_tenant_id int, at timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     DELETE FROM weft.app_revision r WHERE r.revision_id = ANY (ARRAY(

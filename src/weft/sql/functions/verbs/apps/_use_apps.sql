@@ -1,7 +1,6 @@
 -- _use_apps: note which contents of applications the jobs of a bunch run.
 -- Safe to repeat: yes.   Locks: none but its rows.   Plan: by key.
--- fields: as add_jobs takes them.   Raises WF161 (a content is gone).
--- Owner: weft_tenant.
+-- fields: as add_jobs takes them.   Raises WF161 (a content is gone).   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._use_apps(bunch weft.bunch, fields jsonb[]) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_ids bigint[] := ARRAY(SELECT DISTINCT (f ->> 'app_revision')::bigint FROM unnest(fields) f WHERE f ? 'app_revision');

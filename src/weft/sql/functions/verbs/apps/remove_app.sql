@@ -1,7 +1,6 @@
 -- remove_app: forget an application: new jobs do not get it. Jobs that have it run on, also again.
 -- Safe to repeat: no.   Locks: app.   Plan: by key.   Raises WF161, WF118 (no such user).
--- for_user: NULL: the one that everybody may run.
--- Owner: weft_tenant.  Granted to: weft_api.
+-- for_user: NULL: the one that everybody may run.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.remove_app(tenant_id int, of_name text, for_user text, at timestamptz DEFAULT clock_timestamp())
 RETURNS void LANGUAGE plpgsql AS $$
 DECLARE

@@ -2,8 +2,7 @@
 -- Safe to repeat: yes.   Locks: app (of one name).   Plan: by key, and the applications of the tenant.
 -- for_user: the name of who may run it; NULL: everybody.
 -- Returns: its document, and whether it is new or other content.
--- Raises: WF118 (no such user), WF162 (too many), WF261 (parts are missing).
--- Owner: weft_tenant.  Granted to: weft_api.
+-- Raises: WF118 (no such user), WF162 (too many), WF261 (parts are missing).   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.save_app(tenant_id int, user_id int, of_name text, for_user text, of_digest bytea, of_bytes bigint,
     of_description jsonb, part_bytes int, apps_max int, at timestamptz DEFAULT clock_timestamp()) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE

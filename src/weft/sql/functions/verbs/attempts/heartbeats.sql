@@ -2,8 +2,7 @@
 -- Safe to repeat: yes.   Locks: incarnation (rows in the order of their numbers, SKIP LOCKED); as heartbeat (of one worker after another).
 -- n_attempts, n_heard: how many of the attempts, and of the claims whose replies have arrived, are each worker's; they follow one another.
 -- Returns: a row for each worker with its number in the lists. None for one that is not known, or whose row somebody else has locked: ask
---   for it alone. A call that waits longer than a moment for another lock fails.
--- Owner: weft_system.  Granted to: weft_worker.
+--   for it alone. A call that waits longer than a moment for another lock fails.   Owner: weft_system.  Granted to: weft_worker.
 CREATE OR REPLACE FUNCTION weft.heartbeats(incarnation_ids int[], draining boolean[], claiming boolean[], n_attempts int[],
     batch_ids bigint[], job_ids int[], attempts smallint[], n_heard int[], heard bigint[])
 RETURNS TABLE (n bigint, alive boolean, has_work boolean, stop_batch_ids bigint[], stop_job_ids int[], stop_attempts smallint[],

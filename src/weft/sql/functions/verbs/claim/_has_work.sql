@@ -2,8 +2,7 @@
 --   _batch_terms, _has_claimable, _lane_room); otherwise a worker would never sleep, or never wake.
 -- Safe to repeat: yes, it only reads.
 -- Plan: as claim_jobs. One offer at a time: a single statement would read the jobs of a cancelled batch, perhaps a million, before it skips
---   the batch.
--- Owner: weft_system.
+--   the batch.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._has_work(of_incarnation_id int) RETURNS boolean
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp PLAN_BY_KEY PLAN_ONCE AS $$
 DECLARE

@@ -1,8 +1,7 @@
 -- _jobs_left: how many ready jobs a claim left behind, after the last one that it took, as far as at_most.
 -- Safe to repeat: yes, it only reads. Jobs that others are claiming just now count.
 -- Plan: by key; of a range at most 4 * at_most jobs, and at most 8 offers: if there may be more, they count as at_most.
--- stopped_at: the offer with which the claim ended; its batch_id is NULL if no work was left.
--- Owner: weft_system.
+-- stopped_at: the offer with which the claim ended; its batch_id is NULL if no work was left.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._jobs_left(
     stopped_at weft.offer, after_job int, of_pool_id int, lanes int[], shares weft.shares, at_most int
 ) RETURNS int LANGUAGE plpgsql STABLE AS $$

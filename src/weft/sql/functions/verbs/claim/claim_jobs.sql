@@ -10,8 +10,7 @@
 --   jobs: that is of one user for 50 jobs, and if half of them are found in the shares, the claim does not look for others.
 -- Returns: one row per attempt, in queue order; no rows if nothing fits. The first four include their specs if these are small, which saves
 --   a call before a single job can start. The first job may exceed the budget if the whole worker can hold it and no worker that sleeps has
---   room for it; otherwise total cpu and memory stay within the budget.
--- Owner: weft_system.  Granted to: weft_worker.
+--   room for it; otherwise total cpu and memory stay within the budget.   Owner: weft_system.  Granted to: weft_worker.
 CREATE OR REPLACE FUNCTION weft.claim_jobs(
     incarnation_id int, budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs int,
     hint_runnable bigint[] DEFAULT '{}', hint_job int[] DEFAULT '{}', call bigint DEFAULT NULL, at timestamptz DEFAULT clock_timestamp()

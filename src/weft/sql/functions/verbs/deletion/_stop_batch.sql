@@ -2,8 +2,7 @@
 -- Safe to repeat: yes.   Returns: whether there was something to do; if not, look again later.
 -- Locks: operation (by the caller); delivery; fold; sums (nobody else); batch_row (nobody else); as _end_operation.
 -- Plan: by key; the unfolded deltas.
--- Deliveries go first: nobody is notified any more.
--- Owner: weft_system.
+-- Deliveries go first: nobody is notified any more.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._stop_batch(operation weft.operation, limit_rows int, at timestamptz) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     v_batch bigint := operation.batch_id;

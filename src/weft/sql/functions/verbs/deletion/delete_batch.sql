@@ -2,8 +2,7 @@
 -- Safe to repeat: yes with an idempotency key; else the second call finds no batch.
 -- Locks: batch_row; as _cancel_group; as _create_operation. submit takes them in this order as well.
 -- Plan: by key.   Returns: the operation.  Raises WF101, WF201 (key used for another request).
--- The batch's own idempotency key becomes free: the same submission makes a new batch.
--- Owner: weft_tenant.  Granted to: weft_api.
+-- The batch's own idempotency key becomes free: the same submission makes a new batch.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.delete_batch(
     tenant_id int, user_id int, batch_id bigint, actor text, trace_id text, idempotency_key text, digest bytea,
         at timestamptz DEFAULT clock_timestamp()

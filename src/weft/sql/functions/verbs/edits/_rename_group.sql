@@ -2,8 +2,7 @@
 -- Safe to repeat: yes.
 -- Locks: group (and all below it, in key order). add_groups holds the parent's row, shared, so no group is added below with the old
 --   path meanwhile.   Plan: ancestors by key.
--- Raises WF209 (name taken), WF232 (too many groups below).
--- Owner: weft_tenant.
+-- Raises WF209 (name taken), WF232 (too many groups below).   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._rename_group(of_batch_id bigint, of_group_id int, new_name text, groups_max int) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE

@@ -3,8 +3,7 @@
 --   Of another batch, which is of the same tenant, the user who submitted the job must be able to read it.
 -- Safe to repeat: yes, it only reads.   Plan: jobs, batches, updates and files by key; parents by the child.
 -- Returns: one row per file wanted, in their order: `n_bytes` is NULL if there is none; `state`: of the job that was to leave it. No row
---   if this worker does not have the attempt.
--- Owner: weft_system.  Granted to: weft_worker.
+--   if this worker does not have the attempt.   Owner: weft_system.  Granted to: weft_worker.
 CREATE OR REPLACE FUNCTION weft.find_files(incarnation_id int, batch_id bigint, job_id int, attempt int, of_batches bigint[], of_jobs int[],
     of_parents text[], paths text[])
 RETURNS TABLE (from_batch bigint, state smallint, n_bytes bigint, digest bytea, kept_in text) LANGUAGE plpgsql AS $$

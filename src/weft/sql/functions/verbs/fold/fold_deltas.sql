@@ -8,8 +8,7 @@
 --   order of commits. A reader adds the deltas that the stored snapshot does not see.
 -- A job whose machine is being made, or that is offered to a transport, counts in its user's load like one that runs.
 -- Returns: how many deltas were folded, and the names of other loops that have work, because a driver that is awake gets no notices;
---   black_holes whenever attempts failed.
--- Owner: weft_system.  Granted to: weft_driver.
+--   black_holes whenever attempts failed.   Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.fold_deltas(epoch bigint, at timestamptz DEFAULT clock_timestamp())
 RETURNS TABLE (n_deltas bigint, loops text[]) LANGUAGE plpgsql PLAN_ONCE SET enable_seqscan = off SET enable_mergejoin = off AS $$
 DECLARE

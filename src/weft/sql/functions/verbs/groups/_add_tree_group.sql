@@ -1,7 +1,6 @@
 -- _add_tree_group: the rows of a new tree group below an existing parent.
 -- Safe to repeat: yes.   Locks: group (the parent, its key shared). Its path cannot change meanwhile.   Plan: by key.
--- Raises WF103 (parent group), WF209 (path taken), WF211 (too deep).
--- Owner: weft_tenant.
+-- Raises WF103 (parent group), WF209 (path taken), WF211 (too deep).   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._add_tree_group(
     of_tenant_id int, of_batch_id bigint, of_update_id int, of_group_id int, of_parent_id int, new_name text, new_attributes jsonb,
     cancel_after int, new_callback text, depth_max int, at timestamptz

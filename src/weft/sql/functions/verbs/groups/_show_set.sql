@@ -1,8 +1,7 @@
 -- _show_set: make a set filled by a query visible to readers.
 -- Safe to repeat: yes.
 -- Locks: sums (the row of the set); group (nobody else changes a hidden set); as _settle_groups. Every fold that counts its
---   jobs takes the row of sums, so either that fold sees the set shown, or its counts are seen here.   Plan: by key.
--- Owner: weft_system.
+--   jobs takes the row of sums, so either that fold sees the set shown, or its counts are seen here.   Plan: by key.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._show_set(tenant_id int, of_batch_id bigint, set_id int, at timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO weft.group_count AS c (batch_id, group_id, tenant_id) VALUES (of_batch_id, set_id, _show_set.tenant_id)

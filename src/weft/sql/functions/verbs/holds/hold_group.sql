@@ -2,8 +2,7 @@
 --   inserts one row; the sweep parks the ready jobs.
 -- Safe to repeat: yes.   Returns: whether this call held it.
 -- Locks: batch (exclusive); hold_row; as _record_change. Claims hold it shared, so no claim commits after this commit (invariant 6).
--- Raises WF101, WF103.
--- Owner: weft_tenant.  Granted to: weft_api, weft_system.
+-- Raises WF101, WF103.   Owner: weft_tenant.  Granted to: weft_api, weft_system.
 CREATE OR REPLACE FUNCTION weft.hold_group(tenant_id int, batch_id bigint, group_id int, actor text,
     at timestamptz DEFAULT clock_timestamp())
 RETURNS boolean LANGUAGE plpgsql AS $$

@@ -1,7 +1,6 @@
 -- _end_operation: end an operation and notify those who wait for it. The batch that a failed resubmission was making is removed.
 -- Safe to repeat: yes, an operation that has ended is left as it is.   Locks: operation; as _announce_operation.
--- result: NULL: what its steps have noted so far.
--- Owner: weft_system.  Granted to: weft_tenant.
+-- result: NULL: what its steps have noted so far.   Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._end_operation(of_operation_id bigint, error jsonb, result jsonb, at timestamptz) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE

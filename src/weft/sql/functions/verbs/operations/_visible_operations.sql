@@ -2,8 +2,7 @@
 -- Safe to repeat: yes, it only reads.
 -- Plan: a page of each of: those on own batches, on those of each project of the user and on each batch that was granted to them, and those
 --   that they have asked for and see without a batch; each backwards along its own index, as in _visible_batches. What _sees_operation
---   leaves out of these are operations on batches that are being removed.
--- Owner: weft_tenant.
+--   leaves out of these are operations on batches that are being removed.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._visible_operations(of_user_id int, before bigint, limit_rows int) RETURNS SETOF weft.operation
 LANGUAGE sql STABLE PLAN_IN_ORDER PLAN_ONCE AS $$
     WITH found AS MATERIALIZED (

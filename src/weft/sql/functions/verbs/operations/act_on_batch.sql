@@ -6,8 +6,7 @@
 -- of_role: what the caller's role is thought to be.
 -- n_idle: batches above this one, since the last one that was passed, in which there was nothing to do.
 -- Returns: false, and nothing was done: the operation is over or has passed the batch, or the user is removed or has another role.
--- Raises what a request about the batch would.
--- Owner: weft_system.  Granted to: weft_driver.
+-- Raises what a request about the batch would.   Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.act_on_batch(tenant_id int, epoch bigint, of_operation_id bigint, of_batch_id bigint, of_role text,
     n_idle bigint, at timestamptz DEFAULT clock_timestamp()) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE

@@ -1,8 +1,7 @@
 -- list_operations: documents of operations that the caller sees, with numbers below `before`, newest first; of one batch, if given.
 -- Safe to repeat: yes, it only reads.
 -- Plan: by tenant or batch and number; as _visible_operations. Of those of a tenant, the ones on batches that are being removed are passed
---   over.
--- Owner: weft_tenant.  Granted to: weft_api.
+--   over.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_operations(tenant_id int, before bigint, limit_rows int, of_batch_id bigint) RETURNS SETOF jsonb
 LANGUAGE plpgsql PLAN_IN_ORDER PLAN_ONCE AS $$
 DECLARE

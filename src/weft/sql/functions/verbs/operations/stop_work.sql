@@ -1,7 +1,6 @@
 -- stop_work: end the retries and resubmissions of a user that are not done; what they have done stays done.
 -- Safe to repeat: yes.   Locks: operation (by their ids); as _end_operation (the same rows).   Plan: by the index of running operations.
--- error: a problem document.
--- Owner: weft_tenant.  Granted to: weft_api.
+-- error: a problem document.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.stop_work(tenant_id int, of_user_id int, error jsonb, at timestamptz DEFAULT clock_timestamp()) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE

@@ -1,8 +1,7 @@
 -- _prioritize_job: change the priority of one job; NULL: leave it.
 -- Safe to repeat: yes.   Locks: job (by the caller); as _set_priority.   Plan: by key.
 -- Returns: whether to record the change: also if the job has this priority already, but a running operation would change it.
--- Raises WF216 (the job has ended).
--- Owner: weft_tenant.
+-- Raises WF216 (the job has ended).   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._prioritize_job(of_batch_id bigint, of_job_id int, new_priority smallint) RETURNS boolean LANGUAGE plpgsql
 AS $$
 DECLARE

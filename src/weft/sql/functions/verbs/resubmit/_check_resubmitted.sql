@@ -1,7 +1,6 @@
 -- _check_resubmitted: raise WF101, WF235 or WF236 unless a new batch can be made from this one.
 -- Safe to repeat: yes, it only reads.   Plan: by key.
--- failed: only of what failed. That is known when all jobs have ended.
--- Owner: weft_tenant.
+-- failed: only of what failed. That is known when all jobs have ended.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._check_resubmitted(of_batch_id bigint, failed boolean) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v record;

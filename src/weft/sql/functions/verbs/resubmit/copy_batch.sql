@@ -6,8 +6,7 @@
 --   Nobody else knows the new batch.
 -- Plan: groups and payloads by key; as commit_update.
 -- Returns: moved; jobs: the next step is add_resubmitted; empty: there was nothing to resubmit; waits: an earlier operation changes what
---   failed in the batch, or the batch is being deleted.
--- Owner: weft_system.  Granted to: weft_driver.
+--   failed in the batch, or the batch is being deleted.   Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.copy_batch(epoch bigint, of_operation_id bigint, limit_rows int, at timestamptz DEFAULT clock_timestamp())
 RETURNS text LANGUAGE plpgsql AS $$
 DECLARE

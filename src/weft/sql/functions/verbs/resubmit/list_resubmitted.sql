@@ -4,8 +4,7 @@
 -- after_job: the last number that was examined before.
 -- Returns: a row for each job, or one without a job; `upto`: the last number that is examined now; new_first: the number
 --   that the first gets; parents: their numbers in the new batch;
---   of those that are not there (yet), the negative of the old ones.
--- Owner: weft_system.  Granted to: weft_driver.
+--   of those that are not there (yet), the negative of the old ones.   Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.list_resubmitted(epoch bigint, of_operation_id bigint, after_job bigint, limit_rows int,
     at timestamptz DEFAULT clock_timestamp())
 RETURNS TABLE (upto bigint, new_first int, job_id int, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu int, countables jsonb,

@@ -5,8 +5,7 @@
 -- changes: `batch` (name, attributes, which are added, and billing_project); the driver reads the others.
 -- The new batch is deleted until all its jobs are there: nobody sees a part of it, and an operation that fails has only to remove it.
 -- Returns: the operation.  Raises WF101, WF105 (project), WF201 (key used for another request), WF235 (nothing to resubmit),
---   WF236 (its jobs have not all ended).
--- Owner: weft_tenant.  Granted to: weft_api.
+--   WF236 (its jobs have not all ended).   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.resubmit_batch(
     tenant_id int, user_id int, batch_id bigint, failed boolean, changes jsonb, actor text, trace_id text, idempotency_key text,
     digest bytea, at timestamptz DEFAULT clock_timestamp()

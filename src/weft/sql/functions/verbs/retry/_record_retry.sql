@@ -1,8 +1,7 @@
 -- _record_retry: write what follows from jobs that are pending or ready again: counters, changes, events.
 -- Safe to repeat: no.   Locks: job (by the caller).   Plan: jobs by key.
 -- of_job_ids, old_states: in order of their numbers, and the states in which they had ended.   Returns: the jobs that are ready and
---   not in a range.
--- Owner: weft_system.
+--   not in a range.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._record_retry(of_batch_id bigint, of_job_ids int[], old_states smallint[], of_pool_id int, actor text,
     at timestamptz) RETURNS int[] LANGUAGE sql AS $$
     WITH again AS MATERIALIZED (

@@ -5,8 +5,7 @@
 -- job_ids, query, within_group, cause_id: only these jobs, those that match, those of this group and below it, those that failed for it;
 --   NULL: all.
 -- Returns: the operation.  Raises WF101, WF102, WF103, WF105, WF201 (key used for another request), WF204 (cancelled), WF233 (a job has not
---   failed), WF234 (a parent of a job did not succeed).
--- Owner: weft_tenant.  Granted to: weft_api, weft_system.
+--   failed), WF234 (a parent of a job did not succeed).   Owner: weft_tenant.  Granted to: weft_api, weft_system.
 CREATE OR REPLACE FUNCTION weft.retry_jobs(
     tenant_id int, user_id int, batch_id bigint, job_ids int[], query text, within_group int, cause_id bigint, actor text, trace_id text,
     idempotency_key text, digest bytea, at timestamptz DEFAULT clock_timestamp()

@@ -4,8 +4,7 @@
 --   as _add_details; output_term.
 -- Plan: inserts; parents by key.
 -- limits: as from _before_submit.
--- Raises WF103 (group), WF205, WF231 (as _lock_parents), WF134 (as _limit_gate_sets), WF237 (as _add_details).
--- Owner: weft_tenant.
+-- Raises WF103 (group), WF205, WF231 (as _lock_parents), WF134 (as _limit_gate_sets), WF237 (as _add_details).   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._add_bunch(of_update weft.batch_update, bunch weft.bunch, jobs weft.job_columns, limits jsonb)
 RETURNS void LANGUAGE plpgsql AS $$
 DECLARE

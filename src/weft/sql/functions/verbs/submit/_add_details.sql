@@ -1,7 +1,6 @@
 -- _add_details: add what the jobs of a bunch have beside their rows: labels, rare fields, what arrays share, specs.
 -- Safe to repeat: no.   Locks: update (by the caller); as _take_names.   Plan: inserts; arrays by key.
--- Raises WF161 (as _use_apps), WF237 (as _take_names).
--- Owner: weft_tenant.
+-- Raises WF161 (as _use_apps), WF237 (as _take_names).   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._add_details(bunch weft.bunch, base int, jobs weft.job_columns) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     IF cardinality(jobs.label_jobs) > 0 THEN

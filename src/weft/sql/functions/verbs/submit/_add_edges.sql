@@ -1,8 +1,7 @@
 -- _add_edges: add the edges of a bunch without arrays, and count each job's parents that have not ended.
 -- Safe to repeat: no.   Locks: none but its inserts.   Plan: parents by key.   For: _add_rows; the parents are locked.
 -- Returns: for each job the number of parents to wait for, -1 if it has no parents; the jobs with a parent that did not succeed; the jobs
---   with parents in earlier updates, NULL if there are none.
--- Owner: weft_tenant.
+--   with parents in earlier updates, NULL if there are none.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._add_edges(
     bunch weft.bunch, base int, edge_children int[], edge_parents int[],
     OUT n_parents int[], OUT bad_children int[], OUT cross_children int[]

@@ -1,8 +1,7 @@
 -- _add_rows: add the jobs, edges and bunch for a bunch without arrays.
 -- Safe to repeat: no.   For: _add_bunch, whose caller has checked and locked all referenced rows.
 -- Locks: none but its inserts.   Plan: rows from the columns, side by side; earlier parents by key.
--- Numbers: shapes, groups, bunch and base are absolute; edges and chunks are relative to the update.
--- Owner: weft_tenant.
+-- Numbers: shapes, groups, bunch and base are absolute; edges and chunks are relative to the update.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._add_rows(bunch weft.bunch, base int, jobs weft.job_columns, shape_ids int[], shape_lanes int[],
     gate_sets int[]) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE

@@ -1,7 +1,6 @@
 -- _check_bunch: whether a bunch may be added: NULL, it may; otherwise it is there, and whether it came from the same body.
 -- Safe to repeat: yes, it only reads.   Plan: bunches by key.
--- Raises WF201 (key used with another body), WF203 (committed), WF207 (outside the update).
--- Owner: weft_tenant.
+-- Raises WF201 (key used with another body), WF203 (committed), WF207 (outside the update).   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._check_bunch(of_update weft.batch_update, bunch weft.bunch) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     v_first int := bunch.first_job - of_update.first_job + 1; v_last int := v_first + bunch.n_jobs - 1; v_is_same boolean;

@@ -5,8 +5,7 @@
 --   foreign_document, foreign_kind, lifecycle, sink (as _sinks_of), subscriptions (name, url, event, persistent, policy), output_keep_s
 --   (NULL: as its tenant says), created_at and ended_at (in another system, of which it is a record; NULL: now, and not yet).
 -- Returns: its number and whether it is new.
--- Raises WF105 and WF125 (project), WF141 (lifecycle), WF151 (sink), WF201 (key used with another body).
--- Owner: weft_tenant.
+-- Raises WF105 and WF125 (project), WF141 (lifecycle), WF151 (sink), WF201 (key used with another body).   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._create_batch(
     tenant_id int, user_id int, batch jsonb, trace_id text, idempotency_key text, digest bytea, at timestamptz
 ) RETURNS TABLE (batch_id bigint, is_new boolean) LANGUAGE plpgsql AS $$

@@ -1,8 +1,7 @@
 -- _lock_for_bunch: note what the jobs of a bunch bring into their batch, and take the locks that precede that of the update.
 -- Safe to repeat: yes.
 -- Locks: batch_row (with gates of jobs, or edges); batch (shared, only with parents in earlier updates).   Plan: the batch by key.
--- is_limited: limits give the jobs gates.
--- Owner: weft_tenant.
+-- is_limited: limits give the jobs gates.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._lock_for_bunch(of_batch_id bigint, jobs weft.job_columns, is_limited boolean) RETURNS void LANGUAGE plpgsql
 AS $$
 DECLARE

@@ -11,8 +11,7 @@
 --   want rows that are held here. Those are let go then, and the next try waits for it first. While thousands of parents run, each try may
 --   meet one more; the last one fails with 55P03, and the store repeats the call. Every other try waits for those that wait, one by one;
 --   most of the time nobody holds any, and one statement locks them all.
--- base: the number before the update's first job.   Raises WF205 (parent does not exist), WF231 (it is a service).
--- Owner: weft_tenant.
+-- base: the number before the update's first job.   Raises WF205 (parent does not exist), WF231 (it is a service).   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._lock_parents(of_batch_id bigint, base int, edge_parents int[]) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_parent int[]; v_one int; v_wrong int; v_service int;

@@ -3,8 +3,7 @@
 -- Locks: update (by the caller); job (those with parents in earlier updates); empty_batch; as _after_visible (the same rows);
 --   as _pass_gates; as _announce.
 -- Plan: sums over bunches, not over jobs; only bunches with edges to earlier updates are walked.
--- Raises what _after_visible raises.
--- Owner: weft_tenant.
+-- Raises what _after_visible raises.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._make_visible(of_update weft.batch_update, is_new_batch boolean, at timestamptz) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE

@@ -1,7 +1,6 @@
 -- _take_names: give these services of a batch their names, so that one of a name runs at a time (ADR 143).
 -- Safe to repeat: yes.   Locks: service (in the order of names).   Plan: labels and services by key, the job that has the name by key.
--- Raises WF237 (another service of the name has not ended).
--- Owner: weft_system.  Granted to: weft_tenant.
+-- Raises WF237 (another service of the name has not ended).   Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._take_names(of_tenant_id int, of_batch_id bigint, of_job_ids int[]) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER AS $$
 DECLARE

@@ -1,8 +1,7 @@
 -- _unstage: at the commit, settle a bunch's jobs with parents in earlier updates, and list the ready ones that no range covers.
 -- Safe to repeat: no.   Locks: job (staged ones).   Plan: jobs of the bunch by key.
 -- Returns: the gate sets at which it queued jobs. A completion that now ends a parent waits for the row or has counted already, so each
---   state is decided once (j.staged).
--- Owner: weft_tenant.
+--   state is decided once (j.staged).   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._unstage(of_batch_id bigint, from_job int, to_job int, pool_id int, at timestamptz) RETURNS int[]
 LANGUAGE plpgsql AS $$
 DECLARE

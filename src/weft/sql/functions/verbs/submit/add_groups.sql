@@ -3,8 +3,7 @@
 -- Locks: as _open_update; as _add_tree_group.   Plan: by key, one group after the other, parents first.
 -- Numbers: group and parent are relative to the update, from 1; 0 is the root; a negative parent is an earlier group. A set has no parent.
 -- Raises WF103 (parent group), WF201 (key used with another body), WF203 (committed), WF207 (number outside the update), WF209 (path
---   taken), WF211 (too deep), WF215 (another group has the number).
--- Owner: weft_tenant.  Granted to: weft_api.
+--   taken), WF211 (too deep), WF215 (another group has the number).   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.add_groups(
     tenant_id int, batch_id bigint, update_id int, group_ids int[], parent_ids int[], names text[], attributes jsonb[],
     cancel_afters int[], callbacks text[], depth_max int, are_sets boolean[] DEFAULT '{}', at timestamptz DEFAULT clock_timestamp(),

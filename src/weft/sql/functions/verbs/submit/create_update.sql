@@ -1,8 +1,7 @@
 -- create_update: reserve contiguous numbers of a batch for jobs and groups.
 -- Safe to repeat: yes with an idempotency key.   Locks: batch_row (shortly).   Plan: by key.
 -- Returns: what was reserved.  Raises WF101 (batch), WF105 (no member of the project), WF201 (key used with another body),
---   WF204 (batch cancelled), WF212 (too many groups).
--- Owner: weft_tenant.  Granted to: weft_api.
+--   WF204 (batch cancelled), WF212 (too many groups).   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.create_update(
     tenant_id int, user_id int, batch_id bigint, new_jobs int, new_groups int, trace_id text, idempotency_key text, digest bytea,
     groups_max int DEFAULT 2000000000, at timestamptz DEFAULT clock_timestamp()

@@ -1,7 +1,6 @@
 -- get_update: the numbers that an update reserved, and whether it is committed.
 -- Safe to repeat: yes, it only reads.   Locks: none.   Plan: by key.
--- Raises WF101 (batch), WF104 (update).
--- Owner: weft_tenant.  Granted to: weft_api.
+-- Raises WF101 (batch), WF104 (update).   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.get_update(tenant_id int, batch_id bigint, of_update_id int)
 RETURNS TABLE (update_id int, first_job int, first_group int, n_jobs int, n_groups int, committed boolean) LANGUAGE plpgsql AS $$
 BEGIN

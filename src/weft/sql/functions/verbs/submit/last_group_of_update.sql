@@ -1,7 +1,6 @@
 -- last_group_of_update: the position within an update of the last group that was added to it; 0: none was.
 -- Safe to repeat: yes, it only reads.   Locks: none.   Plan: one group by key, from behind.
--- Raises WF101 (batch), WF104 (update).
--- Owner: weft_tenant.  Granted to: weft_api.
+-- Raises WF101 (batch), WF104 (update).   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.last_group_of_update(tenant_id int, of_batch_id bigint, of_update_id int) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
     v_first int;

@@ -5,8 +5,7 @@
 -- Arguments: of_batch_id NULL: a new batch, as _create_batch takes it; otherwise `batch` is ignored. `groups` as add_groups, NULL: none;
 --   `jobs` as add_jobs, new_jobs 0: none.
 -- Returns: what was reserved and whether it is new.  Raises what _create_batch, create_update, add_groups, add_jobs, commit_update
---   raise.
--- Owner: weft_tenant.  Granted to: weft_api.
+--   raise.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.submit(
     tenant_id int, user_id int, of_batch_id bigint, batch jsonb, groups weft.group_columns, new_jobs int, jobs weft.job_columns,
     depth_max int, groups_max int, trace_id text, idempotency_key text, digest bytea, at timestamptz DEFAULT clock_timestamp()

@@ -1,7 +1,6 @@
 -- _lock_worker: lock the row of a worker; tell its number, its state and the incarnation that lives, if one does.
 -- Safe to repeat: yes.   Locks: worker.
--- Raises as _find_worker; WF307 if its process has ended in order.
--- Owner: weft_system.
+-- Raises as _find_worker; WF307 if its process has ended in order.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._lock_worker(of_name text, of_pool text, OUT worker_id int, OUT state text, OUT incarnation_id int)
 LANGUAGE plpgsql AS $$
 DECLARE

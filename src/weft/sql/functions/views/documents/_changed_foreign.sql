@@ -3,8 +3,7 @@
 -- Safe to repeat: yes, it only reads.
 -- Plan: as _incomplete_batches; complete ones along an index in their order, whose dates are taken from there: a look at the attempts
 --   of each would be ten times as slow; and all that were granted.
--- states: only these; NULL: all.
--- Owner: weft_tenant.
+-- states: only these; NULL: all.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._changed_foreign(of_tenant_id int, of_door text, states smallint[], last_first boolean, limit_rows int)
 RETURNS TABLE (batch_id bigint, changed_at timestamptz) LANGUAGE plpgsql STABLE PLAN_IN_ORDER PLAN_ONCE AS $$
 DECLARE

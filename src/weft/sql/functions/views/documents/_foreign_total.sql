@@ -2,8 +2,7 @@
 -- Safe to repeat: yes, it only reads.
 -- Plan: sums of the door by index; those in some states by an index of those that have ended and as _incomplete_batches; grants of the
 --   caller.
--- states: only these; NULL: all.
--- Owner: weft_tenant.
+-- states: only these; NULL: all.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._foreign_total(of_tenant_id int, of_door text, states smallint[]) RETURNS bigint
 LANGUAGE plpgsql STABLE PLAN_BY_KEY AS $$
 DECLARE

@@ -1,8 +1,7 @@
 -- list_ended_door_jobs: the batches of a user's jobs of a door that may have ended within a time, for the statement of
 --   weft.store.query_sql, which looks at each: those that are complete, and those to which something happened since the last fold.
 -- Safe to repeat: yes, it only reads.   Plan: along an index; as _unfolded_batches.
--- since, until: NULL: at any time.   Returns: NULL: more than limit_rows.
--- Owner: weft_tenant.  Granted to: weft_api.
+-- since, until: NULL: at any time.   Returns: NULL: more than limit_rows.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_ended_door_jobs(
     tenant_id int, door text, of_user_id int, since timestamptz, until timestamptz, limit_rows int
 ) RETURNS bigint[] LANGUAGE plpgsql PLAN_BY_KEY AS $$

@@ -5,8 +5,7 @@
 --   run. The jobs are read once, as rows: it is faster to carry them than to look them up again.
 -- Raises WF101.
 -- Returns: less than their documents, in half the time. `reason` is that of the attempt that ended a job; `duration_ms` is NULL unless its
---   last attempt has started. Costs by resource are NULL if none is asked for.
--- Owner: weft_tenant.  Granted to: weft_api.
+--   last attempt has started. Costs by resource are NULL if none is asked for.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_job_entries(tenant_id int, batch_id bigint, after int, limit_rows int, of_job_ids int[])
 RETURNS TABLE (job_id int, group_id int, attributes jsonb, state smallint, reason smallint, exit_code int, signal smallint,
     always_run boolean, ended_ms bigint, duration_ms bigint, cost float8, cpu_usage bigint, cpu_cost float8, memory_cost float8,

@@ -4,8 +4,7 @@
 -- after_batch: NULL: by events. Else, where events were removed before they were looked at, by numbers of batches after this one.
 -- Returns: xid, event_id: the position after these; behind: whether there is more, now or when older writers have committed; removed: go
 --   by numbers of batches first; jobs: [{door, told: _door_jobs, subscriptions: [{id, url, event, keys}]}] in order, keys: events that are
---   recorded. NULL: no subscription is open.
--- Owner: weft_system.  Granted to: weft_driver.
+--   recorded. NULL: no subscription is open.   Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.list_notified(epoch bigint, after_batch bigint, limit_rows int) RETURNS jsonb LANGUAGE plpgsql PLAN_BY_KEY
 AS $$
 DECLARE

@@ -1,7 +1,6 @@
 -- list_shared_jobs: documents of single jobs that were shared with a user, with what they may do, below a position, newest batch first.
 -- Safe to repeat: yes, it only reads.   Plan: grants of the user backwards by their index, a page; jobs by key.
--- Those of batches that are deleted are left out.
--- Owner: weft_tenant.  Granted to: weft_api.
+-- Those of batches that are deleted are left out.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_shared_jobs(tenant_id int, of_user_id int, before_batch bigint, before_job int, limit_rows int)
 RETURNS SETOF jsonb LANGUAGE plpgsql PLAN_BY_KEY PLAN_IN_ORDER PLAN_ONCE AS $$
 BEGIN

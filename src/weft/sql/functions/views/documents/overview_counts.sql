@@ -3,8 +3,7 @@
 -- Safe to repeat: yes, it only reads.
 -- Plan: the counts of the tenant, one row; or those of the caller and of each billing project that they are a member of, and of batches
 --   that others share; the unfolded deltas; conditions of the tenant, or as _shown_conditions, at most
---   1,000.
--- Owner: weft_system.  Granted to: weft_api.
+--   1,000.   Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.overview_counts(tenant_id int) RETURNS jsonb LANGUAGE sql STABLE SET enable_bitmapscan = off AS $$
     WITH caller AS (SELECT weft._caller_id() AS user_id),
     part AS (

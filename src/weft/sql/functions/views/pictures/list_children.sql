@@ -1,8 +1,7 @@
 -- list_children: documents of the committed jobs that depend directly on a job, with numbers above `after`, in order.
 -- Safe to repeat: yes, it only reads.   Raises WF101, WF102.
 -- Plan: edges of the parent by key from `after` on, each child and its update by key. After a page that ends within an update that is not
---   committed, the rest of that update is passed over unread.
--- Owner: weft_tenant.  Granted to: weft_api.
+--   committed, the rest of that update is passed over unread.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_children(tenant_id int, batch_id bigint, job_id int, after int, limit_rows int) RETURNS SETOF jsonb
 LANGUAGE plpgsql PLAN_BY_KEY PLAN_ONCE AS $$
 DECLARE

@@ -1,8 +1,7 @@
 -- list_parents: documents of the jobs that a job depends on directly, with numbers above `after`, in order.
 -- Safe to repeat: yes, it only reads.   Raises WF101, WF102.
 -- Plan: edges of the child by key from `after` on, each parent by key. They belong to the same update or to earlier ones, which are
---   committed as the child is.
--- Owner: weft_tenant.  Granted to: weft_api.
+--   committed as the child is.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_parents(tenant_id int, batch_id bigint, job_id int, after int, limit_rows int) RETURNS SETOF jsonb
 LANGUAGE plpgsql PLAN_BY_KEY PLAN_ONCE AS $$
 DECLARE

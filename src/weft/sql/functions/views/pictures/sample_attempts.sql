@@ -1,8 +1,7 @@
 -- sample_attempts: dates of jobs of a batch with their last ten attempts: of all jobs, or of limit_jobs whose numbers are spread evenly.
 -- Safe to repeat: yes, it only reads.   Raises WF101.   Plan: jobs, attempts and changes by key, for limit_jobs numbers.
 -- Returns: a row per attempt in order of jobs and attempts, one without attempt for a job that has none; now_at is the same in all.
---   released_at: when a blocked attempt's job was released; NULL: it is blocked still.
--- Owner: weft_tenant.  Granted to: weft_api.
+--   released_at: when a blocked attempt's job was released; NULL: it is blocked still.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.sample_attempts(tenant_id int, batch_id bigint, limit_jobs int)
 RETURNS TABLE (job_id int, state smallint, ready_at timestamptz, cancelled_at timestamptz, attempt smallint, worker text,
     end_state smallint, claimed_at timestamptz, started_at timestamptz, ended_at timestamptz, released_at timestamptz,

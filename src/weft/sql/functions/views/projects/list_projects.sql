@@ -4,8 +4,7 @@
 -- of_name: only this one, which has to exist; of_names: only these; after_name: those after this name; limit_rows: at most this number;
 --   NULL: all.
 -- members_max: at most this number of members of each, in the order of their numbers, and whether it `has_more_members`; NULL: all of them,
---   by name.
--- Owner: weft_tenant.  Granted to: weft_api.
+--   by name.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_projects(tenant_id int, of_user_id int, of_name text, of_names text[], after_name text,
     limit_rows int, members_max int) RETURNS SETOF jsonb LANGUAGE plpgsql AS $$
 BEGIN

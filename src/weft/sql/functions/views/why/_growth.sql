@@ -4,8 +4,7 @@
 -- Returns: NULL: none of its flavours holds such a job. `machines`: how many there are of `max_workers`; `has_room`: whether the rules let
 --   one more be made; `coming`: the machine that was asked for first and has no worker yet, with `since`, `waits` (why its
 --   provider has not begun it) and `usual_s`, the median time that the last ones of its flavour took (NULL: none has come yet);
---   `problem`: why the provider made none when it was asked last.
--- Owner: weft_system.
+--   `problem`: why the provider made none when it was asked last.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._growth(of_pool_id int, of_lane_id int, needs_cpu_m bigint, needs_memory_mib bigint) RETURNS jsonb
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
     WITH fitting AS MATERIALIZED (

@@ -7,8 +7,7 @@
 --   `behind`: one that has, but for a job that it has claimed and that waits for more;
 --   `cpu_active`: cores of all active ones; `running`: cores that the user runs; `ahead`: whether a user who runs less has jobs that are
 --   offered: not held, not later;
---   `growth`: as _growth.
--- Owner: weft_system.  Granted to: weft_tenant.
+--   `growth`: as _growth.   Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._pool_facts(of_pool_id int, of_lane_id int, needs_cpu_m bigint, needs_memory_mib bigint, of_user_id int)
 RETURNS jsonb LANGUAGE sql STABLE SECURITY DEFINER AS $$
     WITH live AS MATERIALIZED (

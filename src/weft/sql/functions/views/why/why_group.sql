@@ -3,8 +3,7 @@
 -- Safe to repeat: yes, it only reads.   Raises WF101, WF103.
 -- Plan: counters as get_group; samples as _ready_samples, _blocked_samples, _claimed_sample; the first failed attempts by their index.
 -- Returns: `document`; `came`: as _came_by; `held`, `limit`: as of _why_facts; `ready`: facts of ready and blocked samples;
---   `claimed`: as _claimed_sample; `failed`: the document of a failed job, or NULL.
--- Owner: weft_tenant.  Granted to: weft_api.
+--   `claimed`: as _claimed_sample; `failed`: the document of a failed job, or NULL.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.why_group(tenant_id int, batch_id bigint, group_id int, path text) RETURNS jsonb
 LANGUAGE plpgsql PLAN_BY_INDEX PLAN_ONCE AS $$
 DECLARE

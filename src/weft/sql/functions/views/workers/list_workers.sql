@@ -3,8 +3,7 @@
 -- Safe to repeat: yes, it only reads.
 -- Plan: workers in the order of their names, a page; where tenants have pools of their own a page of each pool that serves this one;
 --   the newest incarnation of each by index; as _worker_documents.
--- after_name, after_pool: the last worker of the page before; NULL: from the first.
--- Owner: weft_system.  Granted to: weft_api.
+-- after_name, after_pool: the last worker of the page before; NULL: from the first.   Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_workers(tenant_id int, pools_of_tenant_id int, with_deleted boolean, after_name text,
     after_pool text, limit_rows int)
 RETURNS SETOF jsonb LANGUAGE plpgsql STABLE PLAN_BY_KEY PLAN_IN_ORDER PLAN_ONCE AS $$

@@ -33,6 +33,7 @@ class Bridge:
     Args:
         name: Name of its batch. A process that has the same name goes on with the same batch;
             default: a name that only this process has.
+        billing_project: Project that pays for its batch; default: as for every batch.
         inherit_env: Whether jobs get the environment of this process, without weft's secrets.
         url: Address of the server; default: `WEFT_URL`, or what `weft up` wrote in the home.
         token: The caller's token; default: `WEFT_TOKEN`, or likewise.
@@ -45,6 +46,7 @@ class Bridge:
         self,
         name: str | None = None,
         *,
+        billing_project: str | None = None,
         inherit_env: bool = True,
         url: str | None = None,
         token: str | None = None,
@@ -58,7 +60,8 @@ class Bridge:
         self.name = name or f"{socket.gethostname()}-{os.getpid()}-{os.urandom(4).hex()}"
         found = caller_environment(home=home) if inherit_env else None
         environment = {} if found is None else {"inherit_env": found.variables}
-        self._batch = GrowingBatch(api, self.name, environment)
+        payer = {"billing_project": billing_project} if billing_project else {}
+        self._batch = GrowingBatch(api, {"name": self.name, **payer}, environment)
         self._grace_s = grace_s
         self._loop_thread = LoopThread()
 

@@ -54,9 +54,9 @@ class Submitted:
 class GrowingBatch:
     """Everything here runs in one event loop."""
 
-    def __init__(self, api: Api, name: str, environment: Document) -> None:
+    def __init__(self, api: Api, batch: Document, environment: Document) -> None:
         self._api = api
-        self._name = name
+        self._batch = batch
         self._environment = environment
         self._id: int | None = None
         self._finding = asyncio.Lock()
@@ -130,12 +130,12 @@ class GrowingBatch:
         async with self._finding:
             if self._id is None:
                 mine = f"user = {json.dumps((await self._api.whoami())['user'])}"
-                page = self._api.list_batches(mine, name=self._name, page_rows=1)
+                page = self._api.list_batches(mine, name=self._batch["name"], page_rows=1)
                 newest = next(iter(await page.next_page()), None)
                 if newest is None or newest["cancelled"]:
                     # The same key: of two processes that ask at once both get one batch.
-                    key = f"{self._name}.{newest['id'] if newest else 0}"
-                    newest = await self._api.create_batch({"name": self._name}, key=key)
+                    key = f"{self._batch['name']}.{newest['id'] if newest else 0}"
+                    newest = await self._api.create_batch(self._batch, key=key)
                 self._id = int(newest["id"])
         return self._id
 

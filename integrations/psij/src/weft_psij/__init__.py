@@ -1,0 +1,1 @@
+"""PSI/J's jobs on weft: `JobExecutor.get_instance("weft")`."""

@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from enum import Enum
 from pathlib import Path
@@ -28,6 +28,10 @@ import msgspec
 from weft.api.calls.call import Call
 from weft.api.http.parameter_schemas import QUERY
 from weft.api.routes.declared import all_calls
+from weft.client import aio
+from weft.client.generated.calls import Calls
+from weft.client.http.listing import Listing
+from weft.client.objects.builder import BuilderSource
 
 FOLDER = Path(__file__).resolve().parents[1] / "src" / "weft" / "client" / "generated"
 MADE = "Made by `tools/generate_client.py`; do not edit."
@@ -59,6 +63,17 @@ BOUND = '\n\nCallsT_co = TypeVar("CallsT_co", bound=Calls, covariant=True)\n'
 PUBLIC = "The declared calls of clients, which ask the server."
 API = "The declared calls that `Api` alone has: clients have objects for what they answer."
 WAITING = "The declared calls of clients, for programs that wait."
+TWINS = "What the client's objects do, for programs that wait."
+TWIN_CLASSES = (aio.Job, aio.Counted, aio.JobGroup, aio.Batch, aio.Client)
+TWIN_IMPORTS = """from typing import TypeVar
+
+from weft.client import aio
+from weft.client.loop_thread import Twin, iterates, lists, waits
+
+CountedT_co = TypeVar("CountedT_co", bound=aio.Counted, covariant=True)
+"""
+OWN = {"wait", "close"}
+"""What the waiting classes do in another way: Ctrl-C asks, threads end."""
 
 
 class Parameter(NamedTuple):
@@ -104,6 +119,7 @@ def modules(calls: Sequence[Call]) -> Mapping[str, str]:
         "calls.py": _module(PUBLIC, "Calls(DocumentCalls)", map(_asking, public)) + BOUND,
         "api_calls.py": _module(API, "ApiCalls(DocumentCalls)", map(_asking, of_api)),
         "waiting.py": _module(WAITING, "Waits(Twin[CallsT_co])", map(_waiting, public)),
+        "twins.py": _twins(),
         "__init__.py": f'"""{package}\n\n{MADE} Must not import objects or submissions.\n"""\n',
     }
     return {name: _formatted(text) for name, text in found.items()}
@@ -126,6 +142,50 @@ def _formatted(text: str) -> str:
             input=text, capture_output=True, text=True, check=True,
         ).stdout  # fmt: skip
     return text
+
+
+def _twins() -> str:
+    """Return the module of the classes whose methods are made from asynchronous ones."""
+    classes = []
+    for cls in TWIN_CLASSES:
+        bound = "CountedT_co" if cls is aio.Counted else f"aio.{cls.__name__}"
+        head = f"class {cls.__name__}Waits(Twin[{bound}]):"
+        doc = f'    """What `weft.aio.{cls.__name__}` does, for programs that wait."""'
+        classes.append("\n".join([head, doc, "", *_twin_members(cls)]))
+    return f'"""{TWINS}\n\n{MADE}\n"""\n\n{TWIN_IMPORTS}\n\n' + "\n\n\n".join(classes)
+
+
+def _twin_members(cls: type) -> Iterator[str]:
+    """Yield the members of a class that its twin has: those that it does not have from its
+    bases, properties first.
+    """
+    bases = [base for base in (Calls, BuilderSource, aio.Counted) if base in cls.__mro__[1:]]
+    hidden = OWN.union(*map(dir, bases))
+    members = [(name, inspect.getattr_static(cls, name)) for name in dir(cls)]
+    members = [one for one in members if one[0][0] != "_" and one[0] not in hidden]
+    for name, member in members:
+        if isinstance(member, property):
+            kind = _kind(get_type_hints(member.fget)["return"])
+            body = f"{INDENT}return self._async.{name}"
+            said = textwrap.indent(f'"""{inspect.getdoc(member)}', INDENT)
+            said += f'\n{INDENT}"""' if "\n" in said else '"""'
+            yield f"    @property\n    def {name}(self) -> {kind}:\n{said}\n{body}\n"
+    for name, member in members:
+        if inspect.isfunction(member) and (maker := _twin_maker(member)):
+            yield f"    {name} = {maker}(aio.{cls.__name__}.{name})"
+
+
+def _twin_maker(method: Callable[..., object]) -> str:
+    """Return what makes the waiting method of this one; empty: it is written by hand, because it
+    does not wait, or answers with an object.
+    """
+    answer = get_type_hints(method).get("return")
+    if answer is Listing:
+        return "lists"
+    if get_origin(answer) is AsyncGenerator:
+        return "iterates"
+    is_object = answer in TWIN_CLASSES
+    return "waits" if inspect.iscoroutinefunction(method) and not is_object else ""
 
 
 def _asking(call: Call) -> str:

@@ -14,10 +14,18 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from weft.client import aio
 from weft.client.api import LogEvent
 from weft.client.card import card_html
+from weft.client.generated.twins import (
+    BatchWaits,
+    ClientWaits,
+    CountedT_co,
+    CountedWaits,
+    JobGroupWaits,
+    JobWaits,
+)
 from weft.client.generated.waiting import Waits
 from weft.client.http.listing import Document
 from weft.client.http.session import PATIENCE_S, WAIT_PATIENCE_S
-from weft.client.loop_thread import LoopThread, TimeLimit, Twin, iterates, lists, waits, waits_as
+from weft.client.loop_thread import LoopThread, TimeLimit, Twin, waits_as
 from weft.client.objects.builder import Builder, BuilderSource, GroupBuilder, JobTreeBuilder
 from weft.client.objects.interrupt import may_wait_on
 from weft.client.objects.names import BatchNumber
@@ -46,10 +54,9 @@ if TYPE_CHECKING:
 ResultT = TypeVar("ResultT")
 NOTEBOOK_S = 5.0
 """How long a notebook waits for a status that nobody asked for."""
-CountedT_co = TypeVar("CountedT_co", bound=aio.Counted, covariant=True)
 
 
-class Job(Twin[aio.Job]):
+class Job(JobWaits):
     """One job of a batch.
 
     `create_job` of a builder returns one; its number is known after `submit`.
@@ -60,51 +67,9 @@ class Job(Twin[aio.Job]):
         """Return its reference: batch and position."""
         return self._async.ref
 
-    @property
-    def job_id(self) -> int:
-        """Return its number within the batch; of an array, that of its first job.
-
-        Raise `NotSubmitted` before the submission.
-        """
-        return self._async.job_id
-
-    @property
-    def batch_id(self) -> int:
-        """Return the number of its batch. Raise `NotSubmitted` before the submission."""
-        return self._async.batch_id
-
-    @property
-    def count(self) -> int:
-        """Return how many jobs it is: 1, or those of an array. What is asked of an array is asked
-        of its first job.
-        """
-        return self._async.count
-
     def element(self, index: int) -> "Job":
         """Return one job of an array; the first is 0, whatever its index."""
         return Job(self._loop_thread, self._async.element(index))
-
-    status = waits(aio.Job.status)
-    why = waits(aio.Job.why)
-    edit = waits(aio.Job.edit)
-    cancel = waits(aio.Job.cancel)
-    retry = waits(aio.Job.retry)
-    acknowledge = waits(aio.Job.acknowledge)
-    signal = waits(aio.Job.signal)
-    message = waits(aio.Job.message)
-    extend = waits(aio.Job.extend)
-    hold = waits(aio.Job.hold)
-    release = waits(aio.Job.release)
-    log = waits(aio.Job.log)
-    follow_log = iterates(aio.Job.follow_log)
-    children = lists(aio.Job.children)
-    parents = lists(aio.Job.parents)
-    attempts = waits(aio.Job.attempts)
-    usage = waits(aio.Job.usage)
-    history = waits(aio.Job.history)
-    share = waits(aio.Job.share)
-    unshare = waits(aio.Job.unshare)
-    list_permissions = lists(aio.Job.list_permissions)
 
     def wait(self, *, timeout_s: float | None = None) -> Document:
         """Wait until the job has ended; return its document.
@@ -124,7 +89,7 @@ class Job(Twin[aio.Job]):
                     raise
 
 
-class Counted(Twin[CountedT_co]):
+class Counted(CountedWaits[CountedT_co]):
     """Jobs that are counted together: a batch or a group."""
 
     @property
@@ -144,17 +109,6 @@ class Counted(Twin[CountedT_co]):
         except (WeftError, TimeoutError, CancelledError):
             return None
         return card_html(self.title, status)
-
-    status = waits(aio.Counted.status)
-    edit = waits(aio.Counted.edit)
-    cancel = waits(aio.Counted.cancel)
-    hold = waits(aio.Counted.hold)
-    release = waits(aio.Counted.release)
-    count_reasons = waits(aio.Counted.count_reasons)
-    why = waits(aio.Counted.why)
-    list_jobs = lists(aio.Counted.list_jobs)
-    find_lines = lists(aio.Counted.find_lines)
-    watch = iterates(aio.Counted.watch)
 
     def wait(self, *, progress: bool | None = None, timeout_s: float | None = None) -> Document:
         """Wait until all its jobs have ended; return the status.
@@ -183,7 +137,7 @@ class Counted(Twin[CountedT_co]):
         return shown.result(status)
 
 
-class JobGroup(Counted[aio.JobGroup]):
+class JobGroup(JobGroupWaits, Counted[aio.JobGroup]):
     """A tree group or a set of one batch.
 
     `Batch.get_job_group`, `Batch.create_job_group` and `JobTree.get_path` return one.
@@ -213,10 +167,6 @@ class JobGroup(Counted[aio.JobGroup]):
         """Note a job of the batch to be added to this set by `update`."""
         self._async.add_job(job_id)
 
-    get_graph = waits(aio.JobGroup.get_graph)
-    retry = waits(aio.JobGroup.retry)
-    update = waits(aio.JobGroup.update)
-
 
 class JobTree(Twin[aio.JobTree]):
     """The tree of groups of a batch."""
@@ -228,7 +178,7 @@ def _batch(loop_thread: LoopThread, batch: aio.Batch) -> "Batch":
     return Batch(loop_thread, batch)
 
 
-class Batch(Counted[aio.Batch]):
+class Batch(BatchWaits, Counted[aio.Batch]):
     """An existing batch.
 
     `submit` of a builder and `Client.get_batch` return one.
@@ -239,22 +189,9 @@ class Batch(Counted[aio.Batch]):
         """Return its number, which prints as `b42`."""
         return self._async.id
 
-    retry = waits(aio.Batch.retry)
     resubmit = waits_as(_batch, aio.Batch.resubmit)
-    list_causes = waits(aio.Batch.list_causes)
-    list_dead_letters = lists(aio.Batch.list_dead_letters)
-    acknowledge = waits(aio.Batch.acknowledge)
-    get_graph = waits(aio.Batch.get_graph)
-    get_timeline = waits(aio.Batch.get_timeline)
-    hide = waits(aio.Batch.hide)
-    unhide = waits(aio.Batch.unhide)
-    share = waits(aio.Batch.share)
-    unshare = waits(aio.Batch.unshare)
-    list_permissions = lists(aio.Batch.list_permissions)
-    delete = waits(aio.Batch.delete)
     create_job_group = waits_as(JobGroup, aio.Batch.create_job_group)
     get_job_group = waits_as(JobGroup, aio.Batch.get_job_group)
-    list_job_groups = lists(aio.Batch.list_job_groups)
 
     def job_tree(self) -> JobTree:
         """Return the tree of groups."""
@@ -275,7 +212,7 @@ class BatchBuilder(Builder[Job], Twin[aio.BatchBuilder]):
     submit = waits_as(Batch, aio.BatchBuilder.submit)
 
 
-class Client(BuilderSource[BatchBuilder], Waits[aio.Client]):
+class Client(BuilderSource[BatchBuilder], ClientWaits, Waits[aio.Client]):
     """The client of a weft server.
 
         with Client() as client:
@@ -368,25 +305,5 @@ class Client(BuilderSource[BatchBuilder], Waits[aio.Client]):
     get_batch = waits_as(Batch, aio.Client.get_batch)
     get_job = waits_as(Job, aio.Client.get_job)
     create_job_group = waits_as(JobGroup, aio.Client.create_job_group)
-    export_crate = waits(aio.Client.export_crate)
-    act_on_batches = waits(aio.Client.act_on_batches)
-    add_app = waits(aio.Client.add_app)
-    check_files = waits(aio.Client.check_files)
-    set_secret = waits(aio.Client.set_secret)
-    end_sessions = waits(aio.Client.end_sessions)
-    billing_report = waits(aio.Client.billing_report)
-    set_limit = waits(aio.Client.set_limit)
-    list_shares = waits(aio.Client.list_shares)
-    set_quota = waits(aio.Client.set_quota)
-    limit_project = waits(aio.Client.limit_project)
-    close_project = waits(aio.Client.close_project)
-    reopen_project = waits(aio.Client.reopen_project)
-    set_tenant = waits(aio.Client.set_tenant)
-    import_jobs = waits(aio.Client.import_jobs)
-    reroute_queues = waits(aio.Client.reroute_queues)
-    add_schedule = waits(aio.Client.add_schedule)
-    pause_schedule = waits(aio.Client.pause_schedule)
-    resume_schedule = waits(aio.Client.resume_schedule)
     run_schedule = waits_as(Batch, aio.Client.run_schedule)
-    list_batches = lists(aio.Client.list_batches)
     submit = waits_as(Batch, aio.Client.submit)

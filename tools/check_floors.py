@@ -1,10 +1,10 @@
-"""Check the floors of sql/functions/: a function calls its own floor and lower ones; moments alone
+"""Check the floors of sql/functions/: a function calls its own floor and lower ones; hooks alone
 call up. Print the floors and the calls between them.
 
     check_floors.py [FOLDER]
     check_floors.py --callers NAME    files of sql/ and store/ that name this function
 
-A floor is a folder, its subjects are folders in it. A moment is a file in `moments/`, which lists
+A floor is a folder, its subjects are folders in it. A hook is a file in `hooks/`, which lists
 what policies do at that moment: `_before_submit`, `_after_ends`, … Functions from `offers` up call
 it, and it calls everything but views.
 """
@@ -19,7 +19,7 @@ from typing import Final
 FLOORS: Final = ("ground", "ledger", "offers", "verbs", "policies", "views")
 """From the lowest to the highest."""
 
-MOMENTS: Final = "moments"
+HOOKS: Final = "hooks"
 _CALLED: Final = "offers"
 _CALLS: Final = "policies"
 """Moments are called from this floor up, and call this floor and lower ones."""
@@ -52,13 +52,13 @@ def _callers(name: str) -> int:
 
 def _may_call(caller: str, called: str) -> bool:
     """Say whether functions of one floor may call those of another."""
-    caller_height = FLOORS.index(_CALLS if caller == MOMENTS else caller)
-    return caller_height >= FLOORS.index(_CALLED if called == MOMENTS else called)
+    caller_height = FLOORS.index(_CALLS if caller == HOOKS else caller)
+    return caller_height >= FLOORS.index(_CALLED if called == HOOKS else called)
 
 
 def _misplaced(folder: Path, files: dict[str, Path]) -> list[str]:
     """Return what stands on no floor, or in no subject."""
-    depths = dict.fromkeys(FLOORS, 3) | {MOMENTS: 2}
+    depths = dict.fromkeys(FLOORS, 3) | {HOOKS: 2}
     places = {name: path.relative_to(folder).parts for name, path in files.items()}
     return [
         f"{'/'.join(parts)} stands on no floor: it should be {FLOORS[0]}/SUBJECT/NAME.sql or so"
@@ -97,10 +97,10 @@ def main(folder: Path) -> int:
     floor_of = {name: path.relative_to(folder).parts[0] for name, path in files.items()}
     calls = _calls(files)
     edges = Counter((floor_of[a], floor_of[b]) for a, names in calls.items() for b in names)
-    for floor in (MOMENTS, *reversed(FLOORS)):
+    for floor in (HOOKS, *reversed(FLOORS)):
         below = [
             f"{other} {edges[floor, other]}"
-            for other in (MOMENTS, *FLOORS)
+            for other in (HOOKS, *FLOORS)
             if edges[floor, other] and other != floor
         ]
         n = sum(one == floor for one in floor_of.values())

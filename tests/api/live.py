@@ -14,7 +14,7 @@ import msgspec
 from weft.api.app import create_app
 from weft.api.http.doors import ApiDoor
 from weft.api.worker_link import WorkerLink
-from weft.api.worker_link.handing_over import LinkedHandOver
+from weft.api.worker_link.linked_hand_over import LinkedHandOver
 from weft.core.attempt_key import AttemptKey
 from weft.core.ends.conditions import Ask
 from weft.core.states import Reason

@@ -1,6 +1,6 @@
 """How many jobs are offered ahead of consumers, and how many messages one of them holds."""
 
-from weft.core.in_hand import OFFERS_MAX
+from weft.core.consumer_limits import OFFERS_MAX
 from weft.core.scheduling.stock import STEADY_S, Allowance, Stock
 
 LIMIT = 500

@@ -15,7 +15,7 @@ from weft.extensions.engines.nomad.runner.client import NomadClient
 from weft.extensions.engines.nomad.runner.settings import NomadSettings
 from weft.extensions.engines.slurm.runner.files import StagedFiles
 from weft.extensions.engines.slurm.runner.folder import MARK_BYTES_MAX, Marks, SlurmFolder
-from weft.plugins.runners.remote.careful import CarefulEngine
+from weft.plugins.runners.remote.guarded_engine import GuardedEngine
 from weft.plugins.runners.remote.ssh import Answer
 from weft.ports.executor import ExecutorLimits
 from weft.ports.log_store import Stored
@@ -119,7 +119,7 @@ async def test_nomad_that_makes_no_sense_is_away(status: int, text: str) -> None
 
 async def test_whatever_an_engine_stumbles_over_is_no_answer(tmp_path: Path) -> None:
     engine = DirectoryEngine(tmp_path / "engine")
-    careful = CarefulEngine(engine)
+    careful = GuardedEngine(engine)
     async with engine.garbled():
         for call in (careful.statuses([]), careful.stop([], grace_ms=0), careful.forget([])):
             with pytest.raises(Unavailable) as raised:

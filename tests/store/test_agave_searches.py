@@ -9,7 +9,7 @@ from weft.core.query.tree import EVERYTHING, all_of
 from weft.core.states import Reason
 from weft.extensions.doors.aloe.documents import job_document
 from weft.extensions.doors.aloe.searching import sort_key, terms_of
-from weft.extensions.doors.aloe.sieve import archived_below, have_all, order_in_sql, sieve_of
+from weft.extensions.doors.aloe.sql_terms import archived_below, have_all, order_in_sql, sieve_of
 from weft.extensions.doors.aloe.words import NAME
 from weft.ports.store import NewBatch, QueryLimits, Row
 from weft.ports.store.door_jobs import DoorJobQuery

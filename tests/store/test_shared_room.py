@@ -13,12 +13,12 @@ from weft.ports.shared_room import SharedRoom
 ROOT = Path(weft.__file__).parent
 SHARED = {
     "extensions/lines/calls/source_items.py", "api/web_tokens/providers.py",
-    "driver/loops/in_hand.py",
+    "driver/loops/deliveries_in_flight.py",
     "run/asked/source_reads.py", "worker/agent/job_inputs.py",
 }  # fmt: skip
 ALONE = {
     "api/use_cases/file_trial.py": "of one request",
-    "driver/loops/in_hand.py": "of one host of one tenant",
+    "driver/loops/deliveries_in_flight.py": "of one host of one tenant",
     "plugins/runners/remote/calls.py": "of one engine, whose answers are about jobs of all",
     "plugins/executors/container/images.py": "of registries, whose images all tenants use",
     "plugins/log_stores/s3/fetching.py": "of the bucket of the site",

@@ -32,7 +32,7 @@ TRUSTED = {
     "src/weft/plugins/executors/container/images.py": "a file of a closed type, which weft keeps",
     "src/weft/plugins/executors/process/minder.py": "an argument of its parent",
     "src/weft/plugins/log_stores/s3/*": "heads of packs, of a closed type, which weft writes",
-    "src/weft/extensions/engines/ssh/provider/there.py": "what weft asks it, on a bare machine",
+    "src/weft/extensions/engines/ssh/provider/host_program.py": "what weft asks, on a bare host",
     "src/weft/plugins/runners/remote/handles.py": "a file of a closed type, which weft keeps",
     "src/weft/plugins/runners/spawner/*": "messages of the own spawner",
     "src/weft/run/asked/*": "what the driver asks, and answers of a closed type",

@@ -24,7 +24,7 @@ def functions(tmp_path: Path) -> Path:
         "ground/checks/_fail.sql": (),
         "offers/ready/_list_ready.sql": ("_before_offer", "_fail"),
         "policies/deadlines/_park_late.sql": ("_fail",),
-        "moments/_before_offer.sql": ("_park_late",),
+        "hooks/_before_offer.sql": ("_park_late",),
         "views/why/why_job.sql": ("_park_late", "why_job"),
     }.items():
         write(tmp_path / path, *called)
@@ -50,12 +50,12 @@ def test_callers_of_a_function_are_listed() -> None:
     assert "sql/functions/ground/identity/find_tenant.sql" not in done.stdout
 
 
-def test_calls_down_and_moments_are_allowed(functions: Path) -> None:
+def test_calls_down_and_hooks_are_allowed(functions: Path) -> None:
     done = check(functions)
 
     assert (done.returncode, done.stderr) == (0, "")
-    assert "moments     1 functions; calls policies 1\n" in done.stdout
-    assert "offers      1 functions; calls moments 1, ground 1\n" in done.stdout
+    assert "hooks       1 functions; calls policies 1\n" in done.stdout
+    assert "offers      1 functions; calls hooks 1, ground 1\n" in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_calls_down_and_moments_are_allowed(functions: Path) -> None:
     [
         ("offers/ready/_other.sql", "_park_late", "_other (offers) calls _park_late (policies)"),
         ("ledger/jobs/_other.sql", "_before_offer", "_other (ledger) calls _before_offer"),
-        ("moments/_other.sql", "why_job", "_other (moments) calls why_job (views)"),
+        ("hooks/_other.sql", "why_job", "_other (hooks) calls why_job (views)"),
         ("policies/deadlines/_park_late.sql", "_before_offer", "in a circle"),
         ("ready/_other.sql", "_fail", "ready/_other.sql stands on no floor"),
         ("offers/_other.sql", "_fail", "offers/_other.sql stands on no floor"),

@@ -21,7 +21,7 @@ SECRET = re.compile(
 LOGIN_SECRET = re.compile(rf"{SECRET.pattern}|(?:^|_)(?:code|state|key|text)$")
 """Words that mean a secret where people log in, and something else elsewhere."""
 LOGINS = ("api/use_cases/logins.py", "api/use_cases/sessions.py", "api/use_cases/tokens.py",
-          "api/web_tokens/", "api/routes/v1/logins.py", "api/routes/v1/sessions.py",
+          "api/web_tokens/", "api/routes/v1/logins.py",
           "api/http/identity.py", "cli/login/", "core/access/sessions.py",
           "core/access/browser_logins.py", "core/login_attempts.py",
           "core/deliveries/callback_signature.py", "store/sessions.py", "store/tokens.py",
@@ -41,7 +41,7 @@ CONSTANT_TIME = {
     "core/deliveries/callback_signature.py": "signatures of callbacks",
     "core/access/sessions.py": "the token in forms and headers of pages (CSRF)",
     "wire/signed.py": "signatures of functions",
-    "api/worker_link/handing_over.py": "the chunk that a worker outside has",
+    "api/worker_link/linked_hand_over.py": "the chunk that a worker outside has",
 }
 """Which files compare with `compare_digest`, and what."""
 HASHED = {
@@ -60,7 +60,7 @@ HASHED = {
 get its SHA-256.
 """
 _IS_NAMED = "(document.secret is not None) != (document.credentials == 'secret')"
-_LISTED = "{one['name'] for one in await services.store.list_secrets(caller)}"
+_LISTED = "{row['name'] for row in await services.store.list_secrets(caller)}"
 BY_HASH = "a memory that is keyed by SHA-256"
 NAME = "the name of a secret, which its owner lists"
 CONTENT = "the SHA-256 of what its owner has sent"

@@ -3,7 +3,7 @@
 All tests of one tester run in threads of one process, which has no secrets in its environment and
 is killed if it does not answer in time; so a tester may block, hang or crash, and harms no other.
 Built in: `tcp`, `ssh`, `http`, `path`, `quota`, `command`; `pool` is not among them, because it
-needs the database (`core/scheduling/pool_test.py`). Loaded by the entry points `weft.testers`.
+needs the database (`core/scheduling/pool_tester.py`). Loaded by the entry points `weft.testers`.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import cast
 
 from weft.api.worker_link import WorkerLink
-from weft.api.worker_link.handing_over import LinkedHandOver
 from weft.api.worker_link.keeping import SpoolKeeping
+from weft.api.worker_link.linked_hand_over import LinkedHandOver
 from weft.plugins.file_stores.s3.signing import StoreSigner
 from weft.plugins.log_stores.files.settings import FilesSettings
 from weft.plugins.log_stores.files.spool import FileSpool

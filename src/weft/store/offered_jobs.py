@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from typing import Any, Final
 from uuid import UUID
 
-from weft.core.in_hand import LEDGER_CALLS_MAX
+from weft.core.consumer_limits import LEDGER_CALLS_MAX
 from weft.ports.store import Claimed, ClaimRequest, OfferAnswer
 from weft.ports.topics import RunAnswer
 from weft.store.database import Database, open_database

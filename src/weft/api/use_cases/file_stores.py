@@ -38,7 +38,7 @@ async def save_store(
     """
     errors = _wrong(services, document)
     if document.secret is not None and document.secret not in {
-        secret["name"] for secret in await services.store.list_secrets(caller)
+        row["name"] for row in await services.store.list_secrets(caller)
     }:
         message = f"you have no secret {document.secret!r}"
         errors.append(FieldError("/secret", f"{message}; `weft secret set` makes it"))

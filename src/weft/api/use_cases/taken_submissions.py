@@ -19,9 +19,9 @@ from weft.api.services import Services
 from weft.api.use_cases.intake import finish_all, named_user, submit_taken, until_possible
 from weft.core.access.door_keys import stored_key
 from weft.core.bounded import read_json
+from weft.core.consumer_limits import SUBMISSIONS_MAX
 from weft.core.errors import Internal, Invalid, WeftError
 from weft.core.ids import format_batch_id
-from weft.core.in_hand import SUBMISSIONS_MAX
 from weft.core.problem_document import problem_document
 from weft.ports.transport import SUBMISSIONS, Delivery, Route, Transport, TransportError
 from weft.settings.transports_file import SubmissionsDocument

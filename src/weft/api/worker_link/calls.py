@@ -14,12 +14,12 @@ from typing import Any, Final, NamedTuple, Protocol
 
 import msgspec
 
-from weft.api.worker_link.handing_over import LinkedHandOver
 from weft.api.worker_link.hearing import Hearing
+from weft.api.worker_link.linked_hand_over import LinkedHandOver
 from weft.api.worker_link.looking import LinkedRunningFiles
 from weft.api.worker_link.output import LinkedOutput
 from weft.api.worker_link.refusals import refused
-from weft.api.worker_link.together import Together
+from weft.api.worker_link.shared_transactions import SharedTransactions
 from weft.ports.spool import Spool
 from weft.ports.store import Caller, Claimed, HeartbeatAnswer, OfferAnswer, WorkTerms
 from weft.ports.worker_link import Beat, Ends, Hello, LinkedStore, LinkTerms
@@ -43,13 +43,13 @@ class Parts(Protocol):
     running: LinkedRunningFiles
     output: LinkedOutput
     hearing: Hearing
-    beats: Together[Beat, HeartbeatAnswer]
+    beats: SharedTransactions[Beat, HeartbeatAnswer]
 
     @property
     def shipped_to(self) -> Callable[[str], str | None]:
         """Return what says where output in the spool is shipped to."""
 
-    def ends_of(self, pool_id: int) -> Together[Ends, Sequence[str]]:
+    def ends_of(self, pool_id: int) -> SharedTransactions[Ends, Sequence[str]]:
         """Return what shares transactions for the ends of a pool."""
 
 

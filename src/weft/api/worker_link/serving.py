@@ -8,13 +8,13 @@ from typing import Any, Final
 import msgspec
 
 from weft.api.worker_link.calls import CALLS, About, Asked, Rule
-from weft.api.worker_link.handing_over import LinkedHandOver
 from weft.api.worker_link.hearing import Hearing
+from weft.api.worker_link.linked_hand_over import LinkedHandOver
 from weft.api.worker_link.looking import LinkedRunningFiles
 from weft.api.worker_link.notices import LinkNotices, Listener, Notice
 from weft.api.worker_link.output import LinkedOutput
 from weft.api.worker_link.refusals import refused, wrong_frame
-from weft.api.worker_link.together import Together
+from weft.api.worker_link.shared_transactions import SharedTransactions
 from weft.ports.spool import Spool
 from weft.ports.store import Caller, Claimed, HeartbeatAnswer, WorkTerms
 from weft.ports.worker_link import (
@@ -51,11 +51,11 @@ class WorkerLink:
         self._notices = LinkNotices(self.find_store)
         self.running = LinkedRunningFiles(self.find_store, self._notices)
         self.hearing = Hearing(self.lost_after_s)
-        self.beats: Together[Beat, HeartbeatAnswer] = Together(
+        self.beats: SharedTransactions[Beat, HeartbeatAnswer] = SharedTransactions(
             lambda beats: self.find_store().heartbeats(beats),
             lambda one: self.find_store().heartbeat(**one._asdict()),
         )
-        self._ends: dict[int, Together[Ends, Sequence[str]]] = {}
+        self._ends: dict[int, SharedTransactions[Ends, Sequence[str]]] = {}
 
     async def answer(self, caller: Caller, frame: Frame) -> bytes:
         """Do what a frame says; return the result. Raise `LinkRefused`, `LinkFrameRefused`, and
@@ -90,10 +90,10 @@ class WorkerLink:
         asked = Asked(frame.call, given, caller, work, number, frame.facts, store, terms, live)
         return await rule.serves(self, asked)
 
-    def ends_of(self, pool_id: int) -> Together[Ends, Sequence[str]]:
+    def ends_of(self, pool_id: int) -> SharedTransactions[Ends, Sequence[str]]:
         """Return what shares transactions for the ends of a pool."""
         if pool_id not in self._ends:
-            self._ends[pool_id] = Together(
+            self._ends[pool_id] = SharedTransactions(
                 lambda ends: self.find_store().complete_together(ends),
                 lambda one: self.find_store().complete_attempts(*one),
             )

@@ -121,7 +121,7 @@ def revoke(token: Annotated[str, Parameter(name="TOKEN")], /, *, shared: Shared 
 
 async def _number_of(name: str, client: "Api") -> int:
     """Return the number of the only token of this name."""
-    found = [token["token_id"] for token in await client.list_tokens() if token["name"] == name]
+    found = [row["token_id"] for row in await client.list_tokens() if row["name"] == name]
     if not found:
         raise TokenNotFound(f"you have no token {name!r}", hint="`weft token ls` shows yours.")
     if len(found) > 1:

@@ -5,7 +5,7 @@ how many messages one of these holds.
 from dataclasses import dataclass
 from typing import Final
 
-from weft.core.in_hand import OFFERS_MAX
+from weft.core.consumer_limits import OFFERS_MAX
 
 STEADY_S: Final = 1.0
 """Nothing is lowered sooner after a change."""

@@ -1,7 +1,7 @@
 """The loops of the driver. A new loop needs a file here, an entry below, and what gives it work;
 those of extensions stand there.
 
-That is a line in `sql/functions/moments/_loops_with_work.sql` for work that a table shows,
+That is a line in `sql/functions/hooks/_loops_with_work.sql` for work that a table shows,
 a line in `_loops_due.sql` for a date, or `after=("fold",)` for a loop that follows another one.
 """
 

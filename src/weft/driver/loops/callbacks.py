@@ -32,7 +32,7 @@ from weft.core.deliveries.sinks import CHECK_S, CHECKS_MAX, HTTP, checks_of, is_
 from weft.core.errors import SecretKeyMissing
 from weft.core.text.filling import CannotFill
 from weft.driver.callback_forms import CallbackBody, CallbackForm, body_of
-from weft.driver.loops.in_hand import STALE_S, InHand
+from weft.driver.loops.deliveries_in_flight import STALE_S, InFlight
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.driver.notice_forms import NoticeForm
 from weft.ports.callback_sender import Answered, CallbackSender
@@ -117,7 +117,7 @@ class CallbackLoop:
             attempts_max=settings.callback_attempts_max,
             age_max_s=settings.callback_age_max_s,
         )
-        self._hand = InHand(settings)
+        self._hand = InFlight(settings)
         self._tasks: set[asyncio.Task[None]] = set()
         self._failed: asyncio.Task[None] | None = None
         self._ended: list[_Ended] = []

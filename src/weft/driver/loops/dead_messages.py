@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
+from weft.core.consumer_limits import DEAD_MAX
 from weft.core.deliveries.dead_mail import DeadMail
-from weft.core.in_hand import DEAD_MAX
 from weft.core.settling import settle_each
 from weft.driver.loops.callbacks import Post
 from weft.driver.loops.following import Following, Key

@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 
-from weft.core.in_hand import ANSWERS_MAX
+from weft.core.consumer_limits import ANSWERS_MAX
 from weft.driver.loops.following import Following, Key
 from weft.driver.loops.foreign_commands import ForeignCommands
 from weft.driver.loops.foreign_jobs import record

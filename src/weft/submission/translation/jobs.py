@@ -15,12 +15,12 @@ from weft.core.graph.positions import Positions
 from weft.core.problems import Problems
 from weft.ports.store import JobRows, Row, Shape
 from weft.submission.translation.arrays import cut_arrays
-from weft.submission.translation.asks import asks_of
 from weft.submission.translation.check import check_jobs
 from weft.submission.translation.columns import Columns
 from weft.submission.translation.context import DocumentContext
 from weft.submission.translation.fields import JobField, check_fields, given_fields
 from weft.submission.translation.functions import carriers_of, moved_carriers
+from weft.submission.translation.resource_requests import asks_of
 from weft.submission.translation.retries import DEFAULT_RETRY, check_retried, mask_of
 from weft.submission.translation.rows import (
     count_edges,

@@ -15,7 +15,7 @@ from weft.ports.runner import Ended
 from weft.ports.store import Claimed
 from weft.telemetry.log import get_logger
 from weft.worker.agent.attempts import Attempts
-from weft.worker.agent.handing_over import HandingOver, key_of
+from weft.worker.agent.hand_over import HandOver, key_of
 from weft.worker.agent.incarnation import Incarnation
 from weft.worker.agent.reporting import Reporting, end_reports
 
@@ -35,7 +35,7 @@ class Claiming:
         incarnation: Incarnation,
         attempts: Attempts,
         reporting: Reporting,
-        handing_over: HandingOver,
+        handing_over: HandOver,
     ) -> None:
         self._store = incarnation.site.store
         self._incarnation_id = incarnation.incarnation_id

@@ -21,7 +21,7 @@ import msgspec
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.bounded import read_json
-from weft.core.in_hand import OFFERS_MAX
+from weft.core.consumer_limits import OFFERS_MAX
 from weft.core.scheduling.lease import Budget, plan_claim, stock_wanted
 from weft.core.scheduling.stock import Allowance
 from weft.ports.patience import retry_s, until_answered
@@ -30,7 +30,7 @@ from weft.ports.transport import Delivery, Message, Route, TransportError
 from weft.telemetry import metrics
 from weft.telemetry.log import get_logger
 from weft.worker.agent.attempts import Attempts
-from weft.worker.agent.handing_over import HandingOver
+from weft.worker.agent.hand_over import HandOver
 from weft.worker.agent.incarnation import Incarnation
 from weft.worker.agent.site import Consumed
 
@@ -80,7 +80,7 @@ class Consuming:
         consumed: Consumed,
         incarnation: Incarnation,
         attempts: Attempts,
-        handing_over: HandingOver,
+        handing_over: HandOver,
     ) -> None:
         self._store = consumed.store
         self._transports = consumed.transports

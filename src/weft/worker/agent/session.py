@@ -16,7 +16,7 @@ from weft.worker.agent.commands import Commands
 from weft.worker.agent.consuming import Consuming
 from weft.worker.agent.contact import Contact
 from weft.worker.agent.fence import Fence
-from weft.worker.agent.handing_over import HandingOver
+from weft.worker.agent.hand_over import HandOver
 from weft.worker.agent.held import DatabaseWentBack
 from weft.worker.agent.incarnation import incarnation_of
 from weft.worker.agent.keeping import Keeping
@@ -52,7 +52,7 @@ class Session:
         self._avoided = AvoidedNodes(site.store, self.incarnation_id)
         self._reporting = Reporting(incarnation, self.attempts)
         self._keeping = Keeping(incarnation, self.attempts)
-        handing_over = HandingOver(incarnation, self.attempts, self._commands)
+        handing_over = HandOver(incarnation, self.attempts, self._commands)
         self._claiming = Claiming(incarnation, self.attempts, self._reporting, handing_over)
         self._consuming = (
             Consuming(site.consumed, incarnation, self.attempts, handing_over)

@@ -15,7 +15,7 @@ from weft.extensions.doors.aloe.documents import job_document
 from weft.extensions.doors.aloe.refused import bad_request, not_found
 from weft.extensions.doors.aloe.replies import base_of
 from weft.extensions.doors.aloe.searching import Term, sort_key
-from weft.extensions.doors.aloe.sieve import archived_below, have_all, order_in_sql, sieve_of
+from weft.extensions.doors.aloe.sql_terms import archived_below, have_all, order_in_sql, sieve_of
 from weft.extensions.doors.aloe.words import ID_CHARS_MAX, NAME
 from weft.ports.store import Caller, Row
 from weft.ports.store.door_jobs import DoorJobQuery

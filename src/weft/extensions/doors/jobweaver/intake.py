@@ -18,9 +18,9 @@ from weft.api.services import Services
 from weft.api.use_cases.intake import finish_all, named_user, submit_taken, until_possible
 from weft.core.access.door_keys import stored_key
 from weft.core.access.rights import UserRole
+from weft.core.consumer_limits import INTAKE_MAX
 from weft.core.errors import IdempotencyConflict, QueueFull, QuotaExceeded, Unavailable, WeftError
 from weft.core.ids import format_batch_id
-from weft.core.in_hand import INTAKE_MAX
 from weft.core.problem_document import problem_document
 from weft.core.problems import Problems
 from weft.extensions.doors.jobweaver.documents import batch_of

@@ -14,13 +14,13 @@ from weft.core.attempt_key import AttemptKey
 from weft.core.command import Command
 from weft.core.ends.conditions import Blocked
 from weft.core.errors import Unavailable, WeftError
-from weft.core.scheduling.gateway_test import GATEWAY
+from weft.core.scheduling.gateway_tester import GATEWAY
 from weft.core.states import Phase, Reason
 from weft.plugins.runners.remote.black_nodes import BlackNodes
-from weft.plugins.runners.remote.careful import CarefulEngine
 from weft.plugins.runners.remote.ends import at_ns, ended_by
 from weft.plugins.runners.remote.engine import Engine, Left, Status
 from weft.plugins.runners.remote.forgetting import Forgetting
+from weft.plugins.runners.remote.guarded_engine import GuardedEngine
 from weft.plugins.runners.remote.handles import Handle, Handles
 from weft.plugins.runners.remote.left_files import LeftFiles
 from weft.plugins.runners.remote.missing import Missing
@@ -58,7 +58,7 @@ class RemoteRunner:
         self, engine: Engine, handles: Handles, logs: LogWriter, gateway: str,
         close: Callable[[], None] = lambda: None, limits: ExecutorLimits | None = None,
     ) -> None:  # fmt: skip
-        self._engine = CarefulEngine(engine)
+        self._engine = GuardedEngine(engine)
         self._gateway = gateway
         """The name of the worker, by which its attempts ask whether the engine answers again."""
         self._close = close

@@ -27,7 +27,7 @@ from confluent_kafka import (
     TopicPartition,
 )
 
-from weft.core.in_hand import AHEAD
+from weft.core.consumer_limits import AHEAD
 from weft.core.watermark import Watermark
 from weft.plugins.transports.kafka.failures import Failures
 from weft.ports.transport import ASSIGNOR, REFUSED, Death, TransportError, read_refusal

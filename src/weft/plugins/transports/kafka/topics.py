@@ -20,7 +20,7 @@ from confluent_kafka import (
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic as Topic
 
-from weft.core.in_hand import AHEAD, OUTCOMES_MAX
+from weft.core.consumer_limits import AHEAD, OUTCOMES_MAX
 from weft.plugins.transports.kafka.config import config_of
 from weft.plugins.transports.kafka.consumer import PASSING, Consumption, consuming
 from weft.plugins.transports.kafka.failures import Failures

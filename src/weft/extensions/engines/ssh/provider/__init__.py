@@ -1,9 +1,9 @@
 """The provider `ssh`: hosts that exist, on each of which one machine's worker may run.
 
-The hosts stand in a file. What they are asked is run there by their own Python (`there.py`): a
-machine is a directory of the account, with the worker's process in it. Only what stands below the
-tag of the deployment is ever listed or ended. A host that does not answer holds nobody up; what it
-still has when it does is found by the next list.
+The hosts stand in a file. What they are asked is run there by their own Python
+(`host_program.py`): a machine is a directory of the account, with the worker's process in it. Only
+what stands below the tag of the deployment is ever listed or ended. A host that does not answer
+holds nobody up; what it still has when it does is found by the next list.
 """
 
 import asyncio
@@ -253,7 +253,7 @@ async def check_hosts(settings: SshSettings) -> tuple[int, dict[str, str]]:
 
 
 def _source() -> str:
-    return files(__package__).joinpath("there.py").read_text()
+    return files(__package__).joinpath("host_program.py").read_text()
 
 
 def _may_run(host: Host, machine: WantedMachine) -> bool:

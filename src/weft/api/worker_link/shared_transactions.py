@@ -17,7 +17,7 @@ _OTHERS_S: Final = 1.0
 log = get_logger()
 
 
-class Together(Generic[Asked, Answer]):
+class SharedTransactions(Generic[Asked, Answer]):
     """Gathers calls of one kind, and splits the answer. Whoever was not answered asks alone, as
     does who is the only one; so nothing that one of them sends, or waits for, fails another.
     """

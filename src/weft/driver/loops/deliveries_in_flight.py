@@ -32,7 +32,7 @@ class Receiver(NamedTuple):
     host: str
 
 
-class InHand:
+class InFlight:
     """What is in hand by receiver, and how many may be sent at once."""
 
     def __init__(self, settings: Settings) -> None:

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from api.test_worker_link import Outside, facts, outside  # noqa: F401 (a fixture)
-from weft.api.worker_link import together
+from weft.api.worker_link import shared_transactions
 from weft.core.errors import WeftError
 from weft.ports.store import Claimed
 from weft.testing.builders import end_report
@@ -22,8 +22,8 @@ async def test_calls_of_many_workers_share_a_transaction(
     outside: Outside, database: dict[str, str], monkeypatch: pytest.MonkeyPatch, call: str
 ) -> None:
     """Whatever one of them sends, is lost or locked, the others are answered as if alone."""
-    monkeypatch.setattr(together, "GATHER_S", 60.0)
-    monkeypatch.setattr(together, "TOGETHER_MAX", 6)
+    monkeypatch.setattr(shared_transactions, "GATHER_S", 60.0)
+    monkeypatch.setattr(shared_transactions, "TOGETHER_MAX", 6)
     await outside.submit(6)
     token = await outside.token()
     stores = [outside.store(outside.caller(token)) for _ in range(6)]
@@ -58,11 +58,13 @@ async def test_calls_of_many_workers_share_a_transaction(
     found = await answers()
     assert found == [lost, good if call == "heartbeat" else lost, *[good] * 4]
     assert await admin.fetchval(n_writes, ids[2:]) == 1
-    monkeypatch.setattr(together, "TOGETHER_MAX", 5)  # what no worker can say never joins them
+    monkeypatch.setattr(
+        shared_transactions, "TOGETHER_MAX", 5
+    )  # what no worker can say never joins them
     found = await answers(cpu_ms=2**63)
     assert (found[0], found[2:]) == (lost, [good] * 4)
     assert isinstance(found[1], WeftError)
-    monkeypatch.setattr(together, "TOGETHER_MAX", 6)
+    monkeypatch.setattr(shared_transactions, "TOGETHER_MAX", 6)
     async with admin.transaction():
         await admin.execute(
             "SELECT FROM weft.worker_incarnation WHERE incarnation_id = $1 FOR UPDATE", ids[5]

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from tidy.exceptions import UNBOUNDED_QUEUES
 from tidy.source_files import nodes_of, python_files, relative
-from weft.core import in_hand
+from weft.core import consumer_limits
 
 PASSED_ON = {"limit", "limit.size", "self._site.limit"}
 """Bounds that a caller has given: of a worker's slots, of the setting `topics_runs`."""
@@ -20,7 +20,7 @@ def _calls() -> Iterator[tuple[str, str, ast.Call]]:
 
 
 def test_what_a_consumer_gets_is_bounded() -> None:
-    """By a constant of `weft.core.in_hand`, or by what the caller was given."""
+    """By a constant of `weft.core.consumer_limits`, or by what the caller was given."""
     found = [
         (path, ast.unparse(bound.value))
         for path, name, call in _calls()
@@ -30,7 +30,7 @@ def test_what_a_consumer_gets_is_bounded() -> None:
     ]
 
     assert len(found) >= 6, "consumers are not found any more"
-    assert [one for one in found if one[1] not in PASSED_ON | vars(in_hand).keys()] == []
+    assert [one for one in found if one[1] not in PASSED_ON | vars(consumer_limits).keys()] == []
 
 
 def test_a_broker_is_told_the_bound_before_it_sends() -> None:

@@ -25,7 +25,7 @@ log = get_logger()
 _CHARS_MAX: Final = 400
 
 
-class CarefulEngine:
+class GuardedEngine:
     """An engine whose calls raise `Unavailable` and, for products, `WrongProducts` only."""
 
     def __init__(self, engine: Engine) -> None:

@@ -34,7 +34,7 @@ _BEYOND = (*REFUSALS, Unavailable, RunnerGone)
 """Errors that say nothing about a job."""
 
 
-class HandingOver:
+class HandOver:
     """The way from the claim to the runner, in order unless a job waits for what it needs."""
 
     def __init__(self, incarnation: Incarnation, attempts: Attempts, commands: Commands) -> None:

@@ -119,7 +119,7 @@ async def _use_in(tests: ConditionTests, window_s: float) -> tuple[float, float]
     used, begun = time.process_time(), time.monotonic()
     await asyncio.sleep(window_s)
     passed_s = time.monotonic() - begun
-    tester_s = sum(map(cpu_s_of_tree, tests.pids))  # it was started in this time
+    tester_s = sum(map(cpu_s_of_tree, tests.pool.pids))  # it was started in this time
     return round((time.process_time() - used) / passed_s, 3), round(tester_s / passed_s, 3)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
+from plugins.package import install
 from weft.submission.translation.executors import installed_executors
 
 BUILT_IN = (
@@ -26,11 +27,7 @@ SHORT = {"name": "short", "priority": 20, "pools": ["default"]}
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Install a package that brings the executor `cluster`. Nothing needs to be loaded."""
-    facts = tmp_path / "brings_executor-1.0.dist-info"
-    facts.mkdir()
-    (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: brings-executor\nVersion: 1.0\n")
-    (facts / "entry_points.txt").write_text("[weft.executors]\ncluster = not.here:Cluster\n")
-    monkeypatch.syspath_prepend(tmp_path)
+    install(tmp_path, monkeypatch, executors="cluster = not.here:Cluster")
     installed_executors.cache_clear()
     yield
     installed_executors.cache_clear()

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from api import line_door
+from plugins.package import install
 from weft.cli.app import all_commands, run_command
 from weft.run.doors import api_doors, callback_forms, client_doors, installed_doors
 
@@ -13,11 +14,7 @@ from weft.run.doors import api_doors, callback_forms, client_doors, installed_do
 @pytest.fixture
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Install the door of lines."""
-    facts = tmp_path / "site" / "brings_door-1.0.dist-info"
-    facts.mkdir(parents=True)
-    (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: brings-door\nVersion: 1.0\n")
-    (facts / "entry_points.txt").write_text("[weft.doors]\nlines = api.line_door:DOOR\n")
-    monkeypatch.syspath_prepend(facts.parent)
+    install(tmp_path / "site", monkeypatch, doors="lines = api.line_door:DOOR")
     for found in (installed_doors, api_doors):
         found.cache_clear()
     yield

@@ -17,9 +17,10 @@ from weft.core.lines.setup import parse_setup
 from weft.ports.callback_sender import Answered
 from weft.ports.sink import SinkMessage
 from weft.run.asked.message_making import MessageMaking
-from weft.run.asked.sink_commands import SinkCommands
 from weft.run.line_sinks import LineSinks
+from weft.run.sink_commands import SinkCommands
 from weft.testing.builders import job_rows
+from worker.spawner_process import until_gone
 
 pytestmark = pytest.mark.slow
 __all__ = ["live", "making"]
@@ -82,8 +83,7 @@ async def test_exit_code_decides(
 async def test_program_that_hangs_is_killed_with_what_it_started(run: Run, tmp_path: Path) -> None:
     text = f"sleep 1000 & echo $! > {tmp_path}/child; wait"
     assert (await run(text, timeout_s=1)).error == "it did not end within 1 s"
-    child = int((tmp_path / "child").read_text())
-    assert not Path(f"/proc/{child}/fd").exists() or _is_dead(child)
+    until_gone(int((tmp_path / "child").read_text()))
 
 
 async def test_number_of_a_program_that_has_ended_is_left_alone(
@@ -94,10 +94,6 @@ async def test_number_of_a_program_that_has_ended_is_left_alone(
     monkeypatch.setattr(os, "killpg", lambda group, _: killed.append(group))
     assert (await run("exit 0")).delivered
     assert killed == []
-
-
-def _is_dead(pid: int) -> bool:
-    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in {"Z", "X"}
 
 
 async def test_program_that_is_not_named_does_not_run() -> None:

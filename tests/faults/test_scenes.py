@@ -21,8 +21,9 @@ from faults.conftest import Facts
 from faults.siege import Siege, besieged
 from faults.test_sources import END_LEASES
 from faults.waiting import until
-from up.weft_up import run_weft, temporary_home, wait_gone
+from up.weft_up import run_weft, temporary_home
 from weft.worker.spawner.tree import read_process
+from worker.spawner_process import until_gone
 
 HRSI = Path(__file__).parents[2] / "examples" / "lifecycles" / "hrsi.toml"
 LINE = """
@@ -144,7 +145,7 @@ class Attack:
             reading = until(self._readings, "a source is being read", explain=self.siege.tail)
             for pid in reading:
                 os.killpg(pid, signal.SIGKILL)
-            wait_gone(reading)
+            until_gone(*reading)
             return
         self.siege.kill(self.part)
         self.siege.until_back(self.part)

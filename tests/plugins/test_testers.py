@@ -13,7 +13,7 @@ from callbacks import receiver
 from weft.core.addresses import parse_allowed_hosts
 from weft.core.ends import conditions
 from weft.ports import tester as port
-from weft.run.asked.tester import make_test
+from weft.run.asked.tester import begin
 
 HERE = "127.0.0.1"
 SITE = port.TesterSite(parse_allowed_hosts(HERE), timeout_s=5)
@@ -24,7 +24,7 @@ def look(
 ) -> conditions.Tested:
     """Make one test."""
     site = site or port.TesterSite(parse_allowed_hosts(allowed), timeout_s=5)
-    return make_test(tester, site)(given)
+    return begin((tester, site))(given)
 
 
 @pytest.fixture
@@ -84,11 +84,7 @@ def test_a_port_is_a_number(port: str) -> None:
     ],
 )
 def test_parameters_are_checked(given: dict[str, str], why: str) -> None:
-    assert why in make_test("tcp", SITE)(given).message
-
-
-def test_an_unknown_tester_is_told() -> None:
-    assert look("magic") == conditions.Tested(passed=False, message="there is no tester 'magic'")
+    assert why in begin(("tcp", SITE))(given).message
 
 
 def answering(server: socket.socket, data: bytes) -> Thread:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from plugins.package import install
 from weft.core.pools.machine import EXECUTORS
 from weft.plugins.log_stores.files.plugin import FileLogs
 from weft.plugins.runners.remote import RemoteRunner
@@ -24,15 +25,12 @@ def test_the_spawner_is_the_runner_of_a_worker(tmp_path: Path) -> None:
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Install a package with a runner and an executor that translates for it."""
-    facts = tmp_path / "site" / "brings_runner-1.0.dist-info"
-    facts.mkdir(parents=True)
-    (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: brings-runner\nVersion: 1.0\n")
-    (facts / "entry_points.txt").write_text(
-        "[weft.runners]\ndirectory = weft.testing.directory_engine:open_directory_runner\n"
-        "[weft.log_stores]\nelsewhere = runners.test_choice:LogsElsewhere\n"
-        "[weft.executors]\nfile = runners.test_choice:FileExecutor\n"
-    )
-    monkeypatch.syspath_prepend(facts.parent)
+    install(
+        tmp_path / "site", monkeypatch,
+        runners="directory = weft.testing.directory_engine:open_directory_runner",
+        log_stores="elsewhere = runners.test_choice:LogsElsewhere",
+        executors="file = runners.test_choice:FileExecutor",
+    )  # fmt: skip
 
 
 class FileExecutor:

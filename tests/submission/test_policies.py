@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from plugins.package import install
 from weft.submission.translation import policies
 from weft.submission.translation.policies import policy_mistakes, whole_policy
 
@@ -39,14 +40,8 @@ NAMES = ("Fibonacci", "Nonsense", "Silent", "Broken")
 @pytest.fixture(autouse=True)
 def _installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     (tmp_path / "odd_policies.py").write_text(CODE)
-    info = tmp_path / "odd_policies-1.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: odd-policies\nVersion: 1\n")
     entries = "\n".join(f"{name.lower()} = odd_policies:{name}" for name in NAMES)
-    (info / "entry_points.txt").write_text(
-        f"[weft.policies]\nconstant = odd_policies:Broken\n{entries}\n"
-    )
-    monkeypatch.syspath_prepend(tmp_path)
+    install(tmp_path, monkeypatch, policies=f"constant = odd_policies:Broken\n{entries}")
     caches = (policies._names, policies._asked)
     for cache in caches:
         cache.cache_clear()

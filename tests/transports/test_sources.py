@@ -68,8 +68,8 @@ class Reader:
 
     def kill(self) -> None:
         """Kill the process that reads."""
-        ((_, process),) = self.reads._processes.values()
-        os.killpg(process.pid, signal.SIGKILL)
+        (pid,) = self.reads.pool.pids
+        os.killpg(pid, signal.SIGKILL)
 
 
 def transport(path: Path, kind: str, address: str) -> Path:

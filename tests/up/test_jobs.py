@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from up.weft_up import DEADLINE_S, get, kill, post, processes_of, run_weft, up, wait_gone
+from up.weft_up import DEADLINE_S, get, kill, post, processes_of, run_weft, up
+from worker.spawner_process import until_gone
 
 pytestmark = pytest.mark.heavy
 
@@ -103,7 +104,7 @@ def test_detached_job_runs_on_and_is_adopted(home: Path, fifo: Path, by: str) ->
     assert spawners
     assert (running["state"], running["attempt"]) == ("running", 1)
     assert job["attempt"] == 1
-    wait_gone(list(spawners))
+    until_gone(*spawners)
 
 
 def test_killed_agent_lets_the_job_run_on(home: Path, fifo: Path) -> None:

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from up.weft_up import client_of, get, kill, post, processes_of, run_weft, up, wait_gone
+from up.weft_up import client_of, get, kill, post, processes_of, run_weft, up
+from worker.spawner_process import until_gone
 
 pytestmark = pytest.mark.slow
 
@@ -40,7 +41,7 @@ def test_up_brings_all_roles_and_ctrl_c_ends_them_all(
     assert str(home) in said
     assert listed["items"] == []
     assert code == 0
-    wait_gone(list(alive))
+    until_gone(*alive)
     assert list((home / "run").glob("*.ready")) == []
 
 
@@ -69,7 +70,7 @@ def test_killed_supervisor_takes_its_roles_and_database_with_it(home: Path) -> N
         weft.finish()
 
         assert len(others) > len(ROLES)
-        wait_gone(others)
+        until_gone(*others)
 
 
 @pytest.mark.heavy
@@ -100,7 +101,7 @@ def test_detached_up_returns_when_all_is_ready_and_down_ends_it(home: Path) -> N
     assert listed["items"] == []
     assert "has stopped" in stopped.stdout
     assert "is not running" in nothing.stdout
-    wait_gone(list(alive))
+    until_gone(*alive)
 
 
 @pytest.mark.heavy
@@ -116,7 +117,7 @@ def test_down_ends_what_a_killed_supervisor_left(home: Path) -> None:
         down = run_weft("down", "--home", str(home))
 
         assert "has stopped" in down.stdout
-        wait_gone(left)
+        until_gone(*left)
 
 
 def test_port_in_use_is_said_with_a_way_out(home: Path) -> None:

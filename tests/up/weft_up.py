@@ -4,7 +4,6 @@ import json
 import os
 import queue
 import re
-import select
 import shutil
 import signal
 import subprocess
@@ -13,7 +12,7 @@ import tempfile
 import threading
 import time
 import urllib.request
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -182,22 +181,6 @@ def kill(pids: Iterable[int]) -> None:
     for pid in pids:
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
-
-
-def wait_gone(pids: Sequence[int]) -> None:
-    """Wait until none of these processes lives."""
-    deadline = time.monotonic() + DEADLINE_S
-    for pid in pids:
-        try:
-            handle = os.pidfd_open(pid)
-        except ProcessLookupError:
-            continue
-        poller = select.poll()
-        poller.register(handle, select.POLLIN)
-        try:
-            assert poller.poll(max(0.0, deadline - time.monotonic()) * 1000), f"{pid} lives"
-        finally:
-            os.close(handle)
 
 
 def client_of(home: Path) -> Mapping[str, str]:

@@ -11,9 +11,10 @@ from contextlib import asynccontextmanager, contextmanager
 class SharedRoom:
     """So many things at a time, by whose they are: a tenant, or what stands for one."""
 
-    def __init__(self, total: int) -> None:
+    def __init__(self, total: int, most: int | None = None) -> None:
         self._free = total
-        self._most = max(1, total // 2)
+        self._most = most or max(1, total // 2)
+        """Of one of them."""
         self._held: Counter[Hashable] = Counter()
         self._waiting: dict[asyncio.Future[None], Hashable] = {}
         """Those that have waited longest come first."""

@@ -4,11 +4,12 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import msgspec
+
 from weft.ports.store.sources import DueSource
 
 
-@dataclass(frozen=True)
-class SourceRead:
+class SourceRead(msgspec.Struct, frozen=True):
     """What a reading has brought."""
 
     found: Sequence[Mapping[str, Any]] = ()

@@ -8,9 +8,9 @@ from weft.core.ends.conditions import parse_tester_commands
 from weft.ports.callback_sender import Answered
 from weft.ports.plugins import PluginNotInstalled
 from weft.ports.sink import SINK_PLUGINS, Sink, SinkMessage, SinkSite
-from weft.run.asked.sink_commands import SinkCommands
 from weft.run.home import Home
 from weft.run.secret_keys import read_secret_keys
+from weft.run.sink_commands import SinkCommands
 from weft.settings import Settings
 from weft.settings.transports_file import read_transports
 from weft.store import DriverStore

@@ -8,11 +8,12 @@ question is asked.
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from typing import Any, Final, Literal, NamedTuple
 from urllib.parse import parse_qsl, quote, urlsplit
+
+from msgspec import Struct
 
 from weft.core.deliveries.callback_url import parse_callback_url, without_login
 from weft.core.deliveries.credentials import (
@@ -61,8 +62,7 @@ class Question(NamedTuple):
     cache_s: float
 
 
-@dataclass(frozen=True)
-class Answered:
+class Answered(Struct, frozen=True):
     """What came back. `value` None: there it is known that there is nothing."""
 
     value: Any = None

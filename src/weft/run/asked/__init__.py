@@ -1,4 +1,4 @@
-"""Foreign code in processes of its own, asked by lines of JSON: testers, look-ups, sources, sinks.
+"""Foreign code in processes of its own, asked for answers: testers, look-ups, messages, sources.
 
-A role asks; the process that answers has no login and no key.
+A role asks by a pool of one kind; the process that answers has no login and no key.
 """

@@ -1,7 +1,6 @@
 """Questions of look-ups, away from the api: a process for each plug-in, started when first needed.
 
-A process in which a question is not answered in time is killed with all that it started. Answers
-are remembered for as long as a setup says, up to some MiB.
+Answers are remembered for as long as a setup says, up to some MiB.
 """
 
 import asyncio
@@ -12,11 +11,15 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
+from weft.core.addresses import parse_allowed_hosts
 from weft.core.deliveries.credentials import SECRET
 from weft.core.errors import SecretKeyMissing
 from weft.core.lines.lookup import Answered, Question
-from weft.ports.lookup import ANSWER_BYTES_MAX, LOOKUP_PLUGINS
-from weft.run.asked.asked_process import START_S, AskedProcess, start
+from weft.ports.lookup import LOOKUP_PLUGINS
+from weft.ports.source import SourceSite
+from weft.run.asked.asked_process import Ended
+from weft.run.asked.lookup import ERROR_CHARS_MAX
+from weft.run.asked.pool import Failed, Pool
 from weft.settings import Settings
 from weft.wire.sealed import OpensSecrets, SecretKeys, folded, opened
 
@@ -37,11 +40,9 @@ class LookUps:
 
     def __init__(self, settings: Settings, keys: Callable[[], OpensSecrets] = SecretKeys) -> None:
         self._keys = keys
-        self._site = {"private_hosts": settings.source_private_hosts, "timeout_s": ANSWER_S}
-        self._answer_s = ANSWER_S + MARGIN_S
-        self._starting: dict[str, asyncio.Lock] = {}
-        self._processes: dict[str, AskedProcess] = {}
-        self._all: set[AskedProcess] = set()
+        allowed = parse_allowed_hosts(settings.source_private_hosts)
+        site = SourceSite(allowed=allowed, timeout_s=ANSWER_S)
+        self.pool = Pool("lookup", ANSWER_S + MARGIN_S, lambda plugin: (plugin, site))
         self._known: OrderedDict[_Key, tuple[float, int, Answered]] = OrderedDict()
         """Until when, how large and what."""
         self._bytes = 0
@@ -77,42 +78,27 @@ class LookUps:
 
     async def close(self) -> None:
         """End all processes."""
-        for process in [*self._all]:
-            await process.end()
+        await self.pool.close()
 
     async def _ask(self, question: Question, sealed: Mapping[str, Any] | None) -> Answered:
-        process, options = None, json.loads(question.options)
+        options = json.loads(question.options)
         values: Mapping[str, str] = {}
         try:
             if SECRET.search(question.options):
                 options, values = opened(options, sealed or {"bodies": {}}, self._keys())
         except (SecretKeyMissing, ValueError) as error:
             return Answered(away=str(error))
+        if question.plugin not in LOOKUP_PLUGINS.names():
+            return Answered(away=f"there is no look-up {question.plugin!r} here")
         try:
-            async with asyncio.timeout(START_S):
-                process = await self._process(question.plugin)
-            if process is None:
-                return Answered(away=f"there is no look-up {question.plugin!r} here")
-            async with asyncio.timeout(self._answer_s):
-                answer = folded(await process.ask(options), values)
-        except (TimeoutError, OSError, EOFError):
-            if process is not None:
-                process.retire()
-            return Answered(away=f"it did not answer within {ANSWER_S:g} s")
-        return Answered(answer["value"], answer.get("away"), answer.get("alone", False))
-
-    async def _process(self, plugin: str) -> AskedProcess | None:
-        async with self._starting.setdefault(plugin, asyncio.Lock()):
-            process = self._processes.get(plugin)
-            if process is None or process.is_retired:
-                if plugin not in LOOKUP_PLUGINS.names():
-                    return None
-                site = {"plugin": plugin, **self._site}
-                process = await start("weft.run.asked.lookup", site, 2 * ANSWER_BYTES_MAX)
-                self._processes[plugin] = process
-                self._all.add(process)
-                process.ended.add_done_callback(lambda _: self._all.discard(process))
-            return process
+            answer: Answered = await self.pool.ask(question.plugin, options, Answered)
+        except Failed as error:
+            is_loaded = error.failure.is_loaded
+            said = str(error) if is_loaded else f"it cannot be loaded: {error}"
+            answer = Answered(away=said[:ERROR_CHARS_MAX], alone=is_loaded)
+        except (TimeoutError, Ended):
+            answer = Answered(away=f"it did not answer within {ANSWER_S:g} s")
+        return Answered(folded(answer.value, values), folded(answer.away, values), answer.alone)
 
     def _remembered(self, key: _Key) -> Answered | None:
         known = self._known.get(key)

@@ -1,15 +1,6 @@
-"""Messages of one tenant's sinks, in a process of its own: `python -m weft.run.asked.message`.
+"""Makes messages of one tenant's sinks. A template may loop or grow."""
 
-The driver starts it with an environment without settings or secrets. Each line of standard input
-is a template and what it gets, each line of standard output the message or what is wrong. A
-template may loop or grow: the driver kills a process that does not answer in time, and its memory
-is bounded.
-"""
-
-import json
-import resource
-import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
@@ -24,8 +15,6 @@ if TYPE_CHECKING:
 
 BYTES_MAX: Final = 1 << 20
 """Of a message."""
-_MEMORY_BYTES: Final = 1 << 30
-_SAID_CHARS_MAX: Final = 200
 
 
 class TooLong(Exception):
@@ -80,29 +69,19 @@ def _template(source: str) -> Template:
     return environment.from_string(source)
 
 
-def answer(line: str) -> Mapping[str, str]:
-    """Return the message that a line asks for, or what is wrong."""
-    asked = json.loads(line)
+def begin(_: object) -> Callable[[tuple[str, Mapping[str, Any], str | None]], Mapping[str, str]]:
+    """Return what takes a template, facts and a schema, and returns what there is under a name: a
+    `message`, a `misfit` or an `error`.
+    """
+    return lambda asked: _made(*asked)
+
+
+def _made(source: str, facts: Mapping[str, Any], schema: str | None) -> Mapping[str, str]:
     try:
-        return {"message": make_message(asked["template"], asked["facts"], asked.get("schema"))}
+        return {"message": make_message(source, facts, schema)}
     except Misfit as error:
-        return {"misfit": str(error)[:_SAID_CHARS_MAX]}
+        return {"misfit": str(error)}
     except Unreadable as error:
-        said = f"it is no JSON: {error}"
+        return {"error": f"it is no JSON: {error}"}
     except TemplateError as error:
-        said = str(error)
-    except Exception as error:  # noqa: BLE001 (expressions of templates may raise anything)
-        said = f"{type(error).__name__}: {error}"
-    return {"error": f"the message cannot be made: {said[:_SAID_CHARS_MAX]}"}
-
-
-def main() -> None:
-    """Answer until the input ends."""
-    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY_BYTES, _MEMORY_BYTES))
-    for line in sys.stdin:
-        sys.stdout.write(json.dumps(answer(line)) + "\n")
-        sys.stdout.flush()
-
-
-if __name__ == "__main__":
-    main()
+        return {"error": str(error)}

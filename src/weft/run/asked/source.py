@@ -1,21 +1,10 @@
-"""The readings of one source, in a process of its own: `python -m weft.run.asked.source`.
-
-The driver starts it with an environment without settings or secrets. The first line of standard
-input says which kind it is and what it may do, each other line asks for a reading; each answer is
-a line on standard output. What a source prints goes nowhere. The process ends when its input does.
-"""
+"""Reads one source."""
 
 import json
-import os
-import resource
-import signal
-import sys
-from collections.abc import Mapping
-from typing import IO, Any, Final
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 
-from weft.core.addresses import parse_allowed_hosts
 from weft.core.bounded import check_depth
-from weft.core.ends.conditions import parse_tester_commands, parse_tester_paths
 from weft.ports.source import (
     ITEM_BYTES_MAX,
     KEY_CHARS_MAX,
@@ -27,61 +16,43 @@ from weft.ports.source import (
     SourceFailed,
     SourceSite,
 )
+from weft.ports.source_reads import SourceRead
 
-_BYTES_MAX: Final = 2 << 30
 _INTEGER_MAX: Final = 2**63
 _ERROR_CHARS_MAX: Final = 300
 
 
-def main() -> None:
-    """Read requests, answer each."""
-    answers = os.fdopen(os.dup(sys.stdout.fileno()), "w")
-    null = os.open(os.devnull, os.O_RDWR)
-    os.dup2(null, sys.stdout.fileno())
-    asked = os.fdopen(os.dup(sys.stdin.fileno()))
-    os.dup2(null, sys.stdin.fileno())
-    resource.setrlimit(resource.RLIMIT_AS, (_BYTES_MAX, _BYTES_MAX))
-    serve(asked, answers)
-
-
-def serve(asked: IO[str], answers: IO[str]) -> None:
-    """Answer until the input ends."""
-    first = json.loads(asked.readline())
-    site = SourceSite(
-        paths=parse_tester_paths(first["paths"]),
-        allowed=parse_allowed_hosts(first["private_hosts"]),
-        stores=parse_allowed_hosts(first["store_hosts"]),
-        commands=parse_tester_commands(first["commands"]),
-        items_max=first["items_max"],
-        timeout_s=first["timeout_s"],
-    )
+def begin(
+    asked: tuple[str, SourceSite],
+) -> Callable[[tuple[Mapping[str, Any], Mapping[str, Any] | None]], SourceRead]:
+    """Return what reads from a cursor on, with options."""
+    kind, site = asked
     source: Source | None = None
-    for line in asked:
-        one = json.loads(line)
+
+    def read(options_and_cursor: tuple[Mapping[str, Any], Mapping[str, Any] | None]) -> SourceRead:
+        nonlocal source
         try:
-            if source is None:
-                source = _load(first["kind"])
-            answer = shown(source.read(one["options"], one["cursor"], site))
+            if source is None:  # again, if it could not be made
+                source = _load(kind)
+            return shown(source.read(*options_and_cursor, site))
         except SourceFailed as error:
-            answer = {"error": str(error), "retry_after_s": error.retry_after_s}
-        except MemoryError:
-            answer = {"error": "it takes too much memory"}
-        except Exception as error:  # noqa: BLE001 (a plug-in may raise anything)
-            answer = {"error": f"{type(error).__name__}: {error}"[:_ERROR_CHARS_MAX]}
-        print(json.dumps(answer), file=answers, flush=True)
+            return SourceRead(error=str(error), retry_after_s=error.retry_after_s)
+
+    return read
 
 
-def shown(reading: Reading) -> dict[str, Any]:
+def shown(reading: Reading) -> SourceRead:
     """Return a reading as it is sent. Raise `SourceFailed` if it is too large."""
     found, size = [], 0
     for one in reading.items:
         item = _checked(one)
-        size += len(json.dumps(item))
+        text = json.dumps(item)
+        size += len(text)
         if size > READING_BYTES_MAX:
             raise SourceFailed(f"one reading has more than {READING_BYTES_MAX >> 20} MiB")
-        found.append(item)
-    cursor = None if reading.cursor is None else {**reading.cursor}
-    return {"found": found, "cursor": cursor, "more": reading.more}
+        found.append(json.loads(text))
+    cursor = None if reading.cursor is None else json.loads(json.dumps({**reading.cursor}))
+    return SourceRead(found, cursor, reading.more)
 
 
 def _checked(item: Item) -> Mapping[str, Any]:
@@ -130,10 +101,3 @@ def _load(kind: str) -> Source:
         raise SourceFailed(f"there is no kind of source {kind!r}; installed are "
                            f"{', '.join(SOURCE_PLUGINS.names())}")  # fmt: skip
     return found()
-
-
-if __name__ == "__main__":
-    main()
-    if os.getpgrp() == os.getpid():  # as the driver starts it: end what the source started, too
-        os.killpg(0, signal.SIGKILL)
-    os._exit(0)

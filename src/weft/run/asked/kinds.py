@@ -1,0 +1,44 @@
+"""What is asked of processes, and their bounds: a kind is a function that answers."""
+
+from collections.abc import Callable
+from pkgutil import resolve_name
+from typing import Any, Final, NamedTuple
+
+from weft.ports.lookup import ANSWER_BYTES_MAX
+from weft.ports.source import READING_BYTES_MAX
+
+
+class Kind(NamedTuple):
+    """Questions of one kind."""
+
+    name: str
+    """Of the module whose `begin` takes what the site says, and returns what answers a question:
+    it is loaded there alone.
+    """
+    answer_bytes_max: int
+    memory_bytes: int | None = None
+    is_serial: bool = True
+    """A process has one question after another; else any number, each in a thread."""
+    start_s: float = 30.0
+    """What Python and the modules may take to load."""
+    idle_s: float = 60.0
+    """A process without questions ends after this."""
+
+    def load(self) -> Callable[[Any], Callable[[Any], Any]]:
+        """Return the function `begin`."""
+        found: Callable[[Any], Callable[[Any], Any]] = resolve_name(
+            f"{__package__}.{self.name}:begin"
+        )
+        return found
+
+
+KINDS: Final = {
+    kind.name: kind
+    for kind in (
+        Kind("tester", 1 << 16, is_serial=False),
+        Kind("lookup", 2 * ANSWER_BYTES_MAX, is_serial=False),
+        Kind("message", 16 << 20, 1 << 30),
+        Kind("source", 2 * READING_BYTES_MAX, 2 << 30),
+        Kind("evaluator", 16 << 20, start_s=60.0, idle_s=300.0),
+    )
+}

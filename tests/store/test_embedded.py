@@ -2,13 +2,11 @@
 
 import asyncio
 import os
-import select
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +17,7 @@ import pytest
 from weft.store.embedded import EmbeddedServer, EmbeddedServerFailed
 from weft.store.embedded.account import NoUserName, check_user_name
 from weft.store.embedded.leftovers import server_pids
+from worker.spawner_process import until_gone
 
 PASSWORD = "a password"
 LEAVE_IT = """
@@ -60,20 +59,6 @@ def ask(server: EmbeddedServer, question: str, password: str = PASSWORD) -> obje
             await connection.close()
 
     return asyncio.run(run())
-
-
-def wait_gone(pids: list[int], within_s: float = 10.0) -> None:
-    """Wait until none of the processes lives (or is more than a zombie of somebody else)."""
-    deadline = time.monotonic() + within_s
-    for pid in pids:
-        try:
-            handle = os.pidfd_open(pid)
-        except ProcessLookupError:
-            continue
-        poller = select.poll()
-        poller.register(handle, select.POLLIN)
-        assert poller.poll(max(0.0, deadline - time.monotonic()) * 1000), f"{pid} lives"
-        os.close(handle)
 
 
 def test_it_is_safe_and_asks_for_the_password(server: EmbeddedServer) -> None:
@@ -137,7 +122,7 @@ def test_orphans_of_a_killed_postmaster_do_not_prevent_the_next_start(
     orphans = asyncio.run(kill_beside_a_busy_backend())
 
     assert len(orphans) == 1
-    wait_gone(orphans)
+    until_gone(*orphans)
     assert ask(server, "SELECT 1") == 1
 
 
@@ -182,7 +167,7 @@ def test_server_ends_when_its_supervisor_is_killed(server: EmbeddedServer) -> No
         other.kill()
 
         assert pids
-        wait_gone(pids)
+        until_gone(*pids)
 
 
 def test_killed_initialisation_leaves_nothing_in_the_way(tmp_path: Path) -> None:

@@ -1,19 +1,20 @@
 #!/usr/bin/env bash
 # Make .tools/NAME, an environment with what is pinned in requirements/NAME.txt: `hail`, Hail's own client for the tests of its
-# door, `agave`, that of Agave, `joblib`, with scikit-learn and the weft of this folder, `psij` and `snakemake`, with weft and their plug-ins, `crate`, readers of RO-Crates and events of OpenLineage, or `notebook`, the kernel of Jupyter notebooks for the test of
+# door, `agave`, that of Agave, `joblib`, with scikit-learn and the weft of this folder, `parsl`, `psij` and `snakemake`, with weft and their plug-ins, `crate`, readers of RO-Crates and events of OpenLineage, or `notebook`, the kernel of Jupyter notebooks for the test of
 # what they show. Safe to repeat, and safe to run twice at once.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-name=${1:?agave, crate, hail, joblib, notebook, psij or snakemake}
+name=${1:?agave, crate, hail, joblib, notebook, parsl, psij or snakemake}
 case $name in
     hail) module=hailtop.batch_client ;; # its requirements are fewer than its package says: no compiler and no cluster
     agave) module=agavepy.agave ;; # likewise
     crate) module=rocrate_validator ;; # it wants an older `rich` than the development requirements
     joblib) module=weft,sklearn ;;
     notebook) module=ipykernel ;;
+    parsl) module=weft,parsl,weft_parsl ;;
     psij) module=weft,psij,weft_psij ;;
     snakemake) module=weft,snakemake_executor_plugin_weft; sources=(--no-binary connection-pool) ;; # there is no wheel of it
-    *) echo "$name is not agave, crate, hail, joblib, notebook, psij or snakemake" >&2; exit 2 ;;
+    *) echo "$name is not agave, crate, hail, joblib, notebook, parsl, psij or snakemake" >&2; exit 2 ;;
 esac
 tools/setup.sh
 

@@ -20,6 +20,8 @@ printf '%s\n' joblib scikit-learn | compile - --constraint requirements/dev.txt 
 # Snakemake, whose jobs run by the plug-in of ours; it wants an older `packaging` than the development requirements.
 printf '%s\n' pytest 'snakemake~=9.27' 'snakemake-interface-executor-plugins>=9,<10' |
     compile - --output-file requirements/snakemake.txt
+# Parsl, whose apps run by the executor of ours; its tests want an older pytest.
+printf '%s\n' pandas 'parsl[monitoring]' 'pytest<8' pytest-random-order pytest-timeout | compile - --output-file requirements/parsl.txt
 # PSI/J, whose jobs run by the executor of ours, and what its tests need.
 printf '%s\n' filelock psij-python pytest pytest-timeout requests | compile - --output-file requirements/psij.txt
 # The validator of RO-Crates, the last `rocrate` that has the context of RO-Crate 1.1, and the classes of OpenLineage's events.

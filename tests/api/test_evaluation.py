@@ -15,7 +15,8 @@ import pytest
 
 from api.costly import LARGE, SLOW, answer
 from weft.core.errors import InvalidSetup, NothingEvaluates
-from weft.core.lines.setup import Setup, parse_each_setup, parse_setup
+from weft.core.lines.line import Setup
+from weft.core.lines.setup import parse_each_setup, parse_setup
 from weft.ports.evaluation import TooCostly, evaluate
 from weft.run.asked.evaluation import Evaluation
 from weft.settings import Settings

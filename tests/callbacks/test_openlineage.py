@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from weft.cli.input.line_texts import with_texts
+from weft.core.lines.line import Sink
 from weft.core.lines.setup import parse_setup
-from weft.core.lines.sink import Sink
 from weft.run.asked.message import Misfit, make_message
 
 ROOT = Path(__file__).parents[2]

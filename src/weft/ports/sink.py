@@ -39,7 +39,7 @@ class Sink(Protocol):
     """Hands over messages of all sinks of one kind."""
 
     async def send(self, sink: Mapping[str, Any], message: SinkMessage) -> Answered:
-        """Send once. `sink`: as it is stored (`weft.core.lines.sink.Sink`). Whatever the receiver
+        """Send once. `sink`: as it is stored (`weft.core.lines.line.Sink`). Whatever the receiver
         does is an answer, never an exception; `delivered` if it is kept there.
         """
 

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, Final
 
+from weft.core.deliveries.sinks import COMMAND
 from weft.core.ends.end_words import signal_name
-from weft.core.lines.sink import COMMAND
 from weft.ports.callback_sender import Answered
 from weft.ports.sink import SinkMessage
 from weft.run.host.process_group import kill_group

@@ -8,8 +8,7 @@ from weft.core.access.rights import Right
 from weft.core.lines.exits import ExitRule
 from weft.core.lines.lifecycle import PHASES, Lifecycle
 from weft.core.lines.limits import Path
-from weft.core.lines.setup import Setup, eaches_of
-from weft.core.lines.source import Source
+from weft.core.lines.line import Setup, Source, eaches_of
 from weft.core.states import JobState
 from weft.ports.store import Caller, Row
 from weft.store.database import Database

@@ -5,8 +5,7 @@ from datetime import datetime
 from decimal import Decimal
 
 from weft.core.access.rights import UserRole
-from weft.core.lines.configuration import Standing
-from weft.core.lines.series import SeriesRule
+from weft.core.lines.series import SeriesRule, Standing
 from weft.ports.store import Caller, Row
 from weft.ports.store.sources import Decision, TakenItem, TakenSource, Target
 from weft.store.database import Database

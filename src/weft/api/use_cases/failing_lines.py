@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from weft.api.services import Services
-from weft.core.lines.source import is_failing
+from weft.core.lines.line import is_failing
 from weft.ports.store import Caller, Row
 
 LINES_MAX: Final = 1000

@@ -5,7 +5,7 @@ from typing import Any
 
 from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.plain import cell, one_line
-from weft.core.lines.source import is_failing
+from weft.core.lines.line import is_failing
 
 Document = Mapping[str, Any]
 SOURCE_HEADER = ("Source", "Kind", "State", "Read", "Waiting", "Last item", "Error")

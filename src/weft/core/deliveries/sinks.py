@@ -15,6 +15,8 @@ CHECKS_MAX: Final = 10
 CHECK_S: Final = 60.0
 """What a check may take."""
 HTTP: Final = "http"
+COMMAND: Final = "command:"
+"""Before the name of a program, where other sinks have an address."""
 _SINK: Final = re.compile(r"[^\x00-\x1f\x7f]{1,64}")
 _LATER: Final = frozenset({408, 425, 429})
 """Statuses of 4xx that ask for another try."""

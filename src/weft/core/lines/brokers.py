@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 from urllib.parse import quote
 
-from weft.core.lines.setup import Setup
+from weft.core.lines.line import Setup
 
 _ADDRESS: Final = re.compile(r"(amqps?)://([\w.-]+|\[[0-9a-f:]+\])(?::(\d{1,5}))?/?")
 _PORTS: Final = {"amqp": "5672", "amqps": "5671"}

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 from weft.core.lines.lifecycle import Say
 from weft.core.lines.lookup import WAITING, Answered, Question, check_lets, names_of, question_of
-from weft.core.lines.series import KEY_CHARS_MAX, check_series, order_of
+from weft.core.lines.series import KEY_CHARS_MAX, Standing, check_series, order_of
 from weft.core.queues.attributes import Path
 from weft.core.queues.guard import Reader, Token, WrongGuard, program_of
 from weft.core.queues.guard_words import failure_of
@@ -231,17 +231,6 @@ def steering_parameters_of(document: Mapping[str, Any]) -> set[str]:
 def reads_products(document: Mapping[str, Any]) -> bool:
     """Say whether expressions read the products of the job before."""
     return any(_PRODUCTS in str(text) for _, _, text in expressions_of(document))
-
-
-@dataclass(frozen=True)
-class Standing:
-    """Where an item stands in its series."""
-
-    series: str
-    waits: str | None
-    """Why it must wait for the one before it; None: it need not."""
-    previous: Mapping[str, Any] | None
-    """Its fields, and the attributes of its job; None: there is none."""
 
 
 def standing_of(

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from urllib.parse import unquote
 
 from weft.core.deliveries.credentials import AUTHORITY
-from weft.core.lines.setup import Setup
+from weft.core.lines.line import Setup
 
 _NAME_CHARS_MAX: Final = 63
 _TELLING_CHARS: Final = 6

@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from weft.core.lines.configuration import WORDS_MAX, are_ranked
 from weft.core.lines.lifecycle import Say
+from weft.core.lines.line import Wanted, Where
 from weft.core.pools.pool import Pool
 from weft.core.text.durations import duration_of
 
@@ -16,9 +17,6 @@ PRIORITIES: Final = "priorities"
 POOLS: Final = "pools"
 _OF_IMAGE: Final = "${server.id:.8}"
 """What the provider writes behind the prefix of an image that it makes from a server."""
-Where = tuple[str, ...]
-Wanted = Mapping[Where, Any]
-"""What a setup says of a pool, by where it stands, in the units of `Pool`."""
 
 
 _A_TIME: Final = 'a time such as "15m"'

@@ -34,6 +34,17 @@ class SeriesRule:
     """Expressions read what the job before has made."""
 
 
+@dataclass(frozen=True)
+class Standing:
+    """Where an item stands in its series."""
+
+    series: str
+    waits: str | None
+    """Why it must wait for the one before it; None: it need not."""
+    previous: Mapping[str, Any] | None
+    """Its fields, and the attributes of its job; None: there is none."""
+
+
 def check_series(given: object, wrong: Wrong, check: Callable[..., None]) -> None:
     """Check the table `series`; `check` looks at one expression."""
     if not isinstance(given, Mapping):

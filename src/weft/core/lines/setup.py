@@ -1,8 +1,8 @@
 """Setups: the TOML file of a production line. Each section has a parser of its own beside this."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from itertools import takewhile
 from typing import Any, Final
@@ -12,11 +12,12 @@ from weft.core.deliveries.sinks import sinks_of
 from weft.core.errors import FieldError, InvalidSetup
 from weft.core.lines.configuration import LET, parse_configuration, steering_parameters_of
 from weft.core.lines.lifecycle import Lifecycle, Say, parse_lifecycle
+from weft.core.lines.line import Setup, eaches_of
 from weft.core.lines.lookup import BY_CORE, missing_of, wrong_missing
-from weft.core.lines.parameters import Parameter, parse_parameters
-from weft.core.lines.pools import POOLS, PRIORITIES, Wanted, parse_pool, parse_queue
-from weft.core.lines.sink import Sink, parse_sink
-from weft.core.lines.source import Source, parse_source
+from weft.core.lines.parameters import parse_parameters
+from weft.core.lines.pools import POOLS, PRIORITIES, parse_pool, parse_queue
+from weft.core.lines.sink import parse_sink
+from weft.core.lines.source import parse_source
 from weft.core.lines.template import SINK, parse_template
 from weft.core.text.filling import SERIES, names_in
 
@@ -40,27 +41,6 @@ SECTIONS: Final[Mapping[str, Callable[[object, Say], Any]]] = {
 """Sections of tables with names, `[lifecycle.NAME]`: what checks one. It returns None if it said
 something.
 """
-
-
-@dataclass(frozen=True)
-class Setup:
-    """A checked setup: what it has, by name."""
-
-    lifecycles: Mapping[str, Lifecycle] = field(default_factory=dict)
-    sources: Mapping[str, Source] = field(default_factory=dict)
-    jobs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    sinks: Mapping[str, Sink] = field(default_factory=dict)
-    configurations: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """By the name of the template that they fill."""
-    parameters: Mapping[str, Parameter] = field(default_factory=dict)
-    pools: Mapping[str, Wanted] = field(default_factory=dict)
-    """What it wants of pools, which it does not make."""
-    queue_pools: Mapping[str, list[str]] = field(default_factory=dict)
-    """The pools that it wants its queues to have, by the name of the queue."""
-    steered_by: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """By the name of a configuration, the parameters that choose what runs."""
-    own_sinks: frozenset[str] = frozenset()
-    """Sinks that belong to who saves them, also if nothing else of them is new."""
 
 
 def parse_setup(text: str) -> Setup:
@@ -141,12 +121,6 @@ def check_each_table(text: str, table: tuple[str, str]) -> None:
     """Check one table of a setup, to find out what that takes (`Evaluates.each`)."""
     section, name = table
     SECTIONS[section](read_toml(text)[section][name], lambda _where, _what: None)
-
-
-def eaches_of(setup: Setup, source: Source) -> set[str]:
-    """Return which files of the jobs of a source are messages for its sinks."""
-    sinks = (setup.sinks[name] for name in source.sinks if name in setup.sinks)
-    return {sink.each for sink in sinks if sink.each is not None}
 
 
 def _with_missing(

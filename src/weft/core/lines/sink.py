@@ -3,14 +3,15 @@
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 
 from weft.core.bounded import read_json
 from weft.core.deliveries.credentials import wrong_headers, wrong_url
-from weft.core.deliveries.sinks import HTTP, are_words, validator_of
+from weft.core.deliveries.sinks import COMMAND, HTTP, are_words, validator_of
 from weft.core.files.file_paths import WrongPath, parts_of
 from weft.core.lines.lifecycle import Say
+from weft.core.lines.line import Sink
 from weft.core.lines.source import kind_first
 from weft.core.lines.sql import SQL, wrong_database_url, wrong_statement
 from weft.core.text.durations import duration_of
@@ -25,8 +26,6 @@ TRIES_MAX: Final = 1000
 PATH_MAX: Final = 20
 WORDS_MAX: Final = 50
 TIMEOUT_MAX_S: Final = 300
-COMMAND: Final = "command:"
-"""Before the name of a program, where other sinks have an address."""
 _OWN: Final[Mapping[str, tuple[str, ...]]] = {
     HTTP: ("url", "headers"),
     "command": ("command", "timeout"),
@@ -60,48 +59,6 @@ _FINAL: Final[Mapping[str, str]] = {HTTP: "400-499", "command": "65", SQL: "22-2
 """What rejects a message if nothing else is said; of programs EX_DATAERR, of databases classes of
 SQLSTATE: values that do not fit, and constraints.
 """
-
-
-@dataclass(frozen=True)
-class Sink:
-    """A checked sink."""
-
-    url: str
-    """Of a program `command:NAME`."""
-    message: str
-    """A Jinja2 template of JSON."""
-    order: str | None
-    """An attribute of jobs: messages of jobs that have the same one are sent one after another."""
-    tries: int
-    retry_path: tuple[str, ...]
-    """Statuses that a job goes through when a try has failed."""
-    given_up_path: tuple[str, ...]
-    """The same, after the last try."""
-    rejected: tuple[tuple[int, int], ...] = ()
-    """Ranges of statuses or exit codes that reject a message."""
-    rejected_tries: int = 1
-    """The try after which a rejection is final."""
-    rejected_path: tuple[str, ...] = ()
-    """The same as `retry_path` after a rejection, if another try follows or none ever does."""
-    command: tuple[str, ...] = ()
-    """The name of a program and its arguments."""
-    timeout_s: float = 0.0
-    """Of the program."""
-    each: str | None = None
-    """Files of a job's directory, each of which is a message; `None`: one for a job."""
-    products: bool = False
-    """Each product of a job is a message."""
-    schema: Mapping[str, Any] | None = None
-    """What messages must fit, as JSON Schema says it."""
-    kind: str = HTTP
-    options: Mapping[str, str] = field(default_factory=dict)
-    """Where messages go, of other kinds; with `${job.NAME}` and `${product.NAME}`."""
-    checks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Programs and their arguments, by the names by which products ask for them."""
-    headers: Mapping[str, str] = field(default_factory=dict)
-    """Of requests, beside weft's own; with `${secret.NAME}`, as `url`."""
-    events: bool = False
-    """The start and the end of a job are messages, however it ends."""
 
 
 def parse_sink(document: object, say: Say) -> Sink | None:

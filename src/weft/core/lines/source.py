@@ -6,13 +6,14 @@ package brings checks its own when it is read.
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
 
 from weft.core.deliveries.credentials import wrong_credential, wrong_headers, wrong_url
 from weft.core.deliveries.sinks import sinks_of, wrong_sinks
 from weft.core.lines.lifecycle import Say
+from weft.core.lines.line import Source
 from weft.core.lines.sql import SQL, wrong_database_url, wrong_query, wrong_values
 from weft.core.lines.template import SINK
 from weft.core.schedules import WrongCron, WrongZone, check_cron, zone_of
@@ -35,13 +36,6 @@ _CHARS_MAX: Final = 2000
 _EXPECTED_MOST: Final = 1_000_000_000
 _OVERLAP_MOST: Final = 10**15
 _FIELDS_MAX: Final = 50
-
-
-def is_failing(source: Mapping[str, Any]) -> bool:
-    """Say whether a source, as it is shown, cannot be read, or its items get no jobs: an incident
-    until that works again.
-    """
-    return source["error"] is not None and source["paused_at"] is None
 
 
 def _is_text(given: object) -> str:
@@ -224,24 +218,6 @@ _WITH_SECRETS: Final = (
     (OPENSEARCH, "url"), (OPENSEARCH, "headers"), (OPENSEARCH, "query"),
 )  # fmt: skip
 """Everything else is seen as it is, in command lines, logs and answers."""
-
-
-@dataclass(frozen=True)
-class Source:
-    """A checked source. `owner` None: who applies the file."""
-
-    kind: str
-    every: timedelta
-    owner: str | None
-    billing_project: str
-    lifecycle: str | None
-    job: str
-    """The name of a template of the same file."""
-    options: Mapping[str, Any]
-    sinks: tuple[str, ...] = ()
-    """Names of sinks of the same file, which are told of its jobs."""
-    aims: Mapping[str, Any] = field(default_factory=dict)
-    """What dashboards compare with: `target` and `expected`, as far as the file has them."""
 
 
 def kind_first(document: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -5,9 +5,8 @@ or walked to, for ever.
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from weft.core.lines.line import Setup, Source
 from weft.core.lines.series import rule_of
-from weft.core.lines.setup import Setup
-from weft.core.lines.source import Source
 from weft.core.states import JobState
 from weft.core.text.nearest import nearest
 

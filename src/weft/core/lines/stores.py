@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from weft.core.lines.setup import Setup
+from weft.core.lines.line import Setup
 
 _SCHEME: Final = "s3://"
 _FILES: Final[Mapping[str, str]] = {"inputs": "from", "outputs": "to"}

@@ -8,7 +8,7 @@ CREATE TABLE weft.sink (
     setup text NOT NULL,
     user_id int NOT NULL REFERENCES weft.tenant_user,  -- whose secrets it names
     name text NOT NULL CHECK (length(name) BETWEEN 1 AND 64),
-    document jsonb NOT NULL,  -- its fields (weft.core.lines.sink)
+    document jsonb NOT NULL,  -- its fields (weft.core.lines.line)
     saved_at timestamptz NOT NULL,
     saved_by text NOT NULL,
     ended_at timestamptz  -- new batches get it no more; NULL: they do

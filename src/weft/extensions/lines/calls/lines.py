@@ -18,10 +18,10 @@ from weft.core.access.rights import Right, require
 from weft.core.errors import FieldError, Invalid, LifecycleNotFound
 from weft.core.lines.brokers import Broker, addresses_of, with_transports, without_transport
 from weft.core.lines.configuration import LET
+from weft.core.lines.line import Setup
 from weft.core.lines.logins import Login, logins_of, owned_by, still_told, value_of, without_logins
 from weft.core.lines.pools import POOLS, differences
 from weft.core.lines.setup import (
-    Setup,
     check_each_table,
     field_error,
     invalid_setup,

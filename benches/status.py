@@ -16,7 +16,7 @@ from weft.bench.runners import Runners
 from weft.bench.statemachine import tidy
 from weft.bench.throwaway import running_database, running_driver, throwaway_home
 from weft.bench.turns import Order
-from weft.core.lines.setup import parse_setup
+from weft.extensions.lines.rules.setup import parse_setup
 
 JOBS: Final = 50_000
 ROUNDS: Final = 5

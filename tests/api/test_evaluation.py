@@ -16,7 +16,7 @@ import pytest
 from api.costly import LARGE, SLOW, answer
 from weft.core.errors import InvalidSetup, NothingEvaluates
 from weft.core.lines.line import Setup
-from weft.core.lines.setup import parse_each_setup, parse_setup
+from weft.extensions.lines.rules.setup import parse_each_setup, parse_setup
 from weft.ports.evaluation import TooCostly, evaluate
 from weft.run.asked.evaluation import Evaluation
 from weft.settings import Settings
@@ -26,8 +26,9 @@ SRC, GUIDE = ROOT / "src" / "weft", ROOT / "docs/guides/production-lines.md"
 LIBRARIES = ("cel", "jsonschema_rs", "jinja2")
 EVALUATED = {
     "api/html/render.py",  # our own templates
-    "core/apps/values.py", "core/lines/configuration.py", "core/lines/sink.py",
-    "core/queues/guard.py", "run/asked/message.py",
+    "core/apps/values.py", "core/deliveries/sinks.py", "core/queues/guard.py",
+    "extensions/lines/rules/configuration.py", "extensions/lines/rules/sink.py",
+    "run/asked/message.py",
 }  # fmt: skip
 """What uses these libraries, which a process that serves calls by `Evaluates.each` alone."""
 

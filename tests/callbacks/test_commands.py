@@ -13,7 +13,7 @@ from callbacks.test_live import Live, driving, live
 from callbacks.test_messages import making, until
 from store.test_lifecycles import HRSI
 from weft.core.deliveries.sinks import is_rejected
-from weft.core.lines.setup import parse_setup
+from weft.extensions.lines.rules.setup import parse_setup
 from weft.ports.callback_sender import Answered
 from weft.ports.sink import SinkMessage
 from weft.run.asked.message_making import MessageMaking

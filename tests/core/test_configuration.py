@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from weft.core.lines.configuration import (
+from weft.core.lines.series import Standing
+from weft.extensions.lines.rules.configuration import (
     CannotConfigure,
     MustAsk,
     MustWait,
-    Standing,
     configure,
     parameters_of,
     parse_configuration,

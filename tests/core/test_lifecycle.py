@@ -8,9 +8,9 @@ import pytest
 from weft.core.deliveries.sinks import target_of
 from weft.core.errors import InvalidSetup
 from weft.core.lines.lifecycle import Lifecycle
-from weft.core.lines.setup import parse_setup
 from weft.core.states import JobState, Phase
 from weft.core.text.filling import CannotFill
+from weft.extensions.lines.rules.setup import parse_setup
 
 HRSI = Path(__file__).parents[2] / "examples" / "lifecycles" / "hrsi.toml"
 

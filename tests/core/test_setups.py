@@ -3,9 +3,15 @@
 import pytest
 
 from weft.core.errors import InvalidSetup
-from weft.core.lines.logins import logins_of, owned_by, still_told, value_of, without_logins
-from weft.core.lines.setup import parse_setup
 from weft.core.text.filling import CannotFill, filled, map_texts
+from weft.extensions.lines.rules.logins import (
+    logins_of,
+    owned_by,
+    still_told,
+    value_of,
+    without_logins,
+)
+from weft.extensions.lines.rules.setup import parse_setup
 
 SETUP = """\
 [source.scenes]

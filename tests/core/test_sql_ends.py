@@ -3,9 +3,9 @@
 import pytest
 
 from weft.core.errors import InvalidSetup
-from weft.core.lines.logins import logins_of
-from weft.core.lines.setup import parse_setup
-from weft.core.lines.sql import parse_database_url, parse_statement
+from weft.extensions.lines.rules.logins import logins_of
+from weft.extensions.lines.rules.setup import parse_setup
+from weft.extensions.lines.rules.sql import parse_database_url, parse_statement
 
 SETUP = """\
 [source.s]

@@ -6,7 +6,7 @@ from api.ask_lines import SOURCE
 from plans.test_plans import reads
 from store.test_sinks import apply, due, report, scene
 from store.world import World
-from weft.core.lines.setup import parse_setup
+from weft.extensions.lines.rules.setup import parse_setup
 from weft.sql import text_of
 
 pytestmark = pytest.mark.slow

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from plugins.package import install
-from weft.core.lines.lookup import Answered, Question
-from weft.ports.lookup import ANSWER_BYTES_MAX
+from weft.ports.lookup import ANSWER_BYTES_MAX, Answered, Question
 from weft.run.asked import look_ups as module
 from weft.run.asked.look_ups import LookUps
 from weft.settings import Settings

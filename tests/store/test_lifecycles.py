@@ -17,8 +17,8 @@ from weft.core.errors import (
     StatusBusy,
     UnknownStatus,
 )
-from weft.core.lines.setup import parse_setup
 from weft.core.states import Reason
+from weft.extensions.lines.rules.setup import parse_setup
 from weft.testing.builders import job_rows
 
 HRSI = (Path(__file__).parents[2] / "examples" / "lifecycles" / "hrsi.toml").read_text()

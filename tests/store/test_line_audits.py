@@ -8,7 +8,7 @@ from store.test_lifecycles import both
 from store.test_recovery import release
 from store.test_sinks import apply
 from store.world import World
-from weft.core.lines.setup import parse_setup
+from weft.extensions.lines.rules.setup import parse_setup
 from weft.sql import text_of
 from weft.testing.builders import job_rows
 

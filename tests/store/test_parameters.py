@@ -7,7 +7,7 @@ import pytest
 
 from store.site import Site
 from weft.core.errors import ParameterNotFound, ParameterOfOtherType
-from weft.core.lines.setup import parse_setup
+from weft.extensions.lines.rules.setup import parse_setup
 
 
 async def test_parameter_has_all_its_versions(site: Site) -> None:

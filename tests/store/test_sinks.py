@@ -14,7 +14,7 @@ from store.test_resubmissions import ask
 from store.world import Worker, World
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import MessageDelivered, MessageNotFound, SinkNotFound, SinkTaken
-from weft.core.lines.setup import parse_setup
+from weft.extensions.lines.rules.setup import parse_setup
 from weft.ports.store import DeliveryReport, KeptFile
 from weft.testing.builders import job_rows
 

@@ -1,7 +1,7 @@
 """Whose items become jobs next: tenants in turn, however many sources one of them has."""
 
 from store.world import World
-from weft.core.lines.setup import parse_setup
+from weft.extensions.lines.rules.setup import parse_setup
 
 SOURCES = """
 [source.NAME]

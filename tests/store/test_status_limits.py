@@ -6,8 +6,8 @@ from store.test_lifecycle_exits import BEGUN, STARTED
 from store.test_lifecycles import HRSI, both, put, statuses
 from store.test_monitor import look
 from store.world import World
-from weft.core.lines.setup import parse_setup
 from weft.core.states import Reason
+from weft.extensions.lines.rules.setup import parse_setup
 from weft.ports.store import Shape
 from weft.testing.builders import job_rows
 

@@ -14,7 +14,7 @@ import pytest_asyncio
 from store.test_lifecycles import HRSI
 from store.world import Backend, World, open_world
 from weft.core.errors import TenantNotFound, ViewLoginNotFound, ViewLoginTaken
-from weft.core.lines.setup import parse_setup
+from weft.extensions.lines.rules.setup import parse_setup
 from weft.run.database import with_login
 from weft.sql import files_of
 from weft.store import open_admin

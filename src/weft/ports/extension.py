@@ -34,6 +34,8 @@ class Extension(NamedTuple):
     """`module:name` of an `ApiPart` (`api/http/parts.py`): routes, and what they need."""
     beside_api: str = ""
     """`module:class` of what runs beside each api: made of its services, notices and a decoder."""
+    evaluates: str = ""
+    """`module:function` that is asked about what tenants wrote, loaded before."""
     loops: str = ""
     """`module:name` of the loops of the driver."""
 

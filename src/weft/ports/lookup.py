@@ -6,14 +6,36 @@ if a question is not answered in time. Built in: `http`, `sql`. Loaded by the en
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
-from weft.core.lines.lookup import Answered, Question
+from msgspec import Struct
+
 from weft.ports.plugins import PluginGroup
 from weft.ports.source import SourceSite
 
 ANSWER_BYTES_MAX: Final = 64 << 10
 """Of an answer as JSON."""
+
+
+class Question(NamedTuple):
+    """What is asked about an item. The same question has the same answer."""
+
+    name: str
+    """Of the look-up."""
+    plugin: str
+    options: str
+    """As JSON."""
+    cache_s: float
+
+
+class Answered(Struct, frozen=True):
+    """What came back. `value` None: there it is known that there is nothing."""
+
+    value: Any = None
+    away: str | None = None
+    """Why there is no answer; None: there is one."""
+    alone: bool = False
+    """That is so for this question; others of the look-up may have an answer."""
 
 
 class LookUpAway(Exception):

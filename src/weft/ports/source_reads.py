@@ -2,11 +2,18 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import msgspec
 
 from weft.ports.store.sources import DueSource
+
+S3: Final = "s3"
+"""The kind that reads a store of the tenant."""
+BROKERS: Final[Mapping[str, tuple[str, str]]] = {
+    "amqp": ("rabbitmq", "queue"), "kafka": ("kafka", "topic"),
+}  # fmt: skip
+"""The kinds that read from a broker: the kind of their transport, and what they name there."""
 
 
 class SourceRead(msgspec.Struct, frozen=True):

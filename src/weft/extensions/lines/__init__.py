@@ -1,7 +1,7 @@
 """Production lines: jobs that come from what a source finds, and results that a sink is told of.
 
-Sources, sinks and look-ups are kinds, each with an entry point. What is said of lines in core,
-store, wire and client is still there; the house imports nothing of this folder.
+Sources, sinks and look-ups are kinds, each with an entry point. What their file may
+say is in `rules`, what of it is kept in `weft.core.lines`; the house imports nothing from here.
 Walk of an item: `loops.sources` reads a source away from the driver and keeps its items;
 `calls.source_items`, beside each api, decides by the setup (`calls.item_decisions`) and submits.
 """
@@ -29,5 +29,6 @@ EXTENSION = Extension(
     },
     api="weft.extensions.lines.api:PART",
     beside_api="weft.extensions.lines.calls.source_items:SourceItems",
+    evaluates="weft.extensions.lines.rules.setup:parse_each_setup",
     loops="weft.extensions.lines.loops.sources:LOOPS",
 )

@@ -14,8 +14,7 @@ from typing import Any, Final
 from weft.core.addresses import parse_allowed_hosts
 from weft.core.deliveries.credentials import SECRET
 from weft.core.errors import SecretKeyMissing
-from weft.core.lines.lookup import Answered, Question
-from weft.ports.lookup import LOOKUP_PLUGINS
+from weft.ports.lookup import LOOKUP_PLUGINS, Answered, Question
 from weft.ports.source import SourceSite
 from weft.run.asked.asked_process import Ended
 from weft.run.asked.lookup import ERROR_CHARS_MAX

@@ -5,8 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from weft.core.bounded import check_depth
-from weft.core.lines.lookup import Answered
-from weft.ports.lookup import ANSWER_BYTES_MAX, LOOKUP_PLUGINS, LookUpAway
+from weft.ports.lookup import ANSWER_BYTES_MAX, LOOKUP_PLUGINS, Answered, LookUpAway
 from weft.ports.source import SourceSite
 
 ERROR_CHARS_MAX: Final = 300

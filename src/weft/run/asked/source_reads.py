@@ -13,11 +13,10 @@ from weft.core.addresses import parse_allowed_hosts
 from weft.core.ends.conditions import parse_tester_commands, parse_tester_paths
 from weft.core.errors import SecretKeyMissing
 from weft.core.files.file_stores import parse_bucket
-from weft.core.lines.source import BROKERS, S3
 from weft.plugins.file_stores.s3.signing import NotSigned, ObjectUrls
 from weft.ports.shared_room import SharedRoom
 from weft.ports.source import SourceSite
-from weft.ports.source_reads import SourceRead
+from weft.ports.source_reads import BROKERS, S3, SourceRead
 from weft.ports.store.sources import DueSource
 from weft.ports.transport import TransportError, allowed_connection
 from weft.run.asked.asked_process import Ended

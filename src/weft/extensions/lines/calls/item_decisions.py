@@ -12,23 +12,8 @@ import msgspec
 
 from weft.api.services import Services
 from weft.core.errors import Invalid
-from weft.core.lines.configuration import (
-    PARAM,
-    SERIES,
-    CannotConfigure,
-    IsCancelled,
-    MustAsk,
-    MustWait,
-    Standing,
-    configure,
-    parameters_of,
-    reads_products,
-    standing_of,
-)
-from weft.core.lines.lookup import Answered, Question
 from weft.core.lines.parameters import PARAMETERS_MAX, bound
-from weft.core.lines.series import LateWord, SeriesRule, rule_of
-from weft.core.lines.template import ID_VARIABLE, ITEM_VARIABLE, TABLES
+from weft.core.lines.series import LateWord, SeriesRule, Standing, rule_of
 from weft.core.text.filling import (
     PRODUCT,
     CannotFill,
@@ -38,7 +23,21 @@ from weft.core.text.filling import (
     names_in,
     without_previous,
 )
+from weft.extensions.lines.rules.configuration import (
+    PARAM,
+    SERIES,
+    CannotConfigure,
+    IsCancelled,
+    MustAsk,
+    MustWait,
+    configure,
+    parameters_of,
+    reads_products,
+    standing_of,
+)
+from weft.extensions.lines.rules.template import ID_VARIABLE, ITEM_VARIABLE, TABLES
 from weft.ports.evaluation import TooCostly, evaluate
+from weft.ports.lookup import Answered, Question
 from weft.ports.store.sources import Decision, TakenItem, TakenSource
 from weft.store import ApiStore
 

@@ -14,9 +14,9 @@ from weft.core.deliveries.sinks import HTTP
 from weft.core.ends.conditions import parse_tester_commands, parse_tester_paths
 from weft.core.errors import FieldError
 from weft.core.lines.line import Setup, Sink, Source
-from weft.core.lines.setup import field_error
-from weft.core.lines.source import OPENSEARCH
-from weft.core.lines.sql import SQL, parse_database_url
+from weft.extensions.lines.rules.setup import field_error
+from weft.extensions.lines.rules.source import OPENSEARCH
+from weft.extensions.lines.rules.sql import SQL, parse_database_url
 from weft.settings import Settings
 
 _SOURCES: Final = "source_commands"

@@ -16,24 +16,36 @@ from weft.api.use_cases.secrets import set_secret
 from weft.core.access.permissions import Permission
 from weft.core.access.rights import Right, require
 from weft.core.errors import FieldError, Invalid, LifecycleNotFound
-from weft.core.lines.brokers import Broker, addresses_of, with_transports, without_transport
-from weft.core.lines.configuration import LET
 from weft.core.lines.line import Setup
-from weft.core.lines.logins import Login, logins_of, owned_by, still_told, value_of, without_logins
-from weft.core.lines.pools import POOLS, differences
-from weft.core.lines.setup import (
+from weft.core.pools import Pool
+from weft.extensions.lines.calls.item_decisions import job_of
+from weft.extensions.lines.calls.line_reach import out_of_reach
+from weft.extensions.lines.rules.brokers import (
+    Broker,
+    addresses_of,
+    with_transports,
+    without_transport,
+)
+from weft.extensions.lines.rules.configuration import LET
+from weft.extensions.lines.rules.logins import (
+    Login,
+    logins_of,
+    owned_by,
+    still_told,
+    value_of,
+    without_logins,
+)
+from weft.extensions.lines.rules.pools import POOLS, differences
+from weft.extensions.lines.rules.setup import (
     check_each_table,
     field_error,
     invalid_setup,
     parse_each_setup,
     tables_of,
 )
-from weft.core.lines.status_words import unknown_statuses
-from weft.core.lines.stores import names_buckets, with_stores, without_store
-from weft.core.lines.template import example_of
-from weft.core.pools import Pool
-from weft.extensions.lines.calls.item_decisions import job_of
-from weft.extensions.lines.calls.line_reach import out_of_reach
+from weft.extensions.lines.rules.status_words import unknown_statuses
+from weft.extensions.lines.rules.stores import names_buckets, with_stores, without_store
+from weft.extensions.lines.rules.template import example_of
 from weft.ports.evaluation import TooCostly, evaluate
 from weft.ports.lookup import LOOKUP_PLUGINS
 from weft.ports.source import SOURCE_PLUGINS

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from weft.core.bounded import PAGE_DEPTH_MAX, read_json
-from weft.core.lines.sql import Statement, parse_statement
+from weft.extensions.lines.rules.sql import Statement, parse_statement
 from weft.extensions.lines.sources.sql import as_json, asked
 from weft.ports.lookup import ANSWER_BYTES_MAX, LookUpAway
 from weft.ports.source import SourceFailed, SourceSite

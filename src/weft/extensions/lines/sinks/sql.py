@@ -13,7 +13,7 @@ from asyncpg.connection import Connection
 
 from weft.core.bounded import read_json
 from weft.core.errors import SecretKeyMissing
-from weft.core.lines.sql import (
+from weft.extensions.lines.rules.sql import (
     DELIVERY,
     MESSAGE,
     DatabaseAddress,

@@ -19,7 +19,7 @@ from asyncpg.connection import Connection
 from asyncpg.prepared_stmt import PreparedStatement
 
 from weft.core.bounded import PAGE_DEPTH_MAX, read_json
-from weft.core.lines.sql import (
+from weft.extensions.lines.rules.sql import (
     CURSOR,
     DatabaseAddress,
     Statement,

@@ -7,11 +7,11 @@ is refused where they are not so.
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from weft.core.lines.configuration import WORDS_MAX, are_ranked
 from weft.core.lines.lifecycle import Say
 from weft.core.lines.line import Wanted, Where
 from weft.core.pools.pool import Pool
 from weft.core.text.durations import duration_of
+from weft.extensions.lines.rules.configuration import WORDS_MAX, are_ranked
 
 PRIORITIES: Final = "priorities"
 POOLS: Final = "pools"

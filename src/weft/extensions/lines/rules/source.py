@@ -14,21 +14,17 @@ from weft.core.deliveries.credentials import wrong_credential, wrong_headers, wr
 from weft.core.deliveries.sinks import sinks_of, wrong_sinks
 from weft.core.lines.lifecycle import Say
 from weft.core.lines.line import Source
-from weft.core.lines.sql import SQL, wrong_database_url, wrong_query, wrong_values
-from weft.core.lines.template import SINK
 from weft.core.schedules import WrongCron, WrongZone, check_cron, zone_of
 from weft.core.text.durations import duration_of
+from weft.extensions.lines.rules.sql import SQL, wrong_database_url, wrong_query, wrong_values
+from weft.extensions.lines.rules.template import SINK
+from weft.ports.source_reads import S3
 
 EVERY_LEAST: Final = timedelta(seconds=1)
 EVERY_MOST: Final = timedelta(days=1)
 _EVERY: Final = "5s"
-S3: Final = "s3"
 OPENSEARCH: Final = "opensearch"
-"""The kind that reads a store of the tenant."""
-BROKERS: Final[Mapping[str, tuple[str, str]]] = {
-    "amqp": ("rabbitmq", "queue"), "kafka": ("kafka", "topic"),
-}  # fmt: skip
-"""The kinds that read from a broker: the kind of their transport, and what they name there."""
+
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,62}")
 _COMMON: Final = ("kind", "every", "owner", "billing_project", "lifecycle", "job", "sink",
                          "target", "expected")  # fmt: skip

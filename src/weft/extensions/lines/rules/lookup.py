@@ -10,10 +10,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import timedelta
 from functools import partial
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal
 from urllib.parse import parse_qsl, quote, urlsplit
-
-from msgspec import Struct
 
 from weft.core.deliveries.callback_url import parse_callback_url, without_login
 from weft.core.deliveries.credentials import (
@@ -23,9 +21,10 @@ from weft.core.deliveries.credentials import (
     wrong_credential,
     wrong_headers,
 )
-from weft.core.lines.sql import SQL, wrong_database_url, wrong_query, wrong_values
 from weft.core.text.durations import duration_of
 from weft.core.text.filling import FIELD, ValueOf, filled, wrong_text
+from weft.extensions.lines.rules.sql import SQL, wrong_database_url, wrong_query, wrong_values
+from weft.ports.lookup import Question
 
 LETS_MAX: Final = 10
 CACHE_MOST: Final = timedelta(days=1)
@@ -49,27 +48,6 @@ BY_CORE: Final[Mapping[str, Missing]] = {
 }  # fmt: skip
 """What becomes of an item whose job would be in this state (items are no jobs yet)."""
 WAITING: Final[Missing] = "waiting"
-
-
-class Question(NamedTuple):
-    """What is asked about an item. The same question has the same answer."""
-
-    name: str
-    """Of the look-up."""
-    plugin: str
-    options: str
-    """As JSON."""
-    cache_s: float
-
-
-class Answered(Struct, frozen=True):
-    """What came back. `value` None: there it is known that there is nothing."""
-
-    value: Any = None
-    away: str | None = None
-    """Why there is no answer; None: there is one."""
-    alone: bool = False
-    """That is so for this question; others of the look-up may have an answer."""
 
 
 def check_lets(given: object, wrong: Wrong, taken: frozenset[str]) -> frozenset[str]:

@@ -15,13 +15,14 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 from weft.core.lines.lifecycle import Say
-from weft.core.lines.lookup import WAITING, Answered, Question, check_lets, names_of, question_of
 from weft.core.lines.series import KEY_CHARS_MAX, Standing, check_series, order_of
 from weft.core.queues.attributes import Path
 from weft.core.queues.guard import Reader, Token, WrongGuard, program_of
 from weft.core.queues.guard_words import failure_of
 from weft.core.text.durations import duration_of
 from weft.core.text.filling import CannotFill, at
+from weft.extensions.lines.rules.lookup import WAITING, check_lets, names_of, question_of
+from weft.ports.lookup import Answered, Question
 
 if TYPE_CHECKING:
     import cel

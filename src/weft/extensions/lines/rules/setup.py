@@ -10,16 +10,20 @@ from typing import Any, Final
 from weft.core.bounded import Unreadable, read_toml
 from weft.core.deliveries.sinks import sinks_of
 from weft.core.errors import FieldError, InvalidSetup
-from weft.core.lines.configuration import LET, parse_configuration, steering_parameters_of
 from weft.core.lines.lifecycle import Lifecycle, Say, parse_lifecycle
 from weft.core.lines.line import Setup, eaches_of
-from weft.core.lines.lookup import BY_CORE, missing_of, wrong_missing
 from weft.core.lines.parameters import parse_parameters
-from weft.core.lines.pools import POOLS, PRIORITIES, parse_pool, parse_queue
-from weft.core.lines.sink import parse_sink
-from weft.core.lines.source import parse_source
-from weft.core.lines.template import SINK, parse_template
 from weft.core.text.filling import SERIES, names_in
+from weft.extensions.lines.rules.configuration import (
+    LET,
+    parse_configuration,
+    steering_parameters_of,
+)
+from weft.extensions.lines.rules.lookup import BY_CORE, missing_of, wrong_missing
+from weft.extensions.lines.rules.pools import POOLS, PRIORITIES, parse_pool, parse_queue
+from weft.extensions.lines.rules.sink import parse_sink
+from weft.extensions.lines.rules.source import parse_source
+from weft.extensions.lines.rules.template import SINK, parse_template
 
 TABLES_MAX: Final = 50
 """Of one section."""

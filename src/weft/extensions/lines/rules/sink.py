@@ -12,10 +12,10 @@ from weft.core.deliveries.sinks import COMMAND, HTTP, are_words, validator_of
 from weft.core.files.file_paths import WrongPath, parts_of
 from weft.core.lines.lifecycle import Say
 from weft.core.lines.line import Sink
-from weft.core.lines.source import kind_first
-from weft.core.lines.sql import SQL, wrong_database_url, wrong_statement
 from weft.core.text.durations import duration_of
 from weft.core.text.filling import FIELD, wrong_text
+from weft.extensions.lines.rules.source import kind_first
+from weft.extensions.lines.rules.sql import SQL, wrong_database_url, wrong_statement
 
 MESSAGE_CHARS_MAX: Final = 32_768
 PRODUCT: Final = "{{ product | tojson }}"

@@ -19,8 +19,8 @@ pytest.importorskip("confluent_kafka", reason="the extra `kafka` is not installe
 import aio_pika
 from confluent_kafka import Consumer
 
-from weft.extensions.lines.sinks.amqp import AmqpSink
-from weft.extensions.lines.sinks.kafka import KafkaSink
+from weft.extensions.lines.sinks.amqp.sender import AmqpSink
+from weft.extensions.lines.sinks.kafka.sender import KafkaSink
 from weft.plugins.transports.kafka.topics import KafkaTopics
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(300)]

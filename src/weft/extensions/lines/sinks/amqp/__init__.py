@@ -1,0 +1,1 @@
+"""The sink `amqp`: messages to exchanges of RabbitMQ."""

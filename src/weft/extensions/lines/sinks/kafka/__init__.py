@@ -1,0 +1,1 @@
+"""The sink `kafka`: messages to topics of Kafka."""

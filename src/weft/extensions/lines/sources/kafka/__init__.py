@@ -1,0 +1,1 @@
+"""The source `kafka`: each record of a topic is an item."""

@@ -57,8 +57,7 @@ def list_all(*, shared: Shared = SHARED) -> int:
         shared: Options of every command.
     """
     found = shared.ask(lambda client: client.list_apps())
-    if shared.json:
-        print_json(found)
+    if shared.as_json(found):
         return 0
     rows = [
         (
@@ -85,8 +84,7 @@ def show(name: str, /, *, shared: Shared = SHARED) -> int:
         shared: Options of every command.
     """
     found = shared.ask(lambda client: client.get_app(name))
-    if shared.json:
-        print_json(found)
+    if shared.as_json(found):
         return 0
     described = found["description"]
     print(f"{one_line(found['name'], width=80)}  {one_line(found['title'], width=80)}")
@@ -146,8 +144,6 @@ def remove(name: str, /, *, for_user: ForUser = None, shared: Shared = SHARED) -
         shared: Options of every command.
     """
     shared.ask(lambda client: client.remove_app(name, for_user=for_user))
-    if shared.json:
-        print_json({"name": name})
-    else:
+    if not shared.as_json({"name": name}):
         note(f"application {one_line(name, width=80)} is removed")
     return 0

@@ -93,8 +93,7 @@ def rates(*, shared: Shared = SHARED) -> int:
         shared: Options of every command.
     """
     found = shared.ask(lambda client: client.list_rates())
-    if shared.json:
-        print_json(found)
+    if shared.as_json(found):
         return 0
     header = ("Version", "Valid from", "Core h", "GiB h", "GiB h of disk", "GPU h")
     print_table(header, map(_rate_row, found), right=header[2:])
@@ -143,9 +142,7 @@ def set_rates(
         )
     if machine:
         changed = run_set_machine_prices(settings, machine)
-        if shared.json:
-            print_json({"changed": changed})
-        else:
+        if not shared.as_json({"changed": changed}):
             note(f"prices of machines that changed: {changed}")
         return 0
     if not has_rates:
@@ -154,11 +151,8 @@ def set_rates(
         )
     begins = _begin(valid_from)
     version = run_add_rates(settings, prices, begins)
-    if shared.json:
-        print_json({"version": version})
-    else:
-        note(f"set version {version} of the prices; `weft billing rates` lists all")
-    return 0
+    said = f"set version {version} of the prices; `weft billing rates` lists all"
+    return shared.tell({"version": version}, said)
 
 
 @app.command(name="correct-rates")
@@ -201,8 +195,7 @@ def correct_rates(
     prices = {"cpu": cpu, "memory": memory, "storage": storage, "gpu": gpu}
     begins = _begin(valid_from)
     found = run_correct_rates(settings, version, prices, begins, reason=reason, dry_run=dry_run)
-    if shared.json:
-        print_json(_correction(version, found, dry_run=dry_run))
+    if shared.as_json(_correction(version, found, dry_run=dry_run)):
         return 0
     for name, (old, new) in found.prices.items():
         print(f"{name}: {_told(name, old)} → {_told(name, new)}")

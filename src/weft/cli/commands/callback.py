@@ -8,7 +8,7 @@ from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.signature import App
 from weft.cli.terminal.deliveries import DELIVERY, delivery_cells
 from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_json, print_table
+from weft.cli.terminal.screen import print_table
 from weft.core.ids import parse_batch_id
 
 HEADER = ("Delivery", "Of", "What", *DELIVERY)
@@ -33,8 +33,7 @@ def ls(batch: str, /, *, shared: Shared = SHARED) -> int:
 async def _list(batch_id: int, shared: Shared) -> int:
     async with shared.client() as client:
         callbacks = [callback async for callback in client.list_callbacks(batch_id)]
-    if shared.json:
-        print_json(callbacks)
+    if shared.as_json(callbacks):
         return 0
     if callbacks:
         print_table(HEADER, map(_row, callbacks), right=NUMBERS)
@@ -75,8 +74,7 @@ async def _redeliver(batch_id: int, deliveries: Sequence[str], shared: Shared) -
             if callback["state"] == "failed"
         ]
         answers = [await client.redeliver_callback(batch_id, one) for one in chosen]
-    if shared.json:
-        print_json(answers)
+    if shared.as_json(answers):
         return 0
     for answer in answers:
         note(f"{answer['delivery_id']}: will be sent again now")
@@ -100,8 +98,4 @@ def secret(*, shared: Shared = SHARED) -> int:
 async def _print_secret(shared: Shared) -> int:
     async with shared.client() as client:
         found = await client.callback_secret()
-    if shared.json:
-        print_json({"secret": found})
-    else:
-        print(found)
-    return 0
+    return shared.tell({"secret": found}, found, print)

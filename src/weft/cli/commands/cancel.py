@@ -9,7 +9,6 @@ from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.signature import Parameter
 from weft.cli.input.targets import Target, check_targets, parse_target
 from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_json
 from weft.core.states import ENDED_WORDS
 
 
@@ -51,9 +50,7 @@ async def _cancel(targets: list[tuple[str, Target]], shared: Shared, *, force: b
                 answer = await client.cancel_group(target.batch_id, target.group, force=force)
             else:
                 answer = await client.cancel_batch(target.batch_id, force=force)
-            if shared.json:
-                print_json(answer)
-            else:
+            if not shared.as_json(answer):
                 note(_said(text, answer))
     return 0
 

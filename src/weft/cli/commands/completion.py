@@ -2,7 +2,6 @@
 
 from weft.cli.completion.scripts import SCRIPTS, Shell
 from weft.cli.input.options import LOCAL, Local
-from weft.cli.terminal.screen import print_json
 
 
 def completion(shell: Shell, /, *, shared: Local = LOCAL) -> int:
@@ -17,8 +16,4 @@ def completion(shell: Shell, /, *, shared: Local = LOCAL) -> int:
         shared: Options of every command.
     """
     script = SCRIPTS[shell]
-    if shared.json:
-        print_json({"shell": shell, "script": script})
-    else:
-        print(script)
-    return 0
+    return shared.tell({"shell": shell, "script": script}, script, print)

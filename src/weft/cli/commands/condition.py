@@ -54,8 +54,7 @@ def show(condition: str, /, *, shared: Shared = SHARED) -> int:
         shared: Options of every command.
     """
     found = _ask(shared, condition, Api.get_condition)
-    if shared.json:
-        print_json(found)
+    if shared.as_json(found):
         return 0
     print_facts({
         "condition": format_condition_id(found["condition_id"]),
@@ -139,9 +138,7 @@ def fail(condition: str, /, *, shared: Shared = SHARED) -> int:
 
 
 def _say(shared: Shared, found: Document, what: str) -> None:
-    if shared.json:
-        print_json(found)
-    else:
+    if not shared.as_json(found):
         note(f"condition {format_condition_id(found['condition_id'])} {what}")
 
 

@@ -14,7 +14,6 @@ from weft.cli.input.output_file import opened_to_write
 from weft.cli.input.signature import Parameter
 from weft.cli.input.targets import Target, parse_target
 from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_json
 from weft.core.errors import BadId
 from weft.core.pictures.dag import draw_svg, write_dot, write_mermaid
 from weft.core.pictures.graph import Graph
@@ -68,8 +67,7 @@ async def _dag(
         document = await client.get_graph(
             target.batch_id, group=target.group, level=level, apart=apart
         )
-    if shared.json:
-        print_json(document)
+    if shared.as_json(document):
         return 0
     graph = msgspec.convert(document, Graph)
     text = WRITERS[format_](graph)

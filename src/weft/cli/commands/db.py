@@ -80,8 +80,7 @@ def status(*, database: Database = None, shared: Local = LOCAL) -> int:
     from weft.run.admin import run_status  # noqa: PLC0415 (heavy: the server's side)
 
     found = run_status(_settings(database, shared))
-    if shared.json:
-        print_json(asdict(found))
+    if shared.as_json(asdict(found)):
         return 0
     print_facts(
         {

@@ -8,8 +8,7 @@ from weft.cli.input.options import LOCAL, Local
 from weft.cli.input.settings import settings_of
 from weft.cli.input.signature import App, Parameter
 from weft.cli.terminal.amounts import moment
-from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_json, print_table
+from weft.cli.terminal.screen import print_table
 from weft.core.errors import Invalid
 
 app = App(
@@ -62,11 +61,7 @@ def add(
     dsn = run_add_view_login(
         settings_of(shared), login, tenant=tenant, timeout_s=timeout_s, connections=connections
     )
-    if shared.json:
-        print_json({"login": login, "tenant": tenant, "dsn": dsn})
-    else:
-        print(dsn)
-    return 0
+    return shared.tell({"login": login, "tenant": tenant, "dsn": dsn}, dsn, print)
 
 
 @app.command(name="ls")
@@ -81,8 +76,7 @@ def list_logins(*, shared: Local = LOCAL) -> int:
     from weft.run.admin import run_list_view_logins  # noqa: PLC0415 (heavy: the server's side)
 
     found = run_list_view_logins(settings_of(shared))
-    if shared.json:
-        print_json(found)
+    if shared.as_json(found):
         return 0
     rows = [(one["login"], one["tenant"], moment(one["created_at"])) for one in found]
     print_table(("Login", "Tenant", "Since"), rows)
@@ -102,8 +96,4 @@ def rm(login: str, /, *, shared: Local = LOCAL) -> int:
     from weft.run.admin import run_remove_view_login  # noqa: PLC0415 (heavy: the server's side)
 
     run_remove_view_login(settings_of(shared), login)
-    if shared.json:
-        print_json({"removed": login})
-    else:
-        note(f"login {login} has ended")
-    return 0
+    return shared.tell({"removed": login}, f"login {login} has ended")

@@ -13,7 +13,6 @@ from weft.cli.terminal.confirm import NotConfirmed, ask
 from weft.cli.terminal.plain import one_line, plain
 from weft.cli.terminal.progress import ProgressLine
 from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_json
 from weft.client.api import WAIT_PATIENCE_S, Api
 from weft.core.ids import BatchId, format_batch_id, parse_batch_id
 
@@ -59,9 +58,7 @@ async def _delete(batch_ids: Sequence[BatchId], shared: Shared, *, yes: bool, wa
         begun = [await client.delete_batch(batch_id) for batch_id in batch_ids]
         for operation in begun:
             document = await _end_of(client, operation) if wait else operation
-            if shared.json:
-                print_json(document)
-            else:
+            if not shared.as_json(document):
                 word = "deleted" if wait else "is being deleted"
                 note(f"{format_batch_id(document['batch_id'])}: {word}")
     return 0

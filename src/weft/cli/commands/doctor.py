@@ -8,7 +8,6 @@ from weft.cli.input.options import LOCAL, Local
 from weft.cli.input.settings import NO_LINK_OPTIONS, LinkOptions, settings_of
 from weft.cli.input.signature import Parameter
 from weft.cli.terminal.findings import print_findings
-from weft.cli.terminal.screen import print_json
 from weft.core.findings import Finding
 from weft.settings import Settings
 
@@ -36,9 +35,7 @@ def doctor(
     settings = settings_of(shared, link)
     findings = examine(settings) if link.connect is None else asyncio.run(_outside(settings))
     shown = [finding for finding in findings if not quiet or finding.verdict not in {"ok", "off"}]
-    if shared.json:
-        print_json([asdict(finding) for finding in shown])
-    else:
+    if not shared.as_json([asdict(finding) for finding in shown]):
         print_findings(shown)
     return 1 if any(finding.verdict == "wrong" for finding in findings) else 0
 

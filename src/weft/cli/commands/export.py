@@ -10,7 +10,6 @@ from weft.cli.input.signature import App, Parameter
 from weft.cli.input.targets import parse_target
 from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_json
 from weft.client.api import Api
 from weft.client.objects.crate_calls import read_ran
 from weft.core.errors import Invalid
@@ -66,9 +65,7 @@ def crate(
         (directory / name).write_text(text, encoding="utf-8")
     n_files = sum(map(len, ran.files.values()))
     counts = {"n_jobs": len(ran.jobs), "n_files": n_files, "n_products": len(ran.products)}
-    if shared.json:
-        print_json({"directory": str(directory.absolute()), **counts})
-    else:
+    if not shared.as_json({"directory": str(directory.absolute()), **counts}):
         said = f"{len(ran.jobs)} jobs, {n_files} files and {len(ran.products)} products"
         note(f"{one_line(str(directory))} has {said}")
     return 0

@@ -13,7 +13,7 @@ from weft.cli.input.targets import Target, check_targets, parse_batch, parse_tar
 from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.plain import cell, plain
 from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import JsonItems, TableRows, print_json
+from weft.cli.terminal.screen import JsonItems, TableRows
 from weft.cli.terminal.wrapped import wrapped
 from weft.client.api import Api
 from weft.core.ends.end_words import explain_reason
@@ -128,8 +128,7 @@ async def _failures(text: str, shared: Shared, *, all_: bool) -> int:
             {**one, "log": await _log_end(client, batch_id, one["example"])}
             for one in found["causes"]
         ]
-    if shared.json:
-        print_json({**found, "causes": causes})
+    if shared.as_json({**found, "causes": causes}):
         return 0
     _print_head(found, text)
     for cause in causes:
@@ -233,8 +232,6 @@ async def _acknowledge(
             n_jobs = await client.acknowledge_failures(
                 target.batch_id, text, cause=cause, jobs=jobs
             )
-            if shared.json:
-                print_json({"target": name, "n_jobs": n_jobs})
-            else:
+            if not shared.as_json({"target": name, "n_jobs": n_jobs}):
                 note(f"{name}: {_counted(n_jobs, 'failed job')} acknowledged")
     return 0

@@ -11,7 +11,7 @@ from weft.cli.input.signature import App
 from weft.cli.input.targets import parse_target
 from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.raw_output import STDOUT, write_all
-from weft.cli.terminal.screen import print_json, print_table
+from weft.cli.terminal.screen import print_table
 from weft.client.api import Api, Document
 from weft.core.errors import BadId, Conflict, Invalid
 from weft.core.files.file_paths import in_store, parts_of, split_store
@@ -49,8 +49,7 @@ def list_all(target: str, /, *, attempt: int | None = None, shared: Shared = SHA
         return [one async for one in client.list_files(batch_id, job_id, attempt=attempt)]
 
     found = shared.ask(ask)
-    if shared.json:
-        print_json(found)
+    if shared.as_json(found):
         return 0
     rows = [
         (one_line(one["path"]), size(one["bytes"]), (one["sha256"] or "")[:12]) for one in found

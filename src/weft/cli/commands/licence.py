@@ -60,8 +60,7 @@ def set_(name: str, n: Annotated[int, Parameter(name="N")], /, *, shared: Shared
         shared: Options of every command.
     """
     found = shared.ask(lambda client: client.set_licence(name, n))
-    if shared.json:
-        print_json(found)
+    if shared.as_json(found):
         return 0
     above = found["n_used"] - found["n"]
     end = f"; {above} more are used now, until the jobs that have them end" if above > 0 else ""
@@ -83,8 +82,4 @@ def remove(name: str, /, *, shared: Shared = SHARED) -> int:
         shared: Options of every command.
     """
     shared.ask(lambda client: client.remove_licence(name))
-    if shared.json:
-        print_json({"licence": name})
-    else:
-        note(f"licence {name} is removed")
-    return 0
+    return shared.tell({"licence": name}, f"licence {name} is removed")

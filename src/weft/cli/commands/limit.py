@@ -10,7 +10,7 @@ from weft.cli.input.targets import Target, parse_batch, parse_target
 from weft.cli.input.values import WrongOption, read_option
 from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_json, print_table
+from weft.cli.terminal.screen import print_table
 from weft.core.billing.spending import amount_text
 from weft.core.errors import BadId
 from weft.core.ids import format_batch_id
@@ -46,8 +46,7 @@ def list_all(
     """
     batch_id = None if batch is None else parse_batch(batch)
     found = shared.ask_all(lambda client: client.list_limits(batch_id))
-    if shared.json:
-        print_json(found)
+    if shared.as_json(found):
         return 0
     print_table(HEADER, map(_row, found), right=HEADER[1:4])
     return 0
@@ -108,8 +107,7 @@ def set_one(
             group=None if target is None else target.group,
         )
     )
-    if shared.json:
-        print_json(found)
+    if shared.as_json(found):
         return 0
     most, soft_most = (_most(found, name) for name in ("amount_max", "amount_soft_max"))
     note(f"{_whose(found)}: at most {most}, soft limit {soft_most}; {_used(found)} used")

@@ -16,7 +16,6 @@ from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.browser import find_browser, open_privately
 from weft.cli.terminal.plain import one_line, plain
 from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_json
 from weft.client.api import Api
 from weft.client.http.kept_logins import kept_login
 from weft.client.http.listing import Document
@@ -106,9 +105,7 @@ def _show_code(begun: Document) -> None:
 
 def _report(done: Document, url: str, shared: Shared, *, is_overridden: bool) -> None:
     shown: dict[str, Any] = {name: one for name, one in done.items() if name != "token"}
-    if shared.json:
-        print_json({"url": url, **shown})
-    else:
+    if not shared.as_json({"url": url, **shown}):
         who = f"{one_line(done['user'], width=64)} of tenant {one_line(done['tenant'], width=64)}"
         note(f"you are logged in as {who}, until {moment(done['expires_at'])}")
     if is_overridden:

@@ -146,9 +146,7 @@ async def _recorded(shared: Shared, which: Target, attempt: int | None, *, choos
         history = await client.job_history(which.batch_id, which.job_id)
         attempts = await client.list_attempts(which.batch_id, which.job_id)
     entries = system_entries(history, attempts, attempt)
-    if shared.json:
-        print_json(entries)
-    else:
+    if not shared.as_json(entries):
         with ending_when_closed(STDOUT):
             for one in entries:
                 print(system_line(one))

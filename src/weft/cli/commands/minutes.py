@@ -6,7 +6,7 @@ from weft.cli.input.bounds import bounded
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.signature import Parameter
 from weft.cli.terminal.amounts import moment
-from weft.cli.terminal.screen import print_json, print_table
+from weft.cli.terminal.screen import print_table
 
 HEADER = ("Minute", "Waiting", "Running", "Succeeded", "Failed", "Cancelled")
 _COUNTS = ("n_waiting", "n_running", "n_succeeded", "n_failed", "n_cancelled")
@@ -31,8 +31,7 @@ def minutes(
         shared: Options of every command.
     """
     found = shared.ask(lambda client: client.list_minutes())[-last:]
-    if shared.json:
-        print_json(found)
+    if shared.as_json(found):
         return 0
     rows = [(moment(one["at"])[:-3], *(f"{one[name]:,}" for name in _COUNTS)) for one in found]
     print_table(HEADER, rows, right=HEADER[1:])

@@ -118,8 +118,7 @@ def diff(since: datetime, until: datetime | None = None, /, *, shared: Shared = 
         for name, one in new.items()
         if name not in old or old[name]["value"] != one["value"]
     ]
-    if shared.json:
-        print_json(changed)
+    if shared.as_json(changed):
         return 0
     rows = [
         (

@@ -53,8 +53,7 @@ def list_pools(*, shared: Shared = SHARED) -> int:
         shared: Options of every command.
     """
     found = asyncio.run(_pools(shared))
-    if shared.json:
-        print_json(found)
+    if shared.as_json(found):
         return 0
     rows = [
         (
@@ -83,8 +82,7 @@ def show(name: str, /, *, shared: Shared = SHARED) -> int:
         shared: Options of every command.
     """
     found = shared.ask(lambda client: client.get_pool(name))
-    if shared.json:
-        print_json(found)
+    if shared.as_json(found):
         return 0
     plan = dict(found["plan"] or {})
     flavours = {f"flavour {one['name']}": _flavour_text(one) for one in plan.pop("flavours", ())}
@@ -193,8 +191,7 @@ def cost(
     found = shared.ask(lambda client: client.list_pool_costs(name))
     shown = sorted({one["date"] for one in found}, reverse=True)[:days]
     found = [one for one in found if one["date"] in shown]
-    if shared.json:
-        print_json(found)
+    if shared.as_json(found):
         return 0
     if not found:
         note("this pool has had no machines")

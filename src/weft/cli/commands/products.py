@@ -9,7 +9,7 @@ from weft.cli.input.signature import App, Parameter
 from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.plain import cell
 from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_json, print_table
+from weft.cli.terminal.screen import print_table
 from weft.client.api import Api, Document
 from weft.core.ids import format_job_ref
 
@@ -50,8 +50,7 @@ def products(
         return found
 
     found = shared.ask(ask)
-    if shared.json:
-        print_json(found)
+    if shared.as_json(found):
         return 0
     rows = [
         (
@@ -94,8 +93,4 @@ def rm(numbers: tuple[int, ...], /, *, shared: Shared = SHARED) -> int:
             await client.remove_product(number)
 
     shared.ask(remove)
-    if shared.json:
-        print_json([{"id": number} for number in numbers])
-    else:
-        note(f"forgot {len(numbers)} products")
-    return 0
+    return shared.tell([{"id": number} for number in numbers], f"forgot {len(numbers)} products")

@@ -9,7 +9,6 @@ from weft.cli.input.signature import App, Parameter
 from weft.cli.input.values import read_option
 from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_json
 from weft.client.api import Api
 from weft.core.text.amounts import duration, money
 
@@ -163,17 +162,14 @@ def delete(name: str, /, *, shared: Shared = SHARED) -> int:
         shared: Options of every command.
     """
     shared.ask(lambda client: client.delete_project(name))
-    if shared.json:
-        print_json({"name": name})
-    else:
+    if not shared.as_json({"name": name}):
         note(f"billing project {one_line(name, width=64)} is deleted")
     return 0
 
 
 def _tell(shared: Shared, ask: Callable[[Api], Awaitable[Document]]) -> int:
     found = shared.ask(ask)
-    if shared.json:
-        print_json(found)
+    if shared.as_json(found):
         return 0
     state = "closed" if found["closed"] else "open"
     limits = ", ".join(limits_of(found)) or "no limit"

@@ -5,7 +5,7 @@ from weft.cli.input.signature import App
 from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.plain import cell, one_line
 from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_json, print_table
+from weft.cli.terminal.screen import print_table
 
 app = App(
     name="query",
@@ -44,8 +44,7 @@ def list_all(*, shared: Shared = SHARED) -> int:
         shared: Options of every command.
     """
     found = shared.ask(lambda client: client.list_saved_queries())
-    if shared.json:
-        print_json(found)
+    if shared.as_json(found):
         return 0
     rows = [
         (one["name"], cell(one["query"], width=80), moment(one["updated_at"])) for one in found
@@ -68,8 +67,6 @@ def remove(name: str, /, *, shared: Shared = SHARED) -> int:
         shared: Options of every command.
     """
     shared.ask(lambda client: client.remove_saved_query(name))
-    if shared.json:
-        print_json({"name": name})
-    else:
+    if not shared.as_json({"name": name}):
         note(f"query {one_line(name, width=64)} is gone")
     return 0

@@ -21,7 +21,7 @@ from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.signature import App, Parameter
 from weft.cli.terminal.plain import cell, plain
 from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_facts, print_json, print_table
+from weft.cli.terminal.screen import print_facts, print_table
 from weft.cli.terminal.wrapped import wrapped
 from weft.core.errors import Invalid
 from weft.wire.documents.queues import QueueDocument
@@ -51,8 +51,7 @@ def list_queues(*, shared: Shared = SHARED) -> int:
         shared: Options of every command.
     """
     found = shared.ask(lambda client: client.list_queues())
-    if shared.json:
-        print_json(found)
+    if shared.as_json(found):
         return 0
     header = ("Queue", "Priority", "State", "Waiting", "Running", "Pools", "Guard")
     rows = [
@@ -82,8 +81,7 @@ def show(name: str, /, *, shared: Shared = SHARED) -> int:
         shared: Options of every command.
     """
     found = shared.ask(lambda client: client.get_queue(name))
-    if shared.json:
-        print_json(found)
+    if shared.as_json(found):
         return 0
     names = [*QueueDocument.__struct_fields__, *found]
     print_facts({
@@ -146,8 +144,7 @@ def reroute(
         shared: Options of every command.
     """
     moves = shared.ask(lambda client: client.reroute_queues(queue=queue, dry_run=dry_run))
-    if shared.json:
-        print_json(moves)
+    if shared.as_json(moves):
         return 0
     _print_moves(moves)
     if not moves:
@@ -171,9 +168,7 @@ def drain(name: str, /, *, move_to: str | None = None, shared: Shared = SHARED) 
         shared: Options of every command.
     """
     done, moves = asyncio.run(_drain(name, move_to, shared))
-    if shared.json:
-        print_json(done)
-    else:
+    if not shared.as_json(done):
         _print_moves(moves)
         note(f"queue {plain(name)} takes no more jobs; `weft queue ls` shows what is left")
     return 0
@@ -196,8 +191,7 @@ def try_document(file: Path, /, *, shared: Shared = SHARED) -> int:
     refuse_queues(document, str(file))
     with placed(file, body, document, shared):
         found = asyncio.run(_test(expand(document, directory=file.parent), shared))
-    if shared.json:
-        print_json(found)
+    if shared.as_json(found):
         return 0
     for route in found["routes"]:
         jobs = route["jobs"]

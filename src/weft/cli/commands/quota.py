@@ -9,7 +9,7 @@ from weft.cli.input.signature import App, Parameter
 from weft.cli.input.values import WrongOption, read_option
 from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_json, print_table
+from weft.cli.terminal.screen import print_table
 from weft.core.billing.resources import parse_bytes, parse_cpu_m
 from weft.core.text.amounts import size
 
@@ -72,8 +72,7 @@ def list_all(*, shared: Shared = SHARED) -> int:
         shared: Options of every command.
     """
     found = shared.ask(lambda client: client.list_quotas())
-    if shared.json:
-        print_json(found)
+    if shared.as_json(found):
         return 0
     print_table(HEADER, map(_row, found), right=HEADER[1:])
     return 0
@@ -131,8 +130,7 @@ def set_one(
             else client.set_quota(user, edit)
         )
     )
-    if shared.json:
-        print_json(found)
+    if shared.as_json(found):
         return 0
     note(f"{_whose(found)}: at most {_told(found, 'jobs')} jobs and {_told(found, 'batches')} "
          f"batches that have not ended, {_told(found, 'cores')} running cores, "

@@ -13,7 +13,6 @@ from weft.cli.input.targets import Target, check_targets, parse_batch
 from weft.cli.input.text import check_text
 from weft.cli.input.values import read_option
 from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_json
 from weft.client.api import WAIT_PATIENCE_S
 from weft.client.objects.operation import end_of
 from weft.client.progress import Progress
@@ -105,8 +104,7 @@ async def _resubmit(
                     f"{title}: the server goes on; `weft ls` shows the new batch when it is there"
                 )
                 raise
-        if shared.json:
-            print_json(await client.get_operation(operation["id"]))
+        if shared.as_json(await client.get_operation(operation["id"])):
             return 0
     n_jobs = result["n_jobs"]
     note(f"{title}: {n_jobs:,} {'job' if n_jobs == 1 else 'jobs'} resubmitted")

@@ -10,7 +10,6 @@ from weft.cli.input.signature import Parameter
 from weft.cli.input.targets import Target, check_targets, parse_target
 from weft.cli.terminal.names import retried_words
 from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_json
 from weft.client.api import WAIT_PATIENCE_S
 from weft.client.objects.operation import end_of
 from weft.client.progress import Progress
@@ -86,9 +85,7 @@ async def _retry(
             title = _title(target)
             with Progress(f"{title} retry", shown=None) as shown:
                 result = await end_of(client, operation, shown)
-            if shared.json:
-                print_json(await client.get_operation(operation["id"]))
-            else:
+            if not shared.as_json(await client.get_operation(operation["id"])):
                 note(f"{title}: {retried_words(result['n_retried'], result.get('n_late', 0))}")
     return 0
 

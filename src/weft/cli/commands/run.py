@@ -84,11 +84,7 @@ def run(
 async def _detach(document: Mapping[str, Any], shared: Shared) -> int:
     async with shared.client() as client:
         batch_id = await _create(client, document)
-    if shared.json:
-        print_json({"batch_id": batch_id, "job_id": 1})
-    else:
-        print(format_job_ref(batch_id, 1))
-    return 0
+    return shared.tell({"batch_id": batch_id, "job_id": 1}, format_job_ref(batch_id, 1), print)
 
 
 async def _run(document: Mapping[str, Any], shared: Shared, *, allow_cut: bool) -> int:

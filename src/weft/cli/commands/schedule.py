@@ -14,7 +14,7 @@ from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.signature import App
 from weft.cli.terminal.plain import cell, plain
 from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_facts, print_json, print_table
+from weft.cli.terminal.screen import print_facts, print_table
 from weft.core.errors import FieldError, Invalid
 from weft.core.ids import format_batch_id, format_schedule_id, parse_schedule_id
 
@@ -75,9 +75,7 @@ def add(
             )
             point_to_lines(error, file=str(file), body=body, document=given)
         raise
-    if shared.json:
-        print_json(done)
-    else:
+    if not shared.as_json(done):
         print(format_schedule_id(done["schedule_id"]))
         note(f"next run: {_local(done)}")
     return 0
@@ -93,8 +91,7 @@ def list_schedules(*, shared: Shared = SHARED) -> int:
         shared: Options of every command.
     """
     found = shared.ask_all(lambda client: client.list_schedules())
-    if shared.json:
-        print_json(found)
+    if shared.as_json(found):
         return 0
     rows = [
         (
@@ -122,8 +119,7 @@ def show(schedule: str, /, *, shared: Shared = SHARED) -> int:
         shared: Options of every command.
     """
     found = shared.ask(lambda client: client.get_schedule(parse_schedule_id(schedule)))
-    if shared.json:
-        print_json(found)
+    if shared.as_json(found):
         return 0
     print_facts({
         "schedule": format_schedule_id(found["schedule_id"]),
@@ -183,11 +179,8 @@ def remove(schedule: str, /, *, shared: Shared = SHARED) -> int:
     """
     schedule_id = parse_schedule_id(schedule)
     shared.ask(lambda client: client.delete_schedule(schedule_id))
-    if shared.json:
-        print_json({"schedule_id": schedule_id})
-    else:
-        note(f"schedule {format_schedule_id(schedule_id)} is removed; its batches stay")
-    return 0
+    said = f"schedule {format_schedule_id(schedule_id)} is removed; its batches stay"
+    return shared.tell({"schedule_id": schedule_id}, said)
 
 
 @app.command
@@ -212,9 +205,7 @@ def _change(schedule: str, shared: Shared, *, paused: bool) -> Document:
 
 
 def _changed(found: Document, shared: Shared) -> int:
-    if shared.json:
-        print_json(found)
-    else:
+    if not shared.as_json(found):
         name = format_schedule_id(found["schedule_id"])
         state = "is paused" if found["next_at"] is None else f"goes on: {_local(found)}"
         note(f"schedule {name} {state}")

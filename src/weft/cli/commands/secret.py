@@ -11,7 +11,7 @@ from weft.cli.input.text import NotUtf8
 from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_json, print_table
+from weft.cli.terminal.screen import print_table
 from weft.core.errors import Invalid
 from weft.run.home import Home
 from weft.run.secret_keys import add_secret_key
@@ -64,8 +64,7 @@ def list_all(*, shared: Shared = SHARED) -> int:
         shared: Options of every command.
     """
     found = shared.ask(lambda client: client.list_secrets())
-    if shared.json:
-        print_json(found)
+    if shared.as_json(found):
         return 0
     rows = [
         (one_line(one["name"], width=64), moment(one["created_at"]), moment(one["updated_at"]))
@@ -86,9 +85,7 @@ def remove(name: str, /, *, shared: Shared = SHARED) -> int:
         shared: Options of every command.
     """
     shared.ask(lambda client: client.remove_secret(name))
-    if shared.json:
-        print_json({"name": name})
-    else:
+    if not shared.as_json({"name": name}):
         note(f"secret {one_line(name, width=64)} is removed")
     return 0
 

@@ -70,8 +70,7 @@ def list_all(*, shared: Shared = SHARED) -> int:
         shared: Options of every command.
     """
     found = shared.ask(lambda client: client.list_sessions())
-    if shared.json:
-        print_json(found)
+    if shared.as_json(found):
         return 0
     rows = [
         (
@@ -104,11 +103,7 @@ def remove(
         shared: Options of every command.
     """
     shared.ask(lambda client: client.end_sessions(session_id))
-    if shared.json:
-        print_json({"session_id": session_id})
-    else:
-        note(f"session {session_id} has ended")
-    return 0
+    return shared.tell({"session_id": session_id}, f"session {session_id} has ended")
 
 
 def logout(*, shared: Shared = SHARED) -> int:
@@ -129,8 +124,7 @@ def logout(*, shared: Shared = SHARED) -> int:
     n_ended = shared.ask(lambda client: _log_out(client, kept))
     if kept is not None:
         forget_login(settings.home, server_of(settings))
-    if shared.json:
-        print_json({"n_ended": n_ended, "token_id": None if kept is None else kept.token_id})
+    if shared.as_json({"n_ended": n_ended, "token_id": None if kept is None else kept.token_id}):
         return 0
     note(f"logged out of {n_ended} browser{'' if n_ended == 1 else 's'}")
     if kept is not None:

@@ -9,7 +9,7 @@ from weft.cli.input.targets import Target, parse_target
 from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_json, print_table
+from weft.cli.terminal.screen import print_table
 from weft.client.api import Api
 from weft.client.http.listing import Document, Listing
 from weft.core.errors import BadId
@@ -97,8 +97,7 @@ def _permissions(client: Api, of: Target) -> Listing:
 
 
 def _tell(shared: Shared, answer: Mapping[str, Any]) -> int:
-    if shared.json:
-        print_json(answer)
+    if shared.as_json(answer):
         return 0
     name, what = one_line(answer["user"], width=64), format_batch_id(answer["batch_id"])
     if "job_id" in answer:
@@ -112,8 +111,7 @@ def _tell(shared: Shared, answer: Mapping[str, Any]) -> int:
 
 def _list(shared: Shared, of: Target) -> int:
     found = shared.ask_all(lambda client: _permissions(client, of))
-    if shared.json:
-        print_json(found)
+    if shared.as_json(found):
         return 0
     rows = [
         (
@@ -130,8 +128,7 @@ def _list(shared: Shared, of: Target) -> int:
 
 def _list_jobs(shared: Shared) -> int:
     found = shared.ask_all(lambda client: client.list_shared_jobs())
-    if shared.json:
-        print_json(found)
+    if shared.as_json(found):
         return 0
     rows = [
         (

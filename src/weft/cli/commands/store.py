@@ -7,7 +7,7 @@ from weft.cli.input.signature import App, Parameter
 from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_json, print_table
+from weft.cli.terminal.screen import print_table
 from weft.client.http.listing import Document
 from weft.core.errors import Invalid
 
@@ -82,8 +82,7 @@ def list_all(*, shared: Shared = SHARED) -> int:
         shared: Options of every command.
     """
     found = shared.ask(lambda client: client.list_stores())
-    if shared.json:
-        print_json(found)
+    if shared.as_json(found):
         return 0
     rows = [
         (
@@ -111,8 +110,7 @@ def show(name: str, /, *, shared: Shared = SHARED) -> int:
         shared: Options of every command.
     """
     found = shared.ask(lambda client: client.get_store(name))
-    if shared.json:
-        print_json(found)
+    if shared.as_json(found):
         return 0
     print(f"{found['name']}  {one_line(found['url'], width=200)}")
     where = found["endpoint"] or "AWS"
@@ -135,9 +133,7 @@ def try_store(name: str, /, *, shared: Shared = SHARED) -> int:
         shared: Options of every command.
     """
     found = shared.ask(lambda client: client.test_store(name))
-    if shared.json:
-        print_json(found)
-    else:
+    if not shared.as_json(found):
         for one in found["steps"]:
             problem = one["problem"]
             print(
@@ -159,11 +155,7 @@ def remove(name: str, /, *, shared: Shared = SHARED) -> int:
         shared: Options of every command.
     """
     shared.ask(lambda client: client.remove_store(name))
-    if shared.json:
-        print_json({"name": name})
-    else:
-        note(f"store {name} is removed")
-    return 0
+    return shared.tell({"name": name}, f"store {name} is removed")
 
 
 def _opened_by(store: Document) -> str:

@@ -8,7 +8,7 @@ from weft.cli.input.options import SHARED, Shared
 from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.findings import print_findings
 from weft.cli.terminal.plain import one_line
-from weft.cli.terminal.screen import print_facts, print_json, print_table
+from weft.cli.terminal.screen import print_facts, print_table
 from weft.cli.terminal.wrapped import wrapped
 from weft.core.findings import Finding
 from weft.core.text.amounts import duration, size
@@ -32,9 +32,7 @@ def system(*, shared: Shared = SHARED) -> int:
         shared: Options of every command.
     """
     found = shared.ask(lambda client: client.get_system())
-    if shared.json:
-        print_json(found)
-    else:
+    if not shared.as_json(found):
         _print(found)
     return 1 if any(one["verdict"] == "wrong" for one in found["health"]) else 0
 

@@ -9,7 +9,7 @@ from weft.cli.input.signature import App, Parameter
 from weft.cli.input.values import WrongOption, read_option
 from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_json, print_table
+from weft.cli.terminal.screen import print_table
 from weft.core.billing.resources import parse_bytes
 from weft.core.text.amounts import duration, size
 from weft.core.text.durations import parse_seconds
@@ -36,8 +36,7 @@ def list_all(*, shared: Shared = SHARED) -> int:
         shared: Options of every command.
     """
     found = shared.ask_all(lambda client: client.list_tenants())
-    if shared.json:
-        print_json(found)
+    if shared.as_json(found):
         return 0
     rows = [
         (one_line(one["name"], width=WIDTH), str(one["n_users"]), one["on_user_removal"])
@@ -131,8 +130,7 @@ def create(name: str, /, *, admin: str, shared: Shared = SHARED) -> int:
         shared: Options of every command.
     """
     found = shared.ask(lambda client: client.create_tenant(name, admin=admin))
-    if shared.json:
-        print_json(found)
+    if shared.as_json(found):
         return 0
     sys.stdout.write(f"{found['token']}\n")
     tenant, user = (one_line(found[key], width=WIDTH) for key in ("name", "admin"))
@@ -149,8 +147,7 @@ def _seconds(text: str) -> int:
 
 
 def _tell(shared: Shared, found: Document) -> int:
-    if shared.json:
-        print_json(found)
+    if shared.as_json(found):
         return 0
     name, n_users = one_line(found["name"], width=WIDTH), found["n_users"]
     ends = {"finish": "finish", "cancel": "are cancelled"}

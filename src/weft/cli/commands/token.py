@@ -10,7 +10,7 @@ from weft.cli.input.values import read_option
 from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_facts, print_json, print_table
+from weft.cli.terminal.screen import print_facts, print_table
 from weft.core.errors import Invalid, TokenNotFound
 from weft.core.text.durations import parse_seconds
 from weft.wire.documents.tokens import Scope
@@ -63,8 +63,7 @@ def create(
             workers=workers,
         )
     )
-    if shared.json:
-        print_json(found)
+    if shared.as_json(found):
         return 0
     sys.stdout.write(f"{found['token']}\n")
     end = f"until {moment(found['expires_at'])}" if found["expires_at"] else "until it is revoked"
@@ -82,8 +81,7 @@ def list_all(*, shared: Shared = SHARED) -> int:
         shared: Options of every command.
     """
     found = shared.ask(lambda client: client.list_tokens())
-    if shared.json:
-        print_json(found)
+    if shared.as_json(found):
         return 0
     rows = [
         (
@@ -112,11 +110,7 @@ def revoke(token: Annotated[str, Parameter(name="TOKEN")], /, *, shared: Shared 
     """
     token_id = int(token) if token.isdecimal() else shared.ask(partial(_number_of, token))
     shared.ask(lambda client: client.revoke_token(token_id))
-    if shared.json:
-        print_json({"token_id": token_id})
-    else:
-        note(f"token {token_id} is revoked")
-    return 0
+    return shared.tell({"token_id": token_id}, f"token {token_id} is revoked")
 
 
 async def _number_of(name: str, client: "Api") -> int:
@@ -141,8 +135,7 @@ def whoami(*, shared: Shared = SHARED) -> int:
         shared: Options of every command.
     """
     found = shared.ask(lambda client: client.whoami())
-    if shared.json:
-        print_json(found)
+    if shared.as_json(found):
         return 0
     print_facts(
         {

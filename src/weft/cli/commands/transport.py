@@ -82,8 +82,7 @@ def show(name: str, /, *, shared: Shared = SHARED) -> int:
             detail=f"There are: {', '.join(row['transport'] for row in rows) or 'none'}.",
             hint="List them with `weft transport ls`.",
         )
-    if shared.json:
-        print_json(found)
+    if shared.as_json(found):
         return 0
     facts = {"transport": name, "kind": found["kind"], "state": _state(found)}
     if found["error"]:

@@ -67,8 +67,7 @@ def show(letter: int, /, *, shared: Shared = SHARED) -> int:
         shared: Options of every command.
     """
     found = shared.ask(lambda client: client.get_dead_message(letter))
-    if shared.json:
-        print_json(found)
+    if shared.as_json(found):
         return 0
     facts = {
         "letter": str(letter),

@@ -5,7 +5,7 @@ import asyncio
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.targets import parse_target
 from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_json, print_table
+from weft.cli.terminal.screen import print_table
 from weft.client.api import Api
 from weft.core.billing.usage_points import UsagePoint, points_of
 from weft.core.errors import BadId
@@ -40,8 +40,7 @@ async def _show(shared: Shared, batch_id: int, job_id: int, attempt: int | None)
     async with shared.client() as client:
         number = await _last_attempt(client, batch_id, job_id) if attempt is None else attempt
         found = await client.attempt_usage(batch_id, job_id, number)
-    if shared.json:
-        print_json(found)
+    if shared.as_json(found):
         return 0
     samples = found["samples"]
     if not samples:

@@ -9,7 +9,7 @@ from weft.cli.input.signature import App, Parameter
 from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_json, print_table
+from weft.cli.terminal.screen import print_table
 from weft.wire.documents.users import Role
 
 app = App(
@@ -32,8 +32,7 @@ def list_all(*, shared: Shared = SHARED) -> int:
         shared: Options of every command.
     """
     found = shared.ask_all(lambda client: client.list_users())
-    if shared.json:
-        print_json(found)
+    if shared.as_json(found):
         return 0
     rows = [
         (
@@ -63,8 +62,7 @@ def add(name: str, /, *, role: Role = "user", shared: Shared = SHARED) -> int:
         shared: Options of every command.
     """
     found = shared.ask(lambda client: client.add_user(name, role=role))
-    if shared.json:
-        print_json(found)
+    if shared.as_json(found):
         return 0
     sys.stdout.write(f"{found['token']}\n")
     shown = one_line(found["name"], width=64)
@@ -114,8 +112,7 @@ def remove(
         shared: Options of every command.
     """
     found = shared.ask(lambda client: client.remove_user(name, cancel_batches=cancel_batches))
-    if shared.json:
-        print_json(found)
+    if shared.as_json(found):
         return 0
     is_cancelled = found["on_user_removal"] == "cancel"
     end = f"batches cancelled: {found['n_cancelled']}" if is_cancelled else "their batches finish"

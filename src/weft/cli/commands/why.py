@@ -9,7 +9,6 @@ from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.targets import parse_target
 from weft.cli.terminal.names import came_by
 from weft.cli.terminal.plain import plain
-from weft.cli.terminal.screen import print_json
 from weft.cli.terminal.wrapped import wrapped
 from weft.core.ids import format_job_ref
 
@@ -41,9 +40,7 @@ async def _why(text: str, shared: Shared) -> int:
         else:
             answer = await client.why_job(target.batch_id, target.job_id)
             name = format_job_ref(target.batch_id, target.job_id)
-    if shared.json:
-        print_json(answer)
-    else:
+    if not shared.as_json(answer):
         print_causes(answer, name)
         if came := _came_words(answer):
             print(wrapped(plain(f"{name} {came}"), sys.stdout))

@@ -95,8 +95,7 @@ def show(name: str, /, *, pool: Pool = None, shared: Shared = SHARED) -> int:
         shared: Options of every command.
     """
     found = shared.ask(lambda client: client.get_worker(name, pool=pool))
-    if shared.json:
-        print_json(found)
+    if shared.as_json(found):
         return 0
     _print_facts(found)
     if found["history"]:
@@ -204,9 +203,7 @@ def _change_all(
         async with shared.client() as client:
             for name in names:
                 found = await change(client, name)
-                if shared.json:
-                    print_json(found)
-                else:
+                if not shared.as_json(found):
                     note(f"{one_line(name, width=80)}: {worker_state(found)}")
 
     asyncio.run(change_each())

@@ -11,7 +11,6 @@ from weft.cli.input.saved import query_of
 from weft.cli.input.signature import Parameter
 from weft.cli.terminal.confirm import REFUSED, NotConfirmed, ask
 from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_json
 from weft.client.api import WAIT_PATIENCE_S, Api
 from weft.client.objects.operation import end_of
 from weft.client.progress import Progress
@@ -80,9 +79,7 @@ async def _act(action: str, text: str, shared: Shared, *, yes: bool) -> int:
                 raise
         document = await client.get_operation(operation["id"])
         was_cancelled = document["state"] == "cancelled"
-        if shared.json:
-            print_json(document)
-        else:
+        if not shared.as_json(document):
             cut = f"operation {operation['id']} was cancelled: " if was_cancelled else ""
             note(cut + _said(action, result))
     return REFUSED if was_cancelled else 0

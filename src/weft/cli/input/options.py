@@ -25,6 +25,18 @@ class Local:
     json: Annotated[bool, Parameter(name="--json", negative="")] = False
     """Print JSON."""
 
+    def as_json(self, answer: object) -> bool:
+        """Print an answer as JSON if that is asked for; return whether it is."""
+        if self.json:
+            print_json(answer)
+        return self.json
+
+    def tell(self, answer: object, text: str, say: Callable[[str], object] = note) -> int:
+        """Print an answer, or what it comes to; return the exit code of a success."""
+        if not self.as_json(answer):
+            say(text)
+        return 0
+
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
@@ -55,14 +67,6 @@ class Shared(Local):
                 return await question(client)
 
         return asyncio.run(answered())
-
-    def tell(self, answer: object, text: str, say: Callable[[str], object] = note) -> int:
-        """Print an answer, or what it comes to; return the exit code of a success."""
-        if self.json:
-            print_json(answer)
-        else:
-            say(text)
-        return 0
 
     def ask_all(self, question: Callable[[Api], AsyncIterator[AnswerT]]) -> list[AnswerT]:
         """Return what the server answers to a question whose answer has many parts."""

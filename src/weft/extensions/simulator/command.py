@@ -13,7 +13,7 @@ from weft.cli.input.packed import unpacked_lines
 from weft.cli.input.signature import Parameter
 from weft.cli.input.values import WrongOption, read_option
 from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_json, print_table
+from weft.cli.terminal.screen import print_table
 from weft.core.errors import Invalid
 from weft.core.pools import Pool
 from weft.core.problems import Problems
@@ -97,9 +97,7 @@ def simulate(
     comparison = compare(wanted, read_trace(lines, name=trace), options, load=load, name=trace)
     for file, form in forms:
         _write(file, draw(comparison, form))
-    if shared.json:
-        print_json(comparison.document)
-    else:
+    if not shared.as_json(comparison.document):
         _print(comparison.document)
     return 0
 

@@ -2,7 +2,7 @@
 
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.signature import App
-from weft.cli.terminal.screen import print_json, print_table
+from weft.cli.terminal.screen import print_table
 
 app = App(
     name="lifecycle",
@@ -24,8 +24,7 @@ def show(name: str, /, *, shared: Shared = SHARED) -> int:
         shared: Options of every command.
     """
     found = shared.ask(lambda client: client.get_lifecycle(name))
-    if shared.json:
-        print_json(found)
+    if shared.as_json(found):
         return 0
     everything = set(found["statuses"])
     rows = [("(a new job)", "", "", ", ".join(found["first"]))]
@@ -54,8 +53,7 @@ def graph(name: str, /, *, shared: Shared = SHARED) -> int:
         shared: Options of every command.
     """
     found = shared.ask(lambda client: client.get_lifecycle(name))
-    if shared.json:
-        print_json(found)
+    if shared.as_json(found):
         return 0
     lines = [f'  "{word}" [penwidth=2];' for word in found["first"]]
     lines += [

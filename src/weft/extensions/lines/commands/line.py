@@ -80,8 +80,7 @@ def list_lines(*, shared: Shared = SHARED) -> int:
         shared: Options of every command.
     """
     found = shared.ask(lambda client: client.line_overview())
-    if shared.json:
-        print_json(found)
+    if shared.as_json(found):
         return 0
     for header, rows, right in (
         (SOURCE_HEADER, [source_row(one) for one in found["sources"]], ("Waiting",)),
@@ -106,9 +105,7 @@ def show(name: str, /, *, shared: Shared = SHARED) -> int:
         shared: Options of every command.
     """
     found = shared.ask(lambda client: client.get_setup(name))
-    if shared.json:
-        print_json(found)
-    else:
+    if not shared.as_json(found):
         print(found["document"], end="")
     return 0
 

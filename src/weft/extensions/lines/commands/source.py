@@ -41,8 +41,7 @@ def list_sources(*, shared: Shared = SHARED) -> int:
         shared: Options of every command.
     """
     found = shared.ask_all(lambda client: client.list_sources())
-    if shared.json:
-        print_json(found)
+    if shared.as_json(found):
         return 0
     rows = [
         (
@@ -121,9 +120,7 @@ def why(source: str, key: str, /, *, shared: Shared = SHARED) -> int:
         return {**item, "causes": answer["causes"]}
 
     found = shared.ask(read)
-    if shared.json:
-        print_json(found)
-    else:
+    if not shared.as_json(found):
         print_causes(found, found["job"] or found["key"])
     return 0
 
@@ -271,8 +268,7 @@ def _changed(source: str, shared: Shared, what: str, **patch: Any) -> int:  # no
 
 def print_items(found: Sequence[Document], shared: Shared) -> int:
     """Print what sources have found."""
-    if shared.json:
-        print_json(found)
+    if shared.as_json(found):
         return 0
     rows = [
         (

@@ -25,10 +25,9 @@ ROOT = Path(__file__).resolve().parents[2]
 SRC, GUIDE = ROOT / "src" / "weft", ROOT / "docs/guides/production-lines.md"
 LIBRARIES = ("cel", "jsonschema_rs", "jinja2")
 EVALUATED = {
-    "api/html/render.py",  # our own templates
+    "run/asked/message.py", "api/html/render.py",  # that has our own templates
     "core/apps/values.py", "core/deliveries/sinks.py", "core/queues/guard.py",
     "extensions/lines/rules/configuration.py", "extensions/lines/rules/sink.py",
-    "run/asked/message.py",
 }  # fmt: skip
 """What uses these libraries, which a process that serves calls by `Evaluates.each` alone."""
 

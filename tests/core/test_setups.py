@@ -71,18 +71,8 @@ def test_source_is_taken_as_written() -> None:
         ('command = ["true"]', 'inputs = ["${item.path}"]', 8, "write store://NAME/ before it"),
         ('command = ["true"]', 'inputs = ["weft://b${item.n}.j1/x"]', 8, "before it"),
         ('command = ["true"]', 'outputs = { "x" = "store:/${item.a}" }', 8, "before it"),
-        (
-            'command = ["true"]',
-            'container = { image = "${param.a}" }',
-            8,
-            "write docker:// before",
-        ),
-        (
-            "[job.snow]",
-            '[sink.a]\nkind = "amqp"\nexchange = { kind = "x" }\n[job.snow]',
-            9,
-            "no kind",
-        ),
+        ('command = ["true"]', 'container = { image = "${param.a}" }', 8, "docker:// before"),
+        ("[job.snow]", '[sink.a]\nkind = "amqp"\nexchange.kind = 1\n[job.snow]', 9, "no kind"),
         ('command = ["true"]', 'image = "docker://x/${item.a}"', 8, "it may have ${param.NAME}"),
         ('command = ["true"]', 'outputs = { "x" = "y/${item.at:%s}" }', 8, "a date such as"),
         ('command = ["true"]', "env = 5", 8, "it should be a table"),
@@ -94,12 +84,7 @@ def test_source_is_taken_as_written() -> None:
         ('command = ["true"]', f'sink = ["a", "b"]{EACHES}', 8, "should have the same"),
         ("[job.snow]", "[sink.a]\nkind = []\n[job.snow]", 8, "there is no kind of sink '[]'"),
         ("[job.snow]", '[sink.a]\nplugin = "pigeon"\n[job.snow]', 7, 'kind = "command"'),
-        (
-            "[job.snow]",
-            '[sink.a]\nkind = "http"\nmessage = "{{ job.id"\n[job.snow]',
-            9,
-            "it is no template: line 1",
-        ),
+        ("[job.snow]", '[sink.a]\nkind = "http"\nmessage = "{{ a"\n[job.snow]', 9, "template"),
     ],
 )
 def test_wrong_setup_is_refused_with_its_line(old: str, new: str, line: int, what: str) -> None:
@@ -146,12 +131,6 @@ command = ["true"]
     assert what in str(failure.value)
 
 
-def test_credentials_of_sinks_are_not_written_out() -> None:
-    sink = '[sink.s]\nkind = "http"\nmessage = "1"\nurl = "https://x.example/?sig=abc"'
-    with pytest.raises(InvalidSetup, match="line 4: sig is a credential"):
-        parse_setup(sink)
-
-
 @pytest.mark.parametrize("field", ['message = "${secret.K}"', 'order = "${secret.K}"'])
 def test_secrets_of_sinks_stand_in_address_and_headers(field: str) -> None:
     sink = """
@@ -164,6 +143,8 @@ headers = { Authorization = "Bearer ${secret.K}" }
     more = "" if "message" in field else "message = '1'\n"
     with pytest.raises(InvalidSetup, match="`url` and `headers` of the kind http, and in"):
         parse_setup(f"{sink}{more}{field}")
+    with pytest.raises(InvalidSetup, match="line 4: sig is a credential"):
+        parse_setup(f"{sink}message = '1'".replace("token=${secret.M}", "sig=abc"))
 
 
 def test_logins_in_addresses_become_secrets() -> None:

@@ -51,6 +51,14 @@ def wrong_authority(url: str) -> str:
     return ""
 
 
+def wrong_login(url: str) -> str:
+    """Say that a login is written out where it should not be; empty: it is not."""
+    match = AUTHORITY.match(url)
+    if match is None or not match[1] or "${" in match[1]:
+        return ""
+    return "write its password as ${secret.NAME}, a secret of the owner of the source"
+
+
 def wrong_credential(given: Iterable[tuple[str, object]]) -> str:
     """Say which header or field of a query is a credential that is written out; empty: none is.
     Whoever sees the setup would see it.

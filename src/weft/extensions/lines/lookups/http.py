@@ -1,16 +1,61 @@
 """The look-up `http`: an address that answers with a JSON object, asked as sources are."""
 
+import re
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any, Final
+from urllib.parse import parse_qsl, urlsplit
 
-from weft.core.deliveries.callback_url import without_login
+from weft.core.deliveries.callback_url import parse_callback_url, without_login
+from weft.core.deliveries.credentials import (
+    AUTHORITY,
+    wrong_authority,
+    wrong_credential,
+    wrong_headers,
+    wrong_login,
+)
+from weft.core.text.filling import FIELD
+from weft.extensions.lines.rules.kinds import CHARS_MAX, LookUpKind, Mistakes
 from weft.extensions.lines.sources.http import address_of, asked
 from weft.ports.lookup import ANSWER_BYTES_MAX, LookUpAway
 from weft.ports.source import SourceFailed, SourceSite
 
 _UNKNOWN: Final = (HTTPStatus.NOT_FOUND, HTTPStatus.GONE)
+_VERBATIM: Final = re.compile(r"\$\{param\.")
+_NO_TABLE: Final = "it should be a table of texts and numbers"
 _LATER: Final = (HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS)
+
+
+def _check(options: Mapping[str, Any], told: bool) -> Mistakes:  # noqa: FBT001 (as all kinds)
+    query, headers = options.get("query", {}), options.get("headers", {})
+    is_table = isinstance(query, Mapping)
+    return {
+        "url": _wrong_url(options.get("url"), told=told),
+        "query": wrong_credential(query.items()) if is_table else _NO_TABLE,
+        "headers": wrong_headers(headers),
+    }
+
+
+def _wrong_url(given: object, *, told: bool) -> str:
+    """Say what is wrong with an address. `told`: it is told a secret."""
+    if not isinstance(given, str) or not 1 <= len(given) <= CHARS_MAX:
+        return f"a look-up by http needs an address of at most {CHARS_MAX} characters"
+    match = AUTHORITY.match(given)
+    if told and (match is None or "${" in match[2]):
+        return "it is told a secret: write out its host"
+    if _VERBATIM.match(given):
+        return ""
+    login = None if match is None else match[1]
+    if what := (wrong_authority(given) if login is not None else "") or wrong_login(given):
+        return what
+    try:
+        parse_callback_url(without_login(FIELD.sub("x", given))[0])
+    except ValueError as error:
+        return str(error)
+    return wrong_credential(parse_qsl(urlsplit(given).query))
+
+
+KIND: Final = LookUpKind(("url", "query", "headers"), _check, address="url")
 
 
 class HttpLookUp:

@@ -2,13 +2,34 @@
 
 import asyncio
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from weft.core.bounded import PAGE_DEPTH_MAX, read_json
-from weft.extensions.lines.rules.sql import Statement, parse_statement
+from weft.core.deliveries.credentials import wrong_login
+from weft.extensions.lines.rules.kinds import LookUpKind, Mistakes
+from weft.extensions.lines.rules.sql import (
+    Statement,
+    parse_statement,
+    wrong_database_url,
+    wrong_query,
+    wrong_values,
+)
 from weft.extensions.lines.sources.sql import as_json, asked
 from weft.ports.lookup import ANSWER_BYTES_MAX, LookUpAway
 from weft.ports.source import SourceFailed, SourceSite
+
+
+def _check(options: Mapping[str, Any], _told: bool) -> Mistakes:  # noqa: FBT001 (as all kinds)
+    url = options.get("url", "")
+    values = wrong_values(options["values"]) if "values" in options else ""
+    return {
+        "url": wrong_database_url(url) or wrong_login(str(url)),
+        "values": values,
+        "query": "" if values else wrong_query(options),
+    }
+
+
+KIND: Final = LookUpKind(("url", "query", "values"), _check)
 
 
 class SqlLookUp:

@@ -10,8 +10,8 @@ from urllib.parse import quote
 
 from weft.core.lines.line import Setup
 
-_ADDRESS: Final = re.compile(r"(amqps?)://([\w.-]+|\[[0-9a-f:]+\])(?::(\d{1,5}))?/?")
-_PORTS: Final = {"amqp": "5672", "amqps": "5671"}
+_ADDRESS: Final = re.compile(r"(amqp(s?))://([\w.-]+|\[[0-9a-f:]+\])(?::(\d{1,5}))?/?")
+_PORTS: Final = {"": "5672", "s": "5671"}
 
 
 class Broker(NamedTuple):
@@ -39,7 +39,9 @@ def with_transports(setup: Setup, brokers: Mapping[str, Broker]) -> Setup:
         found = [name for name, one in brokers.items() if _is_there(address, one)]
         if len(found) == 1:
             options = {**sinks[sink].options, "transport": found[0]}
-            sinks[sink] = replace(sinks[sink], url=f"amqp:{found[0]}", options=options)
+            sinks[sink] = replace(
+                sinks[sink], url=f"{sinks[sink].kind}:{found[0]}", options=options
+            )
     return replace(setup, sinks=sinks)
 
 
@@ -60,4 +62,4 @@ def _is_there(address: str, broker: Broker) -> bool:
 
 def _form(address: str) -> tuple[str, ...] | None:
     match = _ADDRESS.fullmatch(address.lower())
-    return None if match is None else (match[1], match[2], match[3] or _PORTS[match[1]])
+    return None if match is None else (match[1], match[3], match[4] or _PORTS[match[2]])

@@ -11,36 +11,23 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import timedelta
 from functools import partial
 from typing import Any, Final, Literal
-from urllib.parse import parse_qsl, quote, urlsplit
+from urllib.parse import quote
 
-from weft.core.deliveries.callback_url import parse_callback_url, without_login
-from weft.core.deliveries.credentials import (
-    AUTHORITY,
-    SECRET,
-    wrong_authority,
-    wrong_credential,
-    wrong_headers,
-)
+from weft.core.deliveries.credentials import SECRET
 from weft.core.text.durations import duration_of
 from weft.core.text.filling import FIELD, ValueOf, filled, wrong_text
-from weft.extensions.lines.rules.sql import SQL, wrong_database_url, wrong_query, wrong_values
+from weft.extensions.lines.rules.kinds import LookUpKind, kinds_of
 from weft.ports.lookup import Question
 
 LETS_MAX: Final = 10
 CACHE_MOST: Final = timedelta(days=1)
-HTTP: Final = "http"
 ROOTS: Final = ("item", "param")
 _NAME: Final = re.compile(r"[a-z][A-Za-z0-9_]{0,62}")
 _OWN: Final = ("plugin", "value", "cache", "on_missing")
-_OF: Final[Mapping[str, tuple[str, ...]]] = {
-    HTTP: ("url", "query", "headers"), SQL: ("url", "query", "values"),
-}  # fmt: skip
+_KINDS: Final = kinds_of(LookUpKind, "lookups")
 _OPTIONS_MAX: Final = 50
-_CHARS_MAX: Final = 2000
 _SAFE: Final[Mapping[str, str]] = {"item": "/", "param": ":/?&=%#@,+"}
 """Signs of a value that an address keeps: only operators set parameters."""
-_VERBATIM: Final = re.compile(r"\$\{param\.")
-_PLAIN_LOGIN: Final = "write its password as ${secret.NAME}, a secret of the owner of the source"
 Wrong = Callable[[tuple[str, ...], str], None]
 Missing = Literal["waiting", "refused", "cancelled"]
 BY_CORE: Final[Mapping[str, Missing]] = {
@@ -82,71 +69,24 @@ def _check(one: Mapping[str, Any], wrong: Wrong) -> None:
             wrong(("cache",), 'it should be a time such as "10m", at most "1d"')
     if not isinstance(one.get("on_missing", WAITING), str):
         wrong(("on_missing",), f"it should be a status, or one of {', '.join(_words())}")
-    options = _options(one)
+    options, kind = _options(one), _KINDS.get(str(plugin))
     if len(options) > _OPTIONS_MAX:
         wrong((), f"it has more than {_OPTIONS_MAX} options")
     for field, value in options.items():
-        own = _OF.get(str(plugin))
-        if own is not None and field not in own:
-            known = ", ".join((*_OWN, *own))
+        if kind is not None and field not in kind.fields:
+            known = ", ".join((*_OWN, *kind.fields))
             wrong((field,), f"a look-up by {plugin} has no such field; it has {known}")
-        elif field == "query" and plugin == HTTP and not isinstance(value, Mapping):
-            wrong((field,), "it should be a table of texts and numbers")
         for text in _texts(value):
-            is_url = plugin == HTTP and field == "url"
+            is_url = kind is not None and field == kind.address
             if what := wrong_text(SECRET.sub("x", text), roots=ROOTS, is_address=is_url):
                 wrong((field,), what)
     told = any(SECRET.search(text) for text in _texts(options))
-    if plugin == HTTP:
-        _check_http(options, wrong, told=told)
-    elif plugin == SQL:
-        _check_sql(options, wrong)
+    if kind is not None:
+        for field, what in kind.check(options, told).items():
+            if what:
+                wrong((field,), what)
     elif told and names_of(one, "param"):
         wrong((), "it names a secret, so it reads no parameters: others set them")
-
-
-def _check_http(options: Mapping[str, Any], wrong: Wrong, *, told: bool) -> None:
-    """Check what goes by HTTP. `told`: it names secrets."""
-    if what := _wrong_url(options.get("url"), told=told):
-        wrong(("url",), what)
-    query = options.get("query")
-    if isinstance(query, Mapping) and (what := wrong_credential(query.items())):
-        wrong(("query",), what)
-    if "headers" in options and (what := wrong_headers(options["headers"])):
-        wrong(("headers",), what)
-
-
-def _check_sql(options: Mapping[str, Any], wrong: Wrong) -> None:
-    url = options.get("url", "")
-    login = AUTHORITY.match(str(url))
-    if what := wrong_database_url(url):
-        wrong(("url",), what)
-    elif login is not None and login[1] and "${" not in login[1]:
-        wrong(("url",), _PLAIN_LOGIN)
-    if "values" in options and (what := wrong_values(options["values"])):
-        wrong(("values",), what)
-    elif what := wrong_query(options):
-        wrong(("query",), what)
-
-
-def _wrong_url(given: object, *, told: bool) -> str:
-    if not isinstance(given, str) or not 1 <= len(given) <= _CHARS_MAX:
-        return f"a look-up by http needs an address of at most {_CHARS_MAX} characters"
-    match = AUTHORITY.match(given)
-    if told and (match is None or "${" in match[2]):
-        return "it is told a secret: write out its host"
-    if _VERBATIM.match(given):
-        return ""
-    login = None if match is None else match[1]
-    if login is not None and (what := wrong_authority(given)):
-        return what
-    if login and "${" not in login:
-        return _PLAIN_LOGIN
-    try:
-        parse_callback_url(without_login(FIELD.sub("x", given))[0])
-    except ValueError as error:
-        return str(error)
-    return wrong_credential(parse_qsl(urlsplit(given).query))
 
 
 def _texts(value: object) -> Iterator[str]:
@@ -201,7 +141,7 @@ def names_of(one: Mapping[str, Any], root: str) -> set[str]:
 
 def question_of(name: str, one: Mapping[str, Any], value_of: ValueOf) -> Question:
     """Return what is asked about an item. Raise `CannotFill`, and what `value_of` raises."""
-    is_http = one["plugin"] == HTTP
+    kind = _KINDS.get(one["plugin"])
 
     def fill(value: object, *, is_url: bool = False) -> object:
         if isinstance(value, str):
@@ -212,7 +152,7 @@ def question_of(name: str, one: Mapping[str, Any], value_of: ValueOf) -> Questio
         return [fill(each) for each in value] if isinstance(value, list) else value
 
     options = {
-        field: fill(value, is_url=is_http and field == "url")
+        field: fill(value, is_url=kind is not None and field == kind.address)
         for field, value in _options(one).items()
     }
     cache = duration_of(one.get("cache"))

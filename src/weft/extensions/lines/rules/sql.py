@@ -12,8 +12,6 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from weft.core.deliveries.callback_url import URL_CHARS_MAX, CallbackTarget, parse_target
 from weft.core.deliveries.credentials import SECRET, wrong_authority
 
-SQL: Final = "sql"
-"""The kind of source, sink and look-up."""
 CURSOR: Final = "cursor"
 DELIVERY: Final = "delivery"
 MESSAGE: Final = "message"
@@ -106,6 +104,11 @@ def wrong_database_url(given: object) -> str:
     except ValueError as error:
         return str(error)
     return ""
+
+
+def database_host(url: str) -> str:
+    """Return the host of an address, which may have secrets."""
+    return parse_database_url(SECRET.sub("x", url)).host
 
 
 def parse_statement(text: str) -> Statement:

@@ -5,6 +5,10 @@ from collections.abc import Mapping
 from tempfile import TemporaryFile
 from typing import Any, Final
 
+from weft.core.files.file_paths import WrongPath, parts_of
+from weft.core.text.filling import FIELD
+from weft.extensions.lines.rules.kinds import SinkKind
+from weft.extensions.lines.rules.targets import MANY, SinkReader, Target
 from weft.plugins.file_stores.s3.carrying import HttpCarrier
 from weft.plugins.file_stores.s3.signing import NotSigned, ObjectUrls
 from weft.ports.callback_sender import Answered
@@ -12,6 +16,24 @@ from weft.ports.file_store import FileProblem, HeldFile
 from weft.ports.sink import SinkMessage, SinkSite
 
 _TIMEOUT_S: Final = 30.0
+
+
+def _target(reader: SinkReader) -> Target:
+    names = {"each": "${job.file}", **dict.fromkeys(MANY[1:], "${job.file}.json")}
+    name = next((names[one] for one in names if reader.document.get(one)), "message.json")
+    usual = {"key": f"work/jobs/${{job.id}}/{name}"}
+    return reader.target("store", "key", usual=usual, check=_wrong_key)
+
+
+def _wrong_key(name: str, given: str) -> str:
+    try:
+        parts_of(FIELD.sub("x", given) if name == "key" else "x")
+    except WrongPath as error:
+        return str(error)
+    return ""
+
+
+KIND: Final = SinkKind(("store", "key"), _target, position=3)
 
 
 class S3Sink:

@@ -13,14 +13,19 @@ from asyncpg.connection import Connection
 
 from weft.core.bounded import read_json
 from weft.core.errors import SecretKeyMissing
+from weft.extensions.lines.rules.kinds import SinkKind, wrong_host
 from weft.extensions.lines.rules.sql import (
     DELIVERY,
     MESSAGE,
     DatabaseAddress,
     Statement,
+    database_host,
     parse_database_url,
     parse_statement,
+    wrong_database_url,
+    wrong_statement,
 )
+from weft.extensions.lines.rules.targets import SinkReader, Target
 from weft.extensions.lines.sources.http import good_address
 from weft.extensions.lines.sources.sql import connected, prepare, reason, transaction
 from weft.ports.callback_sender import Answered
@@ -35,6 +40,23 @@ _ROWS_MAX: Final = 2**31 - 1
 """What MOVE can be told."""
 _IDLE_MAX: Final = 4
 """Connections to one database that wait for a message."""
+
+
+def _target(reader: SinkReader) -> Target:
+    """Read the statement that is run for each message; any name may be one of its fields."""
+    statement = reader.checked("statement", _wrong_statement, None)
+    return Target(str(reader.checked("url", wrong_database_url)), {"statement": str(statement)})
+
+
+def _wrong_statement(given: object) -> str:
+    return wrong_statement(given, bool, "a name is a field of the message")
+
+
+KIND: Final = SinkKind(
+    ("url", "statement"), _target, ("url",), codes="22-23",
+    reach=lambda site, sink: wrong_host(database_host(sink.url), site),
+)  # fmt: skip
+"""Classes of SQLSTATE reject: values that do not fit, and constraints."""
 
 
 class SqlSink:

@@ -5,6 +5,7 @@ running ends with the process in which this source is read.
 """
 
 import os
+import re
 import selectors
 import subprocess
 import tempfile
@@ -13,16 +14,50 @@ from collections.abc import Mapping, Sequence
 from typing import IO, Any, Final
 
 from weft.core.bounded import read_json
+from weft.extensions.lines.rules.kinds import (
+    CHARS_MAX,
+    Mistakes,
+    Option,
+    SourceKind,
+    wrong_program,
+)
 from weft.extensions.lines.sources.http import item_of
 from weft.ports.source import READING_BYTES_MAX, Item, Reading, SourceFailed, SourceSite
 
 CURSOR_VARIABLE: Final = "WEFT_CURSOR"
 CURSOR_CHARS_MAX: Final = 1000
+_WORDS_MAX: Final = 50
+_WORD: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,62}")
 _PIECE_BYTES: Final = 1 << 16
 _SAID_BYTES: Final = 4096
 _SAID_CHARS_MAX: Final = 250
 _KILLED_AFTER_S: Final = 5.0
 """Before the process of the source would be, with the whole time of a reading."""
+
+
+def _is_command(given: object) -> str:
+    words = [given] if isinstance(given, str) else given
+    if (
+        isinstance(words, list)
+        and 1 <= len(words) <= _WORDS_MAX
+        and all(isinstance(word, str) and len(word) <= CHARS_MAX for word in words)
+        and not any("\0" in word for word in words)
+        and _WORD.fullmatch(words[0])
+    ):
+        return ""
+    return (
+        "it should be the name of a program of the setting source_commands, or a list of that and "
+        "its arguments"
+    )
+
+
+def _reach(site: SourceSite, options: Mapping[str, Any]) -> Mistakes:
+    words = options["command"]
+    name = words if isinstance(words, str) else words[0]
+    return {"command": wrong_program(site, "source_commands", name)}
+
+
+KIND: Final = SourceKind({"command": Option(_is_command, needed=True)}, reach=_reach)
 
 
 class CommandSource:

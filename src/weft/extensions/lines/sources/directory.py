@@ -12,11 +12,12 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, Final
 
 from weft.core.bounded import read_json
 from weft.core.text.durations import duration_of
+from weft.extensions.lines.rules.kinds import Mistakes, Option, SourceKind, wrong_text, wrong_time
 from weft.ports.source import (
     ITEM_BYTES_MAX,
     READING_BYTES_MAX,
@@ -38,6 +39,42 @@ _Found = tuple[int, str, os.stat_result]
 
 class _Changing(Exception):
     """The file changes while it is read."""
+
+
+def _is_path(given: object) -> str:
+    fine = not wrong_text(given) and str(given).startswith("/")
+    return "" if fine else "it should be an absolute path"
+
+
+def _is_pattern(given: object) -> str:
+    fine = not wrong_text(given) and "/" not in str(given)
+    return "" if fine else "it should be a pattern of file names such as *.json"
+
+
+def _is_content(given: object) -> str:
+    return "" if given in {"json", "none"} else 'it should be "json" or "none"'
+
+
+def _reach(site: SourceSite, options: Mapping[str, Any]) -> Mistakes:
+    """Say whether the directory may be read, as written or after the links of this host."""
+    path, roots = str(options["path"]), site.paths
+    real = {os.path.realpath(root) for root in roots}
+    fine = any(PurePath(os.path.realpath(path)).is_relative_to(root) for root in real) or (
+        ".." not in PurePath(path).parts
+        and any(PurePath(path).is_relative_to(one) for one in roots)
+    )
+    return {"path": "" if fine else f"{path} is in no directory of the setting source_paths"}
+
+
+KIND: Final = SourceKind(
+    {
+        "path": Option(_is_path, needed=True),
+        "pattern": Option(_is_pattern),
+        "settle": Option(wrong_time),
+        "content": Option(_is_content),
+    },
+    reach=_reach,
+)
 
 
 class DirectorySource:

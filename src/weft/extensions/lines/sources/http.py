@@ -20,7 +20,17 @@ from urllib.parse import urlencode, urljoin
 
 from weft.core.bounded import PAGE_DEPTH_MAX, Unreadable, check_depth, read_json
 from weft.core.deliveries.callback_url import CallbackTarget, parse_callback_url, without_login
+from weft.core.deliveries.credentials import wrong_credential, wrong_headers, wrong_url
 from weft.core.text.durations import duration_of
+from weft.extensions.lines.rules.kinds import (
+    TEXT,
+    Option,
+    SourceKind,
+    host_of,
+    wrong_host,
+    wrong_text,
+    wrong_time,
+)
 from weft.net.exchange import AnswerHead
 from weft.net.failures import NetFailure, TooLong, WrongRequest
 from weft.net.foreign_http import ForeignHttp
@@ -34,6 +44,8 @@ RETRY_AFTER_S: Final = 60.0
 """When a server that is asked too often does not say how long to wait."""
 RETRY_AFTER_MAX_S: Final = 86_400.0
 OVERLAP: Final = "1h"
+_FIELDS_MAX: Final = 50
+_OVERLAP_MOST: Final = 10**15
 _OK: Final = 200
 _BUSY: Final = (429, 503)
 _NEXT: Final = ("next", "next_cursor", "cursor")
@@ -44,6 +56,49 @@ _USUAL: Final = {
     "Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": "weft"
 }  # fmt: skip
 _OWN: Final = ("Host", "Connection")
+
+
+def _is_query(given: object) -> str:
+    if (
+        isinstance(given, Mapping)
+        and len(given) <= _FIELDS_MAX
+        and all(isinstance(one, str | int | float) for one in given.values())
+    ):
+        return wrong_credential(given.items())
+    return f"it should be a table of at most {_FIELDS_MAX} texts and numbers"
+
+
+def _is_overlap(given: object) -> str:
+    if isinstance(given, str):
+        return wrong_time(given)
+    fine = type(given) is int and 0 <= given <= _OVERLAP_MOST
+    said = f'a time such as "1h", or of numbers one from 0 to {_OVERLAP_MOST}'
+    return "" if fine else f"it should be {said}"
+
+
+def wrong_cursor(given: object) -> str:
+    """Say what is wrong with what a reading begins with; empty: nothing."""
+    if not isinstance(given, Mapping) or "field" not in given:
+        return 'it should be a table such as {field = "published", first = "7d"}'
+    for name, value in given.items():
+        if name not in {"field", "parameter", "first", "overlap"}:
+            return f"it has no {name}, but field, parameter, first, overlap"
+        if what := _is_overlap(value) if name == "overlap" else wrong_text(value):
+            return f"{name}: {what}"
+    return ""
+
+
+KIND: Final = SourceKind(
+    {
+        "url": Option(wrong_url, needed=True, secret=True),
+        "query": Option(_is_query, secret=True),
+        "headers": Option(wrong_headers, secret=True),
+        "items": TEXT,
+        "dedupe": TEXT,
+        "cursor": Option(wrong_cursor),
+    },
+    reach=lambda site, options: wrong_host(host_of(str(options["url"])), site),
+)
 
 
 class HttpSource:

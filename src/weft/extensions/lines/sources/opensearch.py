@@ -7,17 +7,18 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from weft.extensions.lines.sources.http import HttpSource, Options
+from weft.extensions.lines.sources import http
 
+KIND: Final = http.KIND
 _QUERY: Final = {"sortParam": "published", "sortOrder": "ascending", "maxRecords": 200}
 _SINCE: Final = "publishedAfter"
 _TILE: Final = re.compile(r"_T(\d{2}[A-Z]{3})(?:_|$)")
 
 
-class OpenSearchSource(HttpSource):
+class OpenSearchSource(http.HttpSource):
     """Asks for pages of features, the oldest first."""
 
-    def usual(self, options: Options) -> Options:
+    def usual(self, options: http.Options) -> http.Options:
         """Return the options with what such catalogues are asked."""
         found = {"items": "features", **options, "query": {**_QUERY, **options.get("query", {})}}
         if (cursor := options.get("cursor")) is not None:

@@ -15,6 +15,7 @@ from urllib.parse import unquote_plus
 from xml.parsers import expat
 
 from weft.core.text.durations import duration_of
+from weft.extensions.lines.rules.kinds import NEEDED_TEXT, TEXT, Option, SourceKind, wrong_time
 from weft.extensions.lines.sources.http import fetched
 from weft.ports.source import Item, Reading, SourceFailed, SourceSite
 
@@ -22,6 +23,21 @@ OVERLAP: Final = "1d"
 """Large objects are dated by the beginning of their upload, and appear at its end."""
 _FIELDS: Final = frozenset({"Key", "LastModified", "ETag", "Size"})
 _SECONDS: Final = re.compile(r"\.\d+")
+
+
+def _is_flag(given: object) -> str:
+    return "" if isinstance(given, bool) else "it should be true or false"
+
+
+KIND: Final = SourceKind(
+    {
+        "store": NEEDED_TEXT,
+        "prefix": TEXT,
+        "pattern": TEXT,
+        "versions": Option(_is_flag),
+        "overlap": Option(wrong_time),
+    }
+)
 
 
 class S3Source:

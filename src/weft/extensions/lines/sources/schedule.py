@@ -3,10 +3,30 @@
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from itertools import islice, takewhile
-from typing import Any
+from typing import Any, Final
 
-from weft.core.schedules import due_times, zone_of
+from weft.core.schedules import WrongCron, WrongZone, check_cron, due_times, zone_of
+from weft.extensions.lines.rules.kinds import Option, SourceKind
 from weft.ports.source import Item, Reading, SourceSite
+
+
+def _is_cron(given: object) -> str:
+    try:
+        check_cron(str(given))
+    except WrongCron as error:
+        return str(error)
+    return ""
+
+
+def _is_zone(given: object) -> str:
+    try:
+        zone_of(str(given))
+    except WrongZone as error:
+        return str(error)
+    return ""
+
+
+KIND: Final = SourceKind({"cron": Option(_is_cron, needed=True), "time_zone": Option(_is_zone)})
 
 
 class ScheduleSource:

@@ -19,12 +19,17 @@ from asyncpg.connection import Connection
 from asyncpg.prepared_stmt import PreparedStatement
 
 from weft.core.bounded import PAGE_DEPTH_MAX, read_json
+from weft.extensions.lines.rules.kinds import TEXT, Option, SourceKind, wrong_host
 from weft.extensions.lines.rules.sql import (
     CURSOR,
     DatabaseAddress,
     Statement,
+    database_host,
     parse_database_url,
     parse_statement,
+    wrong_database_url,
+    wrong_query,
+    wrong_values,
 )
 from weft.extensions.lines.sources.http import (
     check_overlap,
@@ -32,6 +37,7 @@ from weft.extensions.lines.sources.http import (
     item_of,
     newest_of,
     since_of,
+    wrong_cursor,
 )
 from weft.ports.source import Reading, SourceFailed, SourceSite
 
@@ -52,6 +58,25 @@ _SAID_CHARS_MAX: Final = 250
 _TOLD: Final = (asyncpg.PostgresError, asyncpg.InterfaceError)
 """What a server, or its driver, says of a statement and its values."""
 Options = Mapping[str, Any]
+
+
+def _is_column(given: object) -> str:
+    if isinstance(given, Mapping) and "parameter" in given:
+        return "the query names it as :cursor"
+    return wrong_cursor(given)
+
+
+KIND: Final = SourceKind(
+    {
+        "url": Option(wrong_database_url, needed=True, secret=True),
+        "query": Option(lambda _: "", needed=True),
+        "values": Option(wrong_values),
+        "dedupe": TEXT,
+        "cursor": Option(_is_column),
+    },
+    together=lambda options: {"query": wrong_query(options)},
+    reach=lambda site, options: wrong_host(database_host(options["url"]), site),
+)
 
 
 class SqlSource:

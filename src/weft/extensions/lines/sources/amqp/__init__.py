@@ -1,1 +1,7 @@
 """The source `amqp`: each message of a queue of RabbitMQ is an item."""
+
+from typing import Final
+
+from weft.extensions.lines.rules.kinds import NEEDED_TEXT, TEXT, SourceKind
+
+KIND: Final = SourceKind({"transport": NEEDED_TEXT, "queue": NEEDED_TEXT, "dedupe": TEXT})

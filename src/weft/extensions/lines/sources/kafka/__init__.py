@@ -1,1 +1,14 @@
 """The source `kafka`: each record of a topic is an item."""
+
+from typing import Final
+
+from weft.extensions.lines.rules.kinds import NEEDED_TEXT, TEXT, Option, SourceKind
+
+
+def _is_begin(given: object) -> str:
+    return "" if given in {"earliest", "latest"} else 'it should be "earliest" or "latest"'
+
+
+KIND: Final = SourceKind(
+    {"transport": NEEDED_TEXT, "topic": NEEDED_TEXT, "first": Option(_is_begin), "dedupe": TEXT}
+)

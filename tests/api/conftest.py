@@ -8,7 +8,7 @@ import pytest
 
 from api.fakes import TOKEN, RecordingStore, SilentNotices
 from api.hail_door import Hail
-from api.live import LiveApi, LiveWorker, make_user, open_worker
+from api.live import LiveApi, LiveWorker, logged_in, make_user, open_worker
 from api.openid import Provider, provider
 from weft.api.app import Application, create_app
 from weft.api.http.doors import ApiDoor
@@ -67,6 +67,23 @@ async def http(api: LiveApi) -> AsyncIterator[httpx.AsyncClient]:
     """Give a client of the live api."""
     async with api.client() as found:
         yield found
+
+
+@pytest.fixture
+async def browser(api: LiveApi, http: httpx.AsyncClient) -> AsyncIterator[httpx.AsyncClient]:
+    """Give a browser that has logged in."""
+    async with logged_in(api, http) as found:
+        yield found
+
+
+@pytest.fixture
+async def second(api: LiveApi, database: dict[str, str], tmp_path: Path) -> AsyncIterator[LiveApi]:
+    """Give another api of the same database."""
+    del api
+    live = LiveApi(database["weft_api"], Settings(home=tmp_path / "second"))
+    await live.start()
+    yield live
+    await live.stop()
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import socket
 import ssl
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -116,6 +116,20 @@ class LiveApi:
 
     async def stop(self) -> None:
         await self._stack.aclose()
+
+
+@contextlib.asynccontextmanager
+async def logged_in(
+    api: LiveApi, http: httpx.AsyncClient, headers: Mapping[str, str] | None = None
+) -> AsyncIterator[httpx.AsyncClient]:
+    """Give a browser that has logged in."""
+    link = await http.post("/v1/login-links", json={}, headers=headers)
+    code = {"code": link.json()["url"].partition("code=")[2]}
+    async with httpx.AsyncClient(
+        base_url=api.url, headers={"origin": api.url}, timeout=60, verify=NO_TLS
+    ) as browser:
+        assert (await browser.post("/login", data=code)).status_code == 303
+        yield browser
 
 
 class LiveWorker:

@@ -199,14 +199,20 @@ async def test_wrong_form_is_told(http: httpx.AsyncClient, form: Mapping[str, st
         assert answer.headers["content-type"].startswith("text/html")
 
 
-async def test_one_batch_of_others_and_nothing_is_changed(
-    http: httpx.AsyncClient, database: Database
-) -> None:
-    ann, bob = await add(http, "ann"), await add(http, "bob")
+async def _apart(http: httpx.AsyncClient) -> Sequence[Mapping[str, str]]:
+    """Add ann and bob, each with a project of their own."""
+    found = [await add(http, name) for name in ("ann", "bob")]
     for name in ("ann", "bob"):
         await http.request("DELETE", f"/v1/billing-projects/default/members/{name}")
         await http.post("/v1/billing-projects", json={"name": name})
         await http.put(f"/v1/billing-projects/{name}/members/{name}")
+    return found
+
+
+async def test_one_batch_of_others_and_nothing_is_changed(
+    http: httpx.AsyncClient, database: Database
+) -> None:
+    ann, bob = await _apart(http)
     mine = await _submit(http, bob, billing_project="bob")
     hers = await _submit(http, ann, billing_project="ann")
     last = await _submit(http, bob, billing_project="bob")  # hers is neither first nor last
@@ -257,11 +263,7 @@ async def test_what_is_shared_only_to_be_read_is_not_counted_and_is_skipped(
     http: httpx.AsyncClient, database: Database
 ) -> None:
     """Also where it is between batches that may be changed."""
-    ann, bob = await add(http, "ann"), await add(http, "bob")
-    for name in ("ann", "bob"):
-        await http.request("DELETE", f"/v1/billing-projects/default/members/{name}")
-        await http.post("/v1/billing-projects", json={"name": name})
-        await http.put(f"/v1/billing-projects/{name}/members/{name}")
+    ann, bob = await _apart(http)
     mine = await _submit(http, bob, billing_project="bob")
     read, run, hidden = [await _submit(http, ann, billing_project="ann") for _ in range(3)]
     for batch, permission in ((read, "read"), (run, "execute")):

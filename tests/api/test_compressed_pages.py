@@ -2,29 +2,14 @@
 
 import gzip
 import re
-from collections.abc import AsyncIterator
 
 import httpx
-import pytest
 
-from api.live import NO_TLS, LiveApi
 from weft.api.html.assets import assets
 from weft.api.http.compression import SMALL_BYTES
 from weft.core.access.sessions import is_csrf_token, masked_csrf_token
 
 TOKEN = "5" * 64
-
-
-@pytest.fixture
-async def browser(api: LiveApi, http: httpx.AsyncClient) -> AsyncIterator[httpx.AsyncClient]:
-    """Give a browser that has logged in."""
-    url = (await http.post("/v1/login-links", json={})).json()["url"]
-    headers = {"origin": api.url}
-    async with httpx.AsyncClient(
-        base_url=api.url, headers=headers, timeout=60, verify=NO_TLS
-    ) as found:
-        await found.post("/login", data={"code": url.partition("code=")[2]})
-        yield found
 
 
 async def test_pages_are_compressed_for_those_who_ask(browser: httpx.AsyncClient) -> None:

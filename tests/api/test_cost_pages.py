@@ -10,9 +10,7 @@ import httpx
 import pytest
 
 from api.live import LiveApi, LiveWorker
-from api.test_pages import browser
 
-__all__ = ["browser"]
 pytestmark = pytest.mark.slow
 N = 120
 TODAY = datetime.now(UTC).date()
@@ -88,11 +86,9 @@ async def test_report_has_pages(
 
 
 async def test_page_of_costs_shows_the_last_30_days_page_by_page(
-    browser: httpx.AsyncClient,
-    http: httpx.AsyncClient,
-    worker: LiveWorker,
+    browser: httpx.AsyncClient, http: httpx.AsyncClient, worker: LiveWorker,
     database: dict[str, str],
-) -> None:
+) -> None:  # fmt: skip
     await _fill(http, worker, database["admin"])
     first = await browser.get("/ui/costs")
     (following,) = re.findall(r'href="(/ui/costs\?[^"]*cursor=[^"]*)#report"', first.text)
@@ -148,11 +144,9 @@ async def _walk(http: httpx.AsyncClient) -> tuple[list[Any], list[int]]:
 
 
 async def test_page_of_a_pool_shows_shares_page_by_page(
-    browser: httpx.AsyncClient,
-    http: httpx.AsyncClient,
-    worker: LiveWorker,
+    browser: httpx.AsyncClient, http: httpx.AsyncClient, worker: LiveWorker,
     database: dict[str, str],
-) -> None:
+) -> None:  # fmt: skip
     await _fill(http, worker, database["admin"])
     first = await browser.get("/ui/pools/default")
     (following,) = re.findall(r'href="(/ui/pools/default\?[^"]*)"', first.text)

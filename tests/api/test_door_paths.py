@@ -47,13 +47,9 @@ async def client(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
     ],
 )
 async def test_a_door_words_every_refusal_on_its_paths(
-    client: httpx.AsyncClient,
-    method: str,
-    path: str,
-    headers: dict[str, str],
-    status: int,
+    client: httpx.AsyncClient, method: str, path: str, headers: dict[str, str], status: int,
     code: str,
-) -> None:
+) -> None:  # fmt: skip
     answer = await client.request(method, path, headers=headers)
 
     assert (answer.status_code, answer.text) == (status, f"refused {code} {method}\n")

@@ -74,12 +74,9 @@ async def test_failed_logins_tell_whose_they_were(
 
 
 async def test_many_that_are_alike_are_two_entries(
-    http: httpx.AsyncClient,
-    api: LiveApi,
-    database: dict[str, str],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+    http: httpx.AsyncClient, api: LiveApi, database: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
     """The first at once, the others together; the chain of digests goes over their number."""
     for n in range(7):
         wrong = {"authorization": f"Bearer guessed-{n}"}

@@ -9,12 +9,10 @@ import pytest
 
 from api.ask_lines import HRSI, SINK
 from api.live import LiveApi
-from api.test_pages import browser
 from api.test_sources import SETUP, TOML, find, on
 from api.test_users import add
 from weft.store import open_driver_store
 
-__all__ = ["browser"]
 TOLD = """
 SELECT a.name, o.name FROM weft.batch b
 JOIN weft.sink a ON a.sink_id = b.sink_id JOIN weft.sink o ON ARRAY[o.sink_id] = b.more_sinks

@@ -2,7 +2,6 @@
 
 import html
 import re
-from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx
@@ -22,19 +21,6 @@ HOSTILE = (
     + b"x" * 20_000
     + b"\n"
 )
-
-
-@pytest.fixture
-async def browser(api: LiveApi, http: httpx.AsyncClient) -> AsyncIterator[httpx.AsyncClient]:
-    """Give a browser that has logged in."""
-    url = (await http.post("/v1/login-links", json={})).json()["url"]
-    async with httpx.AsyncClient(
-        base_url=api.url, headers={"origin": api.url}, timeout=60, verify=NO_TLS
-    ) as one:
-        assert (
-            await one.post("/login", data={"code": url.partition("code=")[2]})
-        ).status_code == 303
-        yield one
 
 
 async def started(http: httpx.AsyncClient, worker: LiveWorker, **job: Any) -> tuple[str, Claimed]:  # noqa: ANN401 (any document)
@@ -79,11 +65,9 @@ async def test_output_stays_text_with_colours(
 
 
 async def test_windows_lead_through_the_whole_log(
-    browser: httpx.AsyncClient,
-    http: httpx.AsyncClient,
-    worker: LiveWorker,
+    browser: httpx.AsyncClient, http: httpx.AsyncClient, worker: LiveWorker,
     monkeypatch: pytest.MonkeyPatch,
-) -> None:
+) -> None:  # fmt: skip
     monkeypatch.setattr("weft.api.use_cases.log_windows.WINDOW_BYTES", 64)
     path, one = await started(http, worker)
     lines = "".join(f"line {n} é\n" for n in range(40)) + "ü" * 100 + "\nend\n"
@@ -109,11 +93,9 @@ async def test_windows_lead_through_the_whole_log(
 
 
 async def test_finding_text_and_errors(
-    browser: httpx.AsyncClient,
-    http: httpx.AsyncClient,
-    worker: LiveWorker,
+    browser: httpx.AsyncClient, http: httpx.AsyncClient, worker: LiveWorker,
     monkeypatch: pytest.MonkeyPatch,
-) -> None:
+) -> None:  # fmt: skip
     for name, value in (("BLOCK_BYTES", 100), ("SEARCH_BYTES", 3000), ("ERROR_BYTES", 2000)):
         monkeypatch.setattr(f"weft.api.use_cases.log_windows.{name}", value)
     path, one = await started(http, worker)
@@ -183,12 +165,9 @@ async def test_live_stream_goes_on_where_the_page_ends(
 
 
 async def test_log_of_a_job_that_waits_or_that_others_own(
-    api: LiveApi,
-    browser: httpx.AsyncClient,
-    http: httpx.AsyncClient,
-    worker: LiveWorker,
+    api: LiveApi, browser: httpx.AsyncClient, http: httpx.AsyncClient, worker: LiveWorker,
     database: dict[str, str],
-) -> None:
+) -> None:  # fmt: skip
     answer = await http.post("/v1/batches", json={"jobs": [{"command": ["true"]}]})
     path = f"/ui/batches/{answer.json()['id']}/jobs/1/log"
     waiting = await browser.get(path)

@@ -164,13 +164,9 @@ async def test_cancelled_items_ask_nothing(
     ],
 )
 async def test_what_is_missing_decides_as_the_setup_says(
-    asking: LiveApi,
-    http: httpx.AsyncClient,
-    database: dict[str, str],
-    hub: Hub,
-    more: str,
+    asking: LiveApi, http: httpx.AsyncClient, database: dict[str, str], hub: Hub, more: str,
     state: str,
-) -> None:
+) -> None:  # fmt: skip
     assert (await apply(http, hub.url, more)).status_code == 200
     hub.known = {"b": {"measured": 1}}
     await find(database, "a", "b", measured=MEASURED, cloud=3)

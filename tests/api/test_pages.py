@@ -2,7 +2,7 @@
 
 import html
 import re
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import asyncpg
@@ -25,19 +25,6 @@ PATHS = (
     "/ui/workers", "/ui/costs", "/ui/conditions", "/ui/system", "/ui/pools",
     "/ui/costs/default",
 )  # fmt: skip
-
-
-@pytest.fixture
-async def browser(api: LiveApi, http: httpx.AsyncClient) -> AsyncIterator[httpx.AsyncClient]:
-    """Give a browser that has logged in."""
-    url = (await http.post("/v1/login-links", json={})).json()["url"]
-    headers = {"origin": api.url}
-    async with httpx.AsyncClient(
-        base_url=api.url, headers=headers, timeout=60, verify=NO_TLS
-    ) as found:
-        answer = await found.post("/login", data={"code": url.partition("code=")[2]})
-        assert (answer.status_code, answer.headers["location"]) == (303, "/ui"), answer.text
-        yield found
 
 
 async def _submit(http: httpx.AsyncClient, **document: Any) -> int:  # noqa: ANN401 (any document)

@@ -7,10 +7,8 @@ import httpx
 import pytest
 
 from api.live import LiveWorker
-from api.test_pages import _submit, _token_in, browser
+from api.test_pages import _submit, _token_in
 from weft.api.pages import incidents
-
-__all__ = ["browser"]
 
 
 async def test_failed_jobs_stand_by_cause_with_one_button(

@@ -5,9 +5,8 @@ import re
 import httpx
 
 from api.live import LiveWorker
-from api.test_pages import _submit, browser
+from api.test_pages import _submit
 
-__all__ = ["browser"]
 STEPS = [
     {"action": "LOG", "message": "<b>hello</b>"},
     {"action": "SLEEP", "durationMs": 3_600_000},

@@ -4,13 +4,10 @@ change something.
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
 
 import httpx
-import pytest
 
-from api.live import DEADLINE_S, NO_TLS, EventReader, LiveApi, LiveWorker
+from api.live import DEADLINE_S, EventReader, LiveApi, LiveWorker, logged_in
 from api.problems import code_of
 from api.test_tenants import create
 from api.test_users import add
@@ -22,27 +19,6 @@ COOKIE = "weft_visit"
 TOLD = "You look into tenant <b><bdi>acme</bdi></b>."
 ALLOWED = {"/logout", "/ui/visit", "/ui/queues/test#test"}
 """What forms of a visit lead to."""
-
-
-@asynccontextmanager
-async def logged_in(
-    api: LiveApi, http: httpx.AsyncClient, header: Mapping[str, str]
-) -> AsyncIterator[httpx.AsyncClient]:
-    """Give a browser that has logged in."""
-    link = await http.post("/v1/login-links", json={}, headers=header)
-    code = {"code": link.json()["url"].partition("code=")[2]}
-    async with httpx.AsyncClient(
-        base_url=api.url, headers={"origin": api.url}, timeout=60, verify=NO_TLS
-    ) as browser:
-        assert (await browser.post("/login", data=code)).status_code == 303
-        yield browser
-
-
-@pytest.fixture
-async def browser(api: LiveApi, http: httpx.AsyncClient) -> AsyncIterator[httpx.AsyncClient]:
-    """Give the browser of an administrator of the site."""
-    async with logged_in(api, http, {}) as found:
-        yield found
 
 
 async def press(browser: httpx.AsyncClient, path: str, **fields: str) -> httpx.Response:

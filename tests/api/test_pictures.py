@@ -8,9 +8,8 @@ import httpx
 import pytest
 
 from api.live import LiveApi, LiveWorker
-from api.test_pages import _submit, _token_in, browser
+from api.test_pages import _submit, _token_in
 
-__all__ = ["browser"]
 TREE: dict[str, Any] = {
     "groups": [{"path": "/a"}, {"path": "/a/b"}, {"path": "/c"}, {"name": "pca"}],
     "jobs": [

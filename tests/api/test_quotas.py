@@ -103,11 +103,9 @@ async def test_wrong_quota_is_refused(
 
 
 async def test_clients_and_the_command_line_set_and_list_quotas(
-    http: httpx.AsyncClient,
-    api: LiveApi,
-    monkeypatch: pytest.MonkeyPatch,
+    http: httpx.AsyncClient, api: LiveApi, monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
-) -> None:
+) -> None:  # fmt: skip
     await http.post("/v1/batches", json={"jobs": [{}] * 3})
     async with Client(url=api.url, token=TOKEN) as client:
         await client.set_quota(None, {"jobs": 1000, "cores": 1.5, "bytes": 3 * 2**30})

@@ -1,24 +1,19 @@
 """Why jobs failed: counted by the server, page by page, and added up by the client."""
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
-from api.live import TOKEN, LiveApi, LiveWorker, make_user
+from api.live import TOKEN, LiveApi, LiveWorker
 from weft import aio
 from weft.client.api import Api
 from weft.settings import Settings
 
 
 @pytest.fixture
-async def api(database: dict[str, str], tmp_path: Path) -> AsyncIterator[LiveApi]:
-    """Give an api that counts three attempts in one request."""
-    await make_user(database["admin"])
-    live = LiveApi(database["weft_api"], Settings(home=tmp_path, reasons_attempts_max=3))
-    await live.start()
-    yield live
-    await live.stop()
+def settings(tmp_path: Path) -> Settings:
+    """Let three attempts be counted in one request."""
+    return Settings(home=tmp_path, reasons_attempts_max=3)
 
 
 async def failed_batch(client: Api, worker: LiveWorker) -> int:

@@ -63,12 +63,9 @@ async def test_wrong_parameter_of_a_report_is_named(
 
 
 async def test_clients_and_the_command_line_report(
-    http: httpx.AsyncClient,
-    api: LiveApi,
-    worker: LiveWorker,
-    monkeypatch: pytest.MonkeyPatch,
+    http: httpx.AsyncClient, api: LiveApi, worker: LiveWorker, monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
-) -> None:
+) -> None:  # fmt: skip
     await http.post("/v1/batches", json={"jobs": [{}]})
     await worker.work()
     async with Client(url=api.url, token=TOKEN) as client:

@@ -165,16 +165,6 @@ async def test_form_that_logs_out_needs_both_too(
     assert (await browser.post("/logout", data={})).status_code == 200
 
 
-@pytest.fixture
-async def second(api: LiveApi, database: dict[str, str], tmp_path: Path) -> AsyncIterator[LiveApi]:
-    """Give another api of the same database."""
-    del api
-    live = LiveApi(database["weft_api"], Settings(home=tmp_path / "second"))
-    await live.start()
-    yield live
-    await live.stop()
-
-
 async def _until(status: int, url: str, browser: httpx.AsyncClient) -> None:
     """Wait until another api, which is told by a notice, answers so."""
     session = {"cookie": f"weft_session={browser.cookies['weft_session']}"}

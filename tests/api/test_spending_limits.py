@@ -36,13 +36,9 @@ async def test_wrong_limit_is_refused(
 
 @pytest.mark.parametrize("is_project", [False, True])
 async def test_soft_limit_above_the_limit_is_told_in_the_words_of_who_wrote_it(
-    http: httpx.AsyncClient,
-    api: LiveApi,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    *,
-    is_project: bool,
-) -> None:
+    http: httpx.AsyncClient, api: LiveApi, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str], *, is_project: bool,
+) -> None:  # fmt: skip
     """By the API, the command and the door for Hail's client."""
     most, soft = [f"{'cost' if is_project else 'amount'}_{name}max" for name in ("", "soft_")]
     path = "/v1/billing-projects/default" if is_project else "/v1/users/tester/limit"
@@ -80,11 +76,9 @@ async def test_limit_that_is_no_number_is_refused(http: httpx.AsyncClient) -> No
 
 
 async def test_clients_and_the_command_line_set_and_list_limits(
-    http: httpx.AsyncClient,
-    api: LiveApi,
-    monkeypatch: pytest.MonkeyPatch,
+    http: httpx.AsyncClient, api: LiveApi, monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
-) -> None:
+) -> None:  # fmt: skip
     groups = {"groups": [{"name": "train"}], "jobs": [{}]}
     batch = (await http.post("/v1/batches", json=groups)).json()["id"]
     async with Client(url=api.url, token=TOKEN) as client:

@@ -1,14 +1,12 @@
 """The whole site: `/v1/system`, and the page that says the same."""
 
 import re
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import asyncpg
 import httpx
 import pytest
 
-from api.live import LiveApi, make_user
 from api.test_users import add
 from weft import __version__
 from weft.settings import Settings, all_declared
@@ -22,17 +20,12 @@ HOSTILE = "<script>alert(1)</script>"
 
 
 @pytest.fixture
-async def api(database: dict[str, str], tmp_path: Path) -> AsyncIterator[LiveApi]:
-    """Give an api with settings of its own, among them secrets."""
-    await make_user(database["admin"])
-    settings = Settings(
+def settings(tmp_path: Path) -> Settings:
+    """Say some, among them secrets."""
+    return Settings(
         home=tmp_path, page_rows=17, token=SECRET, pool=HOSTILE,
         database=f"postgresql://me:{SECRET}@db.example/weft",
     )  # fmt: skip
-    live = LiveApi(database["weft_api"], settings)
-    await live.start()
-    yield live
-    await live.stop()
 
 
 async def test_settings_in_force_are_told_without_secrets(

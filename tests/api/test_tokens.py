@@ -2,7 +2,6 @@
 
 import asyncio
 import re
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -20,16 +19,6 @@ FAR_S = 3600.0
 def remember_long(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is refused was revoked, not forgotten by itself."""
     monkeypatch.setattr(identity, "REMEMBER_S", FAR_S)
-
-
-@pytest.fixture
-async def second(api: LiveApi, database: dict[str, str], tmp_path: Path) -> AsyncIterator[LiveApi]:
-    """Give another api of the same database."""
-    del api
-    live = LiveApi(database["weft_api"], Settings(home=tmp_path / "second"))
-    await live.start()
-    yield live
-    await live.stop()
 
 
 async def new_token(http: httpx.AsyncClient, **document: Any) -> tuple[int, dict[str, str]]:  # noqa: ANN401

@@ -218,12 +218,9 @@ async def test_trail_is_read_in_pages_with_filters(
 
 
 async def test_clients_and_the_command_line_read_the_trail(
-    http: httpx.AsyncClient,
-    api: LiveApi,
-    database: dict[str, str],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+    http: httpx.AsyncClient, api: LiveApi, database: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
     b = (await http.post("/v1/batches", json={})).json()["id"]
     await http.post("/v1/tokens", json={"name": "x"})
     (made, _) = await trail(http, database)

@@ -13,11 +13,9 @@ from weft.wire.spec import ArrayRange, JobSpec, encode_array, encode_chunk
 
 
 def array_rows(
-    *counts: int | None,
-    first: int = 1,
-    edges: dict[int, list[range]] | None = None,
+    *counts: int | None, first: int = 1, edges: dict[int, list[range]] | None = None,
     **columns: object,
-) -> JobRows:
+) -> JobRows:  # fmt: skip
     """Return a bunch of entries: `None` is an ordinary job, a number an array.
 
     `edges`: parents by the first job of an entry.

@@ -166,11 +166,9 @@ async def test_staged_child_of_many_earlier_jobs(world: World) -> None:
 
 
 async def end_on(
-    connection: asyncpg.Connection,
-    incarnation_id: int,
-    claimed: list[Claimed],
+    connection: asyncpg.Connection, incarnation_id: int, claimed: list[Claimed],
     reason: Reason | None = None,
-) -> None:
+) -> None:  # fmt: skip
     """Report ends on a connection of one's own."""
     reports = [end_report(one, reason) for one in claimed]
     await call_on(

@@ -48,16 +48,9 @@ TERMS = {parse_query(text, Subject.JOBS): found for text, found in JOB_TERMS.ite
 
 
 async def ids(
-    world: World,
-    batch: int,
-    query: str | Node,
-    *,
-    group: int | str | None = None,
-    after: int = 0,
-    limit: int = 100,
-    caller: Caller | None = None,
-    limits: QueryLimits = LIMITS,
-) -> list[int]:
+    world: World, batch: int, query: str | Node, *, group: int | str | None = None, after: int = 0,
+    limit: int = 100, caller: Caller | None = None, limits: QueryLimits = LIMITS,
+) -> list[int]:  # fmt: skip
     node = parse_query(query, Subject.JOBS) if isinstance(query, str) else query
     wanted = JobQuery(query=node, group=group, after=after, limit=limit, limits=limits)
     rows = await world.api.query_jobs(caller or world.caller, batch, wanted)

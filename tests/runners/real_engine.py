@@ -217,6 +217,21 @@ class RealEngineSuite(RemoteRunnerSuite):
                 assert "sends no signals" in refusal
                 assert not agent.told.ended
 
+    kills: Sequence[str] = ("answered",)
+    """Calls around the one that tells the engine: before it has heard, before that is noted."""
+    executor = "process"
+
+    async def test_gateway_killed_at_a_submission_runs_its_attempt_once(self) -> None:
+        evidence = self.root / "evidence"
+        for number, call in enumerate(self.kills, 1):
+            spec = JobSpec(script=f"echo {call} >>{evidence}", executor=self.executor)
+            one = Assignment(AttemptKey(1, 4 + number, 1), spec, 100, 16, (1, 4 + number))
+            await self.die_at(call, one)
+            async with self.ended() as agent:
+                if one.key not in [end.key for end in agent.known.ended]:
+                    assert (await agent.end_of(one)).exit_code == 0
+        assert evidence.read_text().split() == [*self.kills]
+
     async def die_before_submit(self, one: Assignment) -> None:
         await self.die_at(self.dies_at, one)
 

@@ -102,18 +102,6 @@ class TestKubernetesRunner(RealEngineSuite, FollowedOutputSuite, EngineFaultsSui
     def engine_stopped(self) -> AbstractAsyncContextManager[None]:
         return self.cluster.stopped()
 
-    async def test_gateway_killed_after_a_pod_runs_its_attempt_once(self) -> None:
-        evidence = self.root / "evidence"
-        one = Assignment(
-            AttemptKey(1, 5, 1), JobSpec(script=f"echo ran >>{evidence}"), 100, 16, (1, 5)
-        )
-        await self.die_at("answered", one)
-        async with self.ended() as agent:
-            if one.key not in [end.key for end in agent.known.ended]:
-                assert (await agent.end_of(one)).exit_code == 0
-
-        assert evidence.read_text() == "ran\n"
-
     async def test_attempt_that_is_given_twice_runs_once(self) -> None:
         evidence = self.root / "evidence"
         spec = JobSpec(script=f"echo ran >>{evidence}; sleep 1", executor="kubernetes")

@@ -87,20 +87,6 @@ class TestNomadRunner(RealEngineSuite, FollowedOutputSuite, EngineFaultsSuite):
     def engine_stopped(self) -> AbstractAsyncContextManager[None]:
         return self.cluster.stopped()
 
-    async def test_gateway_killed_after_a_dispatch_runs_its_attempt_once(
-        self, tmp_path: Path
-    ) -> None:
-        evidence = tmp_path / "evidence"
-        one = Assignment(
-            AttemptKey(1, 5, 1), JobSpec(script=f"echo ran >>{evidence}"), 100, 16, (1, 5)
-        )
-        await self.die_at("answered", one)
-        async with self.ended() as agent:
-            if one.key not in [end.key for end in agent.known.ended]:
-                assert (await agent.end_of(one)).exit_code == 0
-
-        assert evidence.read_text() == "ran\n"
-
     async def test_attempt_that_is_given_twice_runs_once(self, tmp_path: Path) -> None:
         """Its name is the token of the dispatch."""
         evidence = tmp_path / "evidence"

@@ -103,17 +103,6 @@ class TestRayRunner(RealEngineSuite, FollowedOutputSuite, EngineFaultsSuite):
         finally:
             self.proxy.cut()
 
-    async def test_gateway_killed_after_a_submission_runs_its_attempt_once(self) -> None:
-        evidence = self.root / "evidence"
-        spec = JobSpec(script=f"echo ran >>{evidence}")
-        one = Assignment(AttemptKey(1, 5, 1), spec, 100, 16, (1, 5))
-        await self.die_at("answered", one)
-        async with self.ended() as agent:
-            if one.key not in [end.key for end in agent.known.ended]:
-                assert (await agent.end_of(one)).exit_code == 0
-
-        assert evidence.read_text() == "ran\n"
-
     async def test_requests_that_come_late_run_nothing_twice(self) -> None:
         """Ray has them all, and nobody was answered: one job runs, the one that was stopped in
         the meantime never does, or ends.

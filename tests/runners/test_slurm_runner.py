@@ -89,6 +89,8 @@ class TestSlurmRunner(RealEngineSuite, FollowedOutputSuite, EngineFaultsSuite):
     keeps_start = False  # it was in the folder
     dies = DIES
     dies_at = "submit"
+    kills = ("sbatch", "noted")
+    executor = "slurm"
 
     @pytest.fixture(autouse=True)
     def _at(self, tmp_path: Path, cluster: SlurmCluster) -> Iterator[None]:
@@ -119,21 +121,6 @@ class TestSlurmRunner(RealEngineSuite, FollowedOutputSuite, EngineFaultsSuite):
     def engine_stopped(self) -> AbstractAsyncContextManager[None]:
         has_some = any(isinstance(one, SlurmEngine) and one._given for one in self.engines)
         return self.cluster.controller_down(saves=has_some)
-
-    @pytest.mark.parametrize("call", ["sbatch", "noted"])
-    async def test_gateway_killed_around_sbatch_runs_its_attempt_once(
-        self, call: str, tmp_path: Path
-    ) -> None:
-        """Before Slurm has heard of it, and before its answer is noted."""
-        evidence = tmp_path / "evidence"
-        spec = JobSpec(script=f"echo ran >>{evidence}", executor="slurm")
-        one = Assignment(AttemptKey(1, 5, 1), spec, 100, 16, (1, 5))
-        await self.die_at(call, one)
-        async with self.ended() as agent:
-            if one.key not in [end.key for end in agent.known.ended]:
-                assert (await agent.end_of(one)).exit_code == 0
-
-        assert evidence.read_text() == "ran\n"
 
     async def test_attempt_that_is_given_twice_runs_once(self, tmp_path: Path) -> None:
         """Its folder is the fence, whatever Slurm was told."""

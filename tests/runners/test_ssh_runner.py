@@ -131,6 +131,8 @@ class TestSlurmLogin(RealEngineSuite, FollowedOutputSuite, EngineFaultsSuite):
     keeps_start = False  # it was in the folder
     dies = _DIES
     dies_at = "submit"
+    kills = ("sbatch", "noted")
+    executor = "slurm"
 
     @pytest.fixture(autouse=True)
     def _at(self, tmp_path: Path, cluster: SlurmCluster, sshd: Sshd) -> Iterator[None]:
@@ -166,21 +168,6 @@ class TestSlurmLogin(RealEngineSuite, FollowedOutputSuite, EngineFaultsSuite):
 
     def engine_stopped(self) -> AbstractAsyncContextManager[None]:
         return self.sshd.down()
-
-    @pytest.mark.parametrize("call", ["sbatch", "noted"])
-    async def test_gateway_killed_around_sbatch_runs_its_attempt_once(
-        self, call: str, tmp_path: Path
-    ) -> None:
-        """Before Slurm has heard of it, and before its answer is noted."""
-        evidence = tmp_path / "evidence"
-        spec = JobSpec(script=f"echo ran >>{evidence}", executor="slurm")
-        one = Assignment(AttemptKey(1, 5, 1), spec, 100, 16, (1, 5))
-        await self.die_at(call, one)
-        async with self.ended() as agent:
-            if one.key not in [end.key for end in agent.known.ended]:
-                assert (await agent.end_of(one)).exit_code == 0
-
-        assert evidence.read_text() == "ran\n"
 
     async def test_nothing_is_lost_when_the_login_node_dies_meanwhile(self) -> None:
         """What ran goes on, what was on its way is submitted once, and ends are told."""

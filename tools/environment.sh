@@ -1,20 +1,25 @@
 #!/usr/bin/env bash
 # Make .tools/NAME, an environment with what is pinned in requirements/NAME.txt: `hail`, Hail's own client for the tests of its
-# door, `agave`, that of Agave, `joblib`, with scikit-learn and the weft of this folder, `parsl`, `psij` and `snakemake`, with weft and their plug-ins, `crate`, readers of RO-Crates and events of OpenLineage, or `notebook`, the kernel of Jupyter notebooks for the test of
+# door, `agave`, that of Agave, `joblib`, with scikit-learn and the weft of this folder, `parsl`, `psij`, `snakemake`, `fsspec`, `submitit`, `hydra` and `mcp`, with weft and their plug-ins, `crate`, readers of RO-Crates and events of OpenLineage, or `notebook`, the kernel of Jupyter notebooks for the test of
 # what they show. Safe to repeat, and safe to run twice at once.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-name=${1:?agave, crate, hail, joblib, notebook, parsl, psij or snakemake}
+names='agave, crate, fsspec, hail, hydra, joblib, mcp, notebook, parsl, psij, snakemake or submitit'
+name=${1:?$names}
 case $name in
     hail) module=hailtop.batch_client ;; # its requirements are fewer than its package says: no compiler and no cluster
     agave) module=agavepy.agave ;; # likewise
     crate) module=rocrate_validator ;; # it wants an older `rich` than the development requirements
+    fsspec) module=weft,pandas,weft_fsspec ;;
+    hydra) module=weft,hydra,hydra_plugins.weft_launcher; sources=(--no-binary antlr4-python3-runtime) ;; # there is no wheel of it
     joblib) module=weft,sklearn ;;
+    mcp) module=weft,mcp,weft_mcp ;;
     notebook) module=ipykernel ;;
     parsl) module=weft,parsl,weft_parsl ;;
     psij) module=weft,psij,weft_psij ;;
     snakemake) module=weft,snakemake_executor_plugin_weft; sources=(--no-binary connection-pool) ;; # there is no wheel of it
-    *) echo "$name is not agave, crate, hail, joblib, notebook, parsl, psij or snakemake" >&2; exit 2 ;;
+    submitit) module=weft,submitit,weft_submitit ;;
+    *) echo "$name is not $names" >&2; exit 2 ;;
 esac
 tools/setup.sh
 
@@ -34,4 +39,7 @@ rm -rf "$own"
 if [[ $module == weft,* ]]; then
     printf '%s\n' "$PWD"/integrations/*/src "$PWD/src" "$PWD"/.venv/lib/python*/site-packages >"$(echo "$own"/lib/python*/site-packages)/weft.pth"
 fi
+case $name in # their tools find them by entry points
+    fsspec | mcp | submitit) "$own/bin/python" -m pip install --quiet --disable-pip-version-check --no-index --no-deps --no-build-isolation -e "integrations/$name" ;;
+esac
 cp "requirements/$name.txt" "$own/.stamp"

@@ -24,6 +24,11 @@ printf '%s\n' pytest 'snakemake~=9.27' 'snakemake-interface-executor-plugins>=9,
 printf '%s\n' pandas 'parsl[monitoring]' 'pytest<8' pytest-random-order pytest-timeout | compile - --output-file requirements/parsl.txt
 # PSI/J, whose jobs run by the executor of ours, and what its tests need.
 printf '%s\n' filelock psij-python pytest pytest-timeout requests | compile - --output-file requirements/psij.txt
+# What the plug-ins of ours for fsspec, Hydra, submitit and the Model Context Protocol stand on, and what their tests need.
+printf '%s\n' fsspec hatchling pandas pytest | compile - --output-file requirements/fsspec.txt
+printf '%s\n' hydra-core pytest | compile - --output-file requirements/hydra.txt
+printf '%s\n' hatchling pytest submitit | compile - --output-file requirements/submitit.txt
+printf '%s\n' hatchling mcp | compile - --constraint requirements/dev.txt --output-file requirements/mcp.txt
 # The validator of RO-Crates, the last `rocrate` that has the context of RO-Crate 1.1, and the classes of OpenLineage's events.
 printf '%s\n' roc-validator 'rocrate==0.13.0' openlineage-python | compile - --output-file requirements/crate.txt
 echo uv | compile - --constraint requirements/dev.txt --output-file requirements/uv.txt

@@ -11,11 +11,15 @@ class FileRoutes(DocumentCalls):
     """`/v1/batches/{b}/jobs/{j}/file`, `/v1/files/trial`, `/v1/batches/{b}/logs`."""
 
     async def read_file(
-        self, batch_id: int, job_id: int, path: str, *, attempt: int | None = None
+        self, batch_id: int, job_id: int, path: str, *, attempt: int | None = None, span: str = ""
     ) -> AsyncGenerator[bytes, None]:
-        """Yield the bytes of a file that a job has left. Raise `FileNotFound`, `FileElsewhere`."""
+        """Yield the bytes of a file that a job has left, or those of a span such as `0-99`. Raise
+        `FileNotFound`, `FileElsewhere`, `RangeNotSatisfiable`.
+        """
         reply = await self._session.stream(
-            f"/v1/batches/{batch_id}/jobs/{job_id}/file", query={"path": path, "attempt": attempt}
+            f"/v1/batches/{batch_id}/jobs/{job_id}/file",
+            query={"path": path, "attempt": attempt},
+            headers=[("Range", f"bytes={span}")] if span else (),
         )
         async with reply:
             async for chunk in reply.chunks():

@@ -8,7 +8,7 @@ import pytest
 from tidy.source_files import GENERATED, ROOT, relative, tracked_files
 
 BUDGETS = {
-    ("src/weft/", ".py"): 154_650,  # 145,000 at the end; the goal is 140,000
+    ("src/weft/", ".py"): 154_600,  # 145,000 at the end; the goal is 140,000
     ("src/weft/", ".sql"): 27_000,  # the goal is 26,000
     ("tests/", ".py"): 134_920,  # 118,000 at the end
 }

@@ -250,6 +250,13 @@ def call(
     return declare
 
 
+def act(route: str, answer: type[Struct]) -> Callable[[UseCase], UseCase]:
+    """Declare a call that changes how a batch goes on, for which clients have methods of its
+    objects.
+    """
+    return call(route, Right.WRITE, answer, permission=Permission.EXECUTE, public=False)
+
+
 def calls_of(*modules: ModuleType) -> Sequence[Call]:
     """Return the calls that modules declare, in their order."""
     return [one for module in modules for one in _DECLARED[module.__name__]]

@@ -5,7 +5,7 @@ from weft.api.http.path_ids import batch_id_of, job_id_of
 from weft.api.http.requests import AnyRequest, caller_of, services_of, trace_id_of
 from weft.api.http.routing import Redirect, post
 from weft.api.pages.forms import back_to, check_form
-from weft.api.use_cases import cancel, hold, release, retry
+from weft.api.use_cases import cancel, hold, retry
 from weft.wire.documents.batches import CancelDocument
 
 ROOT_GROUP = 0
@@ -34,7 +34,7 @@ async def press_release_batch(request: AnyRequest) -> Redirect:
     """Release a batch that is held."""
     await check_form(request)
     batch_id = batch_id_of(request)
-    await release.release_group(services_of(request), caller_of(request), batch_id, ROOT_GROUP)
+    await hold.release_group(services_of(request), caller_of(request), batch_id, ROOT_GROUP)
     return back_to(f"/ui/batches/{batch_id}")
 
 

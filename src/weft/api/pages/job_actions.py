@@ -8,7 +8,7 @@ from weft.api.http.path_ids import batch_id_of, job_id_of
 from weft.api.http.requests import AnyRequest, caller_of, services_of, trace_id_of
 from weft.api.http.routing import Redirect, post
 from weft.api.pages.forms import back_to, check_form
-from weft.api.use_cases import command, hold, read, release, retry
+from weft.api.use_cases import command, hold, read, retry
 from weft.core.errors import FieldError, InvalidValue
 from weft.core.text.durations import parse_seconds
 from weft.submission.services import Origin
@@ -69,7 +69,7 @@ async def press_release_job(request: AnyRequest) -> Redirect:
     """Release a job that is held."""
     await check_form(request)
     batch_id, job_id = batch_id_of(request), job_id_of(request)
-    await release.release_job(services_of(request), caller_of(request), batch_id, job_id)
+    await hold.release_job(services_of(request), caller_of(request), batch_id, job_id)
     return _back(batch_id, job_id)
 
 

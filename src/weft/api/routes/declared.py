@@ -1,70 +1,21 @@
-"""The calls that are declared on their use cases, by subject; extensions name theirs in their
-`ApiPart`.
+"""The calls that are declared on their use cases, those of each file of `use_cases/`; extensions
+name theirs in their `ApiPart`.
 """
 
 from collections.abc import Sequence
-from types import ModuleType
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Final
 
+from weft.api import use_cases
 from weft.api.calls.call import Call, calls_of
 from weft.api.http.declared import route_of
-from weft.api.use_cases import (
-    apps,
-    attempt_usage,
-    bulk,
-    callbacks,
-    cancel,
-    command,
-    conditions,
-    delete,
-    edit,
-    failures,
-    file_stores,
-    file_trial,
-    files,
-    hide,
-    hold,
-    imports,
-    licences,
-    limits,
-    operations,
-    parameters,
-    permissions,
-    pictures,
-    pools,
-    products,
-    projects,
-    queues,
-    quotas,
-    read,
-    release,
-    reroute,
-    resubmit,
-    retry,
-    saved_queries,
-    schedules,
-    secrets,
-    sessions,
-    sets,
-    system,
-    tenants,
-    tokens,
-    trail,
-    transports,
-    users,
-    why,
-    workers,
-)
 from weft.ports.extension import parts
 
-SUBJECTS: Final[Sequence[ModuleType]] = (
-    apps, attempt_usage, bulk, callbacks, cancel, command, conditions, delete, edit, failures,
-    file_stores, file_trial, files, hide, hold, imports, licences, limits, operations, parameters,
-    permissions, pictures, pools, products, projects, queues, quotas, read, release, reroute,
-    resubmit, retry, saved_queries, schedules, secrets, sessions, sets, system, tenants, tokens,
-    trail, transports, users, why, workers,
+CALLS: Final = calls_of(
+    *(import_module(f"{use_cases.__name__}.{subject.name}")
+      for subject in iter_modules(use_cases.__path__))
 )  # fmt: skip
-CALLS: Final = calls_of(*SUBJECTS)
 
 
 def all_calls() -> Sequence[Call]:

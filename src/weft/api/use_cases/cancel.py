@@ -1,6 +1,6 @@
 """Cancel a batch, a group or a job."""
 
-from weft.api.calls.call import call
+from weft.api.calls.call import act, call
 from weft.api.calls.path_ids import BatchId, GroupId, JobId
 from weft.api.services import Services
 from weft.core.access.permissions import Permission
@@ -24,13 +24,7 @@ async def cancel_batch(
     return {name: value for name, value in answer.items() if name != "group_id"}
 
 
-@call(
-    "POST /v1/batches/{b}/groups/{g}/cancel",
-    Right.WRITE,
-    Cancelled,
-    permission=Permission.EXECUTE,
-    public=False,
-)
+@act("POST /v1/batches/{b}/groups/{g}/cancel", Cancelled)
 async def cancel_group(
     services: Services, caller: Caller, batch_id: BatchId, group: GroupId, document: CancelDocument
 ) -> Answer:

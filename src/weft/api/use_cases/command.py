@@ -1,10 +1,8 @@
 """Tell a running job something: a signal, a text, or that it has more time."""
 
-from weft.api.calls.call import call
+from weft.api.calls.call import act
 from weft.api.calls.path_ids import BatchId, JobId
 from weft.api.services import Services
-from weft.core.access.permissions import Permission
-from weft.core.access.rights import Right
 from weft.core.errors import FieldError, InvalidValue, NoTimeLimit
 from weft.core.ids import format_job_ref
 from weft.core.signals import parse_signal, word_of
@@ -20,13 +18,7 @@ from weft.wire.documents.commands import (
 )
 
 
-@call(
-    "POST /v1/batches/{b}/jobs/{j}/signal",
-    Right.WRITE,
-    JobSignalled,
-    permission=Permission.EXECUTE,
-    public=False,
-)
+@act("POST /v1/batches/{b}/jobs/{j}/signal", JobSignalled)
 async def signal_job(
     services: Services, caller: Caller, batch_id: BatchId, job_id: JobId, document: SignalDocument
 ) -> Answer:
@@ -41,13 +33,7 @@ async def signal_job(
     }  # fmt: skip
 
 
-@call(
-    "POST /v1/batches/{b}/jobs/{j}/message",
-    Right.WRITE,
-    JobMessaged,
-    permission=Permission.EXECUTE,
-    public=False,
-)
+@act("POST /v1/batches/{b}/jobs/{j}/message", JobMessaged)
 async def message_job(
     services: Services, caller: Caller, batch_id: BatchId, job_id: JobId, document: MessageDocument
 ) -> Answer:
@@ -68,13 +54,7 @@ async def message_job(
     }  # fmt: skip
 
 
-@call(
-    "POST /v1/batches/{b}/jobs/{j}/extend",
-    Right.WRITE,
-    JobExtended,
-    permission=Permission.EXECUTE,
-    public=False,
-)
+@act("POST /v1/batches/{b}/jobs/{j}/extend", JobExtended)
 async def extend_job(
     services: Services, caller: Caller, batch_id: BatchId, job_id: JobId, document: ExtendDocument
 ) -> Answer:

@@ -673,7 +673,7 @@ class ApiCalls(DocumentCalls):
     async def release_batch(self, batch_id: int) -> Document:
         """Release a batch: its jobs may start, except those that another hold covers.
 
-        Use case: `weft.api.use_cases.release.release_batch`.
+        Use case: `weft.api.use_cases.hold.release_batch`.
 
         Args:
             batch_id: A batch: 12 or b12.
@@ -683,7 +683,7 @@ class ApiCalls(DocumentCalls):
     async def release_group(self, batch_id: int, group: int | str) -> Document:
         """Release a group: its jobs may start, except those that another hold covers.
 
-        Use case: `weft.api.use_cases.release.release_group`.
+        Use case: `weft.api.use_cases.hold.release_group`.
 
         Args:
             batch_id: A batch: 12 or b12.
@@ -697,7 +697,7 @@ class ApiCalls(DocumentCalls):
     async def release_job(self, batch_id: int, job_id: int) -> Document:
         """Release one job; it waits on while a group of it is held.
 
-        Use case: `weft.api.use_cases.release.release_job`.
+        Use case: `weft.api.use_cases.hold.release_job`.
 
         Args:
             batch_id: A batch: 12 or b12.

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from e2e.conftest import PROGRAM, Weft, until
+from e2e.every_command import READING
 from e2e.tmux import on_tmux, words_of
 
 if TYPE_CHECKING:
@@ -146,5 +148,23 @@ def test_an_empty_home_says_how_to_begin(tmp_path: Path) -> None:
             assert weft.run("up", "--port", "0", "--detach").returncode == 0
             terminal.type(f"clear; {TOP}\n")
             terminal.until("no batches yet; `weft run -- date` creates one")
+            lists = [words for words in READING if words.split()[-1] == "ls"]
+            silent = [
+                words
+                for words in sorted(lists, key=READING.__getitem__)
+                if not _fills(weft, words)
+            ]
         finally:
             weft.run("down")
+
+    assert not silent
+
+
+def _fills(weft: Weft, words: str) -> bool:
+    """Return whether a list has a row, or says in a sentence what makes one."""
+    target = READING[words].format(batch="b1", job="b1.j1").split()
+    if target:
+        weft.run("run", "--", "true")
+    shown = weft.run(*words.split(), *target)
+    sentence = re.match(rb"weft: [^\n]+[;:]\s[^\n]+", shown.stderr)
+    return len(shown.stdout.splitlines()) > 1 or sentence is not None

@@ -69,7 +69,10 @@ def list_all(*, shared: Shared = SHARED) -> int:
         )
         for one in found
     ]
-    print_table(HEADER, rows, spare=("Title", "Added"))
+    print_table(
+        HEADER, rows, spare=("Title", "Added"),
+        empty="no applications that you may run; `weft app add FOLDER` adds one",
+    )  # fmt: skip
     return 0
 
 

@@ -33,12 +33,9 @@ def ls(batch: str, /, *, shared: Shared = SHARED) -> int:
 async def _list(batch_id: int, shared: Shared) -> int:
     async with shared.client() as client:
         callbacks = [callback async for callback in client.list_callbacks(batch_id)]
-    if shared.as_json(callbacks):
-        return 0
-    if callbacks:
-        print_table(HEADER, map(_row, callbacks), right=NUMBERS)
-    else:
-        note("no callbacks yet: nothing with a callback has completed")
+    if not shared.as_json(callbacks):
+        empty = "no callbacks yet: nothing with a callback has completed"
+        print_table(HEADER, map(_row, callbacks), right=NUMBERS, empty=empty)
     return 0
 
 

@@ -9,7 +9,7 @@ from weft.cli.input.signature import App, Parameter
 from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.incidents import INCIDENT_HEADER, incident_row, last_test, test_of
 from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_facts, print_json, print_table
+from weft.cli.terminal.screen import print_facts, print_table
 from weft.client.api import Api
 from weft.core.ids import format_condition_id, format_job_ref, parse_condition_id
 
@@ -34,12 +34,9 @@ def list_all(*, shared: Shared = SHARED) -> int:
         shared: Options of every command.
     """
     found = shared.ask_all(lambda client: client.list_conditions())
-    if shared.json:
-        print_json(found)
-    elif found:
-        print_table(INCIDENT_HEADER, [incident_row(one) for one in found], right=("Jobs",))
-    else:
-        note("no job waits for a condition")
+    if not shared.as_json(found):
+        empty = "no job waits for a condition; a job that calls `weft block` does"
+        print_table(INCIDENT_HEADER, map(incident_row, found), right=("Jobs",), empty=empty)
     return 0
 
 

@@ -79,7 +79,8 @@ def list_logins(*, shared: Local = LOCAL) -> int:
     if shared.as_json(found):
         return 0
     rows = [(one["login"], one["tenant"], moment(one["created_at"])) for one in found]
-    print_table(("Login", "Tenant", "Since"), rows)
+    empty = "no dashboard has a login; `weft db views add NAME` makes one"
+    print_table(("Login", "Tenant", "Since"), rows, empty=empty)
     return 0
 
 

@@ -205,7 +205,7 @@ async def _list(
     if shared.json:
         items.end()
     elif not count:
-        note("no failed job")
+        note("no failed job; one is listed here once it has no tries left")
     return 0
 
 

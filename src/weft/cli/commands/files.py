@@ -54,7 +54,8 @@ def list_all(target: str, /, *, attempt: int | None = None, shared: Shared = SHA
     rows = [
         (one_line(one["path"]), size(one["bytes"]), (one["sha256"] or "")[:12]) for one in found
     ]
-    print_table(HEADER, rows, right=("Size",))
+    empty = "the job has left no files; `outputs` of a job says which are kept"
+    print_table(HEADER, rows, right=("Size",), empty=empty)
     return 0
 
 

@@ -7,7 +7,7 @@ from weft.cli.input.signature import App, Parameter
 from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_json, print_table
+from weft.cli.terminal.screen import print_table
 
 app = App(
     name="licence",
@@ -27,21 +27,19 @@ def list_all(*, shared: Shared = SHARED) -> int:
         shared: Options of every command.
     """
     found = shared.ask(lambda client: client.list_licences())
-    if shared.json:
-        print_json(found)
-    elif found:
-        rows = [
-            (
-                one["licence"],
-                f"{one['n_used']}/{one['n']}",
-                moment(one["set_at"]),
-                one_line(one["set_by"], width=64),
-            )
-            for one in found
-        ]
-        print_table(HEADER, rows, right=("Used",), spare=("By", "Set"))
-    else:
-        note("there is no licence; `weft licence set NAME N` sets one")
+    if shared.as_json(found):
+        return 0
+    rows = [
+        (
+            one["licence"],
+            f"{one['n_used']}/{one['n']}",
+            moment(one["set_at"]),
+            one_line(one["set_by"], width=64),
+        )
+        for one in found
+    ]
+    empty = "there is no licence; `weft licence set NAME N` sets one"
+    print_table(HEADER, rows, right=("Used",), spare=("By", "Set"), empty=empty)
     return 0
 
 

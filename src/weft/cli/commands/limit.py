@@ -48,7 +48,8 @@ def list_all(
     found = shared.ask_all(lambda client: client.list_limits(batch_id))
     if shared.as_json(found):
         return 0
-    print_table(HEADER, map(_row, found), right=HEADER[1:4])
+    empty = "no limits that you see; `weft limit set` sets one"
+    print_table(HEADER, map(_row, found), right=HEADER[1:4], empty=empty)
     return 0
 
 

@@ -44,12 +44,11 @@ def list_all(
         return rows
 
     operations = shared.ask(found)
-    if shared.json:
-        print_json(operations)
-    elif operations:
-        print_table(HEADER, map(_row, operations), right=("ID", "Done"), spare=("Begun",))
-    else:
-        note("there are no operations")
+    if not shared.as_json(operations):
+        print_table(
+            HEADER, map(_row, operations), right=("ID", "Done"), spare=("Begun",),
+            empty="no operations; work on whole batches makes one, such as `weft delete`",
+        )  # fmt: skip
     return 0
 
 

@@ -8,7 +8,6 @@ from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.signature import App, Parameter
 from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.plain import cell
-from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_table
 from weft.client.api import Api, Document
 from weft.core.ids import format_job_ref
@@ -62,10 +61,8 @@ def products(
         )
         for one in found
     ]
-    if rows:
-        print_table(HEADER, rows, spare=("Kept",))
-    else:
-        note("there are no such products; a job names its own in the file $WEFT_PRODUCTS")
+    empty = "there are no such products; a job names its own in the file $WEFT_PRODUCTS"
+    print_table(HEADER, rows, spare=("Kept",), empty=empty)
     return 0
 
 

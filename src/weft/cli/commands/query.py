@@ -49,10 +49,8 @@ def list_all(*, shared: Shared = SHARED) -> int:
     rows = [
         (one["name"], cell(one["query"], width=80), moment(one["updated_at"])) for one in found
     ]
-    if rows:
-        print_table(HEADER, rows, spare=("Saved",))
-    else:
-        note("you have no saved queries; `weft query save NAME QUERY` saves one")
+    empty = "you have no saved queries; `weft query save NAME QUERY` saves one"
+    print_table(HEADER, rows, spare=("Saved",), empty=empty)
     return 0
 
 

@@ -104,7 +104,9 @@ def list_schedules(*, shared: Shared = SHARED) -> int:
         )
         for one in found
     ]
-    print_table(("ID", "Name", "Cron", "Next run", "Last", "User"), rows, spare=("User", "Name"))
+    header = ("ID", "Name", "Cron", "Next run", "Last", "User")
+    empty = "no schedules; `weft schedule add` makes one of a file of jobs and a cron expression"
+    print_table(header, rows, spare=("User", "Name"), empty=empty)
     return 0
 
 

@@ -70,7 +70,8 @@ def list_all(*, shared: Shared = SHARED) -> int:
         (one_line(one["name"], width=64), moment(one["created_at"]), moment(one["updated_at"]))
         for one in found
     ]
-    print_table(HEADER, rows, spare=("Created",))
+    empty = "you have no secrets; `weft secret set NAME` sets one"
+    print_table(HEADER, rows, spare=("Created",), empty=empty)
     return 0
 
 

@@ -83,7 +83,8 @@ def list_all(*, shared: Shared = SHARED) -> int:
         )
         for one in found
     ]
-    print_table(HEADER, rows, right=("ID",), spare=("Created", "Last used"))
+    empty = "no browser is logged in as you; `weft open` logs one in"
+    print_table(HEADER, rows, right=("ID",), spare=("Created", "Last used"), empty=empty)
     return 0
 
 

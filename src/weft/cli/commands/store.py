@@ -95,7 +95,10 @@ def list_all(*, shared: Shared = SHARED) -> int:
         )
         for one in found
     ]
-    print_table(HEADER, rows, spare=("Set by", "Set"))
+    print_table(
+        HEADER, rows, spare=("Set by", "Set"),
+        empty="no stores; `weft store add NAME URL --access read` adds one",
+    )  # fmt: skip
     return 0
 
 

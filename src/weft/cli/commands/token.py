@@ -94,7 +94,8 @@ def list_all(*, shared: Shared = SHARED) -> int:
         )
         for one in found
     ]
-    print_table(HEADER, rows, right=("ID",), spare=("Created", "Last used"))
+    empty = "you have no tokens; `weft token create NAME` makes one"
+    print_table(HEADER, rows, right=("ID",), spare=("Created", "Last used"), empty=empty)
     return 0
 
 

@@ -41,26 +41,24 @@ def list_transports(*, shared: Shared = SHARED) -> int:
         shared: Options of every command.
     """
     found = shared.ask(lambda client: client.list_transports())
-    if shared.json:
-        print_json(found)
-    elif found:
-        rows = [
-            (
-                one["transport"],
-                one["kind"],
-                _state(one),
-                sum(queue["offered"] for queue in one["queues"]),
-                sum(queue["in_flight"] for queue in one["queues"]),
-                sum(queue["messages"] or 0 for queue in one["queues"]),
-                one["dead_messages"],
-                _age(min((q["oldest_at"] for q in one["queues"] if q["oldest_at"]), default=None)),
-                ", ".join(queue["queue"] for queue in one["queues"]),
-            )
-            for one in found
-        ]
-        print_table(HEADER, rows, right=HEADER[3:8], spare=("Queues",))
-    else:
-        note("there is no transport; the setting transports_file names some")
+    if shared.as_json(found):
+        return 0
+    rows = [
+        (
+            one["transport"],
+            one["kind"],
+            _state(one),
+            sum(queue["offered"] for queue in one["queues"]),
+            sum(queue["in_flight"] for queue in one["queues"]),
+            sum(queue["messages"] or 0 for queue in one["queues"]),
+            one["dead_messages"],
+            _age(min((q["oldest_at"] for q in one["queues"] if q["oldest_at"]), default=None)),
+            ", ".join(queue["queue"] for queue in one["queues"]),
+        )
+        for one in found
+    ]
+    empty = "there is no transport; the setting transports_file names some"
+    print_table(HEADER, rows, right=HEADER[3:8], spare=("Queues",), empty=empty)
     return 0
 
 

@@ -9,8 +9,7 @@ from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.signature import App, Parameter
 from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.plain import one_line
-from weft.cli.terminal.report import note as print_note
-from weft.cli.terminal.screen import print_facts, print_json, print_table
+from weft.cli.terminal.screen import print_facts, print_table
 
 app = App(
     name="letters",
@@ -39,20 +38,18 @@ def list_letters(
 async def _list(shared: Shared, *, acknowledged: bool) -> int:
     async with shared.client() as client:
         found = [one async for one in client.list_dead_messages(acknowledged=acknowledged)]
-    if shared.json:
-        print_json(found)
-    elif found:
-        rows = [
-            (
-                one["dead_id"], one["transport"], one_line(one["source"], width=60),
-                _reason(one), one["n_bytes"], moment(one["kept_at"]),
-                one_line(_said(one), width=80),
-            )
-            for one in found
-        ]  # fmt: skip
-        print_table(HEADER, rows, right=("Letter", "Bytes"), spare=("Error",))
-    else:
-        print_note("there is no message that nobody wanted")
+    if shared.as_json(found):
+        return 0
+    rows = [
+        (
+            one["dead_id"], one["transport"], one_line(one["source"], width=60),
+            _reason(one), one["n_bytes"], moment(one["kept_at"]),
+            one_line(_said(one), width=80),
+        )
+        for one in found
+    ]  # fmt: skip
+    empty = "no dead letters; a message of a transport that nobody can read becomes one"
+    print_table(HEADER, rows, right=("Letter", "Bytes"), spare=("Error",), empty=empty)
     return 0
 
 

@@ -19,7 +19,7 @@ from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.names import worker_host, worker_state
 from weft.cli.terminal.plain import cell, one_line
 from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_facts, print_json, print_table
+from weft.cli.terminal.screen import print_facts, print_table
 from weft.client.api import Api
 from weft.core.ids import format_job_ref
 from weft.core.text.amounts import size
@@ -72,14 +72,10 @@ def list_all(
         shared: Options of every command.
     """
     found = shared.ask(lambda client: client.list_workers(all_=all_))
-    if shared.json:
-        print_json(found)
-    elif found:
-        rows = [_row(worker) for worker in found]
-        right = ("CPU", "Memory", "Running")
-        print_table(HEADER, rows, right=right, spare=("Host", "Pool", "Why"))
-    else:
-        note("there is no worker")
+    if not shared.as_json(found):
+        right, spare = ("CPU", "Memory", "Running"), ("Host", "Pool", "Why")
+        empty = "there is no worker; `weft up` and `weft worker` start one"
+        print_table(HEADER, map(_row, found), right=right, spare=spare, empty=empty)
     return 0
 
 

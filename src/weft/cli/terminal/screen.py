@@ -8,6 +8,7 @@ import msgspec
 
 from weft.cli.terminal.columns import FLEXIBLE, fit_columns
 from weft.cli.terminal.plain import plain
+from weft.cli.terminal.report import note
 from weft.core.text.escapes import escaped_in_json
 
 if TYPE_CHECKING:
@@ -53,13 +54,18 @@ def print_table(
     *,
     right: Sequence[str] = (),
     spare: Sequence[str] | None = None,
+    empty: str = "",
 ) -> None:
     """Print rows below a header; columns in `right` are aligned to the right.
 
     `spare`: one line a row; on a narrow terminal texts are cut and these columns left out, in this
-    order. None: what does not fit is wrapped.
+    order. None: what does not fit is wrapped. `empty`: said if there is no row.
     """
-    TableRows(header, right=right, spare=spare).print(list(rows), is_all=True)
+    lines = list(rows)
+    if empty and not lines:
+        note(empty)
+    else:
+        TableRows(header, right=right, spare=spare).print(lines, is_all=True)
 
 
 class TableRows:

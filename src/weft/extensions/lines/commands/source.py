@@ -54,7 +54,9 @@ def list_sources(*, shared: Shared = SHARED) -> int:
         )
         for one in found
     ]
-    print_table(("Source", "Kind", "State", "Read", "User", "Error"), rows, spare=("User", "Kind"))
+    header = ("Source", "Kind", "State", "Read", "User", "Error")
+    empty = "no sources that you see; `[source.NAME]` in a file of `weft line apply` makes one"
+    print_table(header, rows, spare=("User", "Kind"), empty=empty)
     return 0
 
 

@@ -195,6 +195,19 @@ def test_a_file_that_may_not_be_read_is_named(home: Path) -> None:
         load_settings()
 
 
+@pytest.mark.parametrize("name", [name for name, one in all_declared().items() if one.is_secret])
+def test_a_secret_in_a_file_that_others_may_read_is_refused(home: Path, name: str) -> None:
+    file, key = home / "weft.toml", "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="
+    file.write_text(f'{name} = "{"postgresql://me:hunter2@db/x" if name == "database" else key}"')
+    for mode in (0o640, 0o604):
+        file.chmod(mode)
+        with pytest.raises(InvalidSetting, match="others may read") as refused:
+            load_settings()
+        assert refused.value.hint == f"Type `chmod 600 {file}`."
+    file.chmod(0o600)
+    load_settings()
+
+
 def test_byte_that_is_not_utf_8_is_told_with_its_line(home: Path) -> None:
     (home / "weft.toml").write_bytes(BROKEN["not UTF-8"])
 

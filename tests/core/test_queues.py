@@ -18,6 +18,7 @@ from weft.core.queues import (
     compile_saved,
     plan_changes,
 )
+from weft.core.queues.attributes import Attribute
 
 GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guides" / "queues-and-pools.md"
 NOW = datetime(2026, 11, 21, 23, 5, tzinfo=UTC)  # a Saturday
@@ -50,8 +51,9 @@ def guarded(guard: str, *, name: str = "q", priority: int = 1) -> Queue:
         ("job.timeout_s < 60s", "line 1, column 19", "s cannot stand here"),
         ("user..name", "line 1, column 6", "cannot stand here"),
         ("", "line 1, column 1", "it ends too early"),
-        ("true &&\n  usr == 'a'", "line 2, column 3", "there is no attribute usr; known: user"),
-        ("job.cpu > 1", "line 1, column 1", "there is no attribute job.cpu; known: name"),
+        ("true &&\n  usr == 'a'", "line 2, column 3", "no attribute usr; did you mean user?"),
+        ("job.zzzz > 1", "line 1, column 1", "there is no attribute job.zzzz; known: name"),
+        ("resources.cpu > 1", "line 1, column 1", "did you mean job.resources.cpu?"),
         ("job.name.first == 'a'", "line 1, column 1", "job.name has no fields"),
         ("job == 1", "line 1, column 1", "name a field of job"),
         ("size(user) > 1 && f(1)", "line 1, column 19", "there is no function f"),
@@ -72,6 +74,12 @@ def test_a_wrong_guard_is_refused_with_position_and_reason(
 
     assert str(caught.value).startswith(f"{place}: ")
     assert reason in str(caught.value)
+
+
+@pytest.mark.parametrize("attribute", [one for one in ATTRIBUTES if len(one.path) > 1])
+def test_the_last_part_of_an_attribute_alone_leads_to_it(attribute: Attribute) -> None:
+    with pytest.raises(WrongGuard, match=rf"did you mean [^?]*{attribute.name}\b[^?]*\?"):
+        compile_guard(f"{attribute.path[-1]} == 1")
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ from weft.run.admin import NoDatabase, run_status
 from weft.run.doors import installed_doors
 from weft.run.home import Home, HomeNotUsable
 from weft.run.transports import check_transports
-from weft.settings import FILE_NAME, Settings, explain_settings
+from weft.settings import Settings
 
 PYTHON_MIN, PYTHON_MAX = (3, 11), (3, 13)
 DISK_LOW_BYTES, DISK_EMPTY_BYTES = 2 << 30, 200 << 20
@@ -151,20 +151,12 @@ def _home(settings: Settings) -> Iterator[Finding]:
         yield Finding("home", "wrong", f"{home.path} cannot be written", advice)
     else:
         yield Finding("home", "ok", str(home.path))
-    own = [home.path / FILE_NAME] if {"token", "database"} & _names_in_file(settings) else []
     for file in (
-        home.secrets_file, home.client_file, home.callback_file, home.secret_keys_file, *own,
+        home.secrets_file, home.client_file, home.callback_file, home.secret_keys_file,
     ):  # fmt: skip
         if file.exists() and stat.S_IMODE(file.stat().st_mode) & 0o077:
             found = f"others may read {file}"
             yield Finding("secrets", "wrong", found, f"chmod 600 {file}")
-
-
-def _names_in_file(settings: Settings) -> set[str]:
-    """Return the settings that the home's file holds."""
-    file = str(settings.home / FILE_NAME)
-    found = explain_settings({"home": settings.home})
-    return {name for name, origin in found.items() if origin.where == file}
 
 
 def _disk(settings: Settings) -> Iterator[Finding]:

@@ -13,6 +13,7 @@ from weft.core.text.nearest import nearest
 from weft.ports.plugins import PluginGroup
 from weft.settings.client import ClientProcessSettings
 from weft.settings.declare import Declared, InvalidSetting, declared_in
+from weft.settings.shown import shown_value
 
 if TYPE_CHECKING:
     from weft.settings.settings import Settings
@@ -262,7 +263,25 @@ def _read(given: _Given, sections: Sequence[Sequence[Declared]]) -> dict[str, Se
             hint="`weft config` lists every setting with its limits.",
             errors=problems,
         )
+    file = str(given.file)
+    stored = (one for section in sections for one in section if result[one.name].where == file)
+    _refuse_readable(given.file, [one.name for one in stored if _is_secret(one, result[one.name])])
     return result
+
+
+def _is_secret(one: Declared, found: SettingValue) -> bool:
+    """Return whether a value must not be seen: an address is one only if a password is in it."""
+    return shown_value(one, found.value) not in {None, str(found.value)}
+
+
+def _refuse_readable(file: Path, secrets: Sequence[str]) -> None:
+    """Refuse a file with secrets that others than its owner, or the group of another, may read."""
+    if secrets and (found := file.stat()).st_mode & (0o077 if found.st_uid == os.geteuid() else 7):
+        raise InvalidSetting(
+            f"others may read {file}",
+            detail=f"It holds {' and '.join(secrets)}.",
+            hint=f"Type `chmod {'600' if found.st_uid == os.geteuid() else 'o='} {file}`.",
+        )
 
 
 def _unknown(given: _Given, known: Collection[str]) -> Iterator[FieldError]:

@@ -6,6 +6,8 @@ The table in `docs/guides/queues-and-pools.md` is made from this one; a test com
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
+from weft.core.text.nearest import nearest
+
 Path = tuple[str, ...]
 
 
@@ -60,3 +62,9 @@ def fields_below(path: Path) -> list[str]:
     """Return the names that may follow such a path; `()`: with which a path begins."""
     n = len(path)
     return list(dict.fromkeys(one[n] for one in BY_PATH if one[:n] == path and len(one) > n))
+
+
+def meant_by(path: Path) -> str:
+    """Return which attributes whoever wrote this path may mean; empty: none is like it."""
+    same = [one.name for one in ATTRIBUTES if one.path[-1] == path[-1]]
+    return " or ".join(same) or nearest(".".join(path), (one.name for one in ATTRIBUTES)) or ""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from weft.core.queues.attributes import BY_PATH, MAP, PARENTS, Path, fields_below
+from weft.core.queues.attributes import BY_PATH, MAP, PARENTS, Path, fields_below, meant_by
 from weft.core.queues.guard_words import Refusal, failure_of, refusal_of
 from weft.core.text.patterns import WrongPattern, check_pattern
 
@@ -238,8 +238,10 @@ class Reader:
                     return parts[: n + 1]
                 raise self.wrong(token, f"{'.'.join(path)} has no fields")
             if path not in PARENTS:
+                like = meant_by(parts)
                 known = ", ".join(fields_below(path[:-1]))
-                raise self.wrong(token, f"there is no attribute {'.'.join(path)}; known: {known}")
+                advice = f"did you mean {like}?" if like else f"known: {known}"
+                raise self.wrong(token, f"there is no attribute {'.'.join(path)}; {advice}")
         known = ", ".join(fields_below(parts))
         raise self.wrong(token, f"name a field of {'.'.join(parts)}: {known}")
 

@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import msgspec
 
@@ -29,6 +29,8 @@ class Answer(msgspec.Struct, kw_only=True):
     """The supervisor's answer: the url, or the facts of a `WeftError`."""
 
     url: str | None = None
+    doing: str = ""
+    """Not the answer yet: what takes so long."""
     message: str = ""
     detail: str = ""
     hint: str = ""
@@ -60,22 +62,31 @@ def start_detached(settings: Settings, home: Home) -> str:
         os.close(write_end)
         _send(process, settings)
         try:
-            line = answers.read()
+            answer = _wait_for(answers)
         except KeyboardInterrupt:
             process.terminate()
             process.wait()
             raise
-    if not line:
+    if answer is None:
         said = log_path.read_bytes()[log_start:].decode(errors="replace").strip().splitlines()
         raise UpFailed(
             "weft could not start",
             detail="\n".join(said[-_LAST_LINES:]) or f"It ended with code {process.wait()}.",
             hint=f"Its log is {log_path}.",
         )
-    answer = msgspec.json.decode(line, type=Answer)
     if answer.url is None:
         raise StartRefused(answer)
     return answer.url
+
+
+def _wait_for(answers: BinaryIO) -> Answer | None:
+    """Return the answer, and say meanwhile what is done; None: it ended without one."""
+    for line in answers:
+        answer = msgspec.json.decode(line, type=Answer)
+        if not answer.doing:
+            return answer
+        sys.stderr.write(f"weft: {answer.doing} …\n")
+    return None
 
 
 def _send(process: subprocess.Popen[bytes], settings: Settings) -> None:

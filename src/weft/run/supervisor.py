@@ -57,6 +57,8 @@ class Supervisor:
     settings: Settings
     home: Home
     url: str = ""
+    doing: str = "looking for what earlier processes left"
+    """The step of the start."""
     _database: EmbeddedDatabase | None = None
     _token: str = ""
     _port: int = 0
@@ -72,6 +74,7 @@ class Supervisor:
         await self._start_database()
         self._make_roles()
         roles = [*self._servants, *self._worker]
+        self.doing = "waiting until api, driver and worker are ready"
         self._keepers += [asyncio.create_task(role.keep()) for role in roles]
         logs = [self.home.role_logs / f"{name}.log" for name in [*self.names(), "up"]]
         self._keepers += [
@@ -96,6 +99,7 @@ class Supervisor:
     async def _start_database(self) -> None:
         database, logins = await self._find_database()
         self._token = self.home.token() or secrets.token_urlsafe(32)
+        self.doing = "bringing the schema of the database to this version"
         self.home.ensure_callback_key()
         ensure_secret_keys(self.settings, self.home)
         await prepare_schema(
@@ -113,6 +117,7 @@ class Supervisor:
             name = database_name(check_dsn(dsn))
             return name, external_secrets(dsn, self.home.secrets(name))
         self._database = EmbeddedDatabase(self.home)
+        self.doing = f"{'starting' if self.home.pg.exists() else 'creating'} the database"
         begun = time.monotonic()
         postgres = await self._database.start()
         log.info("up.database_ready", ms=round((time.monotonic() - begun) * 1000))

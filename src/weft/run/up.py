@@ -34,6 +34,7 @@ from weft.wire.processes import end_process, reset_signals
 log = get_logger()
 
 _DOWN_S = 15.0
+_STEP_S = 1.0
 
 
 def run_up(settings: Settings, *, detach: bool, as_json: bool = False) -> int:
@@ -78,6 +79,11 @@ class _Announcement:
             sys.stdout.write(text)
             sys.stdout.flush()
 
+    def doing(self, step: str) -> None:
+        """Say on standard error what takes so long."""
+        with suppress(OSError):
+            sys.stderr.write(f"weft: {step} …\n")
+
     def stopped(self) -> None:
         """Say on standard error, behind the log, that all has ended."""
         if not self._as_json:
@@ -94,6 +100,11 @@ class _PipeAnnouncement(_Announcement):
         super().__init__(settings)
         self._pipe = pipe
         self.wants_link = False
+
+    def doing(self, step: str) -> None:
+        """Say it through the pipe."""
+        with suppress(OSError):
+            os.write(self._pipe, msgspec.json.encode(Answer(doing=step)) + b"\n")
 
     def ready(self, url: str, link: str | None) -> None:  # noqa: ARG002 (there is none)
         """Say it through the pipe."""
@@ -121,7 +132,9 @@ async def _live_until_told(
 ) -> None:
     started = asyncio.create_task(supervisor.start())
     task = asyncio.create_task(signals.get())
+    telling = asyncio.create_task(_tell_steps(supervisor, announcement))
     await asyncio.wait({started, task}, return_when=asyncio.FIRST_COMPLETED)
+    telling.cancel()
     try:
         if not task.done():
             await started
@@ -135,6 +148,16 @@ async def _live_until_told(
         started.cancel()
         await asyncio.gather(started, return_exceptions=True)
         await _stop(supervisor, signals)
+
+
+async def _tell_steps(supervisor: Supervisor, announcement: _Announcement) -> None:
+    """Say each second what is done, if that is something else."""
+    said = ""
+    while True:
+        await asyncio.sleep(_STEP_S)
+        if supervisor.doing != said:
+            said = supervisor.doing
+            announcement.doing(said)
 
 
 def _stop_signals() -> list[signal.Signals]:

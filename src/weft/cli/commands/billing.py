@@ -14,7 +14,7 @@ from weft.cli.input.values import in_our_zone
 from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_json, print_table
+from weft.cli.terminal.screen import print_table
 from weft.core.billing.rates import UNITS_OF_A_PRICE, hours_used, written_hours
 from weft.core.errors import Invalid
 from weft.core.text.amounts import duration, money
@@ -242,13 +242,10 @@ def _begin(at: datetime | None) -> datetime | None:
 
 
 def _print(title: str, key: str, found: Sequence[Document], shared: Shared) -> int:
-    if shared.json:
-        print_json(found)
-    elif found:
+    if not shared.as_json(found):
         header = (title, "Cost", "Core h", "GiB h", "GiB h of disk", "GPU h")
-        print_table(header, [_cost_row(key, one) for one in found], right=header[1:])
-    else:
-        note("nothing was used yet")
+        rows = [_cost_row(key, one) for one in found]
+        print_table(header, rows, right=header[1:], empty="nothing was used yet")
     return 0
 
 

@@ -27,12 +27,8 @@ def ls(batch: str, /, *, shared: Shared = SHARED) -> int:
         batch: `b12`.
         shared: Options of every command.
     """
-    return asyncio.run(_list(parse_batch_id(batch), shared))
-
-
-async def _list(batch_id: int, shared: Shared) -> int:
-    async with shared.client() as client:
-        callbacks = [callback async for callback in client.list_callbacks(batch_id)]
+    batch_id = parse_batch_id(batch)
+    callbacks = shared.ask_all(lambda client: client.list_callbacks(batch_id))
     if not shared.as_json(callbacks):
         empty = "no callbacks yet: nothing with a callback has completed"
         print_table(HEADER, map(_row, callbacks), right=NUMBERS, empty=empty)

@@ -20,7 +20,7 @@ from weft.cli.input.signature import App, Parameter
 from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_facts, print_json, print_table
+from weft.cli.terminal.screen import print_facts, print_table
 from weft.core.billing.resources import MIB
 from weft.core.errors import Invalid
 from weft.core.text.amounts import money, size
@@ -121,12 +121,9 @@ def shares(name: str, /, *, shared: Shared = SHARED) -> int:
         shared: Options of every command.
     """
     found = shared.ask(lambda client: client.list_shares(name))
-    if shared.json:
-        print_json(found)
-    elif found:
-        print_table(SHARE_HEADER, [_share_row(one) for one in found], right=SHARE_HEADER[1:])
-    else:
-        note("nobody whom you see has work in this pool")
+    if not shared.as_json(found):
+        empty = "nobody whom you see has work in this pool"
+        print_table(SHARE_HEADER, map(_share_row, found), right=SHARE_HEADER[1:], empty=empty)
     return 0
 
 
@@ -154,17 +151,15 @@ def log(
         shared: Options of every command.
     """
     found = shared.ask(lambda client: client.list_pool_changes(name))[: max(lines, 0)][::-1]
-    if shared.json:
-        print_json(found)
-    elif found:
-        rows = [
-            (moment(one["at"]), one["kind"], one_line(one["machine"] or "", width=64),
-             one_line(one["reason"], width=160))
-            for one in found
-        ]  # fmt: skip
-        print_table(("At", "Decision", "Machine", "Why"), rows, spare=("Why",))
-    else:
-        note("nothing was decided about this pool")
+    if shared.as_json(found):
+        return 0
+    rows = [
+        (moment(one["at"]), one["kind"], one_line(one["machine"] or "", width=64),
+         one_line(one["reason"], width=160))
+        for one in found
+    ]  # fmt: skip
+    empty = "nothing was decided about this pool"
+    print_table(("At", "Decision", "Machine", "Why"), rows, spare=("Why",), empty=empty)
     return 0
 
 

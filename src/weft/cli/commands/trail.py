@@ -11,8 +11,7 @@ from weft.cli.input.targets import parse_batch
 from weft.cli.input.values import read_option
 from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.plain import one_line
-from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_json, print_table
+from weft.cli.terminal.screen import print_table
 from weft.client.http.listing import Document, Listing
 
 HEADER = ("Number", "At", "User", "Action", "Path", "From", "Trace", "Result")
@@ -64,12 +63,9 @@ def trail(
         "all_tenants": all_tenants,
     }
     found = shared.ask(lambda client: _first(client.list_trail(**query), limit))
-    if shared.json:
-        print_json(found)
-    elif found:
-        print_table(HEADER, map(_row, found), right=("Number",), spare=SPARE)
-    else:
-        note("the trail has no such entry")
+    if not shared.as_json(found):
+        empty = "the trail has no such entry"
+        print_table(HEADER, map(_row, found), right=("Number",), spare=SPARE, empty=empty)
     return 0
 
 

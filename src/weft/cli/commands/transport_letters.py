@@ -1,6 +1,5 @@
 """`weft transport letters`: messages of transports that nobody wants."""
 
-import asyncio
 from base64 import b64decode
 from collections.abc import Mapping
 from typing import Annotated, Any
@@ -32,12 +31,7 @@ def list_letters(
         acknowledged: Those that are acknowledged, instead of the others.
         shared: Options of every command.
     """
-    return asyncio.run(_list(shared, acknowledged=acknowledged))
-
-
-async def _list(shared: Shared, *, acknowledged: bool) -> int:
-    async with shared.client() as client:
-        found = [one async for one in client.list_dead_messages(acknowledged=acknowledged)]
+    found = shared.ask_all(lambda client: client.list_dead_messages(acknowledged=acknowledged))
     if shared.as_json(found):
         return 0
     rows = [

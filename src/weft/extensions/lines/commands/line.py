@@ -165,18 +165,10 @@ def deliveries(sink: str, /, *, shared: Shared = SHARED) -> int:
         sink: Name of the sink.
         shared: Options of every command.
     """
-    return asyncio.run(_list(sink, shared))
-
-
-async def _list(sink: str, shared: Shared) -> int:
-    async with shared.client() as client:
-        messages = [message async for message in client.list_messages(sink)]
-    if shared.json:
-        print_json(messages)
-    elif messages:
-        print_table(HEADER, map(_row, messages), right=NUMBERS)
-    else:
-        note("no messages yet: no job with this sink has ended well")
+    messages = shared.ask_all(lambda client: client.list_messages(sink))
+    if not shared.as_json(messages):
+        empty = "no messages yet: no job with this sink has ended well"
+        print_table(HEADER, map(_row, messages), right=NUMBERS, empty=empty)
     return 0
 
 

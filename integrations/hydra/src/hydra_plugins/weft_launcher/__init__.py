@@ -1,0 +1,1 @@
+"""Hydra's launcher `weft`: what Hydra finds by itself."""

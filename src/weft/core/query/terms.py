@@ -6,9 +6,7 @@ import signal
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from types import MappingProxyType
-from typing import Final
-
-from lark import Token
+from typing import TYPE_CHECKING, Final
 
 from weft.core.query.fields import FIELDS, MATCHES, OPERATORS, REASONS, STATES, SYNONYMS, Kind
 from weft.core.query.position import Wrong
@@ -31,6 +29,11 @@ from weft.core.query.tree import (
     TimeTerm,
 )
 from weft.core.text.nearest import nearest
+
+if TYPE_CHECKING:
+    from lark import Token
+else:
+    Token = str  # what it is; the parser is not loaded for its type
 
 KEYWORDS: Final = frozenset({"and", "or", "not"})
 _INTEGER: Final = re.compile(r"[+-]?[0-9]{1,18}")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from up.weft_up import Up, client_of, get, post, processes_of, run_weft, temporary_home, up
-from weft.run.database import password_of
+from weft.run.dsn import password_of
 from weft.run.home import Home
 
 pytestmark = pytest.mark.heavy

@@ -22,9 +22,9 @@ from weft.bench.plan import BenchFailed
 from weft.client.api import Api
 from weft.run.child import ROLE_VARIABLE, SUPERVISOR_VARIABLE
 from weft.run.database import EmbeddedDatabase, prepare_schema
+from weft.run.down import run_down
 from weft.run.home import Home
 from weft.run.role_environment import role_environment
-from weft.run.up import run_down
 from weft.settings import Settings, load_settings
 
 TENANT_USER = "bench"

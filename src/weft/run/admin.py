@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from weft.core.billing.rates import kept_prices, machine_prices
 from weft.core.errors import Invalid, Unavailable
-from weft.run.database import check_dsn, with_login
+from weft.run.dsn import check_dsn, with_login
 from weft.run.home import Home
 from weft.run.host.user_name import user_name
 from weft.settings import Settings

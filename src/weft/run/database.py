@@ -8,9 +8,9 @@ import asyncio
 import subprocess
 from collections.abc import Mapping
 from contextlib import suppress
-from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
 
-from weft.core.errors import Conflict, Invalid
+from weft.core.errors import Conflict
+from weft.run.dsn import check_dsn, password_of, with_login
 from weft.run.home import Home
 from weft.run.secrets_file import EMBEDDED
 from weft.store import OlderProgramsConnected, open_admin
@@ -21,12 +21,6 @@ log = get_logger()
 
 LOGINS = ("weft_api", "weft_driver", "weft_worker")
 _SUPERUSER = "postgres"
-
-
-class BadDsn(Invalid):
-    """`--database` is not a URL of PostgreSQL."""
-
-    code = "UP.BAD_DSN"
 
 
 class SecretsLost(Conflict):
@@ -73,22 +67,6 @@ class EmbeddedDatabase:
         await asyncio.to_thread(self._server.stop, fast=fast)
 
 
-def check_dsn(dsn: str) -> str:
-    """Return a DSN that is a URL of PostgreSQL. Raise `BadDsn`, without the password in it."""
-    why = "It must begin with postgresql://."
-    try:
-        parts = urlsplit(dsn)
-        if parts.scheme in {"postgresql", "postgres"} and (parts.port or 1) > 0:
-            return dsn
-    except ValueError as error:
-        why = f"{error}."
-    raise BadDsn(
-        "the setting `database` is not a URL of PostgreSQL",
-        detail=why,
-        hint="Write it as postgresql://user:password@host:5432/database.",
-    )
-
-
 def external_secrets(dsn: str, known: Mapping[str, str]) -> dict[str, str]:
     """Return the logins on an external server: passwords as known, or new ones."""
     check_dsn(dsn)
@@ -120,21 +98,3 @@ async def prepare_schema(
                 await admin.contract()
         await admin.set_login_passwords({name: password_of(secrets[name]) for name in LOGINS})
         await admin.ensure_local_user(user=user, token=token)
-
-
-def password_of(dsn: str) -> str:
-    """Return the password in a DSN; empty if there is none."""
-    return unquote(urlsplit(dsn).password or "")
-
-
-def with_login(dsn: str, user: str, password: str) -> str:
-    """Return the DSN with another login.
-
-    >>> with_login("postgresql://me:pw@db:5432/weft?user=x&sslmode=require", "weft_api", "s")
-    'postgresql://weft_api:s@db:5432/weft?sslmode=require'
-    """
-    parts = urlsplit(dsn)
-    hosts = parts.netloc.rpartition("@")[2]
-    query = [(k, v) for k, v in parse_qsl(parts.query) if k not in {"user", "password"}]
-    login = f"{quote(user, safe='')}:{quote(password, safe='')}"
-    return urlunsplit(parts._replace(netloc=f"{login}@{hosts}", query=urlencode(query)))

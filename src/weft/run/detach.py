@@ -13,7 +13,8 @@ from typing import Any, BinaryIO
 import msgspec
 
 from weft.core.errors import Unavailable, WeftError
-from weft.run.home import Home
+from weft.run.home import Home, HomeInUse
+from weft.run.summary import summary_of
 from weft.settings import Settings, load_settings, values_of
 
 _LAST_LINES = 15
@@ -45,6 +46,18 @@ class StartRefused(WeftError):
         super().__init__(answer.message, detail=answer.detail, hint=answer.hint)
         self.code = answer.code  # type: ignore[misc]  # that of the class it had there
         self.exit_code = answer.exit_code  # type: ignore[misc]
+
+
+def run_detached(settings: Settings, *, as_json: bool = False) -> int:
+    """Start weft on the settings' home, as `run_up` does, and return when all is ready."""
+    home = Home(settings.home)
+    home.prepare()
+    holder = home.holder()
+    if holder is not None:
+        raise HomeInUse(home.path, holder)
+    url = start_detached(settings, home)
+    sys.stdout.write(summary_of(settings, url, detached=True, as_json=as_json))
+    return 0
 
 
 def start_detached(settings: Settings, home: Home) -> str:

@@ -2,7 +2,7 @@
 
 from weft.core.errors import Unavailable
 from weft.run.child import is_supervised
-from weft.run.database import check_dsn
+from weft.run.dsn import check_dsn
 from weft.run.home import Home
 from weft.settings import Settings
 

@@ -20,7 +20,8 @@ from weft.core.database_name import database_name
 from weft.core.errors import Conflict, WeftError
 from weft.plugins.runners.spawner import lock_path
 from weft.run.api_url import api_url
-from weft.run.database import EmbeddedDatabase, check_dsn, external_secrets, prepare_schema
+from weft.run.database import EmbeddedDatabase, external_secrets, prepare_schema
+from weft.run.dsn import check_dsn
 from weft.run.home import Home, HomeNotUsable
 from weft.run.host.leftovers import end_machines, end_roles, end_spawners
 from weft.run.host.sleepers import end_sleepers

@@ -1,4 +1,4 @@
-"""`weft up` and `weft down`: all roles of one home on this machine.
+"""`weft up`: all roles of one home on this machine.
 
     run_up ──▶ Supervisor (supervisor.py) ──▶ postgres, api, driver, worker (role_process.py)
        └─ --detach ──▶ the same in a process of its own (detach.py)
@@ -9,49 +9,38 @@ themselves (child.py), and the next `weft up` ends what is left (leftovers.py) a
 
 import asyncio
 import os
-import shlex
 import signal
 import sys
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
-from pathlib import Path
 
 import msgspec
 
 from weft.core.errors import WeftError
-from weft.run.detach import Answer, answer_error, receive_settings, start_detached
-from weft.run.home import Home, HomeInUse
-from weft.run.host.leftovers import end_roles, end_spawners
+from weft.run.detach import Answer, answer_error, receive_settings
+from weft.run.home import Home
 from weft.run.log_follow import following
 from weft.run.login_link import login_link
 from weft.run.metrics_file import leaving_metrics
+from weft.run.summary import summary_of
 from weft.run.supervisor import Supervisor
-from weft.settings import Settings, default_home
-from weft.store.embedded import EmbeddedServer
+from weft.settings import Settings
 from weft.telemetry.log import configure, get_logger
-from weft.wire.processes import end_process, reset_signals
+from weft.wire.processes import reset_signals
 
 log = get_logger()
 
-_DOWN_S = 15.0
 _STEP_S = 1.0
 
 
-def run_up(settings: Settings, *, detach: bool, as_json: bool = False) -> int:
+def run_up(settings: Settings, *, as_json: bool = False) -> int:
     """Run weft on the settings' home until it is told to stop; return the exit code.
 
-    `detach`: return when all is ready. Raises `WeftError`s that say why it cannot start:
-    `HomeInUse`, `HomeNotUsable`, `PortInUse`, `SchemaTooNew`, ….
+    Raises `WeftError`s that say why it cannot start: `HomeInUse`, `HomeNotUsable`, `PortInUse`,
+    `SchemaTooNew`, ….
     """
     home = Home(settings.home)
     home.prepare()
-    if detach:
-        holder = home.holder()
-        if holder is not None:
-            raise HomeInUse(home.path, holder)
-        url = start_detached(settings, home)
-        sys.stdout.write(_summary(settings, url, detached=True, as_json=as_json))
-        return 0
     terminal = os.isatty(sys.stderr.fileno())
     if terminal and settings.log_format == "auto":
         settings = replace(settings, log_format="console")
@@ -75,7 +64,7 @@ class _Announcement:
     def ready(self, url: str, link: str | None) -> None:
         """Say it on standard output. `link`: logs a browser in."""
         with suppress(OSError):  # nobody reads: `weft up | head -1`
-            text = _summary(self._settings, url, link, detached=False, as_json=self._as_json)
+            text = summary_of(self._settings, url, link, detached=False, as_json=self._as_json)
             sys.stdout.write(text)
             sys.stdout.flush()
 
@@ -190,75 +179,6 @@ async def _stop(supervisor: Supervisor, signals: asyncio.Queue[signal.Signals]) 
     else:
         again.cancel()
         await orderly
-
-
-def run_down(directory: Path, *, as_json: bool = False) -> int:
-    """Stop weft in this home, and the remains of a killed one; return the exit code.
-
-    It is no error if nothing runs. Detached jobs (`--detach-jobs`) run on. It reads no settings:
-    a broken file must not keep weft running.
-    """
-    home = Home(directory)
-    pid = home.holder()
-    if pid is not None:
-        end_process(
-            pid,
-            dict.fromkeys((signal.SIGTERM, signal.SIGINT, signal.SIGKILL), _DOWN_S),
-            is_meant=home.is_held_by,
-        )
-    ended = _end_leftovers(home, jobs_too=pid is None) if home.run.is_dir() else []
-    has_run = pid is not None or bool(ended)
-    told = (
-        f"weft on {home.path} has stopped." if has_run else f"weft is not running on {home.path}."
-    )
-    sys.stdout.write(f"{_json(home=str(home.path), stopped=has_run) if as_json else told}\n")
-    return 0
-
-
-def _json(**facts: object) -> str:
-    return msgspec.json.encode(facts).decode()
-
-
-def _end_leftovers(home: Home, *, jobs_too: bool) -> list[int]:
-    with home.locked():
-        ended = end_roles(home.path)
-        if jobs_too:
-            ended += end_spawners(home.path)
-        server = EmbeddedServer(home.pg, home.run / "pg")
-        if server.pid is not None:
-            ended.append(server.pid)
-        if server.is_initialised:
-            server.stop()
-        return ended
-
-
-def _summary(
-    settings: Settings, url: str, link: str | None = None, *, detached: bool, as_json: bool
-) -> str:
-    if as_json:
-        return _json(url=url, home=str(settings.home), logs=str(settings.home / "log")) + "\n"
-    # In another terminal the variable may be missing; in this one it may name another home.
-    known = default_home(os.environ if detached else {}).absolute() == settings.home
-    hint = "" if known else f"  export WEFT_HOME={shlex.quote(str(settings.home))}\n"
-    down = "weft down" if known else f"weft down --home {shlex.quote(str(settings.home))}"
-    pages = (
-        "weft open, which makes a link that logs a browser in"
-        if link is None
-        else f"{link}\n         once, within 5 minutes; `weft open` makes another link"
-    )
-    stop = down if detached else f"Ctrl-C here, or {down}"
-    return (
-        f"\nweft is ready at {url}\n"
-        f"  home   {settings.home}\n"
-        f"  logs   {settings.home / 'log'}\n"
-        f"  stop   {stop}\n"
-        f"  pages  {pages}\n"
-        f"\nTry{'' if detached else ' in another terminal'}:\n"
-        f"{hint}"
-        "  weft run -- echo hello\n"
-        "  seq 100 | weft each -- sh -c 'echo {} squared is $(({} * {}))'\n"
-        "  weft top\n\n"
-    )
 
 
 def answer(pipe: int, message: Answer) -> None:

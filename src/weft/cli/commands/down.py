@@ -14,6 +14,6 @@ def down(*, shared: Local = LOCAL) -> int:
     Args:
         shared: Options of every command.
     """
-    from weft.run.up import run_down  # noqa: PLC0415 (heavy: the server's side)
+    from weft.run.down import run_down  # noqa: PLC0415 (the server's side)
 
     return run_down(home_of(shared.home), as_json=shared.json)

@@ -34,9 +34,14 @@ def up(
         shared: Options of every command.
     """
     settings = settings_of(shared, server, worker)
-    from weft.run.broker import with_broker  # noqa: PLC0415 (as below)
+    if broker is not None:
+        from weft.run.broker import with_broker  # noqa: PLC0415 (as below)
+
+        settings = with_broker(settings, broker)
+    if detach:
+        from weft.run.detach import run_detached  # noqa: PLC0415 (of the server's side, light)
+
+        return run_detached(settings, as_json=shared.json)
     from weft.run.up import run_up  # noqa: PLC0415 (heavy: the server's side)
 
-    if broker is not None:
-        settings = with_broker(settings, broker)
-    return run_up(settings, detach=detach, as_json=shared.json)
+    return run_up(settings, as_json=shared.json)

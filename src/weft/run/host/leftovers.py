@@ -9,7 +9,6 @@ import signal
 from functools import partial
 from pathlib import Path
 
-from weft.plugins.providers.process import MARK as MACHINE_VARIABLE
 from weft.wire.processes import end_process
 
 ROLE_MODULES = ("weft.run.api", "weft.run.driver", "weft.run.worker")
@@ -40,7 +39,9 @@ def end_spawners(home: Path, lock: Path | None = None) -> list[int]:
 
 def end_machines(home: Path) -> list[int]:
     """End the workers that the provider `process` started for this home, and their jobs."""
-    mark = os.fsencode(MACHINE_VARIABLE) + b"="
+    from weft.plugins.providers.process import MARK  # noqa: PLC0415 (`weft down` does without)
+
+    mark = os.fsencode(MARK) + b"="
     return [
         pid
         for module in ("weft.run.worker", SPAWNER_MODULE)

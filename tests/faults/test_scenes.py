@@ -155,9 +155,9 @@ class Attack:
         for entry in Path("/proc").iterdir():
             with suppress(OSError, ValueError):
                 pid = int(entry.name)
-                words = (entry / "cmdline").read_bytes().split(b"\0")
+                words = (entry / "cmdline").read_bytes()
                 process = read_process(pid)
-                if b"weft.run.source" in words and process and process.parent == driver:
+                if b"weft.run.asked\0source" in words and process and process.parent == driver:
                     found.append(pid)
         return found
 

@@ -43,7 +43,8 @@ def read_json(data: bytes | str, kind: Any = Any, *, depth_max: int = DEPTH_MAX)
 def read_msgpack(data: bytes, kind: Any = Any, *, depth_max: int = DEPTH_MAX) -> Any:  # noqa: ANN401 (any msgpack)
     """Return what bytes say. Raise as `read_json` does."""
     found = _decoded(_msgpack_decoder(kind), data, is_typed=kind is not Any)
-    check_depth(found, depth_max)
+    if len(data) > depth_max:  # a level has at least a byte
+        check_depth(found, depth_max)
     return found
 
 

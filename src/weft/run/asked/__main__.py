@@ -47,15 +47,17 @@ def main() -> None:
 
 def serve(kind: Kind, asked: IO[bytes], answers: int) -> None:
     """Answer until the input ends: then raise `EOFError`."""
-    number, (site, memory_bytes) = pickle.load(asked)  # noqa: S301 (of api or driver)
+    number, ((site, memory_bytes), *_) = pickle.load(asked)  # noqa: S301 (of api or driver)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if memory_bytes is not None:
         resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
-    answer = _begun(kind, site)
+    begun = _begun(kind, site)
+    encode = (msgspec.json if kind.is_json else msgspec.msgpack).encode
     _say(answers, Said(number))
     threading.stack_size(_STACK_BYTES)
     while True:
-        what = (answers, answer, *pickle.load(asked))  # noqa: S301 (same)
+        number, asking = pickle.load(asked)  # noqa: S301 (same)
+        what = answers, lambda question: encode(begun(question)), number, Asked(*asking)
         if kind.is_serial:
             _answer_each(*what)
         else:
@@ -74,7 +76,7 @@ def _begun(kind: Kind, site: object) -> Callable[[Any], Any]:
     return answer
 
 
-def _answer_each(answers: int, answer: Callable[[Any], Any], number: int, asked: Asked) -> None:
+def _answer_each(answers: int, answer: Callable[[Any], bytes], number: int, asked: Asked) -> None:
     """Answer questions until all of the time is spent."""
     left_s = asked.all_s
     for question in asked.questions:
@@ -93,16 +95,16 @@ def _answer_each(answers: int, answer: Callable[[Any], Any], number: int, asked:
 
 
 def _answered(
-    answer: Callable[[Any], Any], question: object
+    answer: Callable[[Any], bytes], question: object
 ) -> tuple[bytes | None, Failure | None]:
     """Return the answer, or why there is none."""
     try:
-        return msgspec.msgpack.encode(answer(question)), None
+        return answer(question), None
     except NotLoadedError as error:
         failure = Failure(str(error), is_loaded=False)
     except Exception as error:  # noqa: BLE001 (same)
         failure = Failure(f"{type(error).__name__}: {error}"[:_TEXT_CHARS_MAX])
-        failure.is_memory = isinstance(error, MemoryError | RecursionError)
+        failure.is_memory = isinstance(error, MemoryError)
         if isinstance(error, WeftError):
             failure.refused = error.code, error.message, error.detail, error.hint, error.errors
     failure.text = failure.text.encode(errors="backslashreplace").decode()

@@ -8,19 +8,23 @@ import asyncio
 import os
 import pickle
 import sys
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
-from itertools import count
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import count, islice
 from signal import SIGKILL, SIGTERM
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
-from weft.run.asked.frames import LENGTH, Said
+from weft.core.bounded import ENVELOPE_DEPTH_MAX, read_json, read_msgpack
+from weft.run.asked.frames import LENGTH, Asked, Said
 from weft.run.asked.kinds import Kind
 from weft.run.host.process_group import kill_group
 
 _ENVIRONMENT: Final = ("LANG", "LC_ALL", "PATH", "PYTHONPATH", "TZ")
+_CHUNK_BYTES: Final = 1 << 18
 _SAID: Final = msgspec.msgpack.Decoder(Said)
 
 
@@ -34,6 +38,45 @@ class Ended(EOFError):
         self.by_others = by_others
 
 
+class Unasked(Exception):
+    """Another question ended the process before it came to this one: ask it again."""
+
+
+_ENDED: Final = partial(Ended, by_others=True)
+Answer = tuple[float, Any]
+"""The seconds of CPU, and the answer or `Failure`."""
+
+
+@dataclass(slots=True)
+class _UnderWay:
+    """Questions, and what is found by them."""
+
+    kind: Any
+    answers: list[Answer]
+    left: int
+    end: asyncio.Future[Exception | None]
+    within_s: float
+    since: float = field(default_factory=time.monotonic)
+    """When the process came to the one that it answers now."""
+
+    def has_all_with(self, said: Said, *, is_json: bool) -> bool:
+        """Add an answer; say whether it is the last. Raise as `read_json` does."""
+        if said.value is None and said.failure is None:
+            return True
+        answer: Any = said.failure
+        if said.value is not None:
+            read = read_json if is_json else read_msgpack
+            answer = read(said.value, self.kind, depth_max=ENVELOPE_DEPTH_MAX)
+        self.answers.append((said.seconds, answer))
+        self.left -= 1
+        return self.left == 0
+
+    def set_over(self, error: Exception | None) -> None:
+        """Wake who waits, with this error."""
+        if not self.end.done():  # else it is cancelled
+            self.end.set_result(error)
+
+
 class AskedProcess:
     """A process with the questions that are under way in it."""
 
@@ -42,14 +85,16 @@ class AskedProcess:
         """It gets no more questions, and ends after those that it has."""
         self._kind = kind
         self._process = process
-        self._pending: dict[int, asyncio.Queue[Said | Ended]] = {}
+        self._pending: dict[int, _UnderWay] = {}
+        self._unread = bytearray()
         self._numbers = count()
         self._idle: asyncio.TimerHandle | None = None
+        self._late: asyncio.TimerHandle | None = None
         self.ended = asyncio.create_task(self._read())
 
     @classmethod
     async def start(cls, kind: Kind, site: object, memory_bytes: int | None) -> "AskedProcess":
-        """Return a process that is ready. Raise `Ended` or `OSError`."""
+        """Return a process that is ready. Raise `Ended`, `OSError`, `TimeoutError`."""
         process = cls(kind, await asyncio.create_subprocess_exec(
             sys.executable, "-P", "-m", "weft.run.asked", kind.name,
             stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
@@ -57,8 +102,7 @@ class AskedProcess:
             env={name: os.environ[name] for name in _ENVIRONMENT if name in os.environ},
         ))  # fmt: skip
         try:
-            with process.asked((site, memory_bytes)) as answer:
-                await answer()
+            await process.ask(Asked((site, memory_bytes)), kind.start_s, None, [])
         except BaseException:
             await process.end()
             raise
@@ -69,27 +113,20 @@ class AskedProcess:
         """Return its number."""
         return self._process.pid
 
-    @contextmanager
-    def asked(self, what: object) -> Iterator[Callable[[], Awaitable[Said]]]:
-        """Ask; give what returns the answers one by one, and raises `Ended`."""
-        number = next(self._numbers)
-        answers = self._pending[number] = asyncio.Queue()
-
-        async def answer() -> Said:
-            said = await answers.get()
-            if isinstance(said, Ended):
-                raise said
-            return said
-
+    async def ask(self, what: Asked, within_s: float, kind: Any, into: list[Answer]) -> None:  # noqa: ANN401
+        """Ask, and add answers of this type. Raise `TimeoutError`, `Ended` or `Unasked`."""
+        number, end = next(self._numbers), asyncio.get_running_loop().create_future()
+        body = pickle.dumps((number, (*what,)))
         self._stay()
+        self._pending[number] = _UnderWay(kind, into, len(what.questions), end, within_s)
+        assert self._process.stdin is not None
+        self._process.stdin.write(body)
+        self._watch(within_s)
         try:
-            assert self._process.stdin is not None
-            self._process.stdin.write(pickle.dumps((number, what)))
-            if self.ended.done():
-                answers.put_nowait(Ended(by_others=True))
-            yield answer
+            if (error := await end) is not None:
+                raise error
         finally:
-            del self._pending[number]
+            self._give_up(number)
             self._end_unless_needed()
 
     def retire(self) -> None:
@@ -100,39 +137,87 @@ class AskedProcess:
     async def end(self) -> None:
         """Kill it with all that it started."""
         self.is_retired = True
+        self._end_all(_ENDED, _ENDED)
         kill_group(self._process)
         await self.ended
 
+    def _watch(self, within_s: float) -> None:
+        """Look then, or before, whether somebody waits too long."""
+        loop = asyncio.get_running_loop()
+        if self._late is None or self._late.when() > loop.time() + within_s:
+            self._late = loop.call_later(within_s, self._look)
+
+    def _look(self) -> None:
+        """Raise `TimeoutError` in who waits too long; serial: behind the last answer."""
+        self._late = None
+        for number, this in [*self._pending.items()][: 1 if self._kind.is_serial else None]:
+            left_s = this.since + this.within_s - time.monotonic()
+            if left_s > 0:
+                self._watch(left_s)
+                continue
+            self.is_retired = True
+            self._give_up(number)
+            this.set_over(TimeoutError())
+
+    def _give_up(self, number: int) -> None:
+        """Wait no more for these answers: those of a serial process are in the way of others."""
+        if self._pending.pop(number, None) is not None and self._kind.is_serial:
+            self.is_retired = True
+            self._end_all(Unasked, Unasked)
+
+    def _end_all(self, first: Callable[[], Exception], rest: Callable[[], Exception]) -> None:
+        """Raise this in those who wait; a serial process is at work for the first."""
+        for this in self._pending.values():
+            this.set_over(first())
+            first = rest
+        self._pending.clear()
+
     async def _read(self) -> None:
         """Hand out answers until it ends."""
-        is_readable = True
+        is_readable, stdout = True, self._process.stdout
+        assert stdout is not None
         try:
-            while True:
-                said = await self._said()
-                if said.number in self._pending:  # else nobody waits for it any more
-                    self._pending[said.number].put_nowait(said)
-        except EOFError:
-            pass
+            while chunk := await stdout.read(_CHUNK_BYTES):
+                self._unread += chunk
+                while (said := self._said()) is not None:
+                    self._hand_out(said)
         except (ValueError, RecursionError, msgspec.MsgspecError):
             is_readable = False
         finally:
             self.is_retired = True
             kill_group(self._process)
             self._stay()
+        while await stdout.read(_CHUNK_BYTES):  # else its end is not seen
+            pass
         code = await self._process.wait()
-        by_others = is_readable and (code >= 0 or code in {-SIGKILL, -SIGTERM})
-        for answers in self._pending.values():
-            answers.put_nowait(Ended(by_others=by_others))
+        why: Callable[[], Ended] = partial(Ended, "it said what is no answer")
+        if is_readable:
+            why = _ENDED if code >= 0 or code in {-SIGKILL, -SIGTERM} else Ended
+        self._end_all(why, Unasked if self._kind.is_serial else why)
 
-    async def _said(self) -> Said:
-        """Return the next answer. Raise `EOFError`; `ValueError` for one that nobody reads."""
-        assert self._process.stdout is not None
-        (length,) = LENGTH.unpack(await self._process.stdout.readexactly(LENGTH.size))
-        if length > self._kind.answer_bytes_max:
+    def _said(self) -> Said | None:
+        """Return the next answer, if it is here. Raise `ValueError` for one that nobody reads."""
+        if len(self._unread) < LENGTH.size:
+            return None
+        end = LENGTH.size + LENGTH.unpack_from(self._unread)[0]
+        if end > LENGTH.size + self._kind.answer_bytes_max:
             raise ValueError("an answer is too long")
-        return _SAID.decode(await self._process.stdout.readexactly(length))
+        if len(self._unread) < end:
+            return None
+        said = _SAID.decode(self._unread[LENGTH.size : end])
+        del self._unread[:end]
+        return said
+
+    def _hand_out(self, said: Said) -> None:
+        this = self._pending.get(said.number)
+        if this is not None and this.has_all_with(said, is_json=self._kind.is_json):
+            del self._pending[said.number]
+            this.set_over(None)
+        for first in islice(self._pending.values(), self._kind.is_serial):
+            first.since = time.monotonic()
 
     def _end_unless_needed(self) -> None:
+        self._stay()
         if self._pending or self.ended.done():
             return
         if self.is_retired:

@@ -7,21 +7,23 @@ that the function returns.
 
 import asyncio
 from collections.abc import Callable, Sequence
-from contextlib import AsyncExitStack, aclosing
+from contextlib import AsyncExitStack
+from functools import lru_cache
 from typing import Any, Final, get_type_hints
 
 from weft.core.errors import NothingEvaluates, WeftError, error_classes
 from weft.ports.evaluation import TooCostly
 from weft.ports.shared_room import SharedRoom
-from weft.run.asked.asked_process import Ended
-from weft.run.asked.frames import Failure
-from weft.run.asked.pool import Failed, NotStarted, Pool
+from weft.run.asked.asked_process import Answer, Ended
+from weft.run.asked.frames import Asked, Failure
+from weft.run.asked.pool import NotStarted, Pool
 from weft.settings import Settings
 
 TURN_S: Final = 30.0
 """For so long one waits for a turn."""
 WITHIN_S: Final = 30.0
 """For one answer, however busy the host is; CPU is what the budget counts."""
+_hints: Final = lru_cache(maxsize=100)(get_type_hints)
 _MEMORY: Final = "it takes more memory than it may have"
 
 
@@ -55,7 +57,7 @@ class Evaluation:
             key = self._free.pop()
             stack.callback(self._free.append, key)
             calls = [(function, common, item) for item in items]
-            return await self._answers(key, calls, get_type_hints(function)["return"])
+            return await self._answers(key, calls, _hints(function)["return"])
 
     async def close(self) -> None:
         """End all processes."""
@@ -63,15 +65,12 @@ class Evaluation:
 
     async def _answers(self, key: int, calls: Sequence[Any], kind: Any) -> Sequence[Any]:  # noqa: ANN401 (an annotation)
         """Ask, and go on behind a call whose process was killed, until all time is spent."""
-        found: list[Any] = []
-        left_s, one_s = self._all_s, self._one_s if len(calls) > 1 else self._all_s
-        while len(found) < len(calls) and left_s > 0:
-            asked = self.pool.answers(key, calls[len(found) :], kind, one_s, left_s)
+        found: list[Answer] = []
+        one_s = self._one_s if len(calls) > 1 else self._all_s
+        while len(found) < len(calls) and (left_s := self._left_s(found)) > 0:
             try:
-                async with aclosing(asked) as answers:
-                    async for seconds, value in answers:
-                        left_s -= max(seconds, 0.0)
-                        found.append(_opened(value) if isinstance(value, Failed) else value)
+                asked = Asked(calls[len(found) :], one_s, left_s)
+                await self.pool.answers(key, asked, kind, found)
                 break
             except TimeoutError as error:
                 raise _too_many() from error
@@ -79,24 +78,27 @@ class Evaluation:
                 if error.by_others:
                     how = "did not start" if isinstance(error, NotStarted) else "was ended"
                     raise NothingEvaluates(f"the process for expressions {how}") from error
-                alone = left_s >= one_s
-                found.append(TooCostly(_why(one_s if alone else self._all_s), alone))
-                left_s -= one_s
-        for value in found:
+                alone = self._left_s(found) >= one_s
+                found.append((one_s, TooCostly(_why(one_s if alone else self._all_s), alone)))
+        values = [_opened(one) if isinstance(one, Failure) else one for _, one in found]
+        for value in values:
             if isinstance(value, Exception):
                 raise value
         rest = len(calls) - len(found)
-        return [*found, *[TooCostly(_why(self._all_s), alone=False)] * rest]
+        return [*values, *[TooCostly(_why(self._all_s), alone=False)] * rest]
+
+    def _left_s(self, found: Sequence[Answer]) -> float:
+        return self._all_s - sum(max(seconds, 0.0) for seconds, _ in found)
 
 
-def _opened(failed: Failed) -> TooCostly | Exception:
+def _opened(failure: Failure) -> TooCostly | Exception:
     """Return what was raised there."""
-    failure: Failure = failed.failure
     if failure.refused is not None:
         code, message, detail, hint, errors = failure.refused
         error = next((kind for kind in error_classes() if kind.code == code), WeftError)
         return error(message, detail=detail, hint=hint, errors=errors)
-    return TooCostly(_MEMORY, alone=True) if failure.is_memory else RuntimeError(failure.text)
+    is_memory = failure.is_memory or failure.text.startswith(RecursionError.__name__)
+    return TooCostly(_MEMORY, alone=True) if is_memory else RuntimeError(failure.text)
 
 
 def _why(seconds: float) -> str:

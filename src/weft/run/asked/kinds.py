@@ -19,6 +19,8 @@ class Kind(NamedTuple):
     memory_bytes: int | None = None
     is_serial: bool = True
     """A process has one question after another; else any number, each in a thread."""
+    is_json: bool = True
+    """Answers have numbers of any size; else there may be NaN among them."""
     start_s: float = 30.0
     """What Python and the modules may take to load."""
     idle_s: float = 60.0
@@ -39,6 +41,6 @@ KINDS: Final = {
         Kind("lookup", 2 * ANSWER_BYTES_MAX, is_serial=False),
         Kind("message", 16 << 20, 1 << 30),
         Kind("source", 2 * READING_BYTES_MAX, 2 << 30),
-        Kind("evaluator", 16 << 20, start_s=60.0, idle_s=300.0),
+        Kind("evaluator", 16 << 20, is_json=False, start_s=60.0, idle_s=300.0),
     )
 }

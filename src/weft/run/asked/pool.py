@@ -5,15 +5,12 @@ next question has another. Only its own are killed.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Hashable, Sequence
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import Callable, Hashable, Sequence
+from contextlib import suppress
 from typing import Any
 from weakref import WeakValueDictionary
 
-import msgspec
-
-from weft.core.bounded import ENVELOPE_DEPTH_MAX, read_msgpack
-from weft.run.asked.asked_process import AskedProcess, Ended
+from weft.run.asked.asked_process import Answer, AskedProcess, Ended, Unasked
 from weft.run.asked.frames import Asked, Failure
 from weft.run.asked.kinds import KINDS
 
@@ -52,63 +49,47 @@ class Pool:
         return [process.pid for process in self._all]
 
     async def ask(self, key: Hashable, question: object, kind: Any) -> Any:  # noqa: ANN401 (of `kind`)
-        """Return the answer, of this type. Raise `Failed`, `Ended`, `TimeoutError`, `OSError`."""
-        async with aclosing(self.answers(key, [question], kind)) as answers:
-            async for _, answer in answers:
-                if isinstance(answer, Failed):
-                    raise answer
-                return answer
-        raise Ended
+        """Return the answer, of this type. Raise `Failed`, `Ended`, `TimeoutError`."""
+        answers: list[Answer] = []
+        await self.answers(key, Asked([question]), kind, answers)
+        if not answers:
+            raise Ended
+        ((_, answer),) = answers
+        if isinstance(answer, Failure):
+            raise Failed(answer)
+        return answer
 
-    async def answers(
-        self, key: Hashable, questions: Sequence[object], kind: Any, one_s: float = 0.0,  # noqa: ANN401
-        all_s: float = 0.0,
-    ) -> AsyncGenerator[tuple[float, Any], None]:  # fmt: skip
-        """Yield the seconds of CPU and the answer, or `Failed`, of each until all are spent. Raise
-        as `ask` does.
-        """
-        left = len(questions)
-        async with self._process(key) as process:
-            with process.asked(Asked(questions, one_s, all_s)) as answer:
-                try:
-                    while left:
-                        async with asyncio.timeout(self.within_s):
-                            said = await answer()
-                        left = 0 if said.value is None and said.failure is None else left - 1
-                        if said.failure is not None:
-                            yield said.seconds, Failed(said.failure)
-                        elif said.value is not None:
-                            yield said.seconds, _value_of(said.value, kind)
-                except BaseException as error:
-                    if isinstance(error, Exception) or (left and self.kind.is_serial):
-                        process.retire()
-                    raise
+    async def answers(self, key: Hashable, what: Asked, kind: Any, into: list[Answer]) -> None:  # noqa: ANN401
+        """Add what is found, until all is or the seconds are spent. Raise as `ask` does."""
+        while True:
+            process = await self._process(key)
+            with suppress(Unasked):
+                return await process.ask(what, self.within_s, kind, into)
+
+    def retire(self, key: Hashable) -> None:
+        """Let the process of a key end, if there is one."""
+        if key in self._ready:
+            self._ready[key].retire()
 
     async def close(self) -> None:
         """End all processes."""
         for process in [*self._all]:
             await process.end()
 
-    @asynccontextmanager
-    async def _process(self, key: Hashable) -> AsyncIterator[AskedProcess]:
-        """Give the process of a key, to one at a time if it is serial."""
-        turn = self._turns.setdefault(key, asyncio.Lock())
-        async with turn:
+    async def _process(self, key: Hashable) -> AskedProcess:
+        async with self._turns.setdefault(key, asyncio.Lock()):  # of who starts it
             process = self._ready.get(key)
             if process is None or process.is_retired:
                 process = await self._start(key)
-            if self.kind.is_serial:
-                yield process
-        if not self.kind.is_serial:
-            yield process
+            return process
 
     async def _start(self, key: Hashable) -> AskedProcess:
         try:
-            async with asyncio.timeout(self.kind.start_s):
-                site = self._site(key)
-                process = await AskedProcess.start(self.kind, site, self._memory_bytes)
+            site = self._site(key)
+            process = await AskedProcess.start(self.kind, site, self._memory_bytes)
         except (TimeoutError, OSError, EOFError) as error:
-            raise NotStarted("it did not start", by_others=True) from error
+            limit = f" within {self.kind.start_s:g} s" if isinstance(error, TimeoutError) else ""
+            raise NotStarted(f"it did not start{limit}", by_others=True) from error
         self._ready[key] = process
         self._all.add(process)
         process.ended.add_done_callback(lambda _: self._forget(key, process))
@@ -118,10 +99,3 @@ class Pool:
         self._all.discard(process)
         if self._ready.get(key) is process:
             del self._ready[key]
-
-
-def _value_of(body: bytes, kind: Any) -> Any:  # noqa: ANN401 (of `kind`)
-    try:
-        return read_msgpack(body, kind, depth_max=ENVELOPE_DEPTH_MAX)
-    except msgspec.MsgspecError as error:
-        raise Ended("it said what is no answer") from error

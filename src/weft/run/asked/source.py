@@ -51,7 +51,11 @@ def shown(reading: Reading) -> SourceRead:
         if size > READING_BYTES_MAX:
             raise SourceFailed(f"one reading has more than {READING_BYTES_MAX >> 20} MiB")
         found.append(json.loads(text))
-    cursor = None if reading.cursor is None else json.loads(json.dumps({**reading.cursor}))
+    cursor = (
+        None
+        if reading.cursor is None
+        else json.loads(json.dumps({**reading.cursor}, allow_nan=False))
+    )
     return SourceRead(found, cursor, reading.more)
 
 

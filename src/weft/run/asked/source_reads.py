@@ -15,7 +15,7 @@ from weft.core.errors import SecretKeyMissing
 from weft.core.files.file_stores import parse_bucket
 from weft.plugins.file_stores.s3.signing import NotSigned, ObjectUrls
 from weft.ports.shared_room import SharedRoom
-from weft.ports.source import SourceSite
+from weft.ports.source import SOURCE_PLUGINS, SourceSite
 from weft.ports.source_reads import BROKERS, S3, SourceRead
 from weft.ports.store.sources import DueSource
 from weft.ports.transport import TransportError, allowed_connection
@@ -68,10 +68,14 @@ class SourceReads:
             (source.source_id, source.kind),
             (asked.options["options"], asked.options["cursor"]),
         )
+        for kind in {*SOURCE_PLUGINS.names()} - {source.kind}:  # it had another before
+            self.pool.retire((source.source_id, kind))
         try:
             found: SourceRead = await self.pool.ask(key, what, SourceRead)
         except TimeoutError:
-            return SourceRead(error=f"it did not end within {self.pool.within_s:g} s")
+            return SourceRead(
+                error=f"it did not end within {self.pool.within_s:g} s (source_timeout_s)"
+            )
         except Ended as error:
             return SourceRead(error=f"its process failed: {error}"[:_ERROR_CHARS_MAX])
         except Failed as error:

@@ -120,6 +120,19 @@ async def test_secrets_of_logins_go_with_their_setup(http: httpx.AsyncClient) ->
     assert await names_of(http) == sorted(mine)
 
 
+async def test_a_file_that_is_refused_leaves_secrets_as_they_were(
+    http: httpx.AsyncClient, database: dict[str, str]
+) -> None:
+    other = "[sink.portal]\nkind = 'http'\nurl = 'https://a.example/'\nmessage = '1'\n"
+    assert (await http.put("/v1/setups/ice", content=other, headers=TOML)).is_success
+    await http.put("/v1/secrets/snow.source.scenes", json={"value": "old"})
+    before = await rows(database, "SELECT name, body FROM weft.secret")
+    answer = await http.put("/v1/setups/snow", content=LINE.replace("PORT", "9"), headers=TOML)
+
+    assert answer.status_code == 409, answer.text
+    assert await rows(database, "SELECT name, body FROM weft.secret") == before
+
+
 @pytest.mark.parametrize("sinks", ["portal", ["first", "portal"]])
 async def test_secret_of_a_sink_stays_while_it_may_send(
     http: httpx.AsyncClient, sinks: str | list[str]

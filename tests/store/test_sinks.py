@@ -336,10 +336,12 @@ async def test_address_is_shown_without_its_login(world: World) -> None:
     assert shown["url"] == "https://endpoint.example/products"
 
 
-async def test_new_address_is_that_of_what_is_still_to_be_sent(world: World) -> None:
+async def test_new_address_is_tried_at_once_for_what_is_still_to_be_sent(world: World) -> None:
     await apply(world)
     await scene(world)
     await end(await world.worker(), 0)
+    await report(world, (await due(world))[0], 503, retry_in_s=3600)
+    assert await due(world) == []
     await apply(world, SINK.replace("endpoint.example", "other.example"))
     (one,) = await due(world)
     assert one.url == "https://other.example/products"

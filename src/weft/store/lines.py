@@ -1,7 +1,9 @@
 """The part of `ApiStore` for setups, lifecycles and statuses."""
 
+from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from types import MappingProxyType
 from typing import Any
 
 from weft.core.access.rights import Right
@@ -21,11 +23,19 @@ class Lines:
     _database: Database
 
     async def save_setup(
-        self, caller: Caller, name: str, document: str, setup: Setup
+        self,
+        caller: Caller,
+        name: str,
+        document: str,
+        setup: Setup,
+        secrets: Mapping[str, bytes] = MappingProxyType({}),
+        *,
+        secrets_max: int = 0,
     ) -> Sequence[str]:
         """Keep a setup, make its lifecycles those of new batches and its sources what they are
         from now on; return the names of those that are new or changed, `source NAME` of sources.
-        Jobs keep theirs. Raise `LifecycleTaken`, `SourceTaken`, `SinkTaken`: then nothing changed.
+        Jobs keep theirs. `secrets`: values that are set with it. Raise `LifecycleTaken`,
+        `SourceTaken`, `SinkTaken`, `TooManySecrets`: then nothing changed.
         """
         saved: Sequence[str] = await self._database.value(
             "save_setup",
@@ -43,6 +53,7 @@ class Lines:
                     {"name": key, **asdict(parameter)}
                     for key, parameter in setup.parameters.items()
                 ],
+                **_secrets(secrets, secrets_max),
             },
             user_id=caller.user_id,
             actor=f"user {caller.user_name}",
@@ -133,6 +144,14 @@ def _job(setup: Setup, source: Source) -> Mapping[str, Any]:
         own = {"from": each, "optional": True, "announce": True}
         job["outputs"] = [*(job.get("outputs") or ()), own]
     return job
+
+
+def _secrets(bodies: Mapping[str, bytes], most: int) -> dict[str, list[Row]]:
+    rows: list[Row] = [
+        {"name": name, "body": b64encode(body).decode(), "max": most}
+        for name, body in bodies.items()
+    ]
+    return {"secrets": rows} if rows else {}
 
 
 def _columns(name: str, lifecycle: Lifecycle) -> Mapping[str, Any]:

@@ -33,8 +33,16 @@ async def set_secret(
     start from now on get the new value. Raise `SecretKeyMissing`, `TooLarge`,
     `TooManySecrets`.
     """
-    settings, value = services.settings, document.value
-    most = settings.secret_bytes_max
+    body = sealed(services, caller, name, document.value)
+    most = services.settings.secrets_per_user_max
+    found = await services.store.set_secret(caller, name, body, secrets_max=most)
+    log.info("secret.set", secret=name, user=caller.user_name)
+    return dict(found)
+
+
+def sealed(services: Services, caller: Caller, name: str, value: str) -> bytes:
+    """Return the encrypted value of a secret. Raise `SecretKeyMissing`, `TooLarge`."""
+    most = services.settings.secret_bytes_max
     if _BYTES_OF_CHAR * len(value) > most and (size := len(value.encode())) > most:
         message = f"{size} bytes, at most {most} (secret_bytes_max)"
         raise TooLarge(
@@ -44,12 +52,7 @@ async def set_secret(
             errors=[FieldError("/value", message)],
         )
     row = SecretRow(caller.tenant_id, caller.user_id, name)
-    body = services.secret_keys().seal(value, row)
-    found = await services.store.set_secret(
-        caller, name, body, secrets_max=settings.secrets_per_user_max
-    )
-    log.info("secret.set", secret=name, user=caller.user_name)
-    return dict(found)
+    return services.secret_keys().seal(value, row)
 
 
 @call("DELETE /v1/secrets/{secret}", Right.WRITE, SecretRemoved, silent=True)

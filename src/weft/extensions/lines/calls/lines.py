@@ -12,7 +12,7 @@ from weft.api.calls.call import DecodeBatch, call
 from weft.api.calls.path_ids import BatchId, JobId, LifecycleName, SetupName
 from weft.api.services import Services
 from weft.api.use_cases.failing_lines import LINES_MAX
-from weft.api.use_cases.secrets import set_secret
+from weft.api.use_cases.secrets import sealed
 from weft.core.access.permissions import Permission
 from weft.core.access.rights import Right, require
 from weft.core.errors import FieldError, Invalid, LifecycleNotFound
@@ -58,7 +58,6 @@ from weft.telemetry.trace import new_trace_id
 from weft.wire.answers.lines import JobStatus, Lifecycle, Lines, SetupRemoved
 from weft.wire.answers.lines import Setup as ShownSetup
 from weft.wire.documents.lines import StatusDocument
-from weft.wire.documents.secrets import SecretDocument
 
 log = get_logger()
 
@@ -100,10 +99,14 @@ async def save_setup(
     await _check_pools(services, caller, setup, text)
     setup = await _with_names(services, caller, setup, text)
     await _check_templates(services, caller, setup, text, decode)
-    if logins := logins_of(name, setup):
+    logins = logins_of(name, setup)
+    if logins:
         text, setup = await _without_logins(services, caller, text, setup, logins)
         setup = await _with_names(services, caller, setup, text)
-    changed = await services.store.save_setup(caller, name, text, setup)
+    secrets = {one.secret: sealed(services, caller, one.secret, value_of(one)) for one in logins}
+    changed = await services.store.save_setup(
+        caller, name, text, setup, secrets, secrets_max=services.settings.secrets_per_user_max
+    )
     log.info("setup.saved", setup=name, changed=list(changed), user=caller.user_name)
     return {"setup": name, "changed": list(changed)}
 
@@ -127,9 +130,7 @@ async def _parsed(services: Services, caller: Caller, text: str) -> Setup:
 async def _without_logins(
     services: Services, caller: Caller, text: str, setup: Setup, logins: Sequence[Login]
 ) -> tuple[str, Setup]:
-    """Make secrets of the caller of logins that are written into addresses, and return the file
-    that names them. Raise `InvalidSetup`, and what setting a secret raises.
-    """
+    """Return the file with the names of secrets instead of logins. Raise `InvalidSetup`."""
     named = without_logins(text, logins)
     again = await _parsed(services, caller, named)
     told = "its login stands elsewhere, or in another form: write ${secret.NAME}"
@@ -145,8 +146,6 @@ async def _without_logins(
             problems.append(field_error(text, one.where, said))
     if problems:
         raise invalid_setup(problems)
-    for secret, login in {one.secret: one for one in logins}.items():
-        await set_secret(services, caller, secret, SecretDocument(value=value_of(login)))
     return named, owned_by(again, caller.user_name, logins)
 
 

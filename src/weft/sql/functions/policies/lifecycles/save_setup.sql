@@ -1,13 +1,14 @@
 -- save_setup: keep the file of a production line, and make its lifecycles those of new batches, and its parts what they are from now on.
 --   A lifecycle that is the same as before stays; one that the file has no more ends. Jobs keep theirs.
 -- Safe to repeat: yes.
--- Locks: setups; source (the tenant's, in the order of names); as _save_sources (rows above); as _save_sinks.   Plan: by key.
--- parts: sources (as _save_sources), sinks (as _save_sinks), parameters (as _save_parameters). user_id: who saves it.
+-- Locks: user (its own, if it has secrets); setups; source (the tenant's, in the order of names); as _save_sources (rows above); as _save_sinks; secret.   Plan: by key.
+-- parts: sources (as _save_sources), sinks (as _save_sinks), parameters (as _save_parameters),
+--   secrets (name, body in base64, max as secrets_max of set_secret), which are set if all else is well. user_id: who saves it.
 -- by_user: as _add_version.
 -- lifecycles: each name, statuses, document, limits (as in the table), edges [[from, to]], cores [[state, status]],
 --   moves [[state, phase, from, way]],--   exits [[first, last, status, subtype, tries, products]].
 -- Returns: the names of those that are new or changed, of parts with what they are.
--- Raises WF241 (another setup has the name), and what _save_sources, _save_sinks and _save_parameters raise.
+-- Raises WF241 (another setup has the name), and what _save_sources, _save_sinks, _save_parameters and set_secret raise.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.save_setup(tenant_id int, name text, document text, lifecycles jsonb, parts jsonb,
     user_id int, actor text, at timestamptz DEFAULT clock_timestamp(), by_user int DEFAULT NULL) RETURNS text[] LANGUAGE plpgsql AS $$
@@ -15,6 +16,9 @@ DECLARE
     v_one jsonb; v_old weft.lifecycle; v_id int; v_new text[] := '{}';
 BEGIN
     PERFORM weft._as_tenant(save_setup.tenant_id);
+    IF parts ? 'secrets' THEN
+        PERFORM FROM weft.tenant_user u WHERE u.user_id = save_setup.user_id FOR NO KEY UPDATE;
+    END IF;
     PERFORM pg_advisory_xact_lock(7707, save_setup.tenant_id);
     INSERT INTO weft.setup AS s (tenant_id, name, document, saved_at, saved_by)
     VALUES (save_setup.tenant_id, save_setup.name, save_setup.document, save_setup.at, save_setup.actor)
@@ -52,9 +56,12 @@ BEGIN
         WHERE s.tenant_id = save_setup.tenant_id AND s.lifecycle = v_one ->> 'name' AND s.batch_day IS NOT NULL;
         v_new := v_new || (v_one ->> 'name');
     END LOOP;
-    RETURN v_new || ARRAY(SELECT 'source ' || x FROM unnest(weft._save_sources(save_setup.tenant_id, save_setup.name, save_setup.user_id,
+    v_new := v_new || ARRAY(SELECT 'source ' || x FROM unnest(weft._save_sources(save_setup.tenant_id, save_setup.name, save_setup.user_id,
         coalesce(parts -> 'sources', '[]'), save_setup.at)) x) || ARRAY(SELECT 'sink ' || x FROM unnest(weft._save_sinks(
         save_setup.tenant_id, save_setup.name, save_setup.user_id, coalesce(parts -> 'sinks', '[]'), save_setup.actor, save_setup.at)) x)
         || ARRAY(SELECT 'parameter ' || x FROM unnest(weft._save_parameters(save_setup.tenant_id, save_setup.name, 
             coalesce(parts -> 'parameters', '[]'), save_setup.actor, save_setup.at, by_user)) x);
+    PERFORM weft.set_secret(save_setup.tenant_id, save_setup.user_id, s ->> 'name', decode(s ->> 'body', 'base64'), (s ->> 'max')::int,
+        save_setup.at) FROM jsonb_array_elements(coalesce(parts -> 'secrets', '[]')) s;
+    RETURN v_new;
 END $$;

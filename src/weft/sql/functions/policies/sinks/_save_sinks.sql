@@ -25,10 +25,12 @@ BEGIN
             UPDATE weft.sink s SET document = v_one -> 'document', user_id = of_user_id, saved_at = _save_sinks.at,
                 saved_by = _save_sinks.actor
             WHERE s.sink_id = v_old.sink_id;
-            UPDATE weft.callback_delivery d SET url = v_one #>> '{document,url}', host = weft._host_of(v_one #>> '{document,url}')
+            UPDATE weft.callback_delivery d SET url = v_one #>> '{document,url}', host = weft._host_of(v_one #>> '{document,url}'),
+                next_at = least(d.next_at, _save_sinks.at)  -- what was wrong may be mended: no wait from before holds
             WHERE d.sink_id = v_old.sink_id AND d.next_at IS NOT NULL;
         END IF;
         v_new := v_new || (v_one ->> 'name');
     END LOOP;
+    PERFORM pg_notify('driver', 'callback');
     RETURN v_new;
 END $$;

@@ -1,6 +1,8 @@
 """What the command line says, and what it tells the shell."""
 
+import re
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +19,8 @@ from weft.core.errors import BadId
 from weft.core.text.amounts import duration, money, size
 from weft.core.text.texts import wrong_name
 from weft.settings import all_declared, shown_value
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_texts_cannot_steer_the_terminal() -> None:
@@ -136,3 +140,22 @@ def test_status_of_a_job_says_what_it_asked_for(capsys: pytest.CaptureFixture[st
         ("Queue", "short"), ("Needs", "0.25 cpu, 64.0 MiB memory, rack=12"),
         ("Value", "NA12878"), ("Time limit", "1:30"),
     }  # fmt: skip
+
+
+def test_a_line_has_one_name_wherever_it_is_read() -> None:
+    """Only routes, codes and fields say `setup`."""
+    guides = {path: path.read_text() for path in (ROOT / "docs" / "guides").glob("*.md")}
+    source = ROOT / "src" / "weft"
+    pages = {
+        path: re.sub(r"{[{%].*?[%}]}", "", path.read_text()) for path in source.rglob("*.html")
+    }
+    refusals = {
+        path: " ".join(re.findall(r"'[^']*'", " ".join(re.findall(r"_fail\([^;]*", text))))
+        for path in source.rglob("*.sql")
+        if "_fail(" in (text := path.read_text())
+    }
+    words = source / "cli" / "completion" / "command_words.json"
+    read = {**guides, **pages, **refusals, words: words.read_text()}
+
+    other = re.compile(r"(?<!make )\bsetup\b", re.IGNORECASE)
+    assert [path for path, text in read.items() if other.search(text)] == []

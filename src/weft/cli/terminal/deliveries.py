@@ -12,7 +12,7 @@ DELIVERY: Final = ("State", "Attempts", "Answer", "Tried", "Next", "URL")
 def delivery_cells(one: Mapping[str, Any]) -> tuple[object, ...]:
     """Return what became of a delivery, under `DELIVERY`."""
     return (
-        one["state"],
+        "given up" if one["state"] == "failed" else one["state"],
         one["n_attempts"],
         one["last_error"] or one["last_status"] or "",
         moment(one["tried_at"]) if one["tried_at"] else "",

@@ -9,7 +9,7 @@ from weft.core.lines.line import is_failing
 
 Document = Mapping[str, Any]
 SOURCE_HEADER = ("Source", "Kind", "State", "Read", "Waiting", "Last item", "Error")
-SINK_HEADER = ("Sink", "Open", "Failed", "Held", "Oldest open", "Last error")
+SINK_HEADER = ("Sink", "Open", "Given up", "Held", "Oldest open", "Last error")
 STATUS_HEADER = ("Lifecycle", "Status", "Jobs")
 ITEM_HEADER = ("Item", "State", "Job", "Series", "Found", "Why")
 WAITING_MAX = 10_000

@@ -343,9 +343,9 @@ class ApiCalls(DocumentCalls):
         Use case: `weft.extensions.lines.calls.lines.get_setup`.
 
         Args:
-            name: The name of a setup.
+            name: The name of a line.
         """
-        return await self._get(f"/v1/setups/{segment(name, 'setup')}")
+        return await self._get(f"/v1/setups/{segment(name, 'line')}")
 
     async def get_source(self, name: str) -> Document:
         """Get a source.
@@ -711,9 +711,9 @@ class ApiCalls(DocumentCalls):
         Use case: `weft.extensions.lines.calls.lines.remove_setup`.
 
         Args:
-            name: The name of a setup.
+            name: The name of a line.
         """
-        return await self._delete(f"/v1/setups/{segment(name, 'setup')}")
+        return await self._delete(f"/v1/setups/{segment(name, 'line')}")
 
     async def resubmit_batch(
         self, batch_id: int, document: Document, *, key: str | None = None

@@ -4,14 +4,14 @@ from weft.core.errors.kinds import Conflict, Forbidden, Invalid, NotFound
 
 
 class InvalidSetup(Invalid):
-    """A setup cannot be used."""
+    """The file of a line cannot be used."""
 
     code = "API.INVALID_SETUP"
     advice = "Correct the lines; the guide on lifecycles describes the fields."
 
 
 class SetupNotFound(NotFound):
-    """The setup does not exist."""
+    """The line does not exist."""
 
     code = "API.SETUP_NOT_FOUND"
     sqlstate = "WF142"
@@ -25,7 +25,7 @@ class LifecycleNotFound(NotFound):
 
 
 class LifecycleTaken(Conflict):
-    """Another setup has a lifecycle of this name."""
+    """Another line has a lifecycle of this name."""
 
     code = "API.LIFECYCLE_TAKEN"
     sqlstate = "WF241"
@@ -81,7 +81,7 @@ class SourceNotFound(NotFound):
 
 
 class SourceTaken(Conflict):
-    """Another setup has a source of this name."""
+    """Another line has a source of this name."""
 
     code = "API.SOURCE_TAKEN"
     sqlstate = "WF265"
@@ -108,7 +108,7 @@ class MessageNotFound(NotFound):
 
 
 class SinkTaken(Conflict):
-    """Another setup has a sink of this name."""
+    """Another line has a sink of this name."""
 
     code = "API.SINK_TAKEN"
     sqlstate = "WF251"

@@ -124,7 +124,7 @@ class LineSink(Struct, kw_only=True):
     """A sink, and what of its newest 10,000 messages has not arrived."""
 
     sink: str
-    setup: Annotated[str, Meta(description="the setup that has it")]
+    setup: Annotated[str, Meta(description="the line that has it")]
     n_open: Annotated[Count, Meta(description="messages that are still to be sent")]
     n_failed: Annotated[Count, Meta(description="that were given up")]
     n_held: Annotated[Count, Meta(description="that a check stopped, until somebody decides")]

@@ -13,7 +13,7 @@ class Source(Struct, kw_only=True):
     """A source of items, each of which becomes a job."""
 
     source: str
-    setup: Annotated[str, Meta(description="the setup that has it")]
+    setup: Annotated[str, Meta(description="the line that has it")]
     kind: str
     user: Annotated[str, Meta(description="as whom jobs are submitted")]
     billing_project: str

@@ -51,7 +51,7 @@ def apply(
 
     Args:
         file: The TOML file.
-        name: Name of the setup; the file's without `.toml` if it is missing.
+        name: Name of the line; the file's without `.toml` if it is missing.
         shared: Options of every command.
     """
     try:
@@ -63,9 +63,9 @@ def apply(
     if shared.json:
         print_json(found)
     elif found["changed"]:
-        note(f"setup {setup}: changed: {', '.join(found['changed'])}")
+        note(f"line {setup}: changed: {', '.join(found['changed'])}")
     else:
-        note(f"setup {setup}: nothing changed")
+        note(f"line {setup}: nothing changed")
     return 0
 
 
@@ -84,7 +84,7 @@ def list_lines(*, shared: Shared = SHARED) -> int:
         return 0
     for header, rows, right in (
         (SOURCE_HEADER, [source_row(one) for one in found["sources"]], ("Waiting",)),
-        (SINK_HEADER, [sink_row(one) for one in found["sinks"]], ("Open", "Failed", "Held")),
+        (SINK_HEADER, [sink_row(one) for one in found["sinks"]], ("Open", "Given up", "Held")),
         (STATUS_HEADER, [status_row(one) for one in found["statuses"]], ("Jobs",)),
     ):
         if rows:
@@ -101,7 +101,7 @@ def show(name: str, /, *, shared: Shared = SHARED) -> int:
         weft line show hrsi
 
     Args:
-        name: Name of the setup.
+        name: Name of the line.
         shared: Options of every command.
     """
     found = shared.ask(lambda client: client.get_setup(name))
@@ -117,11 +117,11 @@ def remove(name: str, /, *, shared: Shared = SHARED) -> int:
         weft line rm hrsi
 
     Args:
-        name: Name of the setup.
+        name: Name of the line.
         shared: Options of every command.
     """
     found = shared.ask(lambda client: client.remove_setup(name))
-    return shared.tell(found, f"setup {name} is removed")
+    return shared.tell(found, f"line {name} is removed")
 
 
 @app.command(name="set")
@@ -186,23 +186,23 @@ def redeliver(
     message: int | None = None,
     /,
     *,
-    failed: Annotated[bool, Parameter(negative="")] = False,
+    given_up: Annotated[bool, Parameter(negative="")] = False,
     shared: Shared = SHARED,
 ) -> int:
     """Send a message of a sink again now, also one that was given up. Only for
     operators.
 
         weft line redeliver wekeo 7
-        weft line redeliver wekeo --failed
+        weft line redeliver wekeo --given-up
 
     Args:
         sink: Name of the sink; also of one that is removed.
         message: Its number, as `weft line deliveries` shows it.
-        failed: All that were given up.
+        given_up: All that were given up.
         shared: Options of every command.
     """
-    if (message is None) != failed:
-        raise WrongOption("which message?", hint="Write its number, or `--failed` for all.")
+    if (message is None) != given_up:
+        raise WrongOption("which message?", hint="Write its number, or `--given-up` for all.")
     found: Any
     if message is not None:
         found = shared.ask(lambda client: client.redeliver_message(sink, message))

@@ -60,7 +60,7 @@ def parse_setup(text: str) -> Setup:
 
     for section in document.keys() - SECTIONS.keys() - {_PARAMETERS}:
         parts = ", ".join((*(f"[{one}.NAME]" for one in SECTIONS), f"[{_PARAMETERS}]"))
-        say((section,), f"a setup has no such part; it has {parts}")
+        say((section,), f"a line has no such part; it has {parts}")
     if not document:
         say((), "it is empty")
     found = {
@@ -224,7 +224,7 @@ def invalid_setup(problems: list[FieldError]) -> InvalidSetup:
     """Return the error for all that is wrong."""
     problems = sorted(problems, key=lambda error: error.pointer)
     return InvalidSetup(
-        "the setup cannot be used",
+        "the line cannot be used",
         detail="; ".join(f"{p.pointer or '/'}: {p.message}" for p in problems[:20]) + ".",
         errors=problems,
     )

@@ -8,7 +8,7 @@ BEGIN
     WHERE l.tenant_id = of_tenant_id AND l.name = of_name AND l.ended_at IS NULL;
     IF v_id IS NULL THEN
         PERFORM weft._fail('WF141', format('lifecycle "%s" does not exist', left(of_name, 64)),
-            'No setup has a lifecycle of this name.', 'Save one with `weft line apply FILE`.');
+            'No line has a lifecycle of this name.', 'Save one with `weft line apply FILE`.');
     END IF;
     RETURN v_id;
 END $$;

@@ -6,7 +6,7 @@ DECLARE
 BEGIN
     SELECT s.sink_id INTO v_sink FROM weft.sink s WHERE s.tenant_id = of_tenant_id AND s.name = of_name AND s.ended_at IS NULL;
     IF v_sink IS NULL THEN
-        PERFORM weft._fail('WF151', format('sink "%s" does not exist', left(of_name, 64)), 'No setup has a sink of this name.',
+        PERFORM weft._fail('WF151', format('sink "%s" does not exist', left(of_name, 64)), 'No line has a sink of this name.',
             'Apply one with `weft line apply FILE`.');
     END IF;
     RETURN v_sink;

@@ -33,7 +33,7 @@ BEGIN
         WHERE l.tenant_id = save_setup.tenant_id AND l.name = v_one ->> 'name' AND l.ended_at IS NULL;
         IF v_old.setup <> save_setup.name THEN
             PERFORM weft._fail('WF241', format('lifecycle "%s" is there already', v_old.name),
-                format('The setup "%s" has it.', v_old.setup), 'Choose another name, or remove it there.');
+                format('The line "%s" has it.', v_old.setup), 'Choose another name, or remove it there.');
         END IF;
         CONTINUE WHEN v_old.document = v_one -> 'document';
         UPDATE weft.lifecycle l SET ended_at = save_setup.at WHERE l.lifecycle_id = v_old.lifecycle_id;

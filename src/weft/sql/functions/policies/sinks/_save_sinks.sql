@@ -15,7 +15,7 @@ BEGIN
         SELECT s.* INTO v_old FROM weft.sink s WHERE s.tenant_id = of_tenant_id AND s.name = v_one ->> 'name' AND s.ended_at IS NULL;
         IF v_old.setup <> of_setup THEN
             PERFORM weft._fail('WF251', format('sink "%s" is there already', v_old.name),
-                format('The setup "%s" has it.', v_old.setup), 'Choose another name, or remove it there.');
+                format('The line "%s" has it.', v_old.setup), 'Choose another name, or remove it there.');
         END IF;
         CONTINUE WHEN v_old.document = v_one -> 'document' AND (v_old.user_id = of_user_id OR NOT (v_one -> 'own')::boolean);
         IF v_old.sink_id IS NULL THEN

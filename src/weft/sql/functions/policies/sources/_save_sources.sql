@@ -19,7 +19,7 @@ BEGIN
     LOOP
         SELECT s.* INTO v_old FROM weft.source s WHERE s.tenant_id = of_tenant_id AND s.name = v_one.name;
         IF v_old.setup <> of_setup AND v_old.ended_at IS NULL THEN
-            PERFORM weft._fail('WF265', format('source "%s" is there already', v_one.name), format('The setup "%s" has it.', v_old.setup),
+            PERFORM weft._fail('WF265', format('source "%s" is there already', v_one.name), format('The line "%s" has it.', v_old.setup),
                 'Choose another name, or remove it there.');
         END IF;
         IF v_one.lifecycle IS NOT NULL THEN

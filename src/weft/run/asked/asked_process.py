@@ -57,7 +57,6 @@ class _UnderWay:
     end: asyncio.Future[Exception | None]
     within_s: float
     since: float = field(default_factory=time.monotonic)
-    """When the process came to the one that it answers now."""
 
     def has_all_with(self, said: Said, *, is_json: bool) -> bool:
         """Add an answer; say whether it is the last. Raise as `read_json` does."""
@@ -116,11 +115,10 @@ class AskedProcess:
     async def ask(self, what: Asked, within_s: float, kind: Any, into: list[Answer]) -> None:  # noqa: ANN401
         """Ask, and add answers of this type. Raise `TimeoutError`, `Ended` or `Unasked`."""
         number, end = next(self._numbers), asyncio.get_running_loop().create_future()
-        body = pickle.dumps((number, (*what,)))
         self._stay()
-        self._pending[number] = _UnderWay(kind, into, len(what.questions), end, within_s)
         assert self._process.stdin is not None
-        self._process.stdin.write(body)
+        self._process.stdin.write(pickle.dumps((number, (*what,))))
+        self._pending[number] = _UnderWay(kind, into, len(what.questions), end, within_s)
         self._watch(within_s)
         try:
             if (error := await end) is not None:

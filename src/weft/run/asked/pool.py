@@ -85,8 +85,7 @@ class Pool:
 
     async def _start(self, key: Hashable) -> AskedProcess:
         try:
-            site = self._site(key)
-            process = await AskedProcess.start(self.kind, site, self._memory_bytes)
+            process = await AskedProcess.start(self.kind, self._site(key), self._memory_bytes)
         except (TimeoutError, OSError, EOFError) as error:
             limit = f" within {self.kind.start_s:g} s" if isinstance(error, TimeoutError) else ""
             raise NotStarted(f"it did not start{limit}", by_others=True) from error

@@ -1,0 +1,1 @@
+"""submitit's jobs on weft: `AutoExecutor(folder, cluster="weft")`."""

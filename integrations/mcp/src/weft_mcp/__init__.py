@@ -1,0 +1,1 @@
+"""weft for agents: the command `weft-mcp`, a server of the Model Context Protocol."""

@@ -32,8 +32,12 @@ async def install_functions(connection: asyncpg.Connection) -> None:
             await connection.execute(file.text)
         await connection.execute("GRANT CREATE ON SCHEMA weft TO weft_tenant, weft_system")
         installed = await _installed(connection)
+        new = [file for file in files_of("functions") if file.name not in installed]
+        if new:
+            await connection.execute(";\n".join(map(_script, new)))  # in one round trip
         for file in files_of("functions"):
-            await _install(connection, file, installed.get(file.name, []))
+            if file.name in installed:
+                await _install(connection, file, installed[file.name])
         for file in files_of("views"):
             await connection.execute(file.text)
         await connection.execute("REVOKE CREATE ON SCHEMA weft FROM weft_tenant, weft_system")

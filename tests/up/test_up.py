@@ -35,6 +35,7 @@ def test_up_brings_all_roles_and_ctrl_c_ends_them_all(
     record_property("stop_ms", stopped["ms"])
 
     assert all(roles_ready)
+    assert "up.role_ended" not in {event.get("event") for event in weft.events}
     assert all(re.search(r"^Max core file size +[01] ", one, re.MULTILINE) for one in limits)
     assert url == client_of(home)["url"]
     assert url in said

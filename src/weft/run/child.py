@@ -29,6 +29,15 @@ def end_with_supervisor() -> None:
         os.kill(os.getpid(), signal.SIGTERM)
 
 
+def wait_until_let_run() -> None:
+    """Wait until the supervisor closes our standard input: roles load while the database starts.
+
+    If it has died instead, `end_with_supervisor` finds that out.
+    """
+    if is_supervised():
+        os.read(0, 1)
+
+
 def is_supervised() -> bool:
     """Say whether `weft up` started this process."""
     return bool(os.environ.get(SUPERVISOR_VARIABLE))

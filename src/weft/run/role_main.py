@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import uvloop
 
 from weft.core.errors import Unavailable, WeftError
-from weft.run.child import end_with_supervisor, role_name
+from weft.run.child import end_with_supervisor, role_name, wait_until_let_run
 from weft.settings import Settings, load_settings
 from weft.telemetry.log import configure, get_logger
 from weft.wire.processes import reset_signals
@@ -36,6 +36,7 @@ def run_role(kind: str, live: Callable[[Settings, str], Coroutine[Any, Any, int]
         # Imported objects stay: the collector need not scan them again and again.
         gc.collect()
         gc.freeze()
+        wait_until_let_run()
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             return runner.run(live(settings, name))
     except WeftError as error:

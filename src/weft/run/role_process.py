@@ -52,6 +52,8 @@ class RoleProcess:
     ) -> None:
         self.name = name
         self.log_path = home.role_logs / f"{name}.log"
+        self.may_run = asyncio.Event()
+        """Set when the database is there; until then the process only loads its modules."""
         self.is_ready = asyncio.Event()
         self.on_ready: Callable[[Mapping[str, Any]], None] = lambda _facts: None
         self.on_exit: Callable[[bool], None] = lambda _was_ready: None
@@ -110,13 +112,16 @@ class RoleProcess:
             # -P: modules in the directory where somebody typed `weft up` are not ours.
             self._process = subprocess.Popen(
                 [sys.executable, "-P", "-m", self._module],
-                stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=environment,
+                stdin=subprocess.PIPE, stdout=output, stderr=output, env=environment,
                 cwd="/", start_new_session=True,
             )  # fmt: skip
         log.info("up.role_started", started=self.name, started_pid=self._process.pid)
         return self._process
 
     async def _watch_ready(self, process: subprocess.Popen[bytes]) -> None:
+        await self.may_run.wait()
+        assert process.stdin is not None
+        process.stdin.close()
         begun = time.monotonic()
         # A file has no event to wait for; this ends with the start.
         while self._home.ready(self.name).get("pid") != process.pid:  # noqa: ASYNC110

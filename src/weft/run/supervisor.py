@@ -1,6 +1,7 @@
 """The life of one `weft up`: database, roles, and what happens when one of them dies.
 
-Order of the start: lock of the home, what earlier processes left, database, schema, roles.
+Order of the start: lock of the home, what earlier processes left, database, schema, roles, which
+load their modules meanwhile.
 Order of the stop: worker (it reports its jobs), then api and driver, then the database.
 """
 
@@ -72,11 +73,13 @@ class Supervisor:
         self._reclaim()
         certificate_of(self.settings)  # else the api would say it again and again
         check_port(self.settings.host, self.settings.port)
-        await self._start_database()
         self._make_roles()
         roles = [*self._servants, *self._worker]
-        self.doing = "waiting until api, driver and worker are ready"
         self._keepers += [asyncio.create_task(role.keep()) for role in roles]
+        await self._start_database()
+        for role in roles:
+            role.may_run.set()
+        self.doing = "waiting until api, driver and worker are ready"
         logs = [self.home.role_logs / f"{name}.log" for name in [*self.names(), "up"]]
         self._keepers += [
             asyncio.create_task(keep_small(logs)),

@@ -58,6 +58,16 @@ async def jobs(api: LiveApi, http: httpx.AsyncClient, tmp_path: Path) -> httpx.A
     return http
 
 
+async def test_each_link_of_a_job_answers_in_the_envelope(jobs: httpx.AsyncClient) -> None:
+    (known,) = (await jobs.get("/jobs/v2")).json()["result"]
+    whole = (await jobs.get(f"/jobs/v2/{known['id']}")).json()["result"]
+    answers = {name: await jobs.get(link["href"]) for name, link in whole["_links"].items()}
+    wrong = [name for name, one in answers.items() if "version" not in one.json()]
+
+    assert {"executionSystem", "archiveSystem", "owner"} <= answers.keys()
+    assert not wrong
+
+
 async def test_no_body_ends_in_an_error_of_the_server(jobs: httpx.AsyncClient) -> None:
     chance = random.Random(1)  # noqa: S311 (no secret)
     (known,) = (await jobs.get("/jobs/v2")).json()["result"]

@@ -168,6 +168,9 @@ _ROUTES: Final[Any] = (
     hide_aloe_job, unhide_aloe_job, resubmit_aloe_job, *APP_ROUTES, *OUTPUT_ROUTES,
     *PERMISSION_ROUTES,
 )  # fmt: skip
+_LINKED: Final = ("/systems", "/profiles", "/files")
+"""Services of Agave that documents link to, or that clients ask for: there is nothing there."""
 SERVED: Final = ApiDoor(
-    name=NAME, routes=_ROUTES, paths=("/jobs", "/apps"), refuse=refuse, gateway_headers=PREFIX
-)
+    name=NAME, routes=_ROUTES, paths=("/jobs", "/apps", *_LINKED), refuse=refuse,
+    gateway_headers=PREFIX,
+)  # fmt: skip

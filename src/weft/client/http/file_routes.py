@@ -13,13 +13,11 @@ class FileRoutes(DocumentCalls):
     async def read_file(
         self, batch_id: int, job_id: int, path: str, *, attempt: int | None = None, span: str = ""
     ) -> AsyncGenerator[bytes, None]:
-        """Yield the bytes of a file that a job has left, or those of a span such as `0-99`. Raise
-        `FileNotFound`, `FileElsewhere`, `RangeNotSatisfiable`.
-        """
+        """Yield the bytes of a file that a job has left, or a span such as `0-99` of them."""
+        at = f"/v1/batches/{batch_id}/jobs/{job_id}/file"
+        part = [("Range", f"bytes={span}")] if span else []
         reply = await self._session.stream(
-            f"/v1/batches/{batch_id}/jobs/{job_id}/file",
-            query={"path": path, "attempt": attempt},
-            headers=[("Range", f"bytes={span}")] if span else (),
+            at, query={"path": path, "attempt": attempt}, headers=part
         )
         async with reply:
             async for chunk in reply.chunks():

@@ -24,21 +24,10 @@ if TYPE_CHECKING:
     from weft.core.errors import WeftError
 
 __all__ = [
-    "Batch",
-    "BatchBuilder",
-    "Blocked",
-    "Client",
-    "Executor",
-    "GroupBuilder",
-    "Job",
-    "JobGroup",
-    "JobKeywords",
-    "JobTree",
-    "JobTreeBuilder",
-    "WeftError",
-    "__version__",
+    "Batch", "BatchBuilder", "Blocked", "Client", "Executor", "GroupBuilder", "Job",
+    "JobGroup", "JobKeywords", "JobTree", "JobTreeBuilder", "WeftError", "__version__",
     "progress",
-]
+]  # fmt: skip
 __version__ = "0.1.0"
 
 

@@ -42,29 +42,12 @@ if TYPE_CHECKING:
     from weft.settings.settings import Settings
 
 __all__ = [
-    "FILE_NAME",
-    "Bytes",
-    "Checked",
-    "Declared",
-    "InvalidSetting",
-    "LargeBytes",
-    "SettingValue",
-    "Settings",
-    "all_declared",
-    "declared_in",
-    "default_home",
-    "explain_settings",
-    "home_of",
-    "load_client_settings",
-    "load_settings",
-    "misspelt_variables",
-    "secret_variables",
-    "setting",
-    "shown_value",
-    "sql_settings",
-    "values_of",
-    "variable_of",
-]
+    "FILE_NAME", "Bytes", "Checked", "Declared", "InvalidSetting", "LargeBytes",
+    "SettingValue", "Settings", "all_declared", "declared_in", "default_home",
+    "explain_settings", "home_of", "load_client_settings", "load_settings",
+    "misspelt_variables", "secret_variables", "setting", "shown_value", "sql_settings",
+    "values_of", "variable_of",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> object:

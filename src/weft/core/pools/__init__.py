@@ -7,17 +7,6 @@ from weft.core.pools.plan import PoolDifference, plan_changes
 from weft.core.pools.pool import Flavour, Pool
 
 __all__ = [
-    "ANYWHERE",
-    "Decision",
-    "Demand",
-    "Flavour",
-    "Machine",
-    "OwnJob",
-    "Pool",
-    "PoolDifference",
-    "decide",
-    "decide_all",
-    "offers_of",
-    "plan_changes",
-    "used_share",
-]
+    "ANYWHERE", "Decision", "Demand", "Flavour", "Machine", "OwnJob", "Pool", "PoolDifference",
+    "decide", "decide_all", "offers_of", "plan_changes", "used_share",
+]  # fmt: skip

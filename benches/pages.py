@@ -24,8 +24,8 @@ from benches import command_start, long_log, open_pages
 from benches.chromium import Tab, find_chromium, open_tab
 from benches.held_jobs import held_jobs
 from benches.sessions import Session, log_in
+from weft.api.app import ROUTES
 from weft.api.html.assets import PREFIX
-from weft.api.pages import ROUTES
 from weft.bench.conditions import conditions_of, load_average, machine_conditions
 from weft.bench.figures import Headline, document_of, percentile
 from weft.bench.filled_batch import SHAPE, Filler

@@ -77,6 +77,24 @@ def measured(directory: Path, name: str, *options: str) -> dict[str, Any]:
         ("dag --jobs 150 --rounds 1", "all_ready_ms gather_ms", {}),
         ("writers --jobs 2000 --rounds 1", "ratio", {"conditions.sizes.processes": 4}),
         ("cancel --jobs 5000", "ack_ms settled_per_s", {"started_after": 0}),
+        ("incidents --scale 0.005", "late_p99_ms answered_p99_ms driver_cores tester_cores",
+         {"tests": 50}),
+        ("claimers --jobs 600 --rounds 1", "ratio by_claimers.64", {"deadlocks": 0}),
+        ("groups --scale 0.01 --rounds 1", "ratio six_by_three", {}),
+        ("latency --jobs 3", "p50_ms reference.p50_ms", {}),
+        ("commands --jobs 3", "p50_ms reference.p50_ms", {}),
+        ("commit --jobs 30000 --rounds 1", "commit_ms", {}),
+        ("huge --jobs 4000 --rounds 3",
+         "status_p99_ms cost_p99_ms page_p99_ms job_p99_ms bytes_per_job commit_ms", {}),
+        ("functions --jobs 60 --rounds 1", "weft_single reference_chunked cpu_us.client", {}),
+        ("autoscale --jobs 400 --rounds 3", "p50_ms", {"machines_planned": 10}),
+        ("fleet --scale 0.01", "dispatch_ms.p50", {"heartbeats.lost_workers": 0}),
+        ("connect --scale 0.03", "pages_p99", {}),
+        ("connect-processes --jobs 20 --rounds 1", "delayed_ratio", {}),
+        ("staging --jobs 4 --rounds 1", "ratio", {}),
+        ("limit --jobs 20 --rounds 1", "reference", {"started_after": 0}),
+        ("simulations --scale 0.01 --rounds 1", "ratio asleep_s", {}),
+        ("doors --scale 0.01 --rounds 1", "ratio page_ratio", {}),
     ],
 )  # fmt: skip
 def test_bench_gives_its_figures(
@@ -118,68 +136,12 @@ def test_state_machine_is_compared_with_a_bare_queue(tmp_path: Path) -> None:
 
 
 @pytest.mark.heavy
-def test_conditions_are_tested_when_they_are_due(tmp_path: Path) -> None:
-    result = measured(tmp_path, "incidents", "--scale", "0.005")
-
-    assert result["tests"] == 50
-    assert result["late_p99_ms"] > 0
-    assert result["answered_p99_ms"] > result["late_p99_ms"]
-    assert result["driver_cores"] > 0
-    assert result["tester_cores"] > 0
-    assert result["audit_findings"] == 0
-
-
-@pytest.mark.heavy
 def test_open_transaction_is_compared_with_none(tmp_path: Path) -> None:
     result = measured(tmp_path, "claim-pinned", "--jobs", "2000")
 
     assert result["ratio"] == min(result["last_by_first"], result["by_without"])
     assert len(result["parts"]["weft"]) == len(result["parts"]["reference"]) == 10
     assert result["audit_findings"] == 0
-
-
-@pytest.mark.heavy
-def test_64_claimers_are_compared_with_fewer(tmp_path: Path) -> None:
-    result = measured(tmp_path, "claimers", "--jobs", "600", "--rounds", "1")
-
-    assert result["ratio"] > 0
-    assert list(result["by_claimers"]) == ["2", "4", "8", "16", "32", "64"]
-    assert result["deadlocks"] == 0
-    assert result.keys() >= {"lock_wait_ms_max", "lock_waits_over_50_ms"}
-    assert result["audit_findings"] == 0
-
-
-@pytest.mark.heavy
-def test_groups_are_compared_with_a_bare_queue(tmp_path: Path) -> None:
-    result = measured(tmp_path, "groups", "--scale", "0.01", "--rounds", "1")
-
-    assert result["ratio"] > 0
-    assert result["by_groups"].keys() >= {"1", "3", "6", "6_scattered"}
-    assert result["six_by_three"] > 0
-    assert result["audit_findings"] == 0
-
-
-@pytest.mark.heavy
-def test_latency_is_compared_with_a_process_alone(tmp_path: Path) -> None:
-    result = measured(tmp_path, "latency", "--jobs", "3")
-
-    assert 0 < result["p50_ms"] <= result["p99_ms"]
-    assert 0 < result["reference"]["p50_ms"] <= result["reference"]["p99_ms"]
-
-
-@pytest.mark.heavy
-def test_commands_to_a_busy_worker_are_compared_with_an_idle_one(tmp_path: Path) -> None:
-    result = measured(tmp_path, "commands", "--jobs", "3")
-
-    assert 0 < result["p50_ms"] <= result["p99_ms"]
-    assert 0 < result["reference"]["p50_ms"] <= result["reference"]["p99_ms"]
-
-
-@pytest.mark.heavy
-def test_commit_is_compared_with_a_small_one(tmp_path: Path) -> None:
-    result = measured(tmp_path, "commit", "--jobs", "30000", "--rounds", "1")
-
-    assert 0 < result["commit_ms"] <= result["commit_max_ms"]
 
 
 @pytest.mark.heavy
@@ -223,24 +185,6 @@ def test_unknown_bench_is_refused_with_those_that_there_are() -> None:
     assert "statemachine" in done.stderr
 
 
-@pytest.mark.heavy
-def test_huge_batch_is_read_beside_a_small_one(tmp_path: Path) -> None:
-    result = measured(tmp_path, "huge", "--jobs", "4000", "--rounds", "3")
-
-    assert result.keys() >= {"status_p99_ms", "cost_p99_ms", "page_p99_ms", "job_p99_ms"}
-    assert result["bytes_per_job"] > 0
-    assert result["commit_ms"] > 0
-
-
-@pytest.mark.heavy
-def test_functions_are_compared_with_other_pools(tmp_path: Path) -> None:
-    result = measured(tmp_path, "functions", "--jobs", "60", "--rounds", "1")
-
-    assert result["weft_single"] > 0
-    assert result["reference_chunked"] > 0
-    assert result["cpu_us"].keys() > {"api", "worker", "client", "weft"}
-
-
 def test_simulation_is_compared_with_real_time_and_with_a_static_cluster(tmp_path: Path) -> None:
     trace = tmp_path / "t.swf"
     trace.write_text("1 0 -1 60 4 -1 -1 -1 -1 -1 1 3 1 -1 0 -1 -1 -1\n" * 3)
@@ -262,38 +206,6 @@ def test_shares_of_users_are_compared(tmp_path: Path) -> None:
     assert 0 < result["jain"] <= 1
     assert len(result["core_s_by_user"]) == 5
     assert result["first_start_ms"]["max"] >= result["first_start_ms"]["median"]
-
-
-@pytest.mark.heavy
-def test_rounds_of_the_autoscaler_are_timed(tmp_path: Path) -> None:
-    result = measured(tmp_path, "autoscale", "--jobs", "400", "--rounds", "3")
-
-    assert 0 < result["p50_ms"] <= result["max_ms"]
-    assert result["machines_planned"] == 10
-
-
-@pytest.mark.heavy
-def test_a_fleet_is_served(tmp_path: Path) -> None:
-    result = measured(tmp_path, "fleet", "--scale", "0.01")
-
-    assert result["dispatch_ms"]["p50"] > 0
-    assert result["heartbeats"]["lost_workers"] == 0
-    assert result["audit_findings"] == 0
-
-
-@pytest.mark.heavy
-@pytest.mark.parametrize(
-    ("name", "options", "figure"),
-    [
-        ("connect", "--scale 0.03", "pages_p99"),
-        ("connect-processes", "--jobs 20 --rounds 1", "delayed_ratio"),
-        ("staging", "--jobs 4 --rounds 1", "ratio"),
-    ],
-)
-def test_workers_outside_are_compared(
-    tmp_path: Path, name: str, options: str, figure: str
-) -> None:
-    assert measured(tmp_path, name, *options.split())[figure] > 0
 
 
 @pytest.mark.heavy
@@ -383,16 +295,6 @@ def test_storm_is_refused_while_others_work(tmp_path: Path) -> None:
 
 
 @pytest.mark.heavy
-def test_limit_of_a_project_with_running_jobs_is_reached(tmp_path: Path) -> None:
-    result = measured(tmp_path, "limit", "--jobs", "20", "--rounds", "1")
-
-    assert result["reference"] > 0
-    assert len(result["overrun_in_ticks"]) == len(result["stopped_s"]) == 1
-    assert result["started_after"] == 0
-    assert result["audit_findings"] == 0
-
-
-@pytest.mark.heavy
 def test_web_tokens_are_compared_with_tokens_of_weft(tmp_path: Path) -> None:
     result = measured(tmp_path, "jwt", "--jobs", "5")
 
@@ -422,14 +324,3 @@ def test_trail_is_sealed_while_others_write(tmp_path: Path) -> None:
     assert result["writers_ms"].keys() == {"sealed", "unsealed", "alone"}
     assert result["cpu_percent"].keys() == {"sealed", "unsealed"}
     assert result["audit_findings"] == 0
-
-
-@pytest.mark.heavy
-@pytest.mark.parametrize(
-    ("name", "figure"), [("simulations", "asleep_s"), ("doors", "page_ratio")]
-)
-def test_simulated_jobs_end_and_come_by_a_door(tmp_path: Path, name: str, figure: str) -> None:
-    result = measured(tmp_path, name, "--scale", "0.01", "--rounds", "1")
-
-    assert result["ratio"] > 0
-    assert result[figure] > 0

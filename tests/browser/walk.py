@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 from playwright.async_api import Page
 
 from browser.window import Window
+from weft.api.app import ROUTES
 from weft.api.html.assets import PREFIX
-from weft.api.pages import ROUTES
 from weft.ports.extension import parts
 
 _NOT_PAGES = {

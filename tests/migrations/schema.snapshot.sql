@@ -389,6 +389,8 @@ CREATE TABLE weft.batch (
     sink_id integer,
     more_sinks integer[],
     has_products boolean DEFAULT false NOT NULL,
+    unique_key text,
+    replaces bigint,
     CONSTRAINT batch_cancel_after_n_failures_check CHECK ((cancel_after_n_failures > 0)),
     CONSTRAINT batch_door_check CHECK ((length(door) <= 32)),
     CONSTRAINT batch_foreign_document_check CHECK ((length((foreign_document)::text) <= 262144)),
@@ -396,7 +398,8 @@ CREATE TABLE weft.batch (
     CONSTRAINT batch_foreign_kind_check CHECK ((length(foreign_kind) <= 1024)),
     CONSTRAINT batch_foreign_trace_check CHECK ((length(foreign_trace) <= 100)),
     CONSTRAINT batch_max_running_check CHECK ((max_running > 0)),
-    CONSTRAINT batch_name_check CHECK ((length(name) <= 1024))
+    CONSTRAINT batch_name_check CHECK ((length(name) <= 1024)),
+    CONSTRAINT batch_unique_key_check CHECK ((length(unique_key) <= 255))
 )
 WITH (fillfactor='80');
 ALTER TABLE weft.batch OWNER TO postgres;
@@ -2255,6 +2258,15 @@ ALTER TABLE weft.sink ALTER COLUMN sink_id ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 
+CREATE TABLE weft.skipped_batch (
+    user_id integer NOT NULL,
+    idempotency_key text NOT NULL,
+    tenant_id integer NOT NULL,
+    digest bytea,
+    batch_id bigint NOT NULL
+);
+ALTER TABLE weft.skipped_batch OWNER TO postgres;
+
 ALTER TABLE weft.source ALTER COLUMN source_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME weft.source_source_id_seq
     START WITH 1
@@ -2955,6 +2967,9 @@ ALTER TABLE ONLY weft.shape
 ALTER TABLE ONLY weft.sink
     ADD CONSTRAINT sink_pkey PRIMARY KEY (sink_id);
 
+ALTER TABLE ONLY weft.skipped_batch
+    ADD CONSTRAINT skipped_batch_pkey PRIMARY KEY (user_id, idempotency_key);
+
 ALTER TABLE ONLY weft.source_item
     ADD CONSTRAINT source_item_pkey PRIMARY KEY (source_id, n);
 
@@ -3113,6 +3128,8 @@ CREATE INDEX batch_project_name_idx ON weft.batch USING btree (project_id, name,
 CREATE INDEX batch_sink_idx ON weft.batch USING btree (sink_id) WHERE (sink_id IS NOT NULL);
 
 CREATE INDEX batch_tenant_idx ON weft.batch USING btree (tenant_id, batch_id);
+
+CREATE INDEX batch_unique_key_idx ON weft.batch USING btree (user_id, unique_key, batch_id) WHERE (unique_key IS NOT NULL);
 
 CREATE INDEX batch_update_first_job_idx ON weft.batch_update USING btree (batch_id, first_job);
 
@@ -3343,6 +3360,8 @@ CREATE INDEX schedule_user_idx ON weft.schedule USING btree (user_id, schedule_i
 CREATE INDEX service_job_idx ON weft.service USING btree (batch_id, job_id);
 
 CREATE UNIQUE INDEX sink_name_idx ON weft.sink USING btree (tenant_id, name) WHERE (ended_at IS NULL);
+
+CREATE INDEX skipped_batch_batch_idx ON weft.skipped_batch USING btree (batch_id);
 
 CREATE INDEX source_item_before_idx ON weft.source_item USING btree (source_id, series, series_at, n) WHERE ((series IS NOT NULL) AND (state <> ALL (ARRAY['cancelled'::text, 'refused'::text])) AND ((state <> 'job'::text) OR (left_over IS DISTINCT FROM '{}'::jsonb)));
 
@@ -3980,6 +3999,8 @@ ALTER TABLE weft.setup ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.sink ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE weft.skipped_batch ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE weft.source ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.source_item ENABLE ROW LEVEL SECURITY;
@@ -4197,6 +4218,8 @@ CREATE POLICY system_rows ON weft.service TO weft_system USING (true);
 CREATE POLICY system_rows ON weft.setup TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.sink TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.skipped_batch TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.source TO weft_system USING (true);
 
@@ -4427,6 +4450,8 @@ CREATE POLICY tenant_rows ON weft.service TO weft_tenant USING ((tenant_id = ( S
 CREATE POLICY tenant_rows ON weft.setup TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.sink TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.skipped_batch TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.source TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
@@ -5151,6 +5176,9 @@ GRANT SELECT ON TABLE weft.sink TO weft_views;
 
 GRANT USAGE ON SEQUENCE weft.sink_sink_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.sink_sink_id_seq TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.skipped_batch TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.skipped_batch TO weft_system;
 
 GRANT USAGE ON SEQUENCE weft.source_source_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.source_source_id_seq TO weft_system;

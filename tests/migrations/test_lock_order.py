@@ -22,6 +22,7 @@ _BY_KEY = {
     "7705": "new_work",
     "7706": "quotas",
     "7707": "setups",
+    "7708": "unique_key",
     None: "batch",
 }
 _ROW_LOCK = re.compile(r"\bFOR (?:NO KEY |KEY )?(?:UPDATE|SHARE)\b")

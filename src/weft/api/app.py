@@ -5,7 +5,7 @@ from functools import cache, partial, reduce
 from operator import or_
 from typing import Final
 
-from weft.api import pages
+from weft.api import pages, routes
 from weft.api.feeds import Feeds
 from weft.api.html.assets import PREFIX
 from weft.api.http.changes import forget_what_changes
@@ -24,26 +24,8 @@ from weft.api.http.rights import Guard, Table, complete_table
 from weft.api.http.routing import Receive, Response, Route, Router, Scope, Send, of_door
 from weft.api.http.visits import Visits
 from weft.api.pages.view import note_moment
-from weft.api.routes import declared, login, login_oidc, system
+from weft.api.routes import v1
 from weft.api.routes.rights import PERMISSIONS, RIGHTS, UNRECORDED
-from weft.api.routes.v1 import (
-    apps,
-    batches,
-    billing,
-    events,
-    files,
-    groups,
-    jobs,
-    logins,
-    logs,
-    payloads,
-    pictures,
-    pools,
-    reports,
-    schedules,
-    updates,
-    worker_link,
-)
 from weft.api.services import Services
 from weft.api.use_cases.schedule_runs import ScheduleRuns
 from weft.api.web_tokens.issuers import read_issuers
@@ -51,6 +33,7 @@ from weft.api.web_tokens.providers import Providers
 from weft.api.worker_link import WorkerLink
 from weft.core.access.trusted_proxies import parse_networks
 from weft.core.errors import Internal
+from weft.core.packages import modules_of
 from weft.ports.evaluation import Evaluates, EvaluatesNothing
 from weft.ports.extension import parts
 from weft.ports.file_signing import UrlReader
@@ -69,28 +52,9 @@ from weft.wire.documents.batches import BatchDocument
 from weft.wire.sealed import SecretKeys
 
 ROUTES: Final[Sequence[Route]] = (
-    *batches.ROUTES,
-    *billing.ROUTES,
-    *reports.ROUTES,
-    *updates.ROUTES,
-    *payloads.ROUTES,
-    *jobs.ROUTES,
-    *groups.ROUTES,
-    *pictures.ROUTES,
-    *schedules.ROUTES,
-    *logs.ROUTES,
-    *files.ROUTES,
-    *events.ROUTES,
-    *worker_link.ROUTES,
-    *pools.ROUTES,
-    *apps.ROUTES,
-    *login.ROUTES,
-    *login_oidc.ROUTES,
-    *logins.ROUTES,
-    *declared.ROUTES,
-    *system.ROUTES,
-    *pages.ROUTES,
-)
+    *(route for package in (routes, v1, pages) for module in modules_of(package)
+      for route in getattr(module, "ROUTES", ())),
+)  # fmt: skip
 _PARTS: Final[Sequence[ApiPart]] = tuple(parts("api"))
 RIGHTS_OF_ROUTES: Final[Table] = reduce(or_, (part.rights for part in _PARTS), {**RIGHTS})
 """Those of extensions included, but for doors."""

@@ -30,20 +30,9 @@ from weft.client.submission.refs import JobRef, NotSubmitted, ref_of
 from weft.core.errors import WeftError
 
 __all__ = [
-    "Batch",
-    "BatchBuilder",
-    "Client",
-    "Counted",
-    "Document",
-    "GroupBuilder",
-    "Job",
-    "JobGroup",
-    "JobTree",
-    "JobTreeBuilder",
-    "Listing",
-    "LogEvent",
-    "NotSubmitted",
-]
+    "Batch", "BatchBuilder", "Client", "Counted", "Document", "GroupBuilder", "Job",
+    "JobGroup", "JobTree", "JobTreeBuilder", "Listing", "LogEvent", "NotSubmitted",
+]  # fmt: skip
 
 
 class BatchBuilder(Builder[Job]):
@@ -69,7 +58,8 @@ class BatchBuilder(Builder[Job]):
             progress: Show a bar while jobs are sent; default: only if a person can see it.
         """
         with Progress("submit", shown=progress, total=self.draft.n_jobs) as shown:
-            return Batch(self._api, await self.draft.submit(shown.advance))
+            number = await self.draft.submit(shown.advance)
+            return Batch(self._api, number, answer=self.draft.answer)
 
 
 class Client(
@@ -211,4 +201,4 @@ class Client(
             raise TypeError("submit takes a document; client.map or weft.Executor calls functions")
         with Progress("submit", shown=progress) as shown:
             answer = await self.api.submit(document, on_sent=shown.advance)
-        return Batch(self.api, int(answer["id"]))
+        return Batch(self.api, int(answer["id"]), answer=answer)

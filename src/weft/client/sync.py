@@ -35,18 +35,9 @@ from weft.core.errors import WeftError
 from weft.core.ids import format_job_ref
 
 __all__ = [
-    "Batch",
-    "BatchBuilder",
-    "Client",
-    "Document",
-    "GroupBuilder",
-    "Job",
-    "JobGroup",
-    "JobTree",
-    "JobTreeBuilder",
-    "LogEvent",
-    "NotSubmitted",
-]
+    "Batch", "BatchBuilder", "Client", "Document", "GroupBuilder", "Job", "JobGroup",
+    "JobTree", "JobTreeBuilder", "LogEvent", "NotSubmitted",
+]  # fmt: skip
 
 if TYPE_CHECKING:
     from weft.client.functions.executor import Executor

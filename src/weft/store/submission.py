@@ -7,7 +7,7 @@ import asyncpg
 
 from weft.ports.store import Caller, GroupLimits, JobRows, NewBatch, NewGroup, Reserved, Row
 from weft.store.database import Database
-from weft.store.declared import calls, documents, nothing, number
+from weft.store.declared import calls, documents, nothing, number, value
 from weft.wire.payload import PART_BYTES
 from weft.wire.spec import decode_chunk
 
@@ -104,6 +104,14 @@ class SubmissionCalls:
             groups_max=self._limits.batch_groups_max,
         )
         return _reserved(row), row["is_new"]
+
+    @calls(value, batch_id="of_batch_id")
+    async def get_key_answer(
+        self, caller: Caller, batch_id: int, token: str | None, *, is_new: bool
+    ) -> Row:
+        """Return `skipped` if the submission with this idempotency key made no batch because this
+        one has its key, and `replaced`, the batch that it replaced.
+        """
 
     @calls(lambda rows: _reserved(rows[0]), update_id="of_update_id")
     async def get_update(self, caller: Caller, batch_id: int, update_id: int) -> Reserved:
@@ -257,6 +265,7 @@ def _batch(new: NewBatch) -> dict[str, Any]:
         "sink": new.sink,
         "subscriptions": new.subscriptions,
         "output_keep_s": new.output_keep_s,
+        "unique_by": new.unique,
         "created_at": new.created_at and new.created_at.isoformat(),
         "ended_at": new.ended_at and new.ended_at.isoformat(),
     }

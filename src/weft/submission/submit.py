@@ -29,8 +29,8 @@ from weft.submission.secrets import check_secrets
 from weft.submission.services import Answer, Origin, SubmissionServices
 from weft.submission.signatures import sign_functions
 from weft.submission.stores import check_stores
+from weft.submission.translation import check
 from weft.submission.translation.bunch_difference import JOBS_MAX, refuse_if_different, spec_fields
-from weft.submission.translation.check import check_attributes, check_name, check_sinks
 from weft.submission.translation.context import DocumentContext
 from weft.submission.translation.gates import batch_gates
 from weft.submission.translation.groups import (
@@ -78,7 +78,7 @@ async def create_batch(
         "n_jobs": 0,
         "n_groups": 0,
         "committed": True,
-        "trace_id": await _first_trace_id(services, caller, batch_id, origin, is_new=is_new),
+        **await _first_answer(services, caller, new, batch_id, origin, is_new=is_new),
     }
     return answer, is_new
 
@@ -101,10 +101,11 @@ def _new_batch(
     document: BatchDocument, settings: Settings, origin: Origin, problems: Problems
 ) -> NewBatch:
     for field in ("name", "billing_project", "lifecycle"):
-        check_name(getattr(document, field), settings, problems, f"/{field}")
-    check_sinks(document.sink, problems)
-    check_name(document.rate.key if document.rate else None, settings, problems, "/rate/key")
-    check_attributes(document.attributes, settings, problems, "/attributes")
+        check.check_name(getattr(document, field), settings, problems, f"/{field}")
+    check.check_sinks(document.sink, problems)
+    check.check_name(document.rate.key if document.rate else None, settings, problems, "/rate/key")
+    check.check_unique(document.unique, settings, problems)
+    check.check_attributes(document.attributes, settings, problems, "/attributes")
     check_callback(document.callback, settings, problems, "/callback")
     return NewBatch(
         name=document.name,
@@ -125,6 +126,7 @@ def _new_batch(
         ended_at=origin.ended_at,
         lifecycle=document.lifecycle,
         sink=document.sink,
+        unique=document.unique,
     )
 
 
@@ -305,7 +307,7 @@ async def _submit(
         JOBS_SUBMITTED.labels(origin.door or NO_DOOR).inc(reserved.n_jobs)
     answer = _update_answer(found_id, reserved)
     answer["id"] = found_id
-    answer["trace_id"] = await _first_trace_id(services, caller, found_id, origin, is_new=is_new)
+    answer |= await _first_answer(services, caller, target, found_id, origin, is_new=is_new)
     if translated and translated.positions is not None:
         answer["job_ids"] = [reserved.first_job + at - 1 for at in translated.positions]
     return answer, is_new
@@ -428,14 +430,18 @@ async def _existing_groups(
     return found, found_sets
 
 
-async def _first_trace_id(
-    services: SubmissionServices, caller: Caller, batch_id: int, origin: Origin, *, is_new: bool
-) -> str:
-    """Return the trace id of the first request, because a repeat gets the same answer."""
-    if is_new:
-        return origin.trace_id
-    trace_id: str = (await services.store.get_batch(caller, batch_id))["trace_id"]
-    return trace_id
+async def _first_answer(
+    services: SubmissionServices, caller: Caller, target: NewBatch | int, batch_id: int,
+    origin: Origin, *, is_new: bool,
+) -> Answer:  # fmt: skip
+    """Return the trace id of the first request and what became of its key, because a repeat gets
+    the same answer.
+    """
+    store, answer = services.store, Answer()
+    if isinstance(target, NewBatch) and target.unique is not None:
+        answer |= await store.get_key_answer(caller, batch_id, origin.key, is_new=is_new)
+    trace_id = None if is_new else (await store.get_batch(caller, batch_id))["trace_id"]
+    return {"trace_id": trace_id or origin.trace_id, **answer}
 
 
 def _update_answer(batch_id: int, reserved: Reserved) -> Answer:

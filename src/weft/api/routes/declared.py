@@ -3,19 +3,15 @@ name theirs in their `ApiPart`.
 """
 
 from collections.abc import Sequence
-from importlib import import_module
-from pkgutil import iter_modules
 from typing import Final
 
 from weft.api import use_cases
 from weft.api.calls.call import Call, calls_of
 from weft.api.http.declared import route_of
+from weft.core.packages import modules_of
 from weft.ports.extension import parts
 
-CALLS: Final = calls_of(
-    *(import_module(f"{use_cases.__name__}.{subject.name}")
-      for subject in iter_modules(use_cases.__path__))
-)  # fmt: skip
+CALLS: Final = calls_of(*modules_of(use_cases))
 
 
 def all_calls() -> Sequence[Call]:

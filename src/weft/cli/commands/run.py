@@ -6,7 +6,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-from weft.cli.input.batch_options import NO_BATCH_OPTIONS, BatchOptions, batch_fields
+from weft.cli.input.batch_options import NO_KEYED_OPTIONS, KeyedBatchOptions, batch_fields
 from weft.cli.input.job_document import (
     NO_OPTIONS,
     JobOptions,
@@ -41,7 +41,7 @@ def run(
     detach: Annotated[bool, Parameter(negative="")] = False,
     allow_cut: Annotated[bool, Parameter(negative="")] = False,
     options: JobOptions = NO_OPTIONS,
-    of_batch: BatchOptions = NO_BATCH_OPTIONS,
+    of_batch: KeyedBatchOptions = NO_KEYED_OPTIONS,
     shared: Shared = SHARED,
 ) -> int:
     """Run one command as a job, in this directory and environment, with its output and exit code.
@@ -83,8 +83,11 @@ def run(
 
 async def _detach(document: Mapping[str, Any], shared: Shared) -> int:
     async with shared.client() as client:
-        batch_id = await _create(client, document)
-    return shared.tell({"batch_id": batch_id, "job_id": 1}, format_job_ref(batch_id, 1), print)
+        batch_id, has_key = await _create(client, document)
+    answer = {"batch_id": batch_id, "job_id": 1} | ({"skipped": True} if has_key else {})
+    if has_key:
+        note(_taken(batch_id, document))
+    return shared.tell(answer, format_job_ref(batch_id, 1), print)
 
 
 async def _run(document: Mapping[str, Any], shared: Shared, *, allow_cut: bool) -> int:
@@ -93,10 +96,16 @@ async def _run(document: Mapping[str, Any], shared: Shared, *, allow_cut: bool) 
 
         async def cancel() -> None:
             # Stopped before the answer arrived: the job may exist all the same.
-            await client.cancel_batch(await asyncio.shield(creation), force=True)
+            batch_id, has_key = await asyncio.shield(creation)
+            if not has_key:
+                await client.cancel_batch(batch_id, force=True)
 
         with Interrupts(cancel, STOPPING) as interrupts:
-            batch_id = await creation
+            batch_id, has_key = await creation
+            if has_key:
+                return shared.tell(
+                    {"batch_id": batch_id, "skipped": True}, _taken(batch_id, document)
+                )
             try:
                 seen = await _follow(client, batch_id, keep=shared.json)
             except (BrokenPipeError, OutputFailed):
@@ -120,8 +129,14 @@ async def _run(document: Mapping[str, Any], shared: Shared, *, allow_cut: bool) 
     return exit_code_of(end) or seen.exit_code(allow_cut=allow_cut)
 
 
-async def _create(client: Api, document: Mapping[str, Any]) -> int:
-    return int((await client.create_batch(document))["id"])
+async def _create(client: Api, document: Mapping[str, Any]) -> tuple[int, bool]:
+    """Return the batch, and whether that was there: it has the key of this one."""
+    answer = await client.create_batch(document)
+    return int(answer["id"]), bool(answer.get("skipped"))
+
+
+def _taken(batch_id: int, document: Mapping[str, Any]) -> str:
+    return f"b{batch_id} has the key {document['unique']['key']!r}: nothing was submitted"
 
 
 def _say_why(end: Mapping[str, Any], command: Sequence[str], job: str) -> None:

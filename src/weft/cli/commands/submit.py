@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from typing import Annotated, Any
 
-from weft.cli.input.batch_options import NO_BATCH_OPTIONS, BatchOptions, batch_fields
+from weft.cli.input.batch_options import NO_KEYED_OPTIONS, KeyedBatchOptions, batch_fields
 from weft.cli.input.documents import (
     Format,
     UnreadableDocument,
@@ -41,7 +41,7 @@ def submit(
     dry_run: Annotated[bool, Parameter(negative="")] = False,
     check: Annotated[bool, Parameter(negative="")] = False,
     options: ShapeOptions = NO_SHAPE,
-    of_batch: BatchOptions = NO_BATCH_OPTIONS,
+    of_batch: KeyedBatchOptions = NO_KEYED_OPTIONS,
     shared: Shared = SHARED,
 ) -> int:
     """Submit the jobs of a file as a batch, and print its id.
@@ -68,7 +68,7 @@ def submit(
         document = expand(given, shape_fields(options), directory=directory)
         if name is not None:
             document["name"] = name
-        if of_batch != NO_BATCH_OPTIONS:
+        if of_batch != NO_KEYED_OPTIONS:
             own = document.get("attributes")
             document.update(batch_fields(of_batch, own if isinstance(own, dict) else None))
         if check:
@@ -192,6 +192,8 @@ async def _submit(document: dict[str, Any], shared: Shared, *, wait: bool) -> in
             print_json(answer)
         elif not shared.json:
             print(format_batch_id(batch_id), flush=True)
-            if not wait and sys.stderr.isatty():
+            if answer.get("skipped"):
+                note(f"it has the key {document['unique']['key']!r}: nothing was submitted")
+            elif not wait and sys.stderr.isatty():
                 note(f"{answer['n_jobs']:,} jobs; `weft wait b{batch_id}` waits for them")
         return await wait_for_batch(client, batch_id, as_json=shared.json) if wait else 0

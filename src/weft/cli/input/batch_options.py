@@ -21,7 +21,20 @@ class BatchOptions:
     """Attribute KEY=VALUE of the batch, for queries such as 'KEY = VALUE'; may be repeated."""
 
 
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class KeyedBatchOptions(BatchOptions):
+    """Fields of a batch that is submitted at once."""
+
+    unique: Annotated[str | None, Parameter(group="Batch")] = None
+    """Key that one batch has at a time: while another has it and has not ended, make nothing."""
+
+    or_replace: Annotated[bool, Parameter(group="Batch", negative="")] = False
+    """Cancel the batch that has the key of --unique, instead of making nothing."""
+
+
 NO_BATCH_OPTIONS = BatchOptions()
+NO_KEYED_OPTIONS = KeyedBatchOptions()
 
 
 def batch_fields(
@@ -30,11 +43,14 @@ def batch_fields(
     """Return the fields of a batch document. `attributes`: those that it has already, of which the
     options replace what has the same key.
     """
-    check_text([*options.attribute, options.billing_project or ""])
+    key = options.unique if isinstance(options, KeyedBatchOptions) else None
+    check_text([*options.attribute, options.billing_project or "", key or ""])
     found = {**(attributes or {}), **dict(map(_attribute, options.attribute))}
     fields: dict[str, Any] = {"attributes": found} if found else {}
     if options.billing_project is not None:
         fields["billing_project"] = options.billing_project
+    if isinstance(options, KeyedBatchOptions) and key is not None:
+        fields["unique"] = {"key": key, "on_conflict": "replace" if options.or_replace else "skip"}
     return fields
 
 

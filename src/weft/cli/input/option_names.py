@@ -14,7 +14,7 @@ _OPTIONS: Final[Mapping[str, str]] = MappingProxyType({
     "/resources": "--cpu and --memory", "/resources/cpu": "--cpu",
     "/resources/memory": "--memory", "/resources/storage": "--storage", "/resources/gpu": "--gpu",
     "/container/image": "--image",
-    "/billing_project": "--billing-project", "/timeout_s": "--timeout",
+    "/billing_project": "--billing-project", "/unique/key": "--unique", "/timeout_s": "--timeout",
     "/max_attempts": "--retries",
     "/command": "the command", "/stdin": "standard input",
     "/inherit_env": "the environment", "/name": "--name", "/max_running": "--jobs",

@@ -83,6 +83,16 @@ class JobGroupWaits(Twin[aio.JobGroup]):
 class BatchWaits(Twin[aio.Batch]):
     """What `weft.aio.Batch` does, for programs that wait."""
 
+    @property
+    def replaced(self) -> int | None:
+        """Return the batch that had the key and was cancelled for this one."""
+        return self._async.replaced
+
+    @property
+    def skipped(self) -> bool:
+        """Say whether its submission made nothing, because this batch had the key already."""
+        return self._async.skipped
+
     acknowledge = waits(aio.Batch.acknowledge)
     delete = waits(aio.Batch.delete)
     get_graph = waits(aio.Batch.get_graph)

@@ -17,6 +17,7 @@ from weft.core.graph.group_tree import is_like_number
 from weft.core.ids import format_batch_id
 
 ROOT_GROUP = 0
+NOTHING: Document = {}
 
 
 class JobTree:
@@ -43,11 +44,24 @@ class Batch(Counted):
     id: BatchNumber
     """Its number, which prints as `b42`."""
 
-    def __init__(self, api: Api, batch_id: int, *, seen: Document | None = None) -> None:
-        """`seen`: its status, if it was asked for."""
+    def __init__(
+        self, api: Api, batch_id: int, *, seen: Document | None = None, answer: Document = NOTHING
+    ) -> None:
+        """`seen`: its status, if it was asked for; `answer`: what its submission was answered."""
+        self._answer = answer
         self.id = BatchNumber(batch_id)
         super().__init__(api, batch_id, ROOT_GROUP, title=format_batch_id(batch_id))
         self._seen = seen
+
+    @property
+    def skipped(self) -> bool:
+        """Say whether its submission made nothing, because this batch had the key already."""
+        return bool(self._answer.get("skipped"))
+
+    @property
+    def replaced(self) -> int | None:
+        """Return the batch that had the key and was cancelled for this one."""
+        return self._answer.get("replaced")
 
     async def status(self) -> Document:
         return self._saw(await self._api.get_batch(self._batch_id))

@@ -53,6 +53,7 @@ class Draft:
         self._memberships: dict[Membership, int] = {}
         self._pending: PendingUpdate | None = None
         self.batch_id = batch_id
+        self.answer: Document = {}
         self._begin()
 
     def _begin(self) -> None:
@@ -114,6 +115,7 @@ class Draft:
     async def _send(self, pending: PendingUpdate, on_sent: Callable[[int], None] | None) -> None:
         try:
             self.batch_id = await pending.run(on_sent)
+            self.answer = pending.answer
         except Unavailable:
             raise
         except WeftError:
@@ -375,6 +377,7 @@ class BuilderSource(Generic[BuilderT]):
         max_running: int | None = None,
         rate: Mapping[str, str | int | float] | None = None,
         inherit_env: Mapping[str, str] | None = None,
+        unique: Mapping[str, str | float] | None = None,
     ) -> BuilderT:
         """Return a builder of a new batch; nothing is sent before its `submit`.
 
@@ -387,8 +390,10 @@ class BuilderSource(Generic[BuilderT]):
             max_running: The number of its jobs that may run at once.
             rate: How often its jobs start: `{"key": "api", "n": 10, "per_s": 1}`.
             inherit_env: Environment of all its jobs, such as `os.environ`.
+            unique: A key that one batch has at a time: `{"key": "import"}`; see `Batch.skipped`.
         """
         fields = {
+            "unique": unique,
             "name": name,
             "billing_project": billing_project,
             "max_running": max_running,

@@ -61,6 +61,8 @@ class PendingUpdate:
     memberships: Sequence[Membership]
     groups: Sequence[DraftGroup]
     inherit_env: Mapping[str, str] | None
+    answer: Document = field(default_factory=dict)
+    """What the server answered when it made the batch."""
     _key: str = field(default_factory=new_key)
     _declared: Sequence[Document] | None = None
     _upload: Upload | None = None
@@ -101,6 +103,7 @@ class PendingUpdate:
             answer = await self.api.create_update(self.batch_id, body, key=self._key)
         else:
             answer = {"id": self.batch_id}
+        self.answer = answer
         self.block.batch_id = int(answer["id"])
         self.block.first_job = answer.get("first_job")
 
@@ -131,6 +134,7 @@ class PendingUpdate:
             may_resume=True,
             on_sent=on_sent,
         )
+        self.answer = filled.batch
         self.block.batch_id, self.block.first_job = filled.batch_id, filled.update["first_job"]
 
     async def _plan_once(self, batch_id: int) -> Upload:

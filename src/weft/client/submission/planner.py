@@ -57,6 +57,8 @@ async def fill_in_bunches(
     if number is None:
         created = await api.create_batch(batch, key=key)
         number = int(created["id"])
+        if created.get("skipped"):
+            return Filled(number, created, created)
     try:
         upload = await plan(number)
         update = await upload.run(api, number, on_sent=on_sent)

@@ -7,6 +7,8 @@ from typing import Any
 
 import msgspec
 
+from weft.wire.unique import Unique
+
 
 class Gate(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What jobs must pass before they are offered: places, a date, or both.
@@ -51,6 +53,8 @@ class NewBatch(msgspec.Struct, frozen=True, kw_only=True):
     """Who is told of what happens to its first job: `name`, `url`, `event`, `persistent` and
     `policy`, as its door fills and reads them.
     """
+    unique: Unique | None = None
+    """Whose key it has; None: it has none."""
     output_keep_s: int | None = None
     """For how long its output and files are kept after its end; None: as its tenant says."""
     created_at: datetime | None = None

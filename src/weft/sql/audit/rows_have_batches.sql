@@ -132,6 +132,8 @@ SELECT x.batch_id, x.kind FROM (
     UNION ALL
     SELECT DISTINCT t.batch_id, 'service' AS kind FROM weft.service t
     UNION ALL
+    SELECT DISTINCT t.batch_id, 'skipped_batch' AS kind FROM weft.skipped_batch t
+    UNION ALL
     SELECT DISTINCT t.batch_id, 'app_use' AS kind FROM weft.app_use t
     UNION ALL
     SELECT DISTINCT t.batch_id, 'claim' AS kind FROM weft.claim t

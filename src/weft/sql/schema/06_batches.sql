@@ -62,7 +62,9 @@ CREATE TABLE weft.batch (
     lifecycle_id int,  -- its jobs have statuses; NULL: none
     sink_id int,  -- told of each job that ends well; NULL: nobody is
     more_sinks int[],  -- told beside it; NULL: none is
-    has_products boolean NOT NULL DEFAULT false  -- an attempt of it named products; else ends need not look for them
+    has_products boolean NOT NULL DEFAULT false,  -- an attempt of it named products; else ends need not look for them
+    unique_key text CHECK (length(unique_key) <= 255),  -- of its user: the newest batch of a key has it (ADR 171)
+    replaces bigint  -- the batch that had the key, and was cancelled for this one; NULL: none
 ) WITH (fillfactor = 80);
 CREATE UNIQUE INDEX batch_idempotency_key_idx ON weft.batch (user_id, idempotency_key)
     WHERE idempotency_key IS NOT NULL;
@@ -77,6 +79,7 @@ CREATE INDEX batch_foreign_unlisted_idx ON weft.batch (tenant_id, door, user_id)
     WHERE foreign_id IS NOT NULL AND (hidden OR deleted_at IS NOT NULL);
 CREATE INDEX batch_sink_idx ON weft.batch (sink_id) WHERE sink_id IS NOT NULL;
 CREATE INDEX batch_more_sinks_idx ON weft.batch (tenant_id) WHERE more_sinks IS NOT NULL;
+CREATE INDEX batch_unique_key_idx ON weft.batch (user_id, unique_key, batch_id) WHERE unique_key IS NOT NULL;
 CREATE INDEX batch_tenant_idx ON weft.batch (tenant_id, batch_id);
 CREATE INDEX batch_name_idx ON weft.batch (tenant_id, name, batch_id) WHERE name IS NOT NULL;
 -- A page of what a user may see is a union of their own batches, those of their projects, and granted ones,
@@ -98,6 +101,21 @@ CREATE POLICY system_rows ON weft.batch TO weft_system USING (true);
 CREATE POLICY query_rows ON weft.batch FOR SELECT TO weft_api, weft_driver
     USING (tenant_id = (SELECT current_setting('weft.tenant')::int) AND deleted_at IS NULL);
 GRANT SELECT ON weft.batch TO weft_api, weft_driver;
+
+-- Requests that made no batch, because this one had their key: a repeat gets the same answer.
+CREATE TABLE weft.skipped_batch (
+    user_id int NOT NULL,
+    idempotency_key text NOT NULL,
+    tenant_id int NOT NULL,
+    digest bytea,
+    batch_id bigint NOT NULL,
+    PRIMARY KEY (user_id, idempotency_key)
+);
+CREATE INDEX skipped_batch_batch_idx ON weft.skipped_batch (batch_id);
+ALTER TABLE weft.skipped_batch ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenant_rows ON weft.skipped_batch TO weft_tenant
+    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
+CREATE POLICY system_rows ON weft.skipped_batch TO weft_system USING (true);
 
 -- One submission of jobs: reserves contiguous numbers, is filled in bunches, then committed. Until then it
 -- does not exist for readers.

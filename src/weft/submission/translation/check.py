@@ -15,6 +15,7 @@ from weft.settings import Settings
 from weft.wire.documents.batches import JobDocument
 from weft.wire.documents.foreign_jobs import ForeignJob
 from weft.wire.spec import JobSpec, spec_at
+from weft.wire.unique import Unique
 
 INDEX_MAX = 2_000_000_000
 PATH_CHARS_MAX = 4096
@@ -109,6 +110,16 @@ def check_name(name: str | None, settings: Settings, problems: Problems, pointer
     """Note a name that is not allowed."""
     if name is not None and (wrong := wrong_name(name, chars_max=settings.name_chars_max)):
         problems.add(InvalidValue, pointer, wrong)
+
+
+def check_unique(unique: Unique | None, settings: Settings, problems: Problems) -> None:
+    """Note a key that is not allowed."""
+    if unique is None:
+        return
+    check_name(unique.key, settings, problems, "/unique/key")
+    if unique.within_s is not None and unique.on_conflict == "replace":
+        message = "only with `skip`: what has ended cannot be replaced"
+        problems.add(InvalidValue, "/unique/within_s", message)
 
 
 def check_sinks(sinks: str | list[str] | None, problems: Problems) -> None:

@@ -388,6 +388,8 @@ class BatchCreated(Struct, kw_only=True):
     committed: bool
     trace_id: str
     job_ids: JobIds = UNSET
+    skipped: Annotated[bool | UnsetType, Meta(description="true: this has the key")] = UNSET
+    replaced: Annotated[int | UnsetType, Meta(description="cancelled; it had the key")] = UNSET
 
 
 class UpdateCreated(Update, kw_only=True):

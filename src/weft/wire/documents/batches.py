@@ -31,6 +31,7 @@ from weft.wire.documents.services import JobService
 from weft.wire.documents.simulations import JobSimulation
 from weft.wire.patterns import END
 from weft.wire.rates import Rate
+from weft.wire.unique import Unique
 
 _AMOUNT: dict[str, Any] = {"type": ["number", "string"]}
 RESOURCES_SCHEMA: dict[str, Any] = {
@@ -384,6 +385,9 @@ class BatchDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
     rate: Annotated[
         Rate | None,
         says("How often its jobs start that use the same thing, such as a web API that counts."),
+    ] = None
+    unique: Annotated[
+        Unique | None, says("Nothing is made while another batch has the key; or that one ends.")
     ] = None
     lifecycle: Annotated[
         str | None,

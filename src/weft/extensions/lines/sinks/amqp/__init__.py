@@ -1,4 +1,4 @@
-"""The sink `amqp`: messages to exchanges of RabbitMQ."""
+"""The sink `amqp`: each message goes to an exchange of RabbitMQ."""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""The sink `kafka`: messages to topics of Kafka."""
+"""The sink `kafka`: each message is a record of a topic of Kafka."""
 
 from typing import Final
 

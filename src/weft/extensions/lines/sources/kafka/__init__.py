@@ -1,4 +1,4 @@
-"""The source `kafka`: each record of a topic is an item."""
+"""The source `kafka`: each record of a topic of Kafka is an item."""
 
 from typing import Final
 

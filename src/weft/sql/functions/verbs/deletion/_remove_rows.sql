@@ -51,7 +51,7 @@ BEGIN
                                    'user_batch_count', 'claim', 'job_delta', 'failure_delta', 'failure_cause',
                                    'resubmitted_span', 'batch_grant', 'batch_usage', 'batch_storage', 'foreign_end',
                                     'spend_limit', 'empty_batch', 'app_use', 'output_term', 'job_file',  -- of the batch itself
-                                   'group_cancel'] LOOP
+                                   'skipped_batch', 'group_cancel'] LOOP
         EXECUTE format('DELETE FROM weft.%1$I t WHERE t.ctid = ANY (ARRAY(SELECT x.ctid FROM weft.%1$I x WHERE x.batch_id = $1 LIMIT $2))',
             v_table)
         USING v_batch, v_left;

@@ -1,23 +1,32 @@
 -- _create_batch: make a batch with its root group.
 -- Safe to repeat: yes with an idempotency key; same key and digest give the same batch.
--- Locks: batch_row (new).   Plan: project, queue and key by index.
+-- Locks: as _key_holder; batch_row (new); as _cancel_group.   Plan: project, queue and key by index; as _key_holder.
 -- batch: name, billing_project, attributes, callback, cancel_after_n_failures, gates (as _intern_gates), door, foreign_trace, foreign_id,
 --   foreign_document, foreign_kind, lifecycle, sink (as _sinks_of), subscriptions (name, url, event, persistent, policy), output_keep_s
---   (NULL: as its tenant says), created_at and ended_at (in another system, of which it is a record; NULL: now, and not yet).
--- Returns: its number and whether it is new.
+--   (NULL: as its tenant says), created_at and ended_at (in another system, of which it is a record; NULL: now, and not yet),
+--   unique_by (as _key_holder).
+-- Returns: its number, or that of the batch that has its key, and whether it is new.
 -- Raises WF105 and WF125 (project), WF141 (lifecycle), WF151 (sink), WF201 (key used with another body).   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._create_batch(
     tenant_id int, user_id int, batch jsonb, trace_id text, idempotency_key text, digest bytea, at timestamptz
 ) RETURNS TABLE (batch_id bigint, is_new boolean) LANGUAGE plpgsql AS $$
 DECLARE
-    v_new record; v_project int; v_batch bigint; v_digest bytea; v_lifecycle int; v_sinks int[];
+    v_new record; v_project int; v_batch bigint; v_digest bytea; v_lifecycle int; v_sinks int[]; v_holder bigint;
 BEGIN
     SELECT r.* INTO v_new FROM jsonb_to_record(_create_batch.batch)
         r (name text, billing_project text, attributes jsonb, callback text, cancel_after_n_failures int, gates jsonb, door text,
             foreign_trace text, foreign_id text, foreign_document jsonb, lifecycle text, sink jsonb,
-            foreign_kind text, subscriptions jsonb, output_keep_s bigint, created_at timestamptz, ended_at timestamptz);
+            foreign_kind text, subscriptions jsonb, output_keep_s bigint, created_at timestamptz, ended_at timestamptz, unique_by jsonb);
     at := coalesce(v_new.created_at, _create_batch.at);
     v_project := weft._project_of(_create_batch.tenant_id, _create_batch.user_id, v_new.billing_project);
+    IF v_new.unique_by IS NOT NULL THEN
+        v_holder := weft._key_holder(_create_batch.tenant_id, _create_batch.user_id, v_new.unique_by, _create_batch.idempotency_key,
+            _create_batch.digest, _create_batch.at);
+        IF v_holder IS NOT NULL AND v_new.unique_by ->> 'on_conflict' = 'skip' THEN
+            RETURN QUERY SELECT v_holder, false;
+            RETURN;
+        END IF;
+    END IF;
     IF v_new.lifecycle IS NOT NULL THEN
         v_lifecycle := weft._lifecycle_of(_create_batch.tenant_id, v_new.lifecycle);
     END IF;
@@ -26,11 +35,13 @@ BEGIN
     END IF;
     INSERT INTO weft.batch (tenant_id, user_id, project_id, queue_id, name, attributes, callback, cancel_after_n_failures, trace_id,
                             idempotency_key, digest, created_at, bytes_counted, door, foreign_trace,
-                            foreign_id, foreign_document, foreign_kind, lifecycle_id, sink_id, more_sinks)
+                            foreign_id, foreign_document, foreign_kind, lifecycle_id, sink_id, more_sinks,
+                            unique_key, replaces)
     SELECT _create_batch.tenant_id, _create_batch.user_id, v_project, q.queue_id, v_new.name, v_new.attributes, v_new.callback,
            v_new.cancel_after_n_failures, _create_batch.trace_id, _create_batch.idempotency_key, _create_batch.digest,
            _create_batch.at, true, v_new.door, v_new.foreign_trace, v_new.foreign_id, v_new.foreign_document,
-           v_new.foreign_kind, v_lifecycle, v_sinks[1], nullif(v_sinks[2:], '{}')
+           v_new.foreign_kind, v_lifecycle, v_sinks[1], nullif(v_sinks[2:], '{}'),
+           v_new.unique_by ->> 'key', v_holder
     FROM weft.queue q WHERE q.tenant_id = _create_batch.tenant_id AND q.name = 'default'
     ON CONFLICT (user_id, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING
     RETURNING batch.batch_id INTO v_batch;
@@ -64,6 +75,10 @@ BEGIN
     END IF;
     IF v_new.output_keep_s IS NOT NULL THEN
         INSERT INTO weft.output_term (batch_id, tenant_id, keep_s) VALUES (v_batch, _create_batch.tenant_id, v_new.output_keep_s);
+    END IF;
+    IF v_holder IS NOT NULL THEN
+        PERFORM weft._cancel_group(v_holder, 0, (SELECT u.name FROM weft.tenant_user u WHERE u.user_id = _create_batch.user_id), false,
+            _create_batch.at);
     END IF;
     IF v_new.gates <> '[]' THEN
         UPDATE weft.batch b SET gated = true,

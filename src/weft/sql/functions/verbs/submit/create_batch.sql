@@ -1,6 +1,6 @@
 -- create_batch: make an empty batch with its root group.
 -- Safe to repeat: yes with an idempotency key; same key and digest give the same batch.
--- Locks: as _before_submit; as _create_batch.   Plan: as _create_batch; as _at_commit.
+-- Locks: as _before_submit; as _create_batch; as _announce.   Plan: as _create_batch; as _at_commit.
 -- batch: as _create_batch.
 -- Returns: its number and whether it is new.  Raises what _create_batch raises; WF134 (as _at_commit).
 -- Owner: weft_tenant.  Granted to: weft_api.
@@ -20,6 +20,9 @@ BEGIN
         PERFORM weft._at_commit(create_batch.tenant_id, v_update, v_checks);
         INSERT INTO weft.empty_batch (batch_id, tenant_id, created_at)
         VALUES (v_new.batch_id, create_batch.tenant_id, create_batch.at);
+        IF create_batch.batch ->> 'unique_by' IS NOT NULL THEN
+            PERFORM weft._announce();  -- what it replaced is cancelled
+        END IF;
     END IF;
     RETURN QUERY SELECT v_new.batch_id, v_new.is_new;
 END $$;

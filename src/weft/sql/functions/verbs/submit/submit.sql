@@ -1,7 +1,7 @@
 -- submit: create a batch with one committed update, or add such an update to a batch. One call, so a small submission waits only once.
 -- Safe to repeat: yes with an idempotency key; same key and digest give the same answer.
--- Locks: as _before_submit; as create_update; as add_groups; as _lock_for_bunch; as _add_bunch; as commit_update (the same queues,
---   its own jobs).   Plan: theirs.
+-- Locks: as _before_submit; as _create_batch; as create_update; as add_groups; as _lock_for_bunch; as _add_bunch;
+--   as commit_update (the same queues, its own jobs).   Plan: theirs.
 -- Arguments: of_batch_id NULL: a new batch, as _create_batch takes it; otherwise `batch` is ignored. `groups` as add_groups, NULL: none;
 --   `jobs` as add_jobs, new_jobs 0: none.
 -- Returns: what was reserved and whether it is new.  Raises what _create_batch, create_update, add_groups, add_jobs, commit_update
@@ -28,6 +28,11 @@ BEGIN
         SELECT b.* INTO v_new FROM weft._create_batch(submit.tenant_id, submit.user_id, batch, submit.trace_id,
             submit.idempotency_key, submit.digest, submit.at) b;
         IF NOT v_new.is_new THEN
+            IF batch ->> 'unique_by' IS NOT NULL AND NOT EXISTS (SELECT FROM weft.batch_update u WHERE u.batch_id = v_new.batch_id) THEN
+                -- It has the key, and its jobs are still to come.
+                RETURN QUERY SELECT v_new.batch_id, NULL::int, NULL::int, NULL::int, 0, 0, false, false;
+                RETURN;
+            END IF;
             RETURN QUERY SELECT v_new.batch_id, u.*, false FROM weft.get_update(submit.tenant_id, v_new.batch_id, 1) u;
             RETURN;
         END IF;

@@ -1,0 +1,28 @@
+"""Keys that one batch has at a time, as documents say it."""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct, field
+
+from weft.wire.description import says
+
+
+class Unique(Struct, forbid_unknown_fields=True):
+    """A key that one batch of a user has at a time: what another one with it does."""
+
+    key: Annotated[
+        Annotated[str, Meta(min_length=1, max_length=255)],
+        says("The newest batch of a user with this key has it.", "import 2026-11-27"),
+    ]
+    while_: Annotated[
+        Literal["waiting", "alive"],
+        says("`alive`: until all its jobs have ended; `waiting`: until the first one starts."),
+    ] = field(name="while", default="alive")
+    within_s: Annotated[
+        Annotated[float, Meta(ge=1, le=31_622_400)] | None,
+        says("And for this time from its creation, also if it has ended; only to skip.", 3600),
+    ] = None
+    on_conflict: Annotated[
+        Literal["skip", "replace"],
+        says("`skip`: the answer is the batch that has the key; `replace`: that is cancelled."),
+    ] = "skip"

@@ -97,3 +97,19 @@ def made_in(name: str) -> Iterator[str]:
 def test_each_pool_has_turns_of_tenants_or_a_reason() -> None:
     assert {*made_in("SharedRoom")} == SHARED
     assert {*made_in("Semaphore"), *made_in("BoundedSemaphore")} == {*ALONE}
+
+
+async def test_who_is_cancelled_while_room_is_given_back_does_not_get_it() -> None:
+    async def wait() -> None:
+        async with room.of("b"):
+            pass
+
+    room = SharedRoom(1)
+    async with room.of("a"):
+        waiting = [asyncio.create_task(wait()) for _ in range(2)]
+        await asyncio.sleep(0)
+        for task in waiting:
+            task.cancel()
+    await asyncio.gather(*waiting, return_exceptions=True)
+
+    assert room.has("c")

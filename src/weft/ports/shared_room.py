@@ -54,7 +54,7 @@ class SharedRoom:
 
     def _give_back(self, holder: Hashable) -> None:
         self._count(holder, -1)
-        can = [turn for turn, one in self._waiting.items() if self.has(one)]
+        can = [turn for turn, one in self._waiting.items() if self.has(one) and not turn.done()]
         if can:
             turn = min(can, key=lambda one: self._held[self._waiting[one]])
             self._count(self._waiting.pop(turn), 1)

@@ -175,7 +175,7 @@ def _is_finite(value: float) -> bool:
 
 def _matches(pattern: str, text: str) -> bool:
     """Match in RE2's way, which never goes back: its time grows with the text and no more."""
-    from cel import Context, evaluate  # noqa: PLC0415 (it imports a terminal library, for a second)
+    from weft.core.queues.cel_library import cel  # noqa: PLC0415 (few need it)
 
-    context = Context({"pattern": f"^(?:{pattern})$", "text": text})
-    return bool(evaluate("text.matches(pattern)", context))
+    context = cel.Context({"pattern": f"^(?:{pattern})$", "text": text})
+    return bool(cel.evaluate("text.matches(pattern)", context))

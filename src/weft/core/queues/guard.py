@@ -96,7 +96,7 @@ class Guard:
 @lru_cache(maxsize=1000)
 def program_of(text: str) -> "cel.Program":
     """Return what evaluates an expression. Raise `WrongGuard` if it is too long or is none."""
-    import cel  # noqa: PLC0415 (it imports a terminal library, for a second)
+    from weft.core.queues.cel_library import cel  # noqa: PLC0415 (few need it)
 
     if len(text) > CHARS_MAX:
         raise WrongGuard(f"it has {len(text)} characters, at most {CHARS_MAX}")

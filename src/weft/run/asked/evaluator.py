@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from weft.ports.extension import parts
 
-_LIBRARIES: Final = ("cel", "jinja2", "jsonschema_rs")
+_LIBRARIES: Final = ("weft.core.queues.cel_library", "jinja2", "jsonschema_rs")
 Call = tuple[Callable[[Any, Any], Any], object, object]
 
 

@@ -1,6 +1,6 @@
 """Requests with a value in each field of a kind, found from the routes and their documents."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from typing import Any, Final, NamedTuple, cast
 from urllib.parse import quote, urlencode
 
@@ -51,11 +51,15 @@ class Try(NamedTuple):
     document: Any
 
 
-def fields_of(app: Application, kinds: tuple[type, ...], value: Any) -> Iterator[Try]:  # noqa: ANN401
-    """Yield a request for each field of any document that may hold something of these kinds."""
+def fields_of(
+    app: Application, kinds: tuple[type, ...], value: Any, paths: Container[str] | None = None  # noqa: ANN401
+) -> Iterator[Try]:  # fmt: skip
+    """Yield a request for each field of any document, or of those at `paths`, that may hold
+    something of these kinds.
+    """
     seen = set[tuple[type, str]]()
     for method, path, handler in _routes(app):
-        if "body" in handler.opt:
+        if "body" in handler.opt and (paths is None or _filled(path) in paths):
             info = inspect.type_info(handler.opt["body"])
             for way, document in _places(info, kinds, value, (), seen):
                 yield Try(method, _filled(path), "/".join(map(str, way)), document)

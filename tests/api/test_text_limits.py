@@ -28,9 +28,9 @@ async def test_no_text_is_stored_unchecked(
     client: httpx.AsyncClient, app: Application, store: RecordingStore, text: str
 ) -> None:
     tried = 0
-    for one in fields_of(app, (str,), text):
+    for one in fields_of(app, (str,), text, PATHS):
         way = tuple(text if part == "KEY" else part for part in one.where.split("/"))
-        if one.path not in PATHS or (text != LONG and DATA & set(way)):
+        if text != LONG and DATA & set(way):
             continue
         tried += 1
         answer = await client.request(one.method, one.path, json=one.document)

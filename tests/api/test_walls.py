@@ -30,7 +30,7 @@ CANARY, WORD = "canary", "usual"
 DRAWS, DRAWS_OF_ONES_OWN = 24, 400
 OURS, THEIRS, LATER = 300_000, 700_000, 900_000
 """Where their numbers begin, and those of what is made when both are there."""
-NUMBER = re.compile(r"\b7000\d\d\b")
+NUMBER = re.compile(r"(?<!\.)\b7000\d\d\b")
 """A number of theirs."""
 
 WITHOUT_TENANT = {
@@ -98,7 +98,8 @@ EMPTY = {
     "admission", "app_use", "attempt_staging", "attempt_stop", "attempt_watch", "block_request",
     "cascade", "core_sweep", "empty_batch", "group_bunch", "held_ready", "job_file", "late_job",
     "output_term", "parent_end", "place", "preemption", "queue_count", "removed_usage", "service",
-    "resubmitted_span", "transport_cancel", "transport_depth", "transport_offer", "view_login",
+    "resubmitted_span", "skipped_batch", "transport_cancel", "transport_depth", "transport_offer",
+    "view_login",
 }  # fmt: skip
 """Tables that only rare situations fill, or that are empty most of the time."""
 

@@ -58,7 +58,7 @@ FREE: Mapping[str, str] = {
         --exit-codes --external-errors --retry-on --retry-with --halt""",
     "of one batch, whose number stands elsewhere on the line": """
         --cause callback-redeliver-1 jobs--group""",
-    "a key that a program makes up": "--concurrency-key --key",
+    "a key that a program makes up": "--concurrency-key --key --unique",
     "an address outside weft": "--connect --database --endpoint --host --image --issuer",
     "of a tenant that is not known before the login": "login--tenant",
     "a zone of the machine's data of time zones": "--tz",

@@ -406,7 +406,7 @@ async def test_machines_may_be_made_again_when_the_period_is_over() -> None:
     pool = Pool(name="p", creates_per_round=3)
     created, over = Creations(60.0), Creations(0.0)
     for one in (created, over):
-        one.note(pool)
+        one.note(pool, 2)
 
     assert created.left(pool) == 0
     assert 0 < created.next_in_s() <= 60

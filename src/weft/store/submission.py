@@ -107,7 +107,7 @@ class SubmissionCalls:
 
     @calls(value, batch_id="of_batch_id")
     async def get_key_answer(
-        self, caller: Caller, batch_id: int, token: str | None, *, is_new: bool
+        self, caller: Caller, batch_id: int, repeat_key: str | None, *, is_new: bool
     ) -> Row:
         """Return `skipped` if the submission with this idempotency key made no batch because this
         one has its key, and `replaced`, the batch that it replaced.

@@ -236,10 +236,10 @@ class Autoscaler:
     async def _create(self, pool: Pool, row: Row, new: Sequence[Decision]) -> None:
         if not new:
             return
-        self._created.note(pool)
         names = await self._store.add_machines(
             self._epoch, row["pool_id"], [(one.flavour, one.region, one.reason) for one in new]
         )
+        self._created.note(pool, len(names))
         for name, one in zip(names, new, strict=False):
             _tell(pool, msgspec.structs.replace(one, machine=name))
             facts = {"name": name, "flavour": one.flavour, "region": one.region}
@@ -248,9 +248,10 @@ class Autoscaler:
     async def _create_own(self, pool: Pool, row: Row, new: Sequence[Decision]) -> None:
         if not new:
             return
-        self._created.note(pool)
         wanted = [(one.flavour, one.region, one.reason, *(one.job or (0, 0))) for one in new]
-        for facts in await self._store.add_own_machines(self._epoch, row["pool_id"], wanted):
+        made = await self._store.add_own_machines(self._epoch, row["pool_id"], wanted)
+        self._created.note(pool, len(made))  # none where a job still has one that ends
+        for facts in made:
             _tell(pool, Decision(kind="create", machine=facts["name"], reason=facts["reason"]))
             self._start_making(pool, row["tag"], {**facts, "is_own": True})
 

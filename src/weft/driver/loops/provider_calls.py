@@ -45,9 +45,10 @@ class Creations:
         self._period_s = period_s
         self._noted: dict[str, float] = {}
 
-    def note(self, pool: Pool) -> None:
-        """Machines of a pool are asked for now."""
-        self._noted[pool.name] = time.monotonic()
+    def note(self, pool: Pool, count: int) -> None:
+        """So many machines of a pool are asked for now."""
+        if count:
+            self._noted[pool.name] = time.monotonic()
 
     def left(self, pool: Pool) -> int:
         """Return how many may be asked for now."""

@@ -4,17 +4,17 @@
 -- Safe to repeat: yes; an idempotency key that was skipped for a batch is so again.   For: _create_batch.
 -- asked: key, while (waiting, alive), within_s, on_conflict (skip, replace).
 -- Locks: unique_key.   Plan: by key.   Raises WF201 (idempotency key used with another body).   Owner: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._key_holder(of_tenant_id int, of_user_id int, asked jsonb, token text, digest bytea, at timestamptz)
+CREATE OR REPLACE FUNCTION weft._key_holder(of_tenant_id int, of_user_id int, asked jsonb, repeat_key text, digest bytea, at timestamptz)
 RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     v_has record; v_skips boolean := asked ->> 'on_conflict' = 'skip'; v_skipped record;
 BEGIN
     -- What follows are statements of their own: they see what those did for whom this one has waited.
     PERFORM pg_advisory_xact_lock(7708, hashtext(format('%s %s', of_user_id, asked ->> 'key')));
-    IF EXISTS (SELECT FROM weft.batch b WHERE b.user_id = of_user_id AND b.idempotency_key = token) THEN
+    IF EXISTS (SELECT FROM weft.batch b WHERE b.user_id = of_user_id AND b.idempotency_key = repeat_key) THEN
         RETURN NULL;  -- a repeat of what made that batch
     END IF;
-    SELECT s.batch_id, s.digest INTO v_skipped FROM weft.skipped_batch s WHERE s.user_id = of_user_id AND s.idempotency_key = token;
+    SELECT s.batch_id, s.digest INTO v_skipped FROM weft.skipped_batch s WHERE s.user_id = of_user_id AND s.idempotency_key = repeat_key;
     IF FOUND THEN
         IF v_skipped.digest IS DISTINCT FROM _key_holder.digest THEN
             PERFORM weft._fail('WF201', 'the idempotency key was used for another request',
@@ -36,9 +36,9 @@ BEGIN
     THEN
         RETURN NULL;
     END IF;
-    IF v_skips AND token IS NOT NULL THEN
+    IF v_skips AND repeat_key IS NOT NULL THEN
         INSERT INTO weft.skipped_batch (user_id, idempotency_key, tenant_id, digest, batch_id)
-        VALUES (of_user_id, token, of_tenant_id, _key_holder.digest, v_has.batch_id);
+        VALUES (of_user_id, repeat_key, of_tenant_id, _key_holder.digest, v_has.batch_id);
     END IF;
     RETURN v_has.batch_id;
 END $$;

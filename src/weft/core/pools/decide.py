@@ -231,7 +231,7 @@ def quota_left_m(pool: Pool, ours: Iterable[Machine]) -> int | None:
     """Return how many more thousandths of cores the pool may have; None: any number."""
     if pool.quota_cpu_m is None:
         return None
-    return int(pool.quota_cpu_m * pool.quota_share) - sum(our.cpu_m for our in ours)
+    return int(pool.quota_cpu_m * pool.quota_share) - sum(machine.cpu_m for machine in ours)
 
 
 class _New:

@@ -87,7 +87,7 @@ def _created(
     ours = [machine for machine in machines if machine.flavour is not None]
     left_m = quota_left_m(pool, ours)
     count = {
-        name: sum(our.region == name for our in ours)
+        name: sum(machine.region == name for machine in ours)
         for name in pool.regions or (ANYWHERE,)
         if name not in closed
     }

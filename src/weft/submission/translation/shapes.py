@@ -107,7 +107,7 @@ class ShapeBook:
         if (
             router is None
             and given.count(given[0]) == len(given)
-            and all(isinstance(beside, repeat) for beside in besides)
+            and all(isinstance(column, repeat) for column in besides)
         ):
             # They all ask for the same.
             given = given[:1]

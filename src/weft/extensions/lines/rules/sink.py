@@ -28,7 +28,7 @@ _COMMON: Final = (
 )  # fmt: skip
 _TRIES: Final = 20
 SINK_KINDS: Final = dict(
-    sorted(kinds_of(SinkKind, "sinks").items(), key=lambda kind: kind[1].position)
+    sorted(kinds_of(SinkKind, "sinks").items(), key=lambda named: named[1].position)
 )
 _CODES: Final = re.compile(r"(\d{1,3})(?:-(\d{1,3}))?")
 

@@ -109,7 +109,7 @@ class NomadClient:
         said = text.decode(errors="replace").strip()[:SAID_MAX]
         if status in _RIGHTS:
             raise Unavailable(f"Nomad refuses the gateway: {said}", hint="Set `nomad_token`.")
-        if status == _BUSY or (status >= _SERVER and not any(our in said for our in _OURS)):
+        if status == _BUSY or (status >= _SERVER and not any(word in said for word in _OURS)):
             raise Unavailable(f"Nomad is away: {said}", hint=_HINT)
         if status >= 400:  # noqa: PLR2004 (an error)
             raise NomadRefused(

@@ -23,13 +23,13 @@ from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.bench.process_tree import cpu_s_of_tree
 from weft.bench.roles import audit_findings
 from weft.bench.throwaway import running_api, running_database, running_driver, throwaway_home
+from weft.extensions.link.seal import LinkKey
+from weft.extensions.link.worker.calls import LinkCaller
+from weft.extensions.link.worker.finder import LinkFinder
+from weft.extensions.link.worker.shipping import Shipper
+from weft.extensions.link.worker.store import LinkedWorkerStore, LinkNotices
 from weft.ports.store import WorkerStore
 from weft.run.home import Home
-from weft.wire.link_seal import LinkKey
-from weft.worker.link.calls import LinkCaller
-from weft.worker.link.finder import LinkFinder
-from weft.worker.link.shipping import Shipper
-from weft.worker.link.store import LinkedWorkerStore, LinkNotices
 
 WORKERS: Final = 100
 EACH: Final = 12

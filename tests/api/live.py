@@ -13,11 +13,12 @@ import msgspec
 
 from weft.api.app import create_app
 from weft.api.http.doors import ApiDoor
-from weft.api.worker_link import WorkerLink
-from weft.api.worker_link.linked_hand_over import LinkedHandOver
 from weft.core.attempt_key import AttemptKey
 from weft.core.ends.conditions import Ask
 from weft.core.states import Reason
+from weft.extensions.link.served import spool_limits_of
+from weft.extensions.link.serving import WorkerLink
+from weft.extensions.link.serving.linked_hand_over import LinkedHandOver
 from weft.plugins.log_stores.files import FileLogStore
 from weft.plugins.log_stores.files.spool import FileSpool
 from weft.plugins.log_stores.files.writer import FileLogWriter
@@ -28,7 +29,6 @@ from weft.run.asked.look_ups import LookUps
 from weft.run.asked.source_reads import SourceTrials
 from weft.run.files import kept_files, object_stores
 from weft.run.home import Home
-from weft.run.worker_link import spool_limits_of
 from weft.settings import Settings
 from weft.store import open_admin, open_api_store, open_driver_store, open_worker_store
 from weft.wire.function import result_path

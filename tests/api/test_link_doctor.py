@@ -11,7 +11,7 @@ from api.test_worker_link import Outside, outside
 from certificates import certificate
 from middle import Middle
 from weft.core.findings import Finding
-from weft.run.doctor_link import examine_link
+from weft.extensions.link.doctor import examine_link
 from weft.settings import Settings
 
 __all__ = ["outside"]

@@ -9,12 +9,12 @@ import pytest
 from api.test_worker_link import Outside, facts, outside
 from middle import Middle
 from weft.core.errors import Unavailable
+from weft.extensions.link.worker.calls import LinkCaller
+from weft.extensions.link.worker.finder import LinkFinder
+from weft.extensions.link.worker.store import LinkNotices
 from weft.ports.store import Registered, WorkerStore
 from weft.testing.builders import end_report
 from weft.testing.worker_store_suite import key_of, request
-from weft.worker.link.calls import LinkCaller
-from weft.worker.link.finder import LinkFinder
-from weft.worker.link.store import LinkNotices
 
 __all__ = ["outside"]
 pytestmark = pytest.mark.slow

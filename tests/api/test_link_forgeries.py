@@ -18,6 +18,7 @@ from api.test_spool_keeping import Site, site  # noqa: F401 (a fixture)
 from api.test_worker_link import facts
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import LinkFrameRefused, LinkRefused, WeftError
+from weft.extensions.link.worker.calls import LinkCaller
 from weft.ports.checkpoints import CheckpointFound
 from weft.ports.store import KeptFile, WorkerStore
 from weft.store import open_worker_store
@@ -32,7 +33,6 @@ from weft.wire.log_format import (
     encode_piece,
     own_path,
 )
-from weft.worker.link.calls import LinkCaller
 
 SEGMENT = "segments/00000001"
 KEEPS_LITTLE = 1 << 20

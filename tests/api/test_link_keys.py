@@ -17,16 +17,16 @@ from middle import Middle
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import LinkFrameRefused, SecretKeyMissing
 from weft.core.states import Reason
+from weft.extensions.link.seal import LinkKey
+from weft.extensions.link.worker.calls import LinkCaller
+from weft.extensions.link.worker.finder import LinkFinder
+from weft.extensions.link.worker.signatures import LinkedSignatures
+from weft.extensions.link.worker.store import LinkedWorkerStore
 from weft.ports.store import Claimed, WorkerStore
 from weft.testing.builders import end_report
 from weft.testing.worker_store_suite import request
-from weft.wire.link_seal import LinkKey
 from weft.wire.sealed import new_key, parse_keys
 from weft.wire.spec import decode_chunk
-from weft.worker.link.calls import LinkCaller
-from weft.worker.link.finder import LinkFinder
-from weft.worker.link.signatures import LinkedSignatures
-from weft.worker.link.store import LinkedWorkerStore
 
 __all__ = ["outside"]
 CANARY = "canary-7c02"

@@ -12,17 +12,17 @@ import pytest
 
 from api.live import LiveApi
 from api.test_worker_link import Outside, facts, outside
-from weft.api.worker_link import looking
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import LinkFrameRefused, LinkRefused
+from weft.extensions.link.serving import looking
+from weft.extensions.link.worker.calls import LinkCaller
+from weft.extensions.link.worker.finder import LinkFinder
 from weft.ports.running_files import RunningFile
 from weft.ports.store import Registered, WorkerStore
 from weft.ports.worker_link import LOG_BYTES_MAX, LOOKED_MAX, Look, Seen
 from weft.store import open_worker_store
 from weft.testing.builders import start_report
 from weft.testing.worker_store_suite import key_of, request
-from weft.worker.link.calls import LinkCaller
-from weft.worker.link.finder import LinkFinder
 
 __all__ = ["outside"]
 FILE = RunningFile("d/a", 7, 1.5)

@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 from api.test_worker_link import Outside, facts, outside  # noqa: F401 (a fixture)
-from weft.api.worker_link import shared_transactions
 from weft.core.errors import WeftError
+from weft.extensions.link.serving import shared_transactions
 from weft.ports.store import Claimed
 from weft.testing.builders import end_report
 from weft.testing.worker_store_suite import key_of, request

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from api.test_worker_link import Outside, facts, outside
-from weft.api.worker_link import serving
+from weft.extensions.link.serving import serving
 from weft.ports.worker_link import FRAME_VERSION, LinkFacts
 
 __all__ = ["outside"]

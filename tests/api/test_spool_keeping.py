@@ -12,24 +12,24 @@ import pytest
 
 from api.live import LiveApi, make_user
 from api.test_worker_link import Outside, facts
-from weft.api.worker_link.keeping import SpoolKeeping
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import LinkRefused
+from weft.extensions.link.served import spool_limits_of
+from weft.extensions.link.serving.keeping import SpoolKeeping
+from weft.extensions.link.worker.calls import LinkCaller
+from weft.extensions.link.worker.checkpoints import LinkedCheckpoints
+from weft.extensions.link.worker.finder import LinkFinder
+from weft.extensions.link.worker.shipping import Shipper
 from weft.plugins.log_stores.files.settings import FilesSettings
 from weft.ports.checkpoints import CheckpointFound
 from weft.ports.file_store import HeldFile
 from weft.ports.store import Claimed, WorkerStore
 from weft.ports.worker_link import LogPart
-from weft.run.worker_link import spool_limits_of
 from weft.settings import Settings
 from weft.store import open_worker_store
 from weft.testing.builders import end_report
 from weft.testing.worker_store_suite import request as claim_of
 from weft.wire.log_format import STDOUT, encode_piece, own_path
-from weft.worker.link.calls import LinkCaller
-from weft.worker.link.checkpoints import LinkedCheckpoints
-from weft.worker.link.finder import LinkFinder
-from weft.worker.link.shipping import Shipper
 
 DAY_S = 86_400.0
 

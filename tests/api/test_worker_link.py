@@ -12,7 +12,6 @@ import pytest
 
 from api.live import LiveApi, make_user
 from weft.api.http.sse import KEEP_ALIVE_S
-from weft.api.worker_link.notices import told_of
 from weft.core.access.rights import Right, UserRole, require
 from weft.core.bounds import LISTED_MAX
 from weft.core.errors import (
@@ -24,6 +23,12 @@ from weft.core.errors import (
     Unavailable,
     WeftError,
 )
+from weft.extensions.link.seal import LinkKey
+from weft.extensions.link.serving.notices import told_of
+from weft.extensions.link.worker.calls import LinkCaller
+from weft.extensions.link.worker.finder import LinkFinder
+from weft.extensions.link.worker.shipping import Shipper
+from weft.extensions.link.worker.store import LinkedWorkerStore, LinkNotices
 from weft.plugins.log_stores.files import FileLogStore
 from weft.ports.log_store import LogDirectory
 from weft.ports.store import OfferedStore, Registered, WorkerStore
@@ -32,11 +37,6 @@ from weft.settings import InvalidSetting, Settings
 from weft.store import open_driver_store
 from weft.testing.builders import end_report
 from weft.testing.worker_store_suite import WorkerStoreSuite, key_of, request
-from weft.wire.link_seal import LinkKey
-from weft.worker.link.calls import LinkCaller
-from weft.worker.link.finder import LinkFinder
-from weft.worker.link.shipping import Shipper
-from weft.worker.link.store import LinkedWorkerStore, LinkNotices
 
 TRANSPORTS = """
 [[transports]]

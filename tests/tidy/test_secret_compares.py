@@ -41,7 +41,7 @@ CONSTANT_TIME = {
     "core/deliveries/callback_signature.py": "signatures of callbacks",
     "core/access/sessions.py": "the token in forms and headers of pages (CSRF)",
     "wire/signed.py": "signatures of functions",
-    "api/worker_link/linked_hand_over.py": "the chunk that a worker outside has",
+    "extensions/link/serving/linked_hand_over.py": "the chunk that a worker outside has",
 }
 """Which files compare with `compare_digest`, and what."""
 HASHED = {

@@ -2,7 +2,7 @@
 
 import pytest
 
-from weft.wire.link_seal import LinkKey, LinkSealer
+from weft.extensions.link.seal import LinkKey, LinkSealer
 from weft.wire.sealed import SecretRow
 
 ROW = SecretRow(1, 2, "db")

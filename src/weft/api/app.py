@@ -30,7 +30,6 @@ from weft.api.services import Services
 from weft.api.use_cases.schedule_runs import ScheduleRuns
 from weft.api.web_tokens.issuers import read_issuers
 from weft.api.web_tokens.providers import Providers
-from weft.api.worker_link import WorkerLink
 from weft.core.access.trusted_proxies import parse_networks
 from weft.core.errors import Internal
 from weft.core.packages import modules_of
@@ -44,6 +43,7 @@ from weft.ports.object_stores import ObjectStores
 from weft.ports.running_files import RunningFiles
 from weft.ports.source_reads import ReadsSources
 from weft.ports.store import Notices
+from weft.ports.worker_link import ServedLink
 from weft.settings import Settings
 from weft.settings.transports_file import known_transports
 from weft.store import ApiStore
@@ -136,7 +136,7 @@ def create_app(
     callback_key: str | None = None,
     secret_keys: Callable[[], SecretKeys] | None = None,
     doors: Sequence[ApiDoor] = (),
-    link: WorkerLink | None = None,
+    link: ServedLink | None = None,
     files_: Callable[[str], FileStore] | None = None,
     running: RunningFiles | None = None,
     look_ups: AsksLookUps | None = None,
@@ -184,7 +184,8 @@ def _routed(doors: Sequence[ApiDoor]) -> Router:
     routes = [*ROUTES, *(route for part in _PARTS for route in part.routes)]
     routes += [one for door in doors for one in of_door(door.routes, door.name)]
     rights = complete_table(RIGHTS_OF_ROUTES, routes)
-    guard = Guard(rights, PERMISSIONS_OF_ROUTES, UNRECORDED)
+    unrecorded = UNRECORDED.union(*(part.unrecorded for part in _PARTS))
+    guard = Guard(rights, PERMISSIONS_OF_ROUTES, unrecorded)
 
     async def before(request: AnyRequest) -> None:
         guard.check(request)

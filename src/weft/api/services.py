@@ -7,7 +7,6 @@ from typing import Final, NamedTuple
 
 from weft.api.feeds import Feeds
 from weft.api.web_tokens.providers import Providers
-from weft.api.worker_link import WorkerLink
 from weft.ports.file_signing import UrlReader
 from weft.ports.file_store import FileStore
 from weft.ports.log_store import LogStore
@@ -16,6 +15,7 @@ from weft.ports.object_stores import ObjectStores
 from weft.ports.running_files import RunningFiles
 from weft.ports.source_reads import ReadsSources
 from weft.ports.store import Caller
+from weft.ports.worker_link import ServedLink
 from weft.settings.transports_file import TransportDocument
 from weft.store import ApiStore
 from weft.submission.services import SubmissionServices
@@ -53,7 +53,7 @@ class Services(SubmissionServices):
     """Opens stores of objects; None: nothing here does."""
     web: UrlReader | None = None
     """Looks for files at web servers that jobs will need; None: nothing here does."""
-    link: WorkerLink | None = None
+    link: ServedLink | None = None
     """For workers outside; None: this application serves none."""
     source_trials: ReadsSources | None = None
     """Reads sources that people try; None: nothing here does."""

@@ -9,7 +9,8 @@ from importlib import import_module
 from typing import Any, Final, NamedTuple
 
 BUILT_IN: Final = (
-    "each", "engines.kubernetes", "engines.openstack", "engines.ssh", "lines", "simulator", "top",
+    "each", "engines.kubernetes", "engines.openstack", "engines.ssh", "lines", "link", "simulator",
+    "top",
 )  # fmt: skip
 """The extensions that register more than plug-ins, below `weft/extensions/`: one entry each."""
 
@@ -21,6 +22,17 @@ class Command(NamedTuple):
     """`module:function`, imported when the command runs."""
     sentence: str
     """In the list of commands."""
+
+
+class WorkersOutside(NamedTuple):
+    """How workers without a database are served; each a `module:function`."""
+
+    served: str
+    """Opens their other end, beside an api: a `ServedLink` (`ports/worker_link.py`)."""
+    source: str
+    """Opens what one of them works for: a `WorkerSource` (`run/worker_source.py`)."""
+    examined: str
+    """Yields what `weft doctor --connect` finds, from `Settings`."""
 
 
 class Extension(NamedTuple):
@@ -38,6 +50,8 @@ class Extension(NamedTuple):
     """`module:function` that is asked about what tenants wrote, loaded before."""
     loops: str = ""
     """`module:name` of the loops of the driver."""
+    outside: WorkersOutside | None = None
+    """For the one that brings workers outside."""
 
 
 def built_in() -> Iterator[Extension]:
@@ -50,6 +64,11 @@ def parts(name: str) -> Iterator[Any]:
     """Yield a part, by its name, of each built-in extension that has one."""
     targets = (getattr(extension, name) for extension in built_in())
     return (loaded(target) for target in targets if target)
+
+
+def workers_outside() -> WorkersOutside:
+    """Return who serves them, and how they work."""
+    return next(extension.outside for extension in built_in() if extension.outside)
 
 
 def loaded(target: str) -> Any:  # noqa: ANN401 (whatever stands there)

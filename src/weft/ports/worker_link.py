@@ -30,7 +30,7 @@ from weft.core.bounds import (
 from weft.ports.checkpoints import CheckpointFound
 from weft.ports.file_signing import Signed, ToSign
 from weft.ports.function_signatures import ChunkKey, Refused
-from weft.ports.running_files import RunningFile
+from weft.ports.running_files import RunningFile, RunningFiles
 from weft.ports.store.notices import Notices
 from weft.ports.store.worker import (
     Attempts,
@@ -116,6 +116,31 @@ class LogPart(NamedTuple):
     data: _Part
 
 
+class HearsWorkers(Protocol):
+    """What workers outside have said of themselves last."""
+
+    def told(self) -> Mapping[tuple[str, str], LinkFacts]:
+        """Return it by pool and name; of those that were silent for long there is nothing."""
+
+    def show(self) -> None:
+        """Set the metrics of the workers that were heard of."""
+
+
+class ServedLink(Protocol):
+    """The other end of workers outside, as the rest of an api sees it."""
+
+    @property
+    def hearing(self) -> HearsWorkers:
+        """What they say."""
+
+    @property
+    def running(self) -> RunningFiles:
+        """The files of attempts that they run."""
+
+    def forget(self, told: int | None) -> None:
+        """Ask again who may do what: of this token, or of all."""
+
+
 class LinkCalls(WorkerStore, OfferedStore, Protocol):
     """All that a linked worker may call."""
 
@@ -151,7 +176,7 @@ class LinkCalls(WorkerStore, OfferedStore, Protocol):
         public_key: ShortBytes,
     ) -> Sequence[StoredSecret | None]:
         """Return secrets as `get_secrets` does, sealed for this key of the worker
-        (`wire/link_seal.py`).
+        (`extensions/link/seal.py`).
         """
 
     async def check_functions(

@@ -16,6 +16,7 @@ from weft import __version__
 from weft.api.app import Application, create_app
 from weft.api.http.protocol import HttpProtocol
 from weft.core.errors import Conflict
+from weft.ports.extension import loaded, workers_outside
 from weft.ports.store import GroupLimits
 from weft.run.api_url import api_url
 from weft.run.asked.evaluation import Evaluation
@@ -31,7 +32,6 @@ from weft.run.role_main import begin_schema_check, run_role, stop_signals, until
 from weft.run.secret_keys import read_secret_keys
 from weft.run.submissions import opened_submissions, submission_intakes
 from weft.run.tls import certificate_of
-from weft.run.worker_link import serving_link
 from weft.settings import Settings
 from weft.store import open_api_store
 from weft.telemetry.log import get_logger
@@ -106,7 +106,7 @@ async def _serve(settings: Settings, name: str) -> int:
                 limits=limits,
                 user_connections_max=settings.user_connections_max,
             ) as store,
-            serving_link(settings, home, copies) as link,
+            loaded(workers_outside().served)(settings, home, copies) as link,
             opened_topics(settings) as topics,
             opened_submissions(settings) as submissions,
         ):

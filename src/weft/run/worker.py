@@ -37,6 +37,7 @@ from weft.ports.executor import (
     JobExecutor,
     PreparingExecutor,
 )
+from weft.ports.extension import loaded, workers_outside
 from weft.ports.runner import RUNNER_PLUGINS, Runner, RunnerSite, Sampling
 from weft.ports.topics import JobTopics
 from weft.ports.transport import Transport
@@ -54,8 +55,7 @@ from weft.run.metrics_file import leaving_metrics
 from weft.run.role_main import Told, run_role, stop_signals, succeeded, until_told
 from weft.run.simulations import workers_of
 from weft.run.transports import opened_transports
-from weft.run.worker_link import is_linked
-from weft.run.worker_source import WorkerSource, direct_source, linked_source
+from weft.run.worker_source import WorkerSource, direct_source
 from weft.settings import InvalidSetting, Settings
 from weft.settings.transports_file import known_transports
 from weft.telemetry.log import get_logger
@@ -90,7 +90,8 @@ async def _work(settings: Settings, name: str) -> int:
     home.prepare()
     if not is_supervised():  # beside the worker of `weft up` on the same home
         name = f"{name}-{file_name_of(settings)}"
-    opened = (linked_source if is_linked(settings) else direct_source)(settings, home)
+    is_outside = settings.connect is not None and not is_supervised()
+    opened = (loaded(workers_outside().source) if is_outside else direct_source)(settings, home)
     workers = workers_of(settings)
     with ExitStack() as until_exit:
         for one in workers:

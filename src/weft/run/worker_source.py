@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
-from weft.core.errors import Conflict
 from weft.plugins.file_stores.s3.signing import StoreSigner
 from weft.plugins.log_stores.s3.changes import Changes
 from weft.ports.checkpoints import CheckpointCarrier
@@ -17,7 +16,6 @@ from weft.ports.function_signatures import FunctionSignatures
 from weft.ports.log_store import LogKeeper
 from weft.ports.store import Notices, OfferedStore, WorkerStore
 from weft.ports.topics import RunLedger
-from weft.run.files import running_files
 from weft.run.home import Home
 from weft.run.host.local_database import local_socket
 from weft.run.host.worker_name import file_name_of
@@ -26,15 +24,10 @@ from weft.run.log_directory import find_log_directory, until_replaced
 from weft.run.login import login_dsn
 from weft.run.role_main import begin_schema_check
 from weft.run.secret_keys import read_secret_keys
-from weft.run.worker_link import Link
 from weft.settings import Settings
 from weft.store import open_topic_runs, open_worker_store
 from weft.wire.sealed import OpensSecrets
 from weft.worker.agent.signatures import Signatures
-from weft.worker.link.checkpoints import LinkedCheckpoints
-from weft.worker.link.signatures import LinkedSignatures
-from weft.worker.link.signing import LinkedSigner
-from weft.worker.link.store import LinkedKeeper
 from weft.worker.noting_store import NotingStore
 
 
@@ -104,40 +97,3 @@ async def direct_source(settings: Settings, home: Home) -> AsyncIterator[WorkerS
             find_database=lambda: local_socket(dsn),
             begun=[await begin_schema_check(store)],
         )
-
-
-@asynccontextmanager
-async def linked_source(settings: Settings, home: Home) -> AsyncIterator[WorkerSource]:
-    """Open the link to an api."""
-    link = Link(settings)
-    link.looking.running = running_files(settings, home)
-
-    async def find_logs() -> Path:
-        hello = await link.hello()
-        source.lost_after_s = hello.lost_after_s
-        if settings.heartbeat_s * 2 > hello.lost_after_s:
-            raise Conflict(
-                f"heartbeats every {settings.heartbeat_s:g} s are too rare",
-                detail=f"The server gives jobs to others after {hello.lost_after_s:g} s.",
-                hint="Lower `heartbeat_s` of this worker.",
-            )
-        link.shipper.root = home.logs / hello.database_id
-        return link.shipper.root
-
-    source = WorkerSource(
-        store=link.store,
-        notices=link.notices,
-        offered=link.offered,
-        open_secrets=lambda: link.key,
-        signatures=LinkedSignatures(link.caller, required=not settings.unsigned_functions),
-        signer=LinkedSigner(link.caller),
-        find_logs=find_logs,
-        run_beside=lambda _logs: [link.shipper.run(), link.looking.run()],
-        lost_after_s=settings.lost_after_s,
-        keeper_with=partial(LinkedKeeper, link.caller),
-        checkpoints=LinkedCheckpoints(link.caller),
-    )
-    try:
-        yield source
-    finally:
-        link.caller.close()

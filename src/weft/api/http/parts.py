@@ -20,3 +20,5 @@ class ApiPart:
     rights: Mapping[str, Right] = field(default_factory=dict)
     permissions: Mapping[str, Permission] = field(default_factory=dict)
     """On the batch that a route names."""
+    unrecorded: frozenset[str] = frozenset()
+    """Routes whose calls leave no entry in the trail."""

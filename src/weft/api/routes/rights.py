@@ -107,8 +107,6 @@ RIGHTS: Final[Mapping[str, Right | None]] = {
     "GET /v1/pools/{p}/shares": Right.READ,
     "POST /v1/schedules": Right.WRITE,
     "PUT /v1/app-parts/{s}/{n}": Right.OPERATE,
-    "POST /v1/worker-link": Right.WORK,
-    "GET /v1/worker-link/notices": Right.WORK,
 }
 """Method and path; None: no token is asked for."""
 
@@ -137,9 +135,8 @@ UNRECORDED: Final = frozenset(
         "PUT /v1/batches/{b}/payloads/{s}/{n}",
         "POST /v1/batches/{b}/updates/{u}/groups",
         "POST /v1/batches/{b}/updates/{u}/jobs",
-        "POST /v1/worker-link",
     }
 )
 """They send the parts of an update, which changes nothing until it is committed: the trail tells
-who has committed it. What a worker does is in the history of its jobs.
+who has committed it.
 """

@@ -41,6 +41,6 @@ def doctor(
 
 
 async def _outside(settings: Settings) -> list[Finding]:
-    from weft.run.doctor_link import examine_link  # noqa: PLC0415 (as above)
+    from weft.ports.extension import loaded, workers_outside  # noqa: PLC0415 (as above)
 
-    return [finding async for finding in examine_link(settings)]
+    return [finding async for finding in loaded(workers_outside().examined)(settings)]

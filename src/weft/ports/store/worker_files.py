@@ -15,8 +15,8 @@ class StoredSecret:
 
     row: SecretRow
     body: bytes | None
-    """Encrypted (`wire/sealed.py`, by the link `wire/link_seal.py`); None: the user has no secret
-    of this name.
+    """Encrypted (`wire/sealed.py`, by the link as it says); None: the user has no secret of this
+    name.
     """
     unreadable: str = ""
     """Why the link could not open it."""

@@ -4,10 +4,10 @@ import asyncio
 from typing import Final
 
 from weft.core.attempt_key import AttemptKey
+from weft.extensions.link.worker.calls import LinkCaller
 from weft.ports.checkpoints import CheckpointFound
 from weft.ports.file_store import HeldFile
 from weft.ports.worker_link import LOG_BYTES_MAX
-from weft.worker.link.calls import LinkCaller
 
 _PIECE_BYTES: Final = LOG_BYTES_MAX // 2
 

@@ -16,12 +16,12 @@ import msgspec
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import LinkFrameRefused, LinkRefused, SpoolFull, Unavailable, WeftError
+from weft.extensions.link.worker.calls import LinkCaller
 from weft.ports.store import EndReport
 from weft.ports.worker_link import LOG_BYTES_MAX, LogPart
 from weft.telemetry.log import get_logger
 from weft.wire.log_format import decode_location, own_path, segment_path
 from weft.wire.log_sizes import log_sizes
-from weft.worker.link.calls import LinkCaller
 
 log = get_logger()
 EVERY_S: Final = 0.5

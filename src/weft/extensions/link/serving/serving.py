@@ -7,14 +7,14 @@ from typing import Any, Final
 
 import msgspec
 
-from weft.api.worker_link.calls import CALLS, About, Asked, Rule
-from weft.api.worker_link.hearing import Hearing
-from weft.api.worker_link.linked_hand_over import LinkedHandOver
-from weft.api.worker_link.looking import LinkedRunningFiles
-from weft.api.worker_link.notices import LinkNotices, Listener, Notice
-from weft.api.worker_link.output import LinkedOutput
-from weft.api.worker_link.refusals import refused, wrong_frame
-from weft.api.worker_link.shared_transactions import SharedTransactions
+from weft.extensions.link.serving.calls import CALLS, About, Asked, Rule
+from weft.extensions.link.serving.hearing import Hearing
+from weft.extensions.link.serving.linked_hand_over import LinkedHandOver
+from weft.extensions.link.serving.looking import LinkedRunningFiles
+from weft.extensions.link.serving.notices import LinkNotices, Listener, Notice
+from weft.extensions.link.serving.output import LinkedOutput
+from weft.extensions.link.serving.refusals import refused, wrong_frame
+from weft.extensions.link.serving.shared_transactions import SharedTransactions
 from weft.ports.spool import Spool
 from weft.ports.store import Caller, Claimed, HeartbeatAnswer, WorkTerms
 from weft.ports.worker_link import (

@@ -1,38 +1,26 @@
-"""Both ends of the link of workers outside: beside the api, and in the worker's own process."""
+"""What serves workers outside, beside an api."""
 
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import cast
 
-from weft.api.worker_link import WorkerLink
-from weft.api.worker_link.keeping import SpoolKeeping
-from weft.api.worker_link.linked_hand_over import LinkedHandOver
+from weft.extensions.link.serving import WorkerLink
+from weft.extensions.link.serving.keeping import SpoolKeeping
+from weft.extensions.link.serving.linked_hand_over import LinkedHandOver
 from weft.plugins.file_stores.s3.signing import StoreSigner
 from weft.plugins.log_stores.files.settings import FilesSettings
 from weft.plugins.log_stores.files.spool import FileSpool
-from weft.ports.patience import until_answered
 from weft.ports.spool import SpoolLimits
-from weft.ports.store import OfferedStore, WorkerStore
-from weft.ports.worker_link import Hello, LinkedStore, LinkFacts
-from weft.run.child import is_supervised
+from weft.ports.worker_link import LinkedStore
 from weft.run.home import Home
-from weft.run.host.worker_name import worker_name
 from weft.run.log_bucket import SpoolShipping, log_bucket_of, shipped_directory
 from weft.run.login import NoRoleDatabase, login_dsn
 from weft.run.secret_keys import read_secret_keys
 from weft.settings import Settings
 from weft.store import open_worker_store
-from weft.telemetry import metrics
-from weft.wire.link_seal import LinkKey
 from weft.worker.agent.signatures import Signatures
-from weft.worker.link.calls import LinkCaller
-from weft.worker.link.finder import LinkFinder
-from weft.worker.link.looking import Looking
-from weft.worker.link.shipping import Shipper
-from weft.worker.link.store import LinkedWorkerStore, LinkNotices
 
 CONNECTIONS_MAX = 8
 """Of all linked workers of one api; they are made when they are needed."""
@@ -95,33 +83,3 @@ def spool_limits_of(settings: Settings) -> SpoolLimits:
         free_bytes_min=files.spool_free_bytes_min,
         keep_s=files.spool_keep_s,
     )
-
-
-def is_linked(settings: Settings) -> bool:
-    """Say whether the worker with these settings is outside; those of `weft up` are not."""
-    return settings.connect is not None and not is_supervised()
-
-
-class Link:
-    """The worker's end: its store, its notices, and what ships its output."""
-
-    def __init__(self, settings: Settings) -> None:
-        assert settings.connect is not None
-        finder = LinkFinder(settings.connect, settings.token_file, settings.ca_file)
-        finder.locate()  # a wrong setting is told at once
-        self.caller = LinkCaller(finder)
-        self.shipper = Shipper(self.caller)
-        self.caller.facts = lambda delay_ms: LinkFacts(
-            delay_ms, self.shipper.unshipped_bytes, metrics.input_cache_bytes()
-        )
-        self.key = LinkKey()
-        linked = LinkedWorkerStore(self.caller, self.shipper, self.key)
-        self.store = cast("WorkerStore", linked)
-        self.offered = cast("OfferedStore", linked)
-        self.looking = Looking(self.caller, worker_name(settings))
-        self.notices = LinkNotices(self.caller, self.looking)
-
-    async def hello(self) -> Hello:
-        """Ask until the api answers. Raise what it refuses."""
-        hello: Hello = await until_answered(lambda: self.caller.call("hello"))
-        return hello

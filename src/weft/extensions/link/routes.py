@@ -2,17 +2,19 @@
 
 from collections.abc import AsyncIterator
 from ipaddress import ip_address
-from typing import Final
+from typing import Final, cast
 
 import msgspec
 
 from weft.api.http.parameters import Query, wrong_parameter
+from weft.api.http.parts import ApiPart
 from weft.api.http.requests import AnyRequest, caller_of, read_bytes, services_of
 from weft.api.http.routing import Response, Stream, get, post
 from weft.api.http.sse import KEEP_ALIVE, KEEP_ALIVE_S, message, stream_reply
-from weft.api.worker_link import WorkerLink
+from weft.core.access.rights import Right
 from weft.core.bounded import read_msgpack
 from weft.core.errors import LinkFrameRefused, LinkRefused, Unavailable
+from weft.extensions.link.serving import WorkerLink
 from weft.ports.store import Caller
 from weft.ports.worker_link import FRAME_BYTES_MAX, Frame
 
@@ -89,8 +91,12 @@ def _link_of(request: AnyRequest) -> WorkerLink:
             detail="It was started without a store for them.",
             hint="Ask another api of this installation.",
         )
-    return link
+    return cast("WorkerLink", link)
 
 
-ROUTES = (call_link, stream_notices)
-"""The routes of workers outside."""
+PART: Final = ApiPart(
+    routes=(call_link, stream_notices),
+    rights={"POST /v1/worker-link": Right.WORK, "GET /v1/worker-link/notices": Right.WORK},
+    unrecorded=frozenset({"POST /v1/worker-link"}),
+)
+"""What the api serves of them. What a worker does is in the history of its jobs."""

@@ -11,12 +11,12 @@ from weft.client.http.connection import ConnectionLost, ConnectionPool, CouldNot
 from weft.client.http.proxy import find_proxy
 from weft.core.errors import LinkFrameRefused, Unauthenticated, WeftError
 from weft.core.findings import Finding
+from weft.extensions.link.worker.calls import LinkCaller
+from weft.extensions.link.worker.finder import LinkFinder
 from weft.ports.worker_link import Hello
 from weft.run.doctor import ANSWER_SLOW_S, clock_findings
 from weft.run.host.worker_name import worker_name
 from weft.settings import Settings
-from weft.worker.link.calls import LinkCaller
-from weft.worker.link.finder import LinkFinder
 
 MAKE_TOKEN: Final = "Make one with `weft token create NAME --pool POOL`."  # noqa: S105 (no token)
 

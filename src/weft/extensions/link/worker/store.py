@@ -7,6 +7,10 @@ from typing import Any
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import LinkFrameRefused, SecretKeyMissing
+from weft.extensions.link.seal import LinkKey
+from weft.extensions.link.worker.calls import LinkCaller
+from weft.extensions.link.worker.looking import Looking
+from weft.extensions.link.worker.shipping import Shipper
 from weft.ports.log_store import LogKeeper
 from weft.ports.store import (
     Claimed,
@@ -17,10 +21,6 @@ from weft.ports.store import (
     StoredSecret,
 )
 from weft.ports.worker_link import call_forms
-from weft.wire.link_seal import LinkKey
-from weft.worker.link.calls import LinkCaller
-from weft.worker.link.looking import Looking
-from weft.worker.link.shipping import Shipper
 
 
 class LinkedWorkerStore:

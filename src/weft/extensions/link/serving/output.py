@@ -9,9 +9,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from weft.api.worker_link.refusals import refused, wrong_frame
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import SpoolFull
+from weft.extensions.link.serving.refusals import refused, wrong_frame
 from weft.ports.checkpoints import CheckpointFound
 from weft.ports.spool import Spool
 from weft.ports.store import Claimed, EndReport

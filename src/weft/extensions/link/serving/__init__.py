@@ -4,6 +4,6 @@ A token says which pool and which names; an incarnation belongs to the token tha
 What no incarnation limits by itself is answered for its live attempts only.
 """
 
-from weft.api.worker_link.serving import WorkerLink
+from weft.extensions.link.serving.serving import WorkerLink
 
 __all__ = ["WorkerLink"]

@@ -8,11 +8,11 @@ from typing import Final
 
 import msgspec
 
-from weft.api.worker_link.notices import LinkNotices, Listener
-from weft.api.worker_link.refusals import wrong_frame
 from weft.core.bounded import read_msgpack
 from weft.core.errors import FileElsewhere, WeftError
 from weft.core.files.file_paths import WrongPath, parts_of
+from weft.extensions.link.serving.notices import LinkNotices, Listener
+from weft.extensions.link.serving.refusals import wrong_frame
 from weft.ports.running_files import RunningAttempt, RunningFile
 from weft.ports.worker_link import LOG_BYTES_MAX, LinkedStore, Look, LookStore, Seen
 

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from weft.core.attempt_key import AttemptKey
+from weft.extensions.link.worker.calls import LinkCaller
 from weft.ports.file_signing import Signed, ToSign
-from weft.worker.link.calls import LinkCaller
 
 
 class LinkedSigner:

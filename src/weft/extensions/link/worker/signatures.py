@@ -4,9 +4,9 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from weft.extensions.link.worker.calls import LinkCaller
 from weft.ports.function_signatures import ChunkKey, Refused, SignedBy
 from weft.wire.spec import JobSpec, have_functions
-from weft.worker.link.calls import LinkCaller
 
 _REMEMBERED_MAX: Final = 10_000
 

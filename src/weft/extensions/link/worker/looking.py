@@ -8,10 +8,10 @@ import msgspec
 from weft.core.bounded import read_json
 from weft.core.errors import WeftError
 from weft.core.files.file_paths import WrongPath, parts_of
+from weft.extensions.link.worker.calls import LinkCaller
 from weft.ports.running_files import RunningAttempt, RunningFile, RunningFiles
 from weft.ports.worker_link import LOG_BYTES_MAX, LOOKED_MAX, Look, Seen
 from weft.telemetry.log import get_logger
-from weft.worker.link.calls import LinkCaller
 
 log = get_logger()
 

@@ -6,7 +6,8 @@ gone. `functions/` and `views/` are replaced where they changed, so the body of
 each function has one file; the owner of the database runs `owner/` before that; `catalog/`
 asks the database what it has; `audit/` are queries that return no row when all is well.
 States, phases, reasons, settings and ways to plan are written by name (`numbers.py`,
-`settings.py`, `profiles.py`); whose rights a function has follows from its head (`heads.py`).
+`settings.py`, `profiles.py`), as `ROWS_OF_TENANT weft.batch;` is for the policies of a table
+(`rows/`); whose rights a function has follows from its head (`heads.py`).
 Functions stand in folders by subject; the name of a file is unique among all of its kind.
 Must not: hold text of a query, or know how to connect.
 """
@@ -28,6 +29,7 @@ from weft.sql.settings import with_settings
 FIRST_SCHEMA = 1
 """The number of the schema that no migration has changed yet."""
 _COMMENT = re.compile(r"\s*--[^\n]*|\s+")
+_POLICIES = re.compile(r"^(ROWS_[A-Z_]+) (weft\.\w+);$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ class SqlFile:
     @cached_property
     def text(self) -> str:
         """Return the text for the database: clauses are added, names of constants replaced."""
-        return with_settings(with_numbers(with_profiles(with_clauses(self.source))))
+        return with_settings(with_numbers(with_profiles(with_clauses(with_policies(self.source)))))
 
     @property
     def checksum(self) -> str:
@@ -56,6 +58,17 @@ class WholeSchema(SqlFile):
     def checksum(self) -> str:
         """Return a checksum that changes with what it makes; comments make nothing."""
         return hashlib.sha256(_COMMENT.sub(" ", self.text).encode()).hexdigest()[:16]
+
+
+def with_policies(source: str) -> str:
+    """Return the text with each name of `rows/` replaced by the policies that stand there."""
+
+    def policies(match: re.Match[str]) -> str:
+        (text,) = (file.source for file in files_of("rows") if file.name == match[1].lower())
+        _head, _, statements = text.partition("\n")
+        return statements.rstrip().replace("TABLE_NAME", match[2])
+
+    return _POLICIES.sub(policies, source)
 
 
 @cache

@@ -60,10 +60,7 @@ CREATE TABLE weft.tenant (
     output_removed_to timestamptz
 );
 CREATE UNIQUE INDEX tenant_name_key_idx ON weft.tenant (name_key);
-ALTER TABLE weft.tenant ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_rows ON weft.tenant TO weft_tenant
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-CREATE POLICY system_rows ON weft.tenant TO weft_system USING (true);
+ROWS_OF_TENANT weft.tenant;
 
 CREATE TABLE weft.tenant_user (
     user_id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -79,13 +76,8 @@ CREATE TABLE weft.tenant_user (
 );
 CREATE UNIQUE INDEX tenant_user_name_key_idx ON weft.tenant_user (tenant_id, name_key);
 CREATE INDEX tenant_user_page_idx ON weft.tenant_user (tenant_id, user_id) WHERE removed_at IS NULL;
-ALTER TABLE weft.tenant_user ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_rows ON weft.tenant_user TO weft_tenant
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-CREATE POLICY system_rows ON weft.tenant_user TO weft_system USING (true);
-CREATE POLICY query_rows ON weft.tenant_user FOR SELECT TO weft_api, weft_driver
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-GRANT SELECT ON weft.tenant_user TO weft_api, weft_driver;
+ROWS_OF_TENANT weft.tenant_user;
+ROWS_OF_QUERIES weft.tenant_user;
 
 -- Tokens that people and programs ask for: with a name, an end, and at most some rights of their user.
 -- Sessions of browsers are tokens of a kind of their own, and so are the codes that open them, and those of machines, which the driver
@@ -118,10 +110,7 @@ CREATE TABLE weft.token (
 );
 CREATE INDEX token_user_idx ON weft.token (user_id, token_id);
 CREATE INDEX token_machine_idx ON weft.token (name) WHERE kind = 'machine';
-ALTER TABLE weft.token ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_rows ON weft.token TO weft_tenant
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-CREATE POLICY system_rows ON weft.token TO weft_system USING (true);
+ROWS_OF_TENANT weft.token;
 
 CREATE TABLE weft.billing_project (
     project_id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -136,13 +125,8 @@ CREATE TABLE weft.billing_project (
 );
 CREATE INDEX billing_project_page_idx ON weft.billing_project (tenant_id, name) WHERE deleted_at IS NULL;
 CREATE UNIQUE INDEX billing_project_name_key_idx ON weft.billing_project (tenant_id, name_key);
-ALTER TABLE weft.billing_project ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_rows ON weft.billing_project TO weft_tenant
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-CREATE POLICY system_rows ON weft.billing_project TO weft_system USING (true);
-CREATE POLICY query_rows ON weft.billing_project FOR SELECT TO weft_api, weft_driver
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-GRANT SELECT ON weft.billing_project TO weft_api, weft_driver;
+ROWS_OF_TENANT weft.billing_project;
+ROWS_OF_QUERIES weft.billing_project;
 
 CREATE TABLE weft.billing_member (
     project_id int NOT NULL REFERENCES weft.billing_project,
@@ -151,10 +135,7 @@ CREATE TABLE weft.billing_member (
     PRIMARY KEY (project_id, user_id)
 );
 CREATE INDEX billing_member_user_idx ON weft.billing_member (user_id, project_id);
-ALTER TABLE weft.billing_member ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_rows ON weft.billing_member TO weft_tenant
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-CREATE POLICY system_rows ON weft.billing_member TO weft_system USING (true);
+ROWS_OF_TENANT weft.billing_member;
 
 -- Secrets of users for their jobs (ADR 54). What is stored is encrypted: the database and its copies hold no
 -- value.
@@ -168,10 +149,7 @@ CREATE TABLE weft.secret (
     PRIMARY KEY (user_id, name)
 );
 ALTER TABLE weft.secret ALTER COLUMN body SET STORAGE EXTERNAL;  -- what is encrypted does not compress
-ALTER TABLE weft.secret ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_rows ON weft.secret TO weft_tenant
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-CREATE POLICY system_rows ON weft.secret TO weft_system USING (true);
+ROWS_OF_TENANT weft.secret;
 
 -- Queries for batches that users have given a name.
 CREATE TABLE weft.saved_query (
@@ -182,7 +160,4 @@ CREATE TABLE weft.saved_query (
     updated_at timestamptz NOT NULL,
     PRIMARY KEY (user_id, name)
 );
-ALTER TABLE weft.saved_query ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_rows ON weft.saved_query TO weft_tenant
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-CREATE POLICY system_rows ON weft.saved_query TO weft_system USING (true);
+ROWS_OF_TENANT weft.saved_query;

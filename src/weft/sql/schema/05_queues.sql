@@ -25,13 +25,8 @@ CREATE TABLE weft.queue (
     CONSTRAINT queue_foreign_check CHECK ((consumers = 'foreign') = (slots IS NOT NULL))
 );
 CREATE INDEX queue_monitor_idx ON weft.queue (tenant_id, name) WHERE monitor IS NOT NULL;
-ALTER TABLE weft.queue ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_rows ON weft.queue TO weft_tenant
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-CREATE POLICY system_rows ON weft.queue TO weft_system USING (true);
-CREATE POLICY query_rows ON weft.queue FOR SELECT TO weft_api, weft_driver
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-GRANT SELECT ON weft.queue TO weft_api, weft_driver;
+ROWS_OF_TENANT weft.queue;
+ROWS_OF_QUERIES weft.queue;
 
 -- Jobs that wait and run in each queue but `default`, folded; what runs or waits besides is in `default`.
 CREATE TABLE weft.queue_count (
@@ -41,7 +36,4 @@ CREATE TABLE weft.queue_count (
     n_running bigint NOT NULL DEFAULT 0,
     PRIMARY KEY (tenant_id, queue)
 ) WITH (fillfactor = 50);
-ALTER TABLE weft.queue_count ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_rows ON weft.queue_count TO weft_tenant
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-CREATE POLICY system_rows ON weft.queue_count TO weft_system USING (true);
+ROWS_OF_TENANT weft.queue_count;

@@ -24,10 +24,7 @@ CREATE UNIQUE INDEX job_group_set_name_idx ON weft.job_group (batch_id, name) WH
 -- acknowledged, are listed page by page: by these indexes no others are read.
 CREATE INDEX job_group_parent_idx ON weft.job_group (batch_id, parent_id, group_id)
     WHERE parent_id IS NOT NULL;
-ALTER TABLE weft.job_group ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_rows ON weft.job_group TO weft_tenant
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-CREATE POLICY system_rows ON weft.job_group TO weft_system USING (true);
+ROWS_OF_TENANT weft.job_group;
 
 -- Every group with each of its ancestors, itself included.
 CREATE TABLE weft.group_ancestor (
@@ -38,13 +35,8 @@ CREATE TABLE weft.group_ancestor (
     PRIMARY KEY (batch_id, group_id, ancestor_id)
 );
 CREATE INDEX group_ancestor_members_idx ON weft.group_ancestor (batch_id, ancestor_id, group_id);
-ALTER TABLE weft.group_ancestor ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_rows ON weft.group_ancestor TO weft_tenant
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-CREATE POLICY system_rows ON weft.group_ancestor TO weft_system USING (true);
-CREATE POLICY query_rows ON weft.group_ancestor FOR SELECT TO weft_api, weft_driver
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-GRANT SELECT ON weft.group_ancestor TO weft_api, weft_driver;
+ROWS_OF_TENANT weft.group_ancestor;
+ROWS_OF_QUERIES weft.group_ancestor;
 
 -- Which combinations of a tree group and sets jobs belong to, interned: counters are kept by membership (ADR
 -- 11).
@@ -58,10 +50,7 @@ CREATE TABLE weft.membership (
     PRIMARY KEY (batch_id, membership_id)
 );
 CREATE UNIQUE INDEX membership_groups_idx ON weft.membership (batch_id, group_id, set_ids);
-ALTER TABLE weft.membership ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_rows ON weft.membership TO weft_tenant
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-CREATE POLICY system_rows ON weft.membership TO weft_system USING (true);
+ROWS_OF_TENANT weft.membership;
 
 CREATE TABLE weft.member_span (
     batch_id bigint NOT NULL,
@@ -71,13 +60,8 @@ CREATE TABLE weft.member_span (
     tenant_id int NOT NULL,
     PRIMARY KEY (batch_id, group_id, first_job, last_job)
 );
-ALTER TABLE weft.member_span ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_rows ON weft.member_span TO weft_tenant
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-CREATE POLICY system_rows ON weft.member_span TO weft_system USING (true);
-CREATE POLICY query_rows ON weft.member_span FOR SELECT TO weft_api, weft_driver
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-GRANT SELECT ON weft.member_span TO weft_api, weft_driver;
+ROWS_OF_TENANT weft.member_span;
+ROWS_OF_QUERIES weft.member_span;
 
 -- Changes of a group that no other row dates; of group 0: of its batch. Those of single jobs stand in
 -- weft.job_change.
@@ -92,10 +76,7 @@ CREATE TABLE weft.group_change (
     message text,
     PRIMARY KEY (batch_id, group_id, change_id)
 );
-ALTER TABLE weft.group_change ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_rows ON weft.group_change TO weft_tenant
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-CREATE POLICY system_rows ON weft.group_change TO weft_system USING (true);
+ROWS_OF_TENANT weft.group_change;
 
 CREATE TABLE weft.group_completion (
     batch_id bigint NOT NULL REFERENCES weft.batch ON DELETE CASCADE,
@@ -135,10 +116,5 @@ END $$;
 
 CREATE TRIGGER batch_completes BEFORE INSERT ON weft.group_completion FOR EACH ROW WHEN (NEW.group_id = 0)
     EXECUTE FUNCTION weft._note_completion();
-ALTER TABLE weft.group_completion ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_rows ON weft.group_completion TO weft_tenant
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-CREATE POLICY system_rows ON weft.group_completion TO weft_system USING (true);
-CREATE POLICY query_rows ON weft.group_completion FOR SELECT TO weft_api, weft_driver
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-GRANT SELECT ON weft.group_completion TO weft_api, weft_driver;
+ROWS_OF_TENANT weft.group_completion;
+ROWS_OF_QUERIES weft.group_completion;

@@ -56,13 +56,8 @@ CREATE INDEX runnable_batch_idx ON weft.runnable (batch_id);
 CREATE UNIQUE INDEX runnable_order_idx ON weft.runnable (gate_set_id, pool_id, user_id, batch_id, first_job);
 CREATE UNIQUE INDEX runnable_offer_idx ON weft.runnable (pool_id, user_id, lane_id, batch_id, first_job)
     WHERE gate_set_id = 0;
-ALTER TABLE weft.runnable ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_rows ON weft.runnable TO weft_tenant
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-CREATE POLICY system_rows ON weft.runnable TO weft_system USING (true);
-CREATE POLICY query_rows ON weft.runnable FOR SELECT TO weft_api, weft_driver
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-GRANT SELECT ON weft.runnable TO weft_api, weft_driver;
+ROWS_OF_TENANT weft.runnable;
+ROWS_OF_QUERIES weft.runnable;
 
 -- Ready jobs one by one: those that waited for parents, have a priority of their own, or are ready again.
 CREATE TABLE weft.ready_job (
@@ -79,13 +74,8 @@ CREATE TABLE weft.ready_job (
 CREATE UNIQUE INDEX ready_job_batch_idx ON weft.ready_job (batch_id, job_id);
 CREATE UNIQUE INDEX ready_job_offer_idx
     ON weft.ready_job (pool_id, user_id, lane_id, rank, batch_id, job_id) WHERE gate_set_id = 0;
-ALTER TABLE weft.ready_job ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_rows ON weft.ready_job TO weft_tenant
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-CREATE POLICY system_rows ON weft.ready_job TO weft_system USING (true);
-CREATE POLICY query_rows ON weft.ready_job FOR SELECT TO weft_api, weft_driver
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-GRANT SELECT ON weft.ready_job TO weft_api, weft_driver;
+ROWS_OF_TENANT weft.ready_job;
+ROWS_OF_QUERIES weft.ready_job;
 
 -- Jobs that became ready while they were held, for the sweep to park.
 CREATE TABLE weft.held_ready (
@@ -94,10 +84,7 @@ CREATE TABLE weft.held_ready (
     tenant_id int NOT NULL,
     PRIMARY KEY (batch_id, job_id)
 );
-ALTER TABLE weft.held_ready ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_rows ON weft.held_ready TO weft_tenant
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-CREATE POLICY system_rows ON weft.held_ready TO weft_system USING (true);
+ROWS_OF_TENANT weft.held_ready;
 
 CREATE TABLE weft.worker_lane (
     incarnation_id int NOT NULL REFERENCES weft.worker_incarnation ON DELETE CASCADE,
@@ -126,10 +113,7 @@ CREATE INDEX user_share_running_idx ON weft.user_share (pool_id, user_id) WHERE 
 CREATE INDEX user_share_tenant_idx ON weft.user_share (pool_id, tenant_id, load, user_id) WHERE active;
 CREATE INDEX user_share_tenant_running_idx ON weft.user_share (pool_id, tenant_id, user_id)
     WHERE NOT active AND running_m > 0;
-ALTER TABLE weft.user_share ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_rows ON weft.user_share TO weft_tenant
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-CREATE POLICY system_rows ON weft.user_share TO weft_system USING (true);
+ROWS_OF_TENANT weft.user_share;
 
 CREATE TABLE weft.user_batch_count (
     pool_id int NOT NULL,
@@ -143,10 +127,7 @@ CREATE TABLE weft.user_batch_count (
     PRIMARY KEY (pool_id, user_id, batch_id)
 ) WITH (fillfactor = 50);
 CREATE INDEX user_batch_count_batch_idx ON weft.user_batch_count (batch_id);
-ALTER TABLE weft.user_batch_count ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_rows ON weft.user_batch_count TO weft_tenant
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-CREATE POLICY system_rows ON weft.user_batch_count TO weft_system USING (true);
+ROWS_OF_TENANT weft.user_batch_count;
 
 -- Workers that are kept for large jobs which wait long (ADR 37): the next claim of the worker is of this job.
 CREATE TABLE weft.reservation (
@@ -176,7 +157,4 @@ CREATE TABLE weft.preemption (
     PRIMARY KEY (batch_id, job_id, attempt)
 );
 CREATE INDEX preemption_for_idx ON weft.preemption (for_batch_id, for_job_id);
-ALTER TABLE weft.preemption ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_rows ON weft.preemption TO weft_tenant
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-CREATE POLICY system_rows ON weft.preemption TO weft_system USING (true);
+ROWS_OF_TENANT weft.preemption;

@@ -93,10 +93,7 @@ CREATE TABLE weft.place (
     PRIMARY KEY (batch_id, job_id, gate_id)
 );
 CREATE INDEX place_gate_id_idx ON weft.place (gate_id, admitted_at);
-ALTER TABLE weft.place ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_rows ON weft.place TO weft_tenant
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-CREATE POLICY system_rows ON weft.place TO weft_system USING (true);
+ROWS_OF_TENANT weft.place;
 
 -- Licences: what all pools share, counted by gates (ADR 20). A job takes as many places of a gate as it needs
 -- of the licence.

@@ -19,10 +19,7 @@ CREATE TABLE weft.group_hold (
 );
 CREATE INDEX group_hold_unswept_idx ON weft.group_hold (batch_id) WHERE NOT swept;
 CREATE INDEX group_hold_limit_idx ON weft.group_hold (limit_id, batch_id) WHERE limit_id <> 0;
-ALTER TABLE weft.group_hold ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_rows ON weft.group_hold TO weft_tenant
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-CREATE POLICY system_rows ON weft.group_hold TO weft_system USING (true);
+ROWS_OF_TENANT weft.group_hold;
 
 CREATE TABLE weft.job_hold (
     batch_id bigint NOT NULL REFERENCES weft.batch ON DELETE CASCADE,
@@ -31,10 +28,7 @@ CREATE TABLE weft.job_hold (
     held_at timestamptz NOT NULL,
     PRIMARY KEY (batch_id, job_id)
 );
-ALTER TABLE weft.job_hold ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_rows ON weft.job_hold TO weft_tenant
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-CREATE POLICY system_rows ON weft.job_hold TO weft_system USING (true);
+ROWS_OF_TENANT weft.job_hold;
 
 CREATE TABLE weft.group_cancel (
     batch_id bigint NOT NULL REFERENCES weft.batch ON DELETE CASCADE,
@@ -51,13 +45,8 @@ CREATE TABLE weft.group_cancel (
 );
 CREATE INDEX group_cancel_unswept_idx ON weft.group_cancel (batch_id) WHERE NOT swept;
 CREATE INDEX group_cancel_user_idx ON weft.group_cancel (user_id, cancelled_at) WHERE NOT swept;
-ALTER TABLE weft.group_cancel ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_rows ON weft.group_cancel TO weft_tenant
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-CREATE POLICY system_rows ON weft.group_cancel TO weft_system USING (true);
-CREATE POLICY query_rows ON weft.group_cancel FOR SELECT TO weft_api, weft_driver
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-GRANT SELECT ON weft.group_cancel TO weft_api, weft_driver;
+ROWS_OF_TENANT weft.group_cancel;
+ROWS_OF_QUERIES weft.group_cancel;
 
 -- A single job whose worker has been told to stop it.
 CREATE TABLE weft.job_cancel (
@@ -70,10 +59,7 @@ CREATE TABLE weft.job_cancel (
     late boolean NOT NULL DEFAULT false,
     PRIMARY KEY (batch_id, job_id)
 );
-ALTER TABLE weft.job_cancel ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_rows ON weft.job_cancel TO weft_tenant
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-CREATE POLICY system_rows ON weft.job_cancel TO weft_system USING (true);
+ROWS_OF_TENANT weft.job_cancel;
 
 CREATE TABLE weft.operation (
     operation_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -116,7 +102,4 @@ CREATE INDEX operation_user_idx ON weft.operation (user_id, operation_id)
 CREATE INDEX operation_batch_idx ON weft.operation (batch_id, operation_id);
 CREATE TRIGGER operation_begins BEFORE INSERT ON weft.operation FOR EACH ROW WHEN (NEW.batch_id IS NOT NULL)
     EXECUTE FUNCTION weft._note_owner();
-ALTER TABLE weft.operation ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_rows ON weft.operation TO weft_tenant
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-CREATE POLICY system_rows ON weft.operation TO weft_system USING (true);
+ROWS_OF_TENANT weft.operation;

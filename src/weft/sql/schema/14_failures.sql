@@ -9,10 +9,7 @@ CREATE TABLE weft.dead_letter (
     PRIMARY KEY (batch_id, job_id)
 );
 CREATE INDEX dead_letter_cause_idx ON weft.dead_letter (batch_id, acknowledged, cause_id, job_id);
-ALTER TABLE weft.dead_letter ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_rows ON weft.dead_letter TO weft_tenant
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-CREATE POLICY system_rows ON weft.dead_letter TO weft_system USING (true);
+ROWS_OF_TENANT weft.dead_letter;
 
 CREATE TABLE weft.failure_cause (
     batch_id bigint NOT NULL,
@@ -44,10 +41,7 @@ CREATE INDEX failure_cause_project_seen_idx ON weft.failure_cause (project_id, b
     WHERE n_acknowledged > 0;
 CREATE TRIGGER cause_begins BEFORE INSERT ON weft.failure_cause FOR EACH ROW
     EXECUTE FUNCTION weft._note_owner();
-ALTER TABLE weft.failure_cause ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_rows ON weft.failure_cause TO weft_tenant
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-CREATE POLICY system_rows ON weft.failure_cause TO weft_system USING (true);
+ROWS_OF_TENANT weft.failure_cause;
 
 -- Failures of groups with cancel_after_n_failures, locked by the failing report.
 CREATE TABLE weft.failure_count (
@@ -60,10 +54,7 @@ CREATE TABLE weft.failure_count (
     lifted_at timestamptz,
     PRIMARY KEY (batch_id, group_id)
 ) WITH (fillfactor = 50);
-ALTER TABLE weft.failure_count ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_rows ON weft.failure_count TO weft_tenant
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-CREATE POLICY system_rows ON weft.failure_count TO weft_system USING (true);
+ROWS_OF_TENANT weft.failure_count;
 
 -- What the sums of failure_cause do not contain yet. Nobody changes a row; the driver adds them up and
 -- deletes them.
@@ -80,7 +71,4 @@ CREATE TABLE weft.failure_delta (
     failed_at timestamptz
 );
 CREATE INDEX failure_delta_batch_id_idx ON weft.failure_delta (batch_id);
-ALTER TABLE weft.failure_delta ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_rows ON weft.failure_delta TO weft_tenant
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-CREATE POLICY system_rows ON weft.failure_delta TO weft_system USING (true);
+ROWS_OF_TENANT weft.failure_delta;

@@ -14,13 +14,8 @@ CREATE TABLE weft.group_usage (
     usage_ms bigint NOT NULL,
     PRIMARY KEY (batch_id, group_id, rate_card_id, shape_id)
 ) WITH (fillfactor = 50);
-ALTER TABLE weft.group_usage ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_rows ON weft.group_usage TO weft_tenant
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-CREATE POLICY system_rows ON weft.group_usage TO weft_system USING (true);
-CREATE POLICY query_rows ON weft.group_usage FOR SELECT TO weft_api, weft_driver
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-GRANT SELECT ON weft.group_usage TO weft_api, weft_driver;
+ROWS_OF_TENANT weft.group_usage;
+ROWS_OF_QUERIES weft.group_usage;
 
 -- What each batch that is not removed has used, by date.
 CREATE TABLE weft.batch_usage (
@@ -35,10 +30,7 @@ CREATE TABLE weft.batch_usage (
 ) WITH (fillfactor = 50);
 -- A report reads the dates of its period.
 CREATE INDEX batch_usage_project_idx ON weft.batch_usage (project_id, usage_on);
-ALTER TABLE weft.batch_usage ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_rows ON weft.batch_usage TO weft_tenant
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-CREATE POLICY system_rows ON weft.batch_usage TO weft_system USING (true);
+ROWS_OF_TENANT weft.batch_usage;
 
 CREATE TABLE weft.project_usage (
     project_id int NOT NULL,
@@ -49,10 +41,7 @@ CREATE TABLE weft.project_usage (
     usage_ms bigint NOT NULL,
     PRIMARY KEY (project_id, usage_on, rate_card_id, shape_id)
 ) WITH (fillfactor = 50);
-ALTER TABLE weft.project_usage ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_rows ON weft.project_usage TO weft_tenant
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-CREATE POLICY system_rows ON weft.project_usage TO weft_system USING (true);
+ROWS_OF_TENANT weft.project_usage;
 
 -- What each user has used in a billing project, by date.
 CREATE TABLE weft.user_usage (
@@ -67,10 +56,7 @@ CREATE TABLE weft.user_usage (
 ) WITH (fillfactor = 50);
 CREATE INDEX user_usage_user_idx ON weft.user_usage (user_id);
 CREATE INDEX user_usage_date_idx ON weft.user_usage (usage_on);
-ALTER TABLE weft.user_usage ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_rows ON weft.user_usage TO weft_tenant
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-CREATE POLICY system_rows ON weft.user_usage TO weft_system USING (true);
+ROWS_OF_TENANT weft.user_usage;
 
 -- What the attempts of removed batches have used: with the attempts that are there it explains
 -- weft.project_usage to the millisecond.
@@ -82,10 +68,7 @@ CREATE TABLE weft.removed_usage (
     usage_ms bigint NOT NULL,
     PRIMARY KEY (project_id, rate_card_id, shape_id)
 );
-ALTER TABLE weft.removed_usage ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_rows ON weft.removed_usage TO weft_tenant
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-CREATE POLICY system_rows ON weft.removed_usage TO weft_system USING (true);
+ROWS_OF_TENANT weft.removed_usage;
 
 -- What was used on each date, as milliseconds times what was asked for of each resource: what pages show of
 -- costs is read from few rows, however many shapes, users and billing projects there are. Folded with the
@@ -102,10 +85,7 @@ CREATE TABLE weft.usage_sum (
     gpu numeric NOT NULL,
     PRIMARY KEY (tenant_id, project_id, user_id, usage_on, rate_card_id)
 ) WITH (fillfactor = 50);
-ALTER TABLE weft.usage_sum ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_rows ON weft.usage_sum TO weft_tenant
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-CREATE POLICY system_rows ON weft.usage_sum TO weft_system USING (true);
+ROWS_OF_TENANT weft.usage_sum;
 
 -- How much is stored, by the owners of batches, and, as user 0, for all of a tenant (batch_storage).
 CREATE TABLE weft.user_storage (
@@ -114,7 +94,4 @@ CREATE TABLE weft.user_storage (
     n_bytes bigint NOT NULL,
     PRIMARY KEY (tenant_id, user_id)
 ) WITH (fillfactor = 50);
-ALTER TABLE weft.user_storage ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_rows ON weft.user_storage TO weft_tenant
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-CREATE POLICY system_rows ON weft.user_storage TO weft_system USING (true);
+ROWS_OF_TENANT weft.user_storage;

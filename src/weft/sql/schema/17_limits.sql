@@ -57,10 +57,7 @@ END $$;
 
 CREATE TRIGGER limit_begins BEFORE INSERT ON weft.spend_limit FOR EACH ROW
     EXECUTE FUNCTION weft._note_limited();
-ALTER TABLE weft.spend_limit ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_rows ON weft.spend_limit TO weft_tenant
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-CREATE POLICY system_rows ON weft.spend_limit TO weft_system USING (true);
+ROWS_OF_TENANT weft.spend_limit;
 
 -- An attempt that a limit lets start; one row for each limit that is near. It admits while the attempt has
 -- not begun.
@@ -79,10 +76,7 @@ CREATE TABLE weft.admission (
 );
 CREATE INDEX admission_open_idx ON weft.admission (limit_id) WHERE open;
 CREATE INDEX admission_limit_idx ON weft.admission (limit_id);
-ALTER TABLE weft.admission ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_rows ON weft.admission TO weft_tenant
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-CREATE POLICY system_rows ON weft.admission TO weft_system USING (true);
+ROWS_OF_TENANT weft.admission;
 
 -- How much the users of a tenant may have submitted at a time. user_id: 0 for each user, as far as a row of
 -- their own says nothing; -1 for all users together, which administrators of the site set. NULL: no limit.
@@ -99,7 +93,4 @@ CREATE TABLE weft.quota (
     bytes_max bigint CONSTRAINT quota_of_bytes CHECK (bytes_max >= 0),
     PRIMARY KEY (tenant_id, user_id)
 );
-ALTER TABLE weft.quota ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_rows ON weft.quota TO weft_tenant
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-CREATE POLICY system_rows ON weft.quota TO weft_system USING (true);
+ROWS_OF_TENANT weft.quota;

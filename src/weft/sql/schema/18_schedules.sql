@@ -27,10 +27,7 @@ CREATE UNIQUE INDEX schedule_user_id_idempotency_key_idx ON weft.schedule (user_
     WHERE idempotency_key IS NOT NULL;
 CREATE INDEX schedule_user_idx ON weft.schedule (user_id, schedule_id);
 CREATE INDEX schedule_project_idx ON weft.schedule (project_id, schedule_id);
-ALTER TABLE weft.schedule ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_rows ON weft.schedule TO weft_tenant
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-CREATE POLICY system_rows ON weft.schedule TO weft_system USING (true);
+ROWS_OF_TENANT weft.schedule;
 
 -- The runs that wait for an api to submit them, and the newest ended ones.
 CREATE TABLE weft.schedule_run (
@@ -46,7 +43,4 @@ CREATE TABLE weft.schedule_run (
     CONSTRAINT schedule_run_end_has_result CHECK ((ended_at IS NULL) = (batch_id IS NULL AND error IS NULL))
 );
 CREATE INDEX schedule_run_due_at_idx ON weft.schedule_run (due_at) WHERE ended_at IS NULL;
-ALTER TABLE weft.schedule_run ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_rows ON weft.schedule_run TO weft_tenant
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-CREATE POLICY system_rows ON weft.schedule_run TO weft_system USING (true);
+ROWS_OF_TENANT weft.schedule_run;

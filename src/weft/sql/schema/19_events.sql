@@ -16,10 +16,7 @@ CREATE TABLE weft.event (
     PRIMARY KEY (xid, event_id)
 ) WITH (autovacuum_vacuum_cost_delay = 2, autovacuum_vacuum_cost_limit = 1000);
 ALTER TABLE weft.event ALTER COLUMN jobs SET STORAGE EXTERNAL;
-ALTER TABLE weft.event ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_rows ON weft.event TO weft_tenant
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-CREATE POLICY system_rows ON weft.event TO weft_system USING (true);
+ROWS_OF_TENANT weft.event;
 
 CREATE TABLE weft.event_floor (
     one_row boolean PRIMARY KEY DEFAULT true CHECK (one_row),
@@ -82,10 +79,7 @@ CREATE INDEX callback_delivery_batch_idx ON weft.callback_delivery (batch_id, de
 CREATE INDEX callback_delivery_host_idx ON weft.callback_delivery (tenant_id, host, next_at)
     WHERE next_at IS NOT NULL AND NOT behind;
 CREATE INDEX callback_delivery_due_idx ON weft.callback_delivery (next_at) WHERE next_at IS NOT NULL AND NOT behind;
-ALTER TABLE weft.callback_delivery ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_rows ON weft.callback_delivery TO weft_tenant
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-CREATE POLICY system_rows ON weft.callback_delivery TO weft_system USING (true);
+ROWS_OF_TENANT weft.callback_delivery;
 
 -- Whatever ends a message of an order, or removes it, brings the next one back among what is due. Others cost one comparison.
 CREATE FUNCTION weft._leave_order() RETURNS trigger LANGUAGE plpgsql AS $$

@@ -9,10 +9,7 @@ CREATE TABLE weft.setup (
     saved_by text NOT NULL,
     PRIMARY KEY (tenant_id, name)
 );
-ALTER TABLE weft.setup ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_rows ON weft.setup TO weft_tenant
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-CREATE POLICY system_rows ON weft.setup TO weft_system USING (true);
+ROWS_OF_TENANT weft.setup;
 
 -- A lifecycle never changes: one that is saved again is a new one, and jobs keep theirs.
 CREATE TABLE weft.lifecycle (
@@ -29,10 +26,7 @@ CREATE TABLE weft.lifecycle (
 );
 CREATE INDEX lifecycle_limits_idx ON weft.lifecycle (lifecycle_id) WHERE limits IS NOT NULL;
 CREATE UNIQUE INDEX lifecycle_name_idx ON weft.lifecycle (tenant_id, name) WHERE ended_at IS NULL;
-ALTER TABLE weft.lifecycle ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_rows ON weft.lifecycle TO weft_tenant
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-CREATE POLICY system_rows ON weft.lifecycle TO weft_system USING (true);
+ROWS_OF_TENANT weft.lifecycle;
 
 CREATE TABLE weft.lifecycle_edge (
     lifecycle_id int NOT NULL REFERENCES weft.lifecycle,
@@ -41,10 +35,7 @@ CREATE TABLE weft.lifecycle_edge (
     to_status smallint NOT NULL CHECK (to_status > 0),
     PRIMARY KEY (lifecycle_id, from_status, to_status)
 );
-ALTER TABLE weft.lifecycle_edge ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_rows ON weft.lifecycle_edge TO weft_tenant
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-CREATE POLICY system_rows ON weft.lifecycle_edge TO weft_system USING (true);
+ROWS_OF_TENANT weft.lifecycle_edge;
 
 -- The core states that a status names.
 CREATE TABLE weft.lifecycle_core (
@@ -54,10 +45,7 @@ CREATE TABLE weft.lifecycle_core (
     status smallint NOT NULL CHECK (status > 0),
     PRIMARY KEY (lifecycle_id, state, status)
 );
-ALTER TABLE weft.lifecycle_core ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_rows ON weft.lifecycle_core TO weft_tenant
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-CREATE POLICY system_rows ON weft.lifecycle_core TO weft_system USING (true);
+ROWS_OF_TENANT weft.lifecycle_core;
 
 -- What a core move brings, by the status before it.
 CREATE TABLE weft.lifecycle_move (
@@ -70,10 +58,7 @@ CREATE TABLE weft.lifecycle_move (
     way smallint[],  -- the statuses to go through; empty: it fits already; NULL: no allowed way leads there
     PRIMARY KEY (lifecycle_id, state, from_status, within)
 );
-ALTER TABLE weft.lifecycle_move ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_rows ON weft.lifecycle_move TO weft_tenant
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-CREATE POLICY system_rows ON weft.lifecycle_move TO weft_system USING (true);
+ROWS_OF_TENANT weft.lifecycle_move;
 
 -- What exit codes mean.
 CREATE TABLE weft.lifecycle_exit (
@@ -87,10 +72,7 @@ CREATE TABLE weft.lifecycle_exit (
     products boolean NOT NULL,  -- whether there is something to send
     PRIMARY KEY (lifecycle_id, first_code)
 );
-ALTER TABLE weft.lifecycle_exit ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_rows ON weft.lifecycle_exit TO weft_tenant
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-CREATE POLICY system_rows ON weft.lifecycle_exit TO weft_system USING (true);
+ROWS_OF_TENANT weft.lifecycle_exit;
 
 -- The status of a job with a lifecycle. Whoever changes a row has the job's row.
 CREATE TABLE weft.job_status (
@@ -102,10 +84,7 @@ CREATE TABLE weft.job_status (
     n int NOT NULL,  -- the number of its last row in job_status_change
     PRIMARY KEY (batch_id, job_id)
 ) WITH (fillfactor = 50);
-ALTER TABLE weft.job_status ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_rows ON weft.job_status TO weft_tenant
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-CREATE POLICY system_rows ON weft.job_status TO weft_system USING (true);
+ROWS_OF_TENANT weft.job_status;
 
 CREATE TABLE weft.job_status_change (
     batch_id bigint NOT NULL,
@@ -123,10 +102,7 @@ CREATE TABLE weft.job_status_change (
     message text CHECK (length(message) <= 1024),
     PRIMARY KEY (batch_id, job_id, n)
 );
-ALTER TABLE weft.job_status_change ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_rows ON weft.job_status_change TO weft_tenant
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-CREATE POLICY system_rows ON weft.job_status_change TO weft_system USING (true);
+ROWS_OF_TENANT weft.job_status_change;
 
 -- A row is written once. It goes with its batch, in the steps of a removal, and not before.
 CREATE FUNCTION weft._keep_status_change() RETURNS trigger LANGUAGE plpgsql AS $$

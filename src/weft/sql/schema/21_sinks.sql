@@ -14,7 +14,4 @@ CREATE TABLE weft.sink (
     ended_at timestamptz  -- new batches get it no more; NULL: they do
 );
 CREATE UNIQUE INDEX sink_name_idx ON weft.sink (tenant_id, name) WHERE ended_at IS NULL;
-ALTER TABLE weft.sink ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_rows ON weft.sink TO weft_tenant
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-CREATE POLICY system_rows ON weft.sink TO weft_system USING (true);
+ROWS_OF_TENANT weft.sink;

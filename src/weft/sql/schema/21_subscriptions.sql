@@ -15,7 +15,4 @@ CREATE TABLE weft.subscription (
 );
 CREATE INDEX subscription_batch_idx ON weft.subscription (batch_id);
 CREATE INDEX subscription_open_idx ON weft.subscription (xid) WHERE ended_at IS NULL;
-ALTER TABLE weft.subscription ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_rows ON weft.subscription TO weft_tenant
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-CREATE POLICY system_rows ON weft.subscription TO weft_system USING (true);
+ROWS_OF_TENANT weft.subscription;

@@ -19,10 +19,7 @@ CREATE TABLE weft.transport_offer (
     UNIQUE (batch_id, job_id)
 );
 CREATE INDEX transport_offer_send_idx ON weft.transport_offer (send_at) WHERE attempt IS NULL;
-ALTER TABLE weft.transport_offer ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_rows ON weft.transport_offer TO weft_tenant
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-CREATE POLICY system_rows ON weft.transport_offer TO weft_system USING (true);
+ROWS_OF_TENANT weft.transport_offer;
 
 -- What the leading driver saw when it last looked at a connection.
 CREATE TABLE weft.transport_state (
@@ -43,10 +40,7 @@ CREATE TABLE weft.transport_depth (
     consumers int NOT NULL,
     PRIMARY KEY (transport, tenant_id, queue)
 );
-ALTER TABLE weft.transport_depth ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_rows ON weft.transport_depth TO weft_tenant
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-CREATE POLICY system_rows ON weft.transport_depth TO weft_system USING (true);
+ROWS_OF_TENANT weft.transport_depth;
 
 -- Runs that records of topics ask for, by the ids of their records: each is had once.
 CREATE TABLE weft.topic_run (
@@ -68,10 +62,7 @@ CREATE TABLE weft.event_reader (
     xid xid8 NOT NULL,  -- the last event that was told, in the order of list_events
     event_id bigint NOT NULL
 );
-ALTER TABLE weft.event_reader ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_rows ON weft.event_reader TO weft_tenant
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-CREATE POLICY system_rows ON weft.event_reader TO weft_system USING (true);
+ROWS_OF_TENANT weft.event_reader;
 
 -- Messages that nobody wants, as the driver found them at a transport (ADR 113).
 CREATE TABLE weft.dead_message (
@@ -91,10 +82,7 @@ CREATE TABLE weft.dead_message (
 CREATE INDEX dead_message_tenant_idx ON weft.dead_message (tenant_id, dead_id);
 CREATE INDEX dead_message_kept_idx ON weft.dead_message (kept_at);
 CREATE INDEX dead_message_resend_idx ON weft.dead_message (resend_at) WHERE resend_at IS NOT NULL;
-ALTER TABLE weft.dead_message ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_rows ON weft.dead_message TO weft_tenant
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-CREATE POLICY system_rows ON weft.dead_message TO weft_system USING (true);
+ROWS_OF_TENANT weft.dead_message;
 
 -- Offers that became worthless, of which the foreign programs that have them are to hear.
 CREATE TABLE weft.transport_cancel (
@@ -105,10 +93,7 @@ CREATE TABLE weft.transport_cancel (
     job_id int NOT NULL,
     at timestamptz NOT NULL
 );
-ALTER TABLE weft.transport_cancel ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_rows ON weft.transport_cancel TO weft_tenant
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-CREATE POLICY system_rows ON weft.transport_cancel TO weft_system USING (true);
+ROWS_OF_TENANT weft.transport_cancel;
 
 CREATE FUNCTION weft._note_worthless() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

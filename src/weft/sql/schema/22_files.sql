@@ -15,10 +15,7 @@ CREATE TABLE weft.job_file (
     PRIMARY KEY (batch_id, job_id, attempt, path)
 );
 CREATE INDEX job_file_path_idx ON weft.job_file (batch_id, path);
-ALTER TABLE weft.job_file ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_rows ON weft.job_file TO weft_tenant
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-CREATE POLICY system_rows ON weft.job_file TO weft_system USING (true);
+ROWS_OF_TENANT weft.job_file;
 
 -- How long attempts waited for their files, before they started and after they ended.
 CREATE TABLE weft.attempt_staging (
@@ -30,10 +27,7 @@ CREATE TABLE weft.attempt_staging (
     storing_ms int NOT NULL CHECK (storing_ms >= 0),
     PRIMARY KEY (batch_id, job_id, attempt)
 );
-ALTER TABLE weft.attempt_staging ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_rows ON weft.attempt_staging TO weft_tenant
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-CREATE POLICY system_rows ON weft.attempt_staging TO weft_system USING (true);
+ROWS_OF_TENANT weft.attempt_staging;
 
 -- Batches whose output and files are kept for a time of their own, or were removed while the batch stays (ADR 140).
 CREATE TABLE weft.output_term (
@@ -46,7 +40,4 @@ CREATE TABLE weft.output_term (
     n_bytes bigint NOT NULL DEFAULT 0  -- of what was removed, which counts no more
 );
 CREATE INDEX output_term_own_idx ON weft.output_term (batch_id) WHERE keep_s IS NOT NULL AND removed_at IS NULL;
-ALTER TABLE weft.output_term ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_rows ON weft.output_term TO weft_tenant
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-CREATE POLICY system_rows ON weft.output_term TO weft_system USING (true);
+ROWS_OF_TENANT weft.output_term;

@@ -9,10 +9,7 @@ CREATE TABLE weft.foreign_count (
     n bigint NOT NULL
 );
 CREATE INDEX foreign_count_door_idx ON weft.foreign_count (tenant_id, door);
-ALTER TABLE weft.foreign_count ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_rows ON weft.foreign_count TO weft_tenant
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-CREATE POLICY system_rows ON weft.foreign_count TO weft_system USING (true);
+ROWS_OF_TENANT weft.foreign_count;
 
 CREATE FUNCTION weft._note_foreign() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -40,7 +37,4 @@ CREATE TABLE weft.foreign_end (
 -- With the tenant, so that its wall needs no row.
 CREATE INDEX foreign_end_door_idx ON weft.foreign_end (tenant_id, door, state, ended_at, batch_id);
 CREATE INDEX foreign_end_user_idx ON weft.foreign_end (tenant_id, user_id, door, state, ended_at, batch_id);
-ALTER TABLE weft.foreign_end ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_rows ON weft.foreign_end TO weft_tenant
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-CREATE POLICY system_rows ON weft.foreign_end TO weft_system USING (true);
+ROWS_OF_TENANT weft.foreign_end;

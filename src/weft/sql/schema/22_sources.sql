@@ -39,10 +39,7 @@ CREATE TABLE weft.source (
 CREATE INDEX source_next_at_idx ON weft.source (next_at) WHERE next_at IS NOT NULL;
 CREATE INDEX source_taken_at_idx ON weft.source (tenant_id, taken_at);
 CREATE INDEX source_work_at_idx ON weft.source (work_at) WHERE work_at IS NOT NULL;
-ALTER TABLE weft.source ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_rows ON weft.source TO weft_tenant
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-CREATE POLICY system_rows ON weft.source TO weft_system USING (true);
+ROWS_OF_TENANT weft.source;
 
 CREATE TABLE weft.source_item (
     source_id int NOT NULL REFERENCES weft.source,
@@ -85,7 +82,4 @@ CREATE INDEX source_item_decided_idx ON weft.source_item (source_id, series, ser
 CREATE INDEX source_item_job_idx ON weft.source_item (batch_id, job_id)
     WHERE series IS NOT NULL AND state = 'job' AND left_over IS NULL;
 CREATE INDEX source_item_ready_idx ON weft.source_item (source_id, n) WHERE state = 'ready';
-ALTER TABLE weft.source_item ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_rows ON weft.source_item TO weft_tenant
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-CREATE POLICY system_rows ON weft.source_item TO weft_system USING (true);
+ROWS_OF_TENANT weft.source_item;

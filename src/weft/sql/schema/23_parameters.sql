@@ -11,10 +11,7 @@ CREATE TABLE weft.parameter_version (
     setup text,  -- whose file has set it; NULL: a person
     PRIMARY KEY (tenant_id, name, version)
 );
-ALTER TABLE weft.parameter_version ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_rows ON weft.parameter_version TO weft_tenant
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-CREATE POLICY system_rows ON weft.parameter_version TO weft_system USING (true);
+ROWS_OF_TENANT weft.parameter_version;
 -- A version is written once.
 REVOKE ALL ON weft.parameter_version FROM weft_tenant, weft_system;
 GRANT SELECT, INSERT ON weft.parameter_version TO weft_tenant;

@@ -15,7 +15,4 @@ CREATE TABLE weft.file_store (
     PRIMARY KEY (tenant_id, name),
     CHECK ((credentials = 'secret') = (secret_name IS NOT NULL))
 );
-ALTER TABLE weft.file_store ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_rows ON weft.file_store TO weft_tenant
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-CREATE POLICY system_rows ON weft.file_store TO weft_system USING (true);
+ROWS_OF_TENANT weft.file_store;

@@ -18,10 +18,5 @@ CREATE TABLE weft.product (
     UNIQUE (batch_id, job_id, attempt, line)
 );
 CREATE INDEX product_tenant_idx ON weft.product (tenant_id, product_id) WHERE kept_at IS NOT NULL;
-ALTER TABLE weft.product ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_rows ON weft.product TO weft_tenant
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-CREATE POLICY system_rows ON weft.product TO weft_system USING (true);
-CREATE POLICY query_rows ON weft.product FOR SELECT TO weft_api, weft_driver
-    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
-GRANT SELECT ON weft.product TO weft_api, weft_driver;
+ROWS_OF_TENANT weft.product;
+ROWS_OF_QUERIES weft.product;

@@ -210,7 +210,9 @@ def _sentence(app: "App", path: tuple[str, ...], name: str) -> str:
 
 
 def _sentence_of(one: "Argument") -> str:
-    return re.split(r"[;:(]|, such as", _first(one.parameter.help or ""))[0].rstrip(" ,.")
+    if not one.parameter.help:
+        raise LookupError(f"{one.names[0]} has no description in the command's docstring")
+    return re.split(r"[;:(]|, such as", _first(one.parameter.help))[0].rstrip(" ,.")
 
 
 def _first(text: str) -> str:

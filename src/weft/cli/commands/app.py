@@ -24,7 +24,7 @@ ForUser = Annotated[str | None, Parameter(name="--for")]
 
 
 @app.command
-def add(folder: Path, /, *, for_user: ForUser = None, shared: Shared = SHARED) -> int:
+def add(folder: Path, /, *, for_user: ForUser = None, shared: Shared = SHARED) -> None:
     """Make a folder with app.json or app.toml an application, or give it other content.
 
         weft app add ./wordcount
@@ -35,7 +35,6 @@ def add(folder: Path, /, *, for_user: ForUser = None, shared: Shared = SHARED) -
     Args:
         folder: The folder. An Agave bundle is taken as it is.
         for_user: The user who alone may run it; without it everybody in the tenant.
-        shared: Options of every command.
     """
     found = shared.ask(lambda client: client.add_app(folder, for_user=for_user))
     if shared.json:
@@ -44,21 +43,17 @@ def add(folder: Path, /, *, for_user: ForUser = None, shared: Shared = SHARED) -
         note(f"application {found['name']} has revision {found['revision']} now")
     else:
         note(f"application {found['name']} has this content already")
-    return 0
 
 
 @app.command(name="ls")
-def list_all(*, shared: Shared = SHARED) -> int:
+def list_all(*, shared: Shared = SHARED) -> None:
     """List the applications that you may run.
 
-        weft app ls
-
-    Args:
-        shared: Options of every command.
+    weft app ls
     """
     found = shared.ask(lambda client: client.list_apps())
     if shared.as_json(found):
-        return 0
+        return
     rows = [
         (
             one_line(one["name"], width=80),
@@ -73,22 +68,20 @@ def list_all(*, shared: Shared = SHARED) -> int:
         HEADER, rows, spare=("Title", "Added"),
         empty="no applications that you may run; `weft app add FOLDER` adds one",
     )  # fmt: skip
-    return 0
 
 
 @app.command
-def show(name: str, /, *, shared: Shared = SHARED) -> int:
+def show(name: str, /, *, shared: Shared = SHARED) -> None:
     """Show an application, its parameters and its inputs.
 
         weft app show wordcount-1.0
 
     Args:
         name: Its name with its version, as `weft app ls` shows it.
-        shared: Options of every command.
     """
     found = shared.ask(lambda client: client.get_app(name))
     if shared.as_json(found):
-        return 0
+        return
     described = found["description"]
     print(f"{one_line(found['name'], width=80)}  {one_line(found['title'], width=80)}")
     wrapper = one_line(described["wrapper"], width=80)
@@ -115,7 +108,6 @@ def show(name: str, /, *, shared: Shared = SHARED) -> int:
         for one in described.get("inputs", ())
     ]:
         print_table(INPUTS, rows, spare=("Label",))
-    return 0
 
 
 def _usual_and_label(one: Document) -> tuple[str, str]:
@@ -134,7 +126,7 @@ def _count(one: Document) -> str:
 
 
 @app.command(name="rm")
-def remove(name: str, /, *, for_user: ForUser = None, shared: Shared = SHARED) -> int:
+def remove(name: str, /, *, for_user: ForUser = None, shared: Shared = SHARED) -> None:
     """Remove an application: no new job gets it, and its jobs go on.
 
         weft app rm wordcount-1.0
@@ -144,9 +136,7 @@ def remove(name: str, /, *, for_user: ForUser = None, shared: Shared = SHARED) -
     Args:
         name: Its name with its version, as `weft app ls` shows it.
         for_user: The user who alone may run it; without it the one for everybody.
-        shared: Options of every command.
     """
     shared.ask(lambda client: client.remove_app(name, for_user=for_user))
     if not shared.as_json({"name": name}):
         note(f"application {one_line(name, width=80)} is removed")
-    return 0

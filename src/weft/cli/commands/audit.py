@@ -17,9 +17,6 @@ def audit(*, shared: Local = LOCAL) -> int:
         weft audit --json
 
     If providers have made machines, all of them are listed with their owners.
-
-    Args:
-        shared: Options of every command.
     """
     from weft.run.admin import run_audit, run_machines  # noqa: PLC0415 (heavy: the server's side)
 

@@ -30,7 +30,7 @@ def bench(
     rounds: int | None = None,
     directory: Annotated[Path | None, Parameter(name="--dir")] = None,
     shared: Local = LOCAL,
-) -> int:
+) -> None:
     """Measure weft and a reference in turns, on a throw-away server.
 
         weft bench latency --scale 0.1
@@ -41,14 +41,13 @@ def bench(
         jobs: Number of jobs, instead of the default.
         rounds: Number of rounds, instead of the default.
         directory: Where the throw-away home is made (default: /var/tmp).
-        shared: Options of every command.
     """
     from weft.bench.main import BENCHES, run_bench  # noqa: PLC0415 (heavy: the server's side)
     from weft.bench.plan import BenchPlan  # noqa: PLC0415
 
     if name is None:
         _list(BENCHES, as_json=shared.json)
-        return 0
+        return
     if name not in BENCHES:
         raise UnknownBench(
             f"bench {name!r} does not exist",
@@ -59,7 +58,6 @@ def bench(
     with progress_of(name, lines=shared.json) as progress:
         result = run_bench(name, plan, progress)
     (print_json if shared.json else print_result)(result)
-    return 0
 
 
 def _list(benches: Mapping[str, str], *, as_json: bool) -> None:

@@ -48,18 +48,15 @@ Document = Mapping[str, Any]
 
 
 @app.default
-def projects(*, shared: Shared = SHARED) -> int:
+def projects(*, shared: Shared = SHARED) -> None:
     """List your billing projects and their costs.
 
-        weft billing
-
-    Args:
-        shared: Options of every command.
+    weft billing
     """
     found = shared.ask(lambda client: client.list_projects())
     if not shared.json:
         found = [{**one, "name": _titled(one)} for one in found]
-    return _print("Project", "name", found, shared)
+    _print("Project", "name", found, shared)
 
 
 @app.command
@@ -69,7 +66,7 @@ def days(
     *,
     limit: Annotated[int, Parameter(name=["--limit", "-n"], validator=bounded(1))] = 30,
     shared: Shared = SHARED,
-) -> int:
+) -> None:
     """List the costs of a billing project by day (UTC), newest first.
 
         weft billing days default --limit 7
@@ -77,30 +74,25 @@ def days(
     Args:
         project: Name of the billing project.
         limit: Show at most this number of days.
-        shared: Options of every command.
     """
     found = shared.ask(lambda client: client.list_project_days(project, limit=limit))
-    return _print("Day", "date", found, shared)
+    _print("Day", "date", found, shared)
 
 
 @app.command
-def rates(*, shared: Shared = SHARED) -> int:
+def rates(*, shared: Shared = SHARED) -> None:
     """List all prices, newest first: per core, GiB or GPU and hour.
 
-        weft billing rates
-
-    Args:
-        shared: Options of every command.
+    weft billing rates
     """
     found = shared.ask(lambda client: client.list_rates())
     if shared.as_json(found):
-        return 0
+        return
     header = ("Version", "Valid from", "Core h", "GiB h", "GiB h of disk", "GPU h")
     print_table(header, map(_rate_row, found), right=header[2:])
     for card in found:
         for one in card["corrections"]:
             print(_correction_line(card["version"], one))
-    return 0
 
 
 @app.command(name="set-rates")
@@ -114,7 +106,7 @@ def set_rates(
     valid_from: Annotated[datetime | None, Parameter(name="--from")] = None,
     database: Annotated[str | None, Parameter(name="--database")] = None,
     shared: Shared = SHARED,
-) -> int:
+) -> None:
     """Set new prices. Attempts claimed earlier keep theirs. Only for the owner of the database.
 
         weft billing set-rates --cpu 0.02 --from 2027-01-01T00:00:00
@@ -128,7 +120,6 @@ def set_rates(
         machine: Price of a machine per hour as POOL/FLAVOUR=PRICE, from now on; repeatable.
         valid_from: Start of validity, such as 2027-01-01T00:00:00 (default: now).
         database: DSN of the owner of an external PostgreSQL (default: this home's).
-        shared: Options of every command.
     """
     from weft.run.admin import run_add_rates, run_set_machine_prices  # noqa: PLC0415 (heavy)
 
@@ -144,7 +135,7 @@ def set_rates(
         changed = run_set_machine_prices(settings, machine)
         if not shared.as_json({"changed": changed}):
             note(f"prices of machines that changed: {changed}")
-        return 0
+        return
     if not has_rates:
         raise NoPrice(
             "no price is given", detail="A version without a new price would change nothing."
@@ -152,7 +143,7 @@ def set_rates(
     begins = _begin(valid_from)
     version = run_add_rates(settings, prices, begins)
     said = f"set version {version} of the prices; `weft billing rates` lists all"
-    return shared.tell({"version": version}, said)
+    shared.tell({"version": version}, said)
 
 
 @app.command(name="correct-rates")
@@ -169,7 +160,7 @@ def correct_rates(
     dry_run: Annotated[bool, Parameter(negative="")] = False,
     database: Annotated[str | None, Parameter(name="--database")] = None,
     shared: Shared = SHARED,
-) -> int:
+) -> None:
     """Correct wrong prices. Only for the owner of the database.
 
         weft billing correct-rates 3 --cpu 0.02 --reason "one zero too few"
@@ -187,7 +178,6 @@ def correct_rates(
         reason: Why; shown with the prices.
         dry_run: Show what would change, and change nothing.
         database: DSN of the owner of an external PostgreSQL (default: this home's).
-        shared: Options of every command.
     """
     from weft.run.admin import run_correct_rates  # noqa: PLC0415 (heavy: the server's side)
 
@@ -196,7 +186,7 @@ def correct_rates(
     begins = _begin(valid_from)
     found = run_correct_rates(settings, version, prices, begins, reason=reason, dry_run=dry_run)
     if shared.as_json(_correction(version, found, dry_run=dry_run)):
-        return 0
+        return
     for name, (old, new) in found.prices.items():
         print(f"{name}: {_told(name, old)} → {_told(name, new)}")
     if found.prices and found.n_attempts:
@@ -208,7 +198,6 @@ def correct_rates(
     if found.prices and not found.costs:
         note("nothing was used at these prices: no bill changes")
     note(_outcome(version, is_change=bool(found.prices), dry_run=dry_run))
-    return 0
 
 
 def _correction(version: int, found: Any, *, dry_run: bool) -> Document:  # noqa: ANN401 (of the store)
@@ -241,12 +230,11 @@ def _begin(at: datetime | None) -> datetime | None:
     return in_our_zone(at, f"--from {at.isoformat()} is not a time at which prices can begin")
 
 
-def _print(title: str, key: str, found: Sequence[Document], shared: Shared) -> int:
+def _print(title: str, key: str, found: Sequence[Document], shared: Shared) -> None:
     if not shared.as_json(found):
         header = (title, "Cost", "Core h", "GiB h", "GiB h of disk", "GPU h")
         rows = [_cost_row(key, one) for one in found]
         print_table(header, rows, right=header[1:], empty="nothing was used yet")
-    return 0
 
 
 def _titled(project: Document) -> str:

@@ -27,7 +27,7 @@ def report(
     project: str | None = None,
     as_csv: Annotated[bool, Parameter(name="--csv", negative="")] = False,
     shared: Shared = SHARED,
-) -> int:
+) -> None:
     """Report what your billing projects cost, or those of the tenant for its operators.
 
         weft billing report --by user --since 2026-11-01 --until 2026-11-30
@@ -39,7 +39,6 @@ def report(
         until: Only usage of this date (UTC) or earlier.
         project: Only this billing project.
         as_csv: Print CSV for spreadsheets, with exact costs and usage.
-        shared: Options of every command.
     """
     if as_csv and shared.json:
         raise WrongOption("--csv and --json both say how to print", hint="Give one of them.")
@@ -57,7 +56,6 @@ def report(
         _print(division, found)
     else:
         note("nothing was used in this period")
-    return 0
 
 
 def print_csv(title: str, rows: Sequence[Document]) -> None:

@@ -46,7 +46,6 @@ def block(
         tester: How to test that it is over: tcp, ssh, http, path, quota, pool, command or one of a
             package; always: try again by the clock alone.
         param: A parameter NAME=VALUE of the tester; may be repeated.
-        shared: Options of every command.
     """
     try:
         ask = checked_ask(condition, tester, dict(_parameter(text) for text in param))

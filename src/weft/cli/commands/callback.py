@@ -18,21 +18,19 @@ app = App(name="callback", help="List callbacks, and send them again.")
 
 
 @app.command
-def ls(batch: str, /, *, shared: Shared = SHARED) -> int:
+def ls(batch: str, /, *, shared: Shared = SHARED) -> None:
     """List the callbacks of a batch and its groups.
 
         weft callback ls b12
 
     Args:
         batch: `b12`.
-        shared: Options of every command.
     """
     batch_id = parse_batch_id(batch)
     callbacks = shared.ask_all(lambda client: client.list_callbacks(batch_id))
     if not shared.as_json(callbacks):
         empty = "no callbacks yet: nothing with a callback has completed"
         print_table(HEADER, map(_row, callbacks), right=NUMBERS, empty=empty)
-    return 0
 
 
 def _row(one: Mapping[str, Any]) -> tuple[object, ...]:
@@ -54,7 +52,6 @@ def redeliver(batch: str, /, *deliveries: str, shared: Shared = SHARED) -> int:
         batch: `b12`.
         deliveries: Numbers as `weft callback ls b12` shows them, or names; default: all that were
             given up.
-        shared: Options of every command.
     """
     return asyncio.run(_redeliver(parse_batch_id(batch), deliveries, shared))
 
@@ -80,10 +77,7 @@ async def _redeliver(batch_id: int, deliveries: Sequence[str], shared: Shared) -
 def secret(*, shared: Shared = SHARED) -> int:
     """Print the secret that signs your tenant's callbacks.
 
-        weft callback secret
-
-    Args:
-        shared: Options of every command.
+    weft callback secret
     """
     return asyncio.run(_print_secret(shared))
 

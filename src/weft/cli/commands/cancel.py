@@ -30,7 +30,6 @@ def cancel(
         others: More targets.
         force: Also cancel jobs that always run.
         found: Batches by a query.
-        shared: Options of every command.
     """
     code = act_on_batches("cancel", (target, *others), found, shared, *["--force"] * force)
     if code is not None:

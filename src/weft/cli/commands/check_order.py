@@ -27,7 +27,6 @@ def check_order(target: str, /, *, shared: Shared = SHARED) -> int:
 
     Args:
         target: A batch `b12`.
-        shared: Options of every command.
     """
     return asyncio.run(_check(parse_batch(target), shared))
 

@@ -14,28 +14,27 @@ from weft.core.errors import Invalid, Unauthenticated
 from weft.registry.door import ClientFiles, Door
 
 PRIVATE: Final = 0o600
-Command = Callable[..., int]
+Command = Callable[..., None]
 _HELP: Final = """{page}
 
     weft {name} ~/.weft-{door}
 
 Args:
     directory: Where to; it is made if it is missing.
-    shared: Options of every command.
 """
 
 
 def command_of(name: str, door: Door, client: ClientFiles) -> Command:
     """Return the command of a door."""
 
-    def command(directory: str, /, *, shared: Local = LOCAL) -> int:
-        return _write_files(directory, door, client, shared)
+    def command(directory: str, /, *, shared: Local = LOCAL) -> None:
+        _write_files(directory, door, client, shared)
 
     command.__doc__ = _HELP.format(page=client.page, name=name, door=door.name)
     return command
 
 
-def _write_files(directory: str, door: Door, client: ClientFiles, shared: Local) -> int:
+def _write_files(directory: str, door: Door, client: ClientFiles, shared: Local) -> None:
     endpoint = Locator(home=shared.home).locate()
     if endpoint.token is None:
         raise Unauthenticated(
@@ -65,7 +64,6 @@ def _write_files(directory: str, door: Door, client: ClientFiles, shared: Local)
         print_json({"env": str(env), **files, "variables": dict(setup.variables)})
     else:
         note(f"written; now: . {shlex.quote(str(env))}")
-    return 0
 
 
 def _write(file: Path, text: str) -> None:

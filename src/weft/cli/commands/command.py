@@ -26,7 +26,6 @@ def signal(target: str, signal: str, /, *, shared: Shared = SHARED) -> int:
     Args:
         target: `b12.j7`.
         signal: A name or a number. Not KILL: `weft cancel` ends a job.
-        shared: Options of every command.
     """
     return asyncio.run(
         _tell(
@@ -47,7 +46,6 @@ def message(target: str, text: str, /, *, shared: Shared = SHARED) -> int:
     Args:
         target: `b12.j7`.
         text: The text; `@FILE`: what the file holds; `@-`: the standard input.
-        shared: Options of every command.
     """
     body = _read_text(text[1:]) if text.startswith("@") else text
     return asyncio.run(
@@ -68,7 +66,6 @@ def extend(target: str, /, *, by: str, shared: Shared = SHARED) -> int:
     Args:
         target: `b12.j7`.
         by: How much more time, as 90, 10m or 1h30m.
-        shared: Options of every command.
     """
     by_s = read_option("--by", by, parse_seconds)
     return asyncio.run(

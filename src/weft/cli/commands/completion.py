@@ -4,7 +4,7 @@ from weft.cli.completion.scripts import SCRIPTS, Shell
 from weft.cli.input.options import LOCAL, Local
 
 
-def completion(shell: Shell, /, *, shared: Local = LOCAL) -> int:
+def completion(shell: Shell, /, *, shared: Local = LOCAL) -> None:
     """Print the script that lets a shell complete weft's commands and options, and from the server
     batches, jobs, groups, workers, queues, pools, conditions, billing projects and saved queries.
     Source it in the start-up file of bash or zsh; in fish, pipe it into `source`.
@@ -13,7 +13,6 @@ def completion(shell: Shell, /, *, shared: Local = LOCAL) -> int:
 
     Args:
         shell: The shell.
-        shared: Options of every command.
     """
     script = SCRIPTS[shell]
-    return shared.tell({"shell": shell, "script": script}, script, print)
+    shared.tell({"shell": shell, "script": script}, script, print)

@@ -22,37 +22,32 @@ Document = Mapping[str, Any]
 
 
 @app.command(name="ls")
-def list_all(*, shared: Shared = SHARED) -> int:
+def list_all(*, shared: Shared = SHARED) -> None:
     """List what blocked jobs that you see wait for together, the oldest first.
 
         weft condition ls
 
     Each is one incident, tested once for all its jobs. One that is over is not
     listed any more.
-
-    Args:
-        shared: Options of every command.
     """
     found = shared.ask_all(lambda client: client.list_conditions())
     if not shared.as_json(found):
         empty = "no job waits for a condition; a job that calls `weft block` does"
         print_table(INCIDENT_HEADER, map(incident_row, found), right=("Jobs",), empty=empty)
-    return 0
 
 
 @app.command
-def show(condition: str, /, *, shared: Shared = SHARED) -> int:
+def show(condition: str, /, *, shared: Shared = SHARED) -> None:
     """Show a condition with the jobs that are due first.
 
         weft condition show c3
 
     Args:
         condition: Id of the condition.
-        shared: Options of every command.
     """
     found = _ask(shared, condition, Api.get_condition)
     if shared.as_json(found):
-        return 0
+        return
     print_facts({
         "condition": format_condition_id(found["condition_id"]),
         "kind": found["condition"],
@@ -75,22 +70,19 @@ def show(condition: str, /, *, shared: Shared = SHARED) -> int:
             for one in found["jobs"]
         ]
         print_table(("Job", "Waits since", "Next try"), rows)
-    return 0
 
 
 @app.command(name="test")
-def look_now(condition: str, /, *, shared: Shared = SHARED) -> int:
+def look_now(condition: str, /, *, shared: Shared = SHARED) -> None:
     """Test a condition now, instead of at its next date. If it passes, its jobs go on.
 
         weft condition test c3
 
     Args:
         condition: Id of the condition.
-        shared: Options of every command.
     """
     found = _ask(shared, condition, Api.test_condition)
     _say(shared, found, "is tested now; `weft condition ls` shows what the test says")
-    return 0
 
 
 @app.command
@@ -100,7 +92,7 @@ def release(
     /,
     *,
     shared: Shared = SHARED,
-) -> int:
+) -> None:
     """Let jobs of a condition go on without a test, those that are due first.
 
         weft condition release c3 10
@@ -110,15 +102,13 @@ def release(
     Args:
         condition: Id of the condition.
         n: How many.
-        shared: Options of every command.
     """
     found = _ask(shared, condition, lambda client, number: client.release_condition(number, n))
     _say(shared, found, f"lets {n:,} job{'s' * (n != 1)} go on")
-    return 0
 
 
 @app.command
-def fail(condition: str, /, *, shared: Shared = SHARED) -> int:
+def fail(condition: str, /, *, shared: Shared = SHARED) -> None:
     """Give up a condition: its jobs end as errors.
 
         weft condition fail c3
@@ -127,11 +117,9 @@ def fail(condition: str, /, *, shared: Shared = SHARED) -> int:
 
     Args:
         condition: Id of the condition.
-        shared: Options of every command.
     """
     found = _ask(shared, condition, Api.fail_condition)
     _say(shared, found, "is given up: its jobs end")
-    return 0
 
 
 def _say(shared: Shared, found: Document, what: str) -> None:

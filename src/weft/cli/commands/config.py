@@ -12,13 +12,10 @@ from weft.settings import all_declared, explain_settings, shown_value
 INDENT = " " * 4
 
 
-def config(*, shared: Local = LOCAL) -> int:
+def config(*, shared: Local = LOCAL) -> None:
     """Show each setting, its value and its origin.
 
-        weft config
-
-    Args:
-        shared: Options of every command.
+    weft config
     """
     note_misspelt_variables()
     found = explain_settings({"home": shared.home})
@@ -35,7 +32,7 @@ def config(*, shared: Local = LOCAL) -> int:
                 for name, origin in found.items()
             }
         )
-        return 0
+        return
     if sys.stdout.isatty():
         for name, origin in found.items():
             value = "not set" if shown[name] is None else plain(shown[name])
@@ -44,4 +41,3 @@ def config(*, shared: Local = LOCAL) -> int:
     else:
         rows = [(name, shown[name], origin.where, helps[name]) for name, origin in found.items()]
         print_table(("Setting", "Value", "From", "Meaning"), rows)
-    return 0

@@ -36,7 +36,7 @@ def dax(
     scale: float = 1.0,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     shared: Local = LOCAL,
-) -> int:
+) -> None:
     """Convert a Pegasus workflow to a batch document for `weft submit`.
 
         weft convert dax Montage_1000.xml.gz --scale 0.01 -o montage.json
@@ -49,7 +49,6 @@ def dax(
         file: The DAX file, plain or compressed by gzip; `-`: standard input.
         scale: Factor for the run times; with 0, jobs do nothing.
         output: Where to write the document (JSON) instead of standard output.
-        shared: Options of every command.
     """
     if not 0 <= scale < math.inf:
         raise ImpossibleScale(
@@ -69,7 +68,6 @@ def dax(
         print_json(facts)
     elif output is not None:
         note(f"{facts['jobs']:,} jobs, {facts['parents']:,} times one waits for another one")
-    return 0
 
 
 def document_of(workflow: Workflow, scale: float) -> Iterator[str]:

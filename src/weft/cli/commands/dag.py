@@ -46,7 +46,6 @@ def dag(
         level: Between groups or between jobs.
         apart: Draw each job, also twelve or more with the same parents and the same children.
         output: Where to write it instead of standard output.
-        shared: Options of every command.
     """
     found = parse_target(target)
     if found.job_id is not None:

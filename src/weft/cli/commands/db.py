@@ -18,14 +18,13 @@ Database = Annotated[str | None, Parameter(name="--database")]
 
 
 @app.command
-def migrate(*, database: Database = None, shared: Local = LOCAL) -> int:
+def migrate(*, database: Database = None, shared: Local = LOCAL) -> None:
     """Migrate the schema to this program's version.
 
         weft db migrate
 
     Args:
         database: DSN of the owner of an external PostgreSQL (default: this home's).
-        shared: Options of every command.
     """
     from weft.run.admin import run_migrate  # noqa: PLC0415 (heavy: the server's side)
 
@@ -37,11 +36,10 @@ def migrate(*, database: Database = None, shared: Local = LOCAL) -> int:
             print(name)
     else:
         note("the schema is up to date")
-    return 0
 
 
 @app.command
-def contract(*, force: bool = False, database: Database = None, shared: Local = LOCAL) -> int:
+def contract(*, force: bool = False, database: Database = None, shared: Local = LOCAL) -> None:
     """Remove what only programs of earlier releases use.
 
         weft db contract
@@ -52,7 +50,6 @@ def contract(*, force: bool = False, database: Database = None, shared: Local = 
     Args:
         force: Go on although older programs are connected; their calls will fail.
         database: DSN of the owner of an external PostgreSQL (default: this home's).
-        shared: Options of every command.
     """
     from weft.run.admin import run_contract  # noqa: PLC0415 (heavy: the server's side)
 
@@ -64,24 +61,22 @@ def contract(*, force: bool = False, database: Database = None, shared: Local = 
             print(name)
     else:
         note("there is nothing to take away")
-    return 0
 
 
 @app.command
-def status(*, database: Database = None, shared: Local = LOCAL) -> int:
+def status(*, database: Database = None, shared: Local = LOCAL) -> None:
     """Show the versions of the schema, the program and the server.
 
         weft db status
 
     Args:
         database: DSN of the owner of an external PostgreSQL (default: this home's).
-        shared: Options of every command.
     """
     from weft.run.admin import run_status  # noqa: PLC0415 (heavy: the server's side)
 
     found = run_status(_settings(database, shared))
     if shared.as_json(asdict(found)):
-        return 0
+        return
     print_facts(
         {
             "Schema": found.version,
@@ -94,7 +89,6 @@ def status(*, database: Database = None, shared: Local = LOCAL) -> int:
             "Problem": found.problem or "none",
         }
     )
-    return 0
 
 
 def _settings(database: str | None, shared: Local) -> Settings:

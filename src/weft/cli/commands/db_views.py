@@ -36,7 +36,7 @@ def add(
     timeout_s: Annotated[int, Parameter(validator=bounded(1, 3600))] = TIMEOUT_S,
     connections: Annotated[int, Parameter(validator=bounded(1, 100))] = CONNECTIONS,
     shared: Local = LOCAL,
-) -> int:
+) -> None:
     """Make a login that reads the views of one tenant, and print its DSN.
 
         weft db views add grafana --tenant snow
@@ -48,7 +48,6 @@ def add(
         tenant: Whose jobs it sees.
         timeout_s: After how many seconds its queries are ended.
         connections: How many it may have at a time.
-        shared: Options of every command.
     """
     from weft.run.admin import run_add_view_login  # noqa: PLC0415 (heavy: the server's side)
 
@@ -61,40 +60,35 @@ def add(
     dsn = run_add_view_login(
         settings_of(shared), login, tenant=tenant, timeout_s=timeout_s, connections=connections
     )
-    return shared.tell({"login": login, "tenant": tenant, "dsn": dsn}, dsn, print)
+    shared.tell({"login": login, "tenant": tenant, "dsn": dsn}, dsn, print)
 
 
 @app.command(name="ls")
-def list_logins(*, shared: Local = LOCAL) -> int:
+def list_logins(*, shared: Local = LOCAL) -> None:
     """List the logins of dashboards.
 
-        weft db views ls
-
-    Args:
-        shared: Options of every command.
+    weft db views ls
     """
     from weft.run.admin import run_list_view_logins  # noqa: PLC0415 (heavy: the server's side)
 
     found = run_list_view_logins(settings_of(shared))
     if shared.as_json(found):
-        return 0
+        return
     rows = [(one["login"], one["tenant"], moment(one["created_at"])) for one in found]
     empty = "no dashboard has a login; `weft db views add NAME` makes one"
     print_table(("Login", "Tenant", "Since"), rows, empty=empty)
-    return 0
 
 
 @app.command
-def rm(login: str, /, *, shared: Local = LOCAL) -> int:
+def rm(login: str, /, *, shared: Local = LOCAL) -> None:
     """End a login of a dashboard.
 
         weft db views rm grafana
 
     Args:
         login: Its name.
-        shared: Options of every command.
     """
     from weft.run.admin import run_remove_view_login  # noqa: PLC0415 (heavy: the server's side)
 
     run_remove_view_login(settings_of(shared), login)
-    return shared.tell({"removed": login}, f"login {login} has ended")
+    shared.tell({"removed": login}, f"login {login} has ended")

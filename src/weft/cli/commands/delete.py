@@ -39,7 +39,6 @@ def delete(
         others: More batches.
         yes: Do not ask.
         wait: Wait until all their data is removed.
-        shared: Options of every command.
     """
     batch_ids = list(dict.fromkeys(parse_batch_id(text) for text in (batch, *others)))
     if not yes and not sys.stdin.isatty():

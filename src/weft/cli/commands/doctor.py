@@ -28,7 +28,6 @@ def doctor(
     Args:
         quiet: Print only what is wrong or may become so.
         link: What a worker outside would be started with.
-        shared: Options of every command.
     """
     from weft.run.doctor import examine  # noqa: PLC0415 (heavy: the server's side)
 

@@ -10,9 +10,6 @@ def down(*, shared: Local = LOCAL) -> int:
         weft down
 
     It works even if `weft.toml` cannot be read.
-
-    Args:
-        shared: Options of every command.
     """
     from weft.run.down import run_down  # noqa: PLC0415 (the server's side)
 

@@ -24,7 +24,7 @@ class NothingToSet(Invalid):
     advice = "Write key=value to set an attribute, or --priority N."
 
 
-def rename(target: str, name: str, /, *, shared: Shared = SHARED) -> int:
+def rename(target: str, name: str, /, *, shared: Shared = SHARED) -> None:
     """Rename a batch, a job or a group. Renaming a group changes the paths below it.
 
         weft rename b12/stage1 'first stage'
@@ -32,16 +32,15 @@ def rename(target: str, name: str, /, *, shared: Shared = SHARED) -> int:
     Args:
         target: `b12`, `b12.j7` or `b12/stage1`.
         name: The new name; an empty one removes the name (not of a group).
-        shared: Options of every command.
     """
-    return _edit_target(
+    _edit_target(
         target, {"name": name or None}, shared, done=f"named {name}" if name else "unnamed"
     )
 
 
 def set_attributes(
     target: str, /, *attributes: str, priority: int | None = None, shared: Shared = SHARED
-) -> int:
+) -> None:
     """Set or remove attributes, or set the priority, of a batch, a job or a group.
 
         weft set b12 cohort=scz1 owner= --priority 10
@@ -51,7 +50,6 @@ def set_attributes(
         attributes: `key=value`; `key=` removes it.
         priority: Priority of a job, or of all unfinished jobs of a batch or group: higher first,
             -1000 to 1000. The command waits until all have it; if you stop it, the server goes on.
-        shared: Options of every command.
     """
     patch: dict[str, Any] = {}
     if attributes:
@@ -62,18 +60,17 @@ def set_attributes(
         raise NothingToSet(
             "nothing to set", detail="The command names no attribute and no priority."
         )
-    code = _edit_target(target, patch, shared, done=f"{' and '.join(patch)} set")
+    _edit_target(target, patch, shared, done=f"{' and '.join(patch)} set")
     for key in sorted(_COMMAND_OF.keys() & patch.get("attributes", {})):
         note(
             f"{key} is an attribute here; {_COMMAND_OF[key].format(target)} sets the {key} itself"
         )
-    return code
 
 
-def _edit_target(text: str, patch: Mapping[str, Any], shared: Shared, *, done: str) -> int:
+def _edit_target(text: str, patch: Mapping[str, Any], shared: Shared, *, done: str) -> None:
     """Send a merge patch for `b12`, `b12.j7` or `b12/stage1`, and say that it is done."""
     document = asyncio.run(_send_and_wait(text, patch, shared))
-    return shared.tell(document, f"{text}: {done}")
+    shared.tell(document, f"{text}: {done}")
 
 
 async def _send_and_wait(text: str, patch: Mapping[str, Any], shared: Shared) -> Mapping[str, Any]:

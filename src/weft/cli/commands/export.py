@@ -45,7 +45,6 @@ def crate(
         files: Fetch the files that weft keeps of the jobs, too; without it, and of
             files in stores, the crate names the addresses.
         licence: Of what the crate describes: an address or a text.
-        shared: Options of every command.
     """
     which = parse_target(target, groups=False)
     _make(directory)

@@ -58,7 +58,6 @@ def failures(
     Args:
         batch: `b12`.
         all_: Also causes of which all jobs are acknowledged.
-        shared: Options of every command.
     """
     return asyncio.run(_failures(batch, shared, all_=all_))
 
@@ -82,7 +81,6 @@ def list_failures(
         cause: Only jobs that failed for this cause.
         reason: Only jobs that failed for this reason, such as `timeout`.
         acknowledged: Those that are acknowledged, instead of the others.
-        shared: Options of every command.
     """
     batch_id = None if batch is None else _batch_of(batch)
     return asyncio.run(_list(batch_id, cause, reason, shared, acknowledged=acknowledged))
@@ -101,7 +99,6 @@ def acknowledge(
         others: More targets.
         note: What to say of it.
         cause: Only jobs that failed for this cause.
-        shared: Options of every command.
     """
     targets = [(text, parse_target(text, groups=False)) for text in (target, *others)]
     return asyncio.run(_acknowledge(targets, note, cause, shared))

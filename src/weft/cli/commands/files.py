@@ -41,7 +41,6 @@ def list_all(target: str, /, *, attempt: int | None = None, shared: Shared = SHA
     Args:
         target: `b12.j7`.
         attempt: Number of the attempt; default: the last one that left any.
-        shared: Options of every command.
     """
     batch_id, job_id = _job(target)
 
@@ -60,7 +59,7 @@ def list_all(target: str, /, *, attempt: int | None = None, shared: Shared = SHA
 
 
 @app.command
-def cat(target: str, path: str, /, *, attempt: int | None = None, shared: Shared = SHARED) -> int:
+def cat(target: str, path: str, /, *, attempt: int | None = None, shared: Shared = SHARED) -> None:
     """Print a file that a job has left, or that it has at the moment while it runs.
 
         weft files cat b12.j7 out/counts.txt
@@ -69,7 +68,6 @@ def cat(target: str, path: str, /, *, attempt: int | None = None, shared: Shared
         target: `b12.j7`.
         path: Its path, as `weft files ls` shows it.
         attempt: Number of the attempt; default: the last one that left it.
-        shared: Options of every command.
     """
     batch_id, job_id = _job(target)
 
@@ -79,7 +77,6 @@ def cat(target: str, path: str, /, *, attempt: int | None = None, shared: Shared
                 write_all(STDOUT, piece)
 
     shared.ask(show)
-    return 0
 
 
 @app.command
@@ -104,7 +101,6 @@ def get(
         paths: Which files; default: all.
         to: The directory; default: the current one.
         attempt: Number of the attempt; default: the last one that left any.
-        shared: Options of every command.
     """
     which = parse_target(target)
 

@@ -21,7 +21,6 @@ def groups(target: str, /, *, shared: Shared = SHARED) -> int:
 
     Args:
         target: A batch `b12`.
-        shared: Options of every command.
     """
     return asyncio.run(_list(parse_batch(target), shared))
 

@@ -17,7 +17,6 @@ def hide(batch: str, /, *others: str, shared: Shared = SHARED) -> int:
     Args:
         batch: `b12`.
         others: More batches.
-        shared: Options of every command.
     """
     return asyncio.run(_change((batch, *others), shared, hidden=True))
 
@@ -30,7 +29,6 @@ def unhide(batch: str, /, *others: str, shared: Shared = SHARED) -> int:
     Args:
         batch: `b12`.
         others: More batches.
-        shared: Options of every command.
     """
     return asyncio.run(_change((batch, *others), shared, hidden=False))
 

@@ -29,7 +29,6 @@ def hold(
         target: `b12`, `b12.j7` or `b12/stage1`.
         others: More targets.
         found: Batches by a query.
-        shared: Options of every command.
     """
     code = act_on_batches("hold", (target, *others), found, shared)
     if code is not None:
@@ -53,7 +52,6 @@ def release(
         target: `b12`, `b12.j7` or `b12/stage1`.
         others: More targets.
         found: Batches by a query.
-        shared: Options of every command.
     """
     code = act_on_batches("release", (target, *others), found, shared)
     if code is not None:

@@ -21,7 +21,7 @@ def import_jobs(
     *,
     check: Annotated[bool, Parameter(negative="")] = False,
     shared: Shared = SHARED,
-) -> int:
+) -> None:
     """Take over jobs that have ended in another system, with their ids and dates.
 
         weft import agave jobs.jsonl
@@ -34,7 +34,6 @@ def import_jobs(
         system: Which system has written the dump: `agave`.
         dump: Lines of JSON: jobs, and the events of their histories.
         check: Only say what is wrong.
-        shared: Options of every command.
     """
     door, jobs = _read(system, dump)
     found = shared.ask(lambda client: client.import_jobs(door, jobs, check=check))
@@ -44,7 +43,6 @@ def import_jobs(
         note(f"{len(jobs)} jobs can be imported")
     else:
         note(f"{found['n_new']} jobs were imported, {found['n_known']} were known")
-    return 0
 
 
 def _read(system: str, dump: Path) -> tuple[str, Sequence[Mapping[str, Any]]]:

@@ -67,7 +67,6 @@ def jobs(
         everything: Print all jobs, page by page.
         parents: Of a job: those that it depends on, instead of those that depend on it.
         explain: Show how the server would run the query, and do not run it.
-        shared: Options of every command.
     """
     batch = parse_target(target)
     shown = 0 if everything else limit

@@ -18,17 +18,14 @@ HEADER = ("Licence", "Used", "Set", "By")
 
 
 @app.command(name="ls")
-def list_all(*, shared: Shared = SHARED) -> int:
+def list_all(*, shared: Shared = SHARED) -> None:
     """List the licences, and how many of each are used.
 
-        weft licence ls
-
-    Args:
-        shared: Options of every command.
+    weft licence ls
     """
     found = shared.ask(lambda client: client.list_licences())
     if shared.as_json(found):
-        return 0
+        return
     rows = [
         (
             one["licence"],
@@ -40,11 +37,10 @@ def list_all(*, shared: Shared = SHARED) -> int:
     ]
     empty = "there is no licence; `weft licence set NAME N` sets one"
     print_table(HEADER, rows, right=("Used",), spare=("By", "Set"), empty=empty)
-    return 0
 
 
 @app.command(name="set")
-def set_(name: str, n: Annotated[int, Parameter(name="N")], /, *, shared: Shared = SHARED) -> int:
+def set_(name: str, n: Annotated[int, Parameter(name="N")], /, *, shared: Shared = SHARED) -> None:
     """Set how many licences jobs may use at a time, in all pools together.
 
         weft licence set matlab 5
@@ -55,19 +51,17 @@ def set_(name: str, n: Annotated[int, Parameter(name="N")], /, *, shared: Shared
     Args:
         name: Name of the licence.
         n: How many there are.
-        shared: Options of every command.
     """
     found = shared.ask(lambda client: client.set_licence(name, n))
     if shared.as_json(found):
-        return 0
+        return
     above = found["n_used"] - found["n"]
     end = f"; {above} more are used now, until the jobs that have them end" if above > 0 else ""
     note(f"{found['licence']}: {found['n']}{end}")
-    return 0
 
 
 @app.command(name="rm")
-def remove(name: str, /, *, shared: Shared = SHARED) -> int:
+def remove(name: str, /, *, shared: Shared = SHARED) -> None:
     """Forget a licence: jobs cannot ask for it any more.
 
         weft licence rm matlab
@@ -77,7 +71,6 @@ def remove(name: str, /, *, shared: Shared = SHARED) -> int:
 
     Args:
         name: Name of the licence.
-        shared: Options of every command.
     """
     shared.ask(lambda client: client.remove_licence(name))
-    return shared.tell({"licence": name}, f"licence {name} is removed")
+    shared.tell({"licence": name}, f"licence {name} is removed")

@@ -31,7 +31,7 @@ Document = Mapping[str, Any]
 @app.command(name="ls")
 def list_all(
     *, batch: Annotated[str | None, Parameter(name="--batch")] = None, shared: Shared = SHARED
-) -> int:
+) -> None:
     """List limits, what was used of them, and when they are reached at this rate.
 
         weft limit ls
@@ -42,15 +42,13 @@ def list_all(
 
     Args:
         batch: Only limits of this batch, its groups, its project and its user.
-        shared: Options of every command.
     """
     batch_id = None if batch is None else parse_batch(batch)
     found = shared.ask_all(lambda client: client.list_limits(batch_id))
     if shared.as_json(found):
-        return 0
+        return
     empty = "no limits that you see; `weft limit set` sets one"
     print_table(HEADER, map(_row, found), right=HEADER[1:4], empty=empty)
-    return 0
 
 
 @app.command(name="set")
@@ -65,7 +63,7 @@ def set_one(
     soft: str | None = None,
     on_limit: Literal["pause", "cancel"] | None = None,
     shared: Shared = SHARED,
-) -> int:
+) -> None:
     """Limit what a billing project, a user, a batch or a group may use.
 
         weft limit set --user bob --measure cpu 1000 --soft 800
@@ -84,7 +82,6 @@ def set_one(
         measure: cost: money; cpu: core hours; memory, storage: GiB hours; gpu: GPU hours.
         soft: From which amount on the jobs have half of their share, or none.
         on_limit: Whether the jobs are paused or cancelled at the limit.
-        shared: Options of every command.
     """
     _check_whose(project, user, batch)
     changes: dict[str, Any] = {"measure": measure}
@@ -109,10 +106,9 @@ def set_one(
         )
     )
     if shared.as_json(found):
-        return 0
+        return
     most, soft_most = (_most(found, name) for name in ("amount_max", "amount_soft_max"))
     note(f"{_whose(found)}: at most {most}, soft limit {soft_most}; {_used(found)} used")
-    return 0
 
 
 def _check_whose(*given: str | None) -> None:

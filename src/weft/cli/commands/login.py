@@ -47,7 +47,6 @@ def login(
         issuer: The issuer, if the tenant has several.
         device: Print a code, even if there is a browser here.
         no_browser: Print the address instead of opening it; the browser must be on this machine.
-        shared: Options of every command.
     """
     settings = load_settings({"home": shared.home})
     url = server_of(settings)

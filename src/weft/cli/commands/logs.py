@@ -74,7 +74,6 @@ def logs(
         plain: Print only the outputs, in order; of a resumed `weft each` those of all its runs.
         system: Print what driver, workers and people recorded of the job instead of its
             output, the oldest first.
-        shared: Options of every command.
     """
     which = parse_target(target)
     runs = asyncio.run(_earlier(shared, which)) if plain and not follow else ()

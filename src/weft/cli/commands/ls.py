@@ -55,7 +55,6 @@ def ls(
         reverse: The other way round.
         all: Also hidden batches.
         explain: Show how the server would run the query, and do not run it.
-        shared: Options of every command.
     """
     wanted = _Wanted(query, name, sort if reverse or sort != "number" else None, reverse)
     return asyncio.run(_ls(wanted, limit, shared, hidden=all, explain=explain))

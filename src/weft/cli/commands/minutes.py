@@ -17,7 +17,7 @@ def minutes(
     *,
     last: Annotated[int, Parameter(name=["--last", "-n"], validator=bounded(1, KEPT))] = KEPT,
     shared: Shared = SHARED,
-) -> int:
+) -> None:
     """Show how many jobs waited and ran at the end of each of the last minutes, and how many ended
     in it.
 
@@ -28,11 +28,9 @@ def minutes(
 
     Args:
         last: How many minutes; 60 are kept.
-        shared: Options of every command.
     """
     found = shared.ask(lambda client: client.list_minutes())[-last:]
     if shared.as_json(found):
-        return 0
+        return
     rows = [(moment(one["at"])[:-3], *(f"{one[name]:,}" for name in _COUNTS)) for one in found]
     print_table(HEADER, rows, right=HEADER[1:])
-    return 0

@@ -32,7 +32,6 @@ def list_all(
 
     Args:
         limit: Show at most this number of operations; 0: all.
-        shared: Options of every command.
     """
 
     async def found(client: Api) -> list[Mapping[str, Any]]:
@@ -58,14 +57,13 @@ def cancel(
     /,
     *,
     shared: Shared = SHARED,
-) -> int:
+) -> None:
     """Cancel an operation on many batches. What it has done stays done.
 
         weft operation cancel 12
 
     Args:
         operation_id: Its number, as `weft operation ls` shows it.
-        shared: Options of every command.
     """
     found = shared.ask(lambda client: client.cancel_operation(operation_id))
     if shared.json:
@@ -74,7 +72,6 @@ def cancel(
         note(f"operation {operation_id} is cancelled; {found['result']['n_changed']:,} changed")
     else:
         note(f"operation {operation_id} had ended ({found['state']}): nothing to cancel")
-    return 0
 
 
 def _row(one: Mapping[str, Any]) -> tuple[str, ...]:

@@ -44,7 +44,6 @@ def set_(
         name: Name of the parameter.
         value: Its value.
         kind: Its type, if it is new.
-        shared: Options of every command.
     """
 
     async def send(client: Api) -> Document:
@@ -63,34 +62,31 @@ def set_(
 
 
 @app.command
-def get(name: str | None = None, /, *, shared: Shared = SHARED) -> int:
+def get(name: str | None = None, /, *, shared: Shared = SHARED) -> None:
     """Show a parameter, or all of them.
 
         weft param get search_first
 
     Args:
         name: Name of the parameter; without it, all.
-        shared: Options of every command.
     """
     if name is None:
         _print(shared.ask_all(lambda client: client.list_parameters()), shared)
-        return 0
+        return
     found = shared.ask(lambda client: client.get_parameter(name))
-    return shared.tell(found, _shown(found["value"]), print)
+    shared.tell(found, _shown(found["value"]), print)
 
 
 @app.command
-def history(name: str, /, *, shared: Shared = SHARED) -> int:
+def history(name: str, /, *, shared: Shared = SHARED) -> None:
     """List the versions of a parameter, the newest first.
 
         weft param history search_first
 
     Args:
         name: Name of the parameter.
-        shared: Options of every command.
     """
     _print(shared.ask_all(lambda client: client.list_versions(name)), shared)
-    return 0
 
 
 @app.command
@@ -102,7 +98,6 @@ def diff(since: datetime, until: datetime | None = None, /, *, shared: Shared = 
     Args:
         since: A date, or a date with a time; without a zone, that of this host.
         until: The same; without it, now.
-        shared: Options of every command.
     """
 
     def at(date: datetime | None) -> dict[str, Any]:

@@ -43,18 +43,15 @@ class PoolsNotConfirmed(Invalid):
 
 
 @app.command(name="ls")
-def list_pools(*, shared: Shared = SHARED) -> int:
+def list_pools(*, shared: Shared = SHARED) -> None:
     """List the pools that are described or have workers or queues, with the sums over their live
     workers.
 
         weft pool ls
-
-    Args:
-        shared: Options of every command.
     """
     found = asyncio.run(_pools(shared))
     if shared.as_json(found):
-        return 0
+        return
     rows = [
         (
             one_line(one["pool"], width=40),
@@ -68,22 +65,20 @@ def list_pools(*, shared: Shared = SHARED) -> int:
         for one in found
     ]
     print_table(HEADER, rows, right=HEADER[1:6], spare=("Queues", "Memory"))
-    return 0
 
 
 @app.command
-def show(name: str, /, *, shared: Shared = SHARED) -> int:
+def show(name: str, /, *, shared: Shared = SHARED) -> None:
     """Show how a pool grows and shrinks, and the machines that it has.
 
         weft pool show burst
 
     Args:
         name: Name of the pool.
-        shared: Options of every command.
     """
     found = shared.ask(lambda client: client.get_pool(name))
     if shared.as_json(found):
-        return 0
+        return
     plan = dict(found["plan"] or {})
     flavours = {f"flavour {one['name']}": _flavour_text(one) for one in plan.pop("flavours", ())}
     facts = {field: text_of(value) for field, value in plan.items() if field != "name"}
@@ -104,11 +99,10 @@ def show(name: str, /, *, shared: Shared = SHARED) -> int:
             for machine in machines
         ]
         print_table(MACHINE_HEADER, rows, spare=("Region", "Flavour", "Why"))
-    return 0
 
 
 @app.command
-def shares(name: str, /, *, shared: Shared = SHARED) -> int:
+def shares(name: str, /, *, shared: Shared = SHARED) -> None:
     """Show who runs how much in a pool, what would be fair, and who is served next.
 
         weft pool shares default
@@ -118,13 +112,11 @@ def shares(name: str, /, *, shared: Shared = SHARED) -> int:
 
     Args:
         name: Name of the pool.
-        shared: Options of every command.
     """
     found = shared.ask(lambda client: client.list_shares(name))
     if not shared.as_json(found):
         empty = "nobody whom you see has work in this pool"
         print_table(SHARE_HEADER, map(_share_row, found), right=SHARE_HEADER[1:], empty=empty)
-    return 0
 
 
 def _share_row(one: Document) -> tuple[object, ...]:
@@ -140,7 +132,7 @@ def log(
     *,
     lines: Annotated[int, Parameter(name=["--lines", "-n"])] = 20,
     shared: Shared = SHARED,
-) -> int:
+) -> None:
     """Show what was decided about a pool, and why, newest last.
 
         weft pool log burst
@@ -148,11 +140,10 @@ def log(
     Args:
         name: Name of the pool.
         lines: How many decisions; the newest 1,000 are kept.
-        shared: Options of every command.
     """
     found = shared.ask(lambda client: client.list_pool_changes(name))[: max(lines, 0)][::-1]
     if shared.as_json(found):
-        return 0
+        return
     rows = [
         (moment(one["at"]), one["kind"], one_line(one["machine"] or "", width=64),
          one_line(one["reason"], width=160))
@@ -160,7 +151,6 @@ def log(
     ]  # fmt: skip
     empty = "nothing was decided about this pool"
     print_table(("At", "Decision", "Machine", "Why"), rows, spare=("Why",), empty=empty)
-    return 0
 
 
 @app.command
@@ -170,7 +160,7 @@ def cost(
     *,
     days: Annotated[int, Parameter(name=["--days", "-n"], validator=bounded(1))] = 30,
     shared: Shared = SHARED,
-) -> int:
+) -> None:
     """Show what the machines of a pool cost by day (UTC), and how much of it was idle time.
 
         weft pool cost burst
@@ -181,16 +171,15 @@ def cost(
     Args:
         name: Name of the pool.
         days: Show at most this number of days.
-        shared: Options of every command.
     """
     found = shared.ask(lambda client: client.list_pool_costs(name))
     shown = sorted({one["date"] for one in found}, reverse=True)[:days]
     found = [one for one in found if one["date"] in shown]
     if shared.as_json(found):
-        return 0
+        return
     if not found:
         note("this pool has had no machines")
-        return 0
+        return
     rows = [
         (
             one["date"],
@@ -205,7 +194,6 @@ def cost(
     print_table(COST_HEADER, rows, right=COST_HEADER[2:])
     whole, idle = (sum(one[field] for one in found) for field in ("cost", "idle_cost"))
     note(f"{money(whole)} in all, {money(idle)} of it for idle time")
-    return 0
 
 
 @app.command
@@ -230,7 +218,6 @@ def apply(
         dry_run: Only show the difference.
         yes: Do not ask.
         delete_all: Accept a file that describes no pools.
-        shared: Options of every command.
     """
     body = read_file(file)
     pools = tables_in(

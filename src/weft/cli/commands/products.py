@@ -37,7 +37,6 @@ def products(
         q: Only products that match: `type = FSC` is about what the job wrote, `job.tile = 32TLR`
             about an attribute of the job, `batch_id`, `user` and `kept_at` about where it is from.
         limit: Show at most this number of products; 0: all.
-        shared: Options of every command.
     """
 
     async def ask(client: Api) -> list[Document]:
@@ -75,14 +74,13 @@ def _check_of(product: Document) -> str:
 
 
 @app.command
-def rm(numbers: tuple[int, ...], /, *, shared: Shared = SHARED) -> int:
+def rm(numbers: tuple[int, ...], /, *, shared: Shared = SHARED) -> None:
     """Forget products. The files that they name are not touched.
 
         weft products rm 12 13
 
     Args:
         numbers: Their numbers, as `weft products` shows them.
-        shared: Options of every command.
     """
 
     async def remove(client: Api) -> None:
@@ -90,4 +88,4 @@ def rm(numbers: tuple[int, ...], /, *, shared: Shared = SHARED) -> int:
             await client.remove_product(number)
 
     shared.ask(remove)
-    return shared.tell([{"id": number} for number in numbers], f"forgot {len(numbers)} products")
+    shared.tell([{"id": number} for number in numbers], f"forgot {len(numbers)} products")

@@ -10,7 +10,7 @@ from weft.core.errors import Invalid
 from weft.core.progress import WrongProgress
 
 
-def progress(percent: float, text: str = "", /, *, shared: Local = LOCAL) -> int:
+def progress(percent: float, text: str = "", /, *, shared: Local = LOCAL) -> None:
     """Inside a job: say how much of it is done. `weft status b12.j7` shows the newest word.
 
         weft progress 40 "epoch 4"
@@ -20,7 +20,6 @@ def progress(percent: float, text: str = "", /, *, shared: Local = LOCAL) -> int
     Args:
         percent: From 0 to 100.
         text: What the job is doing.
-        shared: Options of every command.
     """
     if "WEFT_JOB" not in os.environ:
         raise NotInJob(
@@ -36,4 +35,3 @@ def progress(percent: float, text: str = "", /, *, shared: Local = LOCAL) -> int
         ) from error
     if shared.json:
         print_json({"percent": percent, "text": text})
-    return 0

@@ -22,7 +22,7 @@ Document = Mapping[str, Any]
 
 
 @app.command
-def create(name: str, /, *, limit: str = "none", shared: Shared = SHARED) -> int:
+def create(name: str, /, *, limit: str = "none", shared: Shared = SHARED) -> None:
     """Create a billing project. Only for administrators of the tenant.
 
         weft billing project create genomics --limit 500
@@ -32,10 +32,9 @@ def create(name: str, /, *, limit: str = "none", shared: Shared = SHARED) -> int
     Args:
         name: Name of the project; no other of the tenant may have it, in capitals or not.
         limit: What it may cost, or none.
-        shared: Options of every command.
     """
     cost_max = read_option("--limit", limit, read_amount)
-    return _tell(shared, lambda client: client.create_project(name, cost_max=cost_max))
+    _tell(shared, lambda client: client.create_project(name, cost_max=cost_max))
 
 
 @app.command
@@ -46,7 +45,7 @@ def members(
     add: Annotated[tuple[str, ...], Parameter(negative="")] = (),
     remove: Annotated[tuple[str, ...], Parameter(negative="")] = (),
     shared: Shared = SHARED,
-) -> int:
+) -> None:
     """Show the members of a billing project, or add and remove some.
 
         weft billing project members genomics --add bob --remove ann
@@ -58,7 +57,6 @@ def members(
         name: Name of the project.
         add: A user who may submit to it from now on; may be repeated.
         remove: A user who may no longer; may be repeated.
-        shared: Options of every command.
     """
 
     async def change(client: Api) -> Document:
@@ -68,20 +66,19 @@ def members(
             await client.remove_project_member(name, user)
         return await client.get_project(name)
 
-    return _tell(shared, change)
+    _tell(shared, change)
 
 
 @app.command
-def show(name: str, /, *, shared: Shared = SHARED) -> int:
+def show(name: str, /, *, shared: Shared = SHARED) -> None:
     """Show a billing project: its cost, its limits, when it reaches them, its members.
 
         weft billing project show genomics
 
     Args:
         name: Name of the project.
-        shared: Options of every command.
     """
-    return _tell(shared, lambda client: client.get_project(name))
+    _tell(shared, lambda client: client.get_project(name))
 
 
 @app.command
@@ -93,7 +90,7 @@ def limit(
     soft: str | None = None,
     on_limit: Literal["pause", "cancel"] | None = None,
     shared: Shared = SHARED,
-) -> int:
+) -> None:
     """Set what a billing project may cost. Only for administrators of the tenant.
 
         weft billing project limit genomics 500 --soft 400
@@ -107,7 +104,6 @@ def limit(
         amount: The amount, or none.
         soft: From what it cost on its jobs have half of their share, or none.
         on_limit: Whether its batches are paused or cancelled at the limit.
-        shared: Options of every command.
     """
     changes: dict[str, Any] = {}
     if amount is not None:
@@ -116,13 +112,14 @@ def limit(
         changes["cost_soft_max"] = read_option("--soft", soft, read_amount)
     if on_limit is not None:
         changes["on_limit"] = on_limit
-    if not changes:
-        return show(name, shared=shared)
-    return _tell(shared, lambda client: client.change_project(name, changes))
+    if changes:
+        _tell(shared, lambda client: client.change_project(name, changes))
+    else:
+        show(name, shared=shared)
 
 
 @app.command
-def close(name: str, /, *, shared: Shared = SHARED) -> int:
+def close(name: str, /, *, shared: Shared = SHARED) -> None:
     """Close a billing project: it takes no new batches. Only for administrators.
 
         weft billing project close genomics
@@ -131,26 +128,24 @@ def close(name: str, /, *, shared: Shared = SHARED) -> int:
 
     Args:
         name: Name of the project.
-        shared: Options of every command.
     """
-    return _tell(shared, lambda client: client.change_project(name, {"closed": True}))
+    _tell(shared, lambda client: client.change_project(name, {"closed": True}))
 
 
 @app.command
-def reopen(name: str, /, *, shared: Shared = SHARED) -> int:
+def reopen(name: str, /, *, shared: Shared = SHARED) -> None:
     """Let a closed billing project take new batches again. Only for administrators.
 
         weft billing project reopen genomics
 
     Args:
         name: Name of the project.
-        shared: Options of every command.
     """
-    return _tell(shared, lambda client: client.change_project(name, {"closed": False}))
+    _tell(shared, lambda client: client.change_project(name, {"closed": False}))
 
 
 @app.command
-def delete(name: str, /, *, shared: Shared = SHARED) -> int:
+def delete(name: str, /, *, shared: Shared = SHARED) -> None:
     """Delete a closed billing project for good. Only for administrators.
 
         weft billing project delete genomics
@@ -159,18 +154,16 @@ def delete(name: str, /, *, shared: Shared = SHARED) -> int:
 
     Args:
         name: Name of the project.
-        shared: Options of every command.
     """
     shared.ask(lambda client: client.delete_project(name))
     if not shared.as_json({"name": name}):
         note(f"billing project {one_line(name, width=64)} is deleted")
-    return 0
 
 
-def _tell(shared: Shared, ask: Callable[[Api], Awaitable[Document]]) -> int:
+def _tell(shared: Shared, ask: Callable[[Api], Awaitable[Document]]) -> None:
     found = shared.ask(ask)
     if shared.as_json(found):
-        return 0
+        return
     state = "closed" if found["closed"] else "open"
     limits = ", ".join(limits_of(found)) or "no limit"
     names = ", ".join(one_line(user, width=64) for user in found["members"]) or "nobody"
@@ -181,7 +174,6 @@ def _tell(shared: Shared, ask: Callable[[Api], Awaitable[Document]]) -> int:
             f"at this rate ({money(found['cost_per_hour'])} an hour) "
             f"it reaches its limit in {left}"
         )
-    return 0
 
 
 def limits_of(project: Document) -> list[str]:

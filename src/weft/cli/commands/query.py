@@ -18,7 +18,7 @@ HEADER = ("Name", "Query", "Saved")
 
 
 @app.command(name="save")
-def save(name: str, query: str, /, *, shared: Shared = SHARED) -> int:
+def save(name: str, query: str, /, *, shared: Shared = SHARED) -> None:
     """Save a query for batches, in place of one of the same name.
 
         weft query save broken 'state = failure'
@@ -28,43 +28,36 @@ def save(name: str, query: str, /, *, shared: Shared = SHARED) -> int:
     Args:
         name: Its name, such as broken.
         query: The query.
-        shared: Options of every command.
     """
     found = shared.ask(lambda client: client.save_query(name, query))
-    return shared.tell(found, f"saved; `weft ls @{name}` lists what it finds")
+    shared.tell(found, f"saved; `weft ls @{name}` lists what it finds")
 
 
 @app.command(name="ls")
-def list_all(*, shared: Shared = SHARED) -> int:
+def list_all(*, shared: Shared = SHARED) -> None:
     """List your saved queries by name.
 
-        weft query ls
-
-    Args:
-        shared: Options of every command.
+    weft query ls
     """
     found = shared.ask(lambda client: client.list_saved_queries())
     if shared.as_json(found):
-        return 0
+        return
     rows = [
         (one["name"], cell(one["query"], width=80), moment(one["updated_at"])) for one in found
     ]
     empty = "you have no saved queries; `weft query save NAME QUERY` saves one"
     print_table(HEADER, rows, spare=("Saved",), empty=empty)
-    return 0
 
 
 @app.command(name="rm")
-def remove(name: str, /, *, shared: Shared = SHARED) -> int:
+def remove(name: str, /, *, shared: Shared = SHARED) -> None:
     """Forget a saved query.
 
         weft query rm broken
 
     Args:
         name: Its name.
-        shared: Options of every command.
     """
     shared.ask(lambda client: client.remove_saved_query(name))
     if not shared.as_json({"name": name}):
         note(f"query {one_line(name, width=64)} is gone")
-    return 0

@@ -42,17 +42,14 @@ class QueuesNotConfirmed(Invalid):
 
 
 @app.command(name="ls")
-def list_queues(*, shared: Shared = SHARED) -> int:
+def list_queues(*, shared: Shared = SHARED) -> None:
     """List the queues in the order in which their guards are asked.
 
-        weft queue ls
-
-    Args:
-        shared: Options of every command.
+    weft queue ls
     """
     found = shared.ask(lambda client: client.list_queues())
     if shared.as_json(found):
-        return 0
+        return
     header = ("Queue", "Priority", "State", "Waiting", "Running", "Pools", "Guard")
     rows = [
         (
@@ -67,29 +64,26 @@ def list_queues(*, shared: Shared = SHARED) -> int:
         for one in found
     ]
     print_table(header, rows, right=("Priority", "Waiting", "Running"), spare=("Pools", "Guard"))
-    return 0
 
 
 @app.command
-def show(name: str, /, *, shared: Shared = SHARED) -> int:
+def show(name: str, /, *, shared: Shared = SHARED) -> None:
     """Show a queue with all its fields.
 
         weft queue show short
 
     Args:
         name: Name of the queue.
-        shared: Options of every command.
     """
     found = shared.ask(lambda client: client.get_queue(name))
     if shared.as_json(found):
-        return 0
+        return
     names = [*QueueDocument.__struct_fields__, *found]
     print_facts({
         name: None if found[name] is None else text_of(found[name])
         for name in dict.fromkeys(names)
         if name in found
     })  # fmt: skip
-    return 0
 
 
 @app.command
@@ -114,7 +108,6 @@ def apply(
         dry_run: Only show the difference.
         yes: Do not ask.
         delete_all: Accept a file that describes no queues.
-        shared: Options of every command.
     """
     body = read_file(file)
     queues = _queues_in(file, body)
@@ -130,7 +123,7 @@ def reroute(
     queue: str | None = None,
     dry_run: Annotated[bool, Parameter(negative="")] = False,
     shared: Shared = SHARED,
-) -> int:
+) -> None:
     """Move waiting jobs to the queues that the guards choose now.
 
         weft queue reroute --dry-run
@@ -141,21 +134,19 @@ def reroute(
     Args:
         queue: Only jobs of this queue.
         dry_run: Only show how many would move.
-        shared: Options of every command.
     """
     moves = shared.ask(lambda client: client.reroute_queues(queue=queue, dry_run=dry_run))
     if shared.as_json(moves):
-        return 0
+        return
     _print_moves(moves)
     if not moves:
         note("every waiting job is where the guards want it")
     elif dry_run:
         note("nothing was moved")
-    return 0
 
 
 @app.command
-def drain(name: str, /, *, move_to: str | None = None, shared: Shared = SHARED) -> int:
+def drain(name: str, /, *, move_to: str | None = None, shared: Shared = SHARED) -> None:
     """Stop a queue from taking jobs. The jobs it has still run; then it is closed.
 
         weft queue drain short --move-to large
@@ -165,17 +156,15 @@ def drain(name: str, /, *, move_to: str | None = None, shared: Shared = SHARED) 
     Args:
         name: Name of the queue.
         move_to: Move the jobs that wait there to this queue; those that have run before stay.
-        shared: Options of every command.
     """
     done, moves = asyncio.run(_drain(name, move_to, shared))
     if not shared.as_json(done):
         _print_moves(moves)
         note(f"queue {plain(name)} takes no more jobs; `weft queue ls` shows what is left")
-    return 0
 
 
 @app.command(name="test")
-def try_document(file: Path, /, *, shared: Shared = SHARED) -> int:
+def try_document(file: Path, /, *, shared: Shared = SHARED) -> None:
     """Show which queue takes the jobs of a document, and why each earlier one does not.
 
         weft queue test pipeline.yaml
@@ -184,7 +173,6 @@ def try_document(file: Path, /, *, shared: Shared = SHARED) -> int:
 
     Args:
         file: A batch document: YAML, TOML or JSON.
-        shared: Options of every command.
     """
     body = read_file(file)
     document = parse_document(body, format_of(str(file)), name=str(file))
@@ -192,7 +180,7 @@ def try_document(file: Path, /, *, shared: Shared = SHARED) -> int:
     with placed(file, body, document, shared):
         found = asyncio.run(_test(expand(document, directory=file.parent), shared))
     if shared.as_json(found):
-        return 0
+        return
     for route in found["routes"]:
         jobs = route["jobs"]
         print(f"{_places(jobs)}: {route['queue']}")
@@ -200,7 +188,6 @@ def try_document(file: Path, /, *, shared: Shared = SHARED) -> int:
             if not verdict["takes"]:
                 text = plain(f"not {verdict['queue']}: {verdict['reason']}")
                 print(wrapped(text, sys.stdout, first="  ", rest=" " * 4))
-    return 0
 
 
 async def _drain(

@@ -61,21 +61,17 @@ HEADER = (
 
 
 @app.command(name="ls")
-def list_all(*, shared: Shared = SHARED) -> int:
+def list_all(*, shared: Shared = SHARED) -> None:
     """List quotas, and what is used of them.
 
         weft quota ls
 
     Operators see those of the tenant, others their own.
-
-    Args:
-        shared: Options of every command.
     """
     found = shared.ask(lambda client: client.list_quotas())
     if shared.as_json(found):
-        return 0
+        return
     print_table(HEADER, map(_row, found), right=HEADER[1:])
-    return 0
 
 
 @app.command(name="set")
@@ -89,7 +85,7 @@ def set_one(
     cores: str | None = None,
     stored: Annotated[str | None, Parameter(name="--bytes")] = None,
     shared: Shared = SHARED,
-) -> int:
+) -> None:
     """Set how much may be there at a time. Only for administrators.
 
         weft quota set --user bob --jobs 1000 --batches 20
@@ -108,7 +104,6 @@ def set_one(
         cores: Cores that running jobs have, such as 16 or 0.5, or none.
         stored: Output, and specs and payloads that were sent, of batches that are there,
             such as 10Gi, or none.
-        shared: Options of every command.
     """
     if [tenant is not None, user is not None, default_user].count(True) != 1:
         raise WrongOption(
@@ -131,11 +126,10 @@ def set_one(
         )
     )
     if shared.as_json(found):
-        return 0
+        return
     note(f"{_whose(found)}: at most {_told(found, 'jobs')} jobs and {_told(found, 'batches')} "
          f"batches that have not ended, {_told(found, 'cores')} running cores, "
          f"{_stored(found)} stored")  # fmt: skip
-    return 0
 
 
 def _most(name: str, text: str) -> float | None:

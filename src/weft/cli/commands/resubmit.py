@@ -60,7 +60,6 @@ def resubmit(
         timeout: Stop a job after this time: seconds, or 10m, 1h30m.
         retries: Run a job that fails again, up to this number of times.
         key: A repeat with the same key makes no second batch.
-        shared: Options of every command.
     """
     given: dict[str, Any] = {
         "failed": failed or None,

@@ -54,7 +54,6 @@ def retry(
         q: Only failed jobs that match this query.
         cause: Only jobs of a batch that failed for this cause, as `weft failures` shows it.
         found: Batches by a query.
-        shared: Options of every command.
     """
     for_targets = ["--q"] * (q is not None) + ["--cause"] * (cause is not None)
     code = act_on_batches("retry", (target, *others), found, shared, *for_targets)

@@ -20,7 +20,6 @@ def api(*, server: ServerOptions = NO_SERVER_OPTIONS, shared: Local = LOCAL) -> 
 
     Args:
         server: Settings of the server.
-        shared: Options of every command.
     """
     return run_role("api", shared, server)
 
@@ -32,7 +31,6 @@ def driver(*, server: ServerOptions = NO_SERVER_OPTIONS, shared: Local = LOCAL) 
 
     Args:
         server: Settings of the server.
-        shared: Options of every command.
     """
     return run_role("driver", shared, server)
 

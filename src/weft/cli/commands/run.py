@@ -60,7 +60,6 @@ def run(
         no_stdin: Do not read standard input; the job reads from /dev/null.
         options: Resources and environment of the job.
         of_batch: Who pays, and attributes.
-        shared: Options of every command.
     """
     if not command:
         raise NoCommand(

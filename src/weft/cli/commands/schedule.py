@@ -38,7 +38,7 @@ def add(
     missed: Literal["skip", "last", "all"] = "skip",
     name: str | None = None,
     shared: Shared = SHARED,
-) -> int:
+) -> None:
     """Submit the jobs of a file again and again, at the times of a cron expression.
 
         weft schedule add "0 2 * * *" batch.yaml --tz Europe/Berlin
@@ -52,7 +52,6 @@ def add(
         missed: Which of the runs missed while weft was down are made up for: `skip`: none;
             `last`: the last one; `all`: all, up to a limit.
         name: Name of the schedule, instead of the name in the file.
-        shared: Options of every command.
     """
     body = read_file(file)
     given = parse_document(body, format_of(str(file)), name=str(file))
@@ -78,21 +77,17 @@ def add(
     if not shared.as_json(done):
         print(format_schedule_id(done["schedule_id"]))
         note(f"next run: {_local(done)}")
-    return 0
 
 
 @app.command(name="ls")
-def list_schedules(*, shared: Shared = SHARED) -> int:
+def list_schedules(*, shared: Shared = SHARED) -> None:
     """List the schedules of all users.
 
-        weft schedule ls
-
-    Args:
-        shared: Options of every command.
+    weft schedule ls
     """
     found = shared.ask_all(lambda client: client.list_schedules())
     if shared.as_json(found):
-        return 0
+        return
     rows = [
         (
             format_schedule_id(one["schedule_id"]),
@@ -107,22 +102,20 @@ def list_schedules(*, shared: Shared = SHARED) -> int:
     header = ("ID", "Name", "Cron", "Next run", "Last", "User")
     empty = "no schedules; `weft schedule add` makes one of a file of jobs and a cron expression"
     print_table(header, rows, spare=("User", "Name"), empty=empty)
-    return 0
 
 
 @app.command
-def show(schedule: str, /, *, shared: Shared = SHARED) -> int:
+def show(schedule: str, /, *, shared: Shared = SHARED) -> None:
     """Show a schedule with its newest runs.
 
         weft schedule show s3
 
     Args:
         schedule: Id of the schedule.
-        shared: Options of every command.
     """
     found = shared.ask(lambda client: client.get_schedule(parse_schedule_id(schedule)))
     if shared.as_json(found):
-        return 0
+        return
     print_facts({
         "schedule": format_schedule_id(found["schedule_id"]),
         "name": found["name"],
@@ -140,53 +133,49 @@ def show(schedule: str, /, *, shared: Shared = SHARED) -> int:
         zone = ZoneInfo(found["time_zone"])
         rows = [(_at(one["due_at"], zone), _result(one)) for one in found["runs"]]
         print_table(("Due", "Result"), rows)
-    return 0
 
 
 @app.command
-def pause(schedule: str, /, *, shared: Shared = SHARED) -> int:
+def pause(schedule: str, /, *, shared: Shared = SHARED) -> None:
     """Pause a schedule: it submits nothing. What is due meanwhile is not missed.
 
         weft schedule pause s3
 
     Args:
         schedule: Id of the schedule.
-        shared: Options of every command.
     """
-    return _changed(_change(schedule, shared, paused=True), shared)
+    _changed(_change(schedule, shared, paused=True), shared)
 
 
 @app.command
-def resume(schedule: str, /, *, shared: Shared = SHARED) -> int:
+def resume(schedule: str, /, *, shared: Shared = SHARED) -> None:
     """Resume a paused schedule, from its next time on.
 
         weft schedule resume s3
 
     Args:
         schedule: Id of the schedule.
-        shared: Options of every command.
     """
-    return _changed(_change(schedule, shared, paused=False), shared)
+    _changed(_change(schedule, shared, paused=False), shared)
 
 
 @app.command(name="rm")
-def remove(schedule: str, /, *, shared: Shared = SHARED) -> int:
+def remove(schedule: str, /, *, shared: Shared = SHARED) -> None:
     """Remove a schedule. Its batches stay.
 
         weft schedule rm s3
 
     Args:
         schedule: Id of the schedule.
-        shared: Options of every command.
     """
     schedule_id = parse_schedule_id(schedule)
     shared.ask(lambda client: client.delete_schedule(schedule_id))
     said = f"schedule {format_schedule_id(schedule_id)} is removed; its batches stay"
-    return shared.tell({"schedule_id": schedule_id}, said)
+    shared.tell({"schedule_id": schedule_id}, said)
 
 
 @app.command
-def run_now(schedule: str, /, *, shared: Shared = SHARED) -> int:
+def run_now(schedule: str, /, *, shared: Shared = SHARED) -> None:
     """Submit the batch of a schedule now, paused or not, and print its id.
 
         weft schedule run-now s3
@@ -195,10 +184,9 @@ def run_now(schedule: str, /, *, shared: Shared = SHARED) -> int:
 
     Args:
         schedule: Id of the schedule.
-        shared: Options of every command.
     """
     done = shared.ask(lambda client: client.run_schedule(parse_schedule_id(schedule)))
-    return shared.tell(done, format_batch_id(done["batch_id"]), print)
+    shared.tell(done, format_batch_id(done["batch_id"]), print)
 
 
 def _change(schedule: str, shared: Shared, *, paused: bool) -> Document:
@@ -206,12 +194,11 @@ def _change(schedule: str, shared: Shared, *, paused: bool) -> Document:
     return shared.ask(lambda client: client.change_schedule(schedule_id, paused=paused))
 
 
-def _changed(found: Document, shared: Shared) -> int:
+def _changed(found: Document, shared: Shared) -> None:
     if not shared.as_json(found):
         name = format_schedule_id(found["schedule_id"])
         state = "is paused" if found["next_at"] is None else f"goes on: {_local(found)}"
         note(f"schedule {name} {state}")
-    return 0
 
 
 def _name_options(error: Invalid) -> None:

@@ -34,7 +34,7 @@ class NoSecretValue(Invalid):
 
 
 @app.command(name="set")
-def set_secret(name: str, /, *, file: Path | None = None, shared: Shared = SHARED) -> int:
+def set_secret(name: str, /, *, file: Path | None = None, shared: Shared = SHARED) -> None:
     """Keep a secret for your jobs, in place of one of the same name.
 
         weft secret set db-password
@@ -47,52 +47,45 @@ def set_secret(name: str, /, *, file: Path | None = None, shared: Shared = SHARE
     Args:
         name: Its name, such as db-password.
         file: Read the value from this file, as it is.
-        shared: Options of every command.
     """
     value = _value_of(name, file)
     found = shared.ask(lambda client: client.set_secret(name, value))
-    return shared.tell(found, f"secret {one_line(name, width=64)} is set; it is not shown again")
+    shared.tell(found, f"secret {one_line(name, width=64)} is set; it is not shown again")
 
 
 @app.command(name="ls")
-def list_all(*, shared: Shared = SHARED) -> int:
+def list_all(*, shared: Shared = SHARED) -> None:
     """List your secrets by name, without their values.
 
-        weft secret ls
-
-    Args:
-        shared: Options of every command.
+    weft secret ls
     """
     found = shared.ask(lambda client: client.list_secrets())
     if shared.as_json(found):
-        return 0
+        return
     rows = [
         (one_line(one["name"], width=64), moment(one["created_at"]), moment(one["updated_at"]))
         for one in found
     ]
     empty = "you have no secrets; `weft secret set NAME` sets one"
     print_table(HEADER, rows, spare=("Created",), empty=empty)
-    return 0
 
 
 @app.command(name="rm")
-def remove(name: str, /, *, shared: Shared = SHARED) -> int:
+def remove(name: str, /, *, shared: Shared = SHARED) -> None:
     """Remove one of your secrets: jobs that need it and start later end with an error.
 
         weft secret rm db-password
 
     Args:
         name: Its name, as `weft secret ls` shows it.
-        shared: Options of every command.
     """
     shared.ask(lambda client: client.remove_secret(name))
     if not shared.as_json({"name": name}):
         note(f"secret {one_line(name, width=64)} is removed")
-    return 0
 
 
 @app.command
-def rotate(*, new_key: bool = False, shared: Shared = SHARED) -> int:
+def rotate(*, new_key: bool = False, shared: Shared = SHARED) -> None:
     """Encrypt the secrets of all tenants with the first key, so that the others can be removed.
 
         weft secret rotate --new-key
@@ -102,12 +95,11 @@ def rotate(*, new_key: bool = False, shared: Shared = SHARED) -> int:
 
     Args:
         new_key: First put a new key before those in the home of this `weft up`.
-        shared: Options of every command.
     """
     if new_key:
         add_secret_key(Home(load_settings({"home": shared.home}).home))
     found = shared.ask(lambda client: client.rotate_secrets())
-    return shared.tell(
+    shared.tell(
         found, f"encrypted anew: {found['n_rotated']}; all secrets have key {found['key']}"
     )
 

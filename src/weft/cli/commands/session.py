@@ -29,16 +29,13 @@ class LinkNotShown(Conflict):
     code = "CLI.LINK_NOT_SHOWN"
 
 
-def open_browser(*, shared: Shared = SHARED) -> int:
+def open_browser(*, shared: Shared = SHARED) -> None:
     """Make a link that logs a browser in as you, print it, and open it if there is a browser here.
 
         weft open
 
     The link works once, for five minutes; another one replaces it. It is shown on
     a terminal only.
-
-    Args:
-        shared: Options of every command.
     """
     home = load_settings({"home": shared.home}).home
     may_show = sys.stdout.isatty() and not shared.json
@@ -57,21 +54,17 @@ def open_browser(*, shared: Shared = SHARED) -> int:
         sys.stdout.write(f"{found['url']}\n")
     if not shared.json:
         note(f"the link works once, until {moment(found['expires_at'])}; show it to nobody")
-    return 0
 
 
 @app.command(name="ls")
-def list_all(*, shared: Shared = SHARED) -> int:
+def list_all(*, shared: Shared = SHARED) -> None:
     """List your sessions in browsers, the oldest first.
 
-        weft session ls
-
-    Args:
-        shared: Options of every command.
+    weft session ls
     """
     found = shared.ask(lambda client: client.list_sessions())
     if shared.as_json(found):
-        return 0
+        return
     rows = [
         (
             str(one["session_id"]),
@@ -85,7 +78,6 @@ def list_all(*, shared: Shared = SHARED) -> int:
     ]
     empty = "no browser is logged in as you; `weft open` logs one in"
     print_table(HEADER, rows, right=("ID",), spare=("Created", "Last used"), empty=empty)
-    return 0
 
 
 @app.command(name="rm")
@@ -94,29 +86,25 @@ def remove(
     /,
     *,
     shared: Shared = SHARED,
-) -> int:
+) -> None:
     """End one of your sessions: its browser is logged out.
 
         weft session rm 7
 
     Args:
         session_id: Its number, as `weft session ls` shows it.
-        shared: Options of every command.
     """
     shared.ask(lambda client: client.end_sessions(session_id))
-    return shared.tell({"session_id": session_id}, f"session {session_id} has ended")
+    shared.tell({"session_id": session_id}, f"session {session_id} has ended")
 
 
-def logout(*, shared: Shared = SHARED) -> int:
+def logout(*, shared: Shared = SHARED) -> None:
     """End all your sessions in browsers, and the login link that is not used yet; revoke the token
     of `weft login`.
 
         weft logout
 
     Other tokens go on; `weft token revoke` ends one.
-
-    Args:
-        shared: Options of every command.
     """
     settings = load_settings({"home": shared.home})
     kept = None
@@ -126,11 +114,10 @@ def logout(*, shared: Shared = SHARED) -> int:
     if kept is not None:
         forget_login(settings.home, server_of(settings))
     if shared.as_json({"n_ended": n_ended, "token_id": None if kept is None else kept.token_id}):
-        return 0
+        return
     note(f"logged out of {n_ended} browser{'' if n_ended == 1 else 's'}")
     if kept is not None:
         note("the token of `weft login` is revoked")
-    return 0
 
 
 async def _log_out(client: Api, kept: KeptLogin | None) -> int:

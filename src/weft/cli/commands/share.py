@@ -34,7 +34,7 @@ def share(
     user: Annotated[str | None, Parameter(name="--with")] = None,
     may: PermissionWord = "read",
     shared: Shared = SHARED,
-) -> int:
+) -> None:
     """Let a user of your tenant see a batch or one job, or list with whom it is shared.
 
         weft share b12 --with ann --may execute
@@ -52,19 +52,20 @@ def share(
         may: read: see it; execute: also cancel, hold and release its jobs; write: also
             edit it; all: also share it. With a batch, execute also retries its jobs, and
             write also adds jobs, hides and deletes it.
-        shared: Options of every command.
     """
     if target is None:
         if user is not None:
             raise BadId("", expected="name what to share: a batch b12 or a job b12.j7")
-        return _list_jobs(shared)
+        _list_jobs(shared)
+        return
     found = parse_target(target, groups=False)
     if user is None:
-        return _list(shared, found)
-    return _tell(shared, shared.ask(lambda client: _share(client, found, user, may)))
+        _list(shared, found)
+    else:
+        _tell(shared, shared.ask(lambda client: _share(client, found, user, may)))
 
 
-def unshare(target: str, /, *, user: With, shared: Shared = SHARED) -> int:
+def unshare(target: str, /, *, user: With, shared: Shared = SHARED) -> None:
     """Share a batch or one job with a user no longer.
 
         weft unshare b12 --with ann
@@ -74,10 +75,9 @@ def unshare(target: str, /, *, user: With, shared: Shared = SHARED) -> int:
     Args:
         target: `b12` or `b12.j7`.
         user: Name of the user.
-        shared: Options of every command.
     """
     found = parse_target(target, groups=False)
-    return _tell(shared, shared.ask(lambda client: _share(client, found, user, None)))
+    _tell(shared, shared.ask(lambda client: _share(client, found, user, None)))
 
 
 async def _share(client: Api, of: Target, user: str, may: PermissionWord | None) -> Document:
@@ -96,9 +96,9 @@ def _permissions(client: Api, of: Target) -> Listing:
     return client.list_job_permissions(of.batch_id, of.job_id)
 
 
-def _tell(shared: Shared, answer: Mapping[str, Any]) -> int:
+def _tell(shared: Shared, answer: Mapping[str, Any]) -> None:
     if shared.as_json(answer):
-        return 0
+        return
     name, what = one_line(answer["user"], width=64), format_batch_id(answer["batch_id"])
     if "job_id" in answer:
         what = format_job_ref(answer["batch_id"], answer["job_id"])
@@ -106,13 +106,12 @@ def _tell(shared: Shared, answer: Mapping[str, Any]) -> int:
         note(f"{what} is not shared with {name}")
     else:
         note(f"{name} may {_MEANS[answer['permission']]} {what}")
-    return 0
 
 
-def _list(shared: Shared, of: Target) -> int:
+def _list(shared: Shared, of: Target) -> None:
     found = shared.ask_all(lambda client: _permissions(client, of))
     if shared.as_json(found):
-        return 0
+        return
     rows = [
         (
             one_line(one["user"], width=64),
@@ -123,13 +122,12 @@ def _list(shared: Shared, of: Target) -> int:
         for one in found
     ]
     print_table(HEADER, rows, spare=("By",))
-    return 0
 
 
-def _list_jobs(shared: Shared) -> int:
+def _list_jobs(shared: Shared) -> None:
     found = shared.ask_all(lambda client: client.list_shared_jobs())
     if shared.as_json(found):
-        return 0
+        return
     rows = [
         (
             format_job_ref(one["batch_id"], one["job_id"]),
@@ -143,4 +141,3 @@ def _list_jobs(shared: Shared) -> int:
         for one in found
     ]
     print_table(JOBS_HEADER, rows, spare=("By", "Since", "Name"))
-    return 0

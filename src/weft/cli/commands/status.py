@@ -67,7 +67,6 @@ def status(
         watch: Show the progress of a batch or group until all jobs have ended: bar, rate and when
             it will end; then the exit code is 1 if one did not succeed. With `--json`, print each
             change, a document a line.
-        shared: Options of every command.
     """
     which = parse_target(target)
     if watch and which.job_id is not None:

@@ -40,7 +40,7 @@ def add(
     endpoint: str | None = None,
     region: str | None = None,
     shared: Shared = SHARED,
-) -> int:
+) -> None:
     """Set a store, in place of one of the same name. Only for operators.
 
         weft store add genomes s3://genomes/hg38 --access read --secret genomes-key
@@ -54,7 +54,6 @@ def add(
         instance_role: The role of the worker's machine opens it.
         endpoint: The server, if it is not that of AWS.
         region: The region of the bucket.
-        shared: Options of every command.
     """
     if (secret is not None) + env + instance_role != 1:
         raise CredentialsWrong(
@@ -69,21 +68,18 @@ def add(
             region=region,
         )
     )  # fmt: skip
-    return shared.tell(found, f"store {found['name']} is {found['url']}")
+    shared.tell(found, f"store {found['name']} is {found['url']}")
 
 
 @app.command(name="ls")
-def list_all(*, shared: Shared = SHARED) -> int:
+def list_all(*, shared: Shared = SHARED) -> None:
     """List the stores of the tenant.
 
-        weft store ls
-
-    Args:
-        shared: Options of every command.
+    weft store ls
     """
     found = shared.ask(lambda client: client.list_stores())
     if shared.as_json(found):
-        return 0
+        return
     rows = [
         (
             one["name"],
@@ -99,28 +95,25 @@ def list_all(*, shared: Shared = SHARED) -> int:
         HEADER, rows, spare=("Set by", "Set"),
         empty="no stores; `weft store add NAME URL --access read` adds one",
     )  # fmt: skip
-    return 0
 
 
 @app.command
-def show(name: str, /, *, shared: Shared = SHARED) -> int:
+def show(name: str, /, *, shared: Shared = SHARED) -> None:
     """Show a store.
 
         weft store show genomes
 
     Args:
         name: Its name, as `weft store ls` shows it.
-        shared: Options of every command.
     """
     found = shared.ask(lambda client: client.get_store(name))
     if shared.as_json(found):
-        return 0
+        return
     print(f"{found['name']}  {one_line(found['url'], width=200)}")
     where = found["endpoint"] or "AWS"
     print(f"at {one_line(where, width=200)}, region {found['region'] or 'us-east-1'}")
     print(f"to {found['access']}, opened by {_opened_by(found)}")
     print(f"set by {one_line(found['set_by'] or '', width=64)} {moment(found['set_at'])}")
-    return 0
 
 
 @app.command(name="test")
@@ -133,7 +126,6 @@ def try_store(name: str, /, *, shared: Shared = SHARED) -> int:
 
     Args:
         name: Its name, as `weft store ls` shows it.
-        shared: Options of every command.
     """
     found = shared.ask(lambda client: client.test_store(name))
     if not shared.as_json(found):
@@ -148,17 +140,16 @@ def try_store(name: str, /, *, shared: Shared = SHARED) -> int:
 
 
 @app.command(name="rm")
-def remove(name: str, /, *, shared: Shared = SHARED) -> int:
+def remove(name: str, /, *, shared: Shared = SHARED) -> None:
     """Remove a store: no job can name it any more. Its objects stay. Only for operators.
 
         weft store rm genomes
 
     Args:
         name: Its name, as `weft store ls` shows it.
-        shared: Options of every command.
     """
     shared.ask(lambda client: client.remove_store(name))
-    return shared.tell({"name": name}, f"store {name} is removed")
+    shared.tell({"name": name}, f"store {name} is removed")
 
 
 def _opened_by(store: Document) -> str:

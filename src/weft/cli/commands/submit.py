@@ -57,7 +57,6 @@ def submit(
         check: Look for inputs and stores first; submit nothing if one is missing.
         options: What jobs need and when they may run, of jobs that do not say it themselves.
         of_batch: Who pays, and attributes, instead of what the file says.
-        shared: Options of every command.
     """
     body, chosen = _read(file, form)
     shown = "standard input" if file == "-" else file

@@ -27,9 +27,6 @@ def system(*, shared: Shared = SHARED) -> int:
 
     Only for administrators of the site. `--json` prints all settings; secrets
     are hidden.
-
-    Args:
-        shared: Options of every command.
     """
     found = shared.ask(lambda client: client.get_system())
     if not shared.as_json(found):

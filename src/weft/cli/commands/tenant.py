@@ -27,27 +27,23 @@ Document = Mapping[str, Any]
 
 
 @app.command(name="ls")
-def list_all(*, shared: Shared = SHARED) -> int:
+def list_all(*, shared: Shared = SHARED) -> None:
     """List all tenants, for administrators of the site (role admin).
 
-        weft tenant ls
-
-    Args:
-        shared: Options of every command.
+    weft tenant ls
     """
     found = shared.ask_all(lambda client: client.list_tenants())
     if shared.as_json(found):
-        return 0
+        return
     rows = [
         (one_line(one["name"], width=WIDTH), str(one["n_users"]), one["on_user_removal"])
         for one in found
     ]
     print_table(HEADER, rows, right=("Users",))
-    return 0
 
 
 @app.command
-def show(name: str, /, *, shared: Shared = SHARED) -> int:
+def show(name: str, /, *, shared: Shared = SHARED) -> None:
     """Show a tenant: its users, what happens when one is removed, what jobs may choose.
 
         weft tenant show acme
@@ -56,9 +52,8 @@ def show(name: str, /, *, shared: Shared = SHARED) -> int:
 
     Args:
         name: Name of the tenant; `weft whoami` prints yours.
-        shared: Options of every command.
     """
-    return _tell(shared, shared.ask(lambda client: client.get_tenant(name)))
+    _tell(shared, shared.ask(lambda client: client.get_tenant(name)))
 
 
 @app.command(name="set")
@@ -72,7 +67,7 @@ def set_one(
     output_keep: str | None = None,
     output_keep_bytes: str | None = None,
     shared: Shared = SHARED,
-) -> int:
+) -> None:
     """Say what holds in a tenant: when a user is removed, what its jobs may choose, how long
     output is kept.
 
@@ -95,7 +90,6 @@ def set_one(
             0: as long as the batch.
         output_keep_bytes: How much may be stored, as in 500G, before the output and files
             of the batches that ended first are removed; 0: any amount.
-        shared: Options of every command.
     """
     allowed: dict[str, list[str] | None] = dict.fromkeys(allow_any)
     for kind, _, pattern in (one.partition("=") for one in allow):
@@ -111,11 +105,11 @@ def set_one(
         raise WrongOption(
             "nothing to change", hint="Give --on-user-removal, --allow or --output-keep."
         )
-    return _tell(shared, shared.ask(lambda client: client.set_tenant(name, given)))
+    _tell(shared, shared.ask(lambda client: client.set_tenant(name, given)))
 
 
 @app.command
-def create(name: str, /, *, admin: str, shared: Shared = SHARED) -> int:
+def create(name: str, /, *, admin: str, shared: Shared = SHARED) -> None:
     """Create a tenant, and print the token of its first user, for the only time.
 
         weft tenant create acme --admin ann
@@ -127,15 +121,13 @@ def create(name: str, /, *, admin: str, shared: Shared = SHARED) -> int:
     Args:
         name: Name of the tenant; no other may have it, in capitals or not.
         admin: Name of its first user.
-        shared: Options of every command.
     """
     found = shared.ask(lambda client: client.create_tenant(name, admin=admin))
     if shared.as_json(found):
-        return 0
+        return
     sys.stdout.write(f"{found['token']}\n")
     tenant, user = (one_line(found[key], width=WIDTH) for key in ("name", "admin"))
     note(f"tenant {tenant} has its first user {user}; the token is not shown again")
-    return 0
 
 
 def _read(option: str, text: str | None, parse: Callable[[str], int]) -> int | None:
@@ -146,9 +138,9 @@ def _seconds(text: str) -> int:
     return 0 if text == "0" else max(1, round(parse_seconds(text)))
 
 
-def _tell(shared: Shared, found: Document) -> int:
+def _tell(shared: Shared, found: Document) -> None:
     if shared.as_json(found):
-        return 0
+        return
     name, n_users = one_line(found["name"], width=WIDTH), found["n_users"]
     ends = {"finish": "finish", "cancel": "are cancelled"}
     note(
@@ -166,4 +158,3 @@ def _tell(shared: Shared, found: Document) -> int:
     for kind, patterns in sorted(found["allowed"].items()):
         text = one_line(", ".join(patterns), width=500) or "none"
         note(f"its jobs may choose of {kind}: {text}")
-    return 0

@@ -43,7 +43,6 @@ def timeline(
     Args:
         batch: `b12`.
         html: Write a page that needs no other file.
-        shared: Options of every command.
     """
     return asyncio.run(_timeline(parse_batch(batch), html, shared))
 

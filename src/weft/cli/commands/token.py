@@ -36,7 +36,7 @@ def create(
     pool: str | None = None,
     workers: str | None = None,
     shared: Shared = SHARED,
-) -> int:
+) -> None:
     """Make a token that stands for you, and print it, for the only time.
 
         weft token create dashboard --scope read --expires 30d
@@ -51,7 +51,6 @@ def create(
         expires: How long it is good, as 12h or 30d. Without it: until it is revoked.
         pool: It is for workers outside (`weft worker --connect`), which join this pool.
         workers: The names that these may have, with * and ?. Without it: any.
-        shared: Options of every command.
     """
     valid_s = None if expires is None else read_option("--expires", expires, parse_seconds)
     found = shared.ask(
@@ -64,25 +63,21 @@ def create(
         )
     )
     if shared.as_json(found):
-        return 0
+        return
     sys.stdout.write(f"{found['token']}\n")
     end = f"until {moment(found['expires_at'])}" if found["expires_at"] else "until it is revoked"
     note(f"token {found['token_id']} is good {end}; keep it, it is not shown again")
-    return 0
 
 
 @app.command(name="ls")
-def list_all(*, shared: Shared = SHARED) -> int:
+def list_all(*, shared: Shared = SHARED) -> None:
     """List your tokens, the oldest first; their texts are kept nowhere.
 
-        weft token ls
-
-    Args:
-        shared: Options of every command.
+    weft token ls
     """
     found = shared.ask(lambda client: client.list_tokens())
     if shared.as_json(found):
-        return 0
+        return
     rows = [
         (
             str(one["token_id"]),
@@ -96,22 +91,20 @@ def list_all(*, shared: Shared = SHARED) -> int:
     ]
     empty = "you have no tokens; `weft token create NAME` makes one"
     print_table(HEADER, rows, right=("ID",), spare=("Created", "Last used"), empty=empty)
-    return 0
 
 
 @app.command
-def revoke(token: Annotated[str, Parameter(name="TOKEN")], /, *, shared: Shared = SHARED) -> int:
+def revoke(token: Annotated[str, Parameter(name="TOKEN")], /, *, shared: Shared = SHARED) -> None:
     """Revoke one of your tokens: it is refused from now on.
 
         weft token revoke ci
 
     Args:
         token: Its name or its number, as `weft token ls` shows them.
-        shared: Options of every command.
     """
     token_id = int(token) if token.isdecimal() else shared.ask(partial(_number_of, token))
     shared.ask(lambda client: client.revoke_token(token_id))
-    return shared.tell({"token_id": token_id}, f"token {token_id} is revoked")
+    shared.tell({"token_id": token_id}, f"token {token_id} is revoked")
 
 
 async def _number_of(name: str, client: "Api") -> int:
@@ -127,17 +120,14 @@ async def _number_of(name: str, client: "Api") -> int:
     return int(found[0])
 
 
-def whoami(*, shared: Shared = SHARED) -> int:
+def whoami(*, shared: Shared = SHARED) -> None:
     """Show who you are to the server, and what your token allows.
 
-        weft whoami
-
-    Args:
-        shared: Options of every command.
+    weft whoami
     """
     found = shared.ask(lambda client: client.whoami())
     if shared.as_json(found):
-        return 0
+        return
     print_facts(
         {
             "Tenant": one_line(found["tenant"], width=64),
@@ -147,4 +137,3 @@ def whoami(*, shared: Shared = SHARED) -> int:
             "Token": found["token_id"] or "of another issuer",
         }
     )
-    return 0

@@ -30,7 +30,7 @@ def trail(
     limit: Annotated[int, Parameter(name=["--limit", "-n"], validator=bounded(0))] = 20,
     all_tenants: Annotated[bool, Parameter(negative="")] = False,
     shared: Shared = SHARED,
-) -> int:
+) -> None:
     """Show what users of your tenant have changed or were refused, newest first.
 
         weft trail --user bob --since 2h
@@ -52,7 +52,6 @@ def trail(
         number: Only the entry with this number.
         limit: Show at most this number of entries; 0: all.
         all_tenants: What users of all tenants did, for administrators of the site.
-        shared: Options of every command.
     """
     query: dict[str, Any] = {
         "user": user,
@@ -66,7 +65,6 @@ def trail(
     if not shared.as_json(found):
         empty = "the trail has no such entry"
         print_table(HEADER, map(_row, found), right=("Number",), spare=SPARE, empty=empty)
-    return 0
 
 
 def _row(entry: Document) -> tuple[str, ...]:

@@ -32,17 +32,14 @@ QUEUE_HEADER = (
 
 
 @app.command(name="ls")
-def list_transports(*, shared: Shared = SHARED) -> int:
+def list_transports(*, shared: Shared = SHARED) -> None:
     """List the connections of the tenant, and what is under way over each.
 
-        weft transport ls
-
-    Args:
-        shared: Options of every command.
+    weft transport ls
     """
     found = shared.ask(lambda client: client.list_transports())
     if shared.as_json(found):
-        return 0
+        return
     rows = [
         (
             one["transport"],
@@ -59,18 +56,16 @@ def list_transports(*, shared: Shared = SHARED) -> int:
     ]
     empty = "there is no transport; the setting transports_file names some"
     print_table(HEADER, rows, right=HEADER[3:8], spare=("Queues",), empty=empty)
-    return 0
 
 
 @app.command
-def show(name: str, /, *, shared: Shared = SHARED) -> int:
+def show(name: str, /, *, shared: Shared = SHARED) -> None:
     """Show whether a transport answers, and the queues that travel over it.
 
         weft transport show rabbit
 
     Args:
         name: Name of the transport.
-        shared: Options of every command.
     """
     rows = shared.ask(lambda client: client.list_transports())
     found = next((row for row in rows if row["transport"] == name), None)
@@ -81,7 +76,7 @@ def show(name: str, /, *, shared: Shared = SHARED) -> int:
             hint="List them with `weft transport ls`.",
         )
     if shared.as_json(found):
-        return 0
+        return
     facts = {"transport": name, "kind": found["kind"], "state": _state(found)}
     if found["error"]:
         facts["error"] = one_line(found["error"], width=500)
@@ -100,7 +95,6 @@ def show(name: str, /, *, shared: Shared = SHARED) -> int:
             for one in found["queues"]
         ]  # fmt: skip
         print_table(QUEUE_HEADER, lines, right=QUEUE_HEADER[1:])
-    return 0
 
 
 @app.command(name="test")
@@ -114,7 +108,6 @@ def try_connection(name: str | None = None, /, *, shared: Local = LOCAL) -> int:
 
     Args:
         name: Name of the transport; without it all are tried.
-        shared: Options of every command.
     """
     from weft.run.transports import check_transports  # noqa: PLC0415 (heavy: the server's side)
 

@@ -21,7 +21,7 @@ HEADER = ("Letter", "Transport", "Source", "Reason", "Bytes", "Kept at", "Error"
 @app.command(name="ls")
 def list_letters(
     *, acknowledged: Annotated[bool, Parameter(negative="")] = False, shared: Shared = SHARED
-) -> int:
+) -> None:
     """List the messages of transports that nobody wanted, the newest first. Only for
     operators.
 
@@ -29,11 +29,10 @@ def list_letters(
 
     Args:
         acknowledged: Those that are acknowledged, instead of the others.
-        shared: Options of every command.
     """
     found = shared.ask_all(lambda client: client.list_dead_messages(acknowledged=acknowledged))
     if shared.as_json(found):
-        return 0
+        return
     rows = [
         (
             one["dead_id"], one["transport"], one_line(one["source"], width=60),
@@ -44,22 +43,20 @@ def list_letters(
     ]  # fmt: skip
     empty = "no dead letters; a message of a transport that nobody can read becomes one"
     print_table(HEADER, rows, right=("Letter", "Bytes"), spare=("Error",), empty=empty)
-    return 0
 
 
 @app.command
-def show(letter: int, /, *, shared: Shared = SHARED) -> int:
+def show(letter: int, /, *, shared: Shared = SHARED) -> None:
     """Show a message that nobody wanted, with what is kept of it. Only for operators.
 
         weft transport letters show 3
 
     Args:
         letter: Its number.
-        shared: Options of every command.
     """
     found = shared.ask(lambda client: client.get_dead_message(letter))
     if shared.as_json(found):
-        return 0
+        return
     facts = {
         "letter": str(letter),
         "transport": found["transport"],
@@ -74,11 +71,10 @@ def show(letter: int, /, *, shared: Shared = SHARED) -> int:
     body = b64decode(found["body"])
     facts["body"] = one_line(body.decode(errors="backslashreplace"), width=4000)
     print_facts(facts)
-    return 0
 
 
 @app.command
-def resend(letter: int, /, *, shared: Shared = SHARED) -> int:
+def resend(letter: int, /, *, shared: Shared = SHARED) -> None:
     """Put a message into its queue again; it is no letter any more when the broker has it. Only
     for operators.
 
@@ -86,29 +82,27 @@ def resend(letter: int, /, *, shared: Shared = SHARED) -> int:
 
     Args:
         letter: Its number.
-        shared: Options of every command.
     """
     found = shared.ask(lambda client: client.resend_dead_message(letter))
     goes = f"goes to {one_line(found['source'], width=200)} again"
-    return shared.tell(found, f"letter {letter} {goes}", print)
+    shared.tell(found, f"letter {letter} {goes}", print)
 
 
 @app.command(name="rm")
-def remove(letter: int, /, *, shared: Shared = SHARED) -> int:
+def remove(letter: int, /, *, shared: Shared = SHARED) -> None:
     """Forget a message that nobody wanted. Only for operators.
 
         weft transport letters rm 3
 
     Args:
         letter: Its number.
-        shared: Options of every command.
     """
     found = shared.ask(lambda client: client.remove_dead_message(letter))
-    return shared.tell(found, f"letter {letter} is forgotten", print)
+    shared.tell(found, f"letter {letter} is forgotten", print)
 
 
 @app.command(name="ack")
-def acknowledge(letter: int, /, *, note: str, shared: Shared = SHARED) -> int:
+def acknowledge(letter: int, /, *, note: str, shared: Shared = SHARED) -> None:
     """Acknowledge a message that nobody wanted: it leaves the list, with a note. Only for
     operators.
 
@@ -117,10 +111,9 @@ def acknowledge(letter: int, /, *, note: str, shared: Shared = SHARED) -> int:
     Args:
         letter: Its number.
         note: What to say of it.
-        shared: Options of every command.
     """
     found = shared.ask(lambda client: client.acknowledge_dead_message(letter, note))
-    return shared.tell(found, f"letter {letter} acknowledged", print)
+    shared.tell(found, f"letter {letter} acknowledged", print)
 
 
 def _said(one: Mapping[str, Any]) -> str:

@@ -31,7 +31,6 @@ def up(
         detach: Return when everything is ready; `weft down` stops it.
         server: Settings of the server.
         worker: Settings of the worker.
-        shared: Options of every command.
     """
     settings = settings_of(shared, server, worker)
     if broker is not None:

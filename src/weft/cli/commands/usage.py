@@ -28,7 +28,6 @@ def usage(target: str, /, *, attempt: int | None = None, shared: Shared = SHARED
     Args:
         target: `b12.j7`.
         attempt: Number of the attempt; default: the last one.
-        shared: Options of every command.
     """
     which = parse_target(target)
     if which.job_id is None:

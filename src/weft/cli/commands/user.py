@@ -23,17 +23,14 @@ Document = Mapping[str, Any]
 
 
 @app.command(name="ls")
-def list_all(*, shared: Shared = SHARED) -> int:
+def list_all(*, shared: Shared = SHARED) -> None:
     """List the users of your tenant, for its administrators.
 
-        weft user ls
-
-    Args:
-        shared: Options of every command.
+    weft user ls
     """
     found = shared.ask_all(lambda client: client.list_users())
     if shared.as_json(found):
-        return 0
+        return
     rows = [
         (
             one_line(one["name"], width=64),
@@ -43,11 +40,10 @@ def list_all(*, shared: Shared = SHARED) -> int:
         for one in found
     ]
     print_table(HEADER, rows, spare=("Last seen",))
-    return 0
 
 
 @app.command
-def add(name: str, /, *, role: Role = "user", shared: Shared = SHARED) -> int:
+def add(name: str, /, *, role: Role = "user", shared: Shared = SHARED) -> None:
     """Let a user into your tenant, and print their first token, for the only time.
 
         weft user add bob --role operator
@@ -59,19 +55,17 @@ def add(name: str, /, *, role: Role = "user", shared: Shared = SHARED) -> int:
     Args:
         name: Name of the user; no other of the tenant may have it, in capitals or not.
         role: What they may do, at most what you may.
-        shared: Options of every command.
     """
     found = shared.ask(lambda client: client.add_user(name, role=role))
     if shared.as_json(found):
-        return 0
+        return
     sys.stdout.write(f"{found['token']}\n")
     shown = one_line(found["name"], width=64)
     note(f"{shown} is a user with role {found['role']}; the token is not shown again")
-    return 0
 
 
 @app.command(name="role")
-def set_role(name: str, role: Role, /, *, shared: Shared = SHARED) -> int:
+def set_role(name: str, role: Role, /, *, shared: Shared = SHARED) -> None:
     """Give a user another role, from now on.
 
         weft user role bob viewer
@@ -82,10 +76,9 @@ def set_role(name: str, role: Role, /, *, shared: Shared = SHARED) -> int:
     Args:
         name: Name of the user.
         role: What they may do.
-        shared: Options of every command.
     """
     found = shared.ask(lambda client: client.set_user_role(name, role))
-    return shared.tell(found, f"{one_line(found['name'], width=64)} has role {found['role']}")
+    shared.tell(found, f"{one_line(found['name'], width=64)} has role {found['role']}")
 
 
 @app.command(name="rm")
@@ -95,7 +88,7 @@ def remove(
     *,
     cancel_batches: Annotated[bool | None, Parameter(negative="--finish-batches")] = None,
     shared: Shared = SHARED,
-) -> int:
+) -> None:
     """Remove a user: their tokens are refused, and their schedules are paused.
 
         weft user rm bob
@@ -109,12 +102,10 @@ def remove(
     Args:
         name: Name of the user.
         cancel_batches: Cancel their batches, or let them finish.
-        shared: Options of every command.
     """
     found = shared.ask(lambda client: client.remove_user(name, cancel_batches=cancel_batches))
     if shared.as_json(found):
-        return 0
+        return
     is_cancelled = found["on_user_removal"] == "cancel"
     end = f"batches cancelled: {found['n_cancelled']}" if is_cancelled else "their batches finish"
     note(f"{one_line(found['name'], width=64)} is removed; {end}")
-    return 0

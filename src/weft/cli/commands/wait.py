@@ -24,7 +24,6 @@ def wait(
         target: A batch `b12`, a job `b12.j7` or a group `b12/stage1`.
         targets: More targets.
         timeout: Wait at most this long: seconds, or 10m, 1h30m; then the exit code is 124.
-        shared: Options of every command.
     """
     limit_s = None if timeout is None else read_option("--timeout", timeout, parse_seconds)
     parsed = [parse_target(text) for text in (target, *targets)]

@@ -26,7 +26,6 @@ def why(target: str, /, *, shared: Shared = SHARED) -> int:
 
     Args:
         target: A batch `b12`, a job `b12.j7` or a group `b12/stage1`.
-        shared: Options of every command.
     """
     return asyncio.run(_why(target, shared))
 

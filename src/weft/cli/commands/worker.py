@@ -52,7 +52,6 @@ def run(
         server: Settings of the server.
         options: Settings of the worker.
         link: Settings of a worker outside, which shares nothing with the server.
-        shared: Options of every command.
     """
     return run_role("worker", shared, server, options, link)
 
@@ -62,25 +61,23 @@ def list_all(
     *,
     all_: Annotated[bool, Parameter(name=["--all", "-a"], negative="")] = False,
     shared: Shared = SHARED,
-) -> int:
+) -> None:
     """List the workers and their states: active, cordoned, draining or lost.
 
         weft worker ls
 
     Args:
         all_: Also those that have ended normally (deleted).
-        shared: Options of every command.
     """
     found = shared.ask(lambda client: client.list_workers(all_=all_))
     if not shared.as_json(found):
         right, spare = ("CPU", "Memory", "Running"), ("Host", "Pool", "Why")
         empty = "there is no worker; `weft up` and `weft worker` start one"
         print_table(HEADER, map(_row, found), right=right, spare=spare, empty=empty)
-    return 0
 
 
 @app.command
-def show(name: str, /, *, pool: Pool = None, shared: Shared = SHARED) -> int:
+def show(name: str, /, *, pool: Pool = None, shared: Shared = SHARED) -> None:
     """Show a worker, and when, by whom and why its state was changed.
 
         weft worker show node7
@@ -88,16 +85,14 @@ def show(name: str, /, *, pool: Pool = None, shared: Shared = SHARED) -> int:
     Args:
         name: Name of the worker.
         pool: Its pool, if several pools have a worker of this name.
-        shared: Options of every command.
     """
     found = shared.ask(lambda client: client.get_worker(name, pool=pool))
     if shared.as_json(found):
-        return 0
+        return
     _print_facts(found)
     if found["history"]:
         print()
         print_table(("At", "State", "By", "Why"), map(_change_row, found["history"]))
-    return 0
 
 
 @app.command
@@ -108,7 +103,7 @@ def cordon(
     reason: str | None = None,
     pool: Pool = None,
     shared: Shared = SHARED,
-) -> int:
+) -> None:
     """Stop workers from taking new jobs, even after a restart; the jobs they have go on.
 
         weft worker cordon node7 --reason "new disk"
@@ -118,9 +113,8 @@ def cordon(
         others: More workers.
         reason: Why, shown with the worker.
         pool: Their pool, if several pools have workers of these names.
-        shared: Options of every command.
     """
-    return _change_all(
+    _change_all(
         (name, *others), shared, lambda api, one: api.cordon_worker(one, reason=reason, pool=pool)
     )
 
@@ -133,7 +127,7 @@ def drain(
     reason: str | None = None,
     pool: Pool = None,
     shared: Shared = SHARED,
-) -> int:
+) -> None:
     """Stop workers from taking new jobs; each ends when none of its jobs runs any more.
 
         weft worker drain node7 --reason "replaced by node8"
@@ -143,7 +137,6 @@ def drain(
         others: More workers.
         reason: Why, shown with the worker.
         pool: Their pool, if several pools have workers of these names.
-        shared: Options of every command.
     """
     _change_all(
         (name, *others), shared, lambda api, one: api.drain_worker(one, reason=reason, pool=pool)
@@ -151,11 +144,10 @@ def drain(
     if not shared.json:
         note("`weft worker uncordon` takes that back until the worker has ended")
         note("then `weft worker` on its host starts it again, and so does the next `weft up`")
-    return 0
 
 
 @app.command
-def uncordon(name: str, /, *others: str, pool: Pool = None, shared: Shared = SHARED) -> int:
+def uncordon(name: str, /, *others: str, pool: Pool = None, shared: Shared = SHARED) -> None:
     """Let cordoned or draining workers take jobs again.
 
         weft worker uncordon node7
@@ -164,15 +156,14 @@ def uncordon(name: str, /, *others: str, pool: Pool = None, shared: Shared = SHA
         name: Name of the worker.
         others: More workers.
         pool: Their pool, if several pools have workers of these names.
-        shared: Options of every command.
     """
-    return _change_all(
+    _change_all(
         (name, *others), shared, lambda client, one: client.uncordon_worker(one, pool=pool)
     )
 
 
 @app.command
-def lose(name: str, /, *others: str, pool: Pool = None, shared: Shared = SHARED) -> int:
+def lose(name: str, /, *others: str, pool: Pool = None, shared: Shared = SHARED) -> None:
     """Give up silent workers whose jobs an engine elsewhere runs; they run again.
 
         weft worker lose slurm1
@@ -185,16 +176,13 @@ def lose(name: str, /, *others: str, pool: Pool = None, shared: Shared = SHARED)
         name: Name of the worker.
         others: More workers.
         pool: Their pool, if several pools have workers of these names.
-        shared: Options of every command.
     """
-    return _change_all(
-        (name, *others), shared, lambda client, one: client.lose_worker(one, pool=pool)
-    )
+    _change_all((name, *others), shared, lambda client, one: client.lose_worker(one, pool=pool))
 
 
 def _change_all(
     names: tuple[str, ...], shared: Shared, change: Callable[[Api, str], Awaitable[Document]]
-) -> int:
+) -> None:
     async def change_each() -> None:
         async with shared.client() as client:
             for name in names:
@@ -203,7 +191,6 @@ def _change_all(
                     note(f"{one_line(name, width=80)}: {worker_state(found)}")
 
     asyncio.run(change_each())
-    return 0
 
 
 def _row(worker: Document) -> tuple[object, ...]:

@@ -75,7 +75,6 @@ def each(
         how: How to read lines and print results.
         options: Resources and environment of each job.
         of_batch: Who pays, and attributes.
-        shared: Options of every command.
     """
     words = read_words(command)
     if not words.command:

@@ -58,7 +58,7 @@ def simulate(
     priority: Annotated[list[str] | None, Parameter(negative="")] = None,
     plot: Annotated[list[Path] | None, Parameter(negative="")] = None,
     shared: Local = LOCAL,
-) -> int:
+) -> None:
     """Run a recorded workload on a pool, in virtual time.
 
         weft simulate trace.swf.gz --pool pool.toml
@@ -81,7 +81,6 @@ def simulate(
         priority: User and priority of their queue, for which others are stopped: 3=10.
         load: Factor for the rate of submissions; with 2, jobs come twice as fast.
         plot: Draw it into a file .png or .html; may be repeated. Needs `weft[plots]`.
-        shared: Options of every command.
     """
     forms = [(file, _form_of(file)) for file in plot or ()]
     boot_s = read_option("--boot", boot, parse_seconds)
@@ -99,7 +98,6 @@ def simulate(
         _write(file, draw(comparison, form))
     if not shared.as_json(comparison.document):
         _print(comparison.document)
-    return 0
 
 
 def _check_rate(option: str, value: float, *, most: int, hint: str, is_zero_allowed: bool) -> None:

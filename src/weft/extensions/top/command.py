@@ -52,7 +52,6 @@ def top(*, once: Annotated[bool, Parameter(negative="")] = False, shared: Shared
 
     Args:
         once: Print workers and batches once.
-        shared: Options of every command.
     """
     return asyncio.run(_top(shared, once=once))
 

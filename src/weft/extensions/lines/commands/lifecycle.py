@@ -14,18 +14,17 @@ HEADER = ("Status", "State", "Phase", "May be followed by")
 
 
 @app.command
-def show(name: str, /, *, shared: Shared = SHARED) -> int:
+def show(name: str, /, *, shared: Shared = SHARED) -> None:
     """Show the statuses, the states and phases that they belong to, and what may follow.
 
         weft lifecycle show hrsi
 
     Args:
         name: Name of the lifecycle.
-        shared: Options of every command.
     """
     found = shared.ask(lambda client: client.get_lifecycle(name))
     if shared.as_json(found):
-        return 0
+        return
     everything = set(found["statuses"])
     rows = [("(a new job)", "", "", ", ".join(found["first"]))]
     for word in found["statuses"]:
@@ -39,25 +38,22 @@ def show(name: str, /, *, shared: Shared = SHARED) -> int:
             )
         )
     print_table(HEADER, rows, spare=("Phase", "State"))
-    return 0
 
 
 @app.command
-def graph(name: str, /, *, shared: Shared = SHARED) -> int:
+def graph(name: str, /, *, shared: Shared = SHARED) -> None:
     """Print the statuses as a graph in the language of Graphviz.
 
         weft lifecycle graph hrsi
 
     Args:
         name: Name of the lifecycle.
-        shared: Options of every command.
     """
     found = shared.ask(lambda client: client.get_lifecycle(name))
     if shared.as_json(found):
-        return 0
+        return
     lines = [f'  "{word}" [penwidth=2];' for word in found["first"]]
     lines += [
         f'  "{word}" -> "{after}";' for word in found["statuses"] for after in found["next"][word]
     ]
     print("\n".join([f'digraph "{found["lifecycle"]}" {{', *lines, "}"]))
-    return 0

@@ -40,7 +40,7 @@ def apply(
     *,
     name: Annotated[str | None, Parameter(name="--name")] = None,
     shared: Shared = SHARED,
-) -> int:
+) -> None:
     """Apply a file: it is taken whole, or refused whole with line and field.
 
         weft line apply hrsi.toml
@@ -52,7 +52,6 @@ def apply(
     Args:
         file: The TOML file.
         name: Name of the line; the file's without `.toml` if it is missing.
-        shared: Options of every command.
     """
     try:
         text = with_texts(file.read_text(encoding="utf-8-sig"), file.parent)
@@ -66,22 +65,18 @@ def apply(
         note(f"line {setup}: changed: {', '.join(found['changed'])}")
     else:
         note(f"line {setup}: nothing changed")
-    return 0
 
 
 @app.command(name="ls")
-def list_lines(*, shared: Shared = SHARED) -> int:
+def list_lines(*, shared: Shared = SHARED) -> None:
     """List how production lines are: sources with what they found last, sinks with
     messages that have not arrived, and how many jobs have each status.
 
         weft line ls
-
-    Args:
-        shared: Options of every command.
     """
     found = shared.ask(lambda client: client.line_overview())
     if shared.as_json(found):
-        return 0
+        return
     for header, rows, right in (
         (SOURCE_HEADER, [source_row(one) for one in found["sources"]], ("Waiting",)),
         (SINK_HEADER, [sink_row(one) for one in found["sinks"]], ("Open", "Given up", "Held")),
@@ -91,37 +86,33 @@ def list_lines(*, shared: Shared = SHARED) -> int:
             print_table(header, rows, right=right, spare=("Kind", "Oldest open"))
     if not any(found.values()):
         note("no lines that you see: `weft line apply FILE` brings one")
-    return 0
 
 
 @app.command
-def show(name: str, /, *, shared: Shared = SHARED) -> int:
+def show(name: str, /, *, shared: Shared = SHARED) -> None:
     """Print the file of a production line, as it was applied. Only for operators.
 
         weft line show hrsi
 
     Args:
         name: Name of the line.
-        shared: Options of every command.
     """
     found = shared.ask(lambda client: client.get_setup(name))
     if not shared.as_json(found):
         print(found["document"], end="")
-    return 0
 
 
 @app.command(name="rm")
-def remove(name: str, /, *, shared: Shared = SHARED) -> int:
+def remove(name: str, /, *, shared: Shared = SHARED) -> None:
     """Forget the file of a production line: its jobs go on. Only for operators.
 
         weft line rm hrsi
 
     Args:
         name: Name of the line.
-        shared: Options of every command.
     """
     found = shared.ask(lambda client: client.remove_setup(name))
-    return shared.tell(found, f"line {name} is removed")
+    shared.tell(found, f"line {name} is removed")
 
 
 @app.command(name="set")
@@ -132,7 +123,7 @@ def set_(
     *,
     message: Annotated[str | None, Parameter(name=("--message", "-m"))] = None,
     shared: Shared = SHARED,
-) -> int:
+) -> None:
     """Set the status of a job, if its lifecycle allows it now.
 
         weft line set b1.j7 error_checked -m "disk replaced"
@@ -144,32 +135,27 @@ def set_(
         job: `b1.j7`.
         status: One of its lifecycle.
         message: Why, for its history.
-        shared: Options of every command.
     """
     batch_id, job_id = parse_job_ref(job)
     found = shared.ask(
         lambda client: client.change_status(batch_id, job_id, status, message=message)
     )
-    return shared.tell(
-        found, f"{format_job_ref(batch_id, job_id)}: {found['status']}, {found['state']}"
-    )
+    shared.tell(found, f"{format_job_ref(batch_id, job_id)}: {found['status']}, {found['state']}")
 
 
 @app.command
-def deliveries(sink: str, /, *, shared: Shared = SHARED) -> int:
+def deliveries(sink: str, /, *, shared: Shared = SHARED) -> None:
     """List the messages of a sink. Only for operators.
 
         weft line deliveries wekeo
 
     Args:
         sink: Name of the sink.
-        shared: Options of every command.
     """
     messages = shared.ask_all(lambda client: client.list_messages(sink))
     if not shared.as_json(messages):
         empty = "no messages yet: no job with this sink has ended well"
         print_table(HEADER, map(_row, messages), right=NUMBERS, empty=empty)
-    return 0
 
 
 def _row(one: Mapping[str, Any]) -> tuple[object, ...]:
@@ -188,7 +174,7 @@ def redeliver(
     *,
     given_up: Annotated[bool, Parameter(negative="")] = False,
     shared: Shared = SHARED,
-) -> int:
+) -> None:
     """Send a message of a sink again now, also one that was given up. Only for
     operators.
 
@@ -199,7 +185,6 @@ def redeliver(
         sink: Name of the sink; also of one that is removed.
         message: Its number, as `weft line deliveries` shows it.
         given_up: All that were given up.
-        shared: Options of every command.
     """
     if (message is None) != given_up:
         raise WrongOption("which message?", hint="Write its number, or `--given-up` for all.")
@@ -210,7 +195,7 @@ def redeliver(
     else:
         found = asyncio.run(_redeliver_failed(sink, shared))
         said = f"{len(found):,} messages of sink {sink} are sent again"
-    return shared.tell(found, said)
+    shared.tell(found, said)
 
 
 async def _redeliver_failed(sink: str, shared: Shared) -> list[Mapping[str, Any]]:
@@ -222,7 +207,7 @@ async def _redeliver_failed(sink: str, shared: Shared) -> list[Mapping[str, Any]
 @app.command
 def decide(
     sink: str, message: int, decision: Literal["pass", "drop"], /, *, shared: Shared = SHARED
-) -> int:
+) -> None:
     """Send a message that a check has stopped, or drop it. Only for operators.
 
         weft line decide wekeo 7 pass
@@ -231,7 +216,6 @@ def decide(
         sink: Name of the sink.
         message: Its number, as `weft line deliveries` shows it.
         decision: `pass` or `drop`.
-        shared: Options of every command.
     """
     found = shared.ask(lambda client: client.decide_message(sink, message, decision))
-    return shared.tell(found, f"message {message} of sink {sink} is {found['state']}")
+    shared.tell(found, f"message {message} of sink {sink} is {found['state']}")

@@ -23,7 +23,7 @@ def rerun(
     *,
     since: Annotated[str, Parameter(name="--from")],
     shared: Shared = SHARED,
-) -> int:
+) -> None:
     """Let items of a series run again from a date on, each after the one before it.
 
         weft series rerun scenes 32TLR --from 2027-04-13
@@ -32,7 +32,6 @@ def rerun(
         source: Name of the source.
         key: Key of the series.
         since: A date or a number, as the items have it; a date without a zone is in UTC.
-        shared: Options of every command.
     """
     found = shared.ask(lambda client: client.rerun_series(source, key, _place(since)))
     if shared.json:
@@ -42,7 +41,6 @@ def rerun(
         note(f"{n:,} item{'s' * (n != 1)} of series {key} will run again")
     else:
         note(f"series {key} has no item from {since} on that was decided")
-    return 0
 
 
 def _place(given: str) -> str | float:
@@ -53,7 +51,7 @@ def _place(given: str) -> str | float:
 
 
 @app.command
-def show(source: str, key: str, /, *, shared: Shared = SHARED) -> int:
+def show(source: str, key: str, /, *, shared: Shared = SHARED) -> None:
     """List the items of a series in their order, with jobs, or what they wait for.
 
         weft series show scenes 32TLR
@@ -61,8 +59,7 @@ def show(source: str, key: str, /, *, shared: Shared = SHARED) -> int:
     Args:
         source: Name of the source.
         key: Key of the series.
-        shared: Options of every command.
     """
     found = shared.ask_all(lambda client: client.list_source_items(source, series=key))
     found.sort(key=lambda one: (one["series_at"], one["n"]))
-    return print_items(found, shared)
+    print_items(found, shared)

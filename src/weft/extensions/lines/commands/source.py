@@ -32,17 +32,14 @@ ITEMS = 50
 
 
 @app.command(name="ls")
-def list_sources(*, shared: Shared = SHARED) -> int:
+def list_sources(*, shared: Shared = SHARED) -> None:
     """List the sources.
 
-        weft source ls
-
-    Args:
-        shared: Options of every command.
+    weft source ls
     """
     found = shared.ask_all(lambda client: client.list_sources())
     if shared.as_json(found):
-        return 0
+        return
     rows = [
         (
             one["source"],
@@ -57,7 +54,6 @@ def list_sources(*, shared: Shared = SHARED) -> int:
     header = ("Source", "Kind", "State", "Read", "User", "Error")
     empty = "no sources that you see; `[source.NAME]` in a file of `weft line apply` makes one"
     print_table(header, rows, spare=("User", "Kind"), empty=empty)
-    return 0
 
 
 @app.command
@@ -68,7 +64,7 @@ def items(
     state: State | None = None,
     limit: Annotated[int, Parameter(name=("--limit", "-n"))] = ITEMS,
     shared: Shared = SHARED,
-) -> int:
+) -> None:
     """List what a source has found, the newest first, with jobs or reasons.
 
         weft source items scenes --state refused
@@ -77,7 +73,6 @@ def items(
         source: Name of the source.
         state: Only items in this state.
         limit: How many; 0: all.
-        shared: Options of every command.
     """
 
     async def read(client: Any) -> list[Document]:  # noqa: ANN401 (the client of any command)
@@ -90,7 +85,7 @@ def items(
         return [*islice(found, limit or None)]
 
     found = shared.ask(read)
-    return print_items(found, shared)
+    print_items(found, shared)
 
 
 @app.command
@@ -102,7 +97,6 @@ def why(source: str, key: str, /, *, shared: Shared = SHARED) -> int:
     Args:
         source: Name of the source.
         key: Key of the item.
-        shared: Options of every command.
     """
 
     async def read(client: Any) -> Document:  # noqa: ANN401 (the client of any command)
@@ -156,7 +150,6 @@ def try_source(source: str, /, *, shared: Shared = SHARED) -> int:
 
     Args:
         source: Name of the source.
-        shared: Options of every command.
     """
     found = shared.ask(lambda client: client.test_source(source))
     refused = [one for one in found["items"] if one["state"] == "refused"]
@@ -193,7 +186,6 @@ def pause(source: str, /, *, shared: Shared = SHARED) -> int:
 
     Args:
         source: Name of the source.
-        shared: Options of every command.
     """
     return _changed(source, shared, "is paused", paused=True)
 
@@ -206,7 +198,6 @@ def resume(source: str, /, *, shared: Shared = SHARED) -> int:
 
     Args:
         source: Name of the source.
-        shared: Options of every command.
     """
     return _changed(source, shared, "goes on", paused=False)
 
@@ -232,7 +223,6 @@ def replay(
         key: Key of the item.
         since: A date, or a date with a time; without a zone, that of this host.
         yes: Do not ask.
-        shared: Options of every command.
     """
     if key is not None and since is None:
         return _changed(source, shared, f"runs {key} again", replay_item=key)
@@ -268,10 +258,10 @@ def _changed(source: str, shared: Shared, what: str, **patch: Any) -> int:  # no
     return shared.tell(found, f"source {source} {what}")
 
 
-def print_items(found: Sequence[Document], shared: Shared) -> int:
+def print_items(found: Sequence[Document], shared: Shared) -> None:
     """Print what sources have found."""
     if shared.as_json(found):
-        return 0
+        return
     rows = [
         (
             cell(one["key"], width=60),
@@ -283,4 +273,3 @@ def print_items(found: Sequence[Document], shared: Shared) -> int:
         for one in found
     ]
     print_table(("Key", "Job", "State", "Found", "Reason"), rows, spare=("Found",))
-    return 0

@@ -32,7 +32,7 @@ def output(tmp_path: Path) -> Iterator[Output]:
 
 def test_line_holds_event_role_and_facts(output: Output) -> None:
     log.configure(level="info", format="json", role="driver", fd=output.fd)
-    log.get_logger().info("role.started", version="1", home=Path("x"))
+    log.log.info("role.started", version="1", home=Path("x"))
 
     (line,) = output.lines()
 
@@ -49,7 +49,7 @@ def test_line_holds_event_role_and_facts(output: Output) -> None:
 
 def test_level_hides_what_is_less_important(output: Output) -> None:
     log.configure(level="warning", format="json", role="api", fd=output.fd)
-    log.get_logger().info("role.started")
+    log.log.info("role.started")
 
     assert output.lines() == []
 
@@ -58,9 +58,9 @@ def test_bound_facts_are_on_each_line_until_the_end_of_the_block(output: Output)
     log.configure(level="info", format="json", role="api", fd=output.fd)
     with bind(trace_id="t", job="b1.j7"):
         with bind(job="b1.j8"):
-            log.get_logger().info("role.started")
-        log.get_logger().info("role.started")
-    log.get_logger().info("role.started")
+            log.log.info("role.started")
+        log.log.info("role.started")
+    log.log.info("role.started")
 
     assert [line.get("job") for line in output.lines()] == ["b1.j8", "b1.j7", None]
 
@@ -72,7 +72,7 @@ def test_undeclared_name_is_refused_when_strict(
     log.configure(level="info", format="json", role="api", fd=output.fd)
 
     with pytest.raises(log.UndeclaredEvent, match="exploded"):
-        log.get_logger().info("role.exploded")
+        log.log.info("role.exploded")
 
 
 def test_undeclared_name_is_written_when_not_strict(
@@ -80,14 +80,14 @@ def test_undeclared_name_is_written_when_not_strict(
 ) -> None:
     monkeypatch.delenv(log.STRICT_VARIABLE, raising=False)
     log.configure(level="info", format="json", role="api", fd=output.fd)
-    log.get_logger().info("role.exploded")
+    log.log.info("role.exploded")
 
     assert [line["event"] for line in output.lines()] == ["role.exploded"]
 
 
 def test_console_form_is_text(output: Output) -> None:
     log.configure(level="info", format="console", role="up", fd=output.fd)
-    log.get_logger().info("role.started", version="1")
+    log.log.info("role.started", version="1")
 
     assert "role.started" in output.path.read_text()
     assert "version=1" in output.path.read_text()
@@ -95,14 +95,14 @@ def test_console_form_is_text(output: Output) -> None:
 
 def test_auto_is_json_when_nobody_looks(output: Output) -> None:
     log.configure(level="info", format="auto", role="up", fd=output.fd)
-    log.get_logger().info("role.started")
+    log.log.info("role.started")
 
     assert len(output.lines()) == 1
 
 
 def test_name_that_is_not_utf8_is_written(output: Output) -> None:
     log.configure(level="info", format="json", role="up", fd=output.fd)
-    log.get_logger().info("role.started", home="\udcff")
+    log.log.info("role.started", home="\udcff")
 
     assert output.lines()[0]["home"] == "'\\udcff'"
 
@@ -112,7 +112,7 @@ def test_exception_is_on_the_line(output: Output) -> None:
     try:
         int("a reason")
     except ValueError:
-        log.get_logger().exception("role.failed")
+        log.log.exception("role.failed")
 
     assert "ValueError: invalid literal" in output.lines()[0]["exception"]
 
@@ -136,7 +136,7 @@ def test_line_that_cannot_be_written_is_counted_and_fails_nobody() -> None:
     os.close(reading)
     before = metrics.REGISTRY.get_sample_value("weft_log_lines_lost_total") or 0
     log.configure(level="info", format="json", role="api", fd=writing)
-    log.get_logger().info("role.started")
+    log.log.info("role.started")
     os.close(writing)
 
     assert metrics.REGISTRY.get_sample_value("weft_log_lines_lost_total") == before + 1
@@ -148,7 +148,7 @@ def test_a_traceback_on_the_console_shows_no_values(output: Output) -> None:
     try:
         int(password)
     except ValueError:
-        log.get_logger().exception("role.failed")
+        log.log.exception("role.failed")
 
     text = output.path.read_text()
     assert "Traceback" in text
@@ -158,8 +158,8 @@ def test_a_traceback_on_the_console_shows_no_values(output: Output) -> None:
 def test_facts_make_no_lines_and_do_not_steer_the_console(output: Output) -> None:
     log.configure(level="info", format="console", role="up", fd=output.fd)
     hostile = "a\x1b[2Jb\r\u202ec\x9b2J\n2026-01-01 [info] role.stopped"
-    log.get_logger().info("role.started", home=hostile, error=hostile, hint=hostile)
-    log.get_logger().info("role.started", home="x\x1b[2J")  # nothing that would be quoted
+    log.log.info("role.started", home=hostile, error=hostile, hint=hostile)
+    log.log.info("role.started", home="x\x1b[2J")  # nothing that would be quoted
     text = output.path.read_bytes().decode()
 
     assert not set(text) & {"\x1b", "\r", "\u202e", "\x9b"}
@@ -170,8 +170,8 @@ def test_facts_make_no_lines_and_do_not_steer_the_console(output: Output) -> Non
 def test_facts_make_no_lines_of_json(output: Output) -> None:
     log.configure(level="info", format="json", role="up", fd=output.fd)
     hostile = 'a\n{"event":"role.stopped"}\r\x1b[2J\0\x9b2J\x7f\x85\u2028b\u202ec\u2066d\u061ce é'
-    log.get_logger().info("role.started", home=hostile)
-    log.get_logger().info("role.started", home=f"{hostile}\udc80")
+    log.log.info("role.started", home=hostile)
+    log.log.info("role.started", home=f"{hostile}\udc80")
 
     first, second = output.lines()
     text = output.path.read_bytes().decode()
@@ -187,8 +187,8 @@ def test_lines_written_together_come_whole_in_pieces_that_a_pipe_does_not_part()
 
     with log.lines_together():
         for n in range(100):
-            log.get_logger().info("role.started", version=str(n))
-    log.get_logger().info("role.stopped")
+            log.log.info("role.started", version=str(n))
+    log.log.info("role.stopped")
 
     pieces: list[bytes] = []
     while not pieces or b"role.stopped" not in pieces[-1]:

@@ -18,7 +18,7 @@ def _logged_names(path: Path) -> list[str]:
         if not isinstance(node.func, ast.Attribute) or node.func.attr not in LEVELS:
             continue
         owner = ast.unparse(node.func.value)
-        if owner.split(".")[-1] in {"log", "_log", "get_logger()"}:
+        if owner.split(".")[-1] in {"log", "_log"}:
             names += [
                 part.value
                 for argument in node.args[:2]

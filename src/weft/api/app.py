@@ -47,7 +47,7 @@ from weft.ports.worker_link import ServedLink
 from weft.settings import Settings
 from weft.settings.transports_file import known_transports
 from weft.store import ApiStore
-from weft.telemetry.log import get_logger
+from weft.telemetry.log import log
 from weft.wire.documents.batches import BatchDocument
 from weft.wire.sealed import SecretKeys
 
@@ -59,7 +59,6 @@ _PARTS: Final[Sequence[ApiPart]] = tuple(parts("api"))
 RIGHTS_OF_ROUTES: Final[Table] = reduce(or_, (part.rights for part in _PARTS), {**RIGHTS})
 """Those of extensions included, but for doors."""
 PERMISSIONS_OF_ROUTES: Final = reduce(or_, (part.permissions for part in _PARTS), {**PERMISSIONS})
-log = get_logger()
 
 
 class Application:

@@ -21,7 +21,7 @@ from weakref import WeakValueDictionary
 from weft.core.errors import Unavailable
 from weft.ports.store import Caller, Notices, Row
 from weft.store import ApiStore
-from weft.telemetry.log import get_logger
+from weft.telemetry.log import log
 
 Position = tuple[int, int]
 READ_ROWS: Final = 1000
@@ -56,7 +56,6 @@ NOW_S: Final = 60.0
 """How often feeds without events of their own take the newest position while others are busy."""
 REGISTER_AGAIN_S: Final = 6 * 3600.0
 """How often a sleeping loop registers again: listeners are forgotten after a day."""
-log = get_logger()
 
 
 class Remembered(NamedTuple):

@@ -22,9 +22,7 @@ from weft.ports.store import Notices
 from weft.settings import Settings, sql_settings
 from weft.store import DriverStore
 from weft.telemetry import metrics
-from weft.telemetry.log import get_logger
-
-log = get_logger()
+from weft.telemetry.log import log
 
 STANDBY_S = 5.0
 """How often a standby tries: a leader that died on another host is replaced in this time."""

@@ -15,9 +15,7 @@ from weft.driver.loops.loop import Loop, LoopContext, Rest
 from weft.ports.patience import Failures
 from weft.settings import Settings
 from weft.store import DriverStore
-from weft.telemetry.log import get_logger
-
-log = get_logger()
+from weft.telemetry.log import log
 
 LOCK_EVERY_BEATS = 6
 _RETRY_LONGEST_S = 30.0

@@ -34,7 +34,7 @@ from weft.run.submissions import opened_submissions, submission_intakes
 from weft.run.tls import certificate_of
 from weft.settings import Settings
 from weft.store import open_api_store
-from weft.telemetry.log import get_logger
+from weft.telemetry.log import log
 
 BACKLOG = 1024
 KEEP_ALIVE_S = 75
@@ -42,7 +42,6 @@ GRACE_S = 1
 """Time for requests in progress when the server is told to stop. Streams end at once."""
 _TURNS = 2
 """Turns of the loop in which a connection that was told to close does so."""
-log = get_logger()
 
 
 class AddressInUse(Conflict):

@@ -15,9 +15,7 @@ from weft.run.home import Home
 from weft.run.secrets_file import EMBEDDED
 from weft.store import OlderProgramsConnected, open_admin
 from weft.store.embedded import EmbeddedServer, new_password
-from weft.telemetry.log import get_logger
-
-log = get_logger()
+from weft.telemetry.log import log
 
 LOGINS = ("weft_api", "weft_driver", "weft_worker")
 _SUPERUSER = "postgres"

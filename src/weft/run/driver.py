@@ -15,9 +15,7 @@ from weft.run.metrics_file import leaving_metrics
 from weft.run.role_main import begin_schema_check, run_role, stop_signals, until_told
 from weft.settings import Settings
 from weft.store import open_driver_store
-from weft.telemetry.log import get_logger
-
-log = get_logger()
+from weft.telemetry.log import log
 
 
 def main() -> int:

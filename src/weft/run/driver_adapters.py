@@ -34,10 +34,8 @@ from weft.run.transports import opened_sinks, opened_transports
 from weft.settings import Settings
 from weft.settings.transports_file import known_transports
 from weft.store import DriverStore
-from weft.telemetry.log import get_logger
+from weft.telemetry.log import log
 from weft.wire.sealed import SecretKeys
-
-log = get_logger()
 
 
 @asynccontextmanager

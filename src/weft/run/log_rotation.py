@@ -6,9 +6,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from weft.telemetry.log import get_logger
-
-log = get_logger()
+from weft.telemetry.log import log
 
 LOG_BYTES_MAX = 16 << 20
 LOOK_EVERY_S = 60.0

@@ -13,9 +13,7 @@ from weft.settings import Settings
 from weft.settings.declare import InvalidSetting
 from weft.settings.transports_file import named_users
 from weft.store import open_admin
-from weft.telemetry.log import get_logger
-
-log = get_logger()
+from weft.telemetry.log import log
 
 
 async def warn_of_missing_names(admin_dsn: str, settings: Settings) -> None:

@@ -13,10 +13,8 @@ import uvloop
 from weft.core.errors import Unavailable, WeftError
 from weft.run.child import end_with_supervisor, role_name, wait_until_let_run
 from weft.settings import Settings, load_settings
-from weft.telemetry.log import configure, get_logger
+from weft.telemetry.log import configure, log
 from weft.wire.processes import reset_signals
-
-log = get_logger()
 
 SCHEMA_CHECK_S = 1.0
 """Between two looks for a database that was away when the role started."""

@@ -15,9 +15,7 @@ from weft.core.errors import Unavailable
 from weft.run.child import DRAINED, ROLE_VARIABLE, SUPERVISOR_VARIABLE
 from weft.run.home import Home
 from weft.telemetry import metrics
-from weft.telemetry.log import get_logger
-
-log = get_logger()
+from weft.telemetry.log import log
 
 READY_WITHIN_S = 60.0
 _READY_STEP_S = 0.01

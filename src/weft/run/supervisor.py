@@ -37,9 +37,7 @@ from weft.run.secrets_file import EMBEDDED
 from weft.run.tls import certificate_of
 from weft.settings import Settings
 from weft.telemetry import metrics
-from weft.telemetry.log import get_logger
-
-log = get_logger()
+from weft.telemetry.log import log
 
 WORKER_STOP_S = 5.0
 """It needs less than 2 s; processes left after this do not end by themselves."""
@@ -154,7 +152,7 @@ class Supervisor:
             try:
                 process = await database.start()
             except WeftError as error:
-                log.error(  # noqa: TRY400 (a trace would not help: not a defect)
+                log.error(
                     "up.database_failed", error=error.message, detail=error.detail, hint=error.hint
                 )
                 lived_s = 0.0
@@ -199,7 +197,7 @@ class Supervisor:
         try:
             self.home.write_client(self.url, self._token, self.settings.tls_cert_file)
         except HomeNotUsable as error:  # clients that know the old url go on with it
-            log.error(  # noqa: TRY400 (a trace would not help: not a defect)
+            log.error(
                 "up.client_file_not_written",
                 error=error.message, detail=error.detail, hint=error.hint,
             )  # fmt: skip

@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Final
 
 from weft.settings import InvalidSetting, Settings
-from weft.telemetry.log import get_logger
+from weft.telemetry.log import log
 
 _FOR_OTHERS: Final = 0o027
 """Bits of the mode that a private key must not have; a group such as ssl-cert may read it."""
 _MISMATCH: Final = "KEY_VALUES_MISMATCH"
-log = get_logger()
 
 
 def certificate_of(settings: Settings) -> "Certificate | None":

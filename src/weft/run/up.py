@@ -25,10 +25,8 @@ from weft.run.metrics_file import leaving_metrics
 from weft.run.summary import summary_of
 from weft.run.supervisor import Supervisor
 from weft.settings import Settings
-from weft.telemetry.log import configure, get_logger
+from weft.telemetry.log import configure, log
 from weft.wire.processes import reset_signals
-
-log = get_logger()
 
 _STEP_S = 1.0
 
@@ -198,7 +196,7 @@ def main(arguments: list[str]) -> int:
             announcement = _PipeAnnouncement(settings, pipe)
             return asyncio.run(_live(settings, home, announcement, follow=False))
     except WeftError as error:
-        log.error(  # noqa: TRY400 (a trace would not help: not a defect)
+        log.error(
             "role.failed",
             code=error.code,
             error=error.message,

@@ -58,7 +58,7 @@ from weft.run.transports import opened_transports
 from weft.run.worker_source import WorkerSource, direct_source
 from weft.settings import InvalidSetting, Settings
 from weft.settings.transports_file import known_transports
-from weft.telemetry.log import get_logger
+from weft.telemetry.log import log
 from weft.wire.spawner import WarmLimits
 from weft.worker.agent.agent import Agent
 from weft.worker.agent.block_files import BLOCKS
@@ -69,9 +69,6 @@ from weft.worker.agent.message_files import MESSAGES
 from weft.worker.agent.product_files import PRODUCTS, ProductLimits
 from weft.worker.agent.progress_files import PROGRESS
 from weft.worker.agent.site import AgentSite, Consumed, WorkerFacts
-
-log = get_logger()
-
 
 _MIB = 2**20
 _MEMORY_SHARE = 0.9

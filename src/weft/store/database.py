@@ -26,10 +26,8 @@ from weft.store.errors import AWAY, RETRIED, translated
 from weft.store.kept import Kept, index_for
 from weft.store.outage import Outage
 from weft.store.turns import Turns, User, user_of
-from weft.telemetry.log import get_logger
+from weft.telemetry.log import log
 from weft.telemetry.metrics import observe_call
-
-log = get_logger()
 
 TRIES_MAX = 5
 CONNECT_TIMEOUT_S = 5.0

@@ -4,9 +4,7 @@ import time
 
 from weft.core.database_name import database_name
 from weft.core.errors import StoreUnavailable, WeftError
-from weft.telemetry.log import get_logger
-
-log = get_logger()
+from weft.telemetry.log import log
 
 _HINT = "Check that the server runs, and host and port in the setting `database`."
 

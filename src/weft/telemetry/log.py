@@ -1,6 +1,6 @@
 """Log lines: structlog, as JSON for machines or in colour for people.
 
-`configure` once per process, `get_logger` everywhere. A line that cannot be written (the disk is
+`configure` once per process, `log` everywhere. A line that cannot be written (the disk is
 full, the reader has gone) is counted and dropped: logging never fails its caller.
 """
 
@@ -30,6 +30,7 @@ _STEERING: Final = re.compile(
 STRICT_VARIABLE: Final = "STRICT_EVENTS_OF_WEFT"
 """When this is `1` in the environment, a name that is not in the catalogue is an error. Tests set
 it. As `WEFT_…` it could be a setting, for which each process would load all extensions."""
+log: Final = cast("FilteringBoundLogger", structlog.get_logger())
 
 
 class UndeclaredEvent(AssertionError):
@@ -89,18 +90,13 @@ class _LibraryHandler(logging.Handler):
     """Turn what libraries say through `logging` into our own lines."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        get_logger().log(
+        log.log(
             record.levelno,
             "library.logged",
             logger=record.name,
             message=record.getMessage(),
             exc_info=record.exc_info,
         )
-
-
-def get_logger() -> FilteringBoundLogger:
-    """Return the logger. Cheap; a module keeps one as `log`."""
-    return cast("FilteringBoundLogger", structlog.get_logger())
 
 
 def lines_together() -> AbstractContextManager[None]:

@@ -7,9 +7,7 @@ from weft.ports.patience import retry_s
 from weft.ports.topics import Arrival, Record, Topics
 from weft.ports.transport import DEAD, Route, TransportError, refusal_of
 from weft.telemetry import metrics
-from weft.telemetry.log import get_logger
-
-log = get_logger()
+from weft.telemetry.log import log
 
 _WHY_CHARS = 500
 

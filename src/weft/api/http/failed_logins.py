@@ -12,7 +12,7 @@ from weft.api.http.trail import shown_path
 from weft.core.errors import WeftError
 from weft.core.login_attempts import LoginAttempt
 from weft.ports.store import FailedLogin, LoginOwner
-from weft.telemetry.log import get_logger
+from weft.telemetry.log import log
 
 WINDOW_S: Final = 60.0
 """Logins that are alike have one entry at once, and one for the others after this time."""
@@ -20,7 +20,6 @@ WINDOWS_MAX: Final = 50
 """Beyond this number all others of an operation and error are alike, wherever they come from."""
 AUTHENTICATE: Final = "authenticate"
 """What is tried with a token: it is refused before anybody asks for which operation."""
-log = get_logger()
 
 
 class LoginRecords(Protocol):

@@ -23,14 +23,13 @@ from weft.core.errors import Unauthenticated, Unavailable
 from weft.core.login_attempts import LoginAttempt, attempt_with
 from weft.ports.store import Caller
 from weft.store import ApiStore
-from weft.telemetry.log import get_logger
+from weft.telemetry.log import log
 
 REMEMBER_S: Final = 5.0
 """A revoked token works for at most this time if the database cannot tell of it."""
 REMEMBER_MAX: Final = 10_000
 TOKEN_CHARS_MAX: Final = 8192
 COOKIE: Final = "cookie"
-log = get_logger()
 
 
 class Identities:

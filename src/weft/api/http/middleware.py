@@ -24,7 +24,7 @@ from weft.api.http.visits import Visits
 from weft.core.errors import RateLimitExceeded, WeftError
 from weft.ports.store import ACTION, Action, Caller
 from weft.telemetry import metrics
-from weft.telemetry.log import get_logger
+from weft.telemetry.log import log
 from weft.telemetry.trace import (
     bind,
     format_traceparent,
@@ -51,7 +51,6 @@ _HEADERS: Final = (
     (b"cache-control", b"no-store"),
 )
 """An answer that brings one of these keeps its own."""
-log = get_logger()
 
 
 def add_middleware(

@@ -20,14 +20,13 @@ from weft.ports.store import Caller, Row
 from weft.ports.store.apps import NewApp
 from weft.submission.payloads import check_part
 from weft.submission.services import Answer
-from weft.telemetry.log import get_logger
+from weft.telemetry.log import log
 from weft.telemetry.metrics import APPS_SAVED
 from weft.wire.app_folder import BadFolder, entries
 from weft.wire.documents.apps import App, AppDetail, AppDocument, AppRemoved, AppSaved
 from weft.wire.payload import parts_of
 
 _IN_MEMORY: Final = 4 << 20
-log = get_logger()
 
 
 def sees_all(caller: Caller) -> bool:

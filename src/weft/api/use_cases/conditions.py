@@ -8,11 +8,9 @@ from weft.api.calls.path_ids import ConditionId
 from weft.api.services import Services
 from weft.core.access.rights import Right
 from weft.ports.store import Caller, Row
-from weft.telemetry.log import get_logger
+from weft.telemetry.log import log
 from weft.wire.answers.conditions import Condition, ShownCondition
 from weft.wire.documents.conditions import ReleaseDocument
-
-log = get_logger()
 
 JOBS_SHOWN: Final = 10
 

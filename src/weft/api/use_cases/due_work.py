@@ -9,10 +9,9 @@ from typing import Final
 from weft.core.errors import Unavailable
 from weft.ports.patience import retry_s
 from weft.ports.store import Notices
-from weft.telemetry.log import get_logger
+from weft.telemetry.log import log
 
 LATE_S: Final = 0.01
-log = get_logger()
 _pause_s = partial(retry_s, first_s=0.05, longest_s=5.0)
 
 

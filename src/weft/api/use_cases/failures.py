@@ -17,7 +17,7 @@ from weft.core.problems import Problems
 from weft.core.states import Reason
 from weft.ports.store import Caller, Row
 from weft.submission.services import Answer
-from weft.telemetry.log import get_logger
+from weft.telemetry.log import log
 from weft.wire.answers.failures import Acknowledged, DeadLetter, Failures
 from weft.wire.documents.failures import ACKNOWLEDGED_MAX, AcknowledgeDocument
 
@@ -25,7 +25,6 @@ Place = tuple[int, int, int]
 """Batch, cause and job after which a list of dead letters goes on."""
 PLACE: Final = "{batch_id}.{cause}.{job_id}"
 _REASONS: Final = {reason.word: reason for reason in Reason}
-log = get_logger()
 
 
 @call("GET /v1/batches/{b}/failures", Right.READ, Failures, public=False)

@@ -12,15 +12,13 @@ from weft.core.files.file_stores import parse_bucket, wrong_endpoint, wrong_regi
 from weft.ports.store import Caller, Row
 from weft.ports.store.file_stores import NewFileStore
 from weft.submission.services import Answer
-from weft.telemetry.log import get_logger
+from weft.telemetry.log import log
 from weft.wire.documents.stores import (
     FileStoreAnswer,
     FileStoreDocument,
     FileStoreRemoved,
     FileStoreTried,
 )
-
-log = get_logger()
 
 
 @call("GET /v1/stores", Right.READ, page=FileStoreAnswer)

@@ -20,10 +20,9 @@ from weft.ports.file_store import FileMissing, FileProblem, StoreAway
 from weft.ports.store import Caller, StoredFileStore
 from weft.submission.services import Answer
 from weft.submission.translation.files import wrong_url
-from weft.telemetry.log import get_logger
+from weft.telemetry.log import log
 from weft.wire.documents.file_trials import FilesToTry, FilesTried, WantedFile
 
-log = get_logger()
 _AT_ONCE: Final = 16
 _AWAY_MAX: Final = 3
 _ALL_S: Final = 45.0

@@ -14,13 +14,12 @@ from weft.ports.store import Action, Caller, acting
 from weft.ports.transport import TransportError
 from weft.submission import submit
 from weft.submission.services import Answer, Origin
-from weft.telemetry.log import get_logger
+from weft.telemetry.log import log
 from weft.wire.documents.batches import BatchDocument
 
 FULL_WAIT_S: Final = 5.0
 _pause_s = partial(retry_s, first_s=0.2, longest_s=5.0)
 Come = TypeVar("Come")
-log = get_logger()
 
 
 async def until_possible(

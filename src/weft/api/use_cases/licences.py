@@ -10,11 +10,9 @@ from weft.core.errors import BadLicenceName, LicenceNotFound
 from weft.core.scheduling.offers import wrong_licence_name
 from weft.ports.store import Caller, Row
 from weft.submission.services import Answer
-from weft.telemetry.log import get_logger
+from weft.telemetry.log import log
 from weft.wire.answers.licences import Licence, LicenceRemoved
 from weft.wire.documents.licences import LicenceDocument
-
-log = get_logger()
 
 
 @call("GET /v1/licences", Right.READ, page=Licence)

@@ -17,10 +17,8 @@ from weft.core.ids import parse_batch_id
 from weft.ports.store import Caller, Row
 from weft.ports.store.spending import Limited
 from weft.submission.services import Answer
-from weft.telemetry.log import get_logger
+from weft.telemetry.log import log
 from weft.wire.documents.limits import LimitEdit, UseLimit
-
-log = get_logger()
 
 
 @call("GET /v1/limits", Right.READ, page=UseLimit, cursor=Cursor("limit", "id", INT_MAX))

@@ -29,15 +29,13 @@ from weft.core.errors import (
 from weft.core.login_attempts import LoginAttempt
 from weft.ports.store import Caller
 from weft.submission.services import Answer
-from weft.telemetry.log import get_logger
+from weft.telemetry.log import log
 from weft.wire.documents.logins import (
     DeviceLoginDocument,
     DevicePollDocument,
     LoginDocument,
     LoginEndDocument,
 )
-
-log = get_logger()
 
 
 def provider_of(services: Services, tenant: str | None, issuer: str | None) -> Provider:

@@ -15,10 +15,8 @@ from weft.core.errors import FieldError, InvalidDocument
 from weft.core.lines.parameters import wrong_value
 from weft.ports.store import Caller, Row
 from weft.submission.services import Answer
-from weft.telemetry.log import get_logger
+from weft.telemetry.log import log
 from weft.wire.documents.parameters import LineParameter, ParameterDocument
-
-log = get_logger()
 
 
 @call(

@@ -16,7 +16,7 @@ from weft.core.problems import Problems
 from weft.core.scheduling.fair_share import UserWork, fair_shares
 from weft.ports.store import Caller, Row, ShareKey
 from weft.submission.services import Answer
-from weft.telemetry.log import get_logger
+from weft.telemetry.log import log
 from weft.wire.answers.pools import PoolAnswer, PoolChange, PoolCost, PoolsSaved, ShownPool
 from weft.wire.documents.pools import PoolsDocument
 
@@ -27,7 +27,6 @@ SHARES_MAX = 1_000
 """So many users are read; of more it is not told what would be fair."""
 POOLS_NAMED = 20
 MCPU = 1000
-log = get_logger()
 
 
 @call("GET /v1/pools", Right.READ, page=PoolAnswer)

@@ -11,11 +11,9 @@ from weft.api.use_cases.limits import pointing_to_limits
 from weft.core.access.rights import Right
 from weft.ports.store import Caller, Row
 from weft.submission.services import Answer, Origin
-from weft.telemetry.log import get_logger
+from weft.telemetry.log import log
 from weft.wire.answers.billing import ProjectCost, ProjectDeleted, RateCard
 from weft.wire.documents.billing import ProjectDocument, ProjectEdit
-
-log = get_logger()
 
 
 @call("GET /v1/billing-projects", Right.READ, page=ProjectCost, public=False)

@@ -35,14 +35,13 @@ from weft.submission.services import Answer
 from weft.submission.translation.executors import FUNCTION, installed_executors
 from weft.submission.translation.queues import asked_of, queues_of
 from weft.submission.translation.shapes import ShapeBook
-from weft.telemetry.log import get_logger
+from weft.telemetry.log import log
 from weft.wire.answers.queues import Queue as QueueAnswer
 from weft.wire.answers.queues import QueuesSaved, QueuesTested
 from weft.wire.documents.batches import BatchDocument
 from weft.wire.documents.queues import QueueDocument, QueuesDocument
 
 QUEUES_MAX = 1000
-log = get_logger()
 
 
 @call("GET /v1/queues", Right.READ, page=QueueAnswer)

@@ -10,10 +10,8 @@ from weft.api.services import Services
 from weft.core.access.rights import Right
 from weft.ports.store import Caller, Row
 from weft.submission.services import Answer
-from weft.telemetry.log import get_logger
+from weft.telemetry.log import log
 from weft.wire.documents.quotas import Quota, QuotaEdit
-
-log = get_logger()
 
 
 @call("GET /v1/quotas", Right.READ, page=Quota)

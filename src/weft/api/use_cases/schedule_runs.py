@@ -18,7 +18,7 @@ from weft.core.schedules import zone_of
 from weft.ports.store import Action, Notices, ScheduleRun, acting
 from weft.submission import submit
 from weft.submission.services import Origin
-from weft.telemetry.log import get_logger
+from weft.telemetry.log import log
 from weft.telemetry.metrics import SCHEDULE_RUNS
 from weft.telemetry.trace import new_trace_id
 from weft.wire.documents.batches import BatchDocument
@@ -26,7 +26,6 @@ from weft.wire.documents.batches import BatchDocument
 RUNS_AT_ONCE: Final = 10
 LEASE_S: Final = 60.0
 """After this time another api submits a run that this one has not ended."""
-log = get_logger()
 
 DecodeBatch = Callable[[bytes], BatchDocument]
 """Reads a stored batch document as a request is read."""

@@ -39,7 +39,7 @@ from weft.settings import Settings
 from weft.submission import submit
 from weft.submission.services import Answer, Origin
 from weft.submission.translation.check import check_name
-from weft.telemetry.log import get_logger
+from weft.telemetry.log import log
 from weft.wire.documents.batches import BatchDocument
 from weft.wire.schedules import (
     Schedule,
@@ -52,7 +52,6 @@ from weft.wire.schedules import (
 
 SCHEDULE: Final = "schedule"
 DUE_AT: Final = "schedule_due_at"
-log = get_logger()
 
 
 async def add_schedule(

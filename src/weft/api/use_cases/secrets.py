@@ -10,13 +10,12 @@ from weft.core.access.rights import Right
 from weft.core.errors import FieldError, SecretNotFound, SecretUnreadable, TooLarge
 from weft.ports.store import Caller, Row
 from weft.submission.services import Answer
-from weft.telemetry.log import get_logger
+from weft.telemetry.log import log
 from weft.wire.documents.secrets import Secret, SecretDocument, SecretRemoved, SecretsRotated
 from weft.wire.sealed import SecretKeys, SecretRow
 
 _BYTES_OF_CHAR: Final = 4
 _ROTATED_AT_ONCE: Final = 100
-log = get_logger()
 
 
 @call("GET /v1/secrets", Right.READ, page=Secret)

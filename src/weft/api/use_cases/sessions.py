@@ -15,14 +15,13 @@ from weft.core.errors import LoginLinkRefused, RightMissing, SessionNotFound
 from weft.core.login_attempts import attempt_with
 from weft.ports.store import Caller, Row
 from weft.submission.services import Answer
-from weft.telemetry.log import get_logger
+from weft.telemetry.log import log
 from weft.wire.answers.sessions import LoginLink, Session, SessionsEnded
 
 CODE_VALID_S: Final = 300.0
 SECRET_BYTES: Final = 32
 SECRET_CHARS_MAX: Final = 100
 BROWSER_CHARS_MAX: Final = 256
-log = get_logger()
 
 
 @call("POST /v1/login-links", Right.KNOW_ONESELF, LoginLink)

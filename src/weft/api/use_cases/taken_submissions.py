@@ -27,11 +27,9 @@ from weft.ports.transport import SUBMISSIONS, Delivery, Route, Transport, Transp
 from weft.settings.transports_file import SubmissionsDocument
 from weft.submission.services import Origin
 from weft.telemetry import metrics
-from weft.telemetry.log import get_logger
+from weft.telemetry.log import log
 from weft.telemetry.trace import new_trace_id
 from weft.wire.documents.batches import BatchDocument
-
-log = get_logger()
 
 FULL_FOR_S: Final = 600.0
 """For so long a full queue or an exceeded quota is waited for."""

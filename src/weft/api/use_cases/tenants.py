@@ -13,10 +13,8 @@ from weft.core.access.token_text import new_token
 from weft.core.bounds import INT_MAX
 from weft.ports.store import Caller, Row
 from weft.submission.services import Answer, Origin
-from weft.telemetry.log import get_logger
+from weft.telemetry.log import log
 from weft.wire.documents.tenants import Tenant, TenantCreated, TenantDocument, TenantEdit
-
-log = get_logger()
 
 
 @call("GET /v1/tenants", Right.ADMINISTER, page=Tenant, cursor=Cursor("t", "tenant_id", INT_MAX))

@@ -11,11 +11,9 @@ from weft.core.access.token_text import new_token
 from weft.core.errors import FieldError, InvalidDocument, RightMissing, TokenNotFound
 from weft.ports.store import Caller, Row, WorkTerms
 from weft.submission.services import Answer, Origin
-from weft.telemetry.log import get_logger
+from weft.telemetry.log import log
 from weft.wire.answers.tokens import Token, TokenCreated, TokenRevoked, Whoami
 from weft.wire.documents.tokens import TokenDocument
-
-log = get_logger()
 
 
 @call("GET /v1/tokens", Right.KNOW_ONESELF, page=Token)

@@ -9,7 +9,7 @@ from weft.core.access.rights import Right
 from weft.core.errors import DeadMessageFinal, DeadMessageNotFound
 from weft.ports.store import Caller, Row
 from weft.submission.services import Answer
-from weft.telemetry.log import get_logger
+from weft.telemetry.log import log
 from weft.wire.answers.transports import (
     DeadMessage,
     DeadMessageRemoved,
@@ -17,8 +17,6 @@ from weft.wire.answers.transports import (
     WholeDeadMessage,
 )
 from weft.wire.documents.failures import NoteDocument
-
-log = get_logger()
 
 
 @call("GET /v1/transports", Right.READ, page=Transport)

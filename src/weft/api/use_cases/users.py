@@ -13,13 +13,12 @@ from weft.core.errors import BatchNotFound, RightMissing
 from weft.core.problem_document import problem_document
 from weft.ports.store import Caller, Row
 from weft.submission.services import Answer, Origin
-from weft.telemetry.log import get_logger
+from weft.telemetry.log import log
 from weft.wire.answers.users import User, UserAdded, UserRemoved
 from weft.wire.documents.tenants import OnUserRemoval
 from weft.wire.documents.users import UserDocument, UserEdit
 
 BATCHES_AT_ONCE = 100
-log = get_logger()
 
 
 def roles_to_give(caller: Caller) -> list[UserRole]:

@@ -13,14 +13,13 @@ from weft.api.web_tokens.issuers import Issuer
 from weft.api.web_tokens.key_sets import KeySet, KnownKey, key_of_pem, keys_in
 from weft.net.threads import in_thread_of_its_own
 from weft.settings.declare import InvalidSetting
-from weft.telemetry.log import get_logger
+from weft.telemetry.log import log
 
 RETRY_S: Final = 5.0
 """A source is not read again for this time, whatever it said."""
 PATIENCE_S: Final = 1.0
 """A token waits for this time at most until keys that are not fresh are read again."""
 FILE_FRESH_S: Final = 1.0
-log = get_logger()
 
 
 class KeysAway(Exception):

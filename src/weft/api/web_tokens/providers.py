@@ -27,7 +27,7 @@ from weft.core.text.texts import folded_name
 from weft.net.failures import NetFailure
 from weft.net.foreign_http import Answer
 from weft.ports.shared_room import SharedRoom
-from weft.telemetry.log import get_logger
+from weft.telemetry.log import log
 
 ASKED_AT_ONCE: Final = 16
 """Requests to issuers that are under way; more are refused, as each may take seconds."""
@@ -38,7 +38,6 @@ DEVICE_GRANT: Final = "urn:ietf:params:oauth:grant-type:device_code"
 SERVER_ERROR: Final = 500
 ResultT = TypeVar("ResultT")
 Text = Annotated[str, Meta(min_length=1, max_length=2048)]
-log = get_logger()
 
 
 class LoginNotDone(Exception):

@@ -48,9 +48,7 @@ from weft.ports.provider import (
 )
 from weft.ports.store import Row
 from weft.telemetry import metrics
-from weft.telemetry.log import get_logger
-
-log = get_logger()
+from weft.telemetry.log import log
 
 GAP_S = 2.0
 """Between two rounds at least, however often it is rung."""

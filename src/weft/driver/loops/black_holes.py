@@ -10,9 +10,7 @@ from weft.core.errors import WorkerEnded
 from weft.core.scheduling.black_holes import Ends, Outcome, find_black_holes, retry_s
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.telemetry import metrics
-from weft.telemetry.log import get_logger
-
-log = get_logger()
+from weft.telemetry.log import log
 
 GAP_S = 2.0
 """Between two looks at least, while attempts fail all the time."""

@@ -40,10 +40,8 @@ from weft.ports.mailer import Mail, Mailer
 from weft.ports.sink import Sink, SinkMessage
 from weft.ports.store import DeliveryReport, DueCallback
 from weft.telemetry import metrics
-from weft.telemetry.log import get_logger, lines_together
+from weft.telemetry.log import lines_together, log
 from weft.wire.sealed import OpensSecrets, SecretKeys, opened
-
-log = get_logger()
 
 LONGEST_WAIT_S = 86_400.0
 REDIRECTIONS_MAX = 5

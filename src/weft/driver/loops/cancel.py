@@ -6,9 +6,7 @@ import time
 from weft.core.sweep_pace import sweep_pause_s
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.telemetry import metrics
-from weft.telemetry.log import get_logger
-
-log = get_logger()
+from weft.telemetry.log import log
 
 SWEEP_JOBS_MAX = 5_000
 """Jobs per call: some ten milliseconds, so that their rows are not locked for long."""

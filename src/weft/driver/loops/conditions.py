@@ -19,9 +19,7 @@ from weft.core.settling import settled
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.ports.store import DueCondition
 from weft.telemetry import metrics
-from weft.telemetry.log import get_logger
-
-log = get_logger()
+from weft.telemetry.log import log
 
 TESTS_MAX: Final = 1_000
 """Under way at a time."""

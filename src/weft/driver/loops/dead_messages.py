@@ -20,9 +20,7 @@ from weft.ports.mailer import Mail, Mailer
 from weft.ports.store import DeadMessage
 from weft.ports.transport import DEAD, DEAD_BYTES_MAX, Delivery, Route, TransportError, route_of
 from weft.telemetry import metrics
-from weft.telemetry.log import get_logger
-
-log = get_logger()
+from weft.telemetry.log import log
 
 FOLLOW_S: Final = 10.0
 """Between two looks for tenants whose queues travel."""

@@ -8,9 +8,7 @@ from typing import Final
 from weft.core.settling import OF_THE_TERM
 from weft.ports.patience import retry_s
 from weft.ports.transport import TransportError
-from weft.telemetry.log import get_logger
-
-log = get_logger()
+from weft.telemetry.log import log
 
 _RETRY_FIRST_S: Final = 0.2
 _RETRY_LONGEST_S: Final = 5.0

@@ -16,10 +16,8 @@ from weft.ports.store import ForeignCommand
 from weft.ports.topics import Record
 from weft.ports.transport import TransportError
 from weft.telemetry import metrics
-from weft.telemetry.log import get_logger
+from weft.telemetry.log import log
 from weft.wire.foreign_messages import Command, CommandWord
-
-log = get_logger()
 
 PARTITIONS: Final = 1
 UNHEARD_S: Final = 10.0

@@ -6,9 +6,7 @@ which it asks for after each pass and the leader's heartbeats move.
 """
 
 from weft.driver.loops.loop import Loop, LoopContext
-from weft.telemetry.log import get_logger
-
-log = get_logger()
+from weft.telemetry.log import log
 
 PASS_JOBS_MAX = 1_000
 """Jobs per call: some ten milliseconds, so that a gate is never busy for long."""

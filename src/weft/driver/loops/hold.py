@@ -1,9 +1,7 @@
 """The loop that parks ready jobs of held groups, and lists those of released groups."""
 
 from weft.driver.loops.loop import Loop, LoopContext
-from weft.telemetry.log import get_logger
-
-log = get_logger()
+from weft.telemetry.log import log
 
 SWEEP_JOBS_MAX = 2_000
 """Jobs per call: some ten milliseconds, so that their rows are not locked for long."""

@@ -7,9 +7,7 @@ from functools import partial
 from weft.core.pools.pool import Option
 from weft.ports.provider import ClearsUp, Leftover, Provider
 from weft.telemetry import metrics
-from weft.telemetry.log import get_logger
-
-log = get_logger()
+from weft.telemetry.log import log
 
 
 class Leftovers:

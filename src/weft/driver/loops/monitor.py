@@ -10,9 +10,7 @@ from typing import Any
 from weft.core.ids import format_job_ref
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.telemetry import metrics
-from weft.telemetry.log import get_logger
-
-log = get_logger()
+from weft.telemetry.log import log
 
 PASS_JOBS_MAX = 100
 """Attempts per call: some ten milliseconds, so that their rows are not locked for long."""

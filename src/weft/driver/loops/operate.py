@@ -8,10 +8,8 @@ from weft.driver.loops.loop import Loop, LoopContext
 from weft.driver.operations import advance_operation
 from weft.driver.operations.signed_copies import Keys
 from weft.ports.store import Operation
-from weft.telemetry.log import get_logger
+from weft.telemetry.log import log
 from weft.wire.sealed import SecretKeys
-
-log = get_logger()
 
 
 @dataclass(frozen=True)

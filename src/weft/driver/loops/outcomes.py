@@ -24,10 +24,8 @@ from weft.driver.loops.release import Transports
 from weft.ports.store import Listening
 from weft.ports.transport import OUTCOMES, Delivery, Route
 from weft.telemetry import metrics
-from weft.telemetry.log import get_logger
+from weft.telemetry.log import log
 from weft.wire.foreign_messages import Answer, Malformed, read_answer
-
-log = get_logger()
 
 FOLLOW_S: Final = 10.0
 """How often the loop looks for queues with foreign consumers, if it knows of none."""

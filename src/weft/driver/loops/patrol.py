@@ -14,9 +14,7 @@ from weft.core.ids import format_batch_id, format_job_ref
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.ports.store import Patrolled, Position
 from weft.telemetry import metrics
-from weft.telemetry.log import get_logger
-
-log = get_logger()
+from weft.telemetry.log import log
 
 STEP_JOBS_MAX = 1_000
 PAUSE_PER_STEP = 20

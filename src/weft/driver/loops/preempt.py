@@ -13,9 +13,7 @@ from weft.core.ids import format_job_ref
 from weft.core.scheduling.preemption import Host, Key, Preemption, WaitingJob, plan_round
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.telemetry import metrics
-from weft.telemetry.log import get_logger
-
-log = get_logger()
+from weft.telemetry.log import log
 
 GAP_S = 1.0
 """Between two looks at least."""

@@ -8,9 +8,7 @@ from datetime import UTC, datetime
 from weft.core.reaper_timer import first_look_s
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.telemetry import metrics
-from weft.telemetry.log import get_logger
-
-log = get_logger()
+from weft.telemetry.log import log
 
 SLOW_S = 1.0
 """A database that takes longer to answer was unavailable for the workers as well; so was one on a

@@ -5,9 +5,7 @@ asks for after each pass.
 """
 
 from weft.driver.loops.loop import Loop, LoopContext
-from weft.telemetry.log import get_logger
-
-log = get_logger()
+from weft.telemetry.log import log
 
 PASS_JOBS_MAX = 1_000
 """Jobs per call: some ten milliseconds, so that their rows are not locked for long."""

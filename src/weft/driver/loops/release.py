@@ -21,9 +21,7 @@ from weft.ports.topics import EventSink
 from weft.ports.transport import Message, Route, Transport, TransportError
 from weft.store import DriverStore
 from weft.telemetry import metrics
-from weft.telemetry.log import get_logger
-
-log = get_logger()
+from weft.telemetry.log import log
 
 OFFERS_MAX: Final = 1000
 """In one call."""

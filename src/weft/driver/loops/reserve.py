@@ -10,9 +10,7 @@ import msgspec
 
 from weft.core.pools.keep import LongWaiting, Room, fill_gaps, keep_workers
 from weft.driver.loops.loop import Loop, LoopContext
-from weft.telemetry.log import get_logger
-
-log = get_logger()
+from weft.telemetry.log import log
 
 LONGEST_S = 10.0
 """Between two looks while there is activity."""

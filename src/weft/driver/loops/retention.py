@@ -6,9 +6,7 @@ import asyncio
 import time
 
 from weft.driver.loops.loop import Loop, LoopContext
-from weft.telemetry.log import get_logger
-
-log = get_logger()
+from weft.telemetry.log import log
 
 EVERY_S = 600.0
 TRAIL_ROWS_MAX = 2000

@@ -14,9 +14,7 @@ from weft.driver.loops.loop import Loop, LoopContext
 from weft.ports.store import DueSchedule, ScheduleMove
 from weft.settings import Settings
 from weft.telemetry import metrics
-from weft.telemetry.log import get_logger
-
-log = get_logger()
+from weft.telemetry.log import log
 
 PASS_SCHEDULES_MAX = 100
 """Schedules per call: each takes a millisecond, and more only after an outage."""

@@ -17,9 +17,7 @@ from weft.core.billing.spending import Stage, is_near, room_per_hour, stage_of
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.ports.store.spending import Limit
 from weft.telemetry import metrics
-from weft.telemetry.log import get_logger
-
-log = get_logger()
+from weft.telemetry.log import log
 
 GAP_S = 0.2
 """Between two looks at least."""

@@ -22,10 +22,8 @@ from weft.ports.topics import EventSink, Record
 from weft.ports.transport import TransportError
 from weft.store import DriverStore
 from weft.telemetry import metrics
-from weft.telemetry.log import get_logger
+from weft.telemetry.log import log
 from weft.wire.documents.events import event_document
-
-log = get_logger()
 
 EVENTS_MAX: Final = 5000
 """In one call; the next ones are read while these are written."""

@@ -9,9 +9,7 @@ from weft.driver.loops.bell import Bell
 from weft.driver.loops.loop import LoopContext
 from weft.ports.patience import retry_s
 from weft.ports.transport import TransportError
-from weft.telemetry.log import get_logger
-
-log = get_logger()
+from weft.telemetry.log import log
 
 BEHIND_S: Final = 0.1
 """When it is looked again, if older writers have not committed."""

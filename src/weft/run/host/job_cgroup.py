@@ -12,9 +12,7 @@ from weft.ports.executor import CgroupTerms
 from weft.run.home import Home
 from weft.run.host.worker_name import file_name_of
 from weft.settings import Settings
-from weft.telemetry.log import get_logger
-
-log = get_logger()
+from weft.telemetry.log import log
 
 
 def cgroup_of(settings: Settings, home: Home) -> CgroupTerms | None:

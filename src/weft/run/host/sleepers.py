@@ -9,9 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from weft.run.role_process import RoleProcess
-from weft.telemetry.log import get_logger
-
-log = get_logger()
+from weft.telemetry.log import log
 
 LOOKS = 2
 """Looks in a row that must find it asleep: a user may stop it for a moment to inspect it."""

@@ -8,14 +8,12 @@ from weft.core.settling import REFUSALS
 from weft.ports.patience import Failures, until_answered
 from weft.ports.runner import Known, RunnerGone
 from weft.ports.store import Registered
-from weft.telemetry.log import get_logger
+from weft.telemetry.log import log
 from weft.worker import boottime
 from weft.worker.agent.contact import DeclaredLost
 from weft.worker.agent.held import DatabaseWentBack
 from weft.worker.agent.session import Drained, Session
 from weft.worker.agent.site import AgentSite
-
-log = get_logger()
 
 _DRAIN_GRACE_MS = 800
 _DRAIN_S = 1.4

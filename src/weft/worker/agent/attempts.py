@@ -17,10 +17,8 @@ from collections.abc import Sequence
 from weft.core.attempt_key import AttemptKey
 from weft.core.states import Phase, Reason
 from weft.ports.runner import Ended, Entered, Happened, Started, mistaken, never_started
-from weft.telemetry.log import get_logger
+from weft.telemetry.log import log
 from weft.worker.agent.incarnation import Incarnation
-
-log = get_logger()
 
 
 class Attempts:

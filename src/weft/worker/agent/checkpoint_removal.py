@@ -13,10 +13,8 @@ from pathlib import Path
 from weft.core.attempt_key import AttemptKey
 from weft.ports.patience import until_answered
 from weft.ports.store import WorkerStore
-from weft.telemetry.log import get_logger
+from weft.telemetry.log import log
 from weft.worker.trees import remove_tree
-
-log = get_logger()
 
 _ASKED_MAX = 1000
 """Jobs in one question to the database."""

@@ -24,15 +24,13 @@ from weft.ports.checkpoints import CheckpointCarrier, CheckpointFound
 from weft.ports.file_store import FileDiffers, FileProblem, FileRefused, HeldFile
 from weft.ports.patience import until_answered
 from weft.ports.runner import Ended
-from weft.telemetry.log import get_logger
+from weft.telemetry.log import log
 from weft.wire.spawner import Account
 from weft.worker.agent.held import HeldAttempts
 from weft.worker.private_files import make_private
 from weft.worker.stager.packing import Entry, pack, survey
 from weft.worker.stager.placing import give, unpack_checkpoint
 from weft.worker.trees import remove_tree
-
-log = get_logger()
 
 _TRIES: Final = 3
 _OWNER: Final = ".owner"

@@ -13,13 +13,11 @@ from weft.core.states import Reason
 from weft.ports.patience import until_answered
 from weft.ports.runner import Ended
 from weft.ports.store import Claimed
-from weft.telemetry.log import get_logger
+from weft.telemetry.log import log
 from weft.worker.agent.attempts import Attempts
 from weft.worker.agent.hand_over import HandOver, key_of
 from weft.worker.agent.incarnation import Incarnation
 from weft.worker.agent.reporting import Reporting, end_reports
-
-log = get_logger()
 
 _BEGIN_S = 0.004
 """Let the claimed jobs start first: the next call would compete with them for the core."""

@@ -28,13 +28,11 @@ from weft.ports.patience import retry_s, until_answered
 from weft.ports.store import Claimed, OfferAnswer
 from weft.ports.transport import Delivery, Message, Route, TransportError
 from weft.telemetry import metrics
-from weft.telemetry.log import get_logger
+from weft.telemetry.log import log
 from weft.worker.agent.attempts import Attempts
 from weft.worker.agent.hand_over import HandOver
 from weft.worker.agent.incarnation import Incarnation
 from weft.worker.agent.site import Consumed
-
-log = get_logger()
 
 ASK_AGAIN_S: Final = 2.0
 """When messages are asked about again whose jobs run elsewhere, or cannot be claimed now."""

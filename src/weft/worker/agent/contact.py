@@ -7,7 +7,6 @@ from weft.core.errors import Unavailable
 from weft.ports.patience import until_answered
 from weft.ports.store import HeartbeatAnswer
 from weft.telemetry import metrics
-from weft.telemetry.log import get_logger
 from weft.worker import boottime
 from weft.worker.agent.attempts import Attempts
 from weft.worker.agent.claiming import Claiming
@@ -15,8 +14,6 @@ from weft.worker.agent.commands import Commands
 from weft.worker.agent.fence import Fence
 from weft.worker.agent.incarnation import Incarnation
 from weft.worker.agent.log_removal import LogRemoval
-
-log = get_logger()
 
 _LISTEN_AGAIN_S = 0.2
 _LATE_NS = 1_000_000_000

@@ -20,15 +20,13 @@ from weft.ports.function_signatures import Refused
 from weft.ports.patience import until_answered
 from weft.ports.runner import Assignment, Ended, RunnerGone, never_started
 from weft.ports.store import Claimed
-from weft.telemetry.log import get_logger
+from weft.telemetry.log import log
 from weft.wire.spec import JobSpec
 from weft.worker.agent.attempts import Attempts
 from weft.worker.agent.commands import Commands
 from weft.worker.agent.incarnation import Incarnation
 from weft.worker.agent.job_secrets import JobSecrets
 from weft.worker.agent.specs import Specs, definer_of, parts_of
-
-log = get_logger()
 
 _BEYOND = (*REFUSALS, Unavailable, RunnerGone)
 """Errors that say nothing about a job."""

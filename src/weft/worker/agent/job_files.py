@@ -24,7 +24,7 @@ from weft.ports.file_store import FileDiffers, FileProblem, FileRefused, HeldFil
 from weft.ports.patience import until_answered
 from weft.ports.runner import Assignment, Ended, blocked, never_started
 from weft.ports.store import KeptFile, WorkerStore
-from weft.telemetry.log import get_logger
+from weft.telemetry.log import log
 from weft.wire.documents.files import ANNOUNCED_BYTES_MAX, FileInput, FileOutput
 from weft.worker.agent.job_inputs import JobInputs
 from weft.worker.agent.object_uploads import FileSite, ObjectUploads
@@ -32,8 +32,6 @@ from weft.worker.stager.directories import JobDirectories, Plan
 from weft.worker.stager.finding import FoundFile as LeftFile
 from weft.worker.stager.finding import find_outputs, opened_output, product_in
 from weft.worker.stager.placing import give
-
-log = get_logger()
 
 _PIECE_BYTES: Final = 1 << 20
 _TRIES: Final = 3

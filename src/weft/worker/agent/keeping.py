@@ -8,11 +8,9 @@ import msgspec
 from weft.core.errors import WeftError
 from weft.core.states import Phase, Reason
 from weft.ports.runner import Ended
-from weft.telemetry.log import get_logger
+from weft.telemetry.log import log
 from weft.worker.agent.attempts import Attempts
 from weft.worker.agent.incarnation import Incarnation
-
-log = get_logger()
 
 
 class Keeping:

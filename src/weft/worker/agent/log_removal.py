@@ -10,9 +10,7 @@ from functools import partial
 from weft.ports.log_store import LogKeeper
 from weft.ports.patience import until_answered
 from weft.ports.store import WorkerStore
-from weft.telemetry.log import get_logger
-
-log = get_logger()
+from weft.telemetry.log import log
 
 _ASKED_MAX = 1000
 """Batches in one question to the database."""

@@ -16,11 +16,9 @@ from weft.ports.patience import until_answered
 from weft.ports.runner import Ended, Entered, Started, mistaken
 from weft.ports.store import EndReport, PhaseReport, StartReport
 from weft.telemetry import metrics
-from weft.telemetry.log import get_logger
+from weft.telemetry.log import log
 from weft.worker.agent.attempts import Attempts
 from weft.worker.agent.incarnation import Incarnation
-
-log = get_logger()
 
 _GATHER_S = 0.015
 # With a large stock a call each 15 ms would be one of some 30 jobs, which cost as much as 100.

@@ -8,7 +8,7 @@ from weft.core.states import Reason
 from weft.ports.patience import until_answered
 from weft.ports.runner import Happened, Known
 from weft.ports.store import Registered
-from weft.telemetry.log import get_logger
+from weft.telemetry.log import log
 from weft.worker.agent.attempts import Attempts
 from weft.worker.agent.avoided_nodes import AvoidedNodes
 from weft.worker.agent.claiming import Claiming
@@ -23,8 +23,6 @@ from weft.worker.agent.keeping import Keeping
 from weft.worker.agent.log_removal import LogRemoval
 from weft.worker.agent.reporting import Reporting
 from weft.worker.agent.site import AgentSite
-
-log = get_logger()
 
 
 class Drained(Exception):

@@ -31,12 +31,10 @@ from weft.settings.transports_file import JobTopicsDocument
 from weft.submission.services import Origin
 from weft.submission.translation.simulations import check_steps
 from weft.telemetry import metrics
-from weft.telemetry.log import get_logger
+from weft.telemetry.log import log
 from weft.telemetry.topics import keep_poison
 from weft.telemetry.trace import new_trace_id
 from weft.wire import job_topics as wire
-
-log = get_logger()
 
 GROUP: Final = "scheduler-group"
 

@@ -53,13 +53,11 @@ from weft.ports.store import Caller, Row
 from weft.ports.store.sources import TakenItem, TakenSource
 from weft.submission import submit
 from weft.submission.services import Answer, Origin
-from weft.telemetry.log import get_logger
+from weft.telemetry.log import log
 from weft.telemetry.trace import new_trace_id
 from weft.wire.answers.lines import JobStatus, Lifecycle, Lines, SetupRemoved
 from weft.wire.answers.lines import Setup as ShownSetup
 from weft.wire.documents.lines import StatusDocument
-
-log = get_logger()
 
 _SETUP: Final = "/v1/setups/{setup}"
 

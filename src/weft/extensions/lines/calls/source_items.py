@@ -34,7 +34,7 @@ from weft.ports.store import Action, Notices, acting
 from weft.ports.store.sources import Decision, TakenItem, TakenSource, Target
 from weft.submission import submit
 from weft.submission.services import Answer, Origin
-from weft.telemetry.log import get_logger
+from weft.telemetry.log import log
 from weft.telemetry.metrics import ITEMS_DECIDED, ITEMS_LATE
 from weft.telemetry.trace import new_trace_id
 from weft.wire.documents.batches import BatchDocument, UpdateDocument
@@ -48,7 +48,6 @@ FULL_WAIT_S: Final = 15.0
 ROOM_WAIT_S: Final = 1.0
 """Until a source is looked at again whose tenant asks as much as it may."""
 REFUSED_WAIT_S: Final = 60.0
-log = get_logger()
 
 Decode = Callable[[bytes, type[Any]], Any]
 """Reads a document as a request is read."""

@@ -19,13 +19,12 @@ from weft.ports.store import Caller, Row
 from weft.ports.store.sources import Decision, DueSource, TakenItem, TakenSource
 from weft.submission import submit
 from weft.submission.services import Answer, Origin
-from weft.telemetry.log import get_logger
+from weft.telemetry.log import log
 from weft.telemetry.trace import new_trace_id
 from weft.wire.answers.sources import SourceTried
 
 ITEMS_SHOWN: Final = 100
 _NO_READER: Final = "this api reads no sources"
-log = get_logger()
 
 
 @call(

@@ -13,7 +13,7 @@ from weft.core.errors import FieldError, InvalidDocument, SourceOfAnother
 from weft.core.lines.series import order_of
 from weft.ports.store import Caller, Row
 from weft.submission.services import Answer, Origin
-from weft.telemetry.log import get_logger
+from weft.telemetry.log import log
 from weft.wire.answers.sources import (
     ItemStateWord,
     SeriesRerunning,
@@ -24,7 +24,6 @@ from weft.wire.answers.sources import (
 from weft.wire.documents.sources import SeriesRerun, SourceEdit
 
 _SOURCE: Final = "/v1/sources/{source}"
-log = get_logger()
 
 
 @call("GET /v1/sources", Right.READ, page=Source, cursor=Cursor("src", "source"), public=False)

@@ -15,9 +15,7 @@ from weft.driver.loops.loop import Loop, LoopContext
 from weft.ports.source_reads import SourceRead, SourceReader
 from weft.ports.store.sources import DueSource
 from weft.telemetry import metrics
-from weft.telemetry.log import get_logger
-
-log = get_logger()
+from weft.telemetry.log import log
 
 _NO_READER: Final = "this driver reads no sources"
 

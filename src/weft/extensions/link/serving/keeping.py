@@ -15,9 +15,8 @@ from weft.core.errors import WeftError
 from weft.ports.spool import Spool, Spooled, SpoolLimits
 from weft.ports.worker_link import LinkedStore
 from weft.telemetry import metrics
-from weft.telemetry.log import get_logger
+from weft.telemetry.log import log
 
-log = get_logger()
 AskedT = TypeVar("AskedT")
 FoundT = TypeVar("FoundT")
 _STRANGE_S: Final = 86_400.0

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, Generic, TypeVar
 
 from weft.ports.worker_link import Beat, Ends
-from weft.telemetry.log import get_logger
+from weft.telemetry.log import log
 
 Asked = TypeVar("Asked", bound=Beat | Ends)
 Answer = TypeVar("Answer")
@@ -14,7 +14,6 @@ GATHER_S: Final = 0.005
 TOGETHER_MAX: Final = 32
 _OTHERS_S: Final = 1.0
 """Nobody waits for others when there were none for this time."""
-log = get_logger()
 
 
 class SharedTransactions(Generic[Asked, Answer]):

@@ -11,9 +11,7 @@ from weft.core.files.file_paths import WrongPath, parts_of
 from weft.extensions.link.worker.calls import LinkCaller
 from weft.ports.running_files import RunningAttempt, RunningFile, RunningFiles
 from weft.ports.worker_link import LOG_BYTES_MAX, LOOKED_MAX, Look, Seen
-from weft.telemetry.log import get_logger
-
-log = get_logger()
+from weft.telemetry.log import log
 
 _WAITING_MAX: Final = 32
 """The api asks for less at a time; what is more is not answered."""

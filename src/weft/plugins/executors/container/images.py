@@ -25,9 +25,7 @@ from weft.plugins.executors.container.image import Image, path_of, scheme_of
 from weft.plugins.executors.container.pulling import ask_digest, no_image, pull, remove_tree
 from weft.plugins.executors.container.settings import ContainerSettings
 from weft.ports.executor import CannotRun
-from weft.telemetry.log import get_logger
-
-log = get_logger()
+from weft.telemetry.log import log
 
 _YOUNG_S: Final = 60.0
 """An image that was used as recently as this stays: another worker of this home may be starting a

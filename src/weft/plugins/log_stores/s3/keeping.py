@@ -17,9 +17,8 @@ from weft.plugins.log_stores.files.keeper import FileLogKeeper
 from weft.plugins.log_stores.s3.bucket import LogBucket, PackGone
 from weft.plugins.log_stores.s3.packs import Head, PackName, pack_of, without
 from weft.telemetry import metrics
-from weft.telemetry.log import get_logger
+from weft.telemetry.log import log
 
-log = get_logger()
 _ASKED_MAX: Final = 1_000
 _HEADS_MAX: Final = 100_000
 

@@ -21,13 +21,11 @@ from weft.plugins.log_stores.s3.bucket import LogBucket
 from weft.plugins.log_stores.s3.changes import Changes, ToLookAt, written_since
 from weft.plugins.log_stores.s3.packs import GONE, Part, Record, joined, pack_of, records_of
 from weft.telemetry import metrics
-from weft.telemetry.log import get_logger
+from weft.telemetry.log import log
 from weft.wire.log_format import attempt_of
 from weft.wire.log_sizes import log_sizes
 from weft.wire.plain_files import open_plain
 from weft.wire.usage_format import usage_path
-
-log = get_logger()
 
 TenantsOf = Callable[[Collection[tuple[int, int]]], Awaitable[Mapping[int, int]]]
 """Of batches, asked by one job of each; those that the database does not know are left out."""

@@ -39,11 +39,10 @@ from weft.ports.runner import (
     blocked,
     never_started,
 )
-from weft.telemetry.log import get_logger
+from weft.telemetry.log import log
 
 __all__ = ["Engine", "Left", "RemoteRunner", "Status"]
 
-log = get_logger()
 
 _AWAY_S = 1.0
 _END_S = 10.0

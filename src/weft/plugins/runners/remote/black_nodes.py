@@ -23,9 +23,7 @@ from weft.core.scheduling.black_holes import (
 )
 from weft.core.states import Reason
 from weft.ports.runner import Ended, Happened
-from weft.telemetry.log import get_logger
-
-log = get_logger()
+from weft.telemetry.log import log
 
 _ENDS_MAX: Final = 1000
 _SAYS_NOTHING: Final = frozenset(

@@ -17,10 +17,8 @@ from weft.core.files.products import WrongProducts
 from weft.plugins.runners.remote.engine import Engine, Left, Status
 from weft.ports.log_store import Stored
 from weft.ports.runner import Assignment, check_requirements
-from weft.telemetry.log import get_logger
+from weft.telemetry.log import log
 from weft.wire.log_format import Piece
-
-log = get_logger()
 
 _CHARS_MAX: Final = 400
 

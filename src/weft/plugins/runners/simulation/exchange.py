@@ -25,13 +25,11 @@ from weft.ports.patience import retry_s, until_answered
 from weft.ports.topics import Arrival, JobTopics, Positions, Record, RunAnswer
 from weft.ports.transport import TransportError
 from weft.telemetry import metrics
-from weft.telemetry.log import get_logger
+from weft.telemetry.log import log
 from weft.telemetry.topics import keep_poison
 from weft.wire import job_topics as wire
 from weft.wire.documents.simulations import HttpCall, Sleep, Step
 from weft.wire.spec import JobSpec
-
-log = get_logger()
 
 _ASK_AGAIN_S: Final = 1.0
 """When a run is asked about again that somebody else has."""

@@ -29,11 +29,9 @@ from weft.ports.runner import (
     Started,
     blocked,
 )
-from weft.telemetry.log import get_logger
+from weft.telemetry.log import log
 from weft.wire import spawner as wire
 from weft.wire.log_format import segment_location
-
-log = get_logger()
 
 _QUIT_S = 0.3
 _LOG_STORE: Final = "files"

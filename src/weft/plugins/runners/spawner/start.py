@@ -13,10 +13,8 @@ from weft.core.errors import Conflict, Internal
 from weft.plugins.runners.spawner.leftovers import is_dying, kill_marked, read_boot_id
 from weft.plugins.runners.spawner.link import SpawnerLink, connect
 from weft.plugins.runners.spawner.namespace import Wanted, namespace_words
-from weft.telemetry.log import get_logger
+from weft.telemetry.log import log
 from weft.wire.spawner import SpawnerLock
-
-log = get_logger()
 
 _READY_WITHIN_S = 20.0
 _GONE_WITHIN_S = 10.0

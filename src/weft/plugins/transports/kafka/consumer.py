@@ -32,9 +32,7 @@ from weft.core.watermark import Watermark
 from weft.plugins.transports.kafka.failures import Failures
 from weft.ports.transport import ASSIGNOR, REFUSED, Death, TransportError, read_refusal
 from weft.telemetry import metrics
-from weft.telemetry.log import get_logger
-
-log = get_logger()
+from weft.telemetry.log import log
 
 POLL_S: Final = 0.1
 COMMIT_S: Final = 0.5

@@ -51,11 +51,9 @@ from weft.plugins.runners.remote.outputs import live_bytes, pieces_of, room_of
 from weft.ports.executor import ExecutorLimits
 from weft.ports.log_store import Stored, StoredStream
 from weft.ports.runner import Assignment
-from weft.telemetry.log import get_logger
+from weft.telemetry.log import log
 from weft.wire.log_format import STDOUT, Piece
 from weft.wire.spec import CONTAINER, SECRETS
-
-log = get_logger()
 
 _LOOK_S: Final = 5.0
 _AGAIN_S: Final = 1.0

@@ -33,10 +33,8 @@ from weft.plugins.runners.remote.scripts import ASK, PRODUCTS
 from weft.ports.executor import ExecutorLimits
 from weft.ports.log_store import Stored, StoredStream
 from weft.ports.runner import Assignment
-from weft.telemetry.log import get_logger
+from weft.telemetry.log import log
 from weft.wire.log_format import STDERR, STDOUT, Piece
-
-log = get_logger()
 
 _STREAMS: Final = ((STDOUT, OUT), (STDERR, ERR))
 _SHARE: Final = 4

@@ -8,7 +8,7 @@ import pytest
 
 from api.live import LiveWorker
 from api.test_pages import _submit, _token_in
-from weft.api.pages import incidents
+from weft.extensions.pages import incidents
 
 
 async def test_failed_jobs_stand_by_cause_with_one_button(

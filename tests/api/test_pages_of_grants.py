@@ -93,7 +93,7 @@ async def test_list_goes_on_after_what_one_may_only_read(
     http: httpx.AsyncClient, users: dict[str, dict[str, str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The form for all batches stands on every page of several."""
-    monkeypatch.setattr("weft.api.pages.batches.BATCHES", 1)
+    monkeypatch.setattr("weft.extensions.pages.batches.BATCHES", 1)
     batches = [await _submit(http, users[name], name) for name in ("ann", "bob", "ann")]
     for batch in batches[::2]:
         path = f"/v1/batches/{batch}/permissions/bob"

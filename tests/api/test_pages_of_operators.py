@@ -9,9 +9,9 @@ import pytest
 from api.live import LiveWorker, fold
 from api.test_conditions import block
 from api.test_users import add
-from weft.api.pages import conditions, costs, incidents, queues, workers
 from weft.core.attempt_key import AttemptKey
 from weft.core.ends.conditions import Ask
+from weft.extensions.pages import conditions, costs, incidents, queues, workers
 
 N_JOBS = 3
 

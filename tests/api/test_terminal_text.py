@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.api.html.terminal_text import Style, TerminalText, terminal_html
+from weft.extensions.pages.terminal_text import Style, TerminalText, terminal_html
 
 TAG = re.compile(r'<span class="(?:a-[a-z]+[0-9]*)(?: a-[a-z]+[0-9]*)*">|</span>')
 FORBIDDEN = re.compile(

@@ -7,7 +7,7 @@ from fnmatch import fnmatch
 from tidy.source_files import nodes_of, python_files, relative
 
 TRUSTED = {
-    "src/weft/api/pages/jobs.py": "a stored document",
+    "src/weft/extensions/pages/jobs.py": "a stored document",
     "src/weft/api/use_cases/schedules.py": "a stored document",
     "src/weft/api/web_tokens/verify.py": "its decoder is called within `bounded`",
     "src/weft/bench/*": "what a bench has written",

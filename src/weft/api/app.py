@@ -5,7 +5,7 @@ from functools import cache, partial, reduce
 from operator import or_
 from typing import Final
 
-from weft.api import pages, routes
+from weft.api import routes
 from weft.api.feeds import Feeds
 from weft.api.html.assets import PREFIX
 from weft.api.http.changes import forget_what_changes
@@ -16,6 +16,7 @@ from weft.api.http.failed_logins import LoginFailures
 from weft.api.http.forwarded import ReadForwarded
 from weft.api.http.identity import Identities
 from weft.api.http.middleware import AnswerHead, AnswerOptions, add_middleware
+from weft.api.http.pages import note_moment
 from weft.api.http.parts import ApiPart
 from weft.api.http.problem_documents import as_weft_error, refusal_of
 from weft.api.http.rate_limits import FailedLogins, RateLimits
@@ -23,7 +24,6 @@ from weft.api.http.requests import AnyRequest, ClientGone
 from weft.api.http.rights import Guard, Table, complete_table
 from weft.api.http.routing import Receive, Response, Route, Router, Scope, Send, of_door
 from weft.api.http.visits import Visits
-from weft.api.pages.view import note_moment
 from weft.api.routes import v1
 from weft.api.routes.rights import PERMISSIONS, RIGHTS, UNRECORDED
 from weft.api.services import Services
@@ -52,7 +52,7 @@ from weft.wire.documents.batches import BatchDocument
 from weft.wire.sealed import SecretKeys
 
 ROUTES: Final[Sequence[Route]] = (
-    *(route for package in (routes, v1, pages) for module in modules_of(package)
+    *(route for package in (routes, v1) for module in modules_of(package)
       for route in getattr(module, "ROUTES", ())),
 )  # fmt: skip
 _PARTS: Final[Sequence[ApiPart]] = tuple(parts("api"))

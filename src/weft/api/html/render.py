@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from weft.api.html.assets import assets
 from weft.core.errors import WeftError
+from weft.ports.extension import parts
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -32,8 +33,9 @@ def _environment() -> "Environment":
     from weft.api.html.filters import FILTERS  # noqa: PLC0415
     from weft.api.html.job_cells import job_cells  # noqa: PLC0415
 
+    folders = [folder for part in parts("api") if (folder := part.templates)]
     environment = Environment(
-        loader=FileSystemLoader(_TEMPLATES),
+        loader=FileSystemLoader([_TEMPLATES, *folders]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from weft.api.calls.call import Call
 from weft.api.http.routing import Route
@@ -17,8 +18,10 @@ class ApiPart:
 
     calls: Sequence[Call] = ()
     routes: Sequence[Route] = ()
-    rights: Mapping[str, Right] = field(default_factory=dict)
+    rights: Mapping[str, Right | None] = field(default_factory=dict)
     permissions: Mapping[str, Permission] = field(default_factory=dict)
     """On the batch that a route names."""
     unrecorded: frozenset[str] = frozenset()
     """Routes whose calls leave no entry in the trail."""
+    templates: Path | None = None
+    """The folder of those that its pages are made of, beside those of `api/html`."""

@@ -1,5 +1,6 @@
 """The calls, routes and pages of production lines, and the right that each route needs."""
 
+from pathlib import Path
 from typing import Final
 
 from weft.api.calls.call import calls_of
@@ -17,5 +18,6 @@ PART: Final = ApiPart(
         "GET /ui/lines/{source}": Right.READ,
         "PUT /v1/setups/{setup}": Right.OPERATE,
     },
+    templates=Path(pages.__file__).parent / "templates",
 )
 """What the api serves of them."""

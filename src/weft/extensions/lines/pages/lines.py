@@ -3,12 +3,12 @@
 from typing import Final, get_args
 from urllib.parse import quote
 
+from weft.api.http.pages import link, show
 from weft.api.http.paging import cursor_of, page
 from weft.api.http.parameters import Query
 from weft.api.http.path_ids import source_of
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.http.routing import Response, get
-from weft.api.pages.view import link, show
 from weft.api.use_cases.failing_lines import LINES_MAX
 from weft.extensions.lines.calls import sources
 from weft.wire.answers.sources import ItemStateWord

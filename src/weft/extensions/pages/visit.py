@@ -4,7 +4,7 @@ from weft.api.http.browsers import PAGES
 from weft.api.http.requests import AnyRequest, services_of
 from weft.api.http.routing import Redirect, post
 from weft.api.http.visits import CHOICE, visit_cookie
-from weft.api.pages.forms import check_form
+from weft.extensions.pages.forms import check_form
 
 
 @post(CHOICE, include_in_schema=False, opt={"unrecorded": True})

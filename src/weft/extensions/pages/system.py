@@ -2,10 +2,10 @@
 
 from typing import Final
 
+from weft.api.http.pages import show
 from weft.api.http.parameters import Query
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.http.routing import Response, get
-from weft.api.pages.view import show
 from weft.api.use_cases import system
 
 TABLES: Final = 15

@@ -8,10 +8,10 @@ from typing import Any, Final
 
 from weft.api.feeds import Position, Remembered
 from weft.api.http.event_stream import asked_watch
+from weft.api.http.pages import NO_MOMENT
 from weft.api.http.requests import AnyRequest
 from weft.api.http.routing import Stream, get
 from weft.api.http.sse import KEEP_ALIVE, message, stream_reply
-from weft.api.pages.view import NO_MOMENT
 from weft.core.errors import EventsGone
 from weft.core.states import JobState
 from weft.telemetry import metrics

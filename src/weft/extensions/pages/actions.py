@@ -4,8 +4,8 @@ from weft.api.http.parameters import checked_cause
 from weft.api.http.path_ids import batch_id_of, job_id_of
 from weft.api.http.requests import AnyRequest, caller_of, services_of, trace_id_of
 from weft.api.http.routing import Redirect, post
-from weft.api.pages.forms import back_to, check_form
 from weft.api.use_cases import cancel, hold, retry
+from weft.extensions.pages.forms import back_to, check_form
 from weft.wire.documents.batches import CancelDocument
 
 ROOT_GROUP = 0

@@ -5,17 +5,17 @@ from functools import partial
 from typing import Final
 
 from weft.api.http.batch_pages import ORDER, BatchPage
+from weft.api.http.pages import changeable, events_of, link, may_act, show
 from weft.api.http.paging import INT_MAX, cursor_of, kind_of, page
 from weft.api.http.parameters import Query
 from weft.api.http.path_ids import batch_id_of
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.http.routing import Response, get
-from weft.api.pages.batch_orders import sort_links
-from weft.api.pages.batch_parts import columns_of, parts_of
-from weft.api.pages.search import BATCH_WORDS, JOB_WORDS, find, query_of
-from weft.api.pages.view import changeable, events_of, link, may_act, show
 from weft.api.use_cases import failures, read, why
 from weft.core.query.reach import JOB_ID_MAX
+from weft.extensions.pages.batch_orders import sort_links
+from weft.extensions.pages.batch_parts import columns_of, parts_of
+from weft.extensions.pages.search import BATCH_WORDS, JOB_WORDS, find, query_of
 from weft.ports.store import Row
 
 BATCHES: Final = 50

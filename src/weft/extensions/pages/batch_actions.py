@@ -3,14 +3,14 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from weft.api.http.pages import link, show
 from weft.api.http.requests import AnyRequest, caller_of, services_of, trace_id_of
 from weft.api.http.routing import Redirect, Response, post
-from weft.api.pages.forms import back_to, check_form
-from weft.api.pages.view import link, show
 from weft.api.use_cases import bulk
 from weft.core.batch_actions import BatchAction
 from weft.core.errors import InvalidParameter
 from weft.core.ids import parse_batch_id
+from weft.extensions.pages.forms import back_to, check_form
 from weft.submission.services import Origin
 
 PATH: Final = "/ui/batch-actions"

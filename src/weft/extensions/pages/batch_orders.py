@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from weft.api.pages.view import link
+from weft.api.http.pages import link
 from weft.core.batch_order import BatchOrder, BatchSort
 
 USUAL = BatchOrder(BatchSort.NUMBER)

@@ -1,11 +1,11 @@
 """The buttons of the list of batches that save its query, and forget a saved one."""
 
 from weft.api.calls.path_ids import SAVED_QUERY
+from weft.api.http.pages import link
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.http.routing import Redirect, post
-from weft.api.pages.forms import back_to, check_form
-from weft.api.pages.view import link
 from weft.api.use_cases import saved_queries
+from weft.extensions.pages.forms import back_to, check_form
 from weft.wire.documents.saved_queries import SavedQueryDocument
 
 

@@ -7,10 +7,10 @@ Each calls the use case of the API and leads back to the job.
 from weft.api.http.path_ids import batch_id_of, job_id_of
 from weft.api.http.requests import AnyRequest, caller_of, services_of, trace_id_of
 from weft.api.http.routing import Redirect, post
-from weft.api.pages.forms import back_to, check_form
 from weft.api.use_cases import command, hold, read, retry
 from weft.core.errors import FieldError, InvalidValue
 from weft.core.text.durations import parse_seconds
+from weft.extensions.pages.forms import back_to, check_form
 from weft.submission.services import Origin
 from weft.wire.documents.commands import ExtendDocument, SignalDocument
 from weft.wire.documents.repeats import RetryJobsDocument

@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
+from weft.api.http.pages import events_of, link, may_act, show
 from weft.api.http.paging import INT_MAX, cursor_of, page
 from weft.api.http.parameters import Query
 from weft.api.http.path_ids import batch_id_of, group_of
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.http.routing import Redirect, Response, get, post
-from weft.api.pages.forms import back_to, check_form
-from weft.api.pages.view import events_of, link, may_act, show
 from weft.api.use_cases import cancel, pictures, read
+from weft.extensions.pages.forms import back_to, check_form
 from weft.ports.store import Row
 from weft.wire.documents.batches import CancelDocument
 

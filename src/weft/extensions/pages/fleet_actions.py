@@ -5,8 +5,8 @@ from typing import Final
 from weft.api.http.path_ids import worker_of
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.http.routing import Redirect, post
-from weft.api.pages.forms import back_to, check_form
 from weft.api.use_cases import workers
+from weft.extensions.pages.forms import back_to, check_form
 from weft.wire.documents.batches import Cordon
 
 WORKERS: Final = "/ui/workers"

@@ -5,10 +5,10 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from weft.api.http.pages import show
 from weft.api.http.parameters import Query
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.http.routing import Redirect, Response, get
-from weft.api.pages.view import show
 from weft.api.services import Services
 from weft.api.use_cases import read, reports
 from weft.api.use_cases.failing_lines import failing_lines

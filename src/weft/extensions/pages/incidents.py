@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Final
 
+from weft.api.http.pages import changeable, link, show
 from weft.api.http.paging import INT_MAX, cursor_as, page_until
 from weft.api.http.parameters import Query, checked_cause
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.http.routing import Response, get
-from weft.api.pages.view import changeable, link, show
 from weft.api.services import Services
 from weft.api.use_cases import failures
 from weft.api.use_cases.failing_lines import failing_lines

@@ -4,9 +4,9 @@ from typing import Final
 
 from weft.api.html.assets import PREFIX, assets
 from weft.api.http.compression import accepts_gzip
+from weft.api.http.pages import NO_MOMENT
 from weft.api.http.requests import AnyRequest
 from weft.api.http.routing import Response, get
-from weft.api.pages.view import NO_MOMENT
 from weft.core.errors import RouteNotFound
 
 _KEEP: Final = "public, max-age=31536000, immutable"

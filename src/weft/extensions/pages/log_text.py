@@ -5,8 +5,8 @@ from typing import Final
 
 from markupsafe import Markup, escape
 
-from weft.api.html.terminal_text import TerminalText
 from weft.core.text.amounts import size
+from weft.extensions.pages.terminal_text import TerminalText
 from weft.wire.log_format import CUT, CUT_BODY, STDERR, Piece
 
 _CUT: Final = Markup('<span class="cut">[{} left out]</span>\n')

@@ -9,20 +9,20 @@ from typing import Final
 from markupsafe import Markup
 
 from weft.api.calls.path_ids import ATTEMPTS_MAX
-from weft.api.html.log_text import LogText
-from weft.api.html.terminal_text import terminal_html
+from weft.api.http.pages import NO_MOMENT, link, show
 from weft.api.http.parameter_schemas import STREAMS
 from weft.api.http.parameters import Query, wrong_parameter
 from weft.api.http.path_ids import batch_id_of, job_id_of
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.http.routing import Redirect, Response, Stream, get
 from weft.api.http.sse import KEEP_ALIVE, message, stream_reply
-from weft.api.pages.view import NO_MOMENT, link, show
 from weft.api.use_cases import read
 from weft.api.use_cases.follow import End, Followed, Follower, FollowPosition, Gap, Written
 from weft.api.use_cases.log_windows import WINDOW_BYTES, Found, LogWindows, Window
 from weft.api.use_cases.output import Outputs, missing_output
 from weft.core.states import ENDED_WORDS
+from weft.extensions.pages.log_text import LogText
+from weft.extensions.pages.terminal_text import terminal_html
 from weft.ports.log_store import AttemptLog
 from weft.telemetry import metrics
 from weft.wire.log_format import STDERR, STDOUT, Piece, encode_cut

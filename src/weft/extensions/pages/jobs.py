@@ -9,15 +9,12 @@ import msgspec
 from markupsafe import Markup
 
 from weft.api.calls.path_ids import ATTEMPTS_MAX
-from weft.api.html.log_text import LogText
+from weft.api.http.pages import events_of, link, may_act, show
 from weft.api.http.parameters import Query
 from weft.api.http.path_ids import batch_id_of, job_id_of
 from weft.api.http.replies import encode
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.http.routing import Response, get
-from weft.api.pages.job_usage import usage_of
-from weft.api.pages.simulated import simulated_of
-from weft.api.pages.view import events_of, link, may_act, show
 from weft.api.services import Services
 from weft.api.use_cases import read, why
 from weft.api.use_cases.output import STREAMS, Outputs
@@ -25,6 +22,9 @@ from weft.core.ends.services import service_words
 from weft.core.errors import AttemptNotFound, OutputElsewhere, WeftError
 from weft.core.query.reach import JOB_ID_MAX
 from weft.core.text.texts import harmless
+from weft.extensions.pages.job_usage import usage_of
+from weft.extensions.pages.log_text import LogText
+from weft.extensions.pages.simulated import simulated_of
 from weft.ports.store import Caller, Row
 from weft.submission.services import Answer
 

@@ -40,6 +40,7 @@ INDENT = " " * 8
 WRAP: Mapping[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
 PLAIN = (str, int, float, bool)
 IMPORTS = {
+    "Any": "from typing import Any",
     "datetime": "from datetime import datetime",
     "Mapping": "from collections.abc import Mapping",
     "Sequence": "from collections.abc import Sequence",

@@ -29,6 +29,9 @@ HRSI = (Path(__file__).parents[2] / "examples" / "lifecycles" / "hrsi.toml").rea
 async def ask_lines(ask: Ask) -> None:
     setup, lifecycle = "/v1/setups/{setup}", "/v1/lifecycles/{lifecycle}"
     await ask("PUT", setup, setup="hrsi", body=HRSI + SOURCE)
+    text = SOURCE.replace('job = "one"', 'job = "one"\nsink = "wekeo"') + SINK
+    body = {"document": text, "item": {"key": "a"}}
+    await ask("POST", f"{setup}/trial", setup="hrsi", body={**body, "product": {}})
     wanted = [{"from": "store://none/x"}, {"from": "weft://b1.j1/x", "optional": True}]
     await ask("POST", "/v1/files/trial", body={"inputs": wanted, "stores": ["a"]})
     source = "/v1/sources/{source}"

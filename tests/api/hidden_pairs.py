@@ -79,6 +79,7 @@ ANSWERS = {
     "PUT /v1/apps/{app}": 400,
     "PUT /v1/parameters/{parameter}": 400,  # an empty document, under any name
     "PUT /v1/stores/{store}": 400,  # an empty document, under any name
+    "POST /v1/setups/{setup}/trial": 400,  # likewise
     "PUT /v1/setups/{setup}": 400,  # an empty file, under any name
 }  # fmt: skip
 """What does not exist is answered with 404, but for these: clients of doors know them so."""

@@ -26,6 +26,7 @@ from weft.ports.store import Claimed, ClaimRequest, EndReport, StartReport, Work
 from weft.run.api import Server, serving_config
 from weft.run.asked.evaluation import Evaluation
 from weft.run.asked.look_ups import LookUps
+from weft.run.asked.message_making import MessageMaking
 from weft.run.asked.source_reads import SourceTrials
 from weft.run.files import kept_files, object_stores
 from weft.run.home import Home
@@ -85,6 +86,8 @@ class LiveApi:
         logs = FileLogStore(self.settings.home / "logs")
         look_ups = LookUps(self.settings, lambda: SecretKeys(self.secret_keys))
         self._stack.push_async_callback(look_ups.close)
+        messages = MessageMaking()
+        self._stack.push_async_callback(messages.close)
         self.evaluation = Evaluation(self.settings)
         self._stack.push_async_callback(self.evaluation.close)
         self.app = app = create_app(
@@ -93,7 +96,7 @@ class LiveApi:
             files_=kept_files(Home(self.settings.home)), look_ups=look_ups,
             source_trials=SourceTrials(self.settings, lambda: SecretKeys(self.secret_keys)),
             objects=object_stores(self.settings, lambda: SecretKeys(self.secret_keys)),
-            evaluation=self.evaluation,
+            evaluation=self.evaluation, make_message=messages.make,
         )  # fmt: skip
         server = Server(serving_config(app))
         serving = asyncio.create_task(server.run_on(listener))

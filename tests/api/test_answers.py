@@ -363,7 +363,8 @@ UNASKED = {
 UNCHANGED = {
     *UNRECORDED,  # their commit is
     "POST /v1/queue-test",
-    "POST /v1/stores/{store}/trial", "POST /v1/sources/{source}/trial", "POST /v1/files/trial",
+    *(f"POST /v1/{one}/trial" for one in ("stores/{store}", "sources/{source}", "setups/{setup}")),
+    "POST /v1/files/trial",
     "POST /v1/queue-reroute",  # here a dry run; those above leave nothing
     "POST /v1/secret-rotation",  # here to the same key
 }  # fmt: skip

@@ -83,6 +83,7 @@ NOT_BY_METHOD = {
     "PUT /v1/stores/{store}": UserRole.OPERATOR,
     "POST /v1/stores/{store}/trial": UserRole.OPERATOR,
     "PUT /v1/setups/{setup}": UserRole.OPERATOR,
+    "POST /v1/setups/{setup}/trial": UserRole.OPERATOR,
     "PUT /v1/parameters/{parameter}": UserRole.OPERATOR,
     "DELETE /v1/licences/{l}": UserRole.ADMIN,
     "POST /api/v1alpha/billing_projects/{p}/create": UserRole.TENANT_ADMIN,

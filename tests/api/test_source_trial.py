@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import asyncpg
 import httpx
@@ -81,6 +82,59 @@ async def test_what_a_source_gives_and_its_jobs(
 
     assert await state_of(database) == before
     assert await items(http) == {}
+
+
+SINKS = {
+    "whole": "message = '{{ job.attributes.item | tojson }}'", "each": "products = true",
+    "wrong": "message = '{{ job.none }}'",
+    "events": "events = true\nmessage = '\"{{ job.event }}\"'",
+}  # fmt: skip
+SINK = '\n[sink.%s]\nkind = "http"\nurl = "https://hook.example/"\n%s\n'
+SERIES = "[configure.snow.series]\nkey = '\"k\"'\norder = 'item.day'\n"
+
+
+async def test_line_is_tried_before_it_is_applied(
+    http: httpx.AsyncClient, database: dict[str, str], tmp_path: Path
+) -> None:
+    """What it would change, the job of one item, also one of a series, and all messages."""
+    (tmp_path / "in").mkdir()
+    for name in ("a", "b"):
+        (tmp_path / "in" / f"{name}.json").write_text('{"cloud": 5, "day": 7}')
+    line = LINE.replace("PATH", str(tmp_path / "in"))
+    told = f'job = "snow"\nsink = {[*SINKS]}\n'
+    new = line.replace('job = "snow"\n', told).replace("item.memory", "param.memory") + SERIES
+    new += "".join(SINK % one for one in SINKS.items()) + '[parameters]\nmemory = "2Gi"\n'
+
+    async def tried(text: str, **more: object) -> Any:  # noqa: ANN401 (JSON)
+        answer = await http.post("/v1/setups/snow/trial", json={"document": text, **more})
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    before = await state_of(database)
+    (source,) = (await tried(new))["sources"]
+    assert await state_of(database) == before
+    (item,) = source["items"]
+    assert (source["n_items"], item["key"], item["state"]) == (2, "a", "ready"), item
+    assert item["job"]["resources"] == {"memory": "2Gi"}
+    assert [(one["sink"], one["message"] or one["error"]) for one in source["messages"]] == [
+        ("whole", '"a"'), ("each", "its messages are made of products: give one"),
+        ("wrong", "the message cannot be made: 'dict object' has no attribute 'none'"),
+        ("events", '"start"'), ("events", '"complete"'),
+    ]  # fmt: skip
+    (source,) = (await tried(new, item={"key": "z", "cloud": 99, "day": 1}))["sources"]
+    assert (source["items"][0]["state"], source["messages"]) == ("cancelled", [])
+
+    await apply(http, line)
+    changed = line.replace("> 90", "> 80") + SINK % ("new", "message = '1'")
+    changes = (await tried(changed, read=False))["changes"]
+    cancel_if = ["item.cloud > 90", "item.cloud > 80"]
+    assert changes[0] == {
+        "kind": "change", "part": "configure snow", "fields": {"cancel_if": cancel_if}
+    }  # fmt: skip
+    assert [(one["kind"], one["part"]) for one in changes[1:]] == [("create", "sink new")]
+    gone = (await tried(line.partition("[configure")[0], read=False))["changes"]
+    assert [(one["kind"], one["part"]) for one in gone] == [("delete", "configure snow")]
+    assert (await http.get("/v1/setups/snow")).json()["document"] == line
 
 
 async def test_source_is_read_with_secrets_of_its_owner(

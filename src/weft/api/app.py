@@ -41,6 +41,7 @@ from weft.ports.log_store import LogStore
 from weft.ports.lookup import AsksLookUps
 from weft.ports.object_stores import ObjectStores
 from weft.ports.running_files import RunningFiles
+from weft.ports.sink import MakeMessage
 from weft.ports.source_reads import ReadsSources
 from weft.ports.store import Notices
 from weft.ports.worker_link import ServedLink
@@ -142,6 +143,7 @@ def create_app(
     objects: ObjectStores | None = None,
     web: UrlReader | None = None,
     source_trials: ReadsSources | None = None,
+    make_message: MakeMessage | None = None,
     evaluation: Evaluates | None = None,
 ) -> Application:
     """Return the application. Call it inside the event loop that will serve it."""
@@ -159,6 +161,7 @@ def create_app(
         objects=objects,
         web=web,
         source_trials=source_trials,
+        make_message=make_message,
         evaluation=evaluation or EvaluatesNothing(),
     )
     services.transports = known_transports(settings.transports_file)

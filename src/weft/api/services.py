@@ -13,6 +13,7 @@ from weft.ports.log_store import LogStore
 from weft.ports.lookup import AsksLookUps
 from weft.ports.object_stores import ObjectStores
 from weft.ports.running_files import RunningFiles
+from weft.ports.sink import MakeMessage
 from weft.ports.source_reads import ReadsSources
 from weft.ports.store import Caller
 from weft.ports.worker_link import ServedLink
@@ -57,6 +58,8 @@ class Services(SubmissionServices):
     """For workers outside; None: this application serves none."""
     source_trials: ReadsSources | None = None
     """Reads sources that people try; None: nothing here does."""
+    make_message: MakeMessage | None = None
+    """Makes messages of sinks that people try; None: nothing here does."""
     look_ups: AsksLookUps | None = None
     """What configurations of items ask; None: this application asks nothing."""
     _payers: dict[tuple[int, int], Payers] = field(default_factory=dict)

@@ -23,6 +23,12 @@ class SinkProblem(Exception):
     """Why a message cannot be sent now, in a few words without secrets."""
 
 
+MakeMessage = Callable[[int, str, Mapping[str, Any], str | None], Awaitable[str]]
+"""Takes tenant, template, what it gets, and the schema that its message fits; raises `ValueError`,
+which says why there is none.
+"""
+
+
 class SinkMessage(NamedTuple):
     """What is sent."""
 

@@ -21,6 +21,7 @@ from weft.ports.store import GroupLimits
 from weft.run.api_url import api_url
 from weft.run.asked.evaluation import Evaluation
 from weft.run.asked.look_ups import LookUps
+from weft.run.asked.message_making import MessageMaking
 from weft.run.asked.source_reads import SourceTrials
 from weft.run.doors import api_doors
 from weft.run.files import kept_files, object_stores, running_files, tried_web_files
@@ -112,12 +113,14 @@ async def _serve(settings: Settings, name: str) -> int:
             schema_check = await begin_schema_check(store)
             keys = partial(read_secret_keys, settings, home)
             look_ups, evaluation = LookUps(settings, keys), Evaluation(settings)
+            messages = MessageMaking()
             app = create_app(
                 store, store.notices, log_reader(settings, home, copies), settings, link=link,
                 callback_key=home.callback_key(), secret_keys=keys, doors=api_doors(),
                 files_=kept_files(home), running=running_files(settings, home), look_ups=look_ups,
                 evaluation=evaluation, source_trials=SourceTrials(settings, keys),
                 objects=object_stores(settings, keys), web=tried_web_files(settings),
+                make_message=messages.make,
             )  # fmt: skip
             server = Server(
                 serving_config(app, None if certificate is None else certificate.context)
@@ -144,7 +147,7 @@ async def _serve(settings: Settings, name: str) -> int:
             await serving
             await app.finish()
             await asyncio.gather(*beside, return_exceptions=True)
-            await asyncio.gather(look_ups.close(), evaluation.close())
+            await asyncio.gather(look_ups.close(), evaluation.close(), messages.close())
     log.info("role.stopped", ms=round((time.monotonic() - begun) * 1000))
     return 0
 

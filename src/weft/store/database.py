@@ -146,6 +146,21 @@ class Database:
 
         return await self._retried(run, user_of(caller))
 
+    async def trying(
+        self, work: Callable[[asyncpg.Connection], Awaitable[Result]], caller: Caller
+    ) -> Result:
+        """Do several calls, and undo what they did; errors as in `call`."""
+
+        async def run(connection: asyncpg.Connection) -> Result:
+            transaction = connection.transaction()
+            await transaction.start()
+            try:
+                return await work(connection)
+            finally:
+                await transaction.rollback()
+
+        return await self._retried(run, user_of(caller))
+
     async def _retried(
         self, work: Callable[[asyncpg.Connection], Awaitable[Result]], user: User | None
     ) -> Result:

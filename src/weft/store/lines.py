@@ -6,14 +6,17 @@ from dataclasses import asdict
 from types import MappingProxyType
 from typing import Any
 
+from asyncpg import Connection
+
 from weft.core.access.rights import Right
 from weft.core.lines.exits import ExitRule
 from weft.core.lines.lifecycle import PHASES, Lifecycle
 from weft.core.lines.limits import Path
 from weft.core.lines.line import Setup, Source, eaches_of
+from weft.core.lines.parameters import PARAMETERS_MAX
 from weft.core.states import JobState
 from weft.ports.store import Caller, Row
-from weft.store.database import Database
+from weft.store.database import Database, call_on
 from weft.store.declared import actor, calls, documents, nothing, user_id, value
 
 
@@ -38,28 +41,32 @@ class Lines:
         `SourceTaken`, `SinkTaken`, `TooManySecrets`: then nothing changed.
         """
         saved: Sequence[str] = await self._database.value(
-            "save_setup",
-            caller=caller,
-            name=name,
-            document=document,
-            lifecycles=[_columns(key, lifecycle) for key, lifecycle in setup.lifecycles.items()],
-            parts={
-                "sources": [_source(setup, key) for key in setup.sources],
-                "sinks": [
-                    {"name": key, "document": asdict(sink), "own": key in setup.own_sinks}
-                    for key, sink in setup.sinks.items()
-                ],
-                "parameters": [
-                    {"name": key, **asdict(parameter)}
-                    for key, parameter in setup.parameters.items()
-                ],
-                **_secrets(secrets, secrets_max),
-            },
-            user_id=caller.user_id,
-            actor=f"user {caller.user_name}",
-            by_user=None if caller.may(Right.MANAGE) else caller.user_id,
+            "save_setup", **_saving(caller, name, document, setup, secrets, secrets_max)
         )
         return saved
+
+    async def try_setup(
+        self, caller: Caller, name: str, document: str, setup: Setup,
+        secrets: Mapping[str, bytes], secrets_max: int,
+    ) -> tuple[Mapping[str, Row], Sequence[Row]]:  # fmt: skip
+        """Do what `save_setup` does and undo it; return its sources meanwhile, by name and as
+        `try_source` returns them, and all parameters. Raise what that raises.
+        """
+
+        async def look(connection: Connection) -> tuple[Mapping[str, Row], Sequence[Row]]:
+            saving = _saving(caller, name, document, setup, secrets, secrets_max)
+            await call_on(connection, "save_setup", **saving)
+            sources = {}
+            for one in setup.sources:
+                ask = {"caller": caller, "of_name": one, "keys": ()}
+                sources[one] = (await call_on(connection, "try_source", **ask))[0][0]
+            parameters = await call_on(
+                connection, "list_parameters", caller=caller, names=None, as_of=None, after="",
+                limit_rows=PARAMETERS_MAX,
+            )  # fmt: skip
+            return sources, documents(parameters)
+
+        return await self._database.trying(look, caller)
 
     @calls(value, name="of_name")
     async def get_setup(self, caller: Caller, name: str) -> Row:
@@ -113,6 +120,32 @@ class Lines:
         Raise `JobNotFound`, `InvalidStatusTransition`, `UnknownStatus`, `NoLifecycle`; where its
         core would run again also what `retry_jobs` raises, and `StatusBusy`. Then nothing changed.
         """
+
+
+def _saving(
+    caller: Caller, name: str, document: str, setup: Setup, secrets: Mapping[str, bytes], most: int
+) -> Mapping[str, Any]:
+    """Return the arguments of `weft.save_setup`."""
+    return {
+        "caller": caller,
+        "name": name,
+        "document": document,
+        "lifecycles": [_columns(key, lifecycle) for key, lifecycle in setup.lifecycles.items()],
+        "parts": {
+            "sources": [_source(setup, key) for key in setup.sources],
+            "sinks": [
+                {"name": key, "document": asdict(sink), "own": key in setup.own_sinks}
+                for key, sink in setup.sinks.items()
+            ],
+            "parameters": [
+                {"name": key, **asdict(parameter)} for key, parameter in setup.parameters.items()
+            ],
+            **_secrets(secrets, most),
+        },
+        "user_id": caller.user_id,
+        "actor": actor(caller),
+        "by_user": None if caller.may(Right.MANAGE) else caller.user_id,
+    }
 
 
 def _source(setup: Setup, name: str) -> Mapping[str, Any]:

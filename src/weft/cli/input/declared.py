@@ -104,7 +104,7 @@ async def apply_changes(
     """
     planned = await save(dry_run=True)
     if not as_json:
-        _print_changes(planned, kind, text or text_of)
+        print_changes(planned, kind, text or text_of)
     if dry_run or not planned["changes"]:
         if as_json:
             print_json(planned)
@@ -128,7 +128,8 @@ def _ask(kind: str, refused: type[Invalid]) -> int:
     return ask(f"Change the {kind}s?", otherwise="nothing was changed")
 
 
-def _print_changes(planned: Document, kind: str, text: Callable[[object], str]) -> None:
+def print_changes(planned: Document, kind: str, text: Callable[[object], str]) -> None:
+    """Show what would change."""
     if not planned["changes"]:
         note(f"the {kind}s are like this already")
     for pool in planned.get("new_pools", ()):

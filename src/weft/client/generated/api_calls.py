@@ -3,8 +3,9 @@
 Made by `tools/generate_client.py`; do not edit.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 from msgspec import UNSET, UnsetType
 
@@ -859,6 +860,33 @@ class ApiCalls(DocumentCalls):
                 0.
         """
         return await self._post(f"/v1/batches/{batch_id}/jobs/{job_id}/signal", {"signal": signal})
+
+    async def test_setup(
+        self,
+        name: str,
+        document: str,
+        *,
+        read: bool = True,
+        item: Mapping[str, Any] | None = None,
+        product: Mapping[str, Any] | None = None,
+    ) -> Document:
+        """Check the file of a production line: what it would change, and, of an item of each
+        source, the job and the messages that would be made. Nothing is kept or sent. Raise
+        `InvalidSetup`.
+
+        Use case: `weft.extensions.lines.calls.setup_trial.try_setup`.
+
+        Args:
+            name: The name of a line.
+            document: The file, in TOML.
+            read: Whether its sources are read, to show the job and messages of an item.
+            item: The fields of an item, with its `key`, instead of what a source reads.
+            product: A product of the job, for messages that are made of some.
+        """
+        return await self._post(
+            f"/v1/setups/{segment(name, 'line')}/trial",
+            without_none({"document": document, "read": read, "item": item, "product": product}),
+        )
 
     async def test_source(self, name: str) -> Document:
         """Read a source once from the api's host, as its owner or an operator: what it gives, and

@@ -10,7 +10,7 @@ the loop asks nothing: it waits for its bell, which a notice rings, and for the 
 import asyncio
 import random
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 from urllib.parse import urljoin, urlsplit
@@ -37,7 +37,7 @@ from weft.driver.loops.loop import Loop, LoopContext
 from weft.driver.notice_forms import NoticeForm
 from weft.ports.callback_sender import Answered, CallbackSender
 from weft.ports.mailer import Mail, Mailer
-from weft.ports.sink import Sink, SinkMessage
+from weft.ports.sink import MakeMessage, Sink, SinkMessage
 from weft.ports.store import DeliveryReport, DueCallback
 from weft.telemetry import metrics
 from weft.telemetry.log import lines_together, log
@@ -62,12 +62,6 @@ class _Ended(NamedTuple):
 
 class Misfit(ValueError):
     """A message that its sink can never send, such as one that does not fit the schema."""
-
-
-MakeMessage = Callable[[int, str, Mapping[str, Any], str | None], Awaitable[str]]
-"""Takes tenant, template, what it gets, and the schema that its message fits; raises `ValueError`,
-`Misfit`.
-"""
 
 
 @dataclass(frozen=True)

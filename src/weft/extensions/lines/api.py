@@ -6,12 +6,12 @@ from typing import Final
 from weft.api.calls.call import calls_of
 from weft.api.http.parts import ApiPart
 from weft.core.access.rights import Right
-from weft.extensions.lines.calls import lines, sinks, source_trial, sources
+from weft.extensions.lines.calls import lines, setup_trial, sinks, source_trial, sources
 from weft.extensions.lines.pages import lines as pages
 from weft.extensions.lines.routes import lines as routes
 
 PART: Final = ApiPart(
-    calls=calls_of(lines, sinks, sources, source_trial),
+    calls=calls_of(lines, setup_trial, sinks, sources, source_trial),
     routes=(*routes.ROUTES, *pages.ROUTES),
     rights={
         "GET /ui/lines": Right.READ,

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from weft.wire.answers.batches import Count, JobNumber, JobStateWord
-from weft.wire.answers.sources import Source, SourceItem
+from weft.wire.answers.sources import Source, SourceItem, SourceTried
 
 Words = list[str]
 
@@ -32,6 +32,39 @@ class SetupSaved(Struct, kw_only=True):
             "`parameter NAME`"
         ),
     ]
+
+
+class SetupChange(Struct, kw_only=True):
+    """A part of a setup that would be another one."""
+
+    kind: Literal["create", "change", "delete"]
+    part: Annotated[str, Meta(description="such as `source scenes`")]
+    fields: Annotated[
+        dict[str, list[Any]], Meta(description="before and after; null: it has no such field")
+    ]
+
+
+class TriedMessage(Struct, kw_only=True):
+    """What a sink would be told."""
+
+    sink: str
+    to: Annotated[dict[str, str], Meta(description="where it would go")]
+    message: str | None
+    error: Annotated[str | None, Meta(description="why there would be none")]
+
+
+class LineSourceTried(SourceTried, kw_only=True):
+    """What would become of one item of a source."""
+
+    messages: Annotated[list[TriedMessage], Meta(description="if its job ended well")]
+
+
+class SetupTried(Struct, kw_only=True):
+    """What a setup would change and make."""
+
+    setup: str
+    changes: list[SetupChange]
+    sources: list[LineSourceTried]
 
 
 class SetupRemoved(Struct, kw_only=True):

@@ -38,6 +38,7 @@ from weft.extensions.lines.rules.configuration import (
 from weft.extensions.lines.rules.template import ID_VARIABLE, ITEM_VARIABLE, TABLES
 from weft.ports.evaluation import TooCostly, evaluate
 from weft.ports.lookup import Answered, Question
+from weft.ports.store import Row
 from weft.ports.store.sources import Decision, TakenItem, TakenSource
 from weft.store import ApiStore
 
@@ -82,10 +83,14 @@ def late_of(taken: TakenSource) -> LateWord:
 
 
 async def decide(
-    services: Services, taken: TakenSource, items: Sequence[TakenItem]
+    services: Services,
+    taken: TakenSource,
+    items: Sequence[TakenItem],
+    parameters: Sequence[Row] | None = None,
 ) -> list[Decision]:
     """Return what becomes of each item. Its expressions are evaluated elsewhere: it is refused if
-    they take too long, and waits for the next set if those of others have.
+    they take too long, and waits for the next set if those of others have. `parameters`: of a
+    setup that is tried, where an item has nothing before it in its series.
     """
     rules, job = taken.template.get("configure"), taken.template["job"]
     names = names_in(job, PARAM)
@@ -97,10 +102,16 @@ async def decide(
     if isinstance(expressions, TooCostly):
         return [_costly(one, TooCostly(expressions.why, alone=True)) for one in items]
     names |= expressions
-    known = await _read(services.store, taken, names) if names else _NOTHING
+    if parameters is not None:
+        known = _known_of([one for one in parameters if one["parameter"] in names])
+    else:
+        known = await _read(services.store, taken, names) if names else _NOTHING
     if SERIES not in rules:
         return await _decided_all(services, taken, [(one, None) for one in items], known)
     early, stands = await _standings(services, taken, items, known)
+    if parameters is not None:
+        first = [(one, Standing(stands[one.n][0], None, None)) for one in items if one.n in stands]
+        return [*early, *await _decided_all(services, taken, first, known)]
     rule = rule_of(rules[SERIES], products=reads_products(rules))
     found = await services.store.order_items(taken, stands, rule)
     if found is None:
@@ -244,6 +255,10 @@ async def _read(store: ApiStore, taken: TakenSource, names: set[str]) -> _Known:
     rows = await store.list_parameters(
         taken.owner, names=sorted(names), as_of=None, after="", limit=PARAMETERS_MAX
     )
+    return _known_of(rows)
+
+
+def _known_of(rows: Sequence[Row]) -> _Known:
     return _Known(
         {row["parameter"]: bound(row["type"], row["value"]) for row in rows},
         {row["parameter"]: row["version"] for row in rows},

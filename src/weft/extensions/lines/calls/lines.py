@@ -2,7 +2,7 @@
 
 import asyncio
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Final
 
@@ -86,6 +86,20 @@ async def save_setup(
     services: Services, caller: Caller, name: str, text: str, decode: DecodeBatch
 ) -> Answer:
     """Check a setup and save it whole. Raise `InvalidSetup`, `LifecycleTaken`, `SourceTaken`."""
+    text, setup, secrets = await checked_setup(services, caller, name, text, decode)
+    changed = await services.store.save_setup(
+        caller, name, text, setup, secrets, secrets_max=services.settings.secrets_per_user_max
+    )
+    log.info("setup.saved", setup=name, changed=list(changed), user=caller.user_name)
+    return {"setup": name, "changed": list(changed)}
+
+
+async def checked_setup(
+    services: Services, caller: Caller, name: str, text: str, decode: DecodeBatch
+) -> tuple[str, Setup, Mapping[str, bytes]]:
+    """Return the file as it is kept, what it says, and the secrets that it has. Raise
+    `InvalidSetup`.
+    """
     setup = await _parsed(services, caller, text)
     await asyncio.to_thread(_check_plugins, setup, text)
     if problems := await asyncio.to_thread(out_of_reach, services.settings, setup, text):
@@ -102,11 +116,7 @@ async def save_setup(
         text, setup = await _without_logins(services, caller, text, setup, logins)
         setup = await _with_names(services, caller, setup, text)
     secrets = {one.secret: sealed(services, caller, one.secret, value_of(one)) for one in logins}
-    changed = await services.store.save_setup(
-        caller, name, text, setup, secrets, secrets_max=services.settings.secrets_per_user_max
-    )
-    log.info("setup.saved", setup=name, changed=list(changed), user=caller.user_name)
-    return {"setup": name, "changed": list(changed)}
+    return text, setup, secrets
 
 
 async def _parsed(services: Services, caller: Caller, text: str) -> Setup:

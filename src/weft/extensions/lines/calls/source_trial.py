@@ -11,7 +11,7 @@ from weft.api.calls.call import DecodeBatch, call
 from weft.api.calls.path_ids import SourceName
 from weft.api.services import Services
 from weft.core.access.rights import Right, UserRole
-from weft.core.errors import Invalid, WeftError
+from weft.core.errors import Invalid, SourceNotFound, WeftError
 from weft.extensions.lines.calls.item_decisions import decide, wrong_jobs
 from weft.extensions.lines.calls.sources import refuse_others
 from weft.ports.source_reads import SourceRead
@@ -39,19 +39,42 @@ async def try_source(
     """
     refuse_others(caller, await services.store.get_source(caller, name))
     known = await services.store.try_source(caller, name, ())
+    read = await read_source(services, caller, name, known)
+    found = await tried_source(services, caller, name, known, read, decode)
+    log.info("source.tried", source=name, user=caller.user_name, items=len(read.found))
+    return found
+
+
+async def read_source(services: Services, caller: Caller, name: str, known: Row) -> SourceRead:
+    """Read a source once from here. `known`: as `try_source` of the store returns it."""
     due = DueSource(
         known["source_id"], name, known["kind"], known["options"], known["every_s"], 0,
         known["cursor"], 0, known["sealed"], caller.tenant_id,
     )  # fmt: skip
-    read = SourceRead(error=_NO_READER)
-    if services.source_trials is not None:
-        read = await services.source_trials.read(due)
-    shown = read.found[:ITEMS_SHOWN]
-    states = (await services.store.try_source(caller, name, [one["key"] for one in shown]))[
-        "known"
-    ]
-    items = await _items(services, _taken(name, known, shown, caller), decode)
-    log.info("source.tried", source=name, user=caller.user_name, items=len(read.found))
+    if services.source_trials is None:
+        return SourceRead(error=_NO_READER)
+    return await services.source_trials.read(due)
+
+
+async def tried_source(
+    services: Services,
+    caller: Caller,
+    name: str,
+    known: Row,
+    read: SourceRead,
+    decode: DecodeBatch,
+    parameters: Sequence[Row] | None = None,
+) -> Answer:
+    """Return what would become of what was read. `parameters`: as `decide` takes them; then it is
+    only the first item.
+    """
+    shown = read.found[: ITEMS_SHOWN if parameters is None else 1]
+    keys = [one["key"] for one in shown]
+    try:
+        states = (await services.store.try_source(caller, name, keys))["known"]
+    except SourceNotFound:  # of a setup that is tried
+        states = {}
+    items = await _items(services, _taken(name, known, shown, caller), decode, parameters)
     return {
         "source": name, "error": read.error, "n_items": len(read.found), "more": read.more,
         "items": [
@@ -91,10 +114,10 @@ def _taken(
 
 
 async def _items(
-    services: Services, taken: TakenSource, decode: DecodeBatch
+    services: Services, taken: TakenSource, decode: DecodeBatch, parameters: Sequence[Row] | None
 ) -> Mapping[int, Answer]:
     """Return what would become of each item, by its place."""
-    decisions = await decide(services, taken, taken.items)
+    decisions = await decide(services, taken, taken.items, parameters)
     ready = [decision for decision in decisions if decision.state == "ready"]
     wrong = await _wrong(services, taken, ready, decode) if ready else {}
     return {

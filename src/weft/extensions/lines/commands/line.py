@@ -5,11 +5,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+from weft.cli.input.declared import print_changes, text_of
 from weft.cli.input.line_texts import with_texts
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.signature import App, Parameter
-from weft.cli.input.values import WrongOption
+from weft.cli.input.values import WrongOption, read_option
 from weft.cli.terminal.deliveries import DELIVERY, delivery_cells
+from weft.cli.terminal.plain import plain
 from weft.cli.terminal.production_lines import (
     SINK_HEADER,
     SOURCE_HEADER,
@@ -20,6 +22,7 @@ from weft.cli.terminal.production_lines import (
 )
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json, print_table
+from weft.core.bounded import read_json
 from weft.core.errors import InvalidSetup
 from weft.core.ids import format_job_ref, parse_job_ref
 
@@ -39,6 +42,7 @@ def apply(
     /,
     *,
     name: Annotated[str | None, Parameter(name="--name")] = None,
+    dry_run: Annotated[bool, Parameter(negative="")] = False,
     shared: Shared = SHARED,
 ) -> None:
     """Apply a file: it is taken whole, or refused whole with line and field.
@@ -52,12 +56,14 @@ def apply(
     Args:
         file: The TOML file.
         name: Name of the line; the file's without `.toml` if it is missing.
+        dry_run: Check it, and only show what would be added, changed and removed.
     """
-    try:
-        text = with_texts(file.read_text(encoding="utf-8-sig"), file.parent)
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidSetup(f"could not read {file}", detail=str(error)) from error
-    setup = name or file.stem
+    text, setup = _text_of(file), name or file.stem
+    if dry_run:
+        tried = shared.ask(lambda client: client.test_setup(setup, document=text, read=False))
+        if not shared.as_json(tried):
+            print_changes(tried, "part", text_of)
+        return
     found = shared.ask(lambda client: client.save_setup(setup, text))
     if shared.json:
         print_json(found)
@@ -65,6 +71,69 @@ def apply(
         note(f"line {setup}: changed: {', '.join(found['changed'])}")
     else:
         note(f"line {setup}: nothing changed")
+
+
+def _text_of(file: Path) -> str:
+    try:
+        return with_texts(file.read_text(encoding="utf-8-sig"), file.parent)
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidSetup(f"could not read {file}", detail=str(error)) from error
+
+
+@app.command(name="test")
+def try_line(
+    file: Path,
+    /,
+    *,
+    name: Annotated[str | None, Parameter(name="--name")] = None,
+    item: str | None = None,
+    product: str | None = None,
+    shared: Shared = SHARED,
+) -> int:
+    """Show what a file would make of an item of each source: the job, and the messages that its
+    sinks would be told. Nothing is kept or sent. Exit with 1 if something would be refused. Only
+    for operators.
+
+        weft line test hrsi.toml
+        weft line test hrsi.toml --item '{"key": "S2A_32TLR", "tile": "32TLR"}'
+
+    Args:
+        file: The TOML file.
+        name: Name of the line; the file's without `.toml` if it is missing.
+        item: An item as JSON, instead of the first one that a source reads.
+        product: A product as JSON, for messages that are made of products.
+    """
+    text, setup = _text_of(file), name or file.stem
+    more = {
+        word: read_option(f"--{word}", given, read_json)
+        for word, given in (("item", item), ("product", product))
+        if given is not None
+    }
+    found = shared.ask(lambda client: client.test_setup(setup, document=text, **more))
+    if not shared.as_json(found):
+        for source in found["sources"]:
+            _print_tried(source)
+        if not found["sources"]:
+            note(f"line {setup} has no sources")
+    return int(
+        any(
+            source["error"] or any(one["state"] == "refused" for one in source["items"])
+            or any(one["error"] for one in source["messages"])
+            for source in found["sources"]
+        )
+    )  # fmt: skip
+
+
+def _print_tried(source: Mapping[str, Any]) -> None:
+    for one in source["items"]:
+        print(plain(f"{source['source']} {one['key']}: {one['reason'] or one['state']}"))
+        for field, value in (one["job"] or {}).items():
+            print(plain(f"    {field}: {text_of(value)}"))
+    for one in source["messages"]:
+        print(plain(f"  message to {one['sink']}, {text_of(one['to'])}"))
+        print(plain(f"    {one['message'] or one['error']}"))
+    if source["error"] or not source["items"]:
+        note(f"{source['source']}: {source['error'] or 'no item now; give one with `--item`'}")
 
 
 @app.command(name="ls")

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from faults.books import Books, read_books
-from faults.evidence import Evidence, Planned
 from faults.waiting import until
 from up.weft_up import Up, get, kill, post, processes_of, run_weft
+from weft.extensions.siege.evidence import Evidence, Planned
 from weft.run.host.leftovers import SPAWNER_MODULE
 from weft.store.embedded.leftovers import server_pids
 from weft.worker.spawner.tree import read_process

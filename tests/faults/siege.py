@@ -19,9 +19,8 @@ from faults.books import Books, read_books
 from faults.waiting import until
 from up.weft_up import Up, get, kill, post, processes_of, run_weft
 from weft.extensions.siege.evidence import Evidence, Planned
-from weft.run.host.leftovers import SPAWNER_MODULE
+from weft.extensions.siege.fortress import spawner_pids
 from weft.store.embedded.leftovers import server_pids
-from weft.worker.spawner.tree import read_process
 
 SEED = int(os.environ.get("FAULT_SEED") or random.SystemRandom().randrange(1_000_000))
 JOBS = int(os.environ.get("FAULT_JOBS") or 20_000)
@@ -151,20 +150,7 @@ class Siege:
 
     def spawner_pid(self) -> int:
         """Return the spawner, not the program that gave it its namespace."""
-        return until(self._spawner_pid, "the spawner lives")
-
-    def _spawner_pid(self) -> int | None:
-        found = {
-            pid
-            for pid, words in processes_of(self.home).items()
-            if SPAWNER_MODULE in words and not words.startswith("unshare")
-        }
-        for pid in found:
-            # A job's process looks like the spawner until it has begun its own program.
-            process = read_process(pid)
-            if process is not None and process.parent not in found:
-                return pid
-        return None
+        return until(lambda: spawner_pids(self.home), "the spawner lives")[0]
 
     def kill(self, what: str) -> None:
         """Send SIGKILL to one part of this weft, whatever it is doing."""

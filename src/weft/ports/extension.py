@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 BUILT_IN: Final = (
     "each", "engines.kubernetes", "engines.openstack", "engines.ssh", "lines", "link", "pages",
-    "simulator", "top",
+    "siege", "simulator", "top",
 )  # fmt: skip
 """The extensions that register more than plug-ins, below `weft/extensions/`: one entry each."""
 

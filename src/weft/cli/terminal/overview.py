@@ -28,7 +28,7 @@ SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "Operate": (
         "up", "down", "doctor", "audit", "system", "config", "db", "import", "bench", "api",
-        "driver", "completion",
+        "driver", "siege", "completion",
     ),
 }  # fmt: skip
 """Which commands stand together. Those of doors, which packages bring, come last."""

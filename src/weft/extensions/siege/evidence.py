@@ -13,9 +13,15 @@ from typing import Any
 
 VARIABLE = "FAULT_EVIDENCE"
 """In the environment of each job, so that its processes can be told from all others."""
-RESOURCES = {"cpu": "250m", "memory": "16Mi"}
+CPU_M = 250
+RESOURCES = {"cpu": f"{CPU_M}m", "memory": "16Mi"}
 
 _BEGIN = f'echo "$WEFT_JOB $WEFT_ATTEMPT_NO $$ begin" >> "${VARIABLE}"; '
+_ALONE = (
+    f'exec 9>>"${VARIABLE}.$WEFT_JOB"; '
+    f'flock -n 9 || echo "$WEFT_JOB $WEFT_ATTEMPT_NO $$ twice" >> "${VARIABLE}"; '
+)
+"""The lock is free when every process of the attempt before has ended."""
 _END = f'; echo "$WEFT_JOB $WEFT_ATTEMPT_NO $$ end" >> "${VARIABLE}"'
 _SAY = 'echo "out $WEFT_JOB"; echo "err $WEFT_JOB" >&2'
 
@@ -37,11 +43,14 @@ class Planned:
 
     kind: str
     document: Mapping[str, Any]
+    state: str = "success"
+    """How it must end."""
 
     @property
     def words(self) -> Sequence[str]:
         """Return which lines one whole run appends."""
-        return {"true": (), "quick": ("begin",)}.get(self.kind, ("begin", "end"))
+        alone = {"true": (), "quick": ("begin",), "failing": ("begin",), "endless": ()}
+        return alone.get(self.kind, ("begin", "end"))
 
     def streams(self, batch_id: int, job_id: int) -> tuple[bytes, bytes]:
         """Return what must be found in its logs."""
@@ -68,8 +77,17 @@ class Evidence:
 
     def slow(self, seconds: float) -> Planned:
         """Return a job that says when it began and when it ended."""
-        script = f"{_BEGIN}sleep {seconds:.3f}; {_SAY}{_END}"
+        script = f"{_ALONE}{_BEGIN}sleep {seconds:.3f}; {_SAY}{_END}"
         return self._planned("slow", "/bin/sh", "-c", script)
+
+    def failing(self) -> Planned:
+        """Return a job that fails."""
+        return self._planned("failing", "/bin/sh", "-c", f"{_BEGIN}exit 3", state="failed")
+
+    def endless(self) -> Planned:
+        """Return a job that somebody must cancel."""
+        script = f"{_ALONE}{_BEGIN}exec sleep 1000"
+        return self._planned("endless", "/bin/sh", "-c", script, state="cancelled")
 
     def gated(self, gate: Path) -> Planned:
         """Return a job that runs until a file appears. It would betray itself then, also without
@@ -78,11 +96,11 @@ class Evidence:
         script = f'{_BEGIN}while [ ! -e "{gate}" ]; do sleep 0.02; done{_END}; {_SAY}'
         return self._planned("gated", "/bin/sh", "-c", script)
 
-    def _planned(self, kind: str, *command: str) -> Planned:
+    def _planned(self, kind: str, *command: str, state: str = "success") -> Planned:
         document = {
             "command": command, "env": {VARIABLE: str(self.path)}, "resources": RESOURCES
         }  # fmt: skip
-        return Planned(kind, document)
+        return Planned(kind, document, state)
 
     def mix(self, count: int, seed: int) -> list[Planned]:
         """Return a mix as in life: most are short, some sleep for 50 to 200 ms and write more."""
@@ -90,9 +108,9 @@ class Evidence:
         jobs = []
         for _ in range(count):
             draw = chance.random()
-            if draw < 0.25:
+            if draw < 0.25:  # noqa: PLR2004 (shares of all)
                 jobs.append(self.true())
-            elif draw < 0.98:
+            elif draw < 0.98:  # noqa: PLR2004
                 jobs.append(self.quick())
             else:
                 jobs.append(self.slow(chance.uniform(0.05, 0.2)))
@@ -114,14 +132,14 @@ class Evidence:
         return sum(count - 1 for count in runs.values())
 
     def out_of_order(self) -> list[Line]:
-        """Return lines of attempts that lived on when the next one had begun."""
+        """Return lines of attempts that lived on when the next one had begun, or wrote so."""
         newest: dict[int, int] = {}
-        found = []
+        late = []
         for line in self.lines():
-            if line.attempt < newest.get(line.job_id, 0):
-                found.append(line)
+            if line.attempt < newest.get(line.job_id, 0) or line.word == "twice":
+                late.append(line)
             newest[line.job_id] = max(line.attempt, newest.get(line.job_id, 0))
-        return found
+        return late
 
     def missing(self, jobs: Sequence[Planned], successes: Mapping[int, int]) -> list[str]:
         """Return in words what the attempts that succeeded did not write down exactly once.

@@ -1,0 +1,115 @@
+"""One siege, from the first fault to the last proof."""
+
+import asyncio
+import json
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from weft.client.api import Api, Document
+from weft.extensions.siege.checks import check
+from weft.extensions.siege.faults import Fault
+from weft.extensions.siege.fortress import PATIENCE_S, Fortress, until
+from weft.extensions.siege.load import Load
+from weft.run.role_process import RoleFailed
+
+STEP_S = 0.5
+EVENTS_S = 20.0
+LAST_EVENT = "batch.complete"
+
+
+@dataclass
+class Attack:
+    """What is attacked, with what, and what came of it."""
+
+    fortress: Fortress
+    faults: Sequence[Fault]
+    seed: int
+    tell: Callable[[Fault, bool], None]
+    """Is told of each fault, and whether it met a process."""
+    facts: dict[str, int] = field(default_factory=dict)
+    _events: list[Document] = field(default_factory=list)
+
+    async def run(self) -> Mapping[str, Sequence[str]]:
+        """Attack until the last job has ended; return what is wrong, by promise."""
+        async with self.fortress.standing(), self._clients() as clients:
+            listening = asyncio.Event()
+            reading = asyncio.create_task(self._read(clients[0], listening))
+            await listening.wait()
+            load = Load(self.seed, self.fortress.home.parent, clients)
+            await self._inflict(load)
+            await self._until_ended(clients[0], load)
+            reading.cancel()
+            wrong = dict(await check(clients[0], load.batches, self._events))
+            wrong["audit"] = await asyncio.to_thread(_audit, self.fortress.home)
+        wrong["processes left"] = [str(pid) for pid in self.fortress.leftovers()]
+        self.facts |= {
+            "jobs": sum(len(batch.jobs) for batch in load.batches),
+            "runs again": sum(batch.evidence.doubled() for batch in load.batches),
+            "events told": len(self._events),
+        }
+        return wrong
+
+    @asynccontextmanager
+    async def _clients(self) -> AsyncIterator[Sequence[Api]]:
+        """Give a client for each api, which waits while that is away."""
+        token = json.loads((self.fortress.home / "client.json").read_text())["token"]
+        async with AsyncExitStack() as stack:
+            urls = [f"http://127.0.0.1:{port}" for port in self.fortress.ports]
+            apis = [
+                Api(url, token, patience_s=PATIENCE_S, on_outage=lambda _: None) for url in urls
+            ]
+            for api in apis:
+                await (await stack.enter_async_context(api)).whoami()
+            yield apis
+
+    async def _read(self, client: Api, listening: asyncio.Event) -> None:
+        async for event in client.events(opened=listening.set):
+            self._events.append(event)
+
+    async def _inflict(self, load: Load) -> None:
+        """Let all faults come at their times, while work comes in."""
+        loading = asyncio.create_task(load.run())
+        begun = time.monotonic()
+        for fault in self.faults:
+            await asyncio.wait([loading], timeout=begun + fault.at_s - time.monotonic())
+            if loading.done():
+                break
+            pids = self.fortress.inflict(fault)
+            self.tell(fault, bool(pids))
+            if fault.lasts_s:
+                asyncio.get_running_loop().call_later(fault.lasts_s, self.fortress.wake, pids)
+        load.stop()
+        await loading
+
+    async def _until_ended(self, client: Api, load: Load) -> None:
+        """Wait until all jobs have ended and all of that was told; the checks say what has not."""
+        self.fortress.wake()
+        deadline = time.monotonic() + PATIENCE_S + len(self.faults)
+        for batch in load.batches:
+            while not (await client.get_batch(batch.batch_id))["complete"]:
+                if time.monotonic() > deadline:
+                    return
+                await asyncio.sleep(STEP_S)
+        batches = {batch.batch_id for batch in load.batches}
+        with suppress(RoleFailed):
+            await until(
+                lambda: batches <= self._told_complete(), "the last events come",
+                within_s=EVENTS_S, step_s=STEP_S,
+            )  # fmt: skip
+
+    def _told_complete(self) -> set[int]:
+        return {event["batch_id"] for event in self._events if event["kind"] == LAST_EVENT}
+
+
+def _audit(home: Path) -> list[str]:
+    """Return the checks of `weft audit` that find differences."""
+    words = [sys.executable, "-P", "-m", "weft.cli", "audit", "--home", str(home), "--json"]
+    answer = subprocess.run(words, check=False, capture_output=True, text=True)
+    if answer.returncode not in {0, 1}:
+        return [answer.stderr]
+    return [json.dumps(finding) for finding in json.loads(answer.stdout) if finding["rows"]]

@@ -1,0 +1,76 @@
+"""`weft siege`: faults from a seed, and what they broke."""
+
+import asyncio
+import random
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+from weft.cli.input.options import LOCAL, Local
+from weft.cli.input.signature import Parameter
+from weft.cli.terminal.report import note
+from weft.cli.terminal.screen import print_table
+from weft.extensions.siege.attack import Attack
+from weft.extensions.siege.faults import Fault, plan_faults
+from weft.extensions.siege.fortress import Fortress
+
+SEEDS = 1_000_000
+SENTENCES_SHOWN = 10
+
+
+def siege(
+    *,
+    minutes: float = 1.0,
+    seed: int | None = None,
+    workers: int = 3,
+    schedule: Annotated[bool, Parameter(negative="")] = False,
+    shared: Local = LOCAL,
+) -> int:
+    """Start a weft of its own, attack it for some minutes, and prove that nothing is lost, lives
+    twice or is left over; exit code 1 if something is.
+
+        weft siege --minutes 3 --seed 7
+
+    Two apis, two drivers, PostgreSQL and workers are killed, stopped and restarted every 2 to
+    5 seconds, while jobs of many kinds run. Nothing outside is touched.
+
+    Args:
+        minutes: How long faults come; it ends when all jobs have.
+        seed: The same number brings the same faults at the same times (default: any).
+        workers: How many workers there are.
+        schedule: Print the faults of the seed, and attack nothing.
+        shared: Options of every command.
+    """
+    seed = random.SystemRandom().randrange(SEEDS) if seed is None else seed
+    faults = plan_faults(seed, seconds=minutes * 60, workers=workers)
+    if not shared.json:
+        note(f"--minutes {minutes:g} --seed {seed} --workers {workers}: {len(faults)} faults")
+    if schedule:
+        lines = "\n".join(map(_line, faults))
+        return shared.tell([fault._asdict() for fault in faults], lines, print)
+    base = Path(tempfile.mkdtemp(prefix="weft-siege-"))
+    tell = (lambda _fault, _met: None) if shared.json else _print_fault
+    attack = Attack(Fortress(base / "home", workers), faults, seed, tell)
+    wrong = asyncio.run(attack.run())
+    counts = {name: len(sentences) for name, sentences in wrong.items()}
+    facts = {"seed": seed, "faults": len(faults), **attack.facts}
+    if not shared.as_json({**facts, "counts": counts, "wrong": wrong}):
+        print_table(("Count", "Number"), [*facts.items(), *counts.items()])
+        for name, sentences in wrong.items():
+            for sentence in sentences[:SENTENCES_SHOWN]:
+                print(f"{name}: {sentence}")
+    if any(counts.values()):
+        note(f"logs and records are kept in {base}")
+        return 1
+    shutil.rmtree(base, ignore_errors=True)
+    return 0
+
+
+def _print_fault(fault: Fault, met: bool) -> None:  # noqa: FBT001 (the shape of `tell`)
+    print(_line(fault) + ("" if met else "  (was down)"), flush=True)
+
+
+def _line(fault: Fault) -> str:
+    lasting = f" for {fault.lasts_s} s" if fault.lasts_s else ""
+    return f"{fault.at_s:7.1f} s  {fault.act:8} {fault.target}{lasting}"

@@ -1,0 +1,48 @@
+"""Which fault comes when: drawn from a seed alone, so that one seed is one schedule."""
+
+import random
+from collections.abc import Sequence
+from typing import NamedTuple
+
+GAP_S = (2.0, 5.0)
+ACTS = {
+    "api": ("kill", "kill", "stop", "restart"),
+    "driver": ("kill", "kill", "stop", "restart"),
+    "worker": ("kill", "kill", "stop", "restart"),
+    "spawner": ("kill", "stop"),
+    "postgres": ("kill", "stop", "restart"),
+}
+"""kill: SIGKILL; stop: SIGSTOP, and SIGCONT later; restart: SIGTERM, of PostgreSQL SIGINT."""
+STOPS_S = {"worker": 15.0, "spawner": 15.0, "postgres": 3.0}
+"""The longest stop of each part: workers are given up meanwhile, and wake to find that."""
+OTHERS_STOP_S = 6.0
+
+
+class Fault(NamedTuple):
+    """One fault: when after the beginning, what is done to whom, and how long a stop lasts."""
+
+    at_s: float
+    act: str
+    target: str
+    lasts_s: float = 0.0
+
+
+def targets_of(part: str, workers: int) -> Sequence[str]:
+    """Return the names of all processes of a part; the first one's is that of the part."""
+    count = {"api": 2, "driver": 2, "postgres": 1}.get(part, workers)
+    return [part, *(f"{part}-{number}" for number in range(2, count + 1))]
+
+
+def plan_faults(seed: int, *, seconds: float, workers: int) -> Sequence[Fault]:
+    """Return the faults of a siege, in order."""
+    chance = random.Random(seed)  # noqa: S311 (to be repeated, not to be secret)
+    faults = []
+    at_s = chance.uniform(*GAP_S)
+    while at_s < seconds:
+        part = chance.choice(sorted(ACTS))
+        act = chance.choice(ACTS[part])
+        target = chance.choice(targets_of(part, workers))
+        lasts_s = chance.uniform(0.5, STOPS_S.get(part, OTHERS_STOP_S))
+        faults.append(Fault(round(at_s, 1), act, target, round(lasts_s, 1) * (act == "stop")))
+        at_s += chance.uniform(*GAP_S)
+    return faults

@@ -1,0 +1,184 @@
+"""The weft that is attacked: a home, `weft up` on it, and more apis and workers beside that.
+
+Signals reach only processes of this home, which nobody else has.
+"""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from asyncio.subprocess import Process
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import ExitStack, asynccontextmanager, suppress
+from pathlib import Path
+from socket import socket
+from typing import TypeVar
+
+from weft.extensions.siege.faults import Fault, targets_of
+from weft.run.child import ROLE_VARIABLE, SUPERVISOR_VARIABLE
+from weft.run.host.leftovers import SPAWNER_MODULE
+from weft.run.role_process import RoleFailed
+from weft.store.embedded.leftovers import postmaster_pid, server_pids
+from weft.worker.spawner.tree import read_process
+
+SETTINGS = {
+    "WEFT_DRIVERS": "2", "WEFT_HEARTBEAT_S": "5", "WEFT_LOST_AFTER_S": "10",
+    "WEFT_WORKER_NAME": "worker", "WEFT_LOG_FORMAT": "json",
+    "WEFT_WORKER_CPU_M": "4000",
+}  # fmt: skip
+PATIENCE_S = 60.0
+END_S = 20.0
+_STEP_S = 0.05
+_PAUSE_S = 0.2
+_ACTS = {"kill": signal.SIGKILL, "stop": signal.SIGSTOP, "restart": signal.SIGTERM}
+Fact = TypeVar("Fact")
+
+
+async def until(
+    fact: Callable[[], Fact], what: str, *, within_s: float = PATIENCE_S, step_s: float = _STEP_S
+) -> Fact:
+    """Ask for a fact until it is true, and return it; raise `RoleFailed` if it never is."""
+    deadline = time.monotonic() + within_s
+    while not (answer := fact()):
+        if time.monotonic() > deadline:
+            raise RoleFailed(f"not within {within_s:.0f} s: {what}")
+        await asyncio.sleep(step_s)
+    return answer
+
+
+class Fortress:
+    """The processes of one home. `weft up` starts its own again; the others we do."""
+
+    def __init__(self, home: Path, workers: int) -> None:
+        self.home = home
+        kept = {name: text for name, text in os.environ.items() if not name.startswith("WEFT_")}
+        self._environ = kept | SETTINGS | {"WEFT_HOME": str(home)}
+        self._apart = ["api-2", *targets_of("worker", workers)[1:]]
+        self.ports = _free_ports(2)
+
+    @asynccontextmanager
+    async def standing(self) -> AsyncIterator["Fortress"]:
+        """Start all; leave no process behind."""
+        self.home.mkdir(mode=0o700)
+        up = await self._start("up", {"WEFT_PORT": str(self.ports[0])}, "weft.cli", "up")
+        keepers = []
+        try:
+            await self._until_ready("api", *targets_of("driver", 2), "worker")
+            keepers = [asyncio.create_task(self._keep(name)) for name in self._apart]
+            await self._until_ready(*self._apart)
+            yield self
+        finally:
+            for keeper in keepers:
+                keeper.cancel()
+            self.wake()
+            for name in self._apart:
+                self._send(signal.SIGTERM, self.pids(name))
+            with suppress(ProcessLookupError):
+                up.terminate()
+            await up.wait()
+            with suppress(RoleFailed):
+                await until(
+                    lambda: not any(map(self.pids, self._apart)), "all end", within_s=END_S
+                )
+            self._send(signal.SIGKILL, self.leftovers())
+
+    async def _start(self, name: str, environ: Mapping[str, str], *words: str) -> Process:
+        log = self.home / f"{name}.siege.log"
+        with log.open("ab") as output:
+            return await asyncio.create_subprocess_exec(
+                sys.executable, "-P", "-m", *words, env={**self._environ, **environ}, cwd="/",
+                stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True,
+            )  # fmt: skip
+
+    async def _keep(self, name: str) -> None:
+        """Run one role, and start it again whenever it ends."""
+        environ = {
+            ROLE_VARIABLE: name, SUPERVISOR_VARIABLE: str(os.getpid()), "WEFT_WORKER_NAME": name,
+            "WEFT_PORT": str(self.ports[1]), "WEFT_SIMULATION_SLOTS": "0",
+        }  # fmt: skip
+        while True:
+            process = await self._start(name, environ, f"weft.run.{name.partition('-')[0]}")
+            await process.wait()
+            await asyncio.sleep(_PAUSE_S)
+
+    async def _until_ready(self, *names: str) -> None:
+        for name in names:
+            await until((self.home / "run" / f"{name}.ready").exists, f"{name} is ready")
+
+    def inflict(self, fault: Fault) -> Sequence[int]:
+        """Do what a fault says; return the processes that it met."""
+        pids = self.pids(fault.target)
+        number = _ACTS[fault.act]
+        if fault.target == "postgres" and fault.act == "restart":
+            main = postmaster_pid(self.home / "pg")
+            pids, number = [main] if main else [], signal.SIGINT
+        self._send(number, pids)
+        return pids
+
+    def wake(self, pids: Sequence[int] | None = None) -> None:
+        """Let these processes, or all of the home, go on."""
+        alive = self.leftovers()
+        self._send(signal.SIGCONT, [pid for pid in alive if pids is None or pid in pids])
+
+    def _send(self, number: signal.Signals, pids: Sequence[int]) -> None:
+        for pid in pids:
+            with suppress(ProcessLookupError):
+                os.kill(pid, number)
+
+    def pids(self, target: str) -> Sequence[int]:
+        """Return the processes with the name of a target."""
+        part, _, number = target.partition("-")
+        if part == "postgres":
+            return list(server_pids(self.home / "pg"))
+        if part == "spawner":
+            end = f"spawner-worker{number and '-' + number}.sock"
+            return spawner_pids(self.home, end)
+        role = f"{ROLE_VARIABLE}={target}".encode()
+        return [pid for pid in self._of_home(f"weft.run.{part}") if role in _parts(pid, "environ")]
+
+    def leftovers(self) -> Sequence[int]:
+        """Return every live process of this home."""
+        return [*self._of_home("-m"), *server_pids(self.home / "pg")]
+
+    def _of_home(self, word: str) -> Sequence[int]:
+        return [
+            pid
+            for pid in _pids_with(word)
+            if f"WEFT_HOME={self.home}".encode() in _parts(pid, "environ")
+        ]
+
+
+def spawner_pids(home: Path, end: str = ".sock") -> Sequence[int]:
+    """Return the spawner of a home, not the program that gave it its namespace, nor a process of
+    a job, which looks like it until it has begun its own program.
+    """
+    spawners = {
+        pid for pid in _pids_with(SPAWNER_MODULE)
+        if not (words := _parts(pid, "cmdline"))[0].startswith(b"unshare")
+        and any(word.startswith(os.fsencode(home)) and word.endswith(end.encode())
+                for word in words)
+    }  # fmt: skip
+    parents = {pid: read_process(pid) for pid in spawners}
+    return [pid for pid, process in parents.items() if process and process.parent not in spawners]
+
+
+def _free_ports(count: int) -> Sequence[int]:
+    with ExitStack() as sockets:
+        listeners = [sockets.enter_context(socket()) for _ in range(count)]
+        for listener in listeners:
+            listener.bind(("127.0.0.1", 0))
+        return [listener.getsockname()[1] for listener in listeners]
+
+
+def _pids_with(word: str) -> Sequence[int]:
+    pids = (int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit())
+    return [pid for pid in pids if pid != os.getpid() and word.encode() in _parts(pid, "cmdline")]
+
+
+def _parts(pid: int, name: str) -> Sequence[bytes]:
+    try:
+        return Path(f"/proc/{pid}/{name}").read_bytes().split(b"\0")
+    except OSError:
+        return [b""]

@@ -1,0 +1,133 @@
+"""What the besieged weft is given to do: batches of many kinds, drawn from the seed."""
+
+import asyncio
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from weft.client.api import Api
+from weft.extensions.siege.evidence import Evidence, Planned
+
+OPEN_JOBS_MAX = 600
+"""More wait for those that run, so that a siege ends soon after its last fault."""
+PAUSE_S = (0.1, 0.8)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """A batch that was accepted, its jobs by number, and the file in which they write."""
+
+    kind: str
+    batch_id: int
+    jobs: Sequence[Planned]
+    evidence: Evidence
+
+
+class Load:
+    """Submits until it is told to stop."""
+
+    def __init__(self, seed: int, directory: Path, clients: Sequence[Api]) -> None:
+        self.batches: list[Batch] = []
+        self._chance = random.Random(seed)  # noqa: S311 (to be repeated, not to be secret)
+        self._directory = directory
+        self._clients = clients
+        self._told = asyncio.Event()
+
+    def stop(self) -> None:
+        """Submit no further batch."""
+        self._told.set()
+
+    async def run(self) -> None:
+        """Submit one batch after the other, of kinds by turns."""
+        kinds = (
+            self._mixed, self._seconds, self._failing, self._graph, self._growing, self._array,
+            self._cancelled_group, self._service,
+        )  # fmt: skip
+        while not self._told.is_set():
+            for kind in self._chance.sample(kinds, len(kinds)):
+                evidence = Evidence(self._directory / f"evidence-{len(self.batches) + 1}")
+                if self._told.is_set():
+                    break
+                client = self._chance.choice(self._clients)
+
+                await kind(client, evidence)
+                await self._until_room(client)
+                await asyncio.sleep(self._chance.uniform(*PAUSE_S))
+
+    async def _until_room(self, client: Api) -> None:
+        while not self._told.is_set():
+            documents = [await client.get_batch(batch.batch_id) for batch in self.batches[-20:]]
+            if sum(batch["n_jobs"] - batch["n_completed"] for batch in documents) < OPEN_JOBS_MAX:
+                break
+            await asyncio.sleep(PAUSE_S[1])
+
+    async def _submit(
+        self, client: Api, kind: str, evidence: Evidence, jobs: Sequence[Planned],
+        documents: Sequence[Mapping[str, Any]] | None = None, **fields: Any,  # noqa: ANN401 (JSON)
+    ) -> int:  # fmt: skip
+        documents = documents or [job.document for job in jobs]
+        answer = await client.create_batch({"name": kind, "jobs": documents, **fields})
+        self.batches.append(Batch(kind, answer["id"], jobs, evidence))
+        return int(answer["id"])
+
+    async def _mixed(self, client: Api, evidence: Evidence) -> None:
+        jobs = evidence.mix(self._chance.randrange(50, 200), self._chance.randrange(1000))
+        await self._submit(client, "mixed", evidence, jobs)
+
+    async def _seconds(self, client: Api, evidence: Evidence) -> None:
+        jobs = [evidence.slow(self._chance.uniform(0.5, 4)) for _ in range(24)]
+        await self._submit(client, "seconds", evidence, jobs)
+
+    async def _failing(self, client: Api, evidence: Evidence) -> None:
+        """Half of the jobs fail; the child of one that does is cancelled."""
+        child = replace(evidence.endless(), document=evidence.quick().document)
+        jobs = [evidence.failing(), _after(child, 1), *[evidence.failing(), evidence.quick()] * 5]
+        await self._submit(client, "failing", evidence, jobs)
+
+    async def _graph(self, client: Api, evidence: Evidence) -> None:
+        """Twenty, one that waits for all of them, and twenty that wait for that."""
+        first, last = [evidence.quick()] * 20, [_after(evidence.quick(), 21)] * 20
+        await self._submit(
+            client, "graph", evidence, [*first, _after(evidence.slow(0.1), [1, 20]), *last]
+        )
+
+    async def _growing(self, client: Api, evidence: Evidence) -> None:
+        jobs = evidence.mix(20, self._chance.randrange(1000))
+        batch_id = await self._submit(client, "growing", evidence, jobs)
+        for number in range(1, 4):
+            more = evidence.mix(20, number)
+            await client.create_update(batch_id, {"jobs": [job.document for job in more]})
+            jobs += more
+
+    async def _array(self, client: Api, evidence: Evidence) -> None:
+        job = evidence.quick()
+        documents = [{**job.document, "count": 100}]
+        await self._submit(client, "array", evidence, [job] * 100, documents)
+
+    async def _cancelled_group(self, client: Api, evidence: Evidence) -> None:
+        doomed = replace(
+            evidence.endless(), document={**evidence.endless().document, "group": "/doomed"}
+        )
+        jobs = [*[doomed] * 6, *[evidence.quick()] * 10]
+        groups = [{"path": "/doomed"}]
+        batch_id = await self._submit(client, "cancelled group", evidence, jobs, groups=groups)
+        await asyncio.sleep(self._chance.uniform(0, 2))
+        await client.cancel_group(batch_id, "/doomed")
+
+    async def _service(self, client: Api, evidence: Evidence) -> None:
+        """A service that ends again and again, until it is cancelled."""
+        document = {
+            **evidence.quick().document,
+            "service": {},
+            "name": f"service {evidence.path.name}",
+        }
+        service = replace(evidence.endless(), document=document)
+        batch_id = await self._submit(client, "service", evidence, [service])
+        await asyncio.sleep(self._chance.uniform(0, 2))
+        await client.cancel_batch(batch_id)
+
+
+def _after(job: Planned, *parents: Any) -> Planned:  # noqa: ANN401 (JSON)
+    return replace(job, document={**job.document, "parents": list(parents)})

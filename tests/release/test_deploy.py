@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 RULES = ROOT / "deploy/prometheus/weft.rules.yml"
 UNITS = sorted((ROOT / "deploy/systemd").glob("*.service"))
-EXPOSURE = {"weft-api": 20, "weft-driver": 20, "weft-worker": 55}
+EXPOSURE = {"weft": 30, "weft-api": 20, "weft-driver": 20, "weft-worker": 30}
 """Tenths, at most; what a worker forbids it forbids its jobs."""
 
 

@@ -30,6 +30,8 @@ async def test_batch_is_submitted_run_and_read(hail: Hail, worker: LiveWorker) -
         attributes={"name": "all"},
     )  # fmt: skip
     waiting = await hail.ask("GET", f"/batches/{b}")
+    link = await hail.http.get(f"/batches/{b}")  # as hailtop prints it
+    assert (link.status_code, link.headers["location"]) == (303, f"/ui/batches/b{b}")
     (claimed,) = await worker.claim()
     await worker.start([claimed])
     worker.write(claimed, (1, b"out "), (2, b"err\n"))

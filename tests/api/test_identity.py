@@ -43,7 +43,7 @@ async def test_strangers_are_refused_on_every_path_with_every_method(app: Applic
         "/login/oidc/start", "/login/oidc/callback", "/v1/logins", "/v1/logins/finish",
         "/v1/device-logins", "/v1/device-logins/poll",
         "/actuator/health", "/actuator/info",
-        "/healthcheck", "/api/v1alpha/cloud", "/api/v1alpha/version",
+        "/healthcheck", "/batches/{b}", "/api/v1alpha/cloud", "/api/v1alpha/version",
     }  # fmt: skip
 
 

@@ -23,7 +23,7 @@ OPEN = {
     "POST /logout", "GET /", "GET /ui/assets/{digest}/{name}",
     "GET /login/oidc/start", "GET /login/oidc/callback", "POST /v1/logins",
     "POST /v1/logins/finish", "POST /v1/device-logins", "POST /v1/device-logins/poll",
-    "GET /healthcheck", "GET /api/v1alpha/cloud", "GET /api/v1alpha/version",
+    "GET /healthcheck", "GET /batches/{b}", "GET /api/v1alpha/cloud", "GET /api/v1alpha/version",
     "GET /actuator/health", "GET /actuator/info",
 }  # fmt: skip
 NOT_BY_METHOD = {

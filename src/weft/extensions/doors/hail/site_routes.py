@@ -4,11 +4,12 @@ from typing import Final
 
 from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of
-from weft.api.http.routing import Response, get
+from weft.api.http.routing import Redirect, Response, get
 from weft.core.access.rights import Right
 from weft.extensions.doors.hail.batch_routes import API, empty
 from weft.extensions.doors.hail.options import KNOWN, OPEN
 from weft.extensions.doors.hail.refused import TEXT
+from weft.extensions.doors.hail.requests import number_of
 from weft.extensions.doors.hail.resources import CLOUD, REGION
 
 VERSION: Final = "0.2.139"
@@ -76,6 +77,12 @@ async def get_hail_user(request: AnyRequest) -> Response[bytes]:
     )
 
 
+@get("/batches/{b:str}", **OPEN)
+async def show_hail_batch(request: AnyRequest) -> Redirect:
+    """Lead from the link that the client prints to the page of a batch."""
+    return Redirect(f"/ui/batches/b{number_of(request, 'b')}", status_code=303)
+
+
 def _text(text: str) -> Response[str]:
     return Response(text, status_code=200, media_type=TEXT)
 
@@ -87,4 +94,5 @@ ROUTES: Final = (
     list_hail_regions,
     get_hail_region,
     get_hail_user,
+    show_hail_batch,
 )

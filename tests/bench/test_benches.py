@@ -3,9 +3,7 @@
 What it measures is not judged here: a figure of a second on a busy machine says nothing.
 """
 
-import functools
 import json
-import operator
 import os
 import signal
 import subprocess
@@ -95,6 +93,33 @@ def measured(directory: Path, name: str, *options: str) -> dict[str, Any]:
         ("limit --jobs 20 --rounds 1", "reference", {"started_after": 0}),
         ("simulations --scale 0.01 --rounds 1", "ratio asleep_s", {}),
         ("doors --scale 0.01 --rounds 1", "ratio page_ratio", {}),
+        ("processes --jobs 40 --rounds 2", "ratio submit_s rounds.weft.1 rounds.reference.1",
+         {"cpu_us": {"api", "worker", "weft", "reference"}}),
+        ("statemachine --scale 0.004 --rounds 1",
+         "first_tenth last_tenth submit_rate sizes.0.with_start_calls.ratio",
+         {"sizes.0.size": 500, "sizes.1.size": 100, "sizes.2.size": 20,
+          "sizes.2.cpu_us": {"weft", "reference"}}),
+        ("claim-pinned --jobs 2000", "last_by_first by_without parts.weft.9 parts.reference.9",
+         {}),
+        ("idle --scale 0.02", "rss_mb.postgres rss_mb.api rss_mb.driver rss_mb.worker rss_mb.up",
+         {"": {"statements", "cpu_percent"}}),
+        ("fairness --scale 0.02", "jain first_start_ms.median first_start_ms.max", {}),
+        ("tenants --scale 0.0005 --jobs 4000000 --rounds 1",
+         "submit_ratio latency_ratio api_mb.before api_mb.all", {"conditions.sizes.users": 50}),
+        ("storm --scale 0.01 --rounds 1", "reads_ratio submissions_ratio storm.connections",
+         {"ratios.reads": {"storm", "within_limit", "nobody"},
+          "ratios.submissions": {"storm", "within_limit", "nobody"},
+          "ratios.reads.storm.verdict": "undecided", "storm.answers": {"200", "201", "429"},
+          "cpu_percent.weft": {"api", "postgres", "driver"}}),
+        ("jwt --jobs 5", "weft verify.RS256.first.p50_us verify.ES256.first.p99_us",
+         {"verify": {"RS256", "ES256", "Ed25519"}, "request_us": {"own", "web", "more"}}),
+        ("revoke --rounds 1", "weft removed_key_s",
+         {"refused_ms": {"token", "role", "user", "session", "stream"},
+          "after_reply_ms": {"token", "role", "user", "session", "stream"},
+          "conditions.sizes.apis": 2}),
+        ("trail --scale 0.05 --rounds 1", "weft unsealed_ms.max",
+         {"entries": 200, "writers_ms": {"sealed", "unsealed", "alone"},
+          "cpu_percent": {"sealed", "unsealed"}}),
     ],
 )  # fmt: skip
 def test_bench_gives_its_figures(
@@ -104,54 +129,15 @@ def test_bench_gives_its_figures(
     exact = {"audit_findings": 0, **exact} if "audit_findings" in result else exact
 
     assert all(_at(result, path) > 0 for path in positive.split())
-    assert {path: _at(result, path) for path in exact} == exact
+    for path, expected in exact.items():
+        figure = _at(result, path)
+        assert (set(figure) & expected if isinstance(expected, set) else figure) == expected, path
 
 
 def _at(result: Any, path: str) -> Any:  # noqa: ANN401 (JSON)
-    return functools.reduce(operator.getitem, path.split("."), result)
-
-
-@pytest.mark.heavy
-def test_processes_are_compared_with_xargs(tmp_path: Path) -> None:
-    result = measured(tmp_path, "processes", "--jobs", "40", "--rounds", "2")
-
-    assert result["ratio"] > 0
-    assert result["submit_s"] > 0
-    assert result["cpu_us"].keys() > {"api", "worker", "weft", "reference"}
-    assert len(result["rounds"]["weft"]) == len(result["rounds"]["reference"]) == 2
-
-
-@pytest.mark.heavy
-def test_state_machine_is_compared_with_a_bare_queue(tmp_path: Path) -> None:
-    result = measured(tmp_path, "statemachine", "--scale", "0.004", "--rounds", "1")
-
-    assert [one["size"] for one in result["sizes"]] == [500, 100, 20]
-    assert result["ratio"] == min(one["ratio"] for one in result["sizes"])
-    assert all(one["with_start_calls"]["ratio"] > 0 for one in result["sizes"])
-    assert all(one["cpu_us"].keys() > {"weft", "reference"} for one in result["sizes"])
-    assert result["first_tenth"] > 0
-    assert result["last_tenth"] > 0
-    assert result["submit_rate"] > 0
-    assert result["audit_findings"] == 0
-
-
-@pytest.mark.heavy
-def test_open_transaction_is_compared_with_none(tmp_path: Path) -> None:
-    result = measured(tmp_path, "claim-pinned", "--jobs", "2000")
-
-    assert result["ratio"] == min(result["last_by_first"], result["by_without"])
-    assert len(result["parts"]["weft"]) == len(result["parts"]["reference"]) == 10
-    assert result["audit_findings"] == 0
-
-
-@pytest.mark.heavy
-def test_idle_counts_statements_time_and_memory(tmp_path: Path) -> None:
-    result = measured(tmp_path, "idle", "--scale", "0.02")
-
-    assert result["statements"] >= 0
-    assert result["cpu_percent"] >= 0
-    assert set(result["rss_mb"]) == {"postgres", "api", "driver", "worker", "up"}
-    assert all(megabytes > 0 for megabytes in result["rss_mb"].values())
+    for key in path.split(".") if path else ():
+        result = result[int(key) if isinstance(result, list) else key]
+    return result
 
 
 @pytest.mark.parametrize(
@@ -197,15 +183,6 @@ def test_simulation_is_compared_with_real_time_and_with_a_static_cluster(tmp_pat
         assert result["ratio"] > 0
         assert result["wait_mean_s"].keys() == {"weft", "fifo", "easy"}
     assert len(recorded["rounds"]["weft"]) == 3
-
-
-@pytest.mark.heavy
-def test_shares_of_users_are_compared(tmp_path: Path) -> None:
-    result = measured(tmp_path, "fairness", "--scale", "0.02")
-
-    assert 0 < result["jain"] <= 1
-    assert len(result["core_s_by_user"]) == 5
-    assert result["first_start_ms"]["max"] >= result["first_start_ms"]["median"]
 
 
 @pytest.mark.heavy
@@ -263,64 +240,3 @@ def test_part_of_a_bench_is_measured_alone(
     assert found - {"log_jump_drawn_p99_ms"} == figures
     if part == "log":
         assert result["log_find_ms"]["steps"] == result["log_error_ms"]["steps"] == 1
-
-
-@pytest.mark.heavy
-def test_many_tenants_are_compared_with_one(tmp_path: Path) -> None:
-    result = measured(
-        tmp_path, "tenants", "--scale", "0.0005", "--jobs", "4000000", "--rounds", "1"
-    )
-
-    assert result["ratio"] == min(result["submit_ratio"], result["latency_ratio"])
-    assert result["ratio"] > 0
-    assert result["conditions"]["sizes"]["users"] == 50
-    assert 0 < result["api_mb"]["before"] <= result["api_mb"]["all"]
-
-
-@pytest.mark.heavy
-def test_storm_is_refused_while_others_work(tmp_path: Path) -> None:
-    result = measured(tmp_path, "storm", "--scale", "0.01", "--rounds", "1")
-
-    assert result["ratio"] == max(result["reads_ratio"], result["submissions_ratio"])
-    assert result["ratio"] > 0
-    for name in ("reads", "submissions"):
-        found = result["ratios"][name]
-        assert found.keys() == {"storm", "within_limit", "nobody"}
-        assert found["storm"]["ratio"] == result[f"{name}_ratio"]
-        assert found["storm"]["verdict"] == "undecided", "one round shows nothing"
-    assert result["storm"]["answers"].keys() == {"200", "201", "429"}
-    assert result["storm"]["connections"] > 0
-    assert result["weft"].keys() == result["within_limit"].keys() == result["reference"].keys()
-    assert result["cpu_percent"]["weft"].keys() == {"api", "postgres", "driver"}
-
-
-@pytest.mark.heavy
-def test_web_tokens_are_compared_with_tokens_of_weft(tmp_path: Path) -> None:
-    result = measured(tmp_path, "jwt", "--jobs", "5")
-
-    assert result["verify"].keys() == {"RS256", "ES256", "Ed25519"}
-    assert result["weft"] == max(one["again"]["p50_us"] for one in result["verify"].values())
-    assert all(one["first"].keys() == {"p50_us", "p99_us"} for one in result["verify"].values())
-    assert result["request_us"].keys() == {"own", "web", "more"}
-
-
-@pytest.mark.heavy
-def test_what_is_revoked_is_refused_by_each_api(tmp_path: Path) -> None:
-    result = measured(tmp_path, "revoke", "--rounds", "1")
-
-    assert result["refused_ms"].keys() == {"token", "role", "user", "session", "stream"}
-    assert result["weft"] == max(one["max"] for one in result["refused_ms"].values())
-    assert result["after_reply_ms"].keys() == result["refused_ms"].keys()
-    assert result["removed_key_s"] > 0
-    assert result["conditions"]["sizes"]["apis"] == 2
-
-
-@pytest.mark.heavy
-def test_trail_is_sealed_while_others_write(tmp_path: Path) -> None:
-    result = measured(tmp_path, "trail", "--scale", "0.05", "--rounds", "1")
-
-    assert result["entries"] == 200
-    assert result["weft"] == result["unsealed_ms"]["max"] > 0
-    assert result["writers_ms"].keys() == {"sealed", "unsealed", "alone"}
-    assert result["cpu_percent"].keys() == {"sealed", "unsealed"}
-    assert result["audit_findings"] == 0

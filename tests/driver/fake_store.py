@@ -2,31 +2,24 @@
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
-from driver.fake_sources import FakeSources
 from weft.core.billing.spending import Stage
 from weft.core.ends.conditions import Tested
 from weft.core.errors import EpochStale, Unavailable, WeftError
-from weft.core.pools.keep import Keep
 from weft.ports.store import (
-    BatchQuery,
     Beat,
-    Caller,
     DeliveryReport,
     DueCallback,
     DueCondition,
     DueSchedule,
     Folded,
-    JobQuery,
-    JobRows,
     Operation,
     Patrolled,
     Position,
-    Resubmitted,
     Row,
     ScheduleMove,
 )
@@ -34,7 +27,7 @@ from weft.ports.store.spending import Admitted, Limit
 from weft.store import DriverStore
 
 
-class FakeDriverStore(FakeSources, DriverStore):
+class FakeDriverStore(DriverStore):
     """One leader's lock, a list of answers per function; empty: nothing to do."""
 
     def __init__(self) -> None:
@@ -148,71 +141,8 @@ class FakeDriverStore(FakeSources, DriverStore):
             raise step
         return "moved" if step else "waits"
 
-    async def fill_set(
-        self,
-        epoch: int,
-        operation_id: int,
-        job_ids: Sequence[int],
-        *,
-        looked_upto: int,
-        sets_max: int,
-    ) -> bool:
-        raise NotImplementedError
-
-    async def retry_failed(
-        self,
-        epoch: int,
-        operation_id: int,
-        *,
-        matching: Sequence[int] | None,
-        looked_upto: int | None,
-        limit: int,
-    ) -> str:
-        raise NotImplementedError
-
-    async def list_resubmitted(
-        self, epoch: int, operation_id: int, *, after: int, limit: int
-    ) -> Resubmitted | None:
-        raise NotImplementedError
-
-    async def add_resubmitted(
-        self, epoch: int, operation_id: int, *, after: int, upto: int, job_ids: Sequence[int],
-        rows: JobRows | None,
-    ) -> None:  # fmt: skip
-        raise NotImplementedError
-
-    async def read_chunks(self, batch_id: int, first_jobs: Sequence[int]) -> Mapping[int, bytes]:
-        raise NotImplementedError
-
-    async def matching_jobs(
-        self, tenant_id: int, batch_id: int, wanted: JobQuery
-    ) -> Sequence[int]:
-        raise NotImplementedError
-
-    async def operation_caller(self, epoch: int, operation_id: int) -> Caller | None:
-        raise NotImplementedError
-
-    async def find_batches(self, caller: Caller, wanted: BatchQuery) -> Sequence[Row]:
-        raise NotImplementedError
-
-    async def read_batches(self, caller: Caller, batch_ids: Sequence[int]) -> Sequence[Row]:
-        raise NotImplementedError
-
-    async def act_on_batch(
-        self, caller: Caller, epoch: int, operation_id: int, batch_id: int, *, n_idle: int
-    ) -> bool:
-        raise NotImplementedError
-
-    async def pass_batches(
-        self,
-        epoch: int,
-        operation_id: int,
-        *,
-        down_to: int,
-        n_idle: int,
-        skipped: str | None = None,
-    ) -> bool:
-        raise NotImplementedError
+    async def find_sink_store(self, _tenant_id: int, _name: str) -> None:
+        """There is none."""
 
     async def fail_operation(
         self, epoch: int, operation_id: int, problem: Mapping[str, Any]
@@ -220,41 +150,11 @@ class FakeDriverStore(FakeSources, DriverStore):
         self.failed.append({"operation_id": operation_id, **problem})
         await self._ask("fail_operation", epoch)
 
-    async def lose_workers(self, epoch: int, grace_s: float) -> Sequence[Row]:
-        assert grace_s > 0
-        await self._ask("lose_workers", epoch)
-        return []
-
-    async def next_due(self, epoch: int, grace_s: float) -> datetime | None:
-        assert grace_s > 0
-        await self._ask("next_due", epoch)
-        return self.due.popleft() if self.due else None
-
-    async def gates_due(self, epoch: int) -> float | None:
-        await self._ask("gates_due", epoch)
-        return self.next_gates.popleft() if self.next_gates else None
-
-    async def deadlines_due(self, epoch: int) -> float | None:
-        await self._ask("deadlines_due", epoch)
-        return self.next_deadlines.popleft() if self.next_deadlines else None
-
-    async def stop_overdue(self, epoch: int, **_limits: float) -> Sequence[Row]:
-        await self._ask("stop_overdue", epoch)
-        return self.overdue.popleft() if self.overdue else []
-
     async def patrol(self, epoch: int, position: Position, *, limit_jobs: int) -> Patrolled | None:
         await self._ask("patrol", epoch)
         assert limit_jobs > 0
         self.positions.append(position)
         return self.patrolled.popleft() if self.patrolled else None
-
-    async def recovery_due(self, epoch: int) -> float | None:
-        await self._ask("recovery_due", epoch)
-        return self.next_recoveries.popleft() if self.next_recoveries else None
-
-    async def conditions_due(self, epoch: int, busy: Sequence[int]) -> float | None:  # noqa: ARG002
-        await self._ask("conditions_due", epoch)
-        return self.next_conditions.popleft() if self.next_conditions else None
 
     async def due_conditions(
         self, epoch: int, busy: Sequence[int], *, limit: int
@@ -278,23 +178,10 @@ class FakeDriverStore(FakeSources, DriverStore):
         await self._ask("record_tests", epoch)
         return list(tested)
 
-    async def test_pool(self, epoch: int, condition_id: int, pool: str, free_cpu_m: int) -> Tested:
-        await self._ask("test_pool", epoch)
-        return Tested(passed=True, message=f"c{condition_id}: {pool} {free_cpu_m}")
-
-    async def schedules_due(self, epoch: int) -> float | None:
-        await self._ask("schedules_due", epoch)
-        return None
-
-    async def due_schedules(self, epoch: int, *, limit: int) -> Sequence[DueSchedule]:
-        assert limit > 0
-        await self._ask("due_schedules", epoch)
-        return self.schedules.popleft() if self.schedules else []
-
     async def begin_schedule_runs(self, epoch: int, moves: Sequence[ScheduleMove]) -> int:
         await self._ask("begin_schedule_runs", epoch)
         self.moves.extend(moves)
-        return sum(len(one.runs) for one in moves)
+        return sum(len(move.runs) for move in moves)
 
     async def beat(self, epoch: int, grace_s: float) -> Beat:
         assert grace_s > 0
@@ -308,164 +195,42 @@ class FakeDriverStore(FakeSources, DriverStore):
             due["callback"] = datetime.now(UTC)
         return Beat(self.idle.popleft() if self.idle else True, due)
 
-    async def idle_driver(self, epoch: int) -> bool:
-        await self._ask("idle_driver", epoch)
-        return self.idle.popleft() if self.idle else True
-
-    async def remove_old(self, epoch: int, **_: float) -> int:
-        await self._ask("remove_old", epoch)
-        return 0
-
-    async def trim_trail(self, epoch: int, **_: float) -> int:
-        await self._ask("trim_trail", epoch)
-        return 0
-
-    async def remove_outputs(self, epoch: int, **_: float) -> int:
-        await self._ask("remove_outputs", epoch)
-        return 0
-
-    async def reserve_rounds(self, epoch: int, *, after_s: float) -> Sequence[Row]:  # noqa: ARG002
-        await self._ask("reserve_rounds", epoch)
-        return ()
-
-    async def add_reservations(self, epoch: int, kept: Sequence[Keep]) -> int:
-        await self._ask("add_reservations", epoch)
-        return len(kept)
-
-    async def pool_rounds(self, epoch: int, *, limit_jobs: int) -> Sequence[Row]:  # noqa: ARG002
-        await self._ask("pool_rounds", epoch)
-        return ()
-
-    async def limit_rounds(self, epoch: int) -> Sequence[Limit]:
-        await self._ask("limit_rounds", epoch)
-        return self.limits
-
     async def judge_limit(self, epoch: int, limit: Limit, stage: Stage, *, near: bool) -> bool:
         self.judged.append((limit.limit_id, stage, near))
         await self._ask("judge_limit", epoch)
         return True
 
     async def admit_at_limits(
-        self,
-        epoch: int,
-        rooms: Mapping[int, Decimal],
-        *,
-        limit_jobs: int,  # noqa: ARG002
+        self, epoch: int, rooms: Mapping[int, Decimal], **_: int
     ) -> Sequence[Admitted]:
         self.rooms.append(rooms)
         await self._ask("admit_at_limits", epoch)
         return self.admitted
 
-    async def preemption_rounds(self, epoch: int) -> Sequence[Row]:
-        await self._ask("preemption_rounds", epoch)
-        return self.preemptions
-
     async def preempt_jobs(
-        self,
-        epoch: int,
-        waiting: tuple[int, int],
-        stopped: Sequence[tuple[int, int, int]],
-        *,
-        wait_s: float,  # noqa: ARG002
-    ) -> int:
+        self, epoch: int, waiting: tuple[int, int], stopped: Sequence[tuple[int, int, int]],
+        **_: float,
+    ) -> int:  # fmt: skip
         self.preempted.append((waiting, list(stopped)))
         await self._ask("preempt_jobs", epoch)
         return len(stopped)
 
-    async def recent_ends(
-        self,
-        epoch: int,
-        *,
-        window_s: float,  # noqa: ARG002
-        fast_s: float,  # noqa: ARG002
-        limit_events: int,  # noqa: ARG002
-    ) -> Sequence[Row]:
-        await self._ask("recent_ends", epoch)
-        return self.ends
-
-    async def black_holes(self, epoch: int) -> Sequence[Row]:
-        await self._ask("black_holes", epoch)
-        return self.black_hole_rows
-
     async def move_black_hole(
-        self,
-        epoch: int,
-        worker_id: int,
-        decision: str,
-        reason: str,  # noqa: ARG002
-        *,
-        retry_s: float,
+        self, epoch: int, worker_id: int, decision: str, _reason: str, *, retry_s: float
     ) -> str | None:
         self.black_hole_moves.append((worker_id, decision, retry_s))
         await self._ask("move_black_hole", epoch)
         return f"w{worker_id}"
 
-    async def add_machines(
-        self,
-        epoch: int,
-        pool_id: int,  # noqa: ARG002
-        new: Sequence[tuple[str, str, str]],
-    ) -> Sequence[str]:
-        await self._ask("add_machines", epoch)
-        return [flavour for flavour, _, _ in new]
-
-    async def add_own_machines(
-        self,
-        epoch: int,
-        pool_id: int,  # noqa: ARG002
-        new: Sequence[tuple[str, str, str, int, int]],  # noqa: ARG002
-    ) -> Sequence[Row]:
-        await self._ask("add_own_machines", epoch)
-        return []
-
-    async def move_machine(self, epoch: int, machine: str, decision: str, reason: str) -> bool:  # noqa: ARG002
-        await self._ask("move_machine", epoch)
-        return True
-
-    async def record_machine(
-        self,
-        epoch: int,
-        machine: str,  # noqa: ARG002
-        kind: str,  # noqa: ARG002
-        *,
-        provider_id: str | None = None,  # noqa: ARG002
-        reason: str | None = None,  # noqa: ARG002
-    ) -> None:
-        await self._ask("record_machine", epoch)
-
-    async def count_machines(self, epoch: int, shares: Mapping[str, float]) -> None:  # noqa: ARG002
-        await self._ask("count_machines", epoch)
-
-    async def reconcile_machines(
-        self,
-        epoch: int,
-        provider: str,  # noqa: ARG002
-        names: Sequence[str],  # noqa: ARG002
-        *,
-        waits: Sequence[str] = (),  # noqa: ARG002
-        asked_s: float,  # noqa: ARG002
-    ) -> Sequence[Row]:
-        await self._ask("reconcile_machines", epoch)
-        return ()
-
     async def due_callbacks(
-        self,
-        epoch: int,
-        busy: Sequence[int],
-        *,
-        limit_all: int,
-        limit_tenant: int,
+        self, epoch: int, busy: Sequence[int], *, limit_all: int, limit_tenant: int,
         limit_host: int,
-    ) -> Sequence[DueCallback]:
+    ) -> Sequence[DueCallback]:  # fmt: skip
         assert limit_all >= limit_tenant
         assert limit_host > 0
         await self._ask("due_callbacks", epoch)
         due = [one for one in self.callbacks.values() if one.delivery_id not in busy]
         return due[: limit_all - len(busy)]
-
-    async def next_callback(self, epoch: int) -> float | None:
-        await self._ask("next_callback", epoch)
-        return self.next_callbacks.popleft() if self.next_callbacks else None
 
     async def record_deliveries(self, epoch: int, reports: Sequence[DeliveryReport]) -> None:
         for one in reports:
@@ -473,6 +238,67 @@ class FakeDriverStore(FakeSources, DriverStore):
                 self.callbacks.pop(one.delivery_id, None)
         self.reports.extend(reports)
         await self._ask("record_deliveries", epoch)
+
+
+def _answering(function: str, answer: Callable[..., object]) -> Callable[..., object]:
+    async def call(
+        self: FakeDriverStore, epoch: int, *arguments: object, **options: float
+    ) -> object:
+        # Limits, graces and terms are real ones.
+        assert all(value > 0 for value in options.values() if isinstance(value, int | float))
+        await self._ask(function, epoch)
+        return answer(self, *arguments)
+
+    return call
+
+
+def _next_of(name: str, default: object) -> Callable[..., object]:
+    def answer(store: FakeDriverStore, *_: object) -> object:
+        answers = getattr(store, name)
+        return answers.popleft() if answers else default
+
+    return answer
+
+
+_ANSWERS: Mapping[str, Callable[..., object]] = {
+    **{
+        function: lambda *_, answer=answer: answer
+        for function, answer in {
+            "lose_workers": [], "schedules_due": None, "remove_old": 0, "trim_trail": 0,
+            "remove_outputs": 0, "reserve_rounds": (), "pool_rounds": (), "add_own_machines": [],
+            "move_machine": True, "record_machine": None, "count_machines": None,
+            "reconcile_machines": (), "configure": None, "add_machine_token": True,
+            "list_notified": None, "record_notices": None, "sources_due": None, "due_sources": [],
+        }.items()
+    },
+    **{
+        function: _next_of(name, default)
+        for function, name, default in (
+            ("next_due", "due", None), ("gates_due", "next_gates", None),
+            ("deadlines_due", "next_deadlines", None), ("stop_overdue", "overdue", []),
+            ("recovery_due", "next_recoveries", None), ("due_schedules", "schedules", []),
+            ("conditions_due", "next_conditions", None), ("idle_driver", "idle", True),
+            ("next_callback", "next_callbacks", None),
+        )
+    },
+    "test_pool": lambda _, condition_id, pool, free_cpu_m: Tested(
+        passed=True, message=f"c{condition_id}: {pool} {free_cpu_m}"
+    ),
+    "test_gateway": lambda _, condition_id, gateway: Tested(
+        passed=True, message=f"c{condition_id}: {gateway}"
+    ),
+    "store_items": lambda _, _source, items: len(items),
+    "add_reservations": lambda _, kept: len(kept),
+    "limit_rounds": lambda store: store.limits,
+    "preemption_rounds": lambda store: store.preemptions,
+    "recent_ends": lambda store: store.ends,
+    "black_holes": lambda store: store.black_hole_rows,
+    "add_machines": lambda _, _pool_id, new: [flavour for flavour, _, _ in new],
+}  # fmt: skip
+"""Calls that only answer: by a list of the test, or as if there were nothing to do."""
+for _function, _answer in _ANSWERS.items():
+    assert hasattr(DriverStore, _function), _function
+    setattr(FakeDriverStore, _function, _answering(_function, _answer))
 
 
 class FakeNotices:

@@ -151,9 +151,9 @@ async def test_a_function_of_an_array_over_values_is_carried_by_each_part(
     assert [one["env"]["WEFT_ARRAY_VALUE"] for one in shown] == ["1199", "1199"]
 
 
-@pytest.mark.parametrize(
-    ("fields", "expected"),
-    [
+async def test_wrong_values_are_refused(http: httpx.AsyncClient) -> None:
+    """The value of 70,000 bytes stands in the command, and in the environment once more."""
+    cases: list[tuple[Any, ...]] = [
         ({"values": []}, (400, "API.INVALID_VALUE", "/jobs/0/values")),
         ({"values": ["a"], "count": 1}, (400, "API.INVALID_VALUE", "/jobs/0/values")),
         ({"values": ["a", 4]}, (400, "API.WRONG_TYPE", "/jobs/0/values/1")),
@@ -165,15 +165,11 @@ async def test_a_function_of_an_array_over_values_is_carried_by_each_part(
             {"values": ["a", "b"], "index_from": 2_000_000_000},
             (400, "API.INVALID_VALUE", "/jobs/0/index_from"),
         ),
-    ],
-)
-async def test_wrong_values_are_refused(
-    http: httpx.AsyncClient, fields: dict[str, Any], expected: tuple[int, str, str]
-) -> None:
-    """The value of 70,000 bytes stands in the command, and in the environment once more."""
-    answer = (await create(http, {"command": ["run", "{value}"], **fields})).json()
+    ]
+    for fields, expected in cases:
+        answer = (await create(http, {"command": ["run", "{value}"], **fields})).json()
 
-    assert (answer["status"], answer["code"], answer["errors"][0]["pointer"]) == expected
+        assert (answer["status"], answer["code"], answer["errors"][0]["pointer"]) == expected
 
 
 async def test_too_large_an_array_says_how_to_send_it(http: httpx.AsyncClient) -> None:

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 import httpx
-import pytest
 
 from api.live import LiveApi, LiveWorker
 from api.test_trail import trail
@@ -162,41 +161,33 @@ async def test_operation_is_begun_once_and_can_be_cancelled(
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("body", "code"),
-    [
+async def test_wrong_document_begins_nothing(http: httpx.AsyncClient) -> None:
+    for body, code in [
         ({"action": "hold"}, "API.INVALID_DOCUMENT"),
         ({"action": "hold", "query": "b1", "batches": [1]}, "API.INVALID_DOCUMENT"),
         ({"action": "delete", "query": ""}, "API.WRONG_TYPE"),
         ({"action": "hold", "batches": []}, "API.WRONG_TYPE"),
         ({"action": "hold", "batches": [99]}, "API.BATCH_NOT_FOUND"),
         ({"action": "hold", "query": "state == x"}, "API.INVALID_QUERY"),
-    ],
-)
-async def test_wrong_document_begins_nothing(
-    http: httpx.AsyncClient, body: Mapping[str, Any], code: str
-) -> None:
-    answer = await http.post(API, json=body)
-    assert answer.json()["code"] == code, answer.text
-    wrong = await http.get(API, params={"action": "delete"})
-    assert wrong.status_code == 400
-    assert (await http.get("/v1/operations")).json()["items"] == []
+    ]:
+        answer = await http.post(API, json=body)
+        assert answer.json()["code"] == code, answer.text
+        wrong = await http.get(API, params={"action": "delete"})
+        assert wrong.status_code == 400
+        assert (await http.get("/v1/operations")).json()["items"] == []
 
 
-@pytest.mark.parametrize(
-    "form",
-    [
+async def test_wrong_form_is_told(http: httpx.AsyncClient) -> None:
+    for form in [
         {"action": "cancel"},
         {"b": "1", "action": "delete"},
         {"b": "1"},
         {"b": "-1x", "action": "hold"},
-    ],
-)
-async def test_wrong_form_is_told(http: httpx.AsyncClient, form: Mapping[str, str]) -> None:
-    for path in (COUNT, ACT):
-        answer = await http.post(path, data=form)
-        assert answer.status_code == 400, answer.text
-        assert answer.headers["content-type"].startswith("text/html")
+    ]:
+        for path in (COUNT, ACT):
+            answer = await http.post(path, data=form)
+            assert answer.status_code == 400, answer.text
+            assert answer.headers["content-type"].startswith("text/html")
 
 
 async def _apart(http: httpx.AsyncClient) -> Sequence[Mapping[str, str]]:

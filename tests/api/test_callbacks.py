@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-import pytest
 
 from api.fakes import TOKEN, RecordingStore, SilentNotices
 from api.live import LiveWorker, fold
@@ -66,23 +65,18 @@ async def test_callback_is_tried_again_by_number_and_by_name(
     ]
 
 
-@pytest.mark.parametrize(
-    ("path", "status", "code"),
-    [
+async def test_what_is_not_there_is_told(http: httpx.AsyncClient) -> None:
+    for path, status, code in [
         ("/v1/batches/999/callbacks", 404, "API.BATCH_NOT_FOUND"),
         ("/v1/batches/x/callbacks", 400, "API.INVALID_ID"),
         ("/v1/batches/1/callbacks?x=1", 400, "API.INVALID_PARAMETER"),
         ("/v1/batches/1/callbacks?cursor=x", 400, "API.INVALID_PARAMETER"),
         ("/v1/callbacks/secret", 409, "API.NO_CALLBACK_KEY"),
         ("/v1/callbacks/secret?x=1", 400, "API.INVALID_PARAMETER"),
-    ],
-)
-async def test_what_is_not_there_is_told(
-    http: httpx.AsyncClient, path: str, status: int, code: str
-) -> None:
-    answer = await http.get(path)
+    ]:
+        answer = await http.get(path)
 
-    assert (answer.status_code, answer.json()["code"]) == (status, code)
+        assert (answer.status_code, answer.json()["code"]) == (status, code)
 
 
 class _Store(RecordingStore):

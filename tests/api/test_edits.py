@@ -33,14 +33,14 @@ WRONG: list[tuple[Any, str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("document", "code", "pointer"), WRONG)
 @pytest.mark.parametrize("path", PATHS)
 async def test_wrong_patch_is_refused_and_changes_nothing(
-    client: httpx.AsyncClient, path: str, document: object, code: str, pointer: str
+    client: httpx.AsyncClient, path: str
 ) -> None:
-    answer = await client.patch(path, json=document)
+    for document, code, pointer in WRONG:
+        answer = await client.patch(path, json=document)
 
-    assert_problem(answer, 400, code, pointer)
+        assert_problem(answer, 400, code, pointer)
 
 
 async def test_patch_is_json_by_its_own_name_too_but_only_there(http: httpx.AsyncClient) -> None:
@@ -127,11 +127,9 @@ async def test_set_keeps_a_name_that_is_no_number(
     assert_problem(answer, 400, "API.INVALID_VALUE", "/name")
 
 
-@pytest.mark.parametrize(
-    "path", ["/v1/batches/9", "/v1/batches/1/groups/9", "/v1/batches/1/jobs/9"]
-)
-async def test_what_is_not_there_cannot_be_edited(http: httpx.AsyncClient, path: str) -> None:
+async def test_what_is_not_there_cannot_be_edited(http: httpx.AsyncClient) -> None:
     await http.post("/v1/batches", json={"jobs": [{}]})
-    answer = await http.patch(path, json={"name": "x"})
+    for path in ["/v1/batches/9", "/v1/batches/1/groups/9", "/v1/batches/1/jobs/9"]:
+        answer = await http.patch(path, json={"name": "x"})
 
-    assert answer.status_code == 404
+        assert answer.status_code == 404

@@ -187,9 +187,16 @@ async def test_pages_have_fifty(hail: Hail) -> None:
     assert "spec" not in first["jobs"][0]
 
 
-@pytest.mark.parametrize(
-    ("version", "query", "numbers"),
-    [
+async def test_queries_of_jobs(hail: Hail, worker: LiveWorker) -> None:
+    b = await hail.submit(
+        "t", job(1, "a", attributes={"tag": "x"}), job(2, "b", attributes={"tag": "y"}),
+        job(3, "c"),
+    )  # fmt: skip
+    first, second = [(await worker.claim(1))[0] for _ in range(2)]
+    for one, code in ((first, 0), (second, 1)):
+        await worker.start([one])
+        await worker.end([one], exit_code=code)
+    for version, query, numbers in [
         (1, "", [1, 2, 3]),
         (1, "success", [1]),
         (1, "bad", [2]),
@@ -210,29 +217,16 @@ async def test_pages_have_fifty(hail: Hail) -> None:
         (2, "cost >= $0\njob_id<3", [1, 2]),
         (2, "start_time > 2023-02-24T17:15:25Z", [1, 2]),
         (2, "instance = w1", [1, 2]),
-    ],
-)
-async def test_queries_of_jobs(
-    hail: Hail, worker: LiveWorker, version: int, query: str, numbers: list[int]
-) -> None:
-    b = await hail.submit(
-        "t", job(1, "a", attributes={"tag": "x"}), job(2, "b", attributes={"tag": "y"}),
-        job(3, "c"),
-    )  # fmt: skip
-    first, second = [(await worker.claim(1))[0] for _ in range(2)]
-    for one, code in ((first, 0), (second, 1)):
-        await worker.start([one])
-        await worker.end([one], exit_code=code)
-    path = f"/api/v{version}alpha/batches/{b}/jobs"
-    answer = await hail.http.get(path, params={"q": query})
+    ]:
+        path = f"/api/v{version}alpha/batches/{b}/jobs"
+        answer = await hail.http.get(path, params={"q": query})
 
-    assert answer.status_code == 200, answer.text
-    assert [one["job_id"] for one in answer.json()["jobs"]] == numbers
+        assert answer.status_code == 200, answer.text
+        assert [one["job_id"] for one in answer.json()["jobs"]] == numbers
 
 
-@pytest.mark.parametrize(
-    ("path", "query", "text"),
-    [
+async def test_queries_that_do_not_parse(hail: Hail) -> None:
+    for path, query, text in [
         ("/api/v1alpha/batches", "nonsense", "Invalid search term: nonsense."),
         ("/api/v1alpha/batches/1/jobs", "job_id=x", "Invalid search term: job_id=x."),
         ("/api/v2alpha/batches", "a b", 'could not parse term "a b"'),
@@ -241,13 +235,11 @@ async def test_queries_of_jobs(
         ("/api/v2alpha/batches", "cost > x", "expected float, but found x"),
         ("/api/v2alpha/batches", "start_time > yesterday", "expected date, but found yesterday"),
         ("/api/v2alpha/batches", "user =~ x", 'unexpected operator "=~" expected one of'),
-    ],
-)
-async def test_queries_that_do_not_parse(hail: Hail, path: str, query: str, text: str) -> None:
-    answer = await hail.http.get(path, params={"q": query})
+    ]:
+        answer = await hail.http.get(path, params={"q": query})
 
-    assert answer.status_code == 400
-    assert text in answer.text
+        assert answer.status_code == 400
+        assert text in answer.text
 
 
 async def test_billing_projects(hail: Hail) -> None:
@@ -317,16 +309,14 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("more", "text"), REFUSED)
-async def test_specs_are_refused_in_the_words_of_hail(
-    hail: Hail, worker: LiveWorker, more: dict[str, Any], text: str
-) -> None:
-    body = {"batch": batch("t", n_jobs=1), "bunch": [job(1, "true", **more)]}
-    status, said = await hail.refused("POST", "/batches/create-fast", body)
-    listed = await hail.ask("GET", "/batches")
+async def test_specs_are_refused_in_the_words_of_hail(hail: Hail, worker: LiveWorker) -> None:
+    for more, text in REFUSED:
+        body = {"batch": batch("t", n_jobs=1), "bunch": [job(1, "true", **more)]}
+        status, said = await hail.refused("POST", "/batches/create-fast", body)
+        listed = await hail.ask("GET", "/batches")
 
-    assert (status, text in said) == (400, True), said
-    assert listed == {"batches": []}
+        assert (status, text in said) == (400, True), said
+        assert listed == {"batches": []}
 
 
 async def test_old_forms_of_jobs_are_taken(hail: Hail) -> None:

@@ -189,40 +189,30 @@ async def test_forbidden_hosts_are_not_asked(
     assert hub.asked == []
 
 
-@pytest.mark.parametrize(
-    ("more", "field", "what"),
-    [
+async def test_wrong_look_ups_are_refused(http: httpx.AsyncClient, hub: Hub) -> None:
+    for more, field, what in [
         (', on_missing = "nowhere"', "on_missing", "it should be one of cancelled, refused"),
         (', items = "x"', "items", "has no such field"),
         (', cache = "9w"', "cache", "at most"),
-    ],
-)
-async def test_wrong_look_ups_are_refused(
-    http: httpx.AsyncClient, hub: Hub, more: str, field: str, what: str
-) -> None:
-    answer = await apply(http, hub.url, more)
-    assert answer.status_code == 400
-    (one,) = answer.json()["errors"]
-    assert one["pointer"] == f"/configure/snow/let/esa/{field}"
-    assert what in one["message"]
+    ]:
+        answer = await apply(http, hub.url, more)
+        assert answer.status_code == 400
+        (one,) = answer.json()["errors"]
+        assert one["pointer"] == f"/configure/snow/let/esa/{field}"
+        assert what in one["message"]
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "pointer"),
-    [
+async def test_unknown_kinds_are_refused_with_the_known_ones(http: httpx.AsyncClient) -> None:
+    for before, after, pointer in [
         ('"directory"', '"directroy"', "/source/scenes/kind"),
         ('"http", url', '"htpp", url', "/configure/snow/let/esa/plugin"),
-    ],
-)
-async def test_unknown_kinds_are_refused_with_the_known_ones(
-    http: httpx.AsyncClient, before: str, after: str, pointer: str
-) -> None:
-    text = SETUP.format(url="https://hub.example", more="").replace(before, after)
-    answer = await http.put("/v1/setups/snow", content=text, headers=TOML)
-    assert answer.status_code == 400
-    (one,) = answer.json()["errors"]
-    assert one["pointer"] == pointer
-    assert "http" in one["message"]
+    ]:
+        text = SETUP.format(url="https://hub.example", more="").replace(before, after)
+        answer = await http.put("/v1/setups/snow", content=text, headers=TOML)
+        assert answer.status_code == 400
+        (one,) = answer.json()["errors"]
+        assert one["pointer"] == pointer
+        assert "http" in one["message"]
 
 
 BEARER = ', headers = {Authorization = "Bearer ${secret.hub}"}'
@@ -248,20 +238,15 @@ async def test_look_up_is_told_secrets_of_the_owner_and_shows_none(
     assert job["spec"]["env"]["LATE"] == "the ${secret.hub} sings"
 
 
-@pytest.mark.parametrize(
-    ("url", "more", "why"),
-    [
+async def test_look_up_with_a_credential_in_the_open_is_refused(http: httpx.AsyncClient) -> None:
+    for url, more, why in [
         ("https://hub.example", ', query = {api_key = "literal"}', "api_key is a credential"),
         ("https://hub.example", ', headers = {Authorization = "x"}', "Authorization is a credent"),
         ("https://${{param.host}}", BEARER, "write out its host"),
         ("https://hub.example${{param.end}}", BEARER, "write out its host"),
         ("https://ann:literal@hub.example", "", "write its password as"),
         ("https://ann:x${{secret.a}}@hub.example", "", "write all of the password"),
-    ],
-)
-async def test_look_up_with_a_credential_in_the_open_is_refused(
-    http: httpx.AsyncClient, url: str, more: str, why: str
-) -> None:
-    answer = await apply(http, url.replace("{{", "{").replace("}}", "}"), more)
-    assert answer.status_code == 400
-    assert why in answer.text
+    ]:
+        answer = await apply(http, url.replace("{{", "{").replace("}}", "}"), more)
+        assert answer.status_code == 400
+        assert why in answer.text

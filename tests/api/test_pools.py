@@ -87,9 +87,8 @@ async def test_a_pool_that_is_left_out_is_not_described(http: httpx.AsyncClient)
     assert shown["plan"] is None
 
 
-@pytest.mark.parametrize(
-    ("wrong", "pointer", "words"),
-    [
+async def test_mistakes_are_named_with_their_place(http: httpx.AsyncClient) -> None:
+    cases: list[tuple[Any, ...]] = [
         ({"min_workers": 5}, "/pools/0/min_workers", "more than max_workers, which is 4"),
         ({"provider": None}, "/pools/0/max_workers", "name a provider"),
         ({"provider": "x"}, "/pools/0/provider", "known: kubernetes, nomad, openstack"),
@@ -115,17 +114,14 @@ async def test_a_pool_that_is_left_out_is_not_described(http: httpx.AsyncClient)
          "/pools/0/flavours/0/price_per_hour", "not a price"),
         ({"flavours": [{**SMALL, "price_per_hour": "NaN"}]},
          "/pools/0/flavours/0/price_per_hour", "not a price"),
-    ],
-)  # fmt: skip
-async def test_mistakes_are_named_with_their_place(
-    http: httpx.AsyncClient, wrong: dict[str, Any], pointer: str, words: str
-) -> None:
-    answer = await http.put("/v1/pools", json={"pools": [{**BURST, **wrong}]})
+    ]  # fmt: skip
+    for wrong, pointer, words in cases:
+        answer = await http.put("/v1/pools", json={"pools": [{**BURST, **wrong}]})
 
-    assert answer.status_code == 400, answer.text
-    (error,) = answer.json()["errors"]
-    assert error["pointer"] == pointer
-    assert words in error["message"]
+        assert answer.status_code == 400, answer.text
+        (error,) = answer.json()["errors"]
+        assert error["pointer"] == pointer
+        assert words in error["message"]
 
 
 async def test_twice_one_name_and_too_many_are_refused(http: httpx.AsyncClient) -> None:

@@ -128,9 +128,8 @@ async def test_saving_says_what_changes(http: httpx.AsyncClient) -> None:
     assert list(await counts(http)) == ["short", "big", "default"]
 
 
-@pytest.mark.parametrize(
-    ("queue", "pointer", "message"),
-    [
+async def test_wrong_queues_are_refused_and_nothing_changes(http: httpx.AsyncClient) -> None:
+    cases: list[tuple[Any, ...]] = [
         ({"guard": "job.resources.cpu >"}, "/queues/1/guard", "line 1, column 20"),
         ({"guard": "user"}, "/queues/1/guard", "not true or false"),
         ({"guard": FREEZING}, "/queues/1/guard", "at most 64 commas"),
@@ -146,18 +145,15 @@ async def test_saving_says_what_changes(http: httpx.AsyncClient) -> None:
             "/queues/1",
             "enabled for everybody",
         ),
-    ],
-)
-async def test_wrong_queues_are_refused_and_nothing_changes(
-    http: httpx.AsyncClient, queue: dict[str, Any], pointer: str, message: str
-) -> None:
-    refused = await http.put("/v1/queues", json={"queues": [BIG, {**SHORT, **queue}]})
+    ]
+    for queue, pointer, message in cases:
+        refused = await http.put("/v1/queues", json={"queues": [BIG, {**SHORT, **queue}]})
 
-    assert refused.status_code == 400
-    assert refused.json()["errors"][0]["pointer"] == pointer
-    assert message in refused.json()["errors"][0]["message"]
-    assert (refused.json()["code"] == "API.INVALID_GUARD") == pointer.endswith("guard")
-    assert list(await counts(http)) == ["default"]
+        assert refused.status_code == 400
+        assert refused.json()["errors"][0]["pointer"] == pointer
+        assert message in refused.json()["errors"][0]["message"]
+        assert (refused.json()["code"] == "API.INVALID_GUARD") == pointer.endswith("guard")
+        assert list(await counts(http)) == ["default"]
 
 
 async def test_a_job_may_name_only_a_queue_that_takes_it(http: httpx.AsyncClient) -> None:
@@ -423,9 +419,8 @@ async def test_only_administrators_change_queues(
     assert (await http.get("/v1/queues")).status_code == 200
 
 
-@pytest.mark.parametrize(
-    ("monitor", "pointer", "says"),
-    [
+async def test_wrong_limits_of_attempts_are_refused(http: httpx.AsyncClient) -> None:
+    for monitor, pointer, says in [
         ({"ready_s": 0}, "/queues/0/monitor/ready_s", "expected more than 0"),
         ({"blocked_s": 1e9}, "/queues/0/monitor/blocked_s", "expected at most 31622400"),
         ({"executing_s": 0}, "/queues/0/monitor/executing_s", "expected more than 0"),
@@ -438,16 +433,12 @@ async def test_only_administrators_change_queues(
             "/queues/0/monitor/rounds",
             "expected a whole number, got a decimal number",
         ),
-    ],
-)
-async def test_wrong_limits_of_attempts_are_refused(
-    http: httpx.AsyncClient, monitor: dict[str, Any], pointer: str, says: str
-) -> None:
-    answer = await http.put("/v1/queues", json={"queues": [{**BIG, "monitor": monitor}]})
-    (problem,) = answer.json()["errors"]
+    ]:
+        answer = await http.put("/v1/queues", json={"queues": [{**BIG, "monitor": monitor}]})
+        (problem,) = answer.json()["errors"]
 
-    assert answer.status_code == 400
-    assert (problem["pointer"], problem["message"]) == (pointer, says)
+        assert answer.status_code == 400
+        assert (problem["pointer"], problem["message"]) == (pointer, says)
 
 
 async def test_limits_of_attempts_have_defaults(http: httpx.AsyncClient) -> None:

@@ -77,9 +77,8 @@ async def items(http: httpx.AsyncClient) -> list[dict[str, Any]]:
     return found
 
 
-@pytest.mark.parametrize(
-    ("path", "edit", "status"),
-    [
+async def test_wrong_quota_is_refused(http: httpx.AsyncClient) -> None:
+    for path, edit, status in [
         ("users/nobody/quota", {"jobs": 1}, 404),
         ("tenants/none/quota", {"jobs": 1}, 404),
         ("user-quota", {"jobs": -1}, 400),
@@ -90,16 +89,12 @@ async def items(http: httpx.AsyncClient) -> list[dict[str, Any]]:
         ("user-quota", {"cores": "many"}, 400),
         ("user-quota", {"bytes": -1}, 400),
         ("user-quota", {"gpus": 1}, 400),
-    ],
-)
-async def test_wrong_quota_is_refused(
-    http: httpx.AsyncClient, path: str, edit: dict[str, object], status: int
-) -> None:
-    answer = await http.patch(f"/v1/{path}", json=edit)
+    ]:
+        answer = await http.patch(f"/v1/{path}", json=edit)
 
-    assert answer.status_code == status
-    if "tenants" in path:
-        assert answer.json()["code"] == "API.TENANT_NOT_FOUND"
+        assert answer.status_code == status
+        if "tenants" in path:
+            assert answer.json()["code"] == "API.TENANT_NOT_FOUND"
 
 
 async def test_clients_and_the_command_line_set_and_list_quotas(

@@ -84,20 +84,15 @@ async def test_all_jobs_of_a_queue_move_to_another(http: httpx.AsyncClient) -> N
     assert set(await queues_of(http)) == {"default"}
 
 
-@pytest.mark.parametrize(
-    ("wanted", "status", "code"),
-    [
+async def test_a_wrong_request_moves_nothing(http: httpx.AsyncClient) -> None:
+    await save(http, BIG, {**SHORT, "state": "closed"})
+    for wanted, status, code in [
         ({"queue": "nothing"}, 404, "API.QUEUE_NOT_FOUND"),
         ({"to": "nothing"}, 404, "API.QUEUE_NOT_FOUND"),
         ({"to": "short"}, 400, "API.INVALID_VALUE"),
         ({"cursor": "b1"}, 400, "API.INVALID_ID"),
         ({"cursor": "b99999999999999999999.j1"}, 400, "API.INVALID_ID"),
-    ],
-)
-async def test_a_wrong_request_moves_nothing(
-    http: httpx.AsyncClient, wanted: dict[str, object], status: int, code: str
-) -> None:
-    await save(http, BIG, {**SHORT, "state": "closed"})
-    refused = await http.post("/v1/queue-reroute", json=wanted)
+    ]:
+        refused = await http.post("/v1/queue-reroute", json=wanted)
 
-    assert (refused.status_code, refused.json()["code"]) == (status, code)
+        assert (refused.status_code, refused.json()["code"]) == (status, code)

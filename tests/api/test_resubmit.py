@@ -1,7 +1,6 @@
 """`POST /v1/batches/{b}/resubmit`."""
 
 import httpx
-import pytest
 
 from api.live import LiveWorker
 from api.test_bad_input import assert_problem
@@ -29,9 +28,9 @@ async def test_resubmission_is_an_operation(http: httpx.AsyncClient, worker: Liv
     assert_problem(other, 409, "API.IDEMPOTENCY_CONFLICT")
 
 
-@pytest.mark.parametrize(
-    ("document", "status", "code", "pointer"),
-    [
+async def test_wrong_resubmission_is_refused(http: httpx.AsyncClient, worker: LiveWorker) -> None:
+    path = await failed(http, worker)
+    for document, status, code, pointer in [
         ({"force": True}, 400, "API.UNKNOWN_FIELD", "/force"),
         ({"name": ""}, 400, "API.INVALID_VALUE", "/name"),
         ({"attributes": {"": "x"}}, 400, "API.INVALID_VALUE", "/attributes/"),
@@ -41,16 +40,10 @@ async def test_resubmission_is_an_operation(http: httpx.AsyncClient, worker: Liv
         ({"resources": {"gpu": 1}}, 400, "API.UNKNOWN_FIELD", "/resources/gpu"),
         ({"queue": "nowhere"}, 400, "API.INVALID_VALUE", "/queue"),
         ({"billing_project": "nobody's"}, 404, "API.PROJECT_NOT_FOUND", None),
-    ],
-)
-async def test_wrong_resubmission_is_refused(
-    http: httpx.AsyncClient, worker: LiveWorker, document: dict[str, object],
-    status: int, code: str, pointer: str | None,
-) -> None:  # fmt: skip
-    path = await failed(http, worker)
-    answer = await http.post(f"{path}/resubmit", json=document)
+    ]:
+        answer = await http.post(f"{path}/resubmit", json=document)
 
-    assert_problem(answer, status, code, *([pointer] if pointer else []))
+        assert_problem(answer, status, code, *([pointer] if pointer else []))
 
 
 async def test_deleted_or_running_batch_is_refused(

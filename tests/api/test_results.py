@@ -80,13 +80,11 @@ async def test_a_job_without_a_function_has_no_result(
     assert (row["state"], row["form"], row["value"]) == ("success", None, None)
 
 
-@pytest.mark.parametrize("jobs", ["0", "x", "1-1001", "", "3-1"])
-async def test_numbers_that_are_wrong_are_refused(
-    http: httpx.AsyncClient, batch_id: int, jobs: str
-) -> None:
-    reply = await http.get(f"/v1/batches/{batch_id}/results", params={"jobs": jobs})
+async def test_numbers_that_are_wrong_are_refused(http: httpx.AsyncClient, batch_id: int) -> None:
+    for jobs in ["0", "x", "1-1001", "", "3-1"]:
+        reply = await http.get(f"/v1/batches/{batch_id}/results", params={"jobs": jobs})
 
-    assert (reply.status_code, reply.json()["code"]) == (400, "API.INVALID_PARAMETER")
+        assert (reply.status_code, reply.json()["code"]) == (400, "API.INVALID_PARAMETER")
 
 
 async def test_results_of_a_batch_that_is_not_there(http: httpx.AsyncClient) -> None:

@@ -1,7 +1,6 @@
 """`POST /v1/batches/{b}/retry`."""
 
 import httpx
-import pytest
 
 from api.live import LiveWorker
 from api.test_bad_input import assert_problem
@@ -29,9 +28,9 @@ async def test_retry_is_an_operation(http: httpx.AsyncClient, worker: LiveWorker
     assert_problem(other, 409, "API.IDEMPOTENCY_CONFLICT")
 
 
-@pytest.mark.parametrize(
-    ("query", "document", "status", "code", "pointer"),
-    [
+async def test_wrong_retry_is_refused(http: httpx.AsyncClient, worker: LiveWorker) -> None:
+    path = await failed(http, worker)
+    for query, document, status, code, pointer in [
         ("", {"jobs": [1]}, 409, "API.JOB_NOT_FAILED", None),
         ("", {"jobs": [3]}, 404, "API.JOB_NOT_FOUND", None),
         ("", {"jobs": [0]}, 400, "API.WRONG_TYPE", "/jobs/0"),
@@ -44,16 +43,10 @@ async def test_retry_is_an_operation(http: httpx.AsyncClient, worker: LiveWorker
         ("?group=7", {}, 404, "API.GROUP_NOT_FOUND", None),
         ("?q=exit_code%20%3D", {}, 400, "API.INVALID_QUERY", "?q"),
         ("", {"force": True}, 400, "API.UNKNOWN_FIELD", "/force"),
-    ],
-)
-async def test_wrong_retry_is_refused(
-    http: httpx.AsyncClient, worker: LiveWorker, query: str, document: dict[str, object],
-    status: int, code: str, pointer: str | None,
-) -> None:  # fmt: skip
-    path = await failed(http, worker)
-    answer = await http.post(f"{path}/retry{query}", json=document)
+    ]:
+        answer = await http.post(f"{path}/retry{query}", json=document)
 
-    assert_problem(answer, status, code, *([pointer] if pointer else []))
+        assert_problem(answer, status, code, *([pointer] if pointer else []))
 
 
 async def test_retry_of_the_whole_lifts_the_limit_of_failures(

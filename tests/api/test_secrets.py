@@ -4,7 +4,6 @@ from typing import Any
 
 import asyncpg
 import httpx
-import pytest
 
 from api.live import LiveApi, LiveWorker
 from weft.core.attempt_key import AttemptKey
@@ -65,19 +64,14 @@ async def test_jobs_name_secrets_that_their_user_has(http: httpx.AsyncClient) ->
     assert (await http.get(f"/v1/batches/{batch}")).json()["n_jobs"] == 1
 
 
-@pytest.mark.parametrize(
-    ("value", "name", "status"),
-    [("", "db", 400), ("a\0b", "db", 400), ("x" * 65537, "db", 413), ("x", "a b", 400),
-     ("é" * 32768, "db", 200)],
-    ids=["empty", "nul", "large", "name", "largest"],
-)  # fmt: skip
-async def test_what_cannot_be_a_secret_is_refused(
-    http: httpx.AsyncClient, value: str, name: str, status: int
-) -> None:
-    answer = await http.put(f"/v1/secrets/{name}", json={"value": value})
+async def test_what_cannot_be_a_secret_is_refused(http: httpx.AsyncClient) -> None:
+    cases = [("", "db", 400), ("a\0b", "db", 400), ("x" * 65537, "db", 413), ("x", "a b", 400),
+     ("é" * 32768, "db", 200)]  # fmt: skip
+    for value, name, status in cases:
+        answer = await http.put(f"/v1/secrets/{name}", json={"value": value})
 
-    assert answer.status_code == status, answer.text[:300]
-    assert len(value) < 9 or value not in answer.text
+        assert answer.status_code == status, answer.text[:300]
+        assert len(value) < 9 or value not in answer.text
 
 
 async def test_a_user_has_a_limited_number(http: httpx.AsyncClient) -> None:

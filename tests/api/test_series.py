@@ -375,27 +375,22 @@ inputs = [
     await audit(database)
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "what"),
-    [
+async def test_wrong_inputs_of_a_series_are_refused(http: httpx.AsyncClient) -> None:
+    given = 'inputs = [{ from = "weft://${series.previous.job}/a" }]\n'
+    text = SERIES.replace("max_attempts = 1\n", given)
+    for old, new, what in [
         ("${series.previous.job}/a", "${series.previous.out}/a", "what comes after the address"),
         ("${series.previous.job}/a", "${series.key}/a", "it may have ${series.previous.NAME}"),
         ("series = {", "let = {} #", "there is no series in"),
-    ],
-)
-async def test_wrong_inputs_of_a_series_are_refused(
-    http: httpx.AsyncClient, old: str, new: str, what: str
-) -> None:
-    given = 'inputs = [{ from = "weft://${series.previous.job}/a" }]\n'
-    text = SERIES.replace("max_attempts = 1\n", given)
-    assert old in text
-    answer = await http.put(
-        "/v1/setups/snow",
-        content=text.replace(old, new),
-        headers={"content-type": "application/toml"},
-    )
-    assert answer.status_code == 400
-    assert what in answer.text
+    ]:
+        assert old in text
+        answer = await http.put(
+            "/v1/setups/snow",
+            content=text.replace(old, new),
+            headers={"content-type": "application/toml"},
+        )
+        assert answer.status_code == 400
+        assert what in answer.text
 
 
 async def remove_days(http: httpx.AsyncClient, database: dict[str, str], batch: int) -> None:

@@ -88,13 +88,13 @@ async def test_tree_group_is_made_alone(http: httpx.AsyncClient) -> None:
     assert (again.status_code, again.json()["code"]) == (409, "API.GROUP_EXISTS")
 
 
-@pytest.mark.parametrize("name", ["7", "g7", "a/b", "", "x" * 300, "a\u0000b"])
-async def test_bad_names_of_sets_are_refused(http: httpx.AsyncClient, name: str) -> None:
+async def test_bad_names_of_sets_are_refused(http: httpx.AsyncClient) -> None:
     batch = await make_batch(http, {})
-    answer = await http.post(f"/v1/batches/{batch}/groups", json={"name": name})
+    for name in ["7", "g7", "a/b", "", "x" * 300, "a\u0000b"]:
+        answer = await http.post(f"/v1/batches/{batch}/groups", json={"name": name})
 
-    assert answer.status_code == 400
-    assert answer.json()["errors"][0]["pointer"] == "/name"
+        assert answer.status_code == 400
+        assert answer.json()["errors"][0]["pointer"] == "/name"
 
 
 async def test_too_many_sets_and_groups_say_so(http: httpx.AsyncClient) -> None:

@@ -11,9 +11,8 @@ from weft.aio import Client
 from weft.cli.app import run_command
 
 
-@pytest.mark.parametrize(
-    ("path", "edit", "code"),
-    [
+async def test_wrong_limit_is_refused(http: httpx.AsyncClient) -> None:
+    for path, edit, code in [
         ("users/nobody", {"amount_max": 1}, "API.USER_NOT_FOUND"),
         ("billing-projects/none", {"amount_max": 1}, "API.PROJECT_NOT_FOUND"),
         ("batches/999999", {"amount_max": 1}, "API.BATCH_NOT_FOUND"),
@@ -21,17 +20,13 @@ from weft.cli.app import run_command
         ("users/tester", {"amount_max": 10**400}, "API.WRONG_TYPE"),
         ("users/tester", {"amount_max": 1, "measure": "tape"}, "API.WRONG_TYPE"),
         ("users/tester", {"on_limit": "stop"}, "API.WRONG_TYPE"),
-    ],
-)
-async def test_wrong_limit_is_refused(
-    http: httpx.AsyncClient, path: str, edit: dict[str, object], code: str
-) -> None:
-    answer = await http.patch(f"/v1/{path}/limit", json=edit)
+    ]:
+        answer = await http.patch(f"/v1/{path}/limit", json=edit)
 
-    assert answer.json()["code"] == code
-    assert (await http.get("/v1/limits")).json()["items"] == []
-    wrong = await http.get("/v1/limits?batch=x")
-    assert wrong.json()["code"] == "API.INVALID_PARAMETER"
+        assert answer.json()["code"] == code
+        assert (await http.get("/v1/limits")).json()["items"] == []
+        wrong = await http.get("/v1/limits?batch=x")
+        assert wrong.json()["code"] == "API.INVALID_PARAMETER"
 
 
 @pytest.mark.parametrize("is_project", [False, True])

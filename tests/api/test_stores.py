@@ -4,7 +4,6 @@ import json
 from dataclasses import replace
 
 import httpx
-import pytest
 
 from api.live import LiveApi
 from api.test_trail import trail
@@ -42,9 +41,10 @@ async def test_a_store_names_a_secret_and_never_shows_it(
     assert (gone.status_code, gone.json()["code"]) == (404, "API.FILE_STORE_NOT_FOUND")
 
 
-@pytest.mark.parametrize(
-    ("change", "pointer"),
-    [
+async def test_a_wrong_store_is_refused_with_the_field(http: httpx.AsyncClient) -> None:
+    await http.put("/v1/secrets/key", json={"value": CANARY})
+    sound = {"url": "s3://results", "access": "read", "credentials": "env"}
+    for change, pointer in [
         ({"url": "s3://UP/../x"}, "/url"),
         ({"url": "https://bucket"}, "/url"),
         ({"url": "s3://b"}, "/url"),
@@ -56,19 +56,11 @@ async def test_a_store_names_a_secret_and_never_shows_it(
         ({"region": "eu/west"}, "/region"),
         ({"secret": "key"}, "/secret"),
         ({"credentials": "secret"}, "/secret"),
-    ],
-    ids=json.dumps,
-)
-async def test_a_wrong_store_is_refused_with_the_field(
-    http: httpx.AsyncClient, change: dict[str, str], pointer: str
-) -> None:
-    await http.put("/v1/secrets/key", json={"value": CANARY})
-    sound = {"url": "s3://results", "access": "read", "credentials": "env"}
+    ]:
+        answer = await http.put(PATH, json={**sound, **change})
 
-    answer = await http.put(PATH, json={**sound, **change})
-
-    assert answer.status_code == 400
-    assert [one["pointer"] for one in answer.json()["errors"]] == [pointer]
+        assert answer.status_code == 400
+        assert [one["pointer"] for one in answer.json()["errors"]] == [pointer]
 
 
 async def test_a_tenant_has_a_limited_number_of_stores(

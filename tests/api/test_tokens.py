@@ -139,9 +139,8 @@ async def test_tokens_are_listed_without_their_texts(http: httpx.AsyncClient) ->
     assert found["last_used_at"] is None
 
 
-@pytest.mark.parametrize(
-    ("body", "pointer"),
-    [
+async def test_wrong_documents_are_refused(client: httpx.AsyncClient) -> None:
+    for body, pointer in [
         ("{}", "/name"),
         ('{"name": ""}', "/name"),
         ('{"name": "a\\u0000b"}', "/name"),
@@ -151,17 +150,13 @@ async def test_tokens_are_listed_without_their_texts(http: httpx.AsyncClient) ->
         ('{"name": "a", "valid_s": 1e12}', "/valid_s"),
         ('{"name": "a", "valid_s": 1e400}', None),
         ('{"name": "a", "valid_s": NaN}', None),
-    ],
-)
-async def test_wrong_documents_are_refused(
-    client: httpx.AsyncClient, body: str, pointer: str | None
-) -> None:
-    answer = await client.post(
-        "/v1/tokens", content=body, headers={"content-type": "application/json"}
-    )
+    ]:
+        answer = await client.post(
+            "/v1/tokens", content=body, headers={"content-type": "application/json"}
+        )
 
-    assert answer.status_code == 400
-    assert pointer is None or [one["pointer"] for one in answer.json()["errors"]] == [pointer]
+        assert answer.status_code == 400
+        assert pointer is None or [one["pointer"] for one in answer.json()["errors"]] == [pointer]
 
 
 async def test_text_of_a_token_is_not_its_number(client: httpx.AsyncClient) -> None:

@@ -240,14 +240,14 @@ async def test_others_are_told_that_no_tenant_exists(
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ["%00", "a%00b", "x" * 257])
 async def test_name_that_no_tenant_can_have_is_not_looked_up(
-    client: httpx.AsyncClient, store: _Store, name: str
+    client: httpx.AsyncClient, store: _Store
 ) -> None:
-    answer = await client.get("/v1/batches", headers={HEADER: name})
+    for name in ["%00", "a%00b", "x" * 257]:
+        answer = await client.get("/v1/batches", headers={HEADER: name})
 
-    assert (answer.status_code, answer.json()["code"]) == (404, "API.TENANT_NOT_FOUND")
-    assert store.visits == []
+        assert (answer.status_code, answer.json()["code"]) == (404, "API.TENANT_NOT_FOUND")
+        assert store.visits == []
 
 
 async def test_empty_name_is_none(client: httpx.AsyncClient, store: _Store) -> None:

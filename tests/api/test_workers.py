@@ -1,9 +1,6 @@
 """Workers over HTTP: their states."""
 
-from typing import Any
-
 import httpx
-import pytest
 
 from api.live import LiveWorker
 
@@ -45,9 +42,9 @@ async def test_workers_that_have_ended_are_listed_if_asked_for(
     assert "weft worker" in refused.json()["hint"]
 
 
-@pytest.mark.parametrize(
-    ("path", "body", "status", "code"),
-    [
+async def test_what_is_wrong_is_told(http: httpx.AsyncClient, worker: LiveWorker) -> None:
+    del worker
+    for path, body, status, code in [
         ("nobody/cordon", {}, 404, "WORKER.NOT_FOUND"),
         ("no%2Fbody/uncordon", {}, 404, "WORKER.NOT_FOUND"),
         ("w%00/cordon", {}, 400, "API.INVALID_ID"),
@@ -57,12 +54,7 @@ async def test_workers_that_have_ended_are_listed_if_asked_for(
         ("w1/cordon", {"reason": "x" * 1001}, 400, "API.WRONG_TYPE"),
         ("w1/cordon", {"why": "x"}, 400, "API.UNKNOWN_FIELD"),
         ("w1/uncordon", {"reason": "x"}, 400, "API.UNKNOWN_FIELD"),
-    ],
-)
-async def test_what_is_wrong_is_told(
-    http: httpx.AsyncClient, worker: LiveWorker, path: str, body: Any, status: int, code: str  # noqa: ANN401
-) -> None:  # fmt: skip
-    del worker
-    answer = await http.post(f"/v1/workers/{path}", json=body)
+    ]:
+        answer = await http.post(f"/v1/workers/{path}", json=body)
 
-    assert (answer.status_code, answer.json()["code"]) == (status, code)
+        assert (answer.status_code, answer.json()["code"]) == (status, code)

@@ -75,6 +75,7 @@ class FakeDriverStore(DriverStore):
         self.admitted: list[Admitted] = []
         self.black_hole_rows: list[Row] = []
         self.black_hole_moves: list[tuple[int, str, float]] = []
+        self.nothing = ()
         self.away = False
 
     async def until(self, function: str, times: int) -> None:
@@ -260,17 +261,15 @@ def _next_of(name: str, default: object) -> Callable[..., object]:
     return answer
 
 
+_CONSTANT: Mapping[str, object] = {
+    "lose_workers": [], "schedules_due": None, "remove_old": 0, "trim_trail": 0,
+    "remove_outputs": 0, "reserve_rounds": (), "pool_rounds": (), "add_own_machines": [],
+    "move_machine": True, "record_machine": None, "count_machines": None, "reconcile_machines":
+    (), "configure": None, "add_machine_token": True, "list_notified": None, "record_notices":
+    None, "sources_due": None, "due_sources": [],
+}  # fmt: skip
 _ANSWERS: Mapping[str, Callable[..., object]] = {
-    **{
-        function: lambda *_, answer=answer: answer
-        for function, answer in {
-            "lose_workers": [], "schedules_due": None, "remove_old": 0, "trim_trail": 0,
-            "remove_outputs": 0, "reserve_rounds": (), "pool_rounds": (), "add_own_machines": [],
-            "move_machine": True, "record_machine": None, "count_machines": None,
-            "reconcile_machines": (), "configure": None, "add_machine_token": True,
-            "list_notified": None, "record_notices": None, "sources_due": None, "due_sources": [],
-        }.items()
-    },
+    **{name: _next_of("nothing", answer) for name, answer in _CONSTANT.items()},
     **{
         function: _next_of(name, default)
         for function, name, default in (

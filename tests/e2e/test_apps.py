@@ -92,9 +92,8 @@ def test_folders_and_names_that_are_none_are_refused(weft: Weft, tmp_path: Path)
             client.add_app(folder)
 
 
-@pytest.mark.parametrize(
-    ("parameters", "what"),
-    [
+def test_wrong_parameters_are_refused(weft: Weft, tmp_path: Path) -> None:
+    cases: list[tuple[Any, ...]] = [
         ({}, "required"),
         ({"say": "UPPER"}, "match"),
         ({"say": 3}, "text"),
@@ -103,16 +102,13 @@ def test_folders_and_names_that_are_none_are_refused(weft: Weft, tmp_path: Path)
         ({"say": "a", "loud": "perhaps"}, "true or false"),
         ({"say": "a", "other": 1}, "no such parameter"),
         ({"say": "a\0"}, "NUL"),
-    ],
-)
-def test_wrong_parameters_are_refused(
-    weft: Weft, tmp_path: Path, parameters: dict[str, Any], what: str
-) -> None:
-    with Client(home=weft.home) as client:
-        client.add_app(bundle(tmp_path / "sayer"))
-        with pytest.raises(Invalid) as raised:
-            run(client, **parameters)
-    assert what in str([one.message for one in raised.value.errors])
+    ]
+    for parameters, what in cases:
+        with Client(home=weft.home) as client:
+            client.add_app(bundle(tmp_path / "sayer"))
+            with pytest.raises(Invalid) as raised:
+                run(client, **parameters)
+        assert what in str([one.message for one in raised.value.errors])
 
 
 def test_refusals_of_the_store_have_their_classes() -> None:

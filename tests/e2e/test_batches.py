@@ -158,25 +158,20 @@ def test_a_mistake_in_a_large_document_names_its_place(weft: Weft, tmp_path: Pat
     assert all(batch["cancelled"] for batch in as_json(weft, "ls", "--name", "broken"))
 
 
-@pytest.mark.parametrize(
-    ("text", "code"),
-    [
+def test_mistakes_in_documents_are_usage_errors(weft: Weft, tmp_path: Path) -> None:
+    file = tmp_path / "p.yaml"
+    for text, code in [
         ("jobs: [{command: [true]}]", "API.WRONG_TYPE"),
         ("jobs: [{name: a, parents: [b]}, {name: b, parents: [a]}]", "API.PARENT_CYCLE"),
         ("jobs: [{parents: [nobody]}]", "API.PARENT_NOT_FOUND"),
         ("jobs: [{kommand: [x]}]", "API.UNKNOWN_FIELD"),
         ("jobs: [", "CLI.UNREADABLE_DOCUMENT"),
-    ],
-)
-def test_mistakes_in_documents_are_usage_errors(
-    weft: Weft, tmp_path: Path, text: str, code: str
-) -> None:
-    file = tmp_path / "p.yaml"
-    file.write_text(text)
-    done = weft.run("submit", str(file), "--json")
+    ]:
+        file.write_text(text)
+        done = weft.run("submit", str(file), "--json")
 
-    assert (done.returncode, done.stdout) == (2, b"")
-    assert json.loads(done.stderr)["code"] == code
+        assert (done.returncode, done.stdout) == (2, b"")
+        assert json.loads(done.stderr)["code"] == code
 
 
 def test_cancel_a_group_a_job_a_batch(weft: Weft, tmp_path: Path) -> None:

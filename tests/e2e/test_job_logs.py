@@ -40,21 +40,19 @@ def test_a_job_keeps_as_much_of_its_output_as_it_says(weft: Weft, tmp_path: Path
     assert (whole, level, other) == ("all of it\n", f"debug {batch}.j3\n", "info-\n")
 
 
-@pytest.mark.parametrize(
-    ("log", "where"),
-    [
+def test_what_makes_no_sense_is_refused(weft: Weft, tmp_path: Path) -> None:
+    file = tmp_path / "jobs.yaml"
+    cases = [
         ("{max_bytes: 0}", "log.max_bytes"), ("{max_bytes: all}", "log.max_bytes"),
         ("{level: 'a b'}", "log.level"), ("{level_env: 'A=B'}", "log.level_env"),
         ("{keep: 3}", "log.keep"), ("{keep_s: 0}", "log.keep_s"),
         ("{keep_s: 1d}", "log.keep_s"),
-    ],
-)  # fmt: skip
-def test_what_makes_no_sense_is_refused(weft: Weft, tmp_path: Path, log: str, where: str) -> None:
-    file = tmp_path / "jobs.yaml"
-    file.write_text(f"jobs:\n- {{script: 'true', log: {log}}}\n")
-    done = weft.run("submit", str(file))
-    assert done.returncode == 2
-    assert where in done.stderr.decode()
+    ]  # fmt: skip
+    for log, where in cases:
+        file.write_text(f"jobs:\n- {{script: 'true', log: {log}}}\n")
+        done = weft.run("submit", str(file))
+        assert done.returncode == 2
+        assert where in done.stderr.decode()
 
 
 def test_what_the_system_recorded_of_a_job_is_told_in_order(weft: Weft, tmp_path: Path) -> None:

@@ -134,9 +134,8 @@ def test_same_key_means_one_job(http: httpx.Client) -> None:
     assert other.json()["jobId"] == told[0]["jobId"]
 
 
-@pytest.mark.parametrize(
-    ("document", "named"),
-    [
+def test_what_is_wrong_is_named(http: httpx.Client) -> None:
+    cases = [
         ("{", "JSON"), ("", "JSON"), ("[]", "object"), ({}, "jobType"),
         (job() | {"jobType": "OTHER"}, "jobType"), (job() | {"payload": None}, "payload"),
         (job(retries=-1), "maxRetryCount must be non-negative"), (job(retries=None), "maxRetry"),
@@ -147,23 +146,21 @@ def test_same_key_means_one_job(http: httpx.Client) -> None:
         (job({**SLEEP, "durationMs": -1}), "payload.steps.0.durationMs"),
         (job({**SLEEP, "durationMs": 2**31}), "payload.steps.0.durationMs"),
         (job({"action": "LOG", "message": "\0"}), "payload.steps.0.message"),
-    ],
-)  # fmt: skip
-def test_what_is_wrong_is_named(http: httpx.Client, document: object, named: str) -> None:
-    text = document if isinstance(document, str) else json.dumps(document)
-    headers = {"content-type": "application/json", "x-trace-id": "t"}
-    answer = http.post("/api/jobs", content=text, headers=headers)
-    said = answer.json()
+    ]  # fmt: skip
+    for document, named in cases:
+        text = document if isinstance(document, str) else json.dumps(document)
+        headers = {"content-type": "application/json", "x-trace-id": "t"}
+        answer = http.post("/api/jobs", content=text, headers=headers)
+        said = answer.json()
 
-    assert (answer.status_code, answer.headers["x-trace-id"]) == (400, "t")
-    assert said.keys() == KEYS
-    assert (said["status"], said["errorCode"]) == (400, "API.INVALID_REQUEST")
-    assert named in said["message"]
+        assert (answer.status_code, answer.headers["x-trace-id"]) == (400, "t")
+        assert said.keys() == KEYS
+        assert (said["status"], said["errorCode"]) == (400, "API.INVALID_REQUEST")
+        assert named in said["message"]
 
 
-@pytest.mark.parametrize(
-    ("method", "path", "status", "code"),
-    [
+def test_refusals_have_five_keys(http: httpx.Client) -> None:
+    for method, path, status, code in [
         ("GET", f"/api/jobs/{UUID(int=7)}", 404, "API.JOB_NOT_FOUND"),
         ("GET", f"/internal/jobs/{UUID(int=7)}/status", 404, "SCHEDULER.JOB_NOT_FOUND"),
         ("GET", "/api/jobs/seven", 400, "API.INVALID_REQUEST"),
@@ -181,18 +178,14 @@ def test_what_is_wrong_is_named(http: httpx.Client, document: object, named: str
         ("GET", "/internal/executions/seven", 400, "SCHEDULER.INVALID_REQUEST"),
         ("DELETE", f"/api/jobs/{UUID(int=7)}", 405, "API.INVALID_REQUEST"),
         ("GET", "/actuator/env", 404, "API.INVALID_REQUEST"),
-    ],
-)
-def test_refusals_have_five_keys(
-    http: httpx.Client, method: str, path: str, status: int, code: str
-) -> None:
-    answer = http.request(method, path)
-    said = answer.json()
+    ]:
+        answer = http.request(method, path)
+        said = answer.json()
 
-    assert (answer.status_code, said["errorCode"]) == (status, code)
-    assert said.keys() == KEYS
-    assert datetime.fromisoformat(said["timeStamp"]).tzinfo is not None
-    assert said["jobId"] == (str(UUID(int=7)) if code.endswith("NOT_FOUND") else None)
+        assert (answer.status_code, said["errorCode"]) == (status, code)
+        assert said.keys() == KEYS
+        assert datetime.fromisoformat(said["timeStamp"]).tzinfo is not None
+        assert said["jobId"] == (str(UUID(int=7)) if code.endswith("NOT_FOUND") else None)
 
 
 def test_media_types_tokens_and_health(http: httpx.Client) -> None:

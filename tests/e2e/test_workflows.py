@@ -104,9 +104,8 @@ def test_scale_0_makes_jobs_that_do_nothing(weft: Weft) -> None:
     assert not any("command" in job for job in json.loads(done.stdout)["jobs"])
 
 
-@pytest.mark.parametrize(
-    ("arguments", "stdin", "code"),
-    [
+def test_what_cannot_be_converted_is_refused(weft: Weft) -> None:
+    for arguments, stdin, code in [
         (["-", "--scale", "-1"], b"", "CLI.IMPOSSIBLE_SCALE"),
         (["-", "--scale", "nan"], b"", "CLI.IMPOSSIBLE_SCALE"),
         (["-"], b"", "CLI.UNREADABLE_WORKFLOW"),
@@ -115,15 +114,11 @@ def test_scale_0_makes_jobs_that_do_nothing(weft: Weft) -> None:
         (["-"], b"\x1f\x8b" + b"broken" * 9, "CLI.UNREADABLE_WORKFLOW"),
         (["/nowhere/workflow.xml"], b"", "CLI.UNREADABLE_DOCUMENT"),
         (["-", "-o", "/nowhere/workflow.json"], DAX.encode(), "CLI.UNREADABLE_DOCUMENT"),
-    ],
-)
-def test_what_cannot_be_converted_is_refused(
-    weft: Weft, arguments: list[str], stdin: bytes, code: str
-) -> None:
-    done = weft.run("convert", "dax", *arguments, "--json", stdin=stdin)
+    ]:
+        done = weft.run("convert", "dax", *arguments, "--json", stdin=stdin)
 
-    assert (done.returncode, done.stdout) == (2, b"")
-    assert json.loads(done.stderr)["code"] == code
+        assert (done.returncode, done.stdout) == (2, b"")
+        assert json.loads(done.stderr)["code"] == code
 
 
 def test_start_before_the_end_of_a_parent_is_found(weft: Weft, tmp_path: Path) -> None:

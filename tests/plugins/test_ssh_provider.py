@@ -286,21 +286,16 @@ async def test_a_machine_that_is_too_large_for_a_host_is_refused(
     assert not caught.value.is_full
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
+async def test_what_is_wrong_with_the_file_is_named(site: ProviderSite) -> None:
+    for text, words in [
         ("[[host]\n", "hosts.toml: "),
         ('[[host]]\nname = "a"\naddress = "a"\n', "missing required field `key`"),
         ('[[host]]\nname = "a"\naddress = "a@"\nkey = "k"\n', "address of host a is not"),
         ('[[host]]\nname = "a"\naddress = "a"\nkey = "k"\n', "key of host a is not a public key"),
-    ],
-)
-async def test_what_is_wrong_with_the_file_is_named(
-    site: ProviderSite, text: str, words: str
-) -> None:
-    (site.logs / "hosts.toml").write_text(text)
-    with pytest.raises(ProviderError, match=words):
-        await SshProvider(site).list()
+    ]:
+        (site.logs / "hosts.toml").write_text(text)
+        with pytest.raises(ProviderError, match=words):
+            await SshProvider(site).list()
 
 
 async def test_a_host_with_another_key_is_not_spoken_to(

@@ -9,9 +9,8 @@ from store.world import World
 from weft.core import errors
 
 
-@pytest.mark.parametrize(
-    ("forged", "told"),
-    [
+async def test_a_worker_with_an_impossible_capacity_is_refused(world: World) -> None:
+    cases: list[tuple[Any, ...]] = [
         ({"cpu_m": 1_000_000_000}, "1000000 cores; possible are 0.001 to 100000"),
         ({"cpu_m": -1}, "-0.001 cores"),
         ({"cpu_m": 0}, "0 cores"),
@@ -21,15 +20,12 @@ from weft.core import errors
         ({"matlab": -2}, "-2 matlab"),
         ({"matlab": 1.5}, "1.5 matlab"),
         ({"matlab": math.nan}, "null matlab"),  # JSON has no other form for it
-    ],
-)
-async def test_a_worker_with_an_impossible_capacity_is_refused(
-    world: World, forged: dict[str, Any], told: str
-) -> None:
-    with pytest.raises(errors.ImpossibleCapacity) as refused:
-        await world.worker(**forged)
+    ]
+    for forged, told in cases:
+        with pytest.raises(errors.ImpossibleCapacity) as refused:
+            await world.worker(**forged)
 
-    assert told in refused.value.detail
+        assert told in refused.value.detail
 
 
 async def test_a_forged_worker_changes_nothing_for_others(world: World) -> None:

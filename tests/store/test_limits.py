@@ -267,18 +267,13 @@ async def test_limits_are_seen_by_those_whom_they_concern(world: World) -> None:
     assert len(await listed(world, batch)) == 3
 
 
-@pytest.mark.parametrize(
-    ("of", "error"),
-    [
+async def test_limit_of_nothing_is_refused(world: World) -> None:
+    for of, error in [
         (Limited("user", "nobody"), UserNotFound),
         (Limited("group", None, 999_999_999), BatchNotFound),
-    ],
-)
-async def test_limit_of_nothing_is_refused(
-    world: World, of: Limited, error: type[Exception]
-) -> None:
-    with pytest.raises(error):
-        await limit(world, of, 1)
-    batch = await world.submit(1)
-    with pytest.raises(GroupNotFound):
-        await limit(world, Limited("group", None, batch, "/none"), 1)
+    ]:
+        with pytest.raises(error):
+            await limit(world, of, 1)
+        batch = await world.submit(1)
+        with pytest.raises(GroupNotFound):
+            await limit(world, Limited("group", None, batch, "/none"), 1)

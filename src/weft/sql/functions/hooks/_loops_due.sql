@@ -1,5 +1,5 @@
 -- _loops_due: in how much time a loop of the driver has something to do that no notice tells. One SELECT for each (weft/driver/loops).
--- Safe to repeat: yes, it only reads.   Plan: incarnations that live; callbacks by the index of dates; as _gates_due, _schedules_due,
+-- Plan: incarnations that live; callbacks by the index of dates; as _gates_due, _schedules_due,
 --   _recovery_due, _conditions_due, _monitor_due, _black_holes_due, _spending_due, _sources_due.
 -- Returns: no row, or a NULL, for a loop that waits for no date; a negative time if the date has passed.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._loops_due(grace_s double precision) RETURNS TABLE (loop text, due_in interval) LANGUAGE sql STABLE AS $$

@@ -1,5 +1,5 @@
 -- _loops_with_work: names of the driver's loops, besides the fold, that have something to do. One line for each (weft/driver/loops).
--- Safe to repeat: yes, it only reads.   Plan: partial indexes and tables that are empty as a rule.   Owner: weft_system.
+-- Plan: partial indexes and tables that are empty as a rule.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._loops_with_work() RETURNS text[] LANGUAGE plpgsql STABLE AS $$
 BEGIN
     RETURN array_remove(ARRAY[

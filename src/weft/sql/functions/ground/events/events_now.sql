@@ -1,4 +1,4 @@
 -- events_now: the position after the newest event that readers may see.
--- Safe to repeat: yes, it only reads.   Owner: weft_tenant.  Granted to: weft_api.
+-- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.events_now() RETURNS TABLE (xid bigint, event_id bigint) LANGUAGE sql STABLE
 AS $$ SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint, 0::bigint $$;

@@ -1,5 +1,5 @@
 -- _tenant_document: a tenant as its administrators and those of the site see it.
--- Safe to repeat: yes, it only reads.   Plan: users of the tenant by index.   Owner: weft_tenant.  Granted to: weft_system.
+-- Plan: users of the tenant by index.   Owner: weft_tenant.  Granted to: weft_system.
 CREATE OR REPLACE FUNCTION weft._tenant_document(of_tenant weft.tenant) RETURNS jsonb LANGUAGE sql STABLE AS $$
     SELECT jsonb_build_object('tenant_id', of_tenant.tenant_id, 'name', of_tenant.name, 'n_users', (
         SELECT count(*) FROM weft.tenant_user u WHERE u.tenant_id = of_tenant.tenant_id AND u.removed_at IS NULL),

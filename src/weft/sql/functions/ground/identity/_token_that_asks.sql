@@ -1,5 +1,5 @@
 -- _token_that_asks: the token or session of a user that asks for another; 0: it is of another issuer, and nothing is known of it.
--- Safe to repeat: yes, it only reads.   Plan: token by index.   For: create_login_code, create_token, which have the user locked.
+-- Plan: token by index.   For: create_login_code, create_token, which have the user locked.
 -- Raises WF131 (it was revoked, or the session has ended).   Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._token_that_asks(of_user_id int, by_token bigint) RETURNS weft.token LANGUAGE plpgsql STABLE AS $$
 DECLARE

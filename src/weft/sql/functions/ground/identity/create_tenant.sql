@@ -1,7 +1,6 @@
 -- create_tenant: make a tenant with what every tenant has, and its first user, a tenant-admin, with a token.
 -- Safe to repeat: with an idempotency key; the new token replaces the one that was made with it, whose text nobody may have got; if it was
---   used, somebody has.
--- Locks: token; as _furnish_tenant.   Plan: tenant and users by index.
+--   used, somebody has.   Locks: token; as _furnish_tenant.   Plan: tenant and users by index.
 -- by_user_id: the caller, of any tenant.
 -- Returns: its number.  Raises WF121 (the caller is no longer an admin), WF122 (there is one).   Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.create_tenant(by_user_id int, of_name text, admin_name text, token_hash bytea, idempotency_key text,

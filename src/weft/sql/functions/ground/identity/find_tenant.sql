@@ -1,6 +1,5 @@
 -- find_tenant: the number of the tenant of this name, in capitals or not.
--- Safe to repeat: yes, it only reads.   Plan: tenant by name.
--- Raises WF136.   Owner: weft_system.  Granted to: weft_api.
+-- Plan: tenant by name.   Raises WF136.   Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.find_tenant(of_name text) RETURNS int LANGUAGE plpgsql STABLE AS $$
 DECLARE
     v_tenant int;

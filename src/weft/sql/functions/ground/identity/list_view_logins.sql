@@ -1,5 +1,5 @@
 -- list_view_logins: who may log in to read the views of dashboards.
--- Safe to repeat: yes, it only reads.   Plan: all of them, which are few.   Returns: a row for each login, in the order of their names.
+-- Plan: all of them, which are few.   Returns: a row for each login, in the order of their names.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft.list_view_logins() RETURNS SETOF jsonb LANGUAGE sql STABLE AS $$
     SELECT jsonb_build_object('login', v.login, 'tenant', t.name, 'created_at', v.created_at)

@@ -1,6 +1,6 @@
 -- _database_facts: how large the database is, which tables are the largest, how many rows in them are dead, how many connections there are,
 --   and which transaction is open for longest.
--- Safe to repeat: yes, it only reads.   Plan: sessions of the server; the sizes of files, and statistics of tables: rows are not counted.
+-- Plan: sessions of the server; the sizes of files, and statistics of tables: rows are not counted.
 -- Returns: `sees_times`: whether this role sees when transactions of others began; without that there is no longest one.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._database_facts(limit_rows int) RETURNS jsonb LANGUAGE sql STABLE AS $$

@@ -1,7 +1,7 @@
 -- _programs: the processes of weft that are connected to this database: how many by role and version, and some of them, drivers and apis
 --   first. Each names itself in application_name; other sessions of its logins, such as those of psql, count as one for each role.
 --   Workers that are linked through an api have no session, and are counted by what they have registered.
--- Safe to repeat: yes, it only reads.   Locks: none.   Plan: sessions of the server, at most max_connections; live incarnations by index.
+-- Locks: none.   Plan: sessions of the server, at most max_connections; live incarnations by index.
 -- Returns: `heard_at`: when one of its sessions began or ended a statement; `since`, `heard_at`: NULL where their times are hidden.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._programs(limit_rows int) RETURNS jsonb LANGUAGE sql STABLE AS $$

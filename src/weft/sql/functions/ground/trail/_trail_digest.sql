@@ -1,5 +1,5 @@
 -- _trail_digest: the digest of an entry of the trail: SHA-256 of the digest before it and of all that it says.
--- Safe to repeat: yes, it only computes.   Owner: weft_system.
+-- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._trail_digest(before bytea, entry weft.trail_entry) RETURNS bytea LANGUAGE sql STABLE AS $$
     SELECT sha256(before || convert_to((jsonb_build_array(entry.number, entry.request_id, entry.tenant_id, entry.user_id, entry.user_name,
         entry.token_id, entry.address, entry.trace_id, entry.action, entry.path, entry.batch_id, entry.refused,

@@ -1,5 +1,5 @@
 -- _trail_page: a page of the trail, newest first.
--- Safe to repeat: yes, it only reads.   Plan: entries by user, batch or tenant, or by number; never a scan, but for an action that is rare.
+-- Plan: entries by user, batch or tenant, or by number; never a scan, but for an action that is rare.
 -- of_tenant_id: NULL: of all tenants.   since: entries sealed since then, among which are all of that time.   before: NULL: the first page.
 -- Returns: documents.   Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._trail_page(of_tenant_id int, of_user text, of_action text, of_batch_id bigint, of_number bigint,

@@ -1,5 +1,5 @@
 -- login_owner: whose token, session or login code this SHA-256 is, also if it has expired: who tried to log in.
--- Safe to repeat: yes, it only reads.   Plan: token by key.   Returns: one row, or none if nobody has it.
+-- Plan: token by key.   Returns: one row, or none if nobody has it.
 -- Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.login_owner(of_hash bytea) RETURNS TABLE (tenant_id int, user_id int, user_name text) LANGUAGE sql STABLE
 AS $$

@@ -5,8 +5,7 @@
 -- Safe to repeat: yes.   Locks: announcements (shared, until the commit); as _announce (if the driver sleeps).
 -- request: what the entry says, by names of columns; `tenant`: the name of the tenant, if its number is not known.
 -- n_rows: of the answer of that function, so that it is called before; NULL: it was
---   refused.
--- Returns: false.   Owner: weft_system.  Granted to: weft_api.
+--   refused.   Returns: false.   Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.record_request(request jsonb, n_rows bigint) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     v_locked boolean;

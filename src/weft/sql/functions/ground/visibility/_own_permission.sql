@@ -1,6 +1,6 @@
 -- _own_permission: what the caller of this transaction may do with a batch, as a PERMISSION, where members of its billing project see
 --   only what is their own: as _permission, without them; 0: it does not exist for them.
--- Safe to repeat: yes, it only reads.   Plan: grants by key.   Owner: weft_tenant.
+-- Plan: grants by key.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._own_permission(of_batch_id bigint, of_user_id int) RETURNS int LANGUAGE plpgsql STABLE AS $$
 BEGIN
     IF weft._caller_id() IS NULL OR weft._caller_id() = of_user_id THEN

@@ -1,7 +1,7 @@
 -- _permission: what the caller of this transaction may do with a batch, as a PERMISSION; 0: the batch does not exist for them. Its owner,
 --   members of its billing project, and who sees the tenant may do all; others what they were granted. Nothing else decides this, and
 --   _permission_on_jobs adds what was granted on single jobs.
--- Safe to repeat: yes, it only reads.   Plan: members and grants by key.   Owner: weft_tenant.  Granted to: weft_system.
+-- Plan: members and grants by key.   Owner: weft_tenant.  Granted to: weft_system.
 CREATE OR REPLACE FUNCTION weft._permission(of_batch_id bigint, of_user_id int, of_project_id int) RETURNS int LANGUAGE plpgsql STABLE AS $$
 DECLARE
     v_caller int := nullif(current_setting('weft.user', true), '')::int;  -- as _caller_id, which would cost a call

@@ -1,6 +1,6 @@
 -- _permission_document: what a user may do with a batch because it is theirs or was shared with them, or with a job of it likewise;
 --   `permission` is null: neither.
--- Safe to repeat: yes, it only reads.   Plan: by key.
+-- Plan: by key.
 -- of_job_id: 0: the whole batch.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._permission_document(of_batch_id bigint, of_job_id int, of_user_id int) RETURNS jsonb LANGUAGE sql STABLE
 AS $$

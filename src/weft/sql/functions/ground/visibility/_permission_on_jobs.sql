@@ -1,6 +1,6 @@
 -- _permission_on_jobs: what the caller of this transaction may do with each of these jobs of a batch, as a PERMISSION: what they may do
 --   with the batch, or what they were granted on all of these jobs, if that is more; 0: they do not exist for them.
--- Safe to repeat: yes, it only reads.   Plan: as _permission; grants by key.   Owner: weft_tenant.
+-- Plan: as _permission; grants by key.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._permission_on_jobs(of_batch_id bigint, of_user_id int, of_project_id int, of_job_ids int[]) RETURNS int
 LANGUAGE plpgsql STABLE AS $$
 DECLARE

@@ -1,5 +1,5 @@
 -- _sees_batch: whether the caller of this transaction sees a batch of their tenant, deleted or not, as _permission says.
--- Safe to repeat: yes, it only reads.   Plan: by key.   Owner: weft_tenant.  Granted to: weft_system.
+-- Plan: by key.   Owner: weft_tenant.  Granted to: weft_system.
 CREATE OR REPLACE FUNCTION weft._sees_batch(of_batch_id bigint) RETURNS boolean LANGUAGE plpgsql STABLE AS $$
 BEGIN
     RETURN coalesce(current_setting('weft.user', true), '') = '' OR EXISTS (

@@ -1,5 +1,5 @@
 -- _sees_condition: whether the caller of this transaction sees a condition: a job of a batch that they see waits there.
--- Safe to repeat: yes, it only reads.   Plan: as _shown_waiting, until there is one.   Owner: weft_tenant.
+-- Plan: as _shown_waiting, until there is one.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._sees_condition(of_condition_id bigint) RETURNS boolean LANGUAGE plpgsql STABLE AS $$
 BEGIN
     RETURN weft._caller_id() IS NULL OR EXISTS (SELECT FROM weft._shown_waiting(of_condition_id, 1))

@@ -1,6 +1,6 @@
 -- _sees_operation: whether the caller of this transaction sees an operation: one on a batch with that batch, and one that removes it also
 --   afterwards; one on batches if they have asked for it, or see the tenant.
--- Safe to repeat: yes, it only reads.   Plan: as _sees_work_on.   Owner: weft_tenant.
+-- Plan: as _sees_work_on.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._sees_operation(operation weft.operation) RETURNS boolean LANGUAGE plpgsql STABLE AS $$
 BEGIN
     IF operation.batch_id IS NULL THEN

@@ -1,5 +1,5 @@
 -- _sees_source: whether the caller of this transaction sees a source: as they would see its batches.
--- Safe to repeat: yes, it only reads.   Plan: project by name, member by key.   Owner: weft_tenant.
+-- Plan: project by name, member by key.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._sees_source(of_source weft.source) RETURNS boolean LANGUAGE plpgsql STABLE AS $$
 DECLARE
     v_caller int := weft._caller_id();

@@ -1,6 +1,5 @@
 -- _shown_conditions: the first conditions after a number that the caller of this transaction sees, who does not see the tenant: a job of
 --   a batch that they see waits there.
--- Safe to repeat: yes, it only reads.
 -- Plan: a page of each of: conditions of own batches, and of those of each project, along the index of each; all of granted batches, one
 --   by one. Comparing rows leaves no other index to choose, see _visible_batches.   Returns: their numbers, in order.
 -- Owner: weft_tenant.  Granted to: weft_system.

@@ -1,6 +1,6 @@
 -- _shown_detail: the detail of an event as the caller of this transaction may read it. That of a condition names the batches that it was
 --   about, which nobody reads, with the jobs of each: those of batches that the caller sees are counted.
--- Safe to repeat: yes, it only reads.   Plan: these batches by key.   Returns: NULL: there is none, or none of these batches is seen.
+-- Plan: these batches by key.   Returns: NULL: there is none, or none of these batches is seen.
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._shown_detail(of_kind text, of_detail jsonb) RETURNS jsonb LANGUAGE plpgsql STABLE AS $$
 DECLARE

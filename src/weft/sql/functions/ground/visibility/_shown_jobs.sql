@@ -1,5 +1,4 @@
 -- _shown_jobs: those of these jobs of a batch that the caller of this transaction sees: all, or those that were granted to them.
--- Safe to repeat: yes, it only reads.
 -- Plan: batch by key; grants of the caller on jobs of this batch by index.   Returns: NULL if there is none.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._shown_jobs(of_batch_id bigint, of_job_ids int[]) RETURNS int[] LANGUAGE plpgsql STABLE AS $$
 BEGIN

@@ -1,6 +1,5 @@
 -- _shown_waiting: up to limit_jobs jobs at a condition that are in batches which the caller of this transaction sees, who does not see the
 --   tenant; in no order.
--- Safe to repeat: yes, it only reads.
 -- Plan: batches of the condition by index: own ones, those of each project, and granted ones, each once; blocked jobs of each by key.
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._shown_waiting(of_condition_id bigint, limit_jobs int) RETURNS SETOF weft.blocked_job

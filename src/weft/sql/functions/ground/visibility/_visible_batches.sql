@@ -1,5 +1,4 @@
 -- _visible_batches: numbers of batches below `before` that a user may see, newest first: as _permission decides, one batch by one.
--- Safe to repeat: yes, it only reads.
 -- Plan: a page of each of: own batches, those of each project of the user, granted ones; each backwards along its own index. Comparing
 --   rows leaves no other order to choose: along the numbers of all batches the planner would hope to find some of the user soon.
 -- Owner: weft_tenant.

@@ -1,5 +1,4 @@
 -- _visible_limits: numbers above `after_id` of limits that a user may see, in order: as _sees_limit decides, one by one.
--- Safe to repeat: yes, it only reads.
 -- Plan: a page of each of: those of the user and of own batches; those of each project of the user and of its batches; those of each batch
 --   that was granted to them; each along its own index, as in _visible_batches.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._visible_limits(of_user_id int, after_id int, limit_rows int) RETURNS SETOF int

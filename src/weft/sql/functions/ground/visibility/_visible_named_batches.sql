@@ -1,5 +1,4 @@
 -- _visible_named_batches: numbers of batches of one name below `before` that a user may see, newest first: as _permission decides.
--- Safe to repeat: yes, it only reads.
 -- Plan: a page of each of: own batches, and those of each project of the user, each backwards along its own index of names, as in
 --   _visible_batches; granted ones one by one, all of them.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._visible_named_batches(of_user_id int, of_name text, before bigint, limit_rows int, with_hidden boolean)

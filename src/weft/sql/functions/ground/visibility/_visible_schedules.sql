@@ -1,5 +1,4 @@
 -- _visible_schedules: schedules with numbers above `after_id` that a user may see, in order: as _sees_schedule decides, one by one.
--- Safe to repeat: yes, it only reads.
 -- Plan: a page of own ones, and of those of each project of the user, each along its own index, as in _visible_batches.
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._visible_schedules(of_user_id int, after_id bigint, limit_rows int) RETURNS SETOF weft.schedule

@@ -1,6 +1,5 @@
 -- _waits_at: whether a job of a batch waits at a condition that notes the batch.
--- Safe to repeat: yes, it only reads.   Plan: blocked jobs of the batch by key, until there is one.
--- Owner: weft_tenant.  Granted to: weft_system.
+-- Plan: blocked jobs of the batch by key, until there is one.   Owner: weft_tenant.  Granted to: weft_system.
 CREATE OR REPLACE FUNCTION weft._waits_at(of_batch_id bigint, of_condition_id bigint) RETURNS boolean LANGUAGE sql STABLE AS $$
     SELECT EXISTS (SELECT FROM (
         -- OFFSET 0: never along the jobs of the condition, most of which may be those of others.

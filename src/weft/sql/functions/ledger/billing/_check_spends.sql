@@ -1,6 +1,6 @@
 -- _check_spends: raise WF105 unless jobs of a batch may be added or run again for a user: the user or the owner of the batch is a member
 --   of its billing project. Jobs that run already finish.
--- Safe to repeat: yes, it only reads.   Plan: batch, project and members by key.   Owner: weft_tenant.  Granted to: weft_system.
+-- Plan: batch, project and members by key.   Owner: weft_tenant.  Granted to: weft_system.
 CREATE OR REPLACE FUNCTION weft._check_spends(of_batch_id bigint, of_user_id int) RETURNS void LANGUAGE plpgsql STABLE AS $$
 DECLARE
     v_batch record;

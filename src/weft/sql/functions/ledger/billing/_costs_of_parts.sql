@@ -1,5 +1,5 @@
 -- _costs_of_parts: cost and usage by resource, as _costs_of_usage, from what was used of each resource.
--- Safe to repeat: yes, it only reads.   Plan: as _priced_parts.   Owner: weft_tenant.
+-- Plan: as _priced_parts.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._costs_of_parts(parts weft.cost_part[])
 RETURNS TABLE (owner bigint, cost numeric, cost_by_resource jsonb) LANGUAGE sql STABLE AS $$
     SELECT s.owner, sum(s.price_ms / 3600000),

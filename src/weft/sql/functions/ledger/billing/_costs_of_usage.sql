@@ -1,5 +1,5 @@
 -- _costs_of_usage: cost and usage by resource, from the milliseconds that shapes ran and the rates of rate cards; computed when read.
--- Safe to repeat: yes, it only reads.   Plan: shapes and rates by key.
+-- Plan: shapes and rates by key.
 -- Arguments: rows of equal length; `owners` numbers the owner of each row as the caller likes. Numeric, because a project's usage times a
 --   shape's memory may exceed a bigint.
 -- Returns: one row per owner: the cost, and the resources in the order of the documents.   Owner: weft_tenant.  Granted to: weft_system.

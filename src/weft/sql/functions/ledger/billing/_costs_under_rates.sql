@@ -1,5 +1,5 @@
 -- _costs_under_rates: what was used under a version of the prices costs, by billing project.
--- Safe to repeat: yes, it only reads.   Plan: as _project_usage, of all projects.   Owner: weft_tenant.  Granted to: weft_system.
+-- Plan: as _project_usage, of all projects.   Owner: weft_tenant.  Granted to: weft_system.
 CREATE OR REPLACE FUNCTION weft._costs_under_rates(version smallint) RETURNS TABLE (project_id int, cost numeric) LANGUAGE sql STABLE AS $$
     WITH used AS (
         SELECT x.project_id, x.shape_id, sum(x.usage_ms) AS ms

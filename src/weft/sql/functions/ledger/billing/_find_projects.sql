@@ -1,5 +1,5 @@
 -- _find_projects: the billing projects of a tenant that have these names, without regard to case; deleted ones, too.
--- Safe to repeat: yes, it only reads.   Plan: projects by name.   Owner: weft_tenant.
+-- Plan: projects by name.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._find_projects(of_tenant_id int, of_names text[]) RETURNS SETOF weft.billing_project LANGUAGE sql STABLE
 AS $$
     SELECT p.* FROM unnest(of_names) n CROSS JOIN LATERAL (

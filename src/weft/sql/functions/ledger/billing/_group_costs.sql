@@ -1,6 +1,6 @@
 -- _group_costs: usage and cost of these groups by resource, exact in this statement's snapshot; costs are computed when read.
 -- `folded`: as of the last fold.
--- Safe to repeat: yes, it only reads.   Plan: as _group_counts.   Owner: weft_tenant.  Granted to: weft_system.
+-- Plan: as _group_counts.   Owner: weft_tenant.  Granted to: weft_system.
 CREATE OR REPLACE FUNCTION weft._group_costs(batch_ids bigint[], group_ids int[], folded boolean DEFAULT false)
 RETURNS TABLE (batch_id bigint, group_id int, cost numeric, cost_by_resource jsonb) LANGUAGE sql STABLE AS $$
     WITH asked AS (

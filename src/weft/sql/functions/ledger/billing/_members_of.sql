@@ -1,5 +1,5 @@
 -- _members_of: the fields of a billing project's document that tell its members.
--- Safe to repeat: yes, it only reads.   Plan: members by key, at most members_max; NULL: all.   Owner: weft_tenant.
+-- Plan: members by key, at most members_max; NULL: all.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._members_of(of_project_id int, members_max int) RETURNS jsonb LANGUAGE plpgsql STABLE PLAN_BY_KEY AS $$
 BEGIN
     IF members_max IS NULL THEN

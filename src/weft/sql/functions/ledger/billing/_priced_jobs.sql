@@ -1,6 +1,6 @@
 -- _priced_jobs: what jobs of a batch have used, of all their attempts, the live ones included, and its price as _priced_usage has it: in
 --   all, and by resource (NULL: they ask for none).
--- Safe to repeat: yes, it only reads.   Plan: by key. Without jobs no statement begins: to start one costs more than the call.
+-- Plan: by key. Without jobs no statement begins: to start one costs more than the call.
 -- Returns: one row per job of which an attempt has started.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._priced_jobs(of_batch_id bigint, of_job_ids int[])
 RETURNS TABLE (job_id int, price_ms numeric, cpu_usage bigint, of_cpu numeric, of_memory numeric, of_storage numeric, of_gpu numeric)

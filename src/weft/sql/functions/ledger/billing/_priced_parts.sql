@@ -1,6 +1,5 @@
 -- _priced_parts: usage by resource and its price: 3,600,000 times the cost, which is exact.
--- Safe to repeat: yes, it only reads.   Plan: inlined; rates by key.   Returns: one row per owner and resource that it used.
--- Owner: weft_tenant.
+-- Plan: inlined; rates by key.   Returns: one row per owner and resource that it used.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._priced_parts(parts weft.cost_part[])
 RETURNS TABLE (owner bigint, resource_id smallint, usage numeric, price_ms numeric) LANGUAGE sql STABLE AS $$
     SELECT p.owner, v.resource_id, sum(v.amount), sum(v.amount * coalesce(x.price_per_unit_hour, 0))

@@ -1,5 +1,5 @@
 -- _priced_usage: usage by resource from the milliseconds that shapes ran, and its price: 3,600,000 times the cost, which is exact.
--- Safe to repeat: yes, it only reads.   Plan: inlined; shapes and rates by key.
+-- Plan: inlined; shapes and rates by key.
 -- Arguments: as _costs_of_usage.   Returns: one row per owner and resource that it used.   Owner: weft_tenant.  Granted to: weft_system.
 CREATE OR REPLACE FUNCTION weft._priced_usage(owners bigint[], rate_card_ids smallint[], shape_ids int[], usage_ms_list numeric[])
 RETURNS TABLE (owner bigint, resource_id smallint, usage numeric, price_ms numeric) LANGUAGE sql STABLE AS $$

@@ -1,6 +1,6 @@
 -- _prices: what a millisecond of a shape costs by the rates of a rate card, times 3,600,000: in all, and by resource (NULL: it
 --   asks for none). As _priced_usage.
--- Safe to repeat: yes, it only reads.   Plan: inlined; by key.   Owner: weft_tenant.
+-- Plan: inlined; by key.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._prices(of_rate_card_id smallint, of_shape_id int)
 RETURNS TABLE (price numeric, cpu_m bigint, of_cpu numeric, of_memory numeric, of_storage numeric, of_gpu numeric) LANGUAGE sql STABLE AS $$
     SELECT s.cpu_m * r.cpu + s.memory_mib * r.memory + s.storage_mib * r.storage + s.gpu * r.gpu, s.cpu_m, s.cpu_m * r.cpu,

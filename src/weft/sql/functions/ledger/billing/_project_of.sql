@@ -1,5 +1,5 @@
 -- _project_of: the billing project of this name that a user may charge.
--- Safe to repeat: yes, it only reads.   Plan: project by name, member by key.
+-- Plan: project by name, member by key.
 -- Raises WF105 (there is none, or the user is not a member), WF125 (it is closed).   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._project_of(of_tenant_id int, of_user_id int, of_name text) RETURNS int LANGUAGE plpgsql STABLE AS $$
 DECLARE

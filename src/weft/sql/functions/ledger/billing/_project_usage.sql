@@ -1,5 +1,5 @@
 -- _project_usage: usage of billing projects by date, rate card and shape; exact in this statement's snapshot.
--- Safe to repeat: yes, it only reads.   Plan: sums by key; the unfolded deltas once.   Owner: weft_tenant.  Granted to: weft_system.
+-- Plan: sums by key; the unfolded deltas once.   Owner: weft_tenant.  Granted to: weft_system.
 CREATE OR REPLACE FUNCTION weft._project_usage(of_project_ids int[])
 RETURNS TABLE (project_id int, usage_on date, rate_card_id smallint, shape_id int, usage_ms bigint) LANGUAGE sql STABLE AS $$
     SELECT u.project_id, u.usage_on, u.rate_card_id, u.shape_id, u.usage_ms

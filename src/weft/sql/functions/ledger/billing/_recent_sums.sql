@@ -1,6 +1,6 @@
 -- _recent_sums: what was used in billing projects of the tenant (`{0}`: in all) in a period and is not folded yet, by resource; exact in
 --   this statement's snapshot.
--- Safe to repeat: yes, it only reads.   Plan: as _recent_usage; shapes by key.   Owner: weft_tenant.
+-- Plan: as _recent_usage; shapes by key.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._recent_sums(of_project_ids int[], since date, until date)
 RETURNS TABLE (project_id int, user_id int, batch_id bigint, usage_on date, rate_card_id smallint, cpu numeric, memory numeric,
     storage numeric, gpu numeric) LANGUAGE sql STABLE AS $$

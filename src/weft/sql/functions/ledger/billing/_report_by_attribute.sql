@@ -1,5 +1,5 @@
 -- _report_by_attribute: what billing projects used in a period by the value of an attribute of batches.
--- Safe to repeat: yes, it only reads.   Plan: batches that used something in the period, at most rows_max sums of them; sums of the
+-- Plan: batches that used something in the period, at most rows_max sums of them; sums of the
 --   projects by key; the unfolded deltas.   Raises WF133 (too many batches).
 -- Returns: a number for each value in order, then one for batches without one, then 2147483647 for what no batch has: batches were removed,
 --   or it was used before these sums were kept.   Owner: weft_tenant.

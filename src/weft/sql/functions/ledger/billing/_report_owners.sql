@@ -1,6 +1,5 @@
 -- _report_owners: the projects, users or days (since 2000-01-01) after a number of which there are sums, in order, and whether each used
 --   something in a period. Other divisions have one owner, 0.
--- Safe to repeat: yes, it only reads.
 -- Plan: by key, from one owner to the next, however many rows each has; at most scan_max of them (NULL: all), for each of the projects.
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._report_owners(of_tenant_id int, of_project_ids int[], by text, since date, until date, after bigint,

@@ -1,6 +1,6 @@
 -- _report_page: what billing projects used in a period, by project, user or day; any other word: all in one. Owners after a number, at most
 --   limit_rows of them (NULL: all), in order.
--- Safe to repeat: yes, it only reads.   Plan: as _report_owners, five times as many as are shown; their sums by key; the unfolded deltas.
+-- Plan: as _report_owners, five times as many as are shown; their sums by key; the unfolded deltas.
 -- Returns: next_owner: after which the next page begins; NULL: this is the last one.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._report_page(of_tenant_id int, of_project_ids int[], by text, since date, until date, after bigint,
     limit_rows int) RETURNS TABLE (parts weft.cost_part[], next_owner bigint) LANGUAGE sql STABLE AS $$

@@ -1,5 +1,4 @@
 -- _report_projects: the billing projects of a report: one that is named, those of a member, or all of the tenant, which are `{0}` in sums.
--- Safe to repeat: yes, it only reads.
 -- Plan: memberships of the user; a project by name; by attribute all projects of the tenant, because batches have no sum of a tenant.
 -- projects_max: refuse to add up more of them than this, as a report by project does not; NULL: any number.
 -- Raises WF105 (no such project), WF133 (too many projects).   Owner: weft_tenant.

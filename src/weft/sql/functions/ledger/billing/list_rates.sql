@@ -1,6 +1,6 @@
 -- list_rates: all rate cards, newest first: prices per unit and hour, from when on they hold, and what was corrected in them, newest first.
 --   An attempt keeps the card of its claim.
--- Safe to repeat: yes, it only reads.   Owner: weft_system.  Granted to: weft_api.
+-- Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_rates() RETURNS SETOF jsonb LANGUAGE sql STABLE AS $$
     SELECT jsonb_build_object('version', c.rate_card_id, 'valid_from', nullif(c.valid_from, '-infinity'),
         'rates', (SELECT jsonb_agg(jsonb_build_object('resource', x.name, 'unit', replace(x.unit, '*ms', '*h'),

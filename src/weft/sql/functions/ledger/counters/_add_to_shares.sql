@@ -1,7 +1,6 @@
 -- _add_to_shares: add to what users have ready and running in pools, and to what jobs use of each pool.
 -- Safe to repeat: no.   For: fold_deltas, when it waits for nothing else any more: whoever announces work of a user waits for this row, and
---   may hold ranges that the fold moves.
--- Locks: share.   Plan: by key.   Owner: weft_system.
+--   may hold ranges that the fold moves.   Locks: share.   Plan: by key.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._add_to_shares(pool_ids int[], user_ids int[], ready bigint[], ready_m bigint[], running_m bigint[])
 RETURNS void LANGUAGE sql AS $$
     UPDATE weft.user_share s SET running_m = s.running_m + x.running_m, n_ready = s.n_ready + x.n_ready,

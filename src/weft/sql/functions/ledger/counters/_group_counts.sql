@@ -1,6 +1,5 @@
 -- _group_counts: the number of jobs in each state and the last end of a job, for these groups; exact in this statement's snapshot.
 -- `folded`: as of the last fold.
--- Safe to repeat: yes, it only reads.
 -- Plan: sums by key; the unfolded deltas (about half a second's) once, added up before their groups are looked up.
 -- Owner: weft_tenant.  Granted to: weft_system.
 CREATE OR REPLACE FUNCTION weft._group_counts(batch_ids bigint[], group_ids int[], folded boolean DEFAULT false)

@@ -1,5 +1,5 @@
 -- _incomplete_batches: the batches of a tenant that are not complete, or may not be: something happened to them since the last fold.
--- Safe to repeat: yes, it only reads.   Plan: open ones of the tenant by index, and the deltas that are not folded.   Owner: weft_tenant.
+-- Plan: open ones of the tenant by index, and the deltas that are not folded.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._incomplete_batches(of_tenant_id int) RETURNS bigint[] LANGUAGE sql STABLE AS $$
     SELECT ARRAY(SELECT c.batch_id FROM weft.group_count c WHERE c.tenant_id = of_tenant_id AND c.group_id = 0 AND NOT c.complete
         UNION SELECT u.batch_id FROM weft._unfolded_batches(of_tenant_id) u (batch_id))

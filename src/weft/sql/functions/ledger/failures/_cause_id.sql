@@ -1,5 +1,4 @@
 -- _cause_id: the number of the cause of failures that ended in the same way and said the same.
--- Safe to repeat: yes, it only computes.
 -- message: without what differs from job to job.
 -- Returns: 48 bits of a digest; people see them as 12 digits of hex.   Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._cause_id(reason smallint, exit_code int, signal smallint, message text) RETURNS bigint

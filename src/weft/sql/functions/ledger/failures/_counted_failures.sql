@@ -1,6 +1,6 @@
 -- _counted_failures: how many of these failed jobs of a batch count in each of their groups with cancel_after_n_failures: those that failed
 --   after its cancel was last lifted.
--- Safe to repeat: yes, it only reads.   For: _retry, before it forgets the failures; _add_members.
+-- For: _retry, before it forgets the failures; _add_members.
 -- Plan: jobs, ancestors, counters and letters by key.   Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._counted_failures(of_batch_id bigint, of_job_ids int[]) RETURNS TABLE (group_id int, n int)
 LANGUAGE sql STABLE AS $$

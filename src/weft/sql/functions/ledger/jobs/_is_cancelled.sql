@@ -1,6 +1,5 @@
 -- _is_cancelled: whether a job of this group may not run because a group above it was cancelled.
--- Safe to repeat: yes, it only reads.   Locks: none.   Plan: ancestors by key, cancels by key.
--- Owner: weft_system.  Granted to: weft_tenant.
+-- Locks: none.   Plan: ancestors by key, cancels by key.   Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._is_cancelled(of_batch_id bigint, of_group_id int, always_run boolean) RETURNS boolean LANGUAGE sql STABLE
 AS $$
     SELECT EXISTS (

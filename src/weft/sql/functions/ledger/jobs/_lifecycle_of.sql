@@ -1,5 +1,5 @@
 -- _lifecycle_of: the number of the lifecycle that new batches get by this name.
--- Safe to repeat: yes, it only reads.   Plan: by lifecycle_name_idx.   Raises WF141.   Owner: weft_tenant.
+-- Plan: by lifecycle_name_idx.   Raises WF141.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._lifecycle_of(of_tenant_id int, of_name text) RETURNS int LANGUAGE plpgsql STABLE AS $$
 DECLARE
     v_id int;

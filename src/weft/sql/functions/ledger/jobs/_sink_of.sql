@@ -1,5 +1,5 @@
 -- _sink_of: the sink that new batches get by this name.
--- Safe to repeat: yes, it only reads.   Plan: by key.   Raises WF151.   Owner: weft_tenant.
+-- Plan: by key.   Raises WF151.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._sink_of(of_tenant_id int, of_name text) RETURNS int LANGUAGE plpgsql STABLE AS $$
 DECLARE
     v_sink int;

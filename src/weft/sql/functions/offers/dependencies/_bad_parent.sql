@@ -1,5 +1,5 @@
 -- _bad_parent: the parent whose end cancelled this job, in words; NULL if no parent did.
--- Safe to repeat: yes, it only reads.   Plan: edges by child, jobs by key.   Owner: weft_tenant.
+-- Plan: edges by child, jobs by key.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._bad_parent(of_batch_id bigint, of_job_id int, it_was boolean) RETURNS text LANGUAGE sql STABLE AS $$
     SELECT format('parent j%s: %s', e.parent_id, s.word)
     FROM weft.edge e JOIN weft.job p ON p.batch_id = e.batch_id AND p.job_id = e.parent_id JOIN weft.job_state s ON s.state = p.state

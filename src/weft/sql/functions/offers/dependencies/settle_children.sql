@@ -2,8 +2,7 @@
 --   and of the jobs that are cancelled here.
 -- Safe to repeat: yes; each ended parent has a cursor.   For: DriverStore.sweep, again and again until it returns 0.
 -- Locks: as _check_epoch; cascade (SKIP LOCKED); as _open_neighbours; as _end_parents (instead, rows above those of earlier rounds);
---   as _announce.
--- Plan: edges by parent from the cursor on.
+--   as _announce.   Plan: edges by parent from the cursor on.
 -- A round tells the children of the jobs that the previous round cancelled, or else those of the next rows of cascade. A long chain
 --   takes many small rounds, so a call also ends after a tenth of a second. A round that made a job ready is the last: whoever waits for
 --   what it announced may hold rows that the next round wants.

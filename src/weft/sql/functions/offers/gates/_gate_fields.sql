@@ -1,6 +1,6 @@
 -- _gate_fields: a batch's gates as fields of its document: of those of its own the number of places, or the date from which they open; of
 --   its rate `key`, `n` and `per_s`.
--- Safe to repeat: yes, it only reads.   Plan: gates by batch and by its set.   Owner: weft_system.  Granted to: weft_tenant.
+-- Plan: gates by batch and by its set.   Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._gate_fields(of_batch_id bigint) RETURNS jsonb LANGUAGE sql STABLE SECURITY DEFINER AS $$
     SELECT coalesce(jsonb_object_agg(f.kind, f.value), '{}') FROM (
         SELECT g.kind, coalesce(to_jsonb(g.max_places), to_jsonb(g.opens_at)) AS value

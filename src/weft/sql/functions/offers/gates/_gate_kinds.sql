@@ -1,5 +1,5 @@
 -- _gate_kinds: the kinds of gates. A new kind is a row here, and its sentence in `submission/translation/gates.py`.
--- Safe to repeat: yes, it only reads.   Plan: inlined; a dozen rows in memory.
+-- Plan: inlined; a dozen rows in memory.
 -- owner: whose jobs share a gate of one key: of the `batch`, of the `tenant`, or of all tenants (`site`); it begins the key (_gate_key).
 -- limited_by: who makes such gates: the `batch` or `job` that names them, its `queue`, a `quota`, an operator (`licence`), the `driver`.
 -- queue_field: the field of a queue that limits it.   each_user: a gate for each owner of batches, whose id ends the key.

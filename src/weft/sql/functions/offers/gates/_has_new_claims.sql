@@ -1,6 +1,5 @@
 -- _has_new_claims: whether a user has claims that the counters do not include yet, those since the last fold.
--- Safe to repeat: yes, it only reads.   Locks: none.   Plan: the deltas not yet folded, at most half a second of them.
--- Owner: weft_system.
+-- Locks: none.   Plan: the deltas not yet folded, at most half a second of them.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._has_new_claims(of_pool_id int, of_user_id int) RETURNS boolean LANGUAGE sql STABLE AS $$
     SELECT EXISTS (
         SELECT FROM weft.fold f

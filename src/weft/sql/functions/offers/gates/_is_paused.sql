@@ -1,5 +1,5 @@
 -- _is_paused: whether jobs of this shape recently passed a gate of this set but were not claimed in this pool.
--- Safe to repeat: yes, it only reads.   Plan: pauses by key; there are few.   Owner: weft_system.
+-- Plan: pauses by key; there are few.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._is_paused(of_gate_set_id int, of_pool_id int, of_shape_id int, at timestamptz) RETURNS boolean
 LANGUAGE sql STABLE AS $$
     SELECT EXISTS (

@@ -1,5 +1,5 @@
 -- _is_shut: whether a switch is closed for all jobs of a batch; not if it is that of a limit which admits some of them.
--- Safe to repeat: yes, it only reads.   For: _batch_terms, for each claim, so it is inlined there and has no SET clause.
+-- For: _batch_terms, for each claim, so it is inlined there and has no SET clause.
 -- Plan: as _is_closed.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._is_shut(of_batch_id bigint) RETURNS boolean LANGUAGE sql STABLE AS $$
     SELECT weft._is_closed(of_batch_id, 0, 0)

@@ -1,6 +1,6 @@
 -- _key_holders: those of the first jobs that have a place of a concurrency key which a job waits for that the caller sees, as a field
 --   of its document.
--- Safe to repeat: yes, it only reads.   Plan: the gate and its places by key.
+-- Plan: the gate and its places by key.
 -- Returns: no field if the job has its place, or a place is free.   Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._key_holders(of_tenant_id int, of_key text, of_batch_id bigint, of_job_id int, shown_max int DEFAULT 10)
 RETURNS jsonb LANGUAGE sql STABLE SECURITY DEFINER AS $$

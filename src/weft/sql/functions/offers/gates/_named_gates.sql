@@ -1,5 +1,5 @@
 -- _named_gates: the gate of this kind and name, if there is one.
--- Safe to repeat: yes, it only reads.   Plan: inlined; gates by kind and key.   Owner: weft_system.
+-- Plan: inlined; gates by kind and key.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._named_gates(of_kind text, of_tenant_id int, name text, of_user_id int DEFAULT NULL)
 RETURNS SETOF weft.gate LANGUAGE sql STABLE AS $$
     SELECT g.* FROM weft._gate_kinds() k

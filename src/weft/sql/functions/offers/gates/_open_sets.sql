@@ -1,5 +1,5 @@
 -- _open_sets: those of these gate sets that jobs may pass: no gate of them has a date that has not come.
--- Safe to repeat: yes, it only reads.   Plan: members and gates by key.   Owner: weft_system.
+-- Plan: members and gates by key.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._open_sets(of_gate_set_ids int[], at timestamptz) RETURNS int[] LANGUAGE sql STABLE AS $$
     SELECT ARRAY(
         SELECT s FROM unnest(of_gate_set_ids) s WHERE NOT EXISTS (

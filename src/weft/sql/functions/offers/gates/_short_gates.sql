@@ -1,7 +1,7 @@
 -- _short_gates: the gates that keep a job of this set waiting although each has a free place, because it needs more than one of them. They
 --   are kept for it: otherwise jobs that need less would always come first.
 -- A gate that yields to another kind is not kept while the job lacks places of that: others may use what is free.
--- Safe to repeat: yes, it only reads.   Plan: members and gates by key.
+-- Plan: members and gates by key.
 -- Returns: NULL if it can pass, or if it waits for something else: a gate without a free place, one that we have not locked, or one that
 --   has fewer places than it needs.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._short_gates(of_gate_set_id int, locked_gate_ids int[]) RETURNS int[] LANGUAGE sql STABLE AS $$

@@ -1,6 +1,5 @@
 -- _stuck_places: jobs that were admitted long ago and not claimed, while a sleeping worker could run another job that waits for their
 --   places; it is better to give them back. `until`: those that are stuck by then if nothing happens.
--- Safe to repeat: yes, it only reads.
 -- Plan: sets at which jobs wait, from one to the next by key; at most 1,000 places of each of their gates; the first 100 jobs of each user
 --   that waits in a pool with a sleeping worker.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._stuck_places(at timestamptz, until timestamptz) RETURNS TABLE (batch_id bigint,

@@ -1,5 +1,4 @@
 -- _waiting_heads: the sets, pools and users that have jobs waiting at these gate sets.
--- Safe to repeat: yes, it only reads.
 -- Plan: from one pool and user to the next by the order of both indexes; jobs in between are not read.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._waiting_heads(of_gate_set_ids int[]) RETURNS TABLE (gate_set_id int, pool_id int, user_id int)
 LANGUAGE sql STABLE AS $$

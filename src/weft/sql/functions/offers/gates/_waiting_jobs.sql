@@ -1,5 +1,4 @@
 -- _waiting_jobs: the first jobs of a user in a pool that wait at these gate sets, in the order in which claims would serve them.
--- Safe to repeat: yes, it only reads.
 -- Plan: heads of ready_job and runnable by key; jobs by key from the low mark on. In a partly cancelled or held batch it examines 5,000
 --   numbers of a range; the sweeps notify the gates when they have passed them.
 -- limits: for each set, at most this number of its jobs.

@@ -1,5 +1,4 @@
 -- _waiting_sets: the gate sets at which jobs wait.
--- Safe to repeat: yes, it only reads.
 -- Plan: from one set to the next by the order of both indexes. Set 1 holds parked jobs, which wait for no gate.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._waiting_sets() RETURNS SETOF int LANGUAGE sql STABLE AS $$
     WITH RECURSIVE listed AS (

@@ -1,5 +1,5 @@
 -- _would_pass: whether a job of this gate set would find a free place at each gate if an admitted job gave its places back.
--- Safe to repeat: yes, it only reads.   Plan: members, gates and places by key.   Owner: weft_system.
+-- Plan: members, gates and places by key.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._would_pass(of_gate_set_id int, of_batch_id bigint, of_job_id int) RETURNS boolean LANGUAGE sql STABLE AS $$
     SELECT NOT EXISTS (
         SELECT FROM weft.gate_member m JOIN weft.gate g USING (gate_id)

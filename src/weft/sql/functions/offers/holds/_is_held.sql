@@ -1,6 +1,5 @@
 -- _is_held: whether somebody holds a job of this group, alone or with a group above it. Job 0 stands for the group.
--- Safe to repeat: yes, it only reads.   Locks: none.   Plan: ancestors by key, holds by key.
--- Owner: weft_system.  Granted to: weft_tenant.
+-- Locks: none.   Plan: ancestors by key, holds by key.   Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._is_held(of_batch_id bigint, of_group_id int, of_job_id int) RETURNS boolean LANGUAGE sql STABLE AS $$
     SELECT EXISTS (
         SELECT FROM weft.group_ancestor a

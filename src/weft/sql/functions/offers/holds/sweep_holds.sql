@@ -3,8 +3,7 @@
 -- Safe to repeat: yes, the cursor of each hold moves with the work.   For: DriverStore.sweep, again and again until it returns 0.
 -- Locks: as _check_epoch; as _park_noted; hold_row (SKIP LOCKED); as _turn_ranges; as _unpark_jobs; job (SKIP LOCKED);
 --   as _park_jobs; as _move_ranges; as _announce. Jobs whose rows are locked elsewhere are noted for
---   later.
--- Plan: by the index of unswept holds; jobs by key, at most 20,000 numbers per call.
+--   later.   Plan: by the index of unswept holds; jobs by key, at most 20,000 numbers per call.
 -- Returns: how many jobs were examined, at least 1 while work remains.   Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.sweep_holds(epoch bigint, limit_jobs int) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE

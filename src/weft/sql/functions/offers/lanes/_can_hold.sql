@@ -1,5 +1,5 @@
 -- _can_hold: whether a pool has a live worker, or may make a machine, that can ever run a job of this lane and size.
--- Safe to repeat: yes, it only reads.   Plan: live workers of the pool; its flavours.   Owner: weft_system.
+-- Plan: live workers of the pool; its flavours.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._can_hold(of_pool_id int, of_lane_id int, needs_cpu_m bigint, needs_memory_mib bigint) RETURNS boolean
 LANGUAGE sql STABLE AS $$
     SELECT EXISTS (

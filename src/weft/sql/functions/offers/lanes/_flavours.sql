@@ -1,5 +1,5 @@
 -- _flavours: what workers of a pool that a provider may make offer, for all jobs and, with `machine`, for one; no rows: it makes none.
--- Safe to repeat: yes, it only computes.   Owner: weft_system.
+-- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._flavours(of_pool weft.pool) RETURNS TABLE (flavour text, cpu_m bigint, memory_mib bigint, offers jsonb)
 LANGUAGE sql STABLE AS $$
     SELECT f.name, f.cpu_m, f.memory_mib, jsonb_build_object('storage_mib', f.storage_mib, 'gpu', coalesce(f.gpus, 0),

@@ -1,6 +1,6 @@
 -- _lane_sections: where runs of neighbours of one lane begin in a bunch whose entries have these lanes and numbers of jobs (NULL: one job
 --   each). Runs shorter than 100 jobs join the section around them; jobs in it of other lanes are listed.
--- Safe to repeat: yes, it only computes.   Returns: first positions, from 1, and their lanes.   Owner: weft_tenant.
+-- Returns: first positions, from 1, and their lanes.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._lane_sections(lanes int[], ns int[], OUT firsts int[], OUT lane_ids int[]) LANGUAGE sql IMMUTABLE AS $$
     SELECT 1 || (array_agg(r.first ORDER BY r.first))[2:], coalesce(array_agg(r.lane ORDER BY r.first), lanes[1:1])
     FROM (

@@ -1,5 +1,4 @@
 -- _lanes_with_work: those of these lanes in which a user has ready work.
--- Safe to repeat: yes, it only reads.
 -- Plan: from one lane to the next by the keys of ready_job and runnable. It runs with the settings of its callers.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._lanes_with_work(of_pool_id int, of_user_id int, lanes int[]) RETURNS int[] LANGUAGE sql STABLE AS $$
     WITH RECURSIVE listed AS (

@@ -2,7 +2,7 @@
 --   several words one. A worker that names no queues serves all of its pool; otherwise a job that names no queue asks for `default`. A
 --   worker whose machine may be taken back (`preemptible`) serves only jobs that bear it, and one whose machine is made for one job
 --   (`machine`) only jobs that ask for such. One whose machine ends (`timeout_s`) serves only jobs whose time limits end before that.
--- Safe to repeat: yes, it only computes.   Owner: weft_system.
+-- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._serves(offers jsonb, asks jsonb) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
     SELECT (NOT offers ? 'queue' OR offers -> 'queue' @> coalesce(asks -> 'queue', '"default"'))
         AND (NOT offers ? 'preemptible' OR asks ? 'preemptible') AND (NOT offers ? 'machine' OR asks ? 'machine')

@@ -1,5 +1,5 @@
 -- _black_holes: the workers that are cordoned as black holes, and how the try of each stands.
--- Safe to repeat: yes, it only reads.   Plan: all of them, which are few; incarnations, jobs and attempts by key.
+-- Plan: all of them, which are few; incarnations, jobs and attempts by key.
 -- Returns: `outcome`: none while no try has ended; success; failure; unknown: it was cancelled or lost, or its batch is gone. `due_at`:
 --   when the next try may begin; NULL: the worker does not live, or one goes on.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._black_holes()

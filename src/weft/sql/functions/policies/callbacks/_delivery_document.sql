@@ -1,5 +1,5 @@
 -- _delivery_document: the document of the delivery of a callback or a notice. A delivery without a next attempt was delivered or given up.
--- Safe to repeat: yes, it only reads.   Owner: weft_tenant.
+-- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._delivery_document(delivery weft.callback_delivery) RETURNS jsonb LANGUAGE sql STABLE AS $$
     SELECT jsonb_build_object(
         'delivery_id', delivery.delivery_id, 'delivery', delivery.name, 'batch_id', delivery.batch_id, 'group_id', delivery.group_id,

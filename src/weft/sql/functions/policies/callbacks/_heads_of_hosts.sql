@@ -1,5 +1,5 @@
 -- _heads_of_hosts: the first limit_host deliveries that are due of each tenant and host, besides those being sent (`busy`).
--- Safe to repeat: yes, it only reads.   Plan: from one (tenant, host) to the next by callback_delivery_host_idx, the first few of each.
+-- Plan: from one (tenant, host) to the next by callback_delivery_host_idx, the first few of each.
 -- Returns: waits: a message of its order is before it.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._heads_of_hosts(busy bigint[], limit_host int, at timestamptz)
 RETURNS TABLE (delivery_id bigint, waits boolean) LANGUAGE sql STABLE AS $$

@@ -1,8 +1,7 @@
 -- record_deliveries: record attempts to deliver callbacks, messages and notices: the answer, and when the next attempt is due.
 -- Safe to repeat: no; a repeat only counts one more attempt.
 -- Locks: as _check_epoch; job (of messages, in key order); delivery; as _after_sends; as _after_notices (rows above).
---   redeliver_callback changes only deliveries that are not due, so none that is being sent.
--- Plan: by key.
+--   redeliver_callback changes only deliveries that are not due, so none that is being sent.   Plan: by key.
 -- retries_in_s: NULL: no more attempts. rejected_list: whether the receiver wants no such message. held_list: whether a check stops it,
 --   until a person decides.
 --   A batch deleted meanwhile has no deliveries left.   Owner: weft_system.  Granted to: weft_driver.

@@ -1,6 +1,6 @@
 -- _condition_document: what is known of a condition; of its jobs those are counted that the caller of this transaction sees, who does not
 --   see the tenant, up to 10,000.
--- Safe to repeat: yes, it only reads.   Plan: its deltas by index, or as _shown_waiting.   Owner: weft_tenant.
+-- Plan: its deltas by index, or as _shown_waiting.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._condition_document(c weft.condition) RETURNS jsonb LANGUAGE sql STABLE AS $$
     SELECT jsonb_build_object('condition_id', c.condition_id, 'condition', c.kind, 'tester', c.tester, 'parameters', c.parameters,
         'since', c.since, 'next_test_at', c.next_test_at, 'tested_at', c.tested_at, 'passed', c.passed, 'message', c.message,

@@ -1,5 +1,5 @@
 -- _conditions_due: in how much time the driver has something to do for a condition; negative: it is overdue; NULL: there is none.
--- Safe to repeat: yes, it only reads.   Plan: the first by date; those that are let go by index.
+-- Plan: the first by date; those that are let go by index.
 -- busy: those that are being tested.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._conditions_due(busy bigint[]) RETURNS interval LANGUAGE sql STABLE AS $$
     SELECT CASE WHEN EXISTS (SELECT FROM weft.condition g WHERE g.n_going > 0)

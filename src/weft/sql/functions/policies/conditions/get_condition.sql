@@ -1,7 +1,6 @@
 -- get_condition: what is known of a condition that the caller sees, and some of its jobs that they see, those that are due first.
 -- Safe to repeat: yes, it only reads.   Plan: by key; jobs by date; for who does not see the tenant as _shown_waiting, the first of at most
---   10,000.
--- Raises WF116.   Owner: weft_tenant.  Granted to: weft_api.
+--   10,000.   Raises WF116.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.get_condition(tenant_id int, of_condition_id bigint, limit_jobs int) RETURNS jsonb
 LANGUAGE plpgsql SET enable_seqscan = off SET enable_bitmapscan = off AS $$
 DECLARE

@@ -1,5 +1,5 @@
 -- _causes: for which causes jobs of a batch failed, and how many: sums and what is not folded yet.
--- Safe to repeat: yes, it only reads.   Plan: inlined; the causes of the batch by key.   Owner: weft_tenant.
+-- Plan: inlined; the causes of the batch by key.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._causes(of_batch_id bigint) RETURNS TABLE (batch_id bigint, cause_id bigint, reason smallint,
     exit_code int, signal smallint, message text, n_jobs bigint, n_acknowledged bigint, failed_at timestamptz) LANGUAGE sql STABLE AS $$
     SELECT x.batch_id, x.cause_id, max(x.reason), max(x.exit_code), max(x.signal), max(x.message), sum(x.n_jobs)::bigint,

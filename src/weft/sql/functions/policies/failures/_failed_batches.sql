@@ -1,6 +1,5 @@
 -- _failed_batches: batches of a tenant, newest first, from one on (NULL: from the newest), in which jobs failed for good and are
 --   acknowledged or not; some of them may have none by what is not folded yet. For callers who see the tenant.
--- Safe to repeat: yes, it only reads.
 -- of_cause_id, of_reason: only those in which jobs failed for it; NULL: any.
 -- Plan: inlined; causes along one of their indexes, and deltas, backwards and merged, until the caller has enough.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._failed_batches(of_tenant_id int, upto bigint, are_acknowledged boolean, of_cause_id bigint,

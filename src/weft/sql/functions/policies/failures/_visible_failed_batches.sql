@@ -1,6 +1,5 @@
 -- _visible_failed_batches: batches that a user sees, newest first, from one on (NULL: from the newest), in which jobs failed for good and
 --   are acknowledged or not; some of them may have none by what is not folded yet. For callers who do not see the tenant.
--- Safe to repeat: yes, it only reads.
 -- Plan: inlined; from one batch to the next until the caller has enough: the newest below of own ones, of those of each project of the
 --   user, each along its own index (comparing rows leaves no other to choose), of granted ones and of those with deltas. Granted batches
 --   and deltas are looked at once, all.   Owner: weft_tenant.

@@ -1,6 +1,6 @@
 -- _end_by_exits: what exit codes mean by the lifecycles of jobs: a success, an end after which the job waits and is tried again, or, after
 --   as many of them as the rule allows, a failure. Ends are counted over all phases, since a person last retried the job.
--- Safe to repeat: yes, it only reads.   Plan: jobs, rules and attempts by key.   For: _before_ends, if there are such rules.
+-- Plan: jobs, rules and attempts by key.   For: _before_ends, if there are such rules.
 -- reported: the reasons before policies judged them, which these rules override.
 -- Returns: the reasons, and whether no other attempt may follow, in order.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._end_by_exits(batch_ids bigint[], job_ids int[], attempts smallint[], reported smallint[], exit_codes int[],

@@ -1,5 +1,5 @@
 -- _status_changes: the statuses of a job, as rows of its history.
--- Safe to repeat: yes, it only reads.   Plan: by key.   Owner: weft_tenant.
+-- Plan: by key.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._status_changes(of_job weft.job)
 RETURNS TABLE (part int, at timestamptz, from_state smallint, to_state smallint, phase smallint, attempt smallint, actor text,
     subtype text, message text, status text) LANGUAGE sql STABLE AS $$

@@ -1,5 +1,5 @@
 -- _status_fields: what the document of a job says about its status.
--- Safe to repeat: yes, it only reads.   Plan: by key.   Owner: weft_tenant.
+-- Plan: by key.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._status_fields(of_job weft.job) RETURNS jsonb LANGUAGE sql STABLE AS $$
     SELECT jsonb_build_object('status', l.statuses[s.status])
     FROM weft.job_status s JOIN weft.lifecycle l ON l.lifecycle_id = of_job.lifecycle_id

@@ -1,5 +1,5 @@
 -- get_lifecycle: the statuses of the lifecycle that new batches get by this name, and what may follow which.
--- Safe to repeat: yes, it only reads.   Plan: by key.   Raises WF141.   Owner: weft_tenant.  Granted to: weft_api.
+-- Plan: by key.   Raises WF141.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.get_lifecycle(tenant_id int, of_name text) RETURNS jsonb LANGUAGE plpgsql STABLE AS $$
 BEGIN
     PERFORM weft._as_tenant(get_lifecycle.tenant_id);

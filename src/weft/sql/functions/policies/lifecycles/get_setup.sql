@@ -1,6 +1,6 @@
 -- get_setup: the file of a production line, as it came, and the names of its lifecycles.
 --   It is there for whoever sees all of its sources.
--- Safe to repeat: yes, it only reads.   Plan: by key; as _sees_source.   Raises WF142.   Owner: weft_tenant.  Granted to: weft_api.
+-- Plan: by key; as _sees_source.   Raises WF142.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.get_setup(tenant_id int, of_name text) RETURNS jsonb LANGUAGE plpgsql STABLE AS $$
 DECLARE
     v_setup weft.setup;

@@ -2,8 +2,7 @@
 --   A lifecycle that is the same as before stays; one that the file has no more ends. Jobs keep theirs.
 -- Safe to repeat: yes.
 -- Locks: user (its own, if it has secrets); setups; source (the tenant's, in the order of names); as _save_sources (rows above);
---   as _save_sinks; secret.
--- Plan: by key.
+--   as _save_sinks; secret.   Plan: by key.
 -- parts: sources (as _save_sources), sinks (as _save_sinks), parameters (as _save_parameters),
 --   secrets (name, body in base64, max as secrets_max of set_secret), which are set if all else is well. user_id: who saves it.
 -- by_user: as _add_version.

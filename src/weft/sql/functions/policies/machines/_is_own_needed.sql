@@ -1,5 +1,5 @@
 -- _is_own_needed: whether a machine that was made for one job still is that job's: it waits for the machine, or runs on it.
--- Safe to repeat: yes, it only reads.   Plan: the job by key.   Owner: weft_system.
+-- Plan: the job by key.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._is_own_needed(m weft.machine, of_incarnation_id int) RETURNS boolean LANGUAGE sql STABLE AS $$
     SELECT (m).released_at IS NULL AND EXISTS (
         SELECT FROM weft.job j WHERE j.batch_id = (m).for_batch_id AND j.job_id = (m).for_job_id

@@ -4,8 +4,7 @@
 --   one that waits for the stop of its attempt.
 -- Locks: job (SKIP LOCKED, in key order); as _count_errors; as _end_waiting_as_errors; as _announce.
 -- Plan: nothing if no queue of the tenant has such limits; jobs by key, and of each that waits in such a queue its attempts, changes and
---   gates by key.
--- Returns: how many jobs it ended, by what is said of them.   Owner: weft_system.
+--   gates by key.   Returns: how many jobs it ended, by what is said of them.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._end_overdue(of_batch_id bigint, after_job int, last_job int, at timestamptz)
 RETURNS TABLE (n_jobs int, message text) LANGUAGE plpgsql AS $$
 DECLARE

@@ -1,6 +1,5 @@
 -- _look_at_jobs: of the next limit_jobs jobs of a batch that have not ended, which are with nobody: no parent, offer, gate, hold, machine,
 --   worker or date will let them go on. What happens meanwhile is not seen, so each job is where it was at one moment.
--- Safe to repeat: yes, it only reads.
 -- Plan: jobs by key, those that have ended among them, which cost a twentieth: at most 20 * limit_jobs numbers (an index of those that have
 --   not would make each change of a state dearer); ranges of the batch; of each job that has not ended what it waits for, by key.
 -- Returns: one row: how much of its limit it used, the last number it looked at, how many have not ended, and those that are with nobody,

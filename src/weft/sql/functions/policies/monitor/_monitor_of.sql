@@ -1,5 +1,5 @@
 -- _monitor_of: the limits of the queue in which a job of this lane waits, with those of its lifecycle, which win; NULL: it has none.
--- Safe to repeat: yes, it only reads.   Plan: lane, queue and lifecycle by key.   Owner: weft_system.
+-- Plan: lane, queue and lifecycle by key.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._monitor_of(of_tenant_id int, of_lane_id int, of_lifecycle_id int) RETURNS jsonb LANGUAGE sql STABLE AS $$
     SELECT CASE WHEN x.of_queue IS NULL OR x.of_lifecycle IS NULL THEN coalesce(x.of_queue, x.of_lifecycle)
         ELSE x.of_queue || x.of_lifecycle END

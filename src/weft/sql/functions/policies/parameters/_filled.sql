@@ -1,5 +1,5 @@
 -- _filled: a document with the values of parameters where its texts say `${param.NAME}`; those that nobody has set stay as they are.
--- Safe to repeat: yes, it only reads.   Plan: by key, from the end.   Owner: weft_system.  Granted to: weft_tenant.
+-- Plan: by key, from the end.   Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._filled(of_tenant_id int, document jsonb) RETURNS jsonb LANGUAGE plpgsql STABLE AS $$
 DECLARE
     v_text text := document::text; v_name text; v_value text;

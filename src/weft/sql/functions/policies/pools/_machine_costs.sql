@@ -1,5 +1,5 @@
 -- _machine_costs: what machines cost since their costs were last counted, up to a moment, and what of it jobs used.
--- Safe to repeat: yes, it only computes.   Owner: weft_system.
+-- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._machine_costs(one weft.machine, upto timestamptz)
 RETURNS TABLE (machine_us bigint, used_us double precision, cost numeric, used_cost numeric) LANGUAGE sql STABLE AS $$
     SELECT t.us, t.us * (one).used_share, t.cost, t.cost * (one).used_share::numeric

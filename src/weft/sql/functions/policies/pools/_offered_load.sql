@@ -1,6 +1,5 @@
 -- _offered_load: how many jobs of a user workers of a pool may claim, and what these need. What is held, waits for a date or at a gate is
 --   ready, but is not offered.
--- Safe to repeat: yes, it only reads.
 -- Plan: ready_job and runnable by key, the first 200 jobs that are found; of ranges 1,000 jobs at most, by key. It runs with the settings
 --   of its caller.
 -- Returns: NULL for both if there are more than 200, or a range has more behind what was looked at.   Owner: weft_system.

@@ -1,5 +1,4 @@
 -- _pool_machines: the machines of a pool and the workers that came by themselves, with what runs there.
--- Safe to repeat: yes, it only reads.
 -- Plan: live incarnations of the pool and machines that are not deleted, a few thousand at most; as _live_attempts.
 -- Returns: documents of weft.core.pools.Machine, oldest first; `busy_key` changes whenever a worker claims.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._pool_machines(of_pool_id int) RETURNS SETOF jsonb LANGUAGE sql STABLE AS $$

@@ -1,5 +1,5 @@
 -- _user_lanes: the lanes in which a user has work that waits in a pool, in the order of their numbers.
--- Safe to repeat: yes, it only reads.   Plan: two probes of an index for each lane.   Owner: weft_system.
+-- Plan: two probes of an index for each lane.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._user_lanes(of_pool_id int, of_user_id int, limit_lanes int) RETURNS SETOF int LANGUAGE plpgsql STABLE AS $$
 DECLARE
     v_lane int := -1;

@@ -1,5 +1,5 @@
 -- list_machines: the machines of a pool that serves a tenant (NULL: of any pool), oldest first, without deleted ones.
--- Safe to repeat: yes, it only reads.   Plan: by the partial index, a page.   Owner: weft_system.  Granted to: weft_api.
+-- Plan: by the partial index, a page.   Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_machines(pools_of_tenant_id int, of_pool text, limit_rows int) RETURNS SETOF jsonb
 LANGUAGE sql STABLE PLAN_IN_ORDER AS $$
     SELECT jsonb_build_object('machine', m.name, 'flavour', m.flavour, 'region', m.region, 'provider', m.provider,

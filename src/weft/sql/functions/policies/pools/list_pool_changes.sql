@@ -1,5 +1,5 @@
 -- list_pool_changes: what was decided about a pool that serves a tenant (NULL: about any pool), and why, newest first.
--- Safe to repeat: yes, it only reads.   Plan: by key, a page.   Owner: weft_system.  Granted to: weft_api.
+-- Plan: by key, a page.   Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_pool_changes(pools_of_tenant_id int, of_pool text, limit_rows int) RETURNS SETOF jsonb
 LANGUAGE sql STABLE PLAN_IN_ORDER AS $$
     SELECT jsonb_build_object('at', c.at, 'kind', c.kind, 'machine', c.machine, 'reason', c.reason)

@@ -1,6 +1,5 @@
 -- list_pool_costs: what the machines of a pool that serves a tenant (NULL: of any pool) cost by date (UTC) and flavour, and what of it
 --   jobs used; newest first.
--- Safe to repeat: yes, it only reads.
 -- Plan: costs of the pool by key, of these days; sums of its machines: what they cost since they were counted is of today.
 -- Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_pool_costs(pools_of_tenant_id int, of_pool text, limit_days int) RETURNS SETOF jsonb

@@ -1,5 +1,4 @@
 -- list_pools: the pools by name that serve a tenant (NULL: all pools): what is described, and how many machines each has in which state.
--- Safe to repeat: yes, it only reads.
 -- Plan: pools by name, a page: those of the tenant and shared ones, each along their index; sums of their machines by index.
 -- of_name: only this one; after_name: those after this name; limit_rows: at most this number; NULL: all.
 -- Owner: weft_system.  Granted to: weft_api.

@@ -1,6 +1,5 @@
 -- list_shares: what users run in a pool and what of theirs may be claimed there: those with ready work in the order in which they are
 --   served, then those who only run jobs, by number. As of the last fold; of users with more than 200 such jobs all that are ready count.
--- Safe to repeat: yes, it only reads.
 -- Plan: users who may have ready work, by load, then others who run something, each a page by an index, of the tenant by one of its own;
 --   one user by key; of each who has some as _offered_load.
 -- own_tenant: nobody else's users, so that who goes on from the last one learns nothing of them.

@@ -1,5 +1,4 @@
 -- _has_lease: whether a worker of a pool has claimed a job of one of these lanes that has not started.
--- Safe to repeat: yes, it only reads.
 -- Plan: live incarnations of the pool; their claims by key, and of those of these lanes the jobs by key.
 -- Left out: workers that have claimed many jobs since their last heartbeat: such jobs start at once.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._has_lease(of_pool_id int, of_lanes int[], claimed_max int DEFAULT 10000) RETURNS boolean

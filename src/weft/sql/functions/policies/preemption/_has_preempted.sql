@@ -1,5 +1,5 @@
 -- _has_preempted: whether others were stopped for a job since it last ran: that happens once.
--- Safe to repeat: yes, it only reads.   Plan: by the index of causes.   Owner: weft_system.
+-- Plan: by the index of causes.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._has_preempted(of_batch_id bigint, of_job_id int) RETURNS boolean LANGUAGE sql STABLE AS $$
     SELECT EXISTS (
         SELECT FROM weft.preemption p

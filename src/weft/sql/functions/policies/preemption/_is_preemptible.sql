@@ -1,5 +1,5 @@
 -- _is_preemptible: whether a job says that it may be stopped and run again, and its `retry_with` (bit 21 of retry_on) has not ended that.
--- Safe to repeat: yes, it only reads.   Plan: by key; as _more_steps.   Owner: weft_system.
+-- Plan: by key; as _more_steps.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._is_preemptible(job weft.job) RETURNS boolean LANGUAGE sql STABLE AS $$
     SELECT coalesce((SELECT l.rare_fields FROM weft.job_label l WHERE l.batch_id = job.batch_id AND l.job_id = job.job_id),
         (SELECT a.rare_fields FROM weft.job_array a WHERE a.batch_id = job.batch_id AND a.first_job = job.spec_first))

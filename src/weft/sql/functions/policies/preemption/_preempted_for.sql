@@ -1,5 +1,5 @@
 -- _preempted_for: the running attempts that are being stopped for a job that waits, as far as the caller sees them.
--- Safe to repeat: yes, it only reads.   Plan: by the index of causes; jobs and batches by key.   Owner: weft_tenant.
+-- Plan: by the index of causes; jobs and batches by key.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._preempted_for(of_batch_id bigint, of_job_id int, of_attempt smallint) RETURNS jsonb LANGUAGE sql STABLE
 AS $$
     SELECT coalesce(jsonb_agg(jsonb_build_object('batch_id', j.batch_id, 'job_id', j.job_id) ORDER BY j.batch_id, j.job_id), '[]')

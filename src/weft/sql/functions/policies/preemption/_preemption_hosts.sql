@@ -1,5 +1,4 @@
 -- _preemption_hosts: the workers of a pool that take jobs, what runs there, and what they have claimed that may stop others to start.
--- Safe to repeat: yes, it only reads.
 -- Plan: live incarnations of the pool; as _live_attempts; labels, arrays, queues and attempts of these jobs by key.
 -- Returns: documents of weft.core.scheduling.preemption.Host.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._preemption_hosts(of_pool_id int) RETURNS SETOF jsonb LANGUAGE sql STABLE AS $$

@@ -1,8 +1,6 @@
 -- _preemption_waiting: the first ready jobs of a pool in queues with a priority, that have not preempted others since they last ran.
--- Safe to repeat: yes, it only reads.
 -- Plan: the first 64 users by load; for each lane of such a queue at most 20 listed jobs (ready_job_offer_idx), and of at most 20 ranges
---   the first job.
--- Returns: documents of weft.core.scheduling.preemption.WaitingJob.   Owner: weft_system.
+--   the first job.   Returns: documents of weft.core.scheduling.preemption.WaitingJob.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._preemption_waiting(of_pool_id int, queues text[]) RETURNS SETOF jsonb
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp PLAN_BY_KEY AS $$
     WITH pool_user AS MATERIALIZED (

@@ -2,8 +2,7 @@
 --   that are queued are withdrawn.
 -- Safe to repeat: yes.
 -- Locks: job (SKIP LOCKED); as _unqueue_jobs; ready_job (SKIP LOCKED). A claim has both rows of a job; a release lists parked
---   jobs without their rows.
--- Plan: both by key.   Returns: the locked jobs, in order.   Owner: weft_tenant.
+--   jobs without their rows.   Plan: both by key.   Returns: the locked jobs, in order.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._lock_waiting(of_batch_id bigint, of_job_ids int[], of_shape_ids int[]) RETURNS int[] LANGUAGE plpgsql AS $$
 DECLARE
     v_job int[]; v_locked int[];

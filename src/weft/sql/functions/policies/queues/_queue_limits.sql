@@ -1,5 +1,5 @@
 -- _queue_limits: what each queue of a tenant says of each kind of gate that limits queues.
--- Safe to repeat: yes, it only reads.   Plan: inlined; queues of the tenant, which are few.
+-- Plan: inlined; queues of the tenant, which are few.
 -- places: NULL: no limit.   Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._queue_limits(of_tenant_id int)
 RETURNS TABLE (queue text, kind text, owner text, each_user boolean, places int) LANGUAGE sql STABLE AS $$

@@ -1,6 +1,6 @@
 -- _core_gates_to_come: the gates of running cores that a job has not yet, because a first quota has not reached it; and how many places it
 --   will take.
--- Safe to repeat: yes, it only reads.   Plan: open sweeps of the tenant, which are none as a rule; gates by key.   Owner: weft_system.
+-- Plan: open sweeps of the tenant, which are none as a rule; gates by key.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._core_gates_to_come(of_batch_id bigint, of_job_id int) RETURNS TABLE (gate_id int, cost int)
 LANGUAGE sql STABLE AS $$
     SELECT g.gate_id, j.cpu_m FROM weft.batch b

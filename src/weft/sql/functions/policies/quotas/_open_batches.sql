@@ -1,6 +1,5 @@
 -- _open_batches: the next batches of a tenant from this one on that may have jobs which have not ended, those of updates included that are
 --   not committed.
--- Safe to repeat: yes, it only reads.
 -- Plan: sums of open batches by key; the deltas that are not folded; open updates, which are few; batches by key.
 -- Returns: at most limit_batches, in order.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._open_batches(of_tenant_id int, from_batch_id bigint, limit_batches int) RETURNS bigint[]

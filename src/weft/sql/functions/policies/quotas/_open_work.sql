@@ -1,6 +1,5 @@
 -- _open_work: the batches of a tenant that count in quotas, and how many jobs of theirs have not ended; exact in this statement's snapshot.
 -- A batch counts while it has such jobs. One that was made without jobs counts until it gets some, as long as it can.
--- Safe to repeat: yes, it only reads.
 -- Plan: sums of the tenant's open batches by index, and the deltas that are not folded; its empty batches, which are few; batches by
 --   key.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._open_work(of_tenant_id int) RETURNS TABLE (batch_id bigint, user_id int, n_jobs bigint) LANGUAGE sql STABLE

@@ -1,5 +1,5 @@
 -- _quota_document: what the api says of the limits of one row of quotas, also of one that is not there.
--- Safe to repeat: yes, it only reads.   Plan: by key.   Owner: weft_tenant.  Granted to: weft_system.
+-- Plan: by key.   Owner: weft_tenant.  Granted to: weft_system.
 CREATE OR REPLACE FUNCTION weft._quota_document(kind text, name text, of_tenant_id int, of_user_id int) RETURNS jsonb LANGUAGE sql STABLE
 AS $$
     SELECT jsonb_build_object('kind', _quota_document.kind, 'name', _quota_document.name, 'jobs', max(q.jobs_max),

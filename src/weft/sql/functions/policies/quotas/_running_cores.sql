@@ -1,5 +1,4 @@
 -- _running_cores: how many mCPU the jobs of users of a tenant have that run or count as if they did; exact in this statement's snapshot.
--- Safe to repeat: yes, it only reads.
 -- Plan: what users have in pools, a row for each, and the deltas that are not folded; batches and shapes by key.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._running_cores(of_tenant_id int) RETURNS TABLE (user_id int, cpu_m bigint) LANGUAGE sql STABLE AS $$
     SELECT x.user_id, sum(x.cpu_m)::bigint FROM (

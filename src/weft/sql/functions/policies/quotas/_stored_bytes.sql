@@ -1,5 +1,4 @@
 -- _stored_bytes: how much is stored for the users of a tenant, and (user 0) for all of them; exact in this statement's snapshot.
--- Safe to repeat: yes, it only reads.
 -- Plan: inlined; sums by key, and the deltas that are not folded; batches by key; applications, whose lengths are in
 --   their rows.   Owner: weft_tenant.  Granted to: weft_system.
 CREATE OR REPLACE FUNCTION weft._stored_bytes(of_tenant_id int) RETURNS TABLE (user_id int, n_bytes bigint) LANGUAGE sql STABLE AS $$

@@ -1,6 +1,5 @@
 -- _user_quotas: the limits of a user: what their own row does not say, the row for each user says.
--- Safe to repeat: yes, it only reads.   Plan: quotas by key.   Returns: one row; NULL: no limit.
--- Owner: weft_tenant.  Granted to: weft_system.
+-- Plan: quotas by key.   Returns: one row; NULL: no limit.   Owner: weft_tenant.  Granted to: weft_system.
 CREATE OR REPLACE FUNCTION weft._user_quotas(of_tenant_id int, of_user_id int) RETURNS TABLE (jobs_max bigint, batches_max bigint,
     cores_max_m bigint, bytes_max bigint) LANGUAGE sql STABLE AS $$
     SELECT coalesce(max(q.jobs_max) FILTER (WHERE q.user_id > 0), max(q.jobs_max)),

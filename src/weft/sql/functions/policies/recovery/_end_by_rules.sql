@@ -1,6 +1,6 @@
 -- _end_by_rules: what an end means by the rules of its job: an exit may be a success (reason 0) or an external error; else exits and
 --   signals that the rules leave out are final, if they name any of their kind.
--- Safe to repeat: yes, it only computes.   Owner: weft_system.
+-- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._end_by_rules(rules jsonb, of_reason smallint, exit_code int, signal smallint,
     OUT reason smallint, OUT is_final boolean) LANGUAGE sql IMMUTABLE AS $$
     SELECT CASE WHEN is_success THEN 0 WHEN is_external THEN REASON_BLOCKED ELSE of_reason END::smallint, CASE

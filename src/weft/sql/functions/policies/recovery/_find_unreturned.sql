@@ -1,6 +1,6 @@
 -- _find_unreturned: which of these jobs would go back into a queue that is closed, or that was deleted while they ran. Those whose last
 --   attempt never started go back: they count as jobs that wait there. Those that were cancelled meanwhile are left to _list_ready.
--- Safe to repeat: yes, it only reads.   Plan: jobs, shapes, queues and attempts by key.   Returns: the states, where these are errors.
+-- Plan: jobs, shapes, queues and attempts by key.   Returns: the states, where these are errors.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._find_unreturned(batch_ids bigint[], job_ids int[], states smallint[]) RETURNS smallint[]
 LANGUAGE sql STABLE AS $$

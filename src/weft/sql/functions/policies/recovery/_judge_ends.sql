@@ -1,7 +1,7 @@
 -- _judge_ends: what exits mean: 75 (EX_TEMPFAIL) and the job's own codes are external errors, after which the job waits; others are
 --   successes by its rules (a reason NULL). Where a policy gives up, or the job has rules (bit 20 of retry_on) that say so, the end is
 --   final; so is a stop by the monitor that says so.
--- Safe to repeat: yes, it only reads.   For: _before_ends, only for sets in which a job failed.
+-- For: _before_ends, only for sets in which a job failed.
 -- Plan: jobs by key, those that failed; as _end_rules, where the job has rules; as _next_wait, where it waits before it is tried again.
 -- Returns: the reasons, and whether no other attempt may follow, in order.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._judge_ends(batch_ids bigint[], job_ids int[], attempts smallint[], reported smallint[], exit_codes int[],

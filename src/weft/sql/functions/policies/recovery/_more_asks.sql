@@ -1,5 +1,4 @@
 -- _more_asks: what a job may ask for by the rules of its `retry_with`, each of which has come as far as `last_steps` say or less far.
--- Safe to repeat: yes, it only computes.
 -- asked_sizes, asked_words: what it asks for now. Step 0 of a size is what it asked for at first; step 0 of a word leaves it alone.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._more_asks(rules jsonb, last_steps int[], asked_sizes jsonb, asked_words jsonb)

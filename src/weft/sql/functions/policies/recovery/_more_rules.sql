@@ -1,5 +1,5 @@
 -- _more_rules: the rules by which a job asks for more when it is tried again (`retry_with`).
--- Safe to repeat: yes, it only reads.   Plan: labels and arrays by key.   Owner: weft_system.  Granted to: weft_tenant.
+-- Plan: labels and arrays by key.   Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._more_rules(of_batch_id bigint, of_job_id int, of_spec_first int) RETURNS jsonb LANGUAGE sql STABLE AS $$
     SELECT coalesce(
         (SELECT l.rare_fields -> 'more' FROM weft.job_label l WHERE l.batch_id = of_batch_id AND l.job_id = of_job_id),

@@ -1,5 +1,5 @@
 -- _more_steps: how far each rule of a job's `retry_with` has come: how many of its attempts ended as the rule says, by its `after`.
--- Safe to repeat: yes, it only reads.   Plan: the attempts of the job by key.   Owner: weft_system.  Granted to: weft_tenant.
+-- Plan: the attempts of the job by key.   Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._more_steps(rules jsonb, of_batch_id bigint, of_job_id int, last_attempt int) RETURNS int[]
 LANGUAGE sql STABLE AS $$
     SELECT array_agg(least(x.n / (r.rule ->> 'after')::int, jsonb_array_length(r.rule -> 'values') - 1)::int ORDER BY r.place)

@@ -1,5 +1,5 @@
 -- _more_text: what a job asks for beyond what it asked for before, and whether that is all that its rules ask for.
--- Safe to repeat: yes, it only reads.   Plan: two shapes by key.
+-- Plan: two shapes by key.
 -- stays: it is no longer preemptible.   Returns: nothing if there is nothing to tell.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._more_text(old_shape int, new_shape int, is_all boolean, stays boolean) RETURNS text LANGUAGE sql STABLE
 AS $$

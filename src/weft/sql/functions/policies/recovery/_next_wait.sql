@@ -1,5 +1,5 @@
 -- _next_wait: how long a job waits after an attempt that ended for this reason.
--- For: _judge_ends, before the attempt is recorded; _block_jobs, afterwards.   Safe to repeat: yes, it only reads.
+-- For: _judge_ends, before the attempt is recorded; _block_jobs, afterwards.
 -- Plan: as _policy_of; as _past_tries.
 -- counted: attempts that count, this one included. External errors are counted by _past_tries; those before an attempt that ran for longer
 --   than `forgets_s` of the policy, which services have, are forgotten.

@@ -1,5 +1,5 @@
 -- _past_tries: how many attempts of a job before this one ended in the same way, as external errors or otherwise, and when the first did.
--- Safe to repeat: yes, it only reads.   For: _next_wait, postpone_conditions: it is inlined there.
+-- For: _next_wait, postpone_conditions: it is inlined there.
 -- Plan: the attempts and changes of the job by key.
 -- External errors are counted since the last end of another kind. Attempts before a retry by a person are not counted.
 -- Returns: one row; since is NULL if there is none.   Owner: weft_system.

@@ -1,5 +1,5 @@
 -- _policy_of: by which policy a job waits before it is tried again.
--- Safe to repeat: yes, it only reads.   Plan: labels and arrays by key.
+-- Plan: labels and arrays by key.
 -- External errors follow it, too, and are given up after 48 hours where it names no other time. Without one: two tries after 10 s, ten
 --   after 20 s, ten after 60 s, a hundred after 120 s, then one every 300 s, and after 48 hours none.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._policy_of(of_batch_id bigint, of_job_id int, of_spec_first int, of_reason smallint) RETURNS jsonb

@@ -1,5 +1,4 @@
 -- _retry_wait: how long a job waits before its next try, as weft.core.ends.retry_policy.wait_s computes it. A test compares the two.
--- Safe to repeat: yes, it only computes.
 -- tries: those that came to nothing, the last one included; waited_s: since the first of them; draw: from 0 to 1, how much of the jitter
 --   is taken away.
 -- Returns: seconds; NULL: it is given up.   Owner: weft_system.

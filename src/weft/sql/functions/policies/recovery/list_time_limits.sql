@@ -1,5 +1,5 @@
 -- list_time_limits: the time limits of attempts whose jobs have a rule for them in `retry_with`; those of others are in their specs.
--- Safe to repeat: yes, it only reads.   Plan: jobs, rules and attempts by key.
+-- Plan: jobs, rules and attempts by key.
 -- Returns: one row per attempt with such a rule, in no fixed order.   Owner: weft_system.  Granted to: weft_worker.
 CREATE OR REPLACE FUNCTION weft.list_time_limits(batch_ids bigint[], job_ids int[], attempts smallint[])
 RETURNS TABLE (batch_id bigint, job_id int, attempt smallint, limit_ms bigint) LANGUAGE sql STABLE AS $$

@@ -1,5 +1,5 @@
 -- _kept_for: whether a reservation holds: its job still waits and may start, or the worker has it and it has not started.
--- Safe to repeat: yes, it only reads.   Plan: the job by key.   Owner: weft_system.
+-- Plan: the job by key.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._kept_for(r weft.reservation) RETURNS boolean LANGUAGE sql STABLE AS $$
     SELECT EXISTS (
         SELECT FROM weft.job j WHERE j.batch_id = (r).batch_id AND j.job_id = (r).job_id

@@ -1,6 +1,6 @@
 -- _running_limits: what the attempts of an incarnation reserve, and between which seconds from now their time limits end them. The job
 --   that it is kept for is left out.
--- Safe to repeat: yes, it only reads.   Plan: as _live_attempts; lanes by key.   Returns: documents of weft.core.pools.keep.Running.
+-- Plan: as _live_attempts; lanes by key.   Returns: documents of weft.core.pools.keep.Running.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._running_limits(of_incarnation_id int, kept weft.reservation) RETURNS jsonb LANGUAGE sql STABLE AS $$
     SELECT coalesce(jsonb_agg(jsonb_build_object('cpu_m', j.cpu_m, 'memory_mib', j.memory_mib, 'started', j.started_at IS NOT NULL,

@@ -1,5 +1,5 @@
 -- _schedule_document: what readers see of a schedule, with its newest run.
--- Safe to repeat: yes, it only reads.   Plan: user by key; runs of the schedule, which are few.   Owner: weft_tenant.
+-- Plan: user by key; runs of the schedule, which are few.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._schedule_document(of_schedule weft.schedule) RETURNS jsonb LANGUAGE sql STABLE AS $$
     SELECT jsonb_build_object(
         'schedule_id', of_schedule.schedule_id, 'name', of_schedule.name,

@@ -1,5 +1,4 @@
 -- _schedules_due: in how much time the next schedule is due; negative: it is overdue; NULL: none will be.
--- Safe to repeat: yes, it only reads.
 -- Plan: the first by date, without those whose runs wait for an api: when they have ended, a notice tells the driver.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._schedules_due() RETURNS interval LANGUAGE sql STABLE AS $$
     SELECT s.next_at - clock_timestamp() FROM weft.schedule s

@@ -1,5 +1,5 @@
 -- _delivery_changes: what became of the messages of a job to the sinks of its batch, as rows of its history: one for each, of its last try.
--- Safe to repeat: yes, it only reads.   Plan: by batch and job.   Owner: weft_tenant.
+-- Plan: by batch and job.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._delivery_changes(of_job weft.job)
 RETURNS TABLE (part int, at timestamptz, from_state smallint, to_state smallint, phase smallint, attempt smallint, actor text,
     subtype text, message text, status text) LANGUAGE sql STABLE AS $$

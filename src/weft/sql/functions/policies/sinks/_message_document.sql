@@ -1,5 +1,5 @@
 -- _message_document: the document of a message of a sink. One without a next attempt was delivered or given up.
--- Safe to repeat: yes, it only reads.   Owner: weft_tenant.
+-- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._message_document(delivery weft.callback_delivery, sink text) RETURNS jsonb LANGUAGE sql STABLE AS $$
     SELECT jsonb_build_object(
         'delivery_id', delivery.delivery_id, 'delivery', delivery.name, 'sink', sink, 'batch_id', delivery.batch_id,

@@ -1,5 +1,5 @@
 -- _run_events: what a sink with events is told of an attempt that has just ended for good: that it began, and how it ended.
--- Safe to repeat: yes, it only reads.   Plan: products by key.
+-- Plan: products by key.
 -- run_id: of the attempt, the same in both, and no other one's anywhere. Products are those that were kept; inputs what their job got.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._run_events(attempt weft.attempt, state smallint) RETURNS TABLE (path text, more jsonb) LANGUAGE sql STABLE

@@ -1,5 +1,5 @@
 -- find_sink_store: a store of files of a tenant with the secret that it names, for messages of a sink.
--- Safe to repeat: yes, it only reads.   Plan: the store and the secret by key.   Returns: as find_store.
+-- Plan: the store and the secret by key.   Returns: as find_store.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.find_sink_store(of_tenant_id int, of_name text)
 RETURNS TABLE (url text, endpoint text, region text, access text, credentials text, secret_name text,

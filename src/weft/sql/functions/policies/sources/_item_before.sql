@@ -1,5 +1,4 @@
 -- _item_before: the item before a point of a series, and whether its job has got so far that the next one need not wait.
--- Safe to repeat: yes, it only reads.
 -- Plan: by source_item_before_idx, from the end; its job, status, label and products by key.   Parameters: as order_items.
 -- A job that was removed has got as far as it ever will: it is passed over, unless it succeeded or had the status `until`.
 -- Returns: name (of its job, or its key), reached, previous (fields and attributes; if asked for, the first 100 products). No row:

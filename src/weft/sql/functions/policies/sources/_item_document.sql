@@ -1,5 +1,5 @@
 -- _item_document: what readers see of an item of a source.
--- Safe to repeat: yes, it only reads.   Owner: weft_tenant.
+-- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._item_document(i weft.source_item) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
     SELECT jsonb_build_object('n', i.n, 'key', i.key, 'state', i.state, 'found_at', i.found_at, 'reason', i.reason,
         'parameters', coalesce(i.parameters, '{}'), 'series', i.series,

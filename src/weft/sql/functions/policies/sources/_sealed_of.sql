@@ -1,6 +1,6 @@
 -- _sealed_of: what is encrypted that a reading of a source needs: secrets that its options name, and of kind `s3` the store;
 --   and of `amqp` and `kafka` the tenant, which is not encrypted.
--- Safe to repeat: yes, it only reads.   Plan: by key.
+-- Plan: by key.
 -- Returns: as _secrets_of; `store`: as find_store, its body in base64 (null: there is no such store). NULL: it needs nothing.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._sealed_of(of_source weft.source) RETURNS jsonb LANGUAGE plpgsql STABLE AS $$

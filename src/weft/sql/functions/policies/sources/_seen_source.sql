@@ -1,5 +1,5 @@
 -- _seen_source: the source of this name, if the caller sees it.
--- Safe to repeat: yes, it only reads.   Plan: by key.   Raises WF143.   Owner: weft_tenant.
+-- Plan: by key.   Raises WF143.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._seen_source(of_tenant_id int, of_name text) RETURNS weft.source LANGUAGE plpgsql STABLE AS $$
 DECLARE
     v_source weft.source;

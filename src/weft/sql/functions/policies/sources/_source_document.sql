@@ -1,5 +1,5 @@
 -- _source_document: what readers see of a source.
--- Safe to repeat: yes, it only reads.   Plan: user by key.   Owner: weft_tenant.
+-- Plan: user by key.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._source_document(of_source weft.source) RETURNS jsonb LANGUAGE sql STABLE AS $$
     SELECT jsonb_build_object('source', of_source.name, 'setup', of_source.setup, 'kind', of_source.kind,
         'user', (SELECT u.name FROM weft.tenant_user u WHERE u.user_id = of_source.user_id),

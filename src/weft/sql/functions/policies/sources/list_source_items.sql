@@ -1,8 +1,7 @@
 -- list_source_items: a page of the items of a source, the newest first.
 -- Safe to repeat: yes, it only reads.   Plan: by key, from the end.   Raises WF143.
 -- before: only older ones; NULL: from the newest.   of_state: only these; NULL: all.   of_series: only those of this series.
---   of_key: only this one.
--- Returns: documents.   Owner: weft_tenant.  Granted to: weft_api.
+--   of_key: only this one.   Returns: documents.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_source_items(tenant_id int, of_name text, before bigint, of_state text, of_series text,
     of_key text, limit_rows int)
 RETURNS SETOF jsonb LANGUAGE plpgsql AS $$

@@ -1,5 +1,5 @@
 -- next_source_work: in how much time an api may make jobs of items.
--- Safe to repeat: yes, it only reads.   Plan: by source_work_at_idx: sources are few.   Returns: negative: now; NULL: nothing waits.
+-- Plan: by source_work_at_idx: sources are few.   Returns: negative: now; NULL: nothing waits.
 -- Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.next_source_work() RETURNS double precision LANGUAGE sql STABLE SET enable_seqscan = off AS $$
     SELECT extract(epoch FROM min(greatest(s.work_at, s.taken_until, '2000-01-01')) - clock_timestamp())

@@ -1,6 +1,5 @@
 -- _admissible_jobs: the first jobs that wait to be admitted by limits that are near, in the order of their priorities, batches and numbers;
 --   those that were admitted before and not claimed come last.
--- Safe to repeat: yes, it only reads.
 -- Plan: held groups by the index of their limit; ready jobs and ranges of a hundred batches at once, by key, some 40,000 rows of all, which
 --   are sorted; of these the first 20,000 are examined at most, one by one, until enough are found: jobs, holds, admissions by key. If none
 --   of these batches has one, of the next hundred, at most ten times.

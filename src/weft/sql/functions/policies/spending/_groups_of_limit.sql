@@ -1,6 +1,5 @@
 -- _groups_of_limit: what a limit holds or cancels: its group, or the batches of its project or user that may have jobs which have not
 --   ended.
--- Safe to repeat: yes, it only reads.
 -- Plan: of a project or a user the sums of the tenant's open batches by index, and the deltas that are not folded; batches by key.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._groups_of_limit(of_limit weft.spend_limit) RETURNS TABLE (batch_id bigint, group_id int)

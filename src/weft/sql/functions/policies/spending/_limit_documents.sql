@@ -1,5 +1,5 @@
 -- _limit_documents: what the api says of limits of the caller's tenant, also of one that was taken away, in the order of their numbers.
--- Safe to repeat: yes, it only reads.   Plan: limits by key; as _spending.   Owner: weft_system.  Granted to: weft_tenant.
+-- Plan: limits by key; as _spending.   Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._limit_documents(of_limit_ids int[]) RETURNS SETOF jsonb LANGUAGE sql STABLE SECURITY DEFINER AS $$
     WITH limited AS MATERIALIZED (
         SELECT l.* FROM weft.spend_limit l WHERE l.limit_id = ANY (of_limit_ids) AND l.tenant_id = current_setting('weft.tenant')::int)

@@ -1,5 +1,5 @@
 -- _limit_name: whose limit it is, as people write it.
--- Safe to repeat: yes, it only reads.   Plan: by key.   Owner: weft_tenant.  Granted to: weft_system.
+-- Plan: by key.   Owner: weft_tenant.  Granted to: weft_system.
 CREATE OR REPLACE FUNCTION weft._limit_name(of_limit weft.spend_limit) RETURNS text LANGUAGE sql STABLE AS $$
     SELECT CASE WHEN of_limit.project_id IS NOT NULL
         THEN (SELECT format('billing project "%s"', p.name) FROM weft.billing_project p WHERE p.project_id = of_limit.project_id)

@@ -1,6 +1,6 @@
 -- _limit_of: the first limit at which a job is paused, or near which it waits to be admitted, as facts; NULL: there is none. Job 0 stands
 --   for the group.
--- Safe to repeat: yes, it only reads.   Plan: by key.   Owner: weft_tenant.
+-- Plan: by key.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._limit_of(of_batch_id bigint, of_group_id int, of_job_id int) RETURNS jsonb LANGUAGE sql STABLE AS $$
     SELECT jsonb_build_object('kind', weft._limit_kind(l), 'measure', l.measure, 'amount_max', l.amount_max, 'near', h.admits,
         'name', coalesce((SELECT p.name FROM weft.billing_project p WHERE p.project_id = l.project_id),

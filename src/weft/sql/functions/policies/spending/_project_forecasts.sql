@@ -1,6 +1,6 @@
 -- _project_forecasts: limits of what the tenant's billing projects may cost, and when they are reached if what runs goes on: fields of
 --   their documents.
--- Safe to repeat: yes, it only reads.   Plan: limits by key; as _spending, of projects that have a limit.
+-- Plan: limits by key; as _spending, of projects that have a limit.
 -- Returns: no row for a project without a limit. `limit_in_s`: NULL if nothing runs, it is reached, or there is none.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._project_forecasts(of_project_ids int[]) RETURNS TABLE (project_id int, facts jsonb)

@@ -1,6 +1,5 @@
 -- _spending: what was used of limits until now, and what the attempts that are claimed use in an hour, in the measure of each. Exact in
 --   this statement's snapshot: what runs counts up to now, beyond what heartbeats have reported.
--- Safe to repeat: yes, it only reads.
 -- Plan: sums by key; the unfolded deltas once; as _live_attempts of the workers that have claimed limited jobs; batches and ancestors by
 --   key.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._spending(of_limit_ids int[], at timestamptz)

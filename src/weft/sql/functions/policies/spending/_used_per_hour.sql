@@ -1,5 +1,5 @@
 -- _used_per_hour: what these resources use in an hour, in the measure of a limit.
--- Safe to repeat: yes, it only reads.   Plan: rates by key.   Owner: weft_system.
+-- Plan: rates by key.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._used_per_hour(of_measure text, cpu_m numeric, memory_mib numeric, storage_mib numeric, gpu numeric,
     of_rate_card_id smallint) RETURNS numeric LANGUAGE sql STABLE AS $$
     SELECT CASE of_measure WHEN 'cpu' THEN cpu_m / 1000 WHEN 'memory' THEN memory_mib / 1024 WHEN 'storage' THEN storage_mib / 1024

@@ -1,5 +1,5 @@
 -- _has_notices: whether there are events that open subscriptions may ask for.
--- Safe to repeat: yes, it only reads.   Plan: one look at an empty index as a rule; the next event by key.
+-- Plan: one look at an empty index as a rule; the next event by key.
 -- What an older writer still withholds is waited for by the loop itself.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._has_notices() RETURNS boolean LANGUAGE plpgsql STABLE AS $$
 BEGIN

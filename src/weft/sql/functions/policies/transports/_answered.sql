@@ -1,5 +1,5 @@
 -- _answered: the offers that foreign programs answer, with the jobs that wait by them or became of them.
--- Safe to repeat: yes, it only reads.   Plan: by key.
+-- Plan: by key.
 -- transport, tenant: where the answers were; with the fence of each offer, which only its message says.
 -- Returns: a row per offer and fence, each once, in order; NULL but n: there is no such offer (any more).   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._answered(of_transport text, of_tenant text, offer_ids bigint[], fences uuid[])

@@ -1,6 +1,6 @@
 -- _consumed_lanes: the lanes of each queue that travels over one of these transports and has consumers: how many jobs these run at a time
 --   (of foreign programs: the slots of the queue), how many they have, and how many are offered to them and wait.
--- Safe to repeat: yes, it only reads.   Plan: lanes, which are few; as _consumers; the offers.
+-- Plan: lanes, which are few; as _consumers; the offers.
 -- Returns: tenant_id: whose jobs; NULL: of all, for workers of weft. cpu_m, memory_mib: the most that one consumer has.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._consumed_lanes(transports text[])

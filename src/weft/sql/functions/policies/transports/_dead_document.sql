@@ -1,5 +1,4 @@
 -- _dead_document: what is shown of a dead message; its body only on its own.
--- Safe to repeat: yes, it only reads.
 -- can_resend: it is whole, and a queue of weft was meant.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._dead_document(of_message weft.dead_message) RETURNS jsonb LANGUAGE sql STABLE AS $$
     SELECT jsonb_build_object('dead_id', of_message.dead_id, 'transport', of_message.transport, 'source', of_message.source,

@@ -1,5 +1,5 @@
 -- _silent_offers: the offer of a job that foreign programs may answer, and whether nobody has for longer than its queue allows.
--- Safe to repeat: yes, it only reads.   Plan: by key.
+-- Plan: by key.
 -- transports, tenants, listening_s: as tend_foreign.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._silent_offers(of_batch_id bigint, of_job_id int, transports text[], tenants text[],
     listening_s double precision[], at timestamptz) RETURNS TABLE (queued_s int, is_silent boolean) LANGUAGE sql STABLE AS $$

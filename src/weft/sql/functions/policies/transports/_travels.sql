@@ -1,6 +1,6 @@
 -- _travels: what is known of the way over a transport of a job that waits: since when it is offered, and whether the transport has
 --   confirmed the message; what its consumers can run, and what of this tenant they do run; since when the transport is away, and why.
--- Safe to repeat: yes, it only reads.   Plan: lane, offer and state by key; as _consumers; offers of the queue.
+-- Plan: lane, offer and state by key; as _consumers; offers of the queue.
 -- Returns: NULL: jobs of this lane do not travel.   Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._travels(of_batch_id bigint, of_job_id int, of_lane_id int, of_pool_id int) RETURNS jsonb
 LANGUAGE sql STABLE SECURITY DEFINER AS $$

@@ -1,6 +1,5 @@
 -- _waiting_for: the batches whose jobs wait for a transport, ready to be offered or offered to it, and how many of each, up to 1,000; of a
 --   tenant at most 1,000 batches. Jobs that are held or wait at a gate do not wait for it.
--- Safe to repeat: yes, it only reads.
 -- Plan: lanes of the transport and users with work, which are few; from one batch of a user to the next by the keys of ready_job and
 --   runnable, at most 10,000 each; of each batch up to 1,000 jobs; the offers.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._waiting_for(of_transport text) RETURNS TABLE (tenant_id int, batch_id bigint, n int) LANGUAGE sql STABLE

@@ -1,5 +1,5 @@
 -- list_consumed: the queues that a worker consumes from transports: those of its pool that it serves and that travel over one of these.
--- Safe to repeat: yes, it only reads.   Plan: queues of tenants, which are few.   Owner: weft_system.  Granted to: weft_worker.
+-- Plan: queues of tenants, which are few.   Owner: weft_system.  Granted to: weft_worker.
 CREATE OR REPLACE FUNCTION weft.list_consumed(incarnation_id int, transports text[])
 RETURNS TABLE (transport text, tenant text, queue text) LANGUAGE sql STABLE AS $$
     SELECT q.transport, t.name, q.name

@@ -1,5 +1,4 @@
 -- list_transports: what is known of these connections, and of the queues of a tenant that travel over them.
--- Safe to repeat: yes, it only reads.
 -- Plan: states by key; queues of the tenant; their offers, at most twice the slots of consumers; as _consumers.
 -- Returns: in the order of the names; queues in the order of theirs. offered: jobs that nobody has taken; unconfirmed: of these, those
 --   whose message is not confirmed; sent_again: those that were sent more than once; in_flight: jobs that were taken.

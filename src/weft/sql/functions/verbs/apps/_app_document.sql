@@ -1,5 +1,5 @@
 -- _app_document: what is shown of a content of an application.
--- Safe to repeat: yes, it only reads.   Plan: users by key.   Owner: weft_tenant.
+-- Plan: users by key.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._app_document(of_app weft.app_revision) RETURNS jsonb LANGUAGE sql STABLE AS $$
     SELECT jsonb_build_object('name', of_app.name, 'revision', of_app.revision, 'digest', encode(of_app.digest, 'hex'),
         'n_bytes', of_app.n_bytes, 'title', coalesce(of_app.description ->> 'title', ''),

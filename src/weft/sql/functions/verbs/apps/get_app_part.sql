@@ -1,5 +1,5 @@
 -- get_app_part: one part of the packed folder of an application that jobs of a batch run, and the length of the whole.
--- Safe to repeat: yes, it only reads.   Plan: by key.   Returns: no row if there is no such part, or the batch runs no such application.
+-- Plan: by key.   Returns: no row if there is no such part, or the batch runs no such application.
 -- Owner: weft_system.  Granted to: weft_worker.
 CREATE OR REPLACE FUNCTION weft.get_app_part(of_batch_id bigint, of_digest bytea, of_part int)
 RETURNS TABLE (n_bytes bigint, body bytea) LANGUAGE sql STABLE AS $$

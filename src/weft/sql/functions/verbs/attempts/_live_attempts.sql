@@ -1,5 +1,4 @@
 -- _live_attempts: attempts that an incarnation has claimed and that have not ended.
--- Safe to repeat: yes, it only reads.
 -- Plan: its claims by key, then jobs by key. Nearly all have ended: where claimed jobs lie close together, as in a range, that stretch of
 --   the key is read, at a seventh of the cost of looking up each job. A fast worker claims half a million jobs between two heartbeats.
 -- Owner: weft_system.

@@ -1,6 +1,6 @@
 -- _live_jobs: what _live_attempts returns, as far as lists of workers need it: copies of ten thousand whole rows cost more than to read
 --   them.
--- Safe to repeat: yes, it only reads.   Plan: as _live_attempts.   Owner: weft_system.
+-- Plan: as _live_attempts.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._live_jobs(of_incarnation_id int)
 RETURNS TABLE (batch_id bigint, job_id int, tenant_id int, shape_id int, spec_first int, claimed_at timestamptz)
 LANGUAGE sql STABLE ROWS 1000 SET search_path = pg_catalog, pg_temp PLAN_BY_KEY AS $$

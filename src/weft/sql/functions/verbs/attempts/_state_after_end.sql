@@ -3,7 +3,7 @@
 -- error. An external error, and a failure after which it is to
 -- wait (bit 0 of retry_on), make it blocked, unless the end is final (_judge_ends); so does a stop by the monitor.
 -- For: complete_attempts, into which PostgreSQL puts its text: it stays one expression, without SET, that uses losses_max once.
--- Safe to repeat: yes, it only computes.   Owner: weft_system.
+-- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._state_after_end(
     reason smallint, has_started boolean, n_lost int, counted int, max_attempts int, retry_on int, losses_max int,
     final boolean

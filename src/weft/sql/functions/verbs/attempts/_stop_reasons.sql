@@ -1,6 +1,6 @@
 -- _stop_reasons: the reasons of ends, in order, where an attempt that its worker reports as cancelled was stopped at its job's deadline, or
 --   preempted. A preempted job that was cancelled as well ends where it is made ready.
--- Safe to repeat: yes, it only reads.   For: _before_ends, for reports with cancelled attempts.   Plan: cancels and preemptions by key.
+-- For: _before_ends, for reports with cancelled attempts.   Plan: cancels and preemptions by key.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._stop_reasons(batch_ids bigint[], job_ids int[], attempts smallint[], reasons smallint[]) RETURNS smallint[]
 LANGUAGE sql STABLE AS $$

@@ -1,5 +1,4 @@
 -- _verdicts_on_ends: one verdict per report, in order, where not all were recorded just now: ok for those that were, and for repeats.
--- Safe to repeat: yes, it only reads.
 -- recorded: the numbers of the reports that were recorded.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._verdicts_on_ends(
     of_incarnation_id int, batch_ids bigint[], job_ids int[], attempts smallint[], reasons smallint[], recorded bigint[]

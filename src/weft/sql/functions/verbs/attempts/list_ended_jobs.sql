@@ -1,5 +1,5 @@
 -- list_ended_jobs: which of these jobs have ended or are gone: whoever keeps something for their next attempts may remove it.
--- Safe to repeat: yes, it only reads.   Plan: jobs by key.   Owner: weft_system.  Granted to: weft_worker.
+-- Plan: jobs by key.   Owner: weft_system.  Granted to: weft_worker.
 CREATE OR REPLACE FUNCTION weft.list_ended_jobs(batch_ids bigint[], job_ids int[]) RETURNS TABLE (batch_id bigint, job_id int)
 LANGUAGE sql STABLE AS $$
     SELECT t.b, t.j FROM unnest(list_ended_jobs.batch_ids, list_ended_jobs.job_ids) t (b, j)

@@ -1,6 +1,5 @@
 -- list_to_stop: which of these attempts must be stopped.
--- Safe to repeat: yes, it only reads.   Plan: jobs, ancestors, cancels and preemptions by key.
--- Owner: weft_system.  Granted to: weft_worker.
+-- Plan: jobs, ancestors, cancels and preemptions by key.   Owner: weft_system.  Granted to: weft_worker.
 CREATE OR REPLACE FUNCTION weft.list_to_stop(incarnation_id int, batch_ids bigint[], job_ids int[], attempts smallint[])
 RETURNS TABLE (batch_id bigint, job_id int, attempt smallint) LANGUAGE sql STABLE PLAN_ONCE AS $$
     SELECT t.b, t.j, t.a FROM unnest(list_to_stop.batch_ids, list_to_stop.job_ids, list_to_stop.attempts) t (b, j, a)

@@ -1,6 +1,5 @@
 -- _is_stopping: whether the cancels of these groups still have jobs to stop: some wait for the driver, or run.
--- Safe to repeat: yes, it only reads.   Plan: cancels and counters by key; if jobs run, the live attempts of all workers.
--- Owner: weft_system.
+-- Plan: cancels and counters by key; if jobs run, the live attempts of all workers.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._is_stopping(of_batch_id bigint, group_ids int[]) RETURNS boolean LANGUAGE sql STABLE AS $$
     SELECT EXISTS (SELECT FROM weft.group_cancel c WHERE c.batch_id = of_batch_id AND c.group_id = ANY (group_ids) AND NOT c.swept)
         OR EXISTS (

@@ -1,5 +1,5 @@
 -- _limited_groups: which of a group (0: the batch) and those below it their limits of failures have cancelled, by a date.
--- Safe to repeat: yes, it only reads.   Plan: the cancels of the batch, ancestors by key.   Owner: weft_system.
+-- Plan: the cancels of the batch, ancestors by key.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._limited_groups(of_batch_id bigint, within_group int, until timestamptz) RETURNS int[] LANGUAGE sql STABLE
 AS $$
     SELECT coalesce(array_agg(c.group_id ORDER BY c.group_id), '{}') FROM weft.group_cancel c

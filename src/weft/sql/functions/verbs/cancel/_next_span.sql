@@ -1,5 +1,4 @@
 -- _next_span: the next numbers above `after` that include jobs of a group, perhaps among others. No row: there are no more.
--- Safe to repeat: yes, it only reads.
 -- Plan: groups below and memberships by ancestor, their bunches and spans by key; of the root all numbers are one span.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._next_span(of_batch_id bigint, of_group_id int, after int) RETURNS TABLE (first_job int, last_job int)

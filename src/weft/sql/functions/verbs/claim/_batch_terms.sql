@@ -3,7 +3,7 @@
 --   jobs have places at gates.
 -- For: claim_jobs, after it has locked the batch, and _has_work. `ranged`: the offer is a range; always_run jobs are listed, so a range of
 --   a cancelled batch holds nothing that may run and is not walked.
--- Safe to repeat: yes, it only reads.   Plan: inlined; cancels and switches by key.   Owner: weft_system.
+-- Plan: inlined; cancels and switches by key.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._batch_terms(of_batch_id bigint, ranged boolean)
 RETURNS TABLE (is_closed boolean, has_cancel boolean, has_switch boolean, lookahead_jobs int, gated boolean) LANGUAGE sql STABLE AS $$
     SELECT x.has_switch AND weft._is_shut(x.batch_id)

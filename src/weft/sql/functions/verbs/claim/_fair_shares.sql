@@ -1,6 +1,5 @@
 -- _fair_shares: how the cpu that a claim has to give is shared among the users who run least: all are raised to one level of running mCPU
 --   divided by weight ("water-filling"), those with fewer ready jobs only as far as these reach.
--- Safe to repeat: yes, it only reads.
 -- Plan: the deltas not yet folded, at most half a second of them, because they change what a user runs; then the first users by load. It
 --   runs with the settings of its caller.
 -- users_max: a worker that asks for more than it has keeps a stock of short jobs; one user for 50 of them makes that cheaper.

@@ -1,5 +1,5 @@
 -- _has_claimable: whether an offer has a job that a worker may claim, if it has room for it.
--- Safe to repeat: yes, it only reads.   Plan: as _pick. It runs with the settings of its callers.   Owner: weft_system.
+-- Plan: as _pick. It runs with the settings of its callers.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._has_claimable(
     offer weft.offer, worker weft.worker_incarnation, has_cancel boolean, has_switch boolean, lookahead_jobs int
 ) RETURNS boolean LANGUAGE plpgsql STABLE AS $$

@@ -1,6 +1,5 @@
 -- _has_work: whether a claim of this worker would find a job. It skips what claim_jobs skips, by the same definitions (_next_offer,
 --   _batch_terms, _has_claimable, _lane_room); otherwise a worker would never sleep, or never wake.
--- Safe to repeat: yes, it only reads.
 -- Plan: as claim_jobs. One offer at a time: a single statement would read the jobs of a cancelled batch, perhaps a million, before it skips
 --   the batch.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._has_work(of_incarnation_id int) RETURNS boolean

@@ -2,7 +2,7 @@
 -- For: _pick and _has_claimable, joined LATERAL to weft.job: it is inlined into their statements (a plan test proves it), so it has no SET
 --   clause and its arguments are columns and variables. `has_cancel` and `has_switch` are the batch's terms. A walk over a million jobs of
 --   cancelled groups looks up few of them: the group's number decides for most.
--- Safe to repeat: yes, it only reads.   Plan: the caller has read the job; cancels and switches by key, in batches that have any.
+-- Plan: the caller has read the job; cancels and switches by key, in batches that have any.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._may_claim(
     job weft.job, of_batch_id bigint, has_cpu_m bigint, has_memory_mib bigint, has_cancel boolean, has_switch boolean

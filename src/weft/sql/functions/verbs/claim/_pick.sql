@@ -3,8 +3,7 @@
 -- Safe to repeat: no, it keeps its locks; rows that another transaction has touched are skipped.
 -- Locks: job (SKIP LOCKED); ready_job (SKIP LOCKED).
 -- Plan: as _skip_touched; a range by the key of job, listed jobs by the key of ready_job, then job by key. It runs with the settings of
---   its caller.
--- Returns: the locked jobs.   Owner: weft_system.
+--   its caller.   Returns: the locked jobs.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._pick(
     offer weft.offer, worker weft.worker_incarnation, has_cancel boolean,
         has_switch boolean, lookahead_jobs int, limit_jobs int, hint_job int

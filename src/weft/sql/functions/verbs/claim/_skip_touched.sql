@@ -2,7 +2,6 @@
 --   A claim's hint says where its own last one stood. Of 64 claimers the others have taken a thousand jobs since, and to walk over these
 --   costs more than the claim: so it looks at some of them, in steps that double while the jobs are touched, then halve.
 -- A range that is not all of an update is walked: between its jobs may be others that ended long ago (ADR 52).
--- Safe to repeat: yes, it only reads.
 -- Plan: the range and its update by key; job by key, some 2 * log2(jobs skipped / 64) times. It runs with the settings of its caller.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._skip_touched(offer weft.offer, from_job int, snapshot pg_snapshot) RETURNS int LANGUAGE plpgsql STABLE

@@ -1,5 +1,5 @@
 -- list_choices: what the tenants of these batches let their jobs choose of images and engines; tenants without lists are left out.
--- Safe to repeat: yes, it only reads.   For: Store.list_choices (worker agent, for jobs that choose something, before they leave).
+-- For: Store.list_choices (worker agent, for jobs that choose something, before they leave).
 -- Plan: batches and tenants by key.   Returns: one row per batch, in no fixed order: lists of patterns by kind.
 -- Owner: weft_system.  Granted to: weft_worker.
 CREATE OR REPLACE FUNCTION weft.list_choices(batch_ids bigint[]) RETURNS TABLE (batch_id bigint, allowed jsonb) LANGUAGE sql STABLE AS $$

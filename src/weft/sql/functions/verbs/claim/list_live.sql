@@ -1,5 +1,5 @@
 -- list_live: the live attempts of an incarnation, as claim_jobs returned them.
--- Safe to repeat: yes, it only reads.   Plan: as _live_attempts.   Owner: weft_system.  Granted to: weft_worker.
+-- Plan: as _live_attempts.   Owner: weft_system.  Granted to: weft_worker.
 CREATE OR REPLACE FUNCTION weft.list_live(incarnation_id int)
 RETURNS TABLE (batch_id bigint, job_id int, attempt smallint, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu int, spec_first int)
 LANGUAGE sql STABLE AS $$

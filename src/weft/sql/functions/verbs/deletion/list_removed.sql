@@ -1,6 +1,6 @@
 -- list_removed: of which of these batches nothing is to be kept: they were deleted and are removed, or are complete, and what they have
 --   left was removed (_remove_output). Whoever keeps something of them may remove it, too.
--- Safe to repeat: yes, it only reads.   Plan: operations and batches by key; of a
+-- Plan: operations and batches by key; of a
 --   batch whose output was removed also its jobs.   Owner: weft_system.  Granted to: weft_worker.
 CREATE OR REPLACE FUNCTION weft.list_removed(batch_ids bigint[]) RETURNS SETOF bigint LANGUAGE sql STABLE AS $$
     SELECT t.b FROM unnest(list_removed.batch_ids) t (b)

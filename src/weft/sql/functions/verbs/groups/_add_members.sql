@@ -2,8 +2,7 @@
 -- Safe to repeat: yes, jobs that are members already are left.
 -- Locks: batch (shared, by the caller); failure_count (of the set, SKIP LOCKED); job (SKIP LOCKED); membership (new);
 --   as _add_failures (the same row). It never waits for a report, which may wait for its lock of the batch.
---   A cancel of the set waits or is seen.
--- Plan: jobs and attempts by key.
+--   A cancel of the set waits or is seen.   Plan: jobs and attempts by key.
 -- Locked jobs cannot change state, so the deltas match the rows; a report that waits for a row counts it in its new groups.
 -- Returns: how many jobs were added, and those that were not because their rows were locked: call again for them.
 -- Owner: weft_system.  Granted to: weft_tenant.

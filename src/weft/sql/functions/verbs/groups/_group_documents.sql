@@ -1,6 +1,6 @@
 -- _group_documents: the documents of groups. A batch's document is that of its root group with the batch's own fields.
 -- `folded`: as of the last fold.
--- Safe to repeat: yes, it only reads.   Plan: everything by key.   Owner: weft_tenant.  Granted to: weft_system.
+-- Plan: everything by key.   Owner: weft_tenant.  Granted to: weft_system.
 CREATE OR REPLACE FUNCTION weft._group_documents(batch_ids bigint[], group_ids int[], folded boolean DEFAULT false)
 RETURNS TABLE (batch_id bigint, group_id int, document jsonb) LANGUAGE sql STABLE AS $$
     WITH counts AS MATERIALIZED (SELECT * FROM weft._group_counts(_group_documents.batch_ids, _group_documents.group_ids,

@@ -1,5 +1,5 @@
 -- _operation_document: the document of an operation.
--- Safe to repeat: yes, it only reads.   Owner: weft_tenant.
+-- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._operation_document(operation weft.operation) RETURNS jsonb LANGUAGE sql STABLE AS $$
     SELECT jsonb_build_object('id', operation.operation_id, 'kind', operation.kind, 'batch_id', operation.batch_id,
         'state', operation.state,

@@ -1,5 +1,5 @@
 -- _shown_operation: an operation that the caller of this transaction sees.
--- Safe to repeat: yes, it only reads.   Plan: by key.   Raises WF106.   Owner: weft_tenant.
+-- Plan: by key.   Raises WF106.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._shown_operation(of_operation_id bigint) RETURNS weft.operation LANGUAGE plpgsql STABLE AS $$
 DECLARE
     v_operation weft.operation;

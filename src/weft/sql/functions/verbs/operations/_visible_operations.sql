@@ -1,5 +1,4 @@
 -- _visible_operations: operations with numbers below `before` that a user may see, newest first: as _sees_operation decides, one by one.
--- Safe to repeat: yes, it only reads.
 -- Plan: a page of each of: those on own batches, on those of each project of the user and on each batch that was granted to them, and those
 --   that they have asked for and see without a batch; each backwards along its own index, as in _visible_batches. What _sees_operation
 --   leaves out of these are operations on batches that are being removed.   Owner: weft_tenant.

@@ -3,8 +3,7 @@
 -- Safe to repeat: yes; the driver may die between any two steps.
 -- Locks: as _check_epoch; operation; as _before_submit; as _before_commit (the same rows);
 --   batch_row (the old one, shared); as _copy_parts; as _commit_copy (the same queues).
---   Nobody else knows the new batch.
--- Plan: groups and payloads by key; as commit_update.
+--   Nobody else knows the new batch.   Plan: groups and payloads by key; as commit_update.
 -- Returns: moved; jobs: the next step is add_resubmitted; empty: there was nothing to resubmit; waits: an earlier operation changes what
 --   failed in the batch, or the batch is being deleted.   Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.copy_batch(epoch bigint, of_operation_id bigint, limit_rows int, at timestamptz DEFAULT clock_timestamp())

@@ -1,5 +1,5 @@
 -- _retry_hint: what to do about jobs of a cancelled group that are not retried.
--- Safe to repeat: yes, it only reads.   Plan: ancestors and cancels by key.   Owner: weft_tenant.
+-- Plan: ancestors and cancels by key.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._retry_hint(of_batch_id bigint, of_group_id int) RETURNS text LANGUAGE sql STABLE AS $$
     SELECT CASE WHEN bool_and(c.actor = 'cancel_after_n_failures') THEN format(
         'Its limit of failures did it. Retry the whole batch to lift that: `weft retry b%s`.', of_batch_id)

@@ -1,8 +1,7 @@
 -- retry_failed: one bounded step of a retry: the next jobs that failed, and those that were cancelled because of them, run again.
 -- Safe to repeat: yes, its position moves with the work.
 -- Locks: as _check_epoch; operation; as _before_retry; as _lift_limits; batch (shared); as _retry (instead);
---   as _end_operation; as _announce.
--- Plan: as _find_retried.
+--   as _end_operation; as _announce.   Plan: as _find_retried.
 -- matching, for an operation with a query: of the jobs up to looked_upto, those that match the query of the operation; NULL: it has none.
 -- Returns: moved; busy: some rows are locked elsewhere; waits: an earlier retry or resubmission of this batch goes first, the
 --   batch is being deleted, or jobs still have to end that the cancel of their group stops.   Raises WF105.

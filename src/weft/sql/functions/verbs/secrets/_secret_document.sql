@@ -1,5 +1,5 @@
 -- _secret_document: what is shown of a secret, which is never its value.
--- Safe to repeat: yes, it only computes.   Owner: weft_tenant.
+-- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._secret_document(of_secret weft.secret) RETURNS jsonb LANGUAGE sql STABLE AS $$
     SELECT jsonb_build_object('name', of_secret.name, 'created_at', of_secret.created_at, 'updated_at', of_secret.updated_at)
 $$;

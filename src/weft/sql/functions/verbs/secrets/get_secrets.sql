@@ -1,5 +1,5 @@
 -- get_secrets: secrets that attempts of a worker are to get: those of the user of their batch. Names stand beside the attempts.
--- Safe to repeat: yes, it only reads.   Plan: jobs, batches and secrets by key.
+-- Plan: jobs, batches and secrets by key.
 -- Returns: one row per name, in their order: whether this worker has the attempt, and if so the owner; body is NULL if there is none.
 -- Owner: weft_system.  Granted to: weft_worker.
 CREATE OR REPLACE FUNCTION weft.get_secrets(incarnation_id int, batch_ids bigint[], job_ids int[], attempts smallint[], names text[])

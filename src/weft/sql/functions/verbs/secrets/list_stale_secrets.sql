@@ -1,5 +1,5 @@
 -- list_stale_secrets: secrets of all tenants that another key than this one encrypted.
--- Safe to repeat: yes, it only reads.   Plan: all secrets: a rotation is rare.
+-- Plan: all secrets: a rotation is rare.
 -- by_user_id: the caller, of any tenant.   key_id: as in weft.wire.sealed.
 -- Returns: at most limit_rows of them; none if the caller is no longer an admin.   Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_stale_secrets(by_user_id int, key_id bytea, limit_rows int)

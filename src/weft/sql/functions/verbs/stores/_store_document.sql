@@ -1,5 +1,5 @@
 -- _store_document: what is shown of a store of files, which is never a credential.
--- Safe to repeat: yes, it only reads.   Plan: users and secrets by key.
+-- Plan: users and secrets by key.
 -- is_ready: false if the secret that it names was removed.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._store_document(of_store weft.file_store) RETURNS jsonb LANGUAGE sql STABLE AS $$
     SELECT jsonb_build_object('name', of_store.name, 'url', of_store.url, 'endpoint', of_store.endpoint, 'region', of_store.region,

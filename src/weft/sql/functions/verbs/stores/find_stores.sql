@@ -1,5 +1,5 @@
 -- find_stores: stores of files by name for a live attempt: those of the tenant of its batch, each with the secret that it names.
--- Safe to repeat: yes, it only reads.   Plan: the job, stores and secrets by key.
+-- Plan: the job, stores and secrets by key.
 -- Returns: one row per name, in their order; `url` is NULL if there is no such store; `body`: of the secret, encrypted. No row if this
 --   worker does not have the attempt.   Owner: weft_system.  Granted to: weft_worker.
 CREATE OR REPLACE FUNCTION weft.find_stores(incarnation_id int, of_batch_id bigint, of_job_id int, of_attempt int, names text[])

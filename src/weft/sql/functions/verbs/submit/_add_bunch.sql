@@ -1,8 +1,7 @@
 -- _add_bunch: add the jobs of a bunch, with all that belongs to them.
 -- Safe to repeat: no.   For: add_jobs, submit. The update is the caller's own, or it holds the update's lock.
 -- Locks: update (by the caller); as _shape_ids; as _lock_parents; membership (new); as _job_gate_sets; as _limit_gate_sets;
---   as _add_details; output_term.
--- Plan: inserts; parents by key.
+--   as _add_details; output_term.   Plan: inserts; parents by key.
 -- limits: as from _before_submit.
 -- Raises WF103 (group), WF205, WF231 (as _lock_parents), WF134 (as _limit_gate_sets), WF237 (as _add_details).   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._add_bunch(of_update weft.batch_update, bunch weft.bunch, jobs weft.job_columns, limits jsonb)

@@ -1,5 +1,4 @@
 -- _bunch_lanes: the sections of a bunch whose ready jobs can be ranges: their first positions, from 1, and their lanes.
--- Safe to repeat: yes, it only computes.
 -- shape_lanes: the lane of each shape; shape_indexes: the shape of each entry, from 0; entry_ns: their numbers of jobs, empty: one each.
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._bunch_lanes(shape_lanes int[], shape_indexes int[], entry_ns int[], OUT firsts int[], OUT lane_ids int[])

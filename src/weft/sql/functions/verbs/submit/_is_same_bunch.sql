@@ -1,5 +1,5 @@
 -- _is_same_bunch: whether this bunch was added from the same body; NULL: it was not added.
--- Safe to repeat: yes, it only reads.   Plan: by key.   Owner: weft_tenant.
+-- Plan: by key.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._is_same_bunch(of_batch_id bigint, of_update_id int, of_first_job int, of_n_jobs int, of_digest bytea)
     RETURNS boolean LANGUAGE sql STABLE AS $$
     SELECT x.digest IS NULL OR x.digest = of_digest FROM weft.bunch x

@@ -1,5 +1,5 @@
 -- missing_payloads: those of these payloads of which the batch does not have all parts.
--- Safe to repeat: yes, it only reads.   Plan: by key.   Raises WF101.   Owner: weft_tenant.  Granted to: weft_api.
+-- Plan: by key.   Raises WF101.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.missing_payloads(tenant_id int, of_batch_id bigint, digests bytea[], part_bytes int)
 RETURNS SETOF bytea LANGUAGE plpgsql STABLE AS $$
 BEGIN

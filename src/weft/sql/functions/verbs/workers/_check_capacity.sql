@@ -1,5 +1,4 @@
 -- _check_capacity: refuse a worker that says it has what no host has: jobs would be accepted and claimed for it that nobody can run.
--- Safe to repeat: yes, it only computes.
 -- The limits are those of weft.core.billing.resources and weft.core.scheduling.offers.   Raises WF310.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._check_capacity(cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu bigint, offers jsonb) RETURNS void
 LANGUAGE plpgsql IMMUTABLE AS $$

@@ -1,6 +1,5 @@
 -- _check_queues: refuse a worker that names a queue which nobody has: it would wait for jobs in silence.
--- Safe to repeat: yes, it only reads.   Plan: the small table of queues.
--- Raises WF308.   Owner: weft_system.
+-- Plan: the small table of queues.   Raises WF308.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._check_queues(offers jsonb) RETURNS void LANGUAGE plpgsql STABLE AS $$
 DECLARE
     v_missing text;

@@ -1,6 +1,6 @@
 -- _find_worker: the number of the worker with this name in a pool that serves a tenant (NULL: any);
 --   a pool is needed if several pools have one.
--- Safe to repeat: yes, it only reads.   Plan: workers by name; of a tenant by pool and name, in each pool that serves it.
+-- Plan: workers by name; of a tenant by pool and name, in each pool that serves it.
 -- Raises WF305 if there is none, WF306 if there are several.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._find_worker(of_name text, of_pool text, of_tenant_id int) RETURNS int LANGUAGE plpgsql STABLE AS $$
 DECLARE

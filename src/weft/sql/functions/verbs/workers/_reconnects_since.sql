@@ -1,5 +1,5 @@
 -- _reconnects_since: since when nothing is heard of the linked worker that has a running job, which should have beaten by now.
--- Safe to repeat: yes, it only reads.   Plan: by key.   Returns: NULL if something is heard of it, or it is not linked.
+-- Plan: by key.   Returns: NULL if something is heard of it, or it is not linked.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._reconnects_since(of_incarnation_id int) RETURNS timestamptz LANGUAGE sql STABLE SECURITY DEFINER AS $$
     SELECT i.heartbeat_at FROM weft.worker_incarnation i

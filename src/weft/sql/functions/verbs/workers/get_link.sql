@@ -1,5 +1,5 @@
 -- get_link: what a worker outside may be told of: the pool and name of an incarnation that its token has registered, and its place.
--- Safe to repeat: yes, it only reads.   Plan: incarnation, token and worker by key.
+-- Plan: incarnation, token and worker by key.
 -- Returns: one row, or none if this token has not registered the incarnation, was revoked or has expired.
 -- Owner: weft_system.  Granted to: weft_worker.
 CREATE OR REPLACE FUNCTION weft.get_link(incarnation_id int, by_token bigint, at timestamptz DEFAULT clock_timestamp())

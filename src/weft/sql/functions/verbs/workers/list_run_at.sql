@@ -1,5 +1,5 @@
 -- list_run_at: which of these jobs have an attempt of a worker whose output is at this place. Output in the spool says itself whose it is.
--- Safe to repeat: yes, it only reads.   Plan: jobs, attempts and incarnations by key.   Owner: weft_system.  Granted to: weft_worker.
+-- Plan: jobs, attempts and incarnations by key.   Owner: weft_system.  Granted to: weft_worker.
 CREATE OR REPLACE FUNCTION weft.list_run_at(log_place text, batch_ids bigint[], job_ids int[]) RETURNS TABLE (batch_id bigint, job_id int)
 LANGUAGE sql STABLE AS $$
     SELECT t.b, t.j FROM unnest(list_run_at.batch_ids, list_run_at.job_ids) t (b, j)

@@ -1,5 +1,5 @@
 -- read_look: what a worker outside is asked.
--- Safe to repeat: yes, it only reads.   Plan: by key.   Returns: the question; NULL if nobody waits for its answer any more.
+-- Plan: by key.   Returns: the question; NULL if nobody waits for its answer any more.
 -- Owner: weft_system.  Granted to: weft_worker.
 CREATE OR REPLACE FUNCTION weft.read_look(incarnation_id int, number text)
 RETURNS text LANGUAGE sql STABLE AS $$

@@ -1,6 +1,6 @@
 -- _attempts: all attempts of one job with their costs, including a live one. One that was given back before it started is no failure: its
 --   state is the job's, ready, and it has no reason.
--- Safe to repeat: yes, it only reads.   Plan: by key.   Owner: weft_tenant.
+-- Plan: by key.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._attempts(of_batch_id bigint, of_job_id int)
 RETURNS TABLE (attempt smallint, worker text, state text, to_state smallint, phase smallint, reason smallint, exit_code int,
     signal smallint, claimed_at timestamptz,

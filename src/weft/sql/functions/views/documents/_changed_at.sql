@@ -1,5 +1,5 @@
 -- _changed_at: when the state of a job changed last, as far as its attempts and its cancel say.
--- Safe to repeat: yes, it only reads.   Plan: by key.   Owner: weft_tenant.
+-- Plan: by key.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._changed_at(of_batch_id bigint, of_job_id int) RETURNS timestamptz LANGUAGE sql STABLE AS $$
     SELECT greatest(b.created_at, j.cancelled_at, CASE WHEN j.state = STATE_RUNNING THEN greatest(j.claimed_at, j.started_at) END,
         (SELECT max(a.ended_at) FROM weft.attempt a WHERE a.batch_id = of_batch_id AND a.job_id = of_job_id))

@@ -1,6 +1,5 @@
 -- _changed_foreign: the batches of jobs of a door that the caller sees, and when they changed: all that are open, and limit_rows of those
 --   that are complete, the last or the first of them, in each state.
--- Safe to repeat: yes, it only reads.
 -- Plan: as _incomplete_batches; complete ones along an index in their order, whose dates are taken from there: a look at the attempts
 --   of each would be ten times as slow; and all that were granted.
 -- states: only these; NULL: all.   Owner: weft_tenant.

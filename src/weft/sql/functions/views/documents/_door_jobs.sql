@@ -1,6 +1,6 @@
 -- _door_jobs: the first jobs of batches that came through a door, with all that the door's story of them is made of; a batch without
 --   jobs is the record of one that another system has run, and has no state.
--- Safe to repeat: yes, it only reads.   Plan: by key.   Returns: in the order of the numbers that were given.
+-- Plan: by key.   Returns: in the order of the numbers that were given.
 -- Owner: weft_tenant.  Granted to: weft_system.
 CREATE OR REPLACE FUNCTION weft._door_jobs(of_batch_ids bigint[]) RETURNS SETOF jsonb LANGUAGE sql STABLE PLAN_BY_KEY PLAN_ONCE AS $$
     SELECT jsonb_build_object('batch_id', b.batch_id, 'foreign_id', b.foreign_id, 'document', b.foreign_document, 'name', b.name,

@@ -1,5 +1,5 @@
 -- _error_change: why a job ended as an error that no attempt of it caused, and what is said of it.
--- Safe to repeat: yes, it only reads.   Plan: by job_change_error_idx.   Owner: weft_tenant.
+-- Plan: by job_change_error_idx.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._error_change(of_batch_id bigint, of_job_id int, OUT reason smallint, OUT message text) LANGUAGE sql STABLE
 AS $$
     SELECT CASE WHEN c.subtype IN ('machine', 'status') THEN REASON_SYSTEM WHEN c.subtype = 'blocked' THEN REASON_BLOCKED

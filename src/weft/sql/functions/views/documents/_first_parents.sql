@@ -1,6 +1,5 @@
 -- _first_parents: the numbers of the first parents of a job, at most limit_parents, and how many there are; NULL: more than limit_counted.
--- Safe to repeat: yes, it only reads.   Plan: edges by child, one more than is shown or counted, however many there are.
--- Owner: weft_tenant.
+-- Plan: edges by child, one more than is shown or counted, however many there are.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._first_parents(of_batch_id bigint, of_job_id int, limit_parents int, limit_counted int) RETURNS jsonb
 LANGUAGE sql STABLE AS $$
     SELECT jsonb_build_object('parents', to_jsonb(coalesce(x.ids[:limit_parents], '{}')),

@@ -1,5 +1,4 @@
 -- _foreign_total: how many jobs of a door the caller sees: those that a list shows.
--- Safe to repeat: yes, it only reads.
 -- Plan: sums of the door by index; those in some states by an index of those that have ended and as _incomplete_batches; grants of the
 --   caller.
 -- states: only these; NULL: all.   Owner: weft_tenant.

@@ -1,5 +1,5 @@
 -- _job_documents: the documents of jobs of one batch.
--- Safe to repeat: yes, it only reads.   Plan: everything by key.   Owner: weft_tenant.
+-- Plan: everything by key.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._job_documents(of_batch_id bigint, of_job_ids int[]) RETURNS TABLE (job_id int, document jsonb)
 LANGUAGE sql STABLE AS $$
     SELECT j.job_id, jsonb_build_object(

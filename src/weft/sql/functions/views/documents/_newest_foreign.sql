@@ -1,5 +1,4 @@
 -- _newest_foreign: numbers of the batches of the newest jobs of a door that the caller sees, the newest first.
--- Safe to repeat: yes, it only reads.
 -- Plan: for who sees the tenant, the door's by index; else a page of own ones along an index, and all that were granted.
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._newest_foreign(of_tenant_id int, of_door text, limit_rows int) RETURNS SETOF bigint

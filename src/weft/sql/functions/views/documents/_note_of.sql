@@ -1,5 +1,5 @@
 -- _note_of: what an engine elsewhere says of an attempt in a phase; NULL: nothing.
--- Safe to repeat: yes, it only reads.   Plan: by key.   Owner: weft_tenant.
+-- Plan: by key.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._note_of(of_batch_id bigint, of_job_id int, of_attempt smallint, of_phase smallint) RETURNS text
 LANGUAGE sql STABLE AS $$
     SELECT n.message FROM weft.attempt_note n

@@ -1,6 +1,6 @@
 -- _phase_changes: the phases of a job's attempts, as rows of its history: claims, what engines elsewhere say, starts, and where outputs
 --   are copied to.
--- Safe to repeat: yes, it only reads.   Plan: by key.   Owner: weft_tenant.
+-- Plan: by key.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._phase_changes(of_batch_id bigint, of_job_id int)
 RETURNS TABLE (part int, at timestamptz, from_state smallint, to_state smallint, phase smallint, attempt smallint, actor text,
     subtype text, message text) LANGUAGE sql STABLE AS $$

@@ -1,5 +1,5 @@
 -- _progress_of: the field `progress` of a document, how far an attempt says that it is; NULL: it says nothing.
--- Safe to repeat: yes, it only reads.   Plan: by key.   Owner: weft_tenant.
+-- Plan: by key.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._progress_of(of_batch_id bigint, of_job_id int, of_attempt smallint) RETURNS jsonb LANGUAGE sql STABLE AS $$
     SELECT jsonb_build_object('progress', jsonb_build_object('percent', n.percent, 'text', n.message, 'at', n.at)) FROM weft.attempt_note n
     WHERE n.batch_id = of_batch_id AND n.job_id = of_job_id AND n.attempt = of_attempt

@@ -1,6 +1,5 @@
 -- list_minutes: how many jobs waited and ran at the end of each of the last 60 minutes, and how many ended in it, oldest first: those of
 --   batches that the caller owns; of the whole tenant, if they see it. As of the last fold.
--- Safe to repeat: yes, it only reads.
 -- Plan: 60 rows by key; the counts of the user, a row for each billing project, or the one of the tenant.
 -- Returns: the levels are those of now without what changed later.   Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_minutes(tenant_id int, at timestamptz DEFAULT clock_timestamp()) RETURNS SETOF jsonb

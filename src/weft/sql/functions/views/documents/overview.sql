@@ -1,6 +1,6 @@
 -- overview: workers in the pools that serve a tenant (NULL: in all) with what runs there, and how many jobs that the caller sees
 --   wait and run; for `weft top` and for metrics. has_lines: whether there ever were parts of production lines.
--- Safe to repeat: yes, it only reads.   Plan: as overview_counts; as _worker_documents, of all; living incarnations by pool.
+-- Plan: as overview_counts; as _worker_documents, of all; living incarnations by pool.
 -- Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.overview(tenant_id int, pools_of_tenant_id int) RETURNS jsonb LANGUAGE sql STABLE AS $$
     SELECT weft.overview_counts(overview.tenant_id) || jsonb_build_object(

@@ -1,6 +1,5 @@
 -- overview_counts: how many jobs that the caller sees wait and run, and for how many conditions that they
 --   see (1000: at least).
--- Safe to repeat: yes, it only reads.
 -- Plan: the counts of the tenant, one row; or those of the caller and of each billing project that they are a member of, and of batches
 --   that others share; the unfolded deltas; conditions of the tenant, or as _shown_conditions, at most
 --   1,000.   Owner: weft_system.  Granted to: weft_api.

@@ -1,5 +1,4 @@
 -- _job_span: the lowest and the highest number that jobs of a group may have; others may have numbers between them, too.
--- Safe to repeat: yes, it only reads.
 -- Plan: the batch by key; of another group than the root the first and the last bunch of at most 1000 groups below it, by key.
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._job_span(of_batch_id bigint, of_group_id int) RETURNS TABLE (low int, high int) LANGUAGE sql STABLE AS $$

@@ -1,5 +1,5 @@
 -- _blocked_samples: a few blocked jobs of a group that stand for the others: the first of each incident, and of those that wait for a date.
--- Safe to repeat: yes, it only reads.   Plan: the first 1000 blocked jobs of the batch, by key.   Owner: weft_tenant.
+-- Plan: the first 1000 blocked jobs of the batch, by key.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._blocked_samples(of_batch_id bigint, of_group_id int, samples_max int DEFAULT 3) RETURNS SETOF int
 LANGUAGE sql STABLE AS $$
     SELECT s.job_id FROM (

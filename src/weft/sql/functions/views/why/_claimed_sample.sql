@@ -1,5 +1,4 @@
 -- _claimed_sample: how many jobs of a group a worker has claimed that wait there for room, or in an engine, and the first of them.
--- Safe to repeat: yes, it only reads.
 -- Plan: the running jobs among the first 2000 of the batch, by key. So those that come later are not told.
 -- Returns: NULL if there is none. What was claimed within two seconds starts in a moment.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._claimed_sample(of_batch_id bigint, of_group_id int) RETURNS jsonb LANGUAGE sql STABLE PLAN_IN_ORDER AS $$

@@ -1,6 +1,6 @@
 -- _closed_gates: the gates that keep a job from being offered: those of its batch and its own that open later, or that have no place left
 --   and gave it none; each with the first jobs that have a place. Those count, too, that a first quota of cores is about to give it.
--- Safe to repeat: yes, it only reads.   Plan: gates and places by key; as _core_gates_to_come.
+-- Plan: gates and places by key; as _core_gates_to_come.
 -- Returns: objects with `kind`, `key` without the number of its tenant or batch, `max_places`, `n_taken`, `opens_at`, `cost`, `holders`:
 --   those of the job's own tenant that the caller sees. A key that would name a job which they do not see is empty.
 -- Owner: weft_system.  Granted to: weft_tenant.

@@ -1,5 +1,4 @@
 -- _growth: whether a pool makes machines that can hold such jobs, and when the next one comes.
--- Safe to repeat: yes, it only reads.
 -- Plan: machines of the pool that are not deleted, by the partial index; the last 20 of a flavour that came; the newest 50 changes.
 -- Returns: NULL: none of its flavours holds such a job. `machines`: how many there are of `max_workers`; `has_room`: whether the rules let
 --   one more be made; `coming`: the machine that was asked for first and has no worker yet, with `since`, `waits` (why its

@@ -1,5 +1,5 @@
 -- _holds_of: what is held of what a job belongs to: paths of groups, `/` for the batch, and an empty text for the job itself.
--- Safe to repeat: yes, it only reads.   Plan: as _is_held.   Owner: weft_tenant.
+-- Plan: as _is_held.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._holds_of(of_batch_id bigint, of_group_id int, of_job_id int) RETURNS jsonb LANGUAGE sql STABLE AS $$
     SELECT coalesce(jsonb_agg(x.path ORDER BY x.depth), '[]') FROM (
         SELECT coalesce(g.path, g.name) AS path, g.depth::int FROM weft.group_ancestor a

@@ -1,5 +1,5 @@
 -- _open_messages: the first messages of a job that are not delivered: to be sent, given up, or stopped by a check.
--- Safe to repeat: yes, it only reads.   Plan: messages by batch and job.   Returns: their documents.   Owner: weft_tenant.
+-- Plan: messages by batch and job.   Returns: their documents.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._open_messages(of_batch_id bigint, of_job_id int) RETURNS jsonb LANGUAGE sql STABLE AS $$
     SELECT coalesce(jsonb_agg(h.document ORDER BY h.delivery_id), '[]')
     FROM (SELECT d.delivery_id, weft._message_document(d, s.name) AS document

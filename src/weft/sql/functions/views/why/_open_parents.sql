@@ -1,5 +1,5 @@
 -- _open_parents: the first parents of a job that have not ended, with their states, those that run first.
--- Safe to repeat: yes, it only reads.   Plan: edges by child, jobs by key; it looks at 1000 parents at most, however many there are.
+-- Plan: edges by child, jobs by key; it looks at 1000 parents at most, however many there are.
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._open_parents(of_batch_id bigint, of_job_id int, shown_max int DEFAULT 3) RETURNS jsonb LANGUAGE sql STABLE
 AS $$

@@ -1,5 +1,5 @@
 -- _own_machine: the machine of its own that a job waits for, since when, and the median time that the last ones of its flavour took.
--- Safe to repeat: yes, it only reads.   Plan: machine_job_idx; as in _growth, 20 machines of the flavour.
+-- Plan: machine_job_idx; as in _growth, 20 machines of the flavour.
 -- Returns: NULL: the job waits for none.   Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._own_machine(of_batch_id bigint, of_job_id int) RETURNS jsonb LANGUAGE sql STABLE SECURITY DEFINER AS $$
     SELECT jsonb_build_object('machine', m.name, 'since', m.created_at, 'usual_s', (

@@ -1,5 +1,4 @@
 -- _pool_facts: what the workers of a pool could do for jobs of a lane that need this much cpu and memory, and what a user runs there.
--- Safe to repeat: yes, it only reads.
 -- Plan: live workers of the pool; what runs on at most 20 of them, as _live_attempts, leaving out those that claim many jobs.
 -- Returns: `workers`: all; `serving`: those that offer what the lane asks; `ending`: those whose machine ends too
 --   soon for its time limit; `large`: of the serving ones, those that are large enough; of all serving

@@ -1,5 +1,4 @@
 -- _ready_samples: a few ready jobs of a group that stand for the others: the first of each set of gates and each lane.
--- Safe to repeat: yes, it only reads.
 -- Plan: the first 1000 listed jobs of the batch, and the first 1000 jobs of at most 10 of its ranges, however many there are. So a group
 --   whose ready jobs all come later has no sample.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._ready_samples(of_batch_id bigint, of_group_id int, samples_max int DEFAULT 3) RETURNS SETOF int

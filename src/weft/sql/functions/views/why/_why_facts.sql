@@ -1,5 +1,4 @@
 -- _why_facts: what keeps jobs of a batch from running, or what became of them; weft.core.why turns it into sentences.
--- Safe to repeat: yes, it only reads.
 -- Plan: everything by key; of a job's parents at most the first 1000; pools as _pool_facts, once for each need;
 --   conditions as _condition_document, each once.
 -- Returns: one row per job; objects whose fields only matter in some states are NULL in others.   Owner: weft_tenant.

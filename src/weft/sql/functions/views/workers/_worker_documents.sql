@@ -1,5 +1,5 @@
 -- _worker_documents: workers as the api shows them, each by one of its incarnations, with what runs there.
--- Safe to repeat: yes, it only reads.   Plan: incarnations by key; as _worker_loads.   Owner: weft_system.
+-- Plan: incarnations by key; as _worker_loads.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._worker_documents(of_tenant_id int, incarnation_ids int[])
 RETURNS TABLE (worker_id int, name text, state text, document jsonb) LANGUAGE sql STABLE AS $$
     SELECT w.worker_id, w.name, s.state, jsonb_build_object('worker', w.name, 'pool', p.name, 'host', w.host, 'state', s.state,

@@ -1,6 +1,5 @@
 -- _worker_loads: what the jobs of each of these workers have reserved, if it lives, and the first of those of this tenant that the caller
 --   sees, oldest first.
--- Safe to repeat: yes, it only reads.
 -- Plan: the claims of these incarnations by key; then as _live_jobs, of those that have claimed least, as long as they have claimed
 --   claimed_max jobs together, or 100 for each that was asked for; the oldest are seen first.
 -- Returns: no row for the others: what has claimed thousands of jobs since its last heartbeat ends them faster than anybody could read.

@@ -1,6 +1,5 @@
 -- get_worker: the document of one worker in a pool that serves a tenant (NULL: in any), with who cordoned it when and why, newest first.
--- Safe to repeat: yes, it only reads.   Plan: as _worker_documents.
--- Raises as _find_worker.   Owner: weft_system.  Granted to: weft_api.
+-- Plan: as _worker_documents.   Raises as _find_worker.   Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.get_worker(tenant_id int, pools_of_tenant_id int, of_name text, of_pool text) RETURNS jsonb
 LANGUAGE sql STABLE AS $$
     SELECT d.document || jsonb_build_object('history', (

@@ -1,6 +1,5 @@
 -- list_workers: the documents of the workers by name in the pools that serve a tenant (NULL: in all), from a worker on;
 --   those that have ended in order only if asked for.
--- Safe to repeat: yes, it only reads.
 -- Plan: workers in the order of their names, a page; where tenants have pools of their own a page of each pool that serves this one;
 --   the newest incarnation of each by index; as _worker_documents.
 -- after_name, after_pool: the last worker of the page before; NULL: from the first.   Owner: weft_system.  Granted to: weft_api.

@@ -1,5 +1,5 @@
 -- pool_offers: the offers of the workers that are known (see _known_workers), and of those that pools may have, largest first.
--- Safe to repeat: yes, it only reads.   Plan: as _known_workers; the few pools.
+-- Plan: as _known_workers; the few pools.
 -- Returns: with the tenant that the pool belongs to; NULL: all share it. At most 1,000 of each: the large workers of one tenant push out
 --   none of those that all share.   Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.pool_offers() RETURNS TABLE (cpu_m bigint, memory_mib bigint, offers jsonb, serves_tenant_id int)

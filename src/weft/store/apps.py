@@ -4,15 +4,13 @@ from collections.abc import Sequence
 
 from weft.ports.store import Caller, Row
 from weft.ports.store.apps import NewApp
-from weft.store.database import Database
+from weft.store.database import StorePart
 from weft.store.declared import calls, documents, nothing, records, user_id, value
 from weft.wire.payload import PART_BYTES
 
 
-class Apps:
+class Apps(StorePart):
     """The applications of a tenant, and their packed folders, in parts."""
-
-    _database: Database
 
     @calls(nothing, user_id=user_id)
     async def add_app_part(

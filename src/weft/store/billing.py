@@ -8,7 +8,7 @@ from typing import Any
 from weft.core.access.actors import SITE_ADMINISTRATOR
 from weft.core.access.rights import Right
 from weft.ports.store import Caller, ReportPage, ReportQuery, Row
-from weft.store.database import Database
+from weft.store.database import StorePart
 from weft.store.declared import calls, documents, nothing, user_id, value
 from weft.store.pools import pools_of
 
@@ -18,10 +18,8 @@ def _seen_by(caller: Caller) -> int | None:
     return None if caller.visit or caller.may(Right.MANAGE) else caller.user_id
 
 
-class Billing:
+class Billing(StorePart):
     """Costs of billing projects, computed from usage when they are read; prices."""
-
-    _database: Database
 
     @calls(
         documents, name="of_name", names="of_names", after="after_name", limit="limit_rows",

@@ -3,17 +3,15 @@
 from collections.abc import Sequence
 
 from weft.ports.store import Caller, Row
-from weft.store.database import Database
+from weft.store.database import StorePart
 from weft.store.declared import actor, calls, documents, nothing, truth, value
 
 
-class Conditions:
+class Conditions(StorePart):
     """What blocked jobs of a tenant wait for together. Each is forgotten when it is over, and does
     not exist for who sees none of the batches whose jobs wait for it; the methods that name one
     raise `ConditionNotFound` then.
     """
-
-    _database: Database
 
     @calls(documents, limit="limit_rows")
     async def list_conditions(self, caller: Caller, *, after_id: int, limit: int) -> Sequence[Row]:

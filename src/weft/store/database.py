@@ -238,6 +238,12 @@ class Database:
         return result
 
 
+class StorePart:
+    """Some of a store's calls to its database."""
+
+    _database: Database
+
+
 async def call_on(
     connection: asyncpg.Connection,
     function: str,

@@ -9,7 +9,7 @@ import asyncpg
 from weft.core.query.tree import EVERYTHING
 from weft.ports.store import Caller, Row
 from weft.ports.store.door_jobs import DoorJobQuery
-from weft.store.database import Database, call_on, fetch_on
+from weft.store.database import StorePart, call_on, fetch_on
 from weft.store.declared import calls, value
 from weft.store.queries import read_within
 from weft.store.query_sql import select_door_jobs
@@ -19,12 +19,11 @@ _ENDED_MAX: Final = 5000
 """Batches that are looked at one by one; of more, a page is found in the order of a list."""
 
 
-class DoorJobs:
+class DoorJobs(StorePart):
     """Jobs of doors, for whom they are: the owner, those to whom they were granted, and whoever
     sees the tenant. Members of their billing projects do not see them here.
     """
 
-    _database: Database
     _querying: asyncio.Semaphore
     _searches: Turns
 

@@ -4,14 +4,12 @@ from collections.abc import Mapping, Sequence
 
 from weft.core.ends.conditions import Tested
 from weft.ports.store import DueCondition
-from weft.store.database import Database
+from weft.store.database import StorePart
 from weft.store.declared import calls, number, seconds
 
 
-class DueConditions:
+class DueConditions(StorePart):
     """The driver's calls about conditions."""
-
-    _database: Database
 
     @calls(seconds)
     async def conditions_due(self, epoch: int, busy: Sequence[int]) -> float | None:

@@ -4,17 +4,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from weft.ports.store import Caller, EditLimits, Patch, Row
-from weft.store.database import Database
+from weft.store.database import StorePart
 from weft.store.declared import actor, calls, documents, number, truth, user_id
 
 
-class Edits:
+class Edits(StorePart):
     """Edits and holds. Each is recorded with its time and actor.
 
     A call that names a group raises `GroupNotFound`.
     """
-
-    _database: Database
 
     @calls(
         truth, attributes_max=lambda limits: limits.attributes_max,

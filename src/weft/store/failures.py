@@ -4,19 +4,17 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from weft.ports.store import Caller, Row
-from weft.store.database import Database
+from weft.store.database import StorePart
 from weft.store.declared import actor, calls, number
 from weft.store.documents import with_words
 
 
-class Failures:
+class Failures(StorePart):
     """Failed jobs of batches. A retried job is none any more; an acknowledged one is not listed.
 
     The number of a cause is made of how and with which message jobs failed, so a cause has the
     same number in all batches. Its name is that number as 12 digits of hex.
     """
-
-    _database: Database
 
     async def list_causes(
         self, caller: Caller, batch_id: int, *, show_all: bool, limit: int

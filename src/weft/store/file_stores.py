@@ -4,15 +4,13 @@ from collections.abc import Sequence
 
 from weft.ports.store import Caller, Row, StoredFileStore
 from weft.ports.store.file_stores import NewFileStore
-from weft.store.database import Database
+from weft.store.database import StorePart
 from weft.store.declared import calls, documents, truth
 from weft.store.worker_files import store_of
 
 
-class FileStores:
+class FileStores(StorePart):
     """The stores of a tenant; no document of one has a credential."""
-
-    _database: Database
 
     async def save_store(
         self, caller: Caller, new: NewFileStore, *, stores_max: int

@@ -4,20 +4,18 @@ from collections.abc import Sequence
 
 from weft.core.access.actors import shown_actor, site_actor
 from weft.ports.store import Caller, Row
-from weft.store.database import Database
+from weft.store.database import StorePart
 from weft.store.declared import calls, value
 from weft.store.pools import pools_of
 
 
-class Fleet:
+class Fleet(StorePart):
     """Workers as their operators see them.
 
     Callers see workers of the pools that `PoolStore.list_pools` shows them.
     A worker is given by its name, and by its pool if several pools have one of that name. Raise
     `WorkerNotFound`, `WorkerAmbiguous`, and `WorkerEnded` where its state would change.
     """
-
-    _database: Database
 
     async def list_workers(
         self,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from weft.core.errors import Unavailable
 from weft.ports.store import ACTION, Caller, GroupLimits, NewSet, Row
-from weft.store.database import Database
+from weft.store.database import StorePart
 from weft.store.declared import actor, calls, documents, number, user_id, value
 
 ROUNDS_MAX = 200
@@ -14,10 +14,9 @@ ROUND_S = 0.02
 """A row is held for the time of one call."""
 
 
-class SetGroups:
+class SetGroups(StorePart):
     """Sets: groups filled by hand or by a query; operations: work in the background."""
 
-    _database: Database
     _limits: GroupLimits
 
     async def create_set(self, caller: Caller, batch_id: int, new: NewSet) -> tuple[int, bool]:

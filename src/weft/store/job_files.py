@@ -4,14 +4,12 @@ from collections.abc import Sequence
 
 from weft.ports.store import Caller, Row
 from weft.ports.store.job_files import StoredFile
-from weft.store.database import Database
+from weft.store.database import StorePart
 from weft.store.declared import calls, documents
 
 
-class JobFiles:
+class JobFiles(StorePart):
     """The files of jobs that a caller sees."""
-
-    _database: Database
 
     @calls(documents, attempt="of_attempt", after="after_path", limit="limit_rows")
     async def list_files(

@@ -7,7 +7,7 @@ import msgspec
 
 from weft.ports.log_store import AttemptLog
 from weft.ports.store import Caller, JobEntry, Row
-from weft.store.database import Database
+from weft.store.database import StorePart
 from weft.store.declared import calls
 from weft.store.documents import entry_of, reason_word, with_words
 from weft.store.log_locations import directory_of, location_of
@@ -18,10 +18,8 @@ PARENTS_SHOWN = 100
 PARENTS_COUNTED = 1000
 
 
-class Jobs:
+class Jobs(StorePart):
     """The api's calls about single jobs."""
-
-    _database: Database
 
     @calls(
         lambda rows: [with_words(row[0]) for row in rows], limit="limit_rows",

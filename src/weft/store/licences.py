@@ -4,15 +4,13 @@ from collections.abc import Mapping, Sequence
 
 from weft.core.access.actors import shown_actor, site_actor
 from weft.ports.store import Caller, Row
-from weft.store.database import Database
+from weft.store.database import StorePart
 from weft.store.declared import calls, truth
 from weft.store.pools import pools_of
 
 
-class Licences:
+class Licences(StorePart):
     """How many jobs may use a licence at a time."""
-
-    _database: Database
 
     async def list_licences(self, caller: Caller) -> Sequence[Row]:
         """Return the licences by name: `licence`, `n`, `n_used`, `set_at`, `set_by` (for users

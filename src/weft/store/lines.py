@@ -16,14 +16,12 @@ from weft.core.lines.line import Setup, Source, eaches_of
 from weft.core.lines.parameters import PARAMETERS_MAX
 from weft.core.states import JobState
 from weft.ports.store import Caller, Row
-from weft.store.database import Database, call_on
+from weft.store.database import StorePart, call_on
 from weft.store.declared import actor, calls, documents, nothing, user_id, value
 
 
-class Lines:
+class Lines(StorePart):
     """Setups of production lines, which belong to a tenant."""
-
-    _database: Database
 
     async def save_setup(
         self,

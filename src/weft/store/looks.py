@@ -1,14 +1,12 @@
 """The part of the store behind the link for questions to workers outside."""
 
 from weft.core.attempt_key import AttemptKey
-from weft.store.database import Database
+from weft.store.database import StorePart
 from weft.store.declared import calls, nothing, value
 
 
-class Looks:
+class Looks(StorePart):
     """Calls about questions, as `LookStore` of the worker's port has them."""
-
-    _database: Database
 
     async def ask_look(
         self, number: str, key: AttemptKey, question: str, *, most: int, open_s: float

@@ -3,15 +3,13 @@
 from collections.abc import Mapping, Sequence
 
 from weft.ports.store import Row
-from weft.store.database import Database
+from weft.store.database import StorePart
 from weft.store.declared import calls, documents, nothing, records, truth, value
 from weft.store.tokens import digest_of
 
 
-class Machines:
+class Machines(StorePart):
     """The driver's calls about pools and workers."""
-
-    _database: Database
 
     @calls(documents)
     async def pool_rounds(self, epoch: int, *, limit_jobs: int) -> Sequence[Row]:

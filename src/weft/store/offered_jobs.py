@@ -9,16 +9,14 @@ from uuid import UUID
 from weft.core.consumer_limits import LEDGER_CALLS_MAX
 from weft.ports.store import Claimed, ClaimRequest, OfferAnswer
 from weft.ports.topics import RunAnswer
-from weft.store.database import Database, open_database
+from weft.store.database import Database, StorePart, open_database
 from weft.store.declared import calls
 
 _LEDGER_TIMEOUT_S: Final = 60.0
 
 
-class OfferedJobs:
+class OfferedJobs(StorePart):
     """The calls of `OfferedStore`. The methods are documented at the port."""
-
-    _database: Database
 
     @calls(lambda rows: [(row["transport"], row["tenant"], row["queue"]) for row in rows])
     async def list_consumed(

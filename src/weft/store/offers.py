@@ -20,16 +20,14 @@ from weft.ports.store import (
     Row,
     WantedAgain,
 )
-from weft.store.database import Database
+from weft.store.database import Database, StorePart
 from weft.store.declared import calls, nothing, number, value
 
 
-class Offers:
+class Offers(StorePart):
     """The driver's calls about transports: a part of its own, for drivers that have some. Every
     call is safe to repeat, and raises `EpochStale` as those of `DriverStore` do.
     """
-
-    _database: Database
 
     @calls(number)
     async def withdraw_offers(

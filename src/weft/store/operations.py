@@ -6,7 +6,7 @@ from typing import Any
 from weft.core.access.permissions import Permission
 from weft.core.access.rights import UserRole
 from weft.ports.store import BatchQuery, Caller, JobQuery, JobRows, Operation, Resubmitted, Row
-from weft.store.database import Database
+from weft.store.database import StorePart
 from weft.store.declared import calls, nothing, truth, value
 from weft.store.documents import batch_document
 from weft.store.queries import found_batches, read_within
@@ -16,10 +16,8 @@ from weft.store.submission import job_columns
 PAGE_OPERATIONS = 100
 
 
-class Operations:
+class Operations(StorePart):
     """A driver's calls for operations."""
-
-    _database: Database
 
     @calls(
         lambda rows: [Operation(**row) for row in rows],

@@ -6,16 +6,14 @@ from typing import Any
 
 from weft.core.access.rights import Right
 from weft.ports.store import Caller, Row
-from weft.store.database import Database
+from weft.store.database import StorePart
 from weft.store.declared import actor, calls, documents, value
 
 
-class Parameters:
+class Parameters(StorePart):
     """Parameters of a tenant. A row has `parameter`, `version`, `type`, `value`, `set_at`,
     `set_by`, `setup`.
     """
-
-    _database: Database
 
     @calls(
         value, name="of_name", actor=actor,

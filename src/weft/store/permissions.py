@@ -5,17 +5,15 @@ from typing import Final
 
 from weft.core.access.permissions import Permission
 from weft.ports.store import Caller, Row
-from weft.store.database import Database
+from weft.store.database import StorePart
 from weft.store.declared import actor, calls, documents, truth, value
 from weft.store.documents import with_words
 
 AFTER_ALL: Final = (2**63 - 1, 2**31 - 1)
 
 
-class Permissions:
+class Permissions(StorePart):
     """What users may do with batches of others."""
-
-    _database: Database
 
     @calls(value, user="of_user", actor=actor)
     async def share_batch(

@@ -6,7 +6,7 @@ from typing import Any, Final
 from weft.core.pictures.timeline import AttemptDates
 from weft.core.states import JobState
 from weft.ports.store import Caller, Row
-from weft.store.database import Database
+from weft.store.database import StorePart
 from weft.store.declared import calls, documents
 from weft.store.documents import with_words
 
@@ -17,10 +17,8 @@ _STATES: Final[Mapping[int | None, Any]] = {
 """States by their numbers: to look one up takes less time than to make it."""
 
 
-class Pictures:
+class Pictures(StorePart):
     """Dependencies, dates of attempts and the tree of groups."""
-
-    _database: Database
 
     async def list_edges(
         self, caller: Caller, batch_id: int, job_ids: Sequence[int], *, limit: int

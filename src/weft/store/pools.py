@@ -8,7 +8,7 @@ from weft.core.access.actors import shown_reason, site_actor
 from weft.core.access.rights import Right
 from weft.core.pools import Pool
 from weft.ports.store import Caller, Row, ShareKey
-from weft.store.database import Database
+from weft.store.database import StorePart
 from weft.store.declared import calls, documents
 
 
@@ -17,10 +17,8 @@ def pools_of(caller: Caller) -> int | None:
     return None if caller.may(Right.ADMINISTER) else caller.tenant_id
 
 
-class Pools:
+class Pools(StorePart):
     """Pools as operators describe them."""
-
-    _database: Database
 
     @calls(
         documents, caller=None, name="of_name", after="after_name", limit="limit_rows",

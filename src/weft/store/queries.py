@@ -14,7 +14,7 @@ from weft.core.errors import QueryTooSlow
 from weft.core.query.reach import OfGroup, check_width, reach_of
 from weft.ports.store import BatchQuery, Caller, JobEntry, JobQuery, QueryLimits, Row
 from weft.ports.store.queries import NEWEST
-from weft.store.database import Database, call_on, fetch_on
+from weft.store.database import Database, StorePart, call_on, fetch_on
 from weft.store.documents import batch_document, entry_of, with_words
 from weft.store.query_sql import Statement, select_batches, select_jobs, sort_batches
 from weft.store.turns import Turns, user_of
@@ -24,14 +24,13 @@ QUERIES_AT_ONCE: Final = 4
 """Per process: half of its connections stay free for quick calls."""
 
 
-class Queries:
+class Queries(StorePart):
     """Pages of documents, all of one moment.
 
     Each method raises `QueryTooSlow` if it takes too long, the ones for jobs `QueryTooWide` if too
     many would be read.
     """
 
-    _database: Database
     _querying: asyncio.Semaphore
     _searches: Turns
 

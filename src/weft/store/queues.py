@@ -6,15 +6,13 @@ import msgspec
 
 from weft.core.queues import DEFAULT, Queue
 from weft.ports.store import Caller, Row, Waiting
-from weft.store.database import Database
+from weft.store.database import StorePart
 from weft.store.declared import actor, calls, documents, nothing, number, truth
 from weft.wire.spec import decode_chunk
 
 
-class Queues:
+class Queues(StorePart):
     """Queues of a tenant."""
-
-    _database: Database
 
     @calls(documents, limit="limit_rows")
     async def list_queues(

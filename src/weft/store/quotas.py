@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from weft.ports.store import Caller, Row
-from weft.store.database import Database
+from weft.store.database import StorePart
 from weft.store.declared import calls, documents, value
 
 
-class Quotas:
+class Quotas(StorePart):
     """How much users may have: jobs that have not ended, batches that have such jobs or none yet,
     cores of running jobs, and bytes that are stored.
 
@@ -19,8 +19,6 @@ class Quotas:
     for more than all of it is refused. Stored are specs and payloads that were sent, and what
     attempts that have ended have written; the last may exceed the quota, then nothing more comes.
     """
-
-    _database: Database
 
     @calls(documents, of_user_id=lambda caller: None if caller.sees_tenant else caller.user_id)
     async def list_quotas(self, caller: Caller) -> Sequence[Row]:

@@ -4,14 +4,12 @@ from collections.abc import Sequence
 
 from weft.core.pools.keep import Keep
 from weft.ports.store import Row
-from weft.store.database import Database
+from weft.store.database import StorePart
 from weft.store.declared import calls, documents
 
 
-class Reservations:
+class Reservations(StorePart):
     """The driver's calls about kept workers."""
-
-    _database: Database
 
     @calls(documents)
     async def reserve_rounds(self, epoch: int, *, after_s: float) -> Sequence[Row]:

@@ -3,14 +3,12 @@
 from collections.abc import Sequence
 
 from weft.ports.store import Caller, Row
-from weft.store.database import Database
+from weft.store.database import StorePart
 from weft.store.declared import calls, documents, user_id, value
 
 
-class SavedQueries:
+class SavedQueries(StorePart):
     """The saved queries of a caller, each with `name, query, updated_at`."""
-
-    _database: Database
 
     @calls(value, name="of_name", query="of_query", user_id=user_id)
     async def save_query(

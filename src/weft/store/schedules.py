@@ -7,17 +7,15 @@ from typing import Any
 
 from weft.core.access.rights import UserRole
 from weft.ports.store import Caller, NewSchedule, Row, ScheduleRun
-from weft.store.database import Database
+from weft.store.database import StorePart
 from weft.store.declared import calls, documents, nothing, seconds, truth, user_id, value
 
 
-class Schedules:
+class Schedules(StorePart):
     """Schedules of a tenant, and runs of all tenants.
 
     A call that names a schedule raises `ScheduleNotFound`.
     """
-
-    _database: Database
 
     @calls(
         lambda rows: (rows[0]["schedule_id"], rows[0]["is_new"]), new=("new", asdict),

@@ -4,15 +4,13 @@ from collections.abc import Sequence
 
 from weft.ports.store import Caller, Row
 from weft.ports.store.secrets import Sealed
-from weft.store.database import Database
+from weft.store.database import StorePart
 from weft.store.declared import calls, documents, truth, user_id, value
 from weft.wire.sealed import SecretRow
 
 
-class Secrets:
+class Secrets(StorePart):
     """The secrets of a caller. Values come encrypted, and no call returns one."""
-
-    _database: Database
 
     @calls(value, name="of_name", body="of_body", user_id=user_id)
     async def set_secret(self, caller: Caller, name: str, body: bytes, *, secrets_max: int) -> Row:

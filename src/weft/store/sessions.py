@@ -9,7 +9,7 @@ import asyncpg
 
 from weft.core.access.rights import Right, UserRole
 from weft.ports.store import Caller, Row, WorkTerms
-from weft.store.database import Database
+from weft.store.database import StorePart
 from weft.store.declared import calls, documents, number, tenant_id, user_id, value
 from weft.store.tokens import digest_of
 
@@ -26,10 +26,8 @@ def _caller_in(rows: Sequence[asyncpg.Record]) -> Caller | None:
     )  # fmt: skip
 
 
-class Sessions:
+class Sessions(StorePart):
     """Sessions, and the codes that open them. Only their digests are stored."""
-
-    _database: Database
 
     async def authenticate(self, token: str) -> Caller | None:
         """Return the holder of this token; `None` for an unknown or expired one."""

@@ -4,14 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from weft.ports.store.sources import DueSource
-from weft.store.database import Database
+from weft.store.database import StorePart
 from weft.store.declared import calls, seconds, value
 
 
-class SourceItems:
+class SourceItems(StorePart):
     """The calls of the driver about sources."""
-
-    _database: Database
 
     @calls(seconds, limit="limit_rows")
     async def sources_due(self, epoch: int, busy: Sequence[int], *, limit: int) -> float | None:

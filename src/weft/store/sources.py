@@ -8,16 +8,14 @@ from weft.core.access.rights import UserRole
 from weft.core.lines.series import SeriesRule, Standing
 from weft.ports.store import Caller, Row
 from weft.ports.store.sources import Decision, TakenItem, TakenSource, Target
-from weft.store.database import Database
+from weft.store.database import StorePart
 from weft.store.declared import calls, documents, nothing, user_id, value
 
 
-class Sources:
+class Sources(StorePart):
     """Sources of a tenant, and items of all tenants. A call that names a source raises
     `SourceNotFound`.
     """
-
-    _database: Database
 
     @calls(documents, limit="limit_rows")
     async def list_sources(self, caller: Caller, *, after: str, limit: int) -> Sequence[Row]:

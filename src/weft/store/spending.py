@@ -7,16 +7,14 @@ from typing import Any
 from weft.core.billing.spending import Measure, Spending, Stage
 from weft.ports.store import Caller, Row
 from weft.ports.store.spending import Admitted, Limit, Limited
-from weft.store.database import Database
+from weft.store.database import StorePart
 from weft.store.declared import calls, documents, truth
 
 
-class LimitRounds:
+class LimitRounds(StorePart):
     """What a driver does with limits. The sweep `apply_limits` makes batches and groups agree with
     their stages, and `weigh_users` the weights of users in fair share.
     """
-
-    _database: Database
 
     async def limit_rounds(self, epoch: int) -> Sequence[Limit]:
         """Return limits with what was used of them by now, but for those of complete groups."""
@@ -71,10 +69,8 @@ class LimitRounds:
         return [Admitted(row["limit_id"], row["n_admitted"], row["is_short"]) for row in rows]
 
 
-class Limits:
+class Limits(StorePart):
     """What the api does with limits."""
-
-    _database: Database
 
     async def set_limit(
         self, caller: Caller, of: Limited, measure: Measure, patch: Mapping[str, Any]

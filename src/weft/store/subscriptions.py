@@ -4,14 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from weft.ports.store.subscriptions import Notified
-from weft.store.database import Database
+from weft.store.database import StorePart
 from weft.store.declared import calls, nothing
 
 
-class Subscriptions:
+class Subscriptions(StorePart):
     """Notices of subscriptions. They are sent as callbacks are (`due_callbacks`)."""
-
-    _database: Database
 
     async def list_notified(
         self, epoch: int, *, after_batch: int | None, limit: int

@@ -1,14 +1,12 @@
 """The part of `ApiStore` for those who administer the site."""
 
 from weft.ports.store import Row
-from weft.store.database import Database
+from weft.store.database import StorePart
 from weft.store.declared import calls, value
 
 
-class System:
+class System(StorePart):
     """What runs for all tenants, and on what."""
-
-    _database: Database
 
     @calls(value, limit="limit_rows")
     async def get_system(self, *, limit: int) -> Row:

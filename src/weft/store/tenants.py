@@ -4,15 +4,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from weft.ports.store import Action, Caller, Row, Visited
-from weft.store.database import Database
+from weft.store.database import StorePart
 from weft.store.declared import calls, documents, number, tenant_id, user_id, value
 from weft.store.tokens import digest_of
 
 
-class Tenants:
+class Tenants(StorePart):
     """All tenants. Names are unique without regard to case."""
-
-    _database: Database
 
     @calls(value, caller=None, tenant_id=tenant_id)
     async def tenant_name(self, caller: Caller) -> str:

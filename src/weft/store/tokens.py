@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 
 from weft.core.access.rights import Right
 from weft.ports.store import Caller, Row, WorkTerms
-from weft.store.database import Database
+from weft.store.database import StorePart
 from weft.store.declared import calls, documents, truth, user_id
 
 
@@ -14,10 +14,8 @@ def digest_of(token: str) -> bytes:
     return hashlib.sha256(token.encode()).digest()
 
 
-class Tokens:
+class Tokens(StorePart):
     """The tokens of a caller. Only their digests are stored."""
-
-    _database: Database
 
     async def create_token(
         self,

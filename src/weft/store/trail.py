@@ -3,14 +3,12 @@
 from collections.abc import Sequence
 
 from weft.ports.store import ACTION, Action, Caller, FailedLogin, LoginOwner, Row, TrailQuery
-from weft.store.database import Database
+from weft.store.database import StorePart
 from weft.store.declared import calls
 
 
-class Trail:
+class Trail(StorePart):
     """The trail of what users have changed, as the driver has sealed it."""
-
-    _database: Database
 
     async def record_refusal(self, action: Action) -> None:
         """Add a request to the trail that was refused."""

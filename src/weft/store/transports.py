@@ -3,14 +3,12 @@
 from collections.abc import Sequence
 
 from weft.ports.store import Caller, Row
-from weft.store.database import Database
+from weft.store.database import StorePart
 from weft.store.declared import actor, calls, documents, tenant_id, truth, value
 
 
-class Transports:
+class Transports(StorePart):
     """What is known of the connections over which queues travel."""
-
-    _database: Database
 
     @calls(documents, caller=None, of_tenant_id=tenant_id)
     async def list_transports(self, caller: Caller, names: Sequence[str]) -> Sequence[Row]:

@@ -5,19 +5,17 @@ from typing import Any
 
 from weft.core.access.rights import UserRole
 from weft.ports.store import Caller, Row
-from weft.store.database import Database
+from weft.store.database import StorePart
 from weft.store.declared import calls, documents, nothing, user_id, value
 from weft.store.tokens import digest_of
 
 
-class Users:
+class Users(StorePart):
     """The users of the caller's tenant, as `user_id, name, role, last_seen_at`.
 
     Names are unique without regard to case. Each change raises `RightMissing` if the caller's role
     is no longer the one of `Caller`.
     """
-
-    _database: Database
 
     @calls(documents, limit="limit_rows")
     async def list_users(self, caller: Caller, *, after: int, limit: int) -> Sequence[Row]:

@@ -6,18 +6,16 @@ import msgspec
 
 from weft.core.why import GroupFacts, JobFacts, group_of
 from weft.ports.store import Caller
-from weft.store.database import Database
+from weft.store.database import StorePart
 from weft.store.declared import calls
 from weft.store.documents import with_words
 
 
-class Why:
+class Why(StorePart):
     """Facts from which `weft.core.why` makes sentences, all of one moment.
 
     They take the same time however many jobs there are.
     """
-
-    _database: Database
 
     async def why_job(self, caller: Caller, batch_id: int, job_id: int) -> JobFacts:
         """Return what keeps a job from running. Raise `JobNotFound`."""

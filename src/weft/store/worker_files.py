@@ -5,14 +5,12 @@ from typing import Any
 
 from weft.core.attempt_key import AttemptKey
 from weft.ports.store import FileWanted, FoundFile, KeptFile, StoredFileStore
-from weft.store.database import Database
+from weft.store.database import StorePart
 from weft.wire.sealed import SecretRow
 
 
-class WorkerFiles:
+class WorkerFiles(StorePart):
     """A worker's calls about files, applications and payloads, documented at the port."""
-
-    _database: Database
 
     async def get_app_part(
         self, batch_id: int, digest: bytes, part: int

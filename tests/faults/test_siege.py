@@ -11,7 +11,7 @@ PATIENCE_S = 240
 
 
 def test_nothing_is_lost_in_a_siege(recorded: Facts) -> None:
-    words = [str(WEFT), "siege", "--minutes", "0.5", "--seed", SEED, "--json"]
+    words = [str(WEFT), "siege", "--minutes", "0.3", "--seed", SEED, "--json"]
     answer = subprocess.run(words, check=False, capture_output=True, text=True, timeout=PATIENCE_S)
     assert answer.returncode == 0, answer.stdout + answer.stderr
     facts = json.loads(answer.stdout)

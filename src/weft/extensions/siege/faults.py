@@ -13,7 +13,7 @@ ACTS = {
     "postgres": ("kill", "stop", "restart"),
 }
 """kill: SIGKILL; stop: SIGSTOP, and SIGCONT later; restart: SIGTERM, of PostgreSQL SIGINT."""
-STOPS_S = {"worker": 15.0, "spawner": 15.0, "postgres": 3.0}
+STOPS_S = {"worker": 25.0, "spawner": 15.0, "postgres": 3.0}
 """The longest stop of each part: workers are given up meanwhile, and wake to find that."""
 OTHERS_STOP_S = 6.0
 

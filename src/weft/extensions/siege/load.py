@@ -13,6 +13,7 @@ from weft.extensions.siege.evidence import Evidence, Planned
 OPEN_JOBS_MAX = 600
 """More wait for those that run, so that a siege ends soon after its last fault."""
 PAUSE_S = (0.1, 0.8)
+LONG_S = 25.0
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,9 @@ class Load:
         await self._submit(client, "mixed", evidence, jobs)
 
     async def _seconds(self, client: Api, evidence: Evidence) -> None:
-        jobs = [evidence.slow(self._chance.uniform(0.5, 4)) for _ in range(24)]
+        """Some outlast the time after which a silent worker is given up."""
+        times = [*[self._chance.uniform(0.5, 4) for _ in range(20)], *[LONG_S] * 4]
+        jobs = [evidence.slow(seconds) for seconds in times]
         await self._submit(client, "seconds", evidence, jobs)
 
     async def _failing(self, client: Api, evidence: Evidence) -> None:

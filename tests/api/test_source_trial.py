@@ -1,6 +1,7 @@
 """A source is tried: its items and their jobs are shown, and nothing is kept."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -177,6 +178,8 @@ async def test_what_this_site_does_not_allow_is_refused_with_its_line(
         (one,) = answer.json()["errors"]
         assert one["pointer"].endswith(f"/s/{field}")
         assert one["message"].startswith(said)
+        (setting,) = re.findall(r"the setting (\w+)", one["message"])
+        assert f"set {setting} in weft.toml (WEFT_{setting.upper()})" in answer.json()["hint"]
 
 
 async def test_source_that_cannot_be_read_says_why(

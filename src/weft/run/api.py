@@ -89,8 +89,7 @@ def main() -> int:
 
 
 async def _serve(settings: Settings, name: str) -> int:
-    told = stop_signals()
-    home = Home(settings.home)
+    told, home = stop_signals(), Home(settings.home)
     home.prepare()
     certificate = certificate_of(settings)
     listener = _listen(settings.host, settings.port)
@@ -111,9 +110,8 @@ async def _serve(settings: Settings, name: str) -> int:
             opened_submissions(settings) as submissions,
         ):
             schema_check = await begin_schema_check(store)
-            keys = partial(read_secret_keys, settings, home)
-            look_ups, evaluation = LookUps(settings, keys), Evaluation(settings)
-            messages = MessageMaking()
+            keys, evaluation = partial(read_secret_keys, settings, home), Evaluation(settings)
+            look_ups, messages = LookUps(settings, keys), MessageMaking()
             app = create_app(
                 store, store.notices, log_reader(settings, home, copies), settings, link=link,
                 callback_key=home.callback_key(), secret_keys=keys, doors=api_doors(),

@@ -2,7 +2,9 @@
 checks it again.
 """
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final
 
 from weft.core.addresses import parse_allowed_hosts
 from weft.core.ends.conditions import parse_tester_commands, parse_tester_paths
@@ -15,10 +17,19 @@ from weft.extensions.lines.rules.source import SOURCE_KINDS
 from weft.ports.source import SourceSite
 from weft.settings import Settings
 
+_SETTING: Final = re.compile(r"the setting (\w+)")
+
 
 def out_of_reach(settings: Settings, setup: Setup, text: str) -> list[FieldError]:
     """Return what the settings of this api do not allow, with lines of the file."""
     return [field_error(text, where, what) for where, what in _found(settings, setup) if what]
+
+
+def how_to_allow(problems: Iterable[FieldError]) -> str:
+    """Say how the settings are changed that these name."""
+    names = {name for one in problems for name in _SETTING.findall(one.message)}
+    told = ", ".join(f"{one} in weft.toml (WEFT_{one.upper()})" for one in sorted(names))
+    return f"Change the file, or ask an administrator to set {told} and start weft again."
 
 
 def _found(settings: Settings, setup: Setup) -> Iterator[tuple[tuple[str, ...], str]]:

@@ -19,7 +19,7 @@ from weft.core.errors import FieldError, Invalid, LifecycleNotFound
 from weft.core.lines.line import Setup
 from weft.core.pools import Pool
 from weft.extensions.lines.calls.item_decisions import job_of
-from weft.extensions.lines.calls.line_reach import out_of_reach
+from weft.extensions.lines.calls.line_reach import how_to_allow, out_of_reach
 from weft.extensions.lines.rules.brokers import (
     Broker,
     addresses_of,
@@ -103,7 +103,7 @@ async def checked_setup(
     setup = await _parsed(services, caller, text)
     await asyncio.to_thread(_check_plugins, setup, text)
     if problems := await asyncio.to_thread(out_of_reach, services.settings, setup, text):
-        raise invalid_setup(problems)
+        raise invalid_setup(problems, hint=how_to_allow(problems))
     for source in setup.sources.values():
         if source.owner not in {None, caller.user_name}:  # it would run programs as another user
             require(Right.MANAGE, caller.user_name, caller.role, caller.scopes)

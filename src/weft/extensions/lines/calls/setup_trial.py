@@ -44,25 +44,25 @@ async def try_setup(
     except SetupNotFound:
         before = ""
     most = services.settings.secrets_per_user_max
-    known, parameters = await services.store.try_setup(caller, name, text, setup, secrets, most)
+    rows, parameters = await services.store.try_setup(caller, name, text, setup, secrets, most)
     sources = []
     for source in setup.sources if document.read else ():
         if (item := document.item) is None:
-            read = await read_source(services, caller, source, known[source])
+            read = await read_source(services, caller, source, rows[source])
         else:
             key = str(item.get("key", "item"))
             read = SourceRead(({"key": key, "fields": {**item, "key": key}, "error": None},))
-        found = await tried_source(
-            services, caller, source, known[source], read, decode, parameters=parameters
+        answer = await tried_source(
+            services, caller, source, rows[source], read, decode, parameters=parameters
         )
-        sent = [
+        messages = [
             await _message(services, caller, sink, setup.sinks[sink], facts)
-            for one in found["items"]
+            for one in answer["items"]
             if one["state"] == "ready"
             for sink in setup.sources[source].sinks
             for facts in _facts(one["job"], setup.sinks[sink], document.product)
         ]
-        sources.append({**found, "messages": sent})
+        sources.append({**answer, "messages": messages})
     return {"setup": name, "changes": changes_between(before, text), "sources": sources}
 
 
@@ -79,8 +79,8 @@ def _facts(
     }  # fmt: skip
     if not sink.events:
         return [facts]
-    made = [] if product is None else [product]
-    facts |= {"run_id": UUID(int=1), "event_at": now, "products": made, "inputs": []}
+    products = [] if product is None else [product]
+    facts |= {"run_id": UUID(int=1), "event_at": now, "products": products, "inputs": []}
     return [{**facts, "event": event} for event in ("start", "complete")]
 
 
@@ -89,15 +89,15 @@ async def _message(
 ) -> Answer:
     """Return what a sink would be told."""
     to = {**sink.options} or {"url": sink.url}
-    shown = {"sink": name, "to": to, "message": None}
+    answer = {"sink": name, "to": to, "message": None}
     if services.make_message is None or (
         (sink.each or sink.products) and facts["product"] is None
     ):
-        return {**shown, "error": _NO_PRODUCT if services.make_message else _NO_MAKER}
+        return {**answer, "error": _NO_PRODUCT if services.make_message else _NO_MAKER}
     schema = None if sink.schema is None else msgspec.json.encode(sink.schema).decode()
     try:
         to = target_of(to, facts)
-        made = await services.make_message(caller.tenant_id, sink.message, facts, schema)
+        message = await services.make_message(caller.tenant_id, sink.message, facts, schema)
     except (CannotFill, ValueError) as error:
-        return {**shown, "error": str(error)}
-    return {"sink": name, "to": to, "message": made, "error": None}
+        return {**answer, "error": str(error)}
+    return {"sink": name, "to": to, "message": message, "error": None}

@@ -220,11 +220,12 @@ def _path(written: str) -> tuple[str, ...]:
     return tuple(part.strip().strip("\"'") for part in written.split("."))
 
 
-def invalid_setup(problems: list[FieldError]) -> InvalidSetup:
+def invalid_setup(problems: list[FieldError], *, hint: str = "") -> InvalidSetup:
     """Return the error for all that is wrong."""
     problems = sorted(problems, key=lambda error: error.pointer)
     return InvalidSetup(
         "the line cannot be used",
         detail="; ".join(f"{p.pointer or '/'}: {p.message}" for p in problems[:20]) + ".",
         errors=problems,
+        hint=hint,
     )

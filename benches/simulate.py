@@ -19,7 +19,7 @@ from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.core.pools import Flavour, Pool
 from weft.core.swf import Trace, TraceJob, read_trace
 from weft.extensions.simulator.model import Options
-from weft.extensions.simulator.model.report import compare
+from weft.extensions.simulator.model.figures import compare
 
 ROUNDS: Final = 3
 JOBS: Final = 18_000

@@ -17,8 +17,7 @@ from weft.extensions.lines.rules.setup import parse_setup
 from weft.ports.callback_sender import Answered
 from weft.ports.sink import SinkMessage
 from weft.run.asked.message_making import MessageMaking
-from weft.run.line_sinks import LineSinks
-from weft.run.sink_commands import SinkCommands
+from weft.run.line_sinks import LineSinks, SinkCommands
 from weft.testing.builders import job_rows
 from worker.spawner_process import until_gone
 

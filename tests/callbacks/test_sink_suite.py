@@ -10,8 +10,7 @@ import pytest
 from callbacks.sink_site import KEYS, ROW, site
 from weft.extensions.lines.sinks.s3 import S3Sink
 from weft.ports.store import StoredFileStore
-from weft.run.line_sinks import LineSinks
-from weft.run.sink_commands import SinkCommands
+from weft.run.line_sinks import LineSinks, SinkCommands
 from weft.testing.sink_suite import SinkSuite
 
 

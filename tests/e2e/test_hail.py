@@ -6,7 +6,7 @@ import pytest
 
 from e2e.conftest import Weft
 from e2e.hail_client import HailClient, hail_python
-from weft.plugins.runners.spawner.own_paths import find_own_root
+from weft.plugins.runners.spawner.sandbox import find_own_root
 
 pytestmark = pytest.mark.heavy
 

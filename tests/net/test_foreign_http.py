@@ -17,7 +17,7 @@ from weft.core.addresses import parse_allowed_hosts
 from weft.extensions.lines.sources.http import HttpSource
 from weft.plugins.callback_senders.http import HttpCallbackSender
 from weft.plugins.file_stores.s3.carrying import HttpCarrier
-from weft.plugins.file_stores.s3.instance_role import InstanceRole
+from weft.plugins.file_stores.s3.signing import InstanceRole
 from weft.plugins.runners.remote.calls import HttpCalls, server_at
 from weft.plugins.testers.http import HttpTester
 from weft.ports import tester
@@ -58,7 +58,7 @@ async def _engine(url: str) -> None:
 async def _role(url: str) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("AWS_METADATA_ENDPOINT", url.partition("/hook")[0])
-        patch.setattr("weft.plugins.file_stores.s3.instance_role.WITHIN_S", WITHIN_S)
+        patch.setattr("weft.plugins.file_stores.s3.signing.WITHIN_S", WITHIN_S)
         await asyncio.to_thread(InstanceRole().credentials)
 
 
@@ -71,7 +71,7 @@ USERS: dict[str, tuple[Ask, str, str, str]] = {
         _sender, "no answer within 0.4 s", "the connection broke: the receiver closed", "not HTTP",
     ),
     "plugins/file_stores/s3/carrying.py": (_carrier, "is silent for 0.4 s", "broke", "broke off"),
-    "plugins/file_stores/s3/instance_role.py": (_role, "timed out", "closed connection", ""),
+    "plugins/file_stores/s3/signing.py": (_role, "timed out", "closed connection", ""),
     "plugins/runners/remote/calls.py": (
         _engine, "Ray is away: TimeoutError: timed out", "Ray is away: RemoteDisconnected",
         "Ray is away: ",

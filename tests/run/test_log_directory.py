@@ -7,7 +7,7 @@ import pytest
 
 from weft.core.errors import Unavailable
 from weft.run.home import Home
-from weft.run.log_directory import DatabaseReplaced, find_log_directory, until_replaced
+from weft.run.log_stores import DatabaseReplaced, find_log_directory, until_replaced
 
 DSN = "postgresql://weft_worker:secret@db.example/weft"
 WITHIN_S = 60

@@ -7,7 +7,7 @@ from weft.core.attempt_key import AttemptKey
 from weft.core.files.products import WrongProducts
 from weft.core.states import Reason
 from weft.plugins.runners.remote import Left
-from weft.plugins.runners.remote.left_files import LeftFiles
+from weft.plugins.runners.remote.ends import LeftFiles
 from weft.ports.executor import ExecutorLimits
 from weft.ports.runner import Ended, never_started
 from weft.testing.directory_engine import DirectoryEngine

@@ -15,7 +15,7 @@ from store.test_lifecycles import HRSI
 from store.world import Backend, World, open_world
 from weft.core.errors import TenantNotFound, ViewLoginNotFound, ViewLoginTaken
 from weft.extensions.lines.rules.setup import parse_setup
-from weft.run.dsn import with_login
+from weft.run.login import with_login
 from weft.sql import files_of
 from weft.store import open_admin
 from weft.testing.builders import job_rows

@@ -15,7 +15,7 @@ from transports.test_rabbitmq import CONNECTION, connection
 from up.weft_up import temporary_home, up
 from weft.ports.topics import Record
 from weft.ports.transport import TransportError
-from weft.run.host.user_name import user_name
+from weft.run.host.worker_name import user_name
 
 pytest.importorskip("aio_pika", reason="the extra `rabbitmq` is not installed")
 

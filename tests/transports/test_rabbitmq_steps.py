@@ -25,7 +25,7 @@ from transports.test_rabbitmq_faults import check, proxy, until_emptied
 from transports.test_submissions import TABLE, batches
 from up.weft_up import run_weft
 from weft.ports.transport import OUTCOMES, SUBMISSIONS, Route
-from weft.run.host.user_name import user_name
+from weft.run.host.worker_name import user_name
 
 pytest.importorskip("aio_pika", reason="the extra `rabbitmq` is not installed")
 

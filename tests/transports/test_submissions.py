@@ -14,7 +14,7 @@ from transports.test_foreign_consumers import WIRES, broker, wire
 from transports.test_rabbitmq import until_consumed
 from transports.test_rabbitmq_dead import letters, publish
 from weft.ports.transport import SUBMISSIONS, Route
-from weft.run.host.user_name import user_name
+from weft.run.host.worker_name import user_name
 
 pytest.importorskip("confluent_kafka", reason="the extra `kafka` is not installed")
 

@@ -12,7 +12,7 @@ import pytest
 from e2e.conftest import until
 from transports.kafka_broker import KafkaBroker
 from up.weft_up import run_weft, temporary_home, up
-from weft.run.host.user_name import user_name
+from weft.run.host.worker_name import user_name
 
 pytest.importorskip("confluent_kafka", reason="the extra `kafka` is not installed")
 

@@ -12,8 +12,8 @@ import pytest
 from up.external_server import INSTALLED, external_server
 from up.weft_up import get, post, processes_of, run_weft, up
 from weft.run.database import external_secrets
-from weft.run.dsn import BadDsn, password_of, with_login
 from weft.run.home import Home
+from weft.run.login import BadDsn, password_of, with_login
 
 pytestmark = pytest.mark.heavy
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from up.weft_up import Up, client_of, get, post, processes_of, run_weft, temporary_home, up
-from weft.run.dsn import password_of
 from weft.run.home import Home
+from weft.run.login import password_of
 
 pytestmark = pytest.mark.heavy
 

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from weft.extensions.doors.jobweaver.words import event_id
+from weft.extensions.doors.jobweaver.documents import event_id
 from weft.wire import job_topics as wire
 from weft.wire.documents.simulations import Log, Sleep
 

@@ -11,7 +11,7 @@ from weft.core.attempt_key import AttemptKey
 from weft.core.ends.conditions import Ask, Blocked, WrongAsk
 from weft.core.states import Reason
 from weft.plugins.executors.process import ProcessExecutor
-from weft.worker.agent.block_files import BlockFiles
+from weft.worker.agent.attempt_files import BlockFiles
 from worker.fake_store import FakeStore
 from worker.worker_process import Worker, sh
 

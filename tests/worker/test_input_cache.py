@@ -17,8 +17,7 @@ from weft.core.addresses import parse_allowed_hosts
 from weft.plugins.file_stores.s3.carrying import HttpCarrier
 from weft.plugins.file_stores.web import WebFiles
 from weft.ports.file_store import FileDiffers, FileMissing
-from weft.worker.stager.cache import Getting, InputCache, NotCached, Wanted
-from weft.worker.stager.progress import Part
+from weft.worker.stager.cache import Getting, InputCache, NotCached, Part, Wanted
 from worker.counting_server import Server
 
 MANY = 50
@@ -184,7 +183,7 @@ from weft.core.addresses import parse_allowed_hosts
 from weft.plugins.file_stores.s3.carrying import HttpCarrier
 from weft.plugins.file_stores.web import WebFiles
 from weft.worker.stager.cache import Getting, InputCache, Wanted
-from weft.worker.stager.progress import Part
+from weft.worker.stager.cache import Part
 url = sys.argv[2]
 web = WebFiles(HttpCarrier(parse_allowed_hosts("127.0.0.1"), 30))
 cache = InputCache(Path(sys.argv[1]), 1 << 20)

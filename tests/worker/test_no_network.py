@@ -14,9 +14,8 @@ import pytest
 from weft.core.errors import WeftError
 from weft.plugins.executors.function import FunctionExecutor
 from weft.plugins.executors.process import ProcessExecutor
-from weft.plugins.runners.spawner.no_network import find_no_network
 from weft.plugins.runners.spawner.outgoing import Outgoing
-from weft.plugins.runners.spawner.own_paths import find_own_root
+from weft.plugins.runners.spawner.sandbox import find_no_network, find_own_root
 from weft.ports.executor import ExecutorLimits, SpawnerExecutor
 from weft.ports.runner import Assignment
 from weft.wire.spawner import Account, ProcessEnd, Start
@@ -112,7 +111,7 @@ def test_exit_code_and_files_are_those_of_the_job(agent: Agent, tmp_path: Path) 
 def test_plain_user_can_do_without_network() -> None:
     script = (
         "import subprocess\n"
-        "from weft.plugins.runners.spawner.no_network import find_no_network\n"
+        "from weft.plugins.runners.spawner.sandbox import find_no_network\n"
         f"{BECOME_PLAIN}"
         "found = find_no_network()\n"
         "print(found.why_not); sys.stdout.flush()\n"

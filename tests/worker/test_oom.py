@@ -11,7 +11,7 @@ import pytest
 
 from weft.core.states import Reason
 from weft.plugins.runners.spawner import reason_of
-from weft.worker.spawner.oom import OomKills
+from weft.worker.spawner.cgroups import OomKills
 from worker.spawner_process import Agent, key_of, process
 
 MEMORY = Path("/sys/fs/cgroup/memory")

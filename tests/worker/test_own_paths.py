@@ -9,7 +9,7 @@ from weft.core.errors import WeftError
 from weft.core.states import Reason
 from weft.plugins.executors.process import ProcessExecutor
 from weft.plugins.runners.spawner.outgoing import Outgoing
-from weft.plugins.runners.spawner.own_paths import find_own_root
+from weft.plugins.runners.spawner.sandbox import find_own_root
 from weft.ports.executor import ExecutorLimits
 from weft.ports.runner import Assignment
 from weft.wire.spawner import Start

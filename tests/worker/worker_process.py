@@ -20,13 +20,11 @@ from weft.wire.sealed import SecretKeys
 from weft.wire.spawner import Hello
 from weft.wire.spec import JobSpec
 from weft.worker.agent.agent import Agent
-from weft.worker.agent.block_files import BLOCKS
+from weft.worker.agent.attempt_files import BLOCKS, PRODUCTS, PROGRESS
 from weft.worker.agent.checkpoint_removal import CheckpointRemoval
 from weft.worker.agent.fence import FenceTerms
 from weft.worker.agent.job_accounts import JobAccounts
 from weft.worker.agent.message_files import MESSAGES
-from weft.worker.agent.product_files import PRODUCTS
-from weft.worker.agent.progress_files import PROGRESS
 from weft.worker.agent.signatures import Signatures
 from weft.worker.agent.site import AgentSite, WorkerFacts
 from worker.fake_store import FakeStore

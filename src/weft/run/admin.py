@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 
 from weft.core.billing.rates import kept_prices, machine_prices
 from weft.core.errors import Invalid, Unavailable
-from weft.run.dsn import check_dsn, with_login
 from weft.run.home import Home
-from weft.run.host.user_name import user_name
+from weft.run.host.worker_name import user_name
+from weft.run.login import check_dsn, with_login
 from weft.settings import Settings
 from weft.store import OWNER, Admin, AuditFinding, CorrectedRates, MigrationStatus, open_admin
 from weft.store.embedded import new_password

@@ -96,13 +96,12 @@ async def _serve(settings: Settings, name: str) -> int:
     host, port = listener.getsockname()[:2]
     copies = home.path / "log-copies" / f"{name}-{port}"
     with ExitStack() as until_exit:
-        limits = GroupLimits(
-            settings.group_depth_max, settings.batch_groups_max, settings.job_sets_max
-        )
         async with (
             open_api_store(
                 login_dsn(settings, "weft_api"),
-                limits=limits,
+                limits=GroupLimits(
+                    settings.group_depth_max, settings.batch_groups_max, settings.job_sets_max
+                ),
                 user_connections_max=settings.user_connections_max,
             ) as store,
             loaded(workers_outside().served)(settings, home, copies) as link,
@@ -120,9 +119,8 @@ async def _serve(settings: Settings, name: str) -> int:
                 objects=object_stores(settings, keys), web=tried_web_files(settings),
                 make_message=messages.make,
             )  # fmt: skip
-            server = Server(
-                serving_config(app, None if certificate is None else certificate.context)
-            )
+            tls = None if certificate is None else certificate.context
+            server = Server(serving_config(app, tls))
             serving = asyncio.create_task(server.run_on(listener))
             beside = [
                 asyncio.create_task(app.schedule_runs.run()),

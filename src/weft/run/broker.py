@@ -7,7 +7,7 @@ from typing import Final
 from weft.core.errors import Invalid
 from weft.run.doors import installed_doors
 from weft.run.home import Home
-from weft.run.host.user_name import user_name
+from weft.run.host.worker_name import user_name
 from weft.settings import Settings
 from weft.settings.transports_file import known_transports
 

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 
 from weft.core.errors import Conflict
-from weft.run.dsn import check_dsn, password_of, with_login
 from weft.run.home import Home
+from weft.run.login import check_dsn, password_of, with_login
 from weft.run.secrets_file import EMBEDDED
 from weft.store import OlderProgramsConnected, open_admin
 from weft.store.embedded import EmbeddedServer, new_password

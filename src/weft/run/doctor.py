@@ -26,9 +26,12 @@ from weft.core.findings import Finding, Verdict
 from weft.core.text.absolute_paths import parse_paths
 from weft.plugins.runners.spawner.job_cgroups import find_job_cgroup
 from weft.plugins.runners.spawner.namespace import find_namespace
-from weft.plugins.runners.spawner.no_network import find_no_network
-from weft.plugins.runners.spawner.own_paths import find_own_root
-from weft.plugins.runners.spawner.sandbox import Sandbox, find_sandbox
+from weft.plugins.runners.spawner.sandbox import (
+    Sandbox,
+    find_no_network,
+    find_own_root,
+    find_sandbox,
+)
 from weft.ports.extension import parts
 from weft.run.admin import NoDatabase, run_status
 from weft.run.doors import installed_doors

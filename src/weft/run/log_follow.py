@@ -1,4 +1,4 @@
-"""Show on the terminal what the roles append to their log files.
+"""Show on the terminal what the roles append to their log files, and keep them small.
 
 Roles write to files, not to a pipe of ours: they go on when we are killed. The kernel says
 (inotify) when a file has grown, so nothing is polled. Without a watch (the user has too
@@ -8,10 +8,13 @@ many) nothing is shown.
 import asyncio
 import ctypes
 import os
-from collections.abc import Iterator, Mapping
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
+
+from weft.telemetry.log import log
 
 _IN_MODIFY = 0x2
 _IN_CREATE = 0x100
@@ -78,3 +81,34 @@ class _Followed:
             output.flush()
         except OSError:
             return  # the terminal has gone
+
+
+LOG_BYTES_MAX = 16 << 20
+LOOK_EVERY_S = 60.0
+
+
+async def keep_small(paths: Sequence[Path]) -> None:
+    """Look at the sizes now and then; until cancelled."""
+    while True:
+        for path in paths:
+            try:
+                await asyncio.to_thread(rotate, path)
+            except OSError as error:
+                log.warning("up.log_not_rotated", path=str(path), error=str(error))
+        await asyncio.sleep(LOOK_EVERY_S)
+
+
+def rotate(path: Path, *, bytes_max: int = LOG_BYTES_MAX) -> None:
+    """Move the content of a log that is too large to `<name>.1` and empty it.
+
+    Its writers append, so they need not be told. Lines that they write in between may be lost.
+    """
+    try:
+        if path.stat().st_size <= bytes_max:
+            return
+    except FileNotFoundError:
+        return
+    kept = path.with_name(f"{path.name}.1")
+    kept.touch(mode=0o600)
+    shutil.copyfile(path, kept)
+    os.truncate(path, 0)

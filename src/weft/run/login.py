@@ -1,8 +1,9 @@
-"""The database and the login of a role process."""
+"""The database and the login of a role process; URLs of PostgreSQL."""
 
-from weft.core.errors import Unavailable
+from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
+
+from weft.core.errors import Invalid, Unavailable
 from weft.run.child import is_supervised
-from weft.run.dsn import check_dsn
 from weft.run.home import Home
 from weft.settings import Settings
 
@@ -29,3 +30,43 @@ def login_dsn(settings: Settings, login: str) -> str:
             hint="Start the role with `weft up`, or give it a login with `--database DSN`.",
         )
     return dsn
+
+
+class BadDsn(Invalid):
+    """`--database` is not a URL of PostgreSQL."""
+
+    code = "UP.BAD_DSN"
+
+
+def check_dsn(dsn: str) -> str:
+    """Return a DSN that is a URL of PostgreSQL. Raise `BadDsn`, without the password in it."""
+    why = "It must begin with postgresql://."
+    try:
+        parts = urlsplit(dsn)
+        if parts.scheme in {"postgresql", "postgres"} and (parts.port or 1) > 0:
+            return dsn
+    except ValueError as error:
+        why = f"{error}."
+    raise BadDsn(
+        "the setting `database` is not a URL of PostgreSQL",
+        detail=why,
+        hint="Write it as postgresql://user:password@host:5432/database.",
+    )
+
+
+def password_of(dsn: str) -> str:
+    """Return the password in a DSN; empty if there is none."""
+    return unquote(urlsplit(dsn).password or "")
+
+
+def with_login(dsn: str, user: str, password: str) -> str:
+    """Return the DSN with another login.
+
+    >>> with_login("postgresql://me:pw@db:5432/weft?user=x&sslmode=require", "weft_api", "s")
+    'postgresql://weft_api:s@db:5432/weft?sslmode=require'
+    """
+    parts = urlsplit(dsn)
+    hosts = parts.netloc.rpartition("@")[2]
+    query = [(k, v) for k, v in parse_qsl(parts.query) if k not in {"user", "password"}]
+    login = f"{quote(user, safe='')}:{quote(password, safe='')}"
+    return urlunsplit(parts._replace(netloc=f"{login}@{hosts}", query=urlencode(query)))

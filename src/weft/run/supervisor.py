@@ -22,13 +22,11 @@ from weft.core.errors import Conflict, WeftError
 from weft.plugins.runners.spawner import lock_path
 from weft.run.api_url import api_url
 from weft.run.database import EmbeddedDatabase, external_secrets, prepare_schema
-from weft.run.dsn import check_dsn
 from weft.run.home import Home, HomeNotUsable
-from weft.run.host.leftovers import end_machines, end_roles, end_spawners
-from weft.run.host.sleepers import end_sleepers
-from weft.run.host.user_name import user_name
-from weft.run.host.worker_name import file_name_of
-from weft.run.log_rotation import keep_small
+from weft.run.host.leftovers import end_machines, end_roles, end_sleepers, end_spawners
+from weft.run.host.worker_name import file_name_of, user_name
+from weft.run.log_follow import keep_small
+from weft.run.login import check_dsn
 from weft.run.named_tenants import warn_of_missing_names
 from weft.run.role_environment import role_environment
 from weft.run.role_process import RoleProcess, describe_end, until_exit

@@ -17,10 +17,10 @@ from dataclasses import replace
 import msgspec
 
 from weft.core.errors import WeftError
+from weft.run.api_url import login_link
 from weft.run.detach import Answer, answer_error, receive_settings
 from weft.run.home import Home
 from weft.run.log_follow import following
-from weft.run.login_link import login_link
 from weft.run.metrics_file import leaving_metrics
 from weft.run.summary import summary_of
 from weft.run.supervisor import Supervisor

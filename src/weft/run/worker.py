@@ -61,13 +61,11 @@ from weft.settings.transports_file import known_transports
 from weft.telemetry.log import log
 from weft.wire.spawner import WarmLimits
 from weft.worker.agent.agent import Agent
-from weft.worker.agent.block_files import BLOCKS
+from weft.worker.agent.attempt_files import BLOCKS, PRODUCTS, PROGRESS, ProductLimits
 from weft.worker.agent.checkpoint_removal import CheckpointRemoval
 from weft.worker.agent.checkpoint_travel import TravelSite
 from weft.worker.agent.fence import FenceTerms
 from weft.worker.agent.message_files import MESSAGES
-from weft.worker.agent.product_files import PRODUCTS, ProductLimits
-from weft.worker.agent.progress_files import PROGRESS
 from weft.worker.agent.site import AgentSite, Consumed, WorkerFacts
 
 _MIB = 2**20

@@ -20,7 +20,7 @@ from weft.run.home import Home
 from weft.run.host.local_database import local_socket
 from weft.run.host.worker_name import file_name_of
 from weft.run.log_bucket import log_bucket_of, shipped_directory, shipper_of
-from weft.run.log_directory import find_log_directory, until_replaced
+from weft.run.log_stores import find_log_directory, until_replaced
 from weft.run.login import login_dsn
 from weft.run.role_main import begin_schema_check
 from weft.run.secret_keys import read_secret_keys

@@ -21,8 +21,8 @@ from weft.core.swf import UnreadableTrace, read_trace
 from weft.core.text.amounts import duration, money
 from weft.core.text.durations import parse_seconds
 from weft.extensions.simulator.model import Options, QueueLimits
+from weft.extensions.simulator.model.figures import compare
 from weft.extensions.simulator.model.plots import draw
-from weft.extensions.simulator.model.report import compare
 from weft.wire.documents.pools import PoolsDocument
 
 Document = Mapping[str, Any]

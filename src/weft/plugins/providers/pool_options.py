@@ -1,10 +1,13 @@
-"""What the options of pools have in common, whatever the provider."""
+"""What all providers do: check the options of pools, and tell a machine's worker its settings."""
 
-from collections.abc import Collection, Mapping
+import asyncio
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import Final
 
+from weft.core.billing.resources import MIB
 from weft.core.pools.pool import Option
-from weft.ports.provider import ProviderError
+from weft.ports.provider import FoundMachine, ProviderError, WantedMachine
+from weft.settings import variable_of
 
 SLOTS_MAX: Final = 1_000_000
 """As of a worker."""
@@ -52,3 +55,42 @@ def raise_first(wrong: Mapping[str, str]) -> None:
     """Raise `ProviderError` for the first wrong option."""
     for name, why in sorted(wrong.items()):
         raise ProviderError(f"option {name}: {why}")
+
+
+async def until_begun(
+    describe: Callable[[], Awaitable[FoundMachine | None]],
+    is_known: Callable[[FoundMachine], bool],
+    within_s: float,
+    look_s: float,
+    gone: str,
+) -> FoundMachine:
+    """Return a machine once its worker runs, what it waits for is known, or after a while. Raise
+    `ProviderError` if it cannot begin, or was removed meanwhile: `gone` says so.
+    """
+    until = asyncio.get_running_loop().time() + within_s
+    while True:
+        machine = await describe()
+        if machine is None:
+            raise ProviderError(f"{gone} while it was being made")
+        if machine.error:
+            raise ProviderError(machine.error)
+        if is_known(machine) or asyncio.get_running_loop().time() > until:
+            return machine
+        await asyncio.sleep(look_s)
+
+
+def worker_variables(machine: WantedMachine, **more: str) -> dict[str, str]:
+    """Return what each provider tells the worker of a machine, and `more` settings."""
+    flavour = machine.flavour
+    settings: Mapping[str, str] = {
+        "pool": machine.pool,
+        "worker_name": machine.name,
+        "worker_cpu_m": str(flavour.cpu_m),
+        "worker_memory_bytes": str(flavour.memory_mib * MIB),
+        "worker_labels": ",".join(f"{name}={word}" for name, word in machine.labels.items()),
+        "worker_offers": ",".join(f"{name}={n}" for name, n in flavour.countables.items()),
+        **({"worker_walltime_s": str(flavour.walltime_s)} if flavour.walltime_s else {}),
+        **({"worker_slots": str(machine.options["slots"])} if "slots" in machine.options else {}),
+        **more,
+    }
+    return {variable_of(name): value for name, value in settings.items()}

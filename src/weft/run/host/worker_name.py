@@ -1,10 +1,11 @@
 """What a worker is called, and its files in the home: a home may have several workers."""
 
 import fcntl
+import getpass
 import os
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 
@@ -49,3 +50,10 @@ def holding_name(settings: Settings, run: Path) -> Iterator[None]:
         yield
     finally:
         os.close(handle)
+
+
+def user_name() -> str:
+    """Return the login name, or the number of a user who has none."""
+    with suppress(OSError, KeyError):
+        return getpass.getuser()
+    return f"uid-{os.geteuid()}"

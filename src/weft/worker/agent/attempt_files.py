@@ -1,13 +1,26 @@
 """Files in which running attempts say something to the agent: one for each that wrote one."""
 
+import asyncio
 import os
 import stat
 from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from weft.core.attempt_key import AttemptKey
+import msgspec
+
+from weft.core.attempt_key import AttemptKey, parse_attempt_name
+from weft.core.ends.conditions import FILE_BYTES_MAX, Ask, WrongAsk, read_ask
+from weft.core.files.products import WrongProducts, read_products
+from weft.core.progress import PROGRESS_BYTES_MAX, Progress, WrongProgress, read_progress
+from weft.core.states import Reason
+from weft.ports.patience import until_answered
+from weft.ports.runner import Ended, without_products
+from weft.ports.store import ProgressReport, WorkerStore
+from weft.wire.documents.files import FileInput
 from weft.worker.private_files import make_private
 
 _FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -60,3 +73,138 @@ class AttemptFiles:
 def _remove(path: Path) -> None:
     with suppress(OSError):  # a directory stays, and nobody reads it
         path.unlink()
+
+
+BLOCKS: Final = "blocks"
+"""Their directory in the worker's scratch directory."""
+
+
+class BlockFiles(AttemptFiles):
+    """What attempts ask to wait for."""
+
+    def read(self, key: AttemptKey) -> tuple[Ask | None, str]:
+        """Return what an attempt asks for, None: nothing; and what of that is ignored. Raise
+        `WrongAsk`.
+        """
+        try:
+            return read_ask(self.content(key, FILE_BYTES_MAX))
+        except FileNotFoundError:
+            return None, ""
+        except NoPlainFile as error:
+            raise WrongAsk("it is not a plain file") from error
+        except OSError as error:
+            raise WrongAsk(f"it cannot be read: {error.strerror}") from error
+
+
+PROGRESS: Final = "progress"
+"""Their directory in the worker's scratch directory."""
+
+
+class ProgressFiles(AttemptFiles):
+    """The progress of attempts of one incarnation; what is wrong is left out."""
+
+    def __init__(self, directory: Path, store: WorkerStore, incarnation_id: int) -> None:
+        super().__init__(directory)
+        self._store = store
+        self._incarnation_id = incarnation_id
+        self._told: dict[AttemptKey, Progress] = {}
+        self._telling = asyncio.Lock()
+        """An older word is never recorded after a newer one."""
+
+    async def run(self, every_s: float, attempts: AbstractSet[AttemptKey]) -> None:
+        """Tell what is new of these attempts, which change, until cancelled."""
+        while True:
+            await asyncio.sleep(every_s)
+            await self.tell(attempts)
+
+    async def tell(self, attempts: AbstractSet[AttemptKey]) -> None:
+        """Record what is new. Call it before an end is reported."""
+        keys = attempts & {parse_attempt_name(name) for name in self.names()}
+        if not keys:
+            return
+        async with self._telling:
+            new = await asyncio.to_thread(self._new, keys)
+            if new:
+                reports = [
+                    ProgressReport(key.batch_id, key.job_id, key.attempt, one.percent, one.text)
+                    for key, one in new.items()
+                ]
+                await until_answered(
+                    lambda: self._store.record_progress(self._incarnation_id, reports)
+                )
+                self._told |= new
+
+    def remove(self, keys: Sequence[AttemptKey]) -> None:
+        """Remove the files of attempts, and forget what they said."""
+        super().remove(keys)
+        for key in self._told.keys() & keys if self._told else ():
+            del self._told[key]
+
+    def _new(self, keys: AbstractSet[AttemptKey]) -> dict[AttemptKey, Progress]:
+        new = {}
+        for key in keys:
+            try:
+                progress = read_progress(self.content(key, PROGRESS_BYTES_MAX))
+            except (NoPlainFile, OSError, WrongProgress):
+                continue
+            if progress != self._told.get(key):
+                new[key] = progress
+        return new
+
+
+PRODUCTS: Final = "products"
+"""Their directory in the worker's scratch directory."""
+_WITH_PRODUCTS: Final = frozenset({None, Reason.EXIT})
+"""Ends that may be successes: a lifecycle says which exit codes are."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProductLimits:
+    """How many products an attempt may name, and how long they are together."""
+
+    products_max: int = 1000
+    bytes_max: int = 1 << 20
+
+
+class ProductFiles(AttemptFiles):
+    """What attempts of one incarnation have made."""
+
+    def __init__(
+        self, directory: Path, limits: ProductLimits, store: WorkerStore, incarnation_id: int
+    ) -> None:
+        super().__init__(directory)
+        self._limits = limits
+        self._store = store
+        self._incarnation_id = incarnation_id
+
+    async def keep(self, ended: Ended, inputs: Sequence[FileInput]) -> Ended:
+        """Record the products of an attempt that has ended; return how its end is to be reported.
+        The database keeps them if its job has ended well.
+        """
+        if ended.reason not in _WITH_PRODUCTS:
+            return ended
+        try:
+            products = await asyncio.to_thread(self.read, ended.key)
+        except WrongProducts as error:
+            return without_products(ended, str(error))
+        if products:
+            got = [msgspec.to_builtins(one) for one in inputs] or None
+            await until_answered(
+                lambda: self._store.record_products(
+                    self._incarnation_id, ended.key, products, inputs=got
+                )
+            )
+        return ended
+
+    def read(self, key: AttemptKey) -> Sequence[dict[str, Any]]:
+        """Return the products that an attempt names. Raise `WrongProducts`."""
+        limits = self._limits
+        try:
+            content = self.content(key, limits.bytes_max)
+        except FileNotFoundError:
+            return ()
+        except NoPlainFile as error:
+            raise WrongProducts("they are in no plain file") from error
+        except OSError as error:
+            raise WrongProducts(error.strerror) from error
+        return read_products(content, products_max=limits.products_max, bytes_max=limits.bytes_max)

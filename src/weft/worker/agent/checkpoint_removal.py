@@ -1,4 +1,4 @@
-"""Remove what jobs kept between their attempts, once they have ended.
+"""Remove what jobs kept between their attempts, once they have ended; and what they wrote.
 
 A job may end elsewhere, or without another attempt; nobody tells. So while something is kept, this
 looks at all of it from time to time, and also when a batch was removed.
@@ -8,16 +8,18 @@ import asyncio
 import os
 import re
 from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 
 from weft.core.attempt_key import AttemptKey
+from weft.ports.log_store import LogKeeper
 from weft.ports.patience import until_answered
 from weft.ports.store import WorkerStore
 from weft.telemetry.log import log
 from weft.worker.trees import remove_tree
 
 _ASKED_MAX = 1000
-"""Jobs in one question to the database."""
+"""Jobs, or batches, in one question to the database."""
 _LINKS_OF_EMPTY = 2
 _NAME = re.compile(r"b([1-9][0-9]{0,17})\.j([1-9][0-9]{0,8})")
 
@@ -112,3 +114,49 @@ class CheckpointRemoval:
                 continue
             (self._attempts / name).unlink(missing_ok=True)
             remove_tree(path)
+
+
+# It looks through everything when notices may have been missed, as at its start, and on a notice
+# at the batch that it names.
+
+
+class LogRemoval:
+    """The batches to look at, and the loop that does it."""
+
+    def __init__(self, store: WorkerStore, keeper: LogKeeper) -> None:
+        self._store = store
+        self._keeper = keeper
+        self._removed: set[int] = set()
+        self._any = False
+        self._wanted = asyncio.Event()
+
+    def look(self, batch_id: int | None) -> None:
+        """Look at a batch that was removed; None: at all of them."""
+        if batch_id is None:
+            self._any = True
+        else:
+            self._removed.add(batch_id)
+        self._wanted.set()
+
+    async def run(self) -> None:
+        """Remove what is to go, until cancelled."""
+        while True:
+            await self._wanted.wait()
+            self._wanted.clear()
+            batches, is_any = self._removed, self._any
+            self._removed, self._any = set(), False
+            try:
+                await self._remove_from(batches, is_any=is_any)
+            except OSError as error:
+                log.warning("logs.not_removed", error=f"{error}")
+
+    async def _remove_from(self, batches: set[int], *, is_any: bool) -> None:
+        """Remove the output of those that the database has removed: a notice proves nothing."""
+        kept = set(await self._keeper.batches())
+        left = sorted(kept if is_any else kept & batches)
+        for first in range(0, len(left), _ASKED_MAX):
+            asked = left[first : first + _ASKED_MAX]
+            removed = await until_answered(partial(self._store.list_removed, asked))
+            if removed:
+                await self._keeper.remove(removed)
+                log.info("logs.removed", batches=len(removed), first=min(removed))

@@ -9,11 +9,11 @@ from weft.ports.store import HeartbeatAnswer
 from weft.telemetry import metrics
 from weft.worker import boottime
 from weft.worker.agent.attempts import Attempts
+from weft.worker.agent.checkpoint_removal import LogRemoval
 from weft.worker.agent.claiming import Claiming
 from weft.worker.agent.commands import Commands
 from weft.worker.agent.fence import Fence
 from weft.worker.agent.incarnation import Incarnation
-from weft.worker.agent.log_removal import LogRemoval
 
 _LISTEN_AGAIN_S = 0.2
 _LATE_NS = 1_000_000_000

@@ -5,15 +5,20 @@ from dataclasses import dataclass
 from weft.ports.store import Registered
 from weft.worker.agent.apps import AppFolders
 from weft.worker.agent.arguments import ArgumentFiles
-from weft.worker.agent.block_files import BLOCKS, BlockFiles
+from weft.worker.agent.attempt_files import (
+    BLOCKS,
+    PRODUCTS,
+    PROGRESS,
+    BlockFiles,
+    ProductFiles,
+    ProgressFiles,
+)
 from weft.worker.agent.checkpoint_travel import CheckpointTravel
 from weft.worker.agent.claim_memory import ClaimMemory
 from weft.worker.agent.held import HeldAttempts
 from weft.worker.agent.job_files import JobFiles
 from weft.worker.agent.message_files import MESSAGES, MessageFiles
 from weft.worker.agent.outbox import Outbox
-from weft.worker.agent.product_files import PRODUCTS, ProductFiles
-from weft.worker.agent.progress_files import PROGRESS, ProgressFiles
 from weft.worker.agent.site import AgentSite
 
 

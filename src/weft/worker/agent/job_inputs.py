@@ -40,10 +40,8 @@ from weft.ports.store import FileWanted, FoundFile, WorkerStore
 from weft.wire.documents.files import FileInput
 from weft.wire.spawner import CONTAINER_WORK
 from weft.worker.agent.object_uploads import FileSite, ObjectUploads
-from weft.worker.stager.cache import Getting, NotCached, Wanted
+from weft.worker.stager.cache import DiskRoom, Getting, NotCached, Part, Promise, Wanted, words
 from weft.worker.stager.placing import link, put_copy, put_file, put_link, unpack
-from weft.worker.stager.progress import Part, words
-from weft.worker.stager.room import DiskRoom, Promise
 
 _BATCHES_MAX: Final = 10_000
 _FIRST_S: Final = 3.0

@@ -13,7 +13,7 @@ import msgspec
 from weft.core.attempt_key import AttemptKey
 from weft.core.ends.conditions import ALWAYS, BLOCKS_EXIT_CODE, Ask, WrongAsk
 from weft.ports.runner import Ended, Entered, Started
-from weft.worker.agent.block_files import BlockFiles
+from weft.worker.agent.attempt_files import BlockFiles
 
 SET_WANTED: Final = 250
 SET_MAX: Final = 1000

@@ -1,16 +1,17 @@
 """One incarnation of the worker: from its registration to its end."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 
 from weft.core.attempt_key import AttemptKey
+from weft.core.scheduling.black_holes import AvoidedNode
 from weft.core.states import Reason
 from weft.ports.patience import until_answered
 from weft.ports.runner import Happened, Known
-from weft.ports.store import Registered
+from weft.ports.store import Registered, WorkerStore
 from weft.telemetry.log import log
 from weft.worker.agent.attempts import Attempts
-from weft.worker.agent.avoided_nodes import AvoidedNodes
+from weft.worker.agent.checkpoint_removal import LogRemoval
 from weft.worker.agent.claiming import Claiming
 from weft.worker.agent.commands import Commands
 from weft.worker.agent.consuming import Consuming
@@ -20,7 +21,6 @@ from weft.worker.agent.hand_over import HandOver
 from weft.worker.agent.held import DatabaseWentBack
 from weft.worker.agent.incarnation import incarnation_of
 from weft.worker.agent.keeping import Keeping
-from weft.worker.agent.log_removal import LogRemoval
 from weft.worker.agent.reporting import Reporting
 from weft.worker.agent.site import AgentSite
 
@@ -178,3 +178,28 @@ class Session:
     async def until_settled(self) -> None:
         """Wait until every end is recorded."""
         await self._incarnation.outbox.until_settled()
+
+
+class AvoidedNodes:
+    """What people are told of bad nodes by `weft worker show`."""
+
+    def __init__(self, store: WorkerStore, incarnation_id: int) -> None:
+        self._store = store
+        self._incarnation_id = incarnation_id
+        self._newest: Sequence[AvoidedNode] = ()
+        self._is_new = asyncio.Event()
+
+    def note(self, nodes: Sequence[AvoidedNode]) -> None:
+        """Tell these instead of the earlier ones."""
+        self._newest = nodes
+        self._is_new.set()
+
+    async def run(self) -> None:
+        """Tell, until cancelled."""
+        while True:
+            await self._is_new.wait()
+            self._is_new.clear()
+            await until_answered(self._tell)
+
+    async def _tell(self) -> None:
+        await self._store.note_avoided(self._incarnation_id, self._newest)

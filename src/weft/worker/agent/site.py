@@ -11,12 +11,12 @@ from weft.ports.runner import Runner
 from weft.ports.store import Notices, OfferedStore, WorkerStore
 from weft.ports.transport import Transport
 from weft.wire.sealed import OpensSecrets, SecretKeys
+from weft.worker.agent.attempt_files import ProductLimits
 from weft.worker.agent.checkpoint_removal import CheckpointRemoval
 from weft.worker.agent.checkpoint_travel import TravelSite
 from weft.worker.agent.fence import FenceTerms
 from weft.worker.agent.job_accounts import JobAccounts
 from weft.worker.agent.object_uploads import FileSite
-from weft.worker.agent.product_files import ProductLimits
 
 
 @dataclass(frozen=True, kw_only=True)

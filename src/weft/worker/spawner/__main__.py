@@ -6,19 +6,25 @@ another one holds the lock.
 """
 
 import contextlib
+import ctypes
+import fcntl
 import gc
 import os
 import signal
 import socket
 import sys
+import time
 from types import FrameType
 
+import msgspec
+
 from weft.wire.processes import reset_signals
+from weft.wire.spawner import SpawnerLock
+from weft.worker.spawner import tree
 from weft.worker.spawner.accounts import forbid_new_privileges
 from weft.worker.spawner.agent_link import AgentLink
 from weft.worker.spawner.cgroups import Cgroups
 from weft.worker.spawner.checkpoints import Checkpoints
-from weft.worker.spawner.guard import AlreadyRuns, become_reaper, kill_everything, take_lock
 from weft.worker.spawner.loop import EventLoop
 from weft.worker.spawner.memory_files import MemoryFiles
 from weft.worker.spawner.scratch import Scratch
@@ -27,6 +33,8 @@ from weft.worker.spawner.spawner import Spawner
 ALREADY_RUNS = 3
 ACCOUNTS = "accounts"
 CGROUPS = "cgroups"
+_PR_SET_CHILD_SUBREAPER = 36
+_KILL_ALL_S = 5.0
 
 
 def main(argv: list[str]) -> int:
@@ -118,6 +126,62 @@ def _drain(fd: int) -> None:
         os.read(fd, 1024)
     except BlockingIOError:
         return
+
+
+class AlreadyRuns(Exception):
+    """Another spawner holds the lock."""
+
+
+def take_lock(path: str, incarnation: str) -> int:
+    """Take the lock for the life of this process and write down its holder.
+
+    The kernel frees it when the process dies, so if it can be taken, the spawner is dead.
+    """
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        os.close(fd)
+        raise AlreadyRuns(path) from error
+    os.ftruncate(fd, 0)
+    os.pwrite(fd, msgspec.json.encode(_describe(incarnation)), 0)
+    return fd
+
+
+def _describe(incarnation: str) -> SpawnerLock:
+    """Return what identifies this process uniquely, also after reboots."""
+    with open("/proc/sys/kernel/random/boot_id") as file:
+        boot_id = file.read().strip()
+    with open("/proc/self/stat", "rb") as file:
+        after_name = file.read().rpartition(b")")[2].split()
+    return SpawnerLock(
+        incarnation=incarnation,
+        pid=os.getpid(),
+        pid_namespace_inode=os.stat("/proc/self/ns/pid").st_ino,
+        boot_id=boot_id,
+        started_ticks=int(after_name[19]),
+    )
+
+
+def become_reaper() -> bool:
+    """Make orphans of jobs our children; say whether we are PID 1 anyway."""
+    if os.getpid() == 1:
+        return True
+    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    return False
+
+
+def kill_everything() -> None:
+    """Kill all descendants of this process and wait until they are gone."""
+    deadline = time.monotonic() + _KILL_ALL_S
+    while time.monotonic() < deadline:
+        found = tree.descendants(tree.read_processes(), {os.getpid()})
+        for pid in found:
+            tree.send(pid, signal.SIGKILL)
+        try:
+            os.waitpid(-1, 0 if found else os.WNOHANG)
+        except ChildProcessError:
+            return
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from contextlib import suppress
 from weft.core.attempt_key import AttemptKey
 from weft.worker.private_files import make_private
 from weft.worker.spawner.accounts import open_to_accounts
-from weft.worker.spawner.empty_directories import EmptyDirectories, is_untouched
+from weft.worker.spawner.scratch import EmptyDirectories, is_untouched
 
 _OWNER = ".owner"
 

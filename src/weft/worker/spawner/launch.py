@@ -9,12 +9,12 @@ from weft.core.attempt_key import AttemptKey
 from weft.core.states import Reason
 from weft.wire.function import CONTROL_FD
 from weft.worker.private_files import write_all
-from weft.worker.spawner import cgroups, contained, sandboxed
+from weft.worker.spawner import cgroups, sandboxed
 from weft.worker.spawner.accounts import give
 from weft.worker.spawner.attempt import SpawnerAttempt
 from weft.worker.spawner.checkpoints import Checkpoints
-from weft.worker.spawner.descriptors import ENTER_FD, WHY_FD, WORDS_FD
 from weft.worker.spawner.memory_files import MemoryFiles, NoMemoryFileSystem
+from weft.worker.spawner.posix_spawn import ENTER_FD, WHY_FD, WORDS_FD
 from weft.worker.spawner.prepared import Prepared, Spawned, StartedProcess, not_passable
 from weft.worker.spawner.programs import (
     DEFAULT_PATH,
@@ -189,8 +189,8 @@ class Launcher:
             given = [(attempt.stdin_fd, 0)]
         if attempt.request.sandbox is not None:
             if attempt.request.is_contained:
-                argv = contained.command_of(attempt, (path, *argv[1:]))
-                env = contained.seen_there(env, attempt)
+                argv = sandboxed.contained_command_of(attempt, (path, *argv[1:]))
+                env = sandboxed.seen_there(env, attempt)
             else:
                 argv = sandboxed.command_of(attempt, (path, *argv[1:]), cwd)
             path, cwd = argv[0], "/"

@@ -9,6 +9,7 @@ import ctypes
 import functools
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
 _SETPGROUP, _SETSIGDEF = 0x02, 0x04
 # Larger than these structures are in any libc of these systems.
@@ -114,3 +115,13 @@ def pair(name: str, value: str) -> str:
 def _check(code: int) -> None:
     if code:
         raise OSError(code, os.strerror(code))
+
+
+# Two may be the same where no process has both. A warm process finds its socket at `CONTROL_FD`.
+
+WORDS_FD: Final = 3
+"""Where bwrap finds the words of `sandboxed.variables_of`."""
+WHY_FD: Final = 3
+"""Where a process of an account says why its program could not be run."""
+ENTER_FD: Final = 4
+"""Where a process finds the file by which it enters its cgroup."""

@@ -10,12 +10,12 @@ from functools import partial
 from weft.core.states import Reason
 from weft.wire.spawner import Command, LiveProcess
 from weft.worker.spawner import cgroups, sandboxed, tree
-from weft.worker.spawner.account_child import read_why
+from weft.worker.spawner.accounts import read_why
 from weft.worker.spawner.attempt import SpawnerAttempt
+from weft.worker.spawner.cgroups import OomKills
 from weft.worker.spawner.launch import Launcher
 from weft.worker.spawner.leftovers import Leftovers
 from weft.worker.spawner.loop import EventLoop
-from weft.worker.spawner.oom import OomKills
 from weft.worker.spawner.prepared import Prepared, StartedProcess
 from weft.worker.spawner.reports import Reports, fail_for_disk
 from weft.worker.spawner.samples import Samples

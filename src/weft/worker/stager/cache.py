@@ -9,17 +9,49 @@ import hashlib
 import os
 import shutil
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
 
+from weft.core.text.amounts import size
 from weft.ports.file_signing import Head
-from weft.ports.file_store import FileDiffers, FileRefused, HeldFile
+from weft.ports.file_store import FileDiffers, FileRefused, HeldFile, StoreAway
 from weft.telemetry import metrics
 from weft.worker.stager.cached_files import CachedFiles, Key, Said, unlink
 from weft.worker.stager.placing import append
-from weft.worker.stager.progress import Part
+
+
+@dataclass
+class Part:
+    """One input."""
+
+    come: int = 0
+    n_bytes: int | None = None
+    """None: its server does not say, or has not answered yet."""
+    is_here: bool = False
+    source: "Part | None" = None
+    """That of another job, which fetches it for this one, too."""
+
+
+def words(parts: Sequence[Part]) -> str:
+    """Return it for people.
+
+    >>> words([Part(30, 30, is_here=True), Part(10, 60), Part(0, 10)])
+    'fetches 2 of 3 inputs, 40 %'
+    >>> words([Part(), Part(0, 10)])
+    'fetches 2 of 2 inputs'
+    """
+    left = [one for one in parts if not one.is_here]
+    text = f"fetches {len(left)} of {len(parts)} inputs"
+    known = [one.source or one for one in parts]
+    total = sum(one.n_bytes or 0 for one in known)
+    if not total or any((one.source or one).n_bytes is None for one in left):
+        return text
+    come = sum(one.n_bytes or 0 if one.is_here else one.come for one in known)
+    return f"{text}, {100 * min(come, total) // total} %"
+
 
 _UNFIT_MAX: Final = 10_000
 Made = TypeVar("Made")
@@ -280,3 +312,49 @@ def _settle(turn: _Turn) -> None:
         task.cancel()
     elif not task.cancelled() and task.exception() is None:
         os.close(task.result().fd)
+
+
+LEFT_BYTES: Final = 64 << 20
+"""What stays free for output and all else."""
+
+Promise = Callable[[int], Awaitable[None]]
+"""Keeps room for a file of this number of bytes. Raises `NoRoom`."""
+
+
+class NoRoom(StoreAway):
+    """There is no room for a file now."""
+
+
+class DiskRoom:
+    """What is free below a directory, less what files that are being written will need."""
+
+    def __init__(self, directory: Path, free_some: Callable[[], Awaitable[bool]]) -> None:
+        """`free_some` removes what can be had again, and says whether there was any."""
+        self._directory = directory
+        self._free_some = free_some
+        self._promised = 0
+
+    @contextmanager
+    def for_files(self) -> Iterator[Promise]:
+        """Give what promises files their room until the end."""
+        mine = 0
+
+        async def promise(n_bytes: int) -> None:
+            nonlocal mine
+            while (free := await asyncio.to_thread(self._free)) < n_bytes + LEFT_BYTES:
+                if not await self._free_some():
+                    raise NoRoom(
+                        f"it has {size(n_bytes)}, and the worker's disk has room for "
+                        f"{size(max(0, free - LEFT_BYTES))}"
+                    )
+            mine += n_bytes
+            self._promised += n_bytes
+
+        try:
+            yield promise
+        finally:
+            self._promised -= mine
+
+    def _free(self) -> int:
+        facts = os.statvfs(self._directory)
+        return facts.f_bavail * facts.f_frsize - self._promised

@@ -21,8 +21,7 @@ from weft.wire.function import (
 )
 from weft.worker.private_files import make_private, write_all
 from weft.worker.warm.functions import AnyFunction, CannotCall, Functions
-from weft.worker.warm.outcome import CallOutcome, make_call
-from weft.worker.warm.usage import Usage
+from weft.worker.warm.outcome import CallOutcome, Usage, make_call
 
 _READ_BYTES = 1 << 16
 _CALL = msgspec.msgpack.Decoder(FunctionCall)

@@ -11,8 +11,7 @@ from weft.api.http.routing import Response, get
 from weft.api.use_cases.apps import sees_all
 from weft.core.apps.description import AppDescription
 from weft.core.apps.values import Parameter
-from weft.extensions.doors.aloe.options import READ
-from weft.extensions.doors.aloe.refused import Refused
+from weft.extensions.doors.aloe.refused import READ, Refused
 from weft.extensions.doors.aloe.replies import answer, base_of, page_of, query_of
 from weft.extensions.doors.aloe.words import GB, LOCAL, STORE, app_uuid, duration, instant
 

@@ -12,8 +12,8 @@ from weft import __version__
 from weft.driver.notice_forms import Notice, NoticeForm
 from weft.extensions.doors.aloe.documents import job_document
 from weft.extensions.doors.aloe.notifications import VARIABLES
-from weft.extensions.doors.aloe.permission_words import user_and_word
 from weft.extensions.doors.aloe.story import Entry, Story, as_of, story_of
+from weft.extensions.doors.aloe.words import user_and_word
 from weft.ports.store import Row
 
 _VARIABLE: Final = re.compile(r"\$\{([A-Z_]+)\}")

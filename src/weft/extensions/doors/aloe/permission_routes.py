@@ -9,11 +9,9 @@ from weft.core.access.permissions import Permission
 from weft.core.errors import UserNotFound
 from weft.extensions.doors.aloe.documents import job_href
 from weft.extensions.doors.aloe.finding import find
-from weft.extensions.doors.aloe.options import READ, SHARE, paths
-from weft.extensions.doors.aloe.permission_words import said_of
-from weft.extensions.doors.aloe.refused import Refused, bad_request
-from weft.extensions.doors.aloe.replies import answer, base_of, page_of, query_of
-from weft.extensions.doors.aloe.requests import read_body
+from weft.extensions.doors.aloe.refused import READ, SHARE, Refused, bad_request, paths
+from weft.extensions.doors.aloe.replies import answer, base_of, page_of, query_of, read_body
+from weft.extensions.doors.aloe.words import said_of
 from weft.ports.store import Caller, Row
 
 _GIVEN: Final[Mapping[str, Permission | None]] = {

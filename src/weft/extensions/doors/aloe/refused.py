@@ -1,6 +1,6 @@
 """Refusals in the forms of Agave: its envelope, and for a missing login a fault."""
 
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -8,6 +8,8 @@ from weft.api.http.doors import Asked, Refusal
 from weft.api.http.problem_documents import describe
 from weft.api.http.requests import AnyRequest
 from weft.api.http.routing import Response
+from weft.core.access.permissions import Permission
+from weft.core.access.rights import Right
 from weft.core.errors import (
     Conflict,
     Forbidden,
@@ -90,3 +92,27 @@ def _envelope(message: str) -> bytes:
     return msgspec.json.encode(
         {"status": "error", "message": message, "version": VERSION, "result": None}
     )
+
+
+_BASES: Final = ("/jobs", "/jobs/v2")
+"""The second is the documented one; clients that sign with a JWT cut off its end."""
+
+
+def paths(rest: str) -> list[str]:
+    """Return the paths of a route."""
+    return [f"{base}{rest}" for base in _BASES]
+
+
+def _options(right: Right, **more: Any) -> dict[str, Any]:  # noqa: ANN401 (of any kind)
+    return {
+        "status_code": 200,
+        "exception_handlers": {Refused: answer_refused},
+        "opt": {"right": right, **more},
+    }
+
+
+READ: Final = _options(Right.READ)
+WRITE: Final = _options(Right.WRITE, permission=Permission.EXECUTE)
+"""What acts on jobs; what changes them says that it needs more."""
+FULL: Final = _options(Right.WRITE, permission=Permission.WRITE)
+SHARE: Final = _options(Right.WRITE, permission=Permission.ALL)

@@ -11,12 +11,17 @@ from weft.extensions.doors.aloe.actions import ACTIONS, hide, resubmit, stop, su
 from weft.extensions.doors.aloe.app_routes import APP_ROUTES
 from weft.extensions.doors.aloe.documents import history_entry, status_document, summary_document
 from weft.extensions.doors.aloe.finding import document_of, find, listed
-from weft.extensions.doors.aloe.options import FULL, READ, WRITE, paths
 from weft.extensions.doors.aloe.output_routes import OUTPUT_ROUTES
 from weft.extensions.doors.aloe.permission_routes import PERMISSION_ROUTES
-from weft.extensions.doors.aloe.refused import bad_request, refuse
-from weft.extensions.doors.aloe.replies import answer, base_of, page_of, parameter, query_of
-from weft.extensions.doors.aloe.requests import read_body
+from weft.extensions.doors.aloe.refused import FULL, READ, WRITE, bad_request, paths, refuse
+from weft.extensions.doors.aloe.replies import (
+    answer,
+    base_of,
+    page_of,
+    parameter,
+    query_of,
+    read_body,
+)
 from weft.extensions.doors.aloe.searching import is_field, name_of, order_of, terms_of
 from weft.extensions.doors.aloe.story import story_of
 from weft.extensions.doors.aloe.words import NAME

@@ -1,8 +1,9 @@
 """The words of Aloe: names of files, instants, and who did something."""
 
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from typing import Any, Final
 from uuid import NAMESPACE_URL, uuid4, uuid5
 
 NAME: Final = "aloe"
@@ -67,3 +68,20 @@ def seconds_of(text: str) -> int | None:
 def user_of(actor: str) -> str:
     """Return the name of whoever did something; what weft did itself is nobody's."""
     return actor.removeprefix("user ")
+
+
+def user_and_word(message: str) -> tuple[str, str]:
+    """Return the user of a change, and what they may do then, in the words of Agave."""
+    user, _, word = message.partition(": ")
+    ours, _, said = word.partition(" (")
+    return user, said.rstrip(")") or ours.upper()
+
+
+def said_of(facts: Mapping[str, Any], user: str) -> str:
+    """Return the word by which a user got what they may do; empty: it is not known."""
+    for change in reversed(facts["changes"]):
+        if change["kind"] == "shared" and change["message"]:
+            whose, word = user_and_word(change["message"])
+            if whose.casefold() == user.casefold():
+                return word
+    return ""

@@ -6,10 +6,32 @@ fifty, and a request with a token that is known is a repeat, whatever else it sa
 `docs/guides/coming-from-hail.md` says what is the same and what differs.
 """
 
+import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from weft.extensions.doors.hail.client_files import setup
-from weft.registry.door import ClientFiles, Door
+from weft.registry.door import ClientFiles, ClientSetup, Door
+
+NAMESPACE: Final = "default"
+_MISLEADING: Final = ("HAIL_BASE_PATH", "HAIL_IDENTITY_PROVIDER_JSON")
+"""Variables of another server, which the client would obey."""
+_LOCATIONS: Final = {"http": "gce", "https": "external"}
+"""How the client writes the scheme."""
+
+
+def setup(url: str, token: str, folder: Path) -> ClientSetup:
+    """Return the file of tokens, and the variables that Hail's client reads."""
+    scheme, _, domain = url.partition("://")
+    variables = {
+        "HAIL_TERRA": "1",
+        "HAIL_LOCATION": _LOCATIONS[scheme],
+        "HAIL_DOMAIN": domain,
+        "HAIL_DEFAULT_NAMESPACE": NAMESPACE,
+        "HAIL_TOKENS_FILE": str(folder / "tokens.json"),
+    }
+    files = {"tokens.json": json.dumps({NAMESPACE: token}) + "\n"}
+    return ClientSetup(files=files, variables=variables, misleading=_MISLEADING)
+
 
 if TYPE_CHECKING:
     from weft.api.http.doors import ApiDoor
@@ -23,7 +45,7 @@ def _api() -> "ApiDoor":
 
 
 def _callbacks() -> "CallbackForm":
-    from weft.extensions.doors.hail.callbacks import FORM  # noqa: PLC0415 (the driver alone needs it)
+    from weft.extensions.doors.hail.summaries import FORM  # noqa: PLC0415 (the driver alone needs it)
 
     return FORM
 

@@ -1,6 +1,7 @@
 """Hail's routes of batches and of their updates."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Final
 
 from weft.api.http.replies import reply
@@ -8,11 +9,12 @@ from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.http.routing import Response, delete, get, patch, post
 from weft.api.use_cases import cancel, read
 from weft.api.use_cases import delete as delete_use_case
+from weft.core.errors import UpdateNotFound
 from weft.core.query import Subject
 from weft.core.query.tree import Field, Operator, TextTerm
 from weft.extensions.doors.hail import submissions
-from weft.extensions.doors.hail.options import ADDED, CANCELLED, READ, WRITTEN
 from weft.extensions.doors.hail.queries import Parser, parse_v1, parse_v2
+from weft.extensions.doors.hail.refused import ADDED, CANCELLED, READ, WRITTEN
 from weft.extensions.doors.hail.requests import (
     PAGE,
     Document,
@@ -94,6 +96,27 @@ async def commit_hail_update(request: AnyRequest) -> Response[bytes]:
     return reply(await submissions.commit(request, batch_id, number_of(request, "u")))
 
 
+# Old clients add jobs to a batch without updates, and then close it.
+
+
+@post(f"{_BATCH}/jobs/create", **ADDED)
+async def add_hail_batch_jobs(request: AnyRequest) -> Response[bytes]:
+    """Add a bunch of jobs to the first update of a batch."""
+    update = await submissions.open_update(request, batch_of(request), submissions.FIRST)
+    await submissions.add_jobs(request, update, await read_list(request, "jobs"))
+    return empty()
+
+
+@patch(f"{_BATCH}/close", **WRITTEN)
+async def close_hail_batch(request: AnyRequest) -> Response[bytes]:
+    """Commit the first update of a batch, if it has one."""
+    batch_id = batch_of(request)
+    await submissions.own(request, batch_id)
+    with suppress(UpdateNotFound):
+        await submissions.commit(request, batch_id, submissions.FIRST)
+    return empty()
+
+
 @get(_BATCH, **READ)
 async def get_hail_batch(request: AnyRequest) -> Response[bytes]:
     """Get a batch."""
@@ -170,4 +193,6 @@ ROUTES: Final = (
     cancel_hail_batch,
     list_hail_batches,
     list_hail_batches_v2,
+    add_hail_batch_jobs,
+    close_hail_batch,
 )

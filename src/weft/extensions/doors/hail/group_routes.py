@@ -7,7 +7,7 @@ from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.http.routing import Response, get, patch
 from weft.api.use_cases import cancel, read
 from weft.extensions.doors.hail.batch_routes import API, empty
-from weft.extensions.doors.hail.options import CANCELLED, READ
+from weft.extensions.doors.hail.refused import CANCELLED, READ
 from weft.extensions.doors.hail.requests import (
     PAGE,
     Document,

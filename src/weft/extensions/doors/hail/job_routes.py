@@ -24,10 +24,8 @@ from weft.extensions.doors.hail.documents import (
     usage_document,
 )
 from weft.extensions.doors.hail.jobs import ATTEMPT
-from weft.extensions.doors.hail.options import READ
-from weft.extensions.doors.hail.queries import Parser, parse_v1, parse_v2
-from weft.extensions.doors.hail.query_terms import in_group
-from weft.extensions.doors.hail.refused import bad_request
+from weft.extensions.doors.hail.queries import Parser, in_group, parse_v1, parse_v2
+from weft.extensions.doors.hail.refused import READ, bad_request
 from weft.extensions.doors.hail.requests import (
     PAGE,
     Document,

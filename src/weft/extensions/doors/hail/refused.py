@@ -1,11 +1,13 @@
 """Refusals in the words of Hail: a status and a text, which its users look for in the body."""
 
-from typing import Final
+from typing import Any, Final
 
 from weft.api.http.doors import Asked, Refusal
 from weft.api.http.problem_documents import describe
 from weft.api.http.requests import AnyRequest
 from weft.api.http.routing import Response
+from weft.core.access.permissions import Permission
+from weft.core.access.rights import Right
 from weft.core.errors import (
     Forbidden,
     GroupNotFound,
@@ -65,3 +67,23 @@ def refuse(error: WeftError, asked: Asked) -> Refusal:
 
 TEXT: Final = "text/plain"
 TOO_DEEP: Final = "job group exceeded the maximum level of nesting"
+
+
+_HANDLERS: Final = {Refused: answer_refused}
+
+
+def _options(right: Right | None, **more: Any) -> dict[str, Any]:  # noqa: ANN401 (of any kind)
+    return {"status_code": 200, "exception_handlers": _HANDLERS, "opt": {"right": right, **more}}
+
+
+OPEN: Final = _options(None)
+KNOWN: Final = _options(Right.READ)
+"""Of users, projects and the site."""
+READ: Final = _options(Right.READ, members=True)
+"""Of batches, which administrators do not see there unless they are members."""
+WRITTEN: Final = _options(Right.WRITE, members=True)
+CANCELLED: Final = _options(Right.WRITE, members=True, permission=Permission.EXECUTE)
+ADDED: Final = _options(Right.WRITE, members=True, unrecorded=True)
+"""They send parts of an update, which changes nothing until it is committed."""
+MANAGED: Final = _options(Right.MANAGE, manages=True)
+"""Of those who administer billing projects; all others get a 401."""

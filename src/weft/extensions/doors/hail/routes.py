@@ -8,7 +8,6 @@ from weft.extensions.doors.hail import (
     billing_routes,
     group_routes,
     job_routes,
-    old_routes,
     site_routes,
 )
 from weft.extensions.doors.hail.batch_routes import API, SECOND
@@ -21,7 +20,6 @@ SERVED: Final = ApiDoor(
         *group_routes.ROUTES,
         *job_routes.ROUTES,
         *billing_routes.ROUTES,
-        *old_routes.ROUTES,
         *site_routes.ROUTES,
     ),
     paths=(API, SECOND),

@@ -7,8 +7,7 @@ from weft.api.http.requests import AnyRequest, caller_of
 from weft.api.http.routing import Redirect, Response, get
 from weft.core.access.rights import Right
 from weft.extensions.doors.hail.batch_routes import API, empty
-from weft.extensions.doors.hail.options import KNOWN, OPEN
-from weft.extensions.doors.hail.refused import TEXT
+from weft.extensions.doors.hail.refused import KNOWN, OPEN, TEXT
 from weft.extensions.doors.hail.requests import number_of
 from weft.extensions.doors.hail.resources import CLOUD, REGION
 

@@ -7,6 +7,8 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any, Final
 
+from weft.driver.callback_forms import CallbackForm
+
 Document = dict[str, Any]
 CPU: Final = "cpu"
 """The resource whose usage is counted in mCPU * ms."""
@@ -118,3 +120,11 @@ def breakdown(costs: Sequence[Mapping[str, Any]]) -> list[Document]:
 def msec_mcpu(costs: Sequence[Mapping[str, Any]]) -> int:
     """Return the cpu time reserved, in mCPU * ms."""
     return sum(int(cost["usage"]) for cost in costs if cost["resource"] == CPU)
+
+
+def _document(document: Mapping[str, Any], token: str) -> Document:
+    """Return a batch or a group, whose document this is."""
+    return batch_document(document, token) if "id" in document else group_document(document)
+
+
+FORM: Final = CallbackForm(document=_document, once=True)

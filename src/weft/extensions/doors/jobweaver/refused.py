@@ -10,7 +10,7 @@ from weft.api.http.problem_documents import describe
 from weft.api.http.requests import AnyRequest
 from weft.api.http.routing import Response
 from weft.core.errors import Conflict, FieldError, Invalid, NotFound, UnsupportedMedia, WeftError
-from weft.extensions.doors.jobweaver.words import instant
+from weft.extensions.doors.jobweaver.documents import instant
 
 JSON: Final = "application/json"
 HEALTH: Final = "/actuator/health"

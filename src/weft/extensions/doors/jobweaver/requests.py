@@ -14,8 +14,8 @@ from weft.api.http.requests import KEY, AnyRequest, caller_of, read_bytes, servi
 from weft.core.bounded import Unreadable, read_json
 from weft.core.errors import UnsupportedMedia
 from weft.core.problems import Problems
+from weft.extensions.doors.jobweaver.documents import SIMULATION
 from weft.extensions.doors.jobweaver.refused import bad_request, refused_for
-from weft.extensions.doors.jobweaver.words import SIMULATION
 from weft.ports.store import ForeignOrder
 from weft.submission.translation.simulations import check_steps
 from weft.wire.documents.simulations import SimulationDocument, known_fields

@@ -12,13 +12,15 @@ from weft.core.access.rights import Right
 from weft.core.errors import IdempotencyConflict
 from weft.core.states import JobState
 from weft.extensions.doors.jobweaver.documents import (
+    SIMULATION,
+    STATES,
     batch_of,
     execution_document,
     is_execution,
     job_document,
     status_document,
 )
-from weft.extensions.doors.jobweaver.intake import take_in
+from weft.extensions.doors.jobweaver.intake import NAME, take_in, travel_of
 from weft.extensions.doors.jobweaver.refused import (
     HEALTH,
     Refused,
@@ -37,8 +39,6 @@ from weft.extensions.doors.jobweaver.requests import (
     query_of,
     read_submission,
 )
-from weft.extensions.doors.jobweaver.topics import NAME, travel_of
-from weft.extensions.doors.jobweaver.words import SIMULATION, STATES
 from weft.ports.store import ForeignJobs, ForeignOrder, Row
 from weft.submission import submit
 

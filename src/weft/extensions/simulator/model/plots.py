@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from weft.core.errors import Invalid
-from weft.extensions.simulator.model.figures import waits_of
-from weft.extensions.simulator.model.report import Comparison
+from weft.extensions.simulator.model.figures import Comparison, waits_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -19,8 +19,7 @@ from weft.core.scheduling.lease import Load, Pace, plan_claim
 from weft.core.swf import TraceJob
 from weft.extensions.simulator.model.gates import Gate, QueueLimits
 from weft.extensions.simulator.model.kept import KeptMachines
-from weft.extensions.simulator.model.losses import Losses
-from weft.extensions.simulator.model.machine import SimulatedMachine
+from weft.extensions.simulator.model.machine import Losses, SimulatedMachine
 from weft.extensions.simulator.model.outcome import MachineTime, TraceOutcome
 from weft.extensions.simulator.model.preempted import Preemptions, Priorities
 from weft.extensions.simulator.model.ready_jobs import ReadyJobs, Shape

@@ -11,8 +11,7 @@ from typing import Final
 
 from weft.core.scheduling.preemption import Host, Key, RunningJob, WaitingJob, key_of, plan_round
 from weft.core.swf import TraceJob
-from weft.extensions.simulator.model.losses import ASKS, Losses
-from weft.extensions.simulator.model.machine import SimulatedMachine
+from weft.extensions.simulator.model.machine import ASKS, Losses, SimulatedMachine
 from weft.extensions.simulator.model.outcome import Stop
 from weft.extensions.simulator.model.ready_jobs import ReadyJobs
 

@@ -11,7 +11,7 @@ from weft.core.pools import Demand
 from weft.core.scheduling.fair_share import UserWork, fair_shares
 from weft.core.scheduling.lease import Budget
 from weft.core.swf import TraceJob
-from weft.extensions.simulator.model.losses import ASKS
+from weft.extensions.simulator.model.machine import ASKS
 
 USERS_MAX: Final = 64
 """A claim shares among the users with the smallest load only."""

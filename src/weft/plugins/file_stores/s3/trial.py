@@ -6,17 +6,49 @@ Nothing is listed: no job does, so a key without that right is a good key.
 import hashlib
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
 from tempfile import TemporaryFile
 from typing import Final
 
 from weft.core.files.file_stores import parse_bucket
 from weft.plugins.file_stores.s3.carrying import HttpCarrier
-from weft.plugins.file_stores.s3.reading import S3Reader
-from weft.plugins.file_stores.s3.signing import NotSigned, ObjectUrls
-from weft.ports.file_store import FileMissing, FileProblem, HeldFile, StoreAway
+from weft.plugins.file_stores.s3.signing import NotSigned, ObjectUrls, Verb
+from weft.ports.file_store import (
+    FileFacts,
+    FileMissing,
+    FileProblem,
+    FileRefused,
+    HeldFile,
+    StoreAway,
+)
 from weft.ports.object_stores import Tried
 from weft.ports.store import StoredFileStore
+
+
+@dataclass(frozen=True)
+class S3Reader:
+    """Signs a URL for each object that is asked for."""
+
+    store: StoredFileStore
+    urls: ObjectUrls
+    carrier: HttpCarrier
+
+    async def facts(self, path: str) -> FileFacts:
+        """Return what is known of an object."""
+        return FileFacts(await self.carrier.size(await self._url("HEAD", path)))
+
+    async def read(self, path: str, offset: int = 0) -> AsyncIterator[bytes]:
+        """Yield the bytes of an object."""
+        async for piece in self.carrier.read(await self._url("GET", path), offset):
+            yield piece
+
+    async def _url(self, verb: Verb, path: str) -> str:
+        try:
+            return await self.urls.url_of(verb, self.store, path)
+        except NotSigned as error:
+            raise (StoreAway if error.is_away else FileRefused)(str(error)) from error
+
 
 TIMEOUT_S: Final = 10.0
 _NO_BUCKET: Final = "Make the bucket, or set the store again with the right name and region."

@@ -20,8 +20,7 @@ from typing import Final
 
 from weft.core.pools.pool import Option
 from weft.core.scheduling.offers import parse_gpus
-from weft.plugins.providers.pool_options import wrong_names, wrong_slots
-from weft.plugins.providers.worker_settings import worker_variables
+from weft.plugins.providers.pool_options import worker_variables, wrong_names, wrong_slots
 from weft.ports.provider import FoundMachine, ProviderError, ProviderSite, WantedMachine
 from weft.settings import variable_of
 from weft.wire.processes import end_process

@@ -17,16 +17,13 @@ from weft.core.errors import Unavailable, WeftError
 from weft.core.scheduling.gateway_tester import GATEWAY
 from weft.core.states import Phase, Reason
 from weft.plugins.runners.remote.black_nodes import BlackNodes
-from weft.plugins.runners.remote.ends import at_ns, ended_by
+from weft.plugins.runners.remote.ends import LeftFiles, at_ns, ended_by
 from weft.plugins.runners.remote.engine import Engine, Left, Status
-from weft.plugins.runners.remote.forgetting import Forgetting
+from weft.plugins.runners.remote.forgetting import Forgetting, Missing
 from weft.plugins.runners.remote.guarded_engine import GuardedEngine
 from weft.plugins.runners.remote.handles import Handle, Handles
-from weft.plugins.runners.remote.left_files import LeftFiles
-from weft.plugins.runners.remote.missing import Missing
-from weft.plugins.runners.remote.notes import Notes
+from weft.plugins.runners.remote.notes import Notes, tell_attempt
 from weft.plugins.runners.remote.outputs import Outputs
-from weft.plugins.runners.remote.telling import tell_attempt
 from weft.ports.executor import ExecutorLimits
 from weft.ports.log_store import LogWriter
 from weft.ports.runner import (

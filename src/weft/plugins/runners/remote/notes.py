@@ -1,10 +1,17 @@
-"""What an engine says of attempts that have not ended: why they wait, where they run."""
+"""What an engine says of attempts that have not ended: why they wait, where they run;
+and what they are told.
+"""
 
 import time
 from collections.abc import Callable
 from typing import Final
 
 from weft.core.attempt_key import AttemptKey
+from weft.core.command import Command
+from weft.core.errors import Unavailable
+from weft.core.states import Phase
+from weft.plugins.runners.remote.engine import Engine
+from weft.plugins.runners.remote.handles import Handle
 
 _AGAIN_S: Final = 10.0
 """How often at most the engine is quoted about one attempt in one phase."""
@@ -39,3 +46,21 @@ class Notes:
     def clear(self) -> None:
         """Begin anew with all."""
         self._last.clear()
+
+
+async def tell_attempt(
+    engine: Engine, command: Command, handle: Handle | None, phase: Phase | None
+) -> str:
+    """Tell an attempt in this phase, which has a handle if it is known and a phase if it has not
+    ended. Return why it could not be told; empty: it was.
+    """
+    if handle is None or phase is None:
+        return "it does not run any more"
+    if command.signal is None and handle.assignment.spec.timeout_s is None:
+        return "it has no time limit"
+    if command.signal is not None and phase < Phase.EXECUTING:
+        return "it waits in the engine"
+    try:
+        return await engine.tell(handle.assignment, command)
+    except Unavailable as error:
+        return error.message

@@ -9,8 +9,7 @@ import msgspec
 from weft.core.cgroup_limits import cgroup_limits
 from weft.core.errors import WeftError
 from weft.core.files.products import PRODUCTS_VARIABLE
-from weft.plugins.runners.spawner.no_network import find_no_network
-from weft.plugins.runners.spawner.own_paths import find_own_root
+from weft.plugins.runners.spawner.sandbox import find_no_network, find_own_root
 from weft.ports.executor import (
     CgroupTerms,
     ExecutorLimits,

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from weft.core.errors import Conflict
@@ -72,12 +73,17 @@ def find_sandbox(home: Path, *, network: bool = True, paths: Sequence[str] = ())
         words += ["--tmpfs", directory]  # last, so that no path brings it back
     words += ["--setenv", "TMPDIR", "/tmp"]  # noqa: S108 (the job's own)
     try:
-        probe = subprocess.run(
-            [*words, "--", "/bin/sh", "-c", "exit 0"],
-            check=False, capture_output=True, stdin=subprocess.DEVNULL, timeout=10, text=True,
-        )  # fmt: skip
+        return _tried(words, "--", "/bin/sh", "-c", "exit 0")
     except subprocess.TimeoutExpired:
         return Sandbox(why_not="`bwrap` does not end", way_out=INSTALL)
+
+
+def _tried(words: Sequence[str], *proof: str) -> Sandbox:
+    """Return a command that runs its proof, or what it says. Raise `TimeoutExpired`."""
+    probe = subprocess.run(
+        [*words, *proof],
+        check=False, capture_output=True, stdin=subprocess.DEVNULL, timeout=10, text=True,
+    )  # fmt: skip
     if probe.returncode == 0:
         return Sandbox(tuple(words))
     said = probe.stderr.strip()[:_SAID_MAX]
@@ -108,3 +114,90 @@ def _home_of_user() -> tuple[str, ...]:
     except KeyError:
         return ()
     return () if os.path.realpath(found) == "/" else (found,)
+
+
+# Jobs with directories of their own at further paths, such as `/io`.
+# bubblewrap gives such a job a root directory in which everything of the host is where it was. It
+# is no sandbox: the job may do there what it may do outside, but for new entries of `/`, which
+# would be lost with it, and for programs that gain rights (setuid).
+
+_OWN_ENTRIES = frozenset({"dev", "proc"})
+_OF_ROOT = ("--unshare-pid", "--as-pid-1")
+_DEVICES = ("--dev-bind", "/dev", "/dev", "--proc", "/proc")
+
+
+def find_own_root() -> Sandbox:
+    """Return the command that makes such a root directory on this host, as this user."""
+    program = shutil.which(PROGRAM)
+    if program is None:
+        return Sandbox(why_not="the program `bwrap` is missing", way_out=INSTALL)
+    try:
+        return _own_root(program, Path("/").stat().st_mtime_ns)
+    except subprocess.TimeoutExpired:
+        return Sandbox(why_not="`bwrap` does not end", way_out=INSTALL)
+
+
+@lru_cache(maxsize=1)
+def _own_root(program: str, _changed_ns: int) -> Sandbox:
+    """Try the command. It is made anew when the entries of `/` have changed."""
+    words = [program, *_OF_ROOT, *_host(), *_DEVICES]
+    return _tried(words, "--dir", "/weft-proof", "--", "/bin/sh", "-c", "[ -d /weft-proof ]")
+
+
+def _host() -> list[str]:
+    """Return the words that show what stands in the host's root directory."""
+    words: list[str] = []
+    with os.scandir("/") as entries:
+        for one in sorted(entries, key=lambda entry: entry.name):
+            if one.is_symlink():
+                words += ["--symlink", os.readlink(one.path), one.path]  # noqa: PTH115 (text)
+            elif one.name not in _OWN_ENTRIES:
+                words += ["--bind-try", one.path, one.path]
+    return words
+
+
+# Jobs without network.
+# bubblewrap gives such a job a network namespace in which there is only a loopback device of its
+# own. It is no sandbox: everything else is as for other jobs, but it sees only its own processes,
+# and a program gains no rights (setuid).
+
+_WHOLE_HOST = ("--unshare-pid", "--as-pid-1", "--dev-bind", "/", "/", "--proc", "/proc")
+_LET_IN = "This machine lends no network namespace: look into the settings of its container."
+_PROOF_OF_SILENCE = (
+    'while read -r line; do case "$line" in *"|"*|lo:*) ;; '
+    "tunl0:*|sit0:*|gre0:*|gretap0:*|erspan0:*|ip_vti0:*|ip6_vti0:*|ip6tnl0:*|ip6gre0:*) ;; "
+    '*) echo "it sees ${line%%:*}" >&2; exit 1 ;; esac; done < /proc/net/dev'
+)
+"""Only the loopback device is there, and what the kernel makes in each namespace: ends of tunnels,
+which are down and lead nowhere.
+"""
+
+
+def find_no_network(words: tuple[str, ...] = ()) -> Sandbox:
+    """Return the command that runs a job without network on this host, as this user. `words`: that
+    which makes its sandbox or its root directory already; empty: it has neither.
+    """
+    if not words:
+        program = shutil.which(PROGRAM)
+        if program is None:
+            return Sandbox(why_not="the program `bwrap` is missing", way_out=INSTALL)
+        words = (program, *_WHOLE_HOST)
+    words = (*words, "--unshare-net")
+    try:
+        _try(words)
+    except subprocess.TimeoutExpired:
+        return Sandbox(why_not="`bwrap` does not end", way_out=_LET_IN)
+    except _Refused as error:
+        return Sandbox(why_not=str(error), way_out=_LET_IN)
+    return Sandbox(words)
+
+
+class _Refused(Exception):
+    """What bwrap says."""
+
+
+@lru_cache(maxsize=4)
+def _try(words: tuple[str, ...]) -> None:
+    """Try the command, once for all jobs unless it fails: that may pass."""
+    if not (tried := _tried(words, "--", "/bin/sh", "-c", _PROOF_OF_SILENCE)).words:
+        raise _Refused(tried.why_not)

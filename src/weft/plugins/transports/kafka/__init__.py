@@ -29,9 +29,8 @@ try:
     from confluent_kafka.cimpl import NewTopic as Topic
 
     from weft.plugins.transports.kafka import looks
-    from weft.plugins.transports.kafka.config import config_of
+    from weft.plugins.transports.kafka.config import Failures, config_of
     from weft.plugins.transports.kafka.consumer import Consumption, consuming
-    from weft.plugins.transports.kafka.failures import Failures
 except ImportError as error:
     raise Invalid(
         "the transport kafka needs a library",

@@ -25,7 +25,7 @@ from weft.extensions.engines.kubernetes.runner.client import KubernetesClient
 from weft.extensions.engines.kubernetes.runner.config import access_of
 from weft.extensions.engines.kubernetes.runner.secrets import OPEN, is_gated
 from weft.extensions.engines.kubernetes.runner.settings import KubernetesSettings
-from weft.plugins.providers.begun import until_begun
+from weft.plugins.providers.pool_options import until_begun
 from weft.ports.provider import FoundMachine, ProviderError, ProviderSite, WantedMachine
 
 Found = TypeVar("Found")

@@ -22,8 +22,7 @@ from weft.extensions.engines.kubernetes.runner.statuses import (
     where_of,
 )
 from weft.plugins.executors.job_environment import SHELL
-from weft.plugins.providers.pool_options import PROGRAM
-from weft.plugins.providers.worker_settings import worker_variables
+from weft.plugins.providers.pool_options import PROGRAM, worker_variables
 from weft.ports.provider import FoundMachine, WantedMachine
 from weft.settings import variable_of
 

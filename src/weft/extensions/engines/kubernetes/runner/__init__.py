@@ -8,8 +8,7 @@ from weft.extensions.engines.kubernetes.runner.config import access_of
 from weft.extensions.engines.kubernetes.runner.engine import KubernetesEngine
 from weft.extensions.engines.kubernetes.runner.settings import KubernetesSettings
 from weft.plugins.runners.remote import RemoteRunner
-from weft.plugins.runners.remote.handles import Handles
-from weft.plugins.runners.remote.tag import tag_of
+from weft.plugins.runners.remote.handles import Handles, tag_of
 from weft.ports.runner import RunnerSite
 
 

@@ -22,7 +22,7 @@ from weft.extensions.engines.nomad.provider.options import check_options, wrong_
 from weft.extensions.engines.nomad.runner.client import NomadClient
 from weft.extensions.engines.nomad.runner.settings import NomadSettings
 from weft.extensions.engines.nomad.runner.statuses import why_unplaced
-from weft.plugins.providers.begun import until_begun
+from weft.plugins.providers.pool_options import until_begun
 from weft.ports.provider import FoundMachine, ProviderError, ProviderSite, WantedMachine
 
 Found = TypeVar("Found")

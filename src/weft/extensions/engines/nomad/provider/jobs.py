@@ -12,8 +12,7 @@ from typing import Any, Final
 
 from weft.extensions.engines.nomad.runner.settings import NomadSettings
 from weft.plugins.executors.job_environment import SHELL
-from weft.plugins.providers.pool_options import PROGRAM
-from weft.plugins.providers.worker_settings import worker_variables
+from weft.plugins.providers.pool_options import PROGRAM, worker_variables
 from weft.ports.provider import FoundMachine, WantedMachine
 from weft.settings import variable_of
 

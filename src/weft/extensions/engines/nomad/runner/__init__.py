@@ -8,8 +8,7 @@ from weft.extensions.engines.nomad.runner.client import NomadClient
 from weft.extensions.engines.nomad.runner.engine import NomadEngine
 from weft.extensions.engines.nomad.runner.settings import NomadSettings
 from weft.plugins.runners.remote import RemoteRunner
-from weft.plugins.runners.remote.handles import Handles
-from weft.plugins.runners.remote.tag import tag_of
+from weft.plugins.runners.remote.handles import Handles, tag_of
 from weft.ports.runner import RunnerSite
 
 

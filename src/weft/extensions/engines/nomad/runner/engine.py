@@ -13,7 +13,7 @@ from weft.core.ends.conditions import FILE_BYTES_MAX, Blocked
 from weft.core.errors import Unavailable, WeftError
 from weft.core.signals import word_of
 from weft.core.states import Phase, Reason
-from weft.extensions.engines.nomad.runner.client import NomadClient, NomadRefused
+from weft.extensions.engines.nomad.runner.client import NewsWatch, NomadClient, NomadRefused
 from weft.extensions.engines.nomad.runner.jobs import (
     ATTEMPT,
     AVOIDED,
@@ -26,7 +26,6 @@ from weft.extensions.engines.nomad.runner.jobs import (
     payload_of,
     size_of,
 )
-from weft.extensions.engines.nomad.runner.news import NewsWatch
 from weft.extensions.engines.nomad.runner.settings import NomadSettings
 from weft.extensions.engines.nomad.runner.statuses import (
     first_of,

@@ -10,8 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from weft.extensions.engines.openstack.provider.options import USER, text_of
-from weft.plugins.providers.pool_options import PROGRAM
-from weft.plugins.providers.worker_settings import worker_variables
+from weft.plugins.providers.pool_options import PROGRAM, worker_variables
 from weft.ports.provider import ProviderError, WantedMachine
 
 FOLDER: Final = "/etc/weft"

@@ -7,8 +7,7 @@ from weft.extensions.engines.ray.runner.client import RayClient
 from weft.extensions.engines.ray.runner.engine import RayEngine
 from weft.extensions.engines.ray.runner.settings import RaySettings
 from weft.plugins.runners.remote import RemoteRunner
-from weft.plugins.runners.remote.handles import Handles
-from weft.plugins.runners.remote.tag import tag_of
+from weft.plugins.runners.remote.handles import Handles, tag_of
 from weft.ports.runner import RunnerSite
 
 

@@ -19,8 +19,7 @@ from weft.core.errors import WeftError
 from weft.extensions.engines.ssh.provider.hosts import Host, hosts_in
 from weft.extensions.engines.ssh.provider.options import check_options, may_use, wrong_options
 from weft.extensions.engines.ssh.provider.settings import SshSettings
-from weft.plugins.providers.pool_options import PROGRAM
-from weft.plugins.providers.worker_settings import worker_variables
+from weft.plugins.providers.pool_options import PROGRAM, worker_variables
 from weft.plugins.runners.remote.ssh import Login, SshHost
 from weft.ports.provider import FoundMachine, ProviderError, ProviderSite, WantedMachine
 from weft.settings import variable_of

@@ -17,8 +17,7 @@ from confluent_kafka import (
 )
 
 from weft.extensions.lines.sources.messages import BYTES_MAX, connection_of, item_of_message
-from weft.plugins.transports.kafka.config import config_of
-from weft.plugins.transports.kafka.failures import Failures
+from weft.plugins.transports.kafka.config import Failures, config_of
 from weft.ports.source import Item, Reading, SourceFailed, SourceSite
 from weft.ports.transport import TransportError
 

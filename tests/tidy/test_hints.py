@@ -14,6 +14,7 @@ DECLARED = re.compile(r"[A-Z]+ /v1/[^ ]+")
 ONLY_REQUESTS = (
     "src/weft/api/http/", "src/weft/api/routes/", "src/weft/extensions/doors/",
     "src/weft/extensions/lines/routes/", "src/weft/extensions/lines/api.py",
+    "src/weft/extensions/link/routes.py", "src/weft/extensions/pages/part.py",
     "benches/route_bodies.py",
 )  # fmt: skip
 """Requests, which nobody is shown, and mistakes in requests that weft's own programs do not make.

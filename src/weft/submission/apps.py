@@ -11,6 +11,7 @@ from weft.core.errors import InvalidValue, TooManyEvaluations
 from weft.core.problems import Problems, pointer_of
 from weft.ports.evaluation import TooCostly
 from weft.ports.store import Caller
+from weft.submission.draft import Draft
 from weft.submission.execution_systems import WrongSystem, queue_on_system
 from weft.submission.services import SubmissionServices
 from weft.submission.translation.apps import FoundApp
@@ -21,24 +22,18 @@ from weft.wire.documents.foreign_jobs import ForeignJob
 _Queues = dict[tuple[str, str | None], "str | WrongSystem | None"]
 
 
-async def with_app_fields(
-    services: SubmissionServices,
-    caller: Caller,
-    jobs: Sequence[JobDocument],
-    rare: Sequence[JobDocument],
-    problems: Problems,
-) -> tuple[Sequence[JobDocument], Mapping[str, FoundApp]]:
-    """Return the jobs with what their applications bring: variables, and what they ask for if
-    they say nothing of it; and the applications by name. Note what is wrong. `rare`: those that
-    may have one.
+async def fill_app_fields(draft: Draft) -> None:
+    """Give jobs what their applications bring: variables, and what they ask for if they say
+    nothing of it. Raise what is wrong.
     """
+    services, caller, rare, problems = draft.services, draft.caller, draft.rare, draft.problems
     names = {job.app for job in rare if job.app is not None}
     for index, job in enumerate(rare):
         if job.executor == APP and job.app is None:
             message = f"a job of the executor `{APP}` needs an `app`"
             problems.add(InvalidValue, f"/jobs/{index}/app", message)
     if not names:
-        return jobs, {}
+        return
     apps = await find_apps(services, caller, sorted(names))
     queues = await _queues_of(services, caller, rare, apps)
     asked = [_asked_of(job) for job in rare if job.app in apps]
@@ -50,9 +45,9 @@ async def with_app_fields(
                 f"the parameters of {', '.join(names)[:200]} take too long to be checked",
                 detail=f"They are checked for {len(asked)} jobs: {one.why}.",
             )
-    filled = _all_filled(rare, apps, queues, cast("list[_Checked]", checked), problems)
+    draft.jobs = _all_filled(rare, apps, queues, cast("list[_Checked]", checked), problems)
     problems.raise_any()
-    return filled, apps
+    draft.learn(apps=apps)
 
 
 class _Asked(NamedTuple):

@@ -1,15 +1,13 @@
 """Take payloads: the large arguments of functions, before the jobs that are called with them."""
 
-from collections.abc import Sequence
 from typing import Final
 
 from weft.core.errors import InvalidParameter, InvalidValue, PayloadTooLarge
-from weft.core.problems import Problems
 from weft.ports.store import Caller
+from weft.submission.draft import Draft
 from weft.submission.owners import refuse_functions_of_others
 from weft.submission.services import Answer, SubmissionServices
 from weft.submission.translation.functions import payloads_of
-from weft.wire.documents.batches import JobDocument
 from weft.wire.payload import bytes_of_part, parts_of
 
 BYTES_MAX: Final = 1 << 40
@@ -58,17 +56,12 @@ async def add_part(
     return {"part": part, "n_parts": parts_of(n_bytes)}
 
 
-async def check_functions(
-    services: SubmissionServices,
-    caller: Caller,
-    jobs: Sequence[JobDocument],
-    batch_id: int | None,
-    problems: Problems,
-) -> None:
+async def check_functions(draft: Draft) -> None:
     """Refuse functions of others, and note which jobs refer to a payload that is not there."""
-    if batch_id is not None and any(job.function is not None for job in jobs):
+    services, caller, batch_id = draft.services, draft.caller, draft.context.batch_id
+    if batch_id is not None and any(job.function is not None for job in draft.rare):
         await refuse_functions_of_others(services, caller, batch_id)
-    digest_of = payloads_of(jobs)
+    digest_of = payloads_of(draft.rare)
     if not digest_of:
         return
     missing = set(digest_of.values())
@@ -79,6 +72,6 @@ async def check_functions(
     for entry, digest in digest_of.items():
         if digest in missing:
             pointer = f"/jobs/{entry}/function/arguments_digest"
-            problems.add(
+            draft.problems.add(
                 InvalidValue, pointer, "the batch has no such payload; send all its parts first"
             )

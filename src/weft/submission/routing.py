@@ -20,25 +20,21 @@ from weft.core.queues import (
 from weft.core.queues.attributes import Path
 from weft.ports.evaluation import TooCostly
 from weft.ports.store import Caller, NewBatch
+from weft.submission.draft import Draft
 from weft.submission.services import SubmissionServices
 from weft.telemetry.metrics import count_guard_failures
-from weft.wire.documents.batches import JobDocument
 
 QUEUES_SHOWN: Final = 10
 T = TypeVar("T")
 
 
-async def router_of(
-    services: SubmissionServices,
-    caller: Caller,
-    target: NewBatch | int,
-    jobs: Sequence[JobDocument],
-) -> Router | None:
-    """Return what routes these jobs; None: there is nothing to choose from."""
+async def find_router(draft: Draft) -> None:
+    """Find what routes the jobs, if there is anything to choose from."""
+    services, caller = draft.services, draft.caller
     routes = await services.queues.of(caller)
-    if len(routes) == 1 and all(job.queue is None for job in jobs):
-        return None
-    return services.asking_router(routes, await request_of(services, caller, target, routes))
+    if len(routes) > 1 or any(job.queue is not None for job in draft.rare):
+        request = await request_of(services, caller, draft.target, routes)
+        draft.learn(router=services.asking_router(routes, request))
 
 
 async def routed(

@@ -1,7 +1,7 @@
 """Sign what a caller pickled, so that a worker calls it for this user and nobody else (ADR 60)."""
 
 import base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Final
 
@@ -9,23 +9,21 @@ import msgspec
 
 from weft.core.errors import SecretKeyMissing
 from weft.ports.store import Caller, JobRows
+from weft.submission.draft import Draft
 from weft.submission.services import SubmissionServices
-from weft.wire.documents.batches import JobDocument
 from weft.wire.signed import CHANGED_VARIABLES, CHUNK, Signer, sign, signature
 
 SIGNED_ENV: Final = "env_signature"
 """Beside `env` of the changes of a resubmission."""
 
 
-def sign_functions(
-    services: SubmissionServices, caller: Caller, jobs: Sequence[JobDocument], rows: JobRows
-) -> None:
-    """Sign the specs of these jobs if any of them calls a function: one signature for each chunk,
+def sign_functions(draft: Draft, rows: JobRows) -> None:
+    """Sign the specs if any job calls a function: one signature for each chunk,
     not for each job. Raise `SecretKeyMissing`.
     """
-    if not any(job.function is not None for job in jobs):
+    if not any(job.function is not None for job in draft.rare):
         return
-    keys, signer = services.secret_keys(), _signer(caller)
+    keys, signer = draft.services.secret_keys(), _signer(draft.caller)
     rows.chunk_body = [sign(CHUNK, body, signer, keys) for body in rows.chunk_body]
 
 

@@ -2,8 +2,9 @@
 
 from collections.abc import Awaitable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
+from typing import Final
 
 from weft.core.errors import (
     FieldError,
@@ -22,9 +23,10 @@ from weft.core.problems import PROBLEMS_MAX, Problems
 from weft.ports.store import Caller, JobRows, NewBatch, NewGroup, Reserved, Row, Shape
 from weft.settings import Settings
 from weft.submission.allowed import check_allowed
-from weft.submission.apps import with_app_fields
+from weft.submission.apps import fill_app_fields
+from weft.submission.draft import Draft
 from weft.submission.payloads import check_functions
-from weft.submission.routing import count_failures, routed_later, router_of
+from weft.submission.routing import count_failures, find_router, routed_later
 from weft.submission.secrets import check_secrets
 from weft.submission.services import Answer, Origin, SubmissionServices
 from weft.submission.signatures import sign_functions
@@ -52,6 +54,9 @@ from weft.wire.documents.batches import (
     JobDocument,
     UpdateDocument,
 )
+
+CHECKS: Final = (check_functions, check_secrets, check_stores, check_allowed)
+"""What is asked of jobs that may have what few jobs have, in this order."""
 
 
 async def create_batch(
@@ -206,13 +211,15 @@ async def add_jobs(
         has_lifecycle=True,
         first=document.first,
     )
-    rare = context.rare(document.jobs)
-    refuse_too_large_arrays(rare, services.settings)
-    jobs, apps = await with_app_fields(services, caller, document.jobs, rare, problems)
-    rare = context.rare(jobs)
-    router = await router_of(services, caller, batch_id, rare)
-    context = replace(context, router=router, apps=apps)
-    rows = (await _translate(services, caller, jobs, context, problems)).rows
+    draft = Draft(
+        services=services,
+        caller=caller,
+        target=batch_id,
+        jobs=document.jobs,
+        context=context,
+        problems=problems,
+    )
+    rows = (await _translate(draft)).rows
     with _pointing(document.jobs):
         is_new = await services.store.add_jobs(
             caller, batch_id, update_id, rows, idempotency_key=origin.key, digest=origin.digest
@@ -334,8 +341,6 @@ async def _prepare(
     """Translate a document; raise everything that is wrong with it."""
     settings = services.settings
     refuse_too_many("jobs", len(document.jobs), settings)
-    ordinary = are_ordinary(document.jobs)
-    refuse_too_large_arrays(() if ordinary else document.jobs, settings)
     refuse_too_many("groups", len(document.groups), settings)
     batch_id = target if isinstance(target, int) else None
     paths, sets = named_groups(document.groups, document.jobs, settings, problems)
@@ -349,7 +354,7 @@ async def _prepare(
     context = DocumentContext(
         settings=settings,
         trace_id=origin.trace_id,
-        ordinary=ordinary,
+        ordinary=are_ordinary(document.jobs),
         inherit_env=document.inherit_env,
         batch_id=batch_id,
         has_lifecycle=isinstance(target, int) or target.lifecycle is not None,
@@ -359,44 +364,48 @@ async def _prepare(
     )
     translated = None
     if document.jobs:
-        rare = context.rare(document.jobs)
-        jobs, apps = await with_app_fields(services, caller, document.jobs, rare, problems)
-        router = await router_of(services, caller, target, context.rare(jobs))
-        context = replace(context, router=router, apps=apps)
-        translated = await _translate(services, caller, jobs, context, problems)
+        draft = Draft(
+            services=services,
+            caller=caller,
+            target=target,
+            jobs=document.jobs,
+            context=context,
+            problems=problems,
+        )
+        translated = await _translate(draft)
     problems.raise_any()
     return _Prepared(planned_rows(planned, set_by_name, document.groups), translated, again)
 
 
-async def _translate(
-    services: SubmissionServices,
-    caller: Caller,
-    jobs: Sequence[JobDocument],
-    context: DocumentContext,
-    problems: Problems,
-) -> Translated:
+async def _translate(draft: Draft) -> Translated:
     """Translate; read the workers afresh before a job is refused for its size."""
-    rare = context.rare(jobs)
-    await check_functions(services, caller, rare, context.batch_id, problems)
-    await check_secrets(services, caller, rare, context.batch_id, problems)
-    await check_stores(services, caller, rare, problems)
-    await check_allowed(services, caller, rare, problems)
-    workers = await services.workers(caller)
-    context = replace(context, licences=await services.licences())
+    refuse_too_large_arrays(draft.rare, draft.services.settings)
+    await fill_app_fields(draft)
+    await find_router(draft)
+    for check_jobs in CHECKS if draft.rare else ():
+        await check_jobs(draft)
+    try:
+        translated = await _translate_for(draft, fresh=False)
+    except NoWorkerFits:
+        translated = await _translate_for(draft, fresh=True)
+    finally:
+        count_failures(draft.caller, draft.context.router)
+    sign_functions(draft, translated.rows)
+    return translated
+
+
+async def _translate_for(draft: Draft, *, fresh: bool) -> Translated:
+    """Translate for the workers and licences that there are now; of a few seconds ago unless
+    `fresh`.
+    """
+    services, caller = draft.services, draft.caller
+    workers = await services.workers(caller, fresh=fresh)
+    draft.learn(licences=await services.licences(fresh=fresh))
 
     def translating() -> Awaitable[Translated]:
-        return translate_apart(jobs, context, workers, problems.copy())
+        return translate_apart(draft.jobs, draft.context, workers, draft.problems.copy())
 
-    try:
-        translated = await routed_later(services, caller, context.router, translating)
-    except NoWorkerFits:
-        workers = await services.workers(caller, fresh=True)
-        context = replace(context, licences=await services.licences(fresh=True))
-        translated = await routed_later(services, caller, context.router, translating)
-    finally:
-        count_failures(caller, context.router)
-    sign_functions(services, caller, rare, translated.rows)
-    return translated
+    return await routed_later(services, caller, draft.context.router, translating)
 
 
 async def _existing_groups(

@@ -32,8 +32,8 @@ def siege(
 
         weft siege --minutes 3 --seed 7
 
-    Two apis, two drivers, PostgreSQL and workers are killed, stopped and restarted every 2 to
-    5 seconds, while jobs of many kinds run. Nothing outside is touched.
+    Every few seconds an api, a driver, a worker or PostgreSQL is killed, stopped
+    or restarted, while jobs of many kinds run. Nothing outside is touched.
 
     Args:
         minutes: How long faults come; it ends when all jobs have.

@@ -43,7 +43,10 @@ async def until(
     deadline = time.monotonic() + within_s
     while not (answer := fact()):
         if time.monotonic() > deadline:
-            raise RoleFailed(f"not within {within_s:.0f} s: {what}")
+            raise RoleFailed(
+                f"not within {within_s:.0f} s: {what}",
+                hint="Look at the logs of the siege; a slow machine bears fewer `--workers`.",
+            )
         await asyncio.sleep(step_s)
     return answer
 

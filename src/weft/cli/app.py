@@ -3,7 +3,7 @@
 import gc
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
@@ -237,6 +237,10 @@ def _dispatch(arguments: list[str], *, is_alone: bool) -> int:
     name_ids(values)
     _collect_garbage_again()
     outcome = command(*values.args, **values.kwargs)
+    if isinstance(outcome, Coroutine):
+        import asyncio  # noqa: PLC0415 (what asks a server has imported it)
+
+        outcome = asyncio.run(outcome)
     return outcome if isinstance(outcome, int) else 0
 
 

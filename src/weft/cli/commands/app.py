@@ -1,23 +1,17 @@
 """`weft app`: applications, which jobs run with parameters."""
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
-from weft.cli.input.options import SHARED, Shared
-from weft.cli.input.signature import App, Parameter
-from weft.cli.terminal.amounts import moment
-from weft.cli.terminal.plain import one_line
-from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_json, print_table
+from weft.cli.input.options import SHARED, App, Parameter, Shared
+from weft.cli.terminal.plain import moment, one_line
+from weft.cli.terminal.screen import Document, at, note, print_json, print_table, text
 
-Document = Mapping[str, Any]  # of JSON
 app = App(
     name="app",
     help="Add, list, show and remove applications, which jobs run with parameters.\n\n"
     "    weft app add ./wordcount",
 )
-HEADER: Final = ("Name", "Revision", "For", "Added", "Title")
 PARAMETERS: Final = ("Parameter", "Type", "Values", "Default", "Label")
 INPUTS: Final = ("Input", "Files", "Values", "Default", "Label")
 ForUser = Annotated[str | None, Parameter(name="--for")]
@@ -52,22 +46,11 @@ def list_all(*, shared: Shared = SHARED) -> None:
     weft app ls
     """
     found = shared.ask(lambda client: client.list_apps())
-    if shared.as_json(found):
-        return
-    rows = [
-        (
-            one_line(one["name"], width=80),
-            str(one["revision"]),
-            one_line(one["for_user"] or "all", width=32),
-            moment(one["added_at"]),
-            one_line(one["title"], width=60),
-        )
-        for one in found
-    ]
-    print_table(
-        HEADER, rows, spare=("Title", "Added"),
-        empty="no applications that you may run; `weft app add FOLDER` adds one",
-    )  # fmt: skip
+    shared.table(found, {
+        "Name": text("name", 80), "Revision": "revision", "For": text("for_user", 32, "all"),
+        "Added": at("added_at"), "Title": text("title", 60),
+    }, spare=("Title", "Added"),
+        empty="no applications that you may run; `weft app add FOLDER` adds one")  # fmt: skip
 
 
 @app.command
@@ -138,5 +121,4 @@ def remove(name: str, /, *, for_user: ForUser = None, shared: Shared = SHARED) -
         for_user: The user who alone may run it; without it the one for everybody.
     """
     shared.ask(lambda client: client.remove_app(name, for_user=for_user))
-    if not shared.as_json({"name": name}):
-        note(f"application {one_line(name, width=80)} is removed")
+    shared.tell({"name": name}, f"application {one_line(name, width=80)} is removed")

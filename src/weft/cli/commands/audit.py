@@ -2,9 +2,7 @@
 
 from weft.cli.input.options import LOCAL, Local
 from weft.cli.input.settings import settings_of
-from weft.cli.terminal.plain import one_line
-from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_json, print_table
+from weft.cli.terminal.screen import note, one_line, print_columns, print_json, print_table
 
 ROWS_SHOWN = 10
 MACHINES_CHECK = "machines_belong_to_pools"
@@ -32,8 +30,10 @@ def audit(*, shared: Local = LOCAL) -> int:
             ]
         )
         return 1 if broken else 0
-    rows = [(one.check, f"{len(one.rows)} wrong" if one.rows else "ok") for one in findings]
-    print_table(("Check", "Result"), rows)
+    print_columns({
+        "Check": lambda row: row.check,
+        "Result": lambda row: f"{len(row.rows)} wrong" if row.rows else "ok",
+    }, findings)  # fmt: skip
     found = "no differences" if not broken else f"differences in {len(broken)}"
     note(f"{len(findings)} checks, {found}")
     for one in broken:

@@ -6,10 +6,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
-from weft.cli.input.options import LOCAL, Local
-from weft.cli.input.signature import Parameter
-from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_facts, print_json, print_table
+from weft.cli.input.options import LOCAL, Local, Parameter
+from weft.cli.terminal.screen import note, print_facts, print_json, print_table
 from weft.core.errors import Invalid
 
 FLAT = (str, int, float)

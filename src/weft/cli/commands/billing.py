@@ -1,6 +1,6 @@
 """`weft billing`: costs and prices."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -8,13 +8,9 @@ from weft.cli.commands.billing_report import report
 from weft.cli.commands.project import app as project_app
 from weft.cli.commands.project import limits_of
 from weft.cli.input.bounds import bounded
-from weft.cli.input.options import SHARED, Shared
-from weft.cli.input.signature import App, Parameter
+from weft.cli.input.options import SHARED, App, Flag, Parameter, Shared
 from weft.cli.input.values import in_our_zone
-from weft.cli.terminal.amounts import moment
-from weft.cli.terminal.plain import one_line
-from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_table
+from weft.cli.terminal.screen import Document, moment, note, one_line, print_table
 from weft.core.billing.rates import UNITS_OF_A_PRICE, hours_used, written_hours
 from weft.core.errors import Invalid
 from weft.core.text.amounts import duration, money
@@ -43,8 +39,6 @@ class PricesMixed(Invalid):
 
 
 RESOURCES = ("cpu", "memory", "storage", "gpu")
-
-Document = Mapping[str, Any]
 
 
 @app.default
@@ -133,8 +127,7 @@ def set_rates(
         )
     if machine:
         changed = run_set_machine_prices(settings, machine)
-        if not shared.as_json({"changed": changed}):
-            note(f"prices of machines that changed: {changed}")
+        shared.tell({"changed": changed}, f"prices of machines that changed: {changed}")
         return
     if not has_rates:
         raise NoPrice(
@@ -157,7 +150,7 @@ def correct_rates(
     gpu: str | None = None,
     valid_from: Annotated[datetime | None, Parameter(name="--from")] = None,
     reason: str | None = None,
-    dry_run: Annotated[bool, Parameter(negative="")] = False,
+    dry_run: Flag = False,
     database: Annotated[str | None, Parameter(name="--database")] = None,
     shared: Shared = SHARED,
 ) -> None:

@@ -1,22 +1,18 @@
 """`weft billing report`: what billing projects cost, by whom and for what."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import date
-from typing import Annotated, Any
+from typing import Annotated
 
-from weft.cli.input.options import SHARED, Shared
-from weft.cli.input.signature import Parameter
+from weft.cli.input.options import SHARED, Parameter, Shared
 from weft.cli.input.values import WrongOption, read_option
-from weft.cli.terminal.plain import one_line, plain
-from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_json, print_table
+from weft.cli.terminal.screen import Document, note, one_line, plain, print_json, print_table
 from weft.core.billing.rates import UNITS_OF_A_PRICE, hours_used, written_hours
 from weft.core.billing.reports import Division, csv_of, parse_division
 from weft.core.text.amounts import money
 
 TITLES = {"project": "Project", "user": "User", "day": "Day", "resource": "Resource"}
-Document = Mapping[str, Any]
 
 
 def report(

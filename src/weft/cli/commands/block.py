@@ -2,10 +2,8 @@
 
 import os
 from pathlib import Path
-from typing import Annotated
 
-from weft.cli.input.options import LOCAL, Local
-from weft.cli.input.signature import Parameter
+from weft.cli.input.options import LOCAL, Local, Words
 from weft.cli.input.values import read_option
 from weft.cli.terminal.screen import print_json
 from weft.core.ends.conditions import (
@@ -27,11 +25,7 @@ class NotInJob(Invalid):
 
 
 def block(
-    *,
-    condition: Kind = "custom",
-    tester: str = ALWAYS,
-    param: Annotated[tuple[str, ...], Parameter(negative="")] = (),
-    shared: Local = LOCAL,
+    *, condition: Kind = "custom", tester: str = ALWAYS, param: Words = (), shared: Local = LOCAL
 ) -> int:
     """Inside a job: say what it waits for, and exit with 75. Weft runs the job again when the test
     passes.

@@ -1,14 +1,11 @@
 """`weft callback`: list callbacks and send them again."""
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from weft.cli.input.options import SHARED, Shared
-from weft.cli.input.signature import App
+from weft.cli.input.options import SHARED, App, Shared
 from weft.cli.terminal.deliveries import DELIVERY, delivery_cells
-from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_table
+from weft.cli.terminal.screen import note, print_table
 from weft.core.ids import parse_batch_id
 
 HEADER = ("Delivery", "Of", "What", *DELIVERY)
@@ -43,7 +40,7 @@ def _row(one: Mapping[str, Any]) -> tuple[object, ...]:
 
 
 @app.command
-def redeliver(batch: str, /, *deliveries: str, shared: Shared = SHARED) -> int:
+async def redeliver(batch: str, /, *deliveries: str, shared: Shared = SHARED) -> int:
     """Send undelivered callbacks again now, including those that were given up.
 
         weft callback redeliver b12 7
@@ -53,10 +50,7 @@ def redeliver(batch: str, /, *deliveries: str, shared: Shared = SHARED) -> int:
         deliveries: Numbers as `weft callback ls b12` shows them, or names; default: all that were
             given up.
     """
-    return asyncio.run(_redeliver(parse_batch_id(batch), deliveries, shared))
-
-
-async def _redeliver(batch_id: int, deliveries: Sequence[str], shared: Shared) -> int:
+    batch_id = parse_batch_id(batch)
     async with shared.client() as client:
         chosen: Sequence[int | str] = deliveries or [
             callback["delivery_id"]
@@ -74,15 +68,11 @@ async def _redeliver(batch_id: int, deliveries: Sequence[str], shared: Shared) -
 
 
 @app.command
-def secret(*, shared: Shared = SHARED) -> int:
+async def secret(*, shared: Shared = SHARED) -> int:
     """Print the secret that signs your tenant's callbacks.
 
     weft callback secret
     """
-    return asyncio.run(_print_secret(shared))
-
-
-async def _print_secret(shared: Shared) -> int:
     async with shared.client() as client:
         found = await client.callback_secret()
     return shared.tell({"secret": found}, found, print)

@@ -2,13 +2,11 @@
 
 import asyncio
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Any
 
 from weft.cli.input.batch_query import NO_QUERY, BatchQuery, act_on_batches
-from weft.cli.input.options import SHARED, Shared
-from weft.cli.input.signature import Parameter
+from weft.cli.input.options import SHARED, Flag, Shared
 from weft.cli.input.targets import Target, check_targets, parse_target
-from weft.cli.terminal.report import note
 from weft.core.states import ENDED_WORDS
 
 
@@ -16,7 +14,7 @@ def cancel(
     target: str | None = None,
     /,
     *others: str,
-    force: Annotated[bool, Parameter(negative="")] = False,
+    force: Flag = False,
     found: BatchQuery = NO_QUERY,
     shared: Shared = SHARED,
 ) -> int:
@@ -49,8 +47,7 @@ async def _cancel(targets: list[tuple[str, Target]], shared: Shared, *, force: b
                 answer = await client.cancel_group(target.batch_id, target.group, force=force)
             else:
                 answer = await client.cancel_batch(target.batch_id, force=force)
-            if not shared.as_json(answer):
-                note(_said(text, answer))
+            shared.tell(answer, _said(text, answer))
     return 0
 
 

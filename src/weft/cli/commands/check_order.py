@@ -1,25 +1,23 @@
 """`weft check-order`: prove that every job of a batch started after its parents ended."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from itertools import islice
 from typing import Any
 
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.targets import parse_batch
-from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_json, print_table
+from weft.cli.terminal.screen import Document, note, print_columns, print_json
 from weft.client.api import Api
 from weft.core.graph.start_order import EarlyStart, early_starts
 from weft.core.ids import format_job_ref
 
-Document = Mapping[str, Any]
 PARALLEL = 8
 SHOWN = 20
 
 
-def check_order(target: str, /, *, shared: Shared = SHARED) -> int:
+async def check_order(target: str, /, *, shared: Shared = SHARED) -> int:
     """Check that no attempt in a batch began before all parents of its job had ended; exit code 1
     if one did.
 
@@ -28,23 +26,16 @@ def check_order(target: str, /, *, shared: Shared = SHARED) -> int:
     Args:
         target: A batch `b12`.
     """
-    return asyncio.run(_check(parse_batch(target), shared))
-
-
-async def _check(batch_id: int, shared: Shared) -> int:
+    batch_id = parse_batch(target)
     async with shared.client() as client:
         started, ended, parents = await _times(client, batch_id)
     n_parents = sum(map(len, parents.values()))
     early = list(early_starts(started, ended, parents))
     if shared.json:
-        print_json(
-            {
-                "n_jobs": len(parents),
-                "n_started": len(started),
-                "n_parents": n_parents,
-                "early": [_document(start) for start in early],
-            }
-        )
+        print_json({
+            "n_jobs": len(parents), "n_started": len(started), "n_parents": n_parents,
+            "early": [_document(start) for start in early],
+        })  # fmt: skip
     elif early:
         _print(batch_id, early)
     else:
@@ -105,15 +96,13 @@ def _document(early: EarlyStart) -> dict[str, Any]:
 
 
 def _print(batch_id: int, early: Sequence[EarlyStart]) -> None:
-    rows = [
-        (
-            format_job_ref(batch_id, start.job_id),
-            start.started_at.isoformat(sep=" "),
-            format_job_ref(batch_id, start.parent_id),
-            start.parent_ended_at.isoformat(sep=" ") if start.parent_ended_at else "not ended",
-        )
-        for start in islice(early, SHOWN)
-    ]
-    print_table(("Job", "Began", "Parent", "Ended"), rows)
+    print_columns({
+        "Job": lambda row: format_job_ref(batch_id, row.job_id),
+        "Began": lambda row: row.started_at.isoformat(sep=" "),
+        "Parent": lambda row: format_job_ref(batch_id, row.parent_id),
+        "Ended": lambda row: (
+            row.parent_ended_at.isoformat(sep=" ") if row.parent_ended_at else "not ended"
+        ),
+    }, islice(early, SHOWN))  # fmt: skip
     if len(early) > SHOWN:
         print(f"… and {len(early) - SHOWN:,} more; --json prints them all")

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from weft.cli.input.options import LOCAL, Local
-from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_json
+from weft.cli.terminal.screen import note, print_json
 from weft.client.http.address import Locator
 from weft.core.errors import Invalid, Unauthenticated
 from weft.registry.door import ClientFiles, Door

@@ -1,15 +1,12 @@
 """`weft condition`: what blocked jobs wait for together."""
 
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Annotated, Any
+from collections.abc import Awaitable, Callable
+from typing import Annotated
 
 from weft.cli.input.bounds import bounded
-from weft.cli.input.options import SHARED, Shared
-from weft.cli.input.signature import App, Parameter
-from weft.cli.terminal.amounts import moment
+from weft.cli.input.options import SHARED, App, Parameter, Shared
 from weft.cli.terminal.incidents import INCIDENT_HEADER, incident_row, last_test, test_of
-from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_facts, print_table
+from weft.cli.terminal.screen import Document, at, moment, print_columns, print_facts, print_table
 from weft.client.api import Api
 from weft.core.ids import format_condition_id, format_job_ref, parse_condition_id
 
@@ -17,8 +14,6 @@ app = App(
     name="condition",
     help="Show what blocked jobs wait for together, and let them go on.\n\n    weft condition ls",
 )
-
-Document = Mapping[str, Any]
 
 
 @app.command(name="ls")
@@ -61,15 +56,10 @@ def show(condition: str, /, *, shared: Shared = SHARED) -> None:
     })  # fmt: skip
     if found["jobs"]:
         print()
-        rows = [
-            (
-                format_job_ref(one["batch_id"], one["job_id"]),
-                moment(one["blocked_at"]),
-                moment(one["next_at"]),
-            )
-            for one in found["jobs"]
-        ]
-        print_table(("Job", "Waits since", "Next try"), rows)
+        print_columns({
+            "Job": lambda row: format_job_ref(row["batch_id"], row["job_id"]),
+            "Waits since": at("blocked_at"), "Next try": at("next_at"),
+        }, found["jobs"])  # fmt: skip
 
 
 @app.command(name="test")
@@ -123,8 +113,7 @@ def fail(condition: str, /, *, shared: Shared = SHARED) -> None:
 
 
 def _say(shared: Shared, found: Document, what: str) -> None:
-    if not shared.as_json(found):
-        note(f"condition {format_condition_id(found['condition_id'])} {what}")
+    shared.tell(found, f"condition {format_condition_id(found['condition_id'])} {what}")
 
 
 def _ask(

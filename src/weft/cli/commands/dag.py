@@ -1,6 +1,5 @@
 """`weft dag`: a picture of the dependencies within a batch."""
 
-import asyncio
 import sys
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -9,10 +8,9 @@ from typing import Annotated, Final, Literal
 
 import msgspec
 
-from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.options import SHARED, Flag, Parameter, Shared
 from weft.cli.input.output_file import opened_to_write
-from weft.cli.input.signature import Parameter
-from weft.cli.input.targets import Target, parse_target
+from weft.cli.input.targets import parse_target
 from weft.cli.terminal.report import note
 from weft.core.errors import BadId
 from weft.core.pictures.dag import draw_svg, write_dot, write_mermaid
@@ -25,13 +23,13 @@ WRITERS: Final[Mapping[str, Callable[[Graph], str]]] = {
 }
 
 
-def dag(
+async def dag(
     target: str,
     /,
     *,
     format_: Annotated[Literal["mermaid", "dot", "svg"], Parameter(name=["--format"])] = "mermaid",
     level: Literal["groups", "jobs"] | None = None,
-    apart: Annotated[bool, Parameter(negative="")] = False,
+    apart: Flag = False,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     shared: Shared = SHARED,
 ) -> int:
@@ -50,21 +48,9 @@ def dag(
     found = parse_target(target)
     if found.job_id is not None:
         raise BadId(target, expected="a batch is written b12, a group b12/stage1")
-    return asyncio.run(_dag(found, format_, level, output, shared, apart=apart))
-
-
-async def _dag(
-    target: Target,
-    format_: str,
-    level: Literal["groups", "jobs"] | None,
-    output: Path | None,
-    shared: Shared,
-    *,
-    apart: bool,
-) -> int:
     async with shared.client() as client:
         document = await client.get_graph(
-            target.batch_id, group=target.group, level=level, apart=apart
+            found.batch_id, group=found.group, level=level, apart=apart
         )
     if shared.as_json(document):
         return 0

@@ -4,10 +4,8 @@ from dataclasses import asdict
 from typing import Annotated
 
 from weft.cli.commands import db_views
-from weft.cli.input.options import LOCAL, Local
-from weft.cli.input.signature import App, Parameter
-from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_facts, print_json
+from weft.cli.input.options import LOCAL, App, Local, Parameter
+from weft.cli.terminal.screen import note, print_json
 from weft.settings import Settings, load_settings
 
 app = App(name="db", help="Show or migrate the database schema.")
@@ -75,20 +73,14 @@ def status(*, database: Database = None, shared: Local = LOCAL) -> None:
     from weft.run.admin import run_status  # noqa: PLC0415 (heavy: the server's side)
 
     found = run_status(_settings(database, shared))
-    if shared.as_json(asdict(found)):
-        return
-    print_facts(
-        {
-            "Schema": found.version,
-            "Program": found.program_version,
-            "To apply": ", ".join(map(str, found.pending)) or "nothing",
-            "To contract": ", ".join(found.to_contract) or "nothing",
-            "Older programs": "; ".join(map(str, found.older_programs)) or "none connected",
-            "Functions": "current" if found.functions_current else "replaced by `weft db migrate`",
-            "PostgreSQL": found.server_version,
-            "Problem": found.problem or "none",
-        }
-    )
+    shared.facts(asdict(found), {
+        "Schema": found.version, "Program": found.program_version,
+        "To apply": ", ".join(map(str, found.pending)) or "nothing",
+        "To contract": ", ".join(found.to_contract) or "nothing",
+        "Older programs": "; ".join(map(str, found.older_programs)) or "none connected",
+        "Functions": "current" if found.functions_current else "replaced by `weft db migrate`",
+        "PostgreSQL": found.server_version, "Problem": found.problem or "none",
+    })  # fmt: skip
 
 
 def _settings(database: str | None, shared: Local) -> Settings:

@@ -4,11 +4,9 @@ import re
 from typing import Annotated
 
 from weft.cli.input.bounds import bounded
-from weft.cli.input.options import LOCAL, Local
+from weft.cli.input.options import LOCAL, App, Local, Parameter
 from weft.cli.input.settings import settings_of
-from weft.cli.input.signature import App, Parameter
-from weft.cli.terminal.amounts import moment
-from weft.cli.terminal.screen import print_table
+from weft.cli.terminal.screen import at
 from weft.core.errors import Invalid
 
 app = App(
@@ -72,11 +70,9 @@ def list_logins(*, shared: Local = LOCAL) -> None:
     from weft.run.admin import run_list_view_logins  # noqa: PLC0415 (heavy: the server's side)
 
     found = run_list_view_logins(settings_of(shared))
-    if shared.as_json(found):
-        return
-    rows = [(one["login"], one["tenant"], moment(one["created_at"])) for one in found]
-    empty = "no dashboard has a login; `weft db views add NAME` makes one"
-    print_table(("Login", "Tenant", "Since"), rows, empty=empty)
+    shared.table(found, {
+        "Login": "login", "Tenant": "tenant", "Since": at("created_at"),
+    }, empty="no dashboard has a login; `weft db views add NAME` makes one")  # fmt: skip
 
 
 @app.command

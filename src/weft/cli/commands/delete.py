@@ -4,15 +4,13 @@ import asyncio
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing
-from typing import Annotated, Any
+from typing import Any
 
-from weft.cli.input.options import SHARED, Shared
-from weft.cli.input.signature import Parameter
+from weft.cli.input.options import SHARED, Flag, Shared
 from weft.cli.input.targets import Target, check_targets
 from weft.cli.terminal.confirm import NotConfirmed, ask
-from weft.cli.terminal.plain import one_line, plain
 from weft.cli.terminal.progress import ProgressLine
-from weft.cli.terminal.report import note
+from weft.cli.terminal.screen import note, one_line, plain
 from weft.client.api import WAIT_PATIENCE_S, Api
 from weft.core.ids import BatchId, format_batch_id, parse_batch_id
 
@@ -20,12 +18,7 @@ NAME_WIDTH = 60
 
 
 def delete(
-    batch: str,
-    /,
-    *others: str,
-    yes: Annotated[bool, Parameter(negative="")] = False,
-    wait: bool = True,
-    shared: Shared = SHARED,
+    batch: str, /, *others: str, yes: Flag = False, wait: bool = True, shared: Shared = SHARED
 ) -> int:
     """Delete batches with all their jobs. They disappear at once; running jobs are stopped.
 

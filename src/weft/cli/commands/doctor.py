@@ -4,9 +4,8 @@ import asyncio
 from dataclasses import asdict
 from typing import Annotated
 
-from weft.cli.input.options import LOCAL, Local
+from weft.cli.input.options import LOCAL, Local, Parameter
 from weft.cli.input.settings import NO_LINK_OPTIONS, LinkOptions, settings_of
-from weft.cli.input.signature import Parameter
 from weft.cli.terminal.findings import print_findings
 from weft.core.findings import Finding
 from weft.settings import Settings

@@ -6,9 +6,8 @@ from typing import Any
 
 from weft.cli.input.attributes import parse_attribute
 from weft.cli.input.options import SHARED, Shared
-from weft.cli.input.targets import Target, parse_target
+from weft.cli.input.targets import parse_target
 from weft.cli.terminal.report import note
-from weft.client.api import Api
 from weft.client.objects.operation import end_of
 from weft.client.progress import Progress
 from weft.core.errors import Invalid
@@ -76,17 +75,9 @@ def _edit_target(text: str, patch: Mapping[str, Any], shared: Shared, *, done: s
 async def _send_and_wait(text: str, patch: Mapping[str, Any], shared: Shared) -> Mapping[str, Any]:
     target = parse_target(text)
     async with shared.client() as client:
-        document = await _send(client, target, patch)
+        document = await target.ask(client.edit_batch, client.edit_job, client.edit_group, patch)
         if target.job_id is None and "priority" in patch:
             with Progress(text, shown=None) as shown:
                 await end_of(client, document, shown)
             document = await client.get_operation(document["id"])
         return document
-
-
-async def _send(client: Api, target: Target, patch: Mapping[str, Any]) -> Mapping[str, Any]:
-    if target.job_id is not None:
-        return await client.edit_job(target.batch_id, target.job_id, patch)
-    if target.group is not None:
-        return await client.edit_group(target.batch_id, target.group, patch)
-    return await client.edit_batch(target.batch_id, patch)

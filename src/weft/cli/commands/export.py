@@ -2,14 +2,11 @@
 
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
 
 from weft.cli.commands.files import FileInTheWay, fetch_file
-from weft.cli.input.options import SHARED, Shared
-from weft.cli.input.signature import App, Parameter
+from weft.cli.input.options import SHARED, App, Flag, Shared
 from weft.cli.input.targets import parse_target
-from weft.cli.terminal.plain import one_line
-from weft.cli.terminal.report import note
+from weft.cli.terminal.screen import note, one_line
 from weft.client.api import Api
 from weft.client.objects.crate_calls import read_ran
 from weft.core.errors import Invalid
@@ -27,7 +24,7 @@ def crate(
     directory: Path,
     /,
     *,
-    files: Annotated[bool, Parameter(negative="")] = False,
+    files: Flag = False,
     licence: str | None = None,
     shared: Shared = SHARED,
 ) -> int:

@@ -3,17 +3,12 @@
 import asyncio
 import shlex
 import sys
-from collections.abc import Mapping
 from contextlib import suppress
-from typing import Annotated, Any, Final
+from typing import Final
 
-from weft.cli.input.options import SHARED, Shared
-from weft.cli.input.signature import App, Parameter
+from weft.cli.input.options import SHARED, AllFlag, App, Flag, Shared
 from weft.cli.input.targets import Target, check_targets, parse_batch, parse_target
-from weft.cli.terminal.amounts import moment
-from weft.cli.terminal.plain import cell, plain
-from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import JsonItems, TableRows
+from weft.cli.terminal.screen import Document, JsonItems, TableRows, cell, moment, note, plain
 from weft.cli.terminal.wrapped import wrapped
 from weft.client.api import Api
 from weft.core.ends.end_words import explain_reason
@@ -32,7 +27,6 @@ class FailuresOfGroup(Invalid):
     code = "CLI.FAILURES_OF_GROUP"
 
 
-Document = Mapping[str, Any]
 LOG_LINES: Final = 3
 LOG_BYTES: Final = 4096
 LINE_CHARS: Final = 74
@@ -44,13 +38,7 @@ SPARE: Final = ("Failed", "Retries", "How")
 
 
 @app.default
-def failures(
-    batch: str,
-    /,
-    *,
-    all_: Annotated[bool, Parameter(name=["--all", "-a"], negative="")] = False,
-    shared: Shared = SHARED,
-) -> int:
+async def failures(batch: str, /, *, all_: AllFlag = False, shared: Shared = SHARED) -> int:
     """Say why jobs of a batch failed: each cause with the end of the log of one job.
 
         weft failures b12
@@ -59,17 +47,31 @@ def failures(
         batch: `b12`.
         all_: Also causes of which all jobs are acknowledged.
     """
-    return asyncio.run(_failures(batch, shared, all_=all_))
+    batch_id = _batch_of(batch)
+    async with shared.client() as client:
+        found = await client.list_causes(batch_id, all_=all_, limit=CAUSES_SHOWN)
+        causes = [
+            {**one, "log": await _log_end(client, batch_id, one["example"])}
+            for one in found["causes"]
+        ]
+    if shared.as_json({**found, "causes": causes}):
+        return 0
+    _print_head(found, batch)
+    for cause in causes:
+        _print_cause(cause, batch_id)
+    if left := found["n_causes"] - len(causes):
+        note(f"{left:,} more causes: `weft failures ls {batch}` lists all jobs")
+    return 0
 
 
 @app.command(name="ls")
-def list_failures(
+async def list_failures(
     batch: str | None = None,
     /,
     *,
     cause: str | None = None,
     reason: str | None = None,
-    acknowledged: Annotated[bool, Parameter(negative="")] = False,
+    acknowledged: Flag = False,
     shared: Shared = SHARED,
 ) -> int:
     """List failed jobs, of the newest batch first, then by cause.
@@ -83,7 +85,23 @@ def list_failures(
         acknowledged: Those that are acknowledged, instead of the others.
     """
     batch_id = None if batch is None else _batch_of(batch)
-    return asyncio.run(_list(batch_id, cause, reason, shared, acknowledged=acknowledged))
+    rows, items = TableRows(HEADER, right=("Retries",), spare=SPARE), JsonItems()
+    count = 0
+    async with shared.client() as client:
+        listing = client.list_dead_letters(
+            batch_id, cause=cause, reason=reason, acknowledged=acknowledged
+        )
+        while page := await listing.next_page():
+            count += len(page)
+            if shared.json:
+                items.print(page)
+            else:
+                rows.print([_row(one) for one in page])
+    if shared.json:
+        items.end()
+    elif not count:
+        note("no failed job; one is listed here once it has no tries left")
+    return 0
 
 
 @app.command(name="ack")
@@ -115,24 +133,6 @@ def _batch_of(text: str) -> BatchId:
         hint=f"`weft failures {batch}` shows the causes of the batch, `weft jobs "
         f"{shlex.quote(text)} 'state = failed or state = error'` the failed jobs of the group.",
     )
-
-
-async def _failures(text: str, shared: Shared, *, all_: bool) -> int:
-    batch_id = _batch_of(text)
-    async with shared.client() as client:
-        found = await client.list_causes(batch_id, all_=all_, limit=CAUSES_SHOWN)
-        causes = [
-            {**one, "log": await _log_end(client, batch_id, one["example"])}
-            for one in found["causes"]
-        ]
-    if shared.as_json({**found, "causes": causes}):
-        return 0
-    _print_head(found, text)
-    for cause in causes:
-        _print_cause(cause, batch_id)
-    if left := found["n_causes"] - len(causes):
-        note(f"{left:,} more causes: `weft failures ls {text}` lists all jobs")
-    return 0
 
 
 async def _log_end(client: Api, batch_id: int, example: Document | None) -> list[str]:
@@ -179,33 +179,6 @@ def _how(cause: Document) -> str:
     return explain_reason({**cause, "state": "failed"})
 
 
-async def _list(
-    batch_id: int | None,
-    cause: str | None,
-    reason: str | None,
-    shared: Shared,
-    *,
-    acknowledged: bool,
-) -> int:
-    rows, items = TableRows(HEADER, right=("Retries",), spare=SPARE), JsonItems()
-    count = 0
-    async with shared.client() as client:
-        listing = client.list_dead_letters(
-            batch_id, cause=cause, reason=reason, acknowledged=acknowledged
-        )
-        while page := await listing.next_page():
-            count += len(page)
-            if shared.json:
-                items.print(page)
-            else:
-                rows.print([_row(one) for one in page])
-    if shared.json:
-        items.end()
-    elif not count:
-        note("no failed job; one is listed here once it has no tries left")
-    return 0
-
-
 def _row(one: Document) -> tuple[object, ...]:
     said = one["acknowledged"]["note"] if one["acknowledged"] else one["message"]
     ref = format_job_ref(one["batch_id"], one["job_id"])
@@ -229,6 +202,8 @@ async def _acknowledge(
             n_jobs = await client.acknowledge_failures(
                 target.batch_id, text, cause=cause, jobs=jobs
             )
-            if not shared.as_json({"target": name, "n_jobs": n_jobs}):
-                note(f"{name}: {_counted(n_jobs, 'failed job')} acknowledged")
+            shared.tell(
+                {"target": name, "n_jobs": n_jobs},
+                f"{name}: {_counted(n_jobs, 'failed job')} acknowledged",
+            )
     return 0

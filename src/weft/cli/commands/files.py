@@ -4,14 +4,11 @@ import asyncio
 import os
 from contextlib import aclosing, suppress
 from pathlib import Path
-from typing import Final
 
-from weft.cli.input.options import SHARED, Shared
-from weft.cli.input.signature import App
+from weft.cli.input.options import SHARED, App, Shared
 from weft.cli.input.targets import parse_target
 from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.raw_output import STDOUT, write_all
-from weft.cli.terminal.screen import print_table
 from weft.client.api import Api, Document
 from weft.core.errors import BadId, Conflict, Invalid
 from weft.core.files.file_paths import in_store, parts_of, split_store
@@ -22,8 +19,6 @@ app = App(
     name="files",
     help="List, show and fetch the files that jobs have left.\n\n    weft files ls b12.j7",
 )
-
-HEADER: Final = ("Path", "Size", "SHA-256")
 
 
 class FileInTheWay(Conflict):
@@ -43,19 +38,12 @@ def list_all(target: str, /, *, attempt: int | None = None, shared: Shared = SHA
         attempt: Number of the attempt; default: the last one that left any.
     """
     batch_id, job_id = _job(target)
-
-    async def ask(client: Api) -> list[Document]:
-        return [one async for one in client.list_files(batch_id, job_id, attempt=attempt)]
-
-    found = shared.ask(ask)
-    if shared.as_json(found):
-        return 0
-    rows = [
-        (one_line(one["path"]), size(one["bytes"]), (one["sha256"] or "")[:12]) for one in found
-    ]
-    empty = "the job has left no files; `outputs` of a job says which are kept"
-    print_table(HEADER, rows, right=("Size",), empty=empty)
-    return 0
+    found = shared.ask_all(lambda client: client.list_files(batch_id, job_id, attempt=attempt))
+    return shared.table(found, {
+        "Path": lambda row: one_line(row["path"]), "Size": lambda row: size(row["bytes"]),
+        "SHA-256": lambda row: (row["sha256"] or "")[:12],
+    }, right=("Size",),
+        empty="the job has left no files; `outputs` of a job says which are kept")  # fmt: skip
 
 
 @app.command

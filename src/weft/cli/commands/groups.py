@@ -1,12 +1,9 @@
 """`weft groups`: the groups of a batch."""
 
-import asyncio
-
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.targets import parse_batch
 from weft.cli.terminal.names import group_name, state_words
-from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import JsonItems, TableRows
+from weft.cli.terminal.screen import JsonItems, TableRows, note
 from weft.core.text.amounts import money
 
 HEADER = ("Group", "Kind", "State", "Jobs", "Ended", "Failed", "Cost")
@@ -14,7 +11,7 @@ WIDTHS = (24, 4, 9, 8, 8, 8, 8)
 NUMBERS = HEADER[3:]
 
 
-def groups(target: str, /, *, shared: Shared = SHARED) -> int:
+async def groups(target: str, /, *, shared: Shared = SHARED) -> int:
     """List the groups of a batch: those of the tree, and sets.
 
         weft groups b12
@@ -22,10 +19,7 @@ def groups(target: str, /, *, shared: Shared = SHARED) -> int:
     Args:
         target: A batch `b12`.
     """
-    return asyncio.run(_list(parse_batch(target), shared))
-
-
-async def _list(batch_id: int, shared: Shared) -> int:
+    batch_id = parse_batch(target)
     rows = TableRows(HEADER, right=NUMBERS, least=WIDTHS)
     items = JsonItems()
     count = 0

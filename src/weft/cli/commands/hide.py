@@ -5,7 +5,6 @@ from collections.abc import Sequence
 
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.targets import Target, check_targets, parse_batch
-from weft.cli.terminal.report import note
 from weft.core.ids import format_batch_id
 
 
@@ -39,6 +38,7 @@ async def _change(texts: Sequence[str], shared: Shared, *, hidden: bool) -> int:
         await check_targets(client, map(Target, batch_ids))
         for batch_id in batch_ids:
             answer = await client.hide_batch(batch_id, hidden=hidden)
-            if not shared.as_json(answer):
-                note(f"{format_batch_id(batch_id)}: {'hidden' if hidden else 'shown again'}")
+            shared.tell(
+                answer, f"{format_batch_id(batch_id)}: {'hidden' if hidden else 'shown again'}"
+            )
     return 0

@@ -7,8 +7,7 @@ from typing import Any
 from weft.cli.input.batch_query import NO_QUERY, BatchQuery, act_on_batches
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.targets import Target, check_targets, parse_target
-from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_json
+from weft.cli.terminal.screen import note, print_json
 from weft.client.api import Api
 from weft.core.states import ENDED_WORDS
 
@@ -78,24 +77,16 @@ async def _change_all(texts: tuple[str | None, ...], shared: Shared, *, held: bo
 
 
 async def _change(client: Api, target: Target, *, held: bool) -> Mapping[str, Any]:
-    if target.job_id is not None:
-        of_job = client.hold_job if held else client.release_job
-        return await of_job(target.batch_id, target.job_id)
-    if target.group is not None:
-        of_group = client.hold_group if held else client.release_group
-        return await of_group(target.batch_id, target.group)
-    of_batch = client.hold_batch if held else client.release_batch
-    return await of_batch(target.batch_id)
+    if held:
+        return await target.ask(client.hold_batch, client.hold_job, client.hold_group)
+    return await target.ask(client.release_batch, client.release_job, client.release_group)
 
 
 async def _has_ended(client: Api, target: Target) -> bool:
     """Say whether there is nothing in a batch or group that could wait."""
     if target.job_id is not None:
         return False
-    if target.group is not None:
-        found = await client.get_group(target.batch_id, target.group)
-    else:
-        found = await client.get_batch(target.batch_id)
+    found = await target.ask(client.get_batch, client.get_job, client.get_group)
     return bool(found["complete"])
 
 

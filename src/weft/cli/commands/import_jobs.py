@@ -2,25 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
 from weft.cli.input.documents import UnreadableDocument
-from weft.cli.input.options import SHARED, Shared
-from weft.cli.input.signature import Parameter
+from weft.cli.input.options import SHARED, Flag, Shared
 from weft.cli.input.values import WrongOption
-from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_json
+from weft.cli.terminal.screen import note, print_json
 
 _SHOWN: Final = 10
 
 
 def import_jobs(
-    system: str,
-    dump: Path,
-    /,
-    *,
-    check: Annotated[bool, Parameter(negative="")] = False,
-    shared: Shared = SHARED,
+    system: str, dump: Path, /, *, check: Flag = False, shared: Shared = SHARED
 ) -> None:
     """Take over jobs that have ended in another system, with their ids and dates.
 

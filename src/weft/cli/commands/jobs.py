@@ -3,18 +3,14 @@ on a job, or that it depends on.
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+from collections.abc import Sequence
+from typing import Annotated
 
-from weft.cli.input.bounds import bounded
-from weft.cli.input.options import SHARED, Shared
-from weft.cli.input.signature import Parameter
+from weft.cli.input.options import SHARED, Flag, Limit, Parameter, Shared
 from weft.cli.input.targets import parse_target
-from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.names import job_name, shown_phase, state_words
 from weft.cli.terminal.plans import print_plan
-from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import JsonItems, TableRows
+from weft.cli.terminal.screen import Document, JsonItems, TableRows, moment, note
 from weft.client.http.listing import Listing
 from weft.core.ends.end_words import explain_end
 from weft.core.errors import BadId, Invalid
@@ -22,7 +18,6 @@ from weft.core.ids import format_job_ref
 from weft.core.text.amounts import duration, money
 from weft.wire.answers.batches import JobStateWord
 
-Document = Mapping[str, Any]
 HEADER = ("Job", "Name", "State", "Why", "Cost", "Started", "Took")
 WIDTHS = (10, 12, 12, 12, 6, 19, 8)
 """At least: rows of a later page may be wider than those of the first."""
@@ -46,10 +41,10 @@ def jobs(
     *,
     group: str | None = None,
     state: Annotated[tuple[JobStateWord, ...], Parameter(negative="")] = (),
-    limit: Annotated[int, Parameter(name=["--limit", "-n"], validator=bounded(0))] = SHOWN,
+    limit: Limit = SHOWN,
     everything: Annotated[bool, Parameter(name="--all", negative="")] = False,
-    parents: Annotated[bool, Parameter(negative="")] = False,
-    explain: Annotated[bool, Parameter(negative="")] = False,
+    parents: Flag = False,
+    explain: Flag = False,
     shared: Shared = SHARED,
 ) -> int:
     """List the jobs of a batch or group, or those that depend on a job, by number.

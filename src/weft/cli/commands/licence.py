@@ -2,19 +2,13 @@
 
 from typing import Annotated
 
-from weft.cli.input.options import SHARED, Shared
-from weft.cli.input.signature import App, Parameter
-from weft.cli.terminal.amounts import moment
-from weft.cli.terminal.plain import one_line
-from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_table
+from weft.cli.input.options import SHARED, App, Parameter, Shared
+from weft.cli.terminal.screen import at, text
 
 app = App(
     name="licence",
     help="Show and set how many licences jobs may use at a time.\n\n    weft licence set matlab 5",
 )
-
-HEADER = ("Licence", "Used", "Set", "By")
 
 
 @app.command(name="ls")
@@ -24,19 +18,11 @@ def list_all(*, shared: Shared = SHARED) -> None:
     weft licence ls
     """
     found = shared.ask(lambda client: client.list_licences())
-    if shared.as_json(found):
-        return
-    rows = [
-        (
-            one["licence"],
-            f"{one['n_used']}/{one['n']}",
-            moment(one["set_at"]),
-            one_line(one["set_by"], width=64),
-        )
-        for one in found
-    ]
-    empty = "there is no licence; `weft licence set NAME N` sets one"
-    print_table(HEADER, rows, right=("Used",), spare=("By", "Set"), empty=empty)
+    shared.table(found, {
+        "Licence": "licence", "Used": lambda row: f"{row['n_used']}/{row['n']}",
+        "Set": at("set_at"), "By": text("set_by", 64),
+    }, right=("Used",), spare=("By", "Set"),
+        empty="there is no licence; `weft licence set NAME N` sets one")  # fmt: skip
 
 
 @app.command(name="set")
@@ -53,11 +39,9 @@ def set_(name: str, n: Annotated[int, Parameter(name="N")], /, *, shared: Shared
         n: How many there are.
     """
     found = shared.ask(lambda client: client.set_licence(name, n))
-    if shared.as_json(found):
-        return
     above = found["n_used"] - found["n"]
     end = f"; {above} more are used now, until the jobs that have them end" if above > 0 else ""
-    note(f"{found['licence']}: {found['n']}{end}")
+    shared.tell(found, f"{found['licence']}: {found['n']}{end}")
 
 
 @app.command(name="rm")

@@ -1,16 +1,12 @@
 """`weft limit`: how much projects, users, batches and groups may use."""
 
 import math
-from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from weft.cli.input.options import SHARED, Shared
-from weft.cli.input.signature import App, Parameter
+from weft.cli.input.options import SHARED, App, Parameter, Shared
 from weft.cli.input.targets import Target, parse_batch, parse_target
 from weft.cli.input.values import WrongOption, read_option
-from weft.cli.terminal.plain import one_line
-from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_table
+from weft.cli.terminal.screen import Document, one_line
 from weft.core.billing.spending import amount_text
 from weft.core.errors import BadId
 from weft.core.ids import format_batch_id
@@ -23,9 +19,7 @@ app = App(
     "    weft limit set --user bob --measure cpu 1000",
 )
 
-HEADER = ("Limit of", "Used", "At most", "Soft", "State", "Reached in")
 WIDTH = 64
-Document = Mapping[str, Any]
 
 
 @app.command(name="ls")
@@ -45,10 +39,12 @@ def list_all(
     """
     batch_id = None if batch is None else parse_batch(batch)
     found = shared.ask_all(lambda client: client.list_limits(batch_id))
-    if shared.as_json(found):
-        return
-    empty = "no limits that you see; `weft limit set` sets one"
-    print_table(HEADER, map(_row, found), right=HEADER[1:4], empty=empty)
+    shared.table(found, {
+        "Limit of": _whose, "Used": _used, "At most": lambda row: _most(row, "amount_max"),
+        "Soft": lambda row: _most(row, "amount_soft_max"), "State": "limit_state",
+        "Reached in": _left,
+    }, right=("Used", "At most", "Soft"),
+        empty="no limits that you see; `weft limit set` sets one")  # fmt: skip
 
 
 @app.command(name="set")
@@ -105,10 +101,10 @@ def set_one(
             group=None if target is None else target.group,
         )
     )
-    if shared.as_json(found):
-        return
     most, soft_most = (_most(found, name) for name in ("amount_max", "amount_soft_max"))
-    note(f"{_whose(found)}: at most {most}, soft limit {soft_most}; {_used(found)} used")
+    shared.tell(
+        found, f"{_whose(found)}: at most {most}, soft limit {soft_most}; {_used(found)} used"
+    )
 
 
 def _check_whose(*given: str | None) -> None:
@@ -155,13 +151,6 @@ def _used(found: Document) -> str:
     return amount_text(found["amount"], found["measure"])
 
 
-def _row(found: Document) -> tuple[str, ...]:
+def _left(found: Document) -> str:
     left = found["limit_in_s"]
-    return (
-        _whose(found),
-        _used(found),
-        _most(found, "amount_max"),
-        _most(found, "amount_soft_max"),
-        found["limit_state"],
-        "" if left is None else duration(left * 1000),
-    )
+    return "" if left is None else duration(left * 1000)

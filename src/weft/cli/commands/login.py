@@ -6,16 +6,13 @@ import sys
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
-from weft.cli.input.options import SHARED, Shared
-from weft.cli.input.signature import Parameter
+from weft.cli.input.options import SHARED, Flag, Shared
 from weft.cli.login.flows import log_in_elsewhere, log_in_here
 from weft.cli.login.keeping import keep_login, server_of
-from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.browser import find_browser, open_privately
-from weft.cli.terminal.plain import one_line, plain
-from weft.cli.terminal.report import note
+from weft.cli.terminal.screen import moment, note, one_line, plain
 from weft.client.api import Api
 from weft.client.http.kept_logins import kept_login
 from weft.client.http.listing import Document
@@ -31,8 +28,8 @@ def login(
     *,
     tenant: str | None = None,
     issuer: str | None = None,
-    device: Annotated[bool, Parameter(negative="")] = False,
-    no_browser: Annotated[bool, Parameter(negative="")] = False,
+    device: Flag = False,
+    no_browser: Flag = False,
     shared: Shared = SHARED,
 ) -> int:
     """Log in to a server at the issuer that knows you, and keep a token for it.

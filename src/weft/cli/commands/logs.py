@@ -5,8 +5,7 @@ import re
 from contextlib import aclosing, suppress
 from typing import Annotated, NoReturn
 
-from weft.cli.input.options import SHARED, Shared
-from weft.cli.input.signature import Parameter
+from weft.cli.input.options import SHARED, Flag, Parameter, Shared
 from weft.cli.input.targets import Target, parse_target
 from weft.cli.input.values import WrongOption, read_option
 from weft.cli.terminal.closed_output import ending_when_closed
@@ -17,9 +16,8 @@ from weft.cli.terminal.job_lines import JobLines
 from weft.cli.terminal.log_output import LogOutput
 from weft.cli.terminal.many_logs import FAILED, ManyLogs, Wanted, output_document
 from weft.cli.terminal.raw_output import STDERR, STDOUT
-from weft.cli.terminal.report import note
 from weft.cli.terminal.runs import earlier_runs
-from weft.cli.terminal.screen import print_json
+from weft.cli.terminal.screen import note, print_json
 from weft.cli.terminal.system_lines import system_entries, system_line
 from weft.client.api import Api, LogEvent, Stream
 from weft.core.ends.end_words import explain_end
@@ -38,15 +36,15 @@ def logs(
     target: str,
     /,
     *,
-    failed: Annotated[bool, Parameter(negative="")] = False,
+    failed: Flag = False,
     q: str | None = None,
     follow: Annotated[bool, Parameter(name=["--follow", "-f"], negative="")] = False,
     grep: str | None = None,
     find: str | None = None,
     stream: Stream = "both",
     attempt: int | None = None,
-    plain: Annotated[bool, Parameter(negative="")] = False,
-    system: Annotated[bool, Parameter(negative="")] = False,
+    plain: Flag = False,
+    system: Flag = False,
     shared: Shared = SHARED,
 ) -> int:
     """Print the output of a job, standard output and standard error each to the same stream here.

@@ -2,18 +2,13 @@
 
 import asyncio
 from collections.abc import Mapping
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from weft.cli.input.bounds import bounded
-from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.options import SHARED, Flag, Limit, Shared, first_of
 from weft.cli.input.saved import query_of
-from weft.cli.input.signature import Parameter
-from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.names import came_by, state_words
-from weft.cli.terminal.plain import cell
 from weft.cli.terminal.plans import print_plan
-from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_json, print_table
+from weft.cli.terminal.screen import cell, moment, note, print_json, print_table
 from weft.client.api import Api
 from weft.client.http.query_routes import BatchSort
 from weft.core.ids import format_batch_id
@@ -32,12 +27,12 @@ def ls(
     query: str | None = None,
     /,
     *,
-    limit: Annotated[int, Parameter(name=["--limit", "-n"], validator=bounded(0))] = 20,
+    limit: Limit = 20,
     name: str | None = None,
     sort: BatchSort = "number",
-    reverse: Annotated[bool, Parameter(negative="")] = False,
-    all: Annotated[bool, Parameter(negative="")] = False,  # noqa: A002 (the option's name)
-    explain: Annotated[bool, Parameter(negative="")] = False,
+    reverse: Flag = False,
+    all: Flag = False,  # noqa: A002 (the option's name)
+    explain: Flag = False,
     shared: Shared = SHARED,
 ) -> int:
     """List batches, newest first.
@@ -80,7 +75,6 @@ async def _ls(wanted: _Wanted, limit: int, shared: Shared, *, hidden: bool, expl
             print_plan(plan, as_json=shared.json)
             return 0
         page_rows = min(limit or PAGE_ROWS, PAGE_ROWS)
-        batches: list[Mapping[str, Any]] = []
         listing = client.list_batches(
             query,
             name=name,
@@ -89,10 +83,7 @@ async def _ls(wanted: _Wanted, limit: int, shared: Shared, *, hidden: bool, expl
             reverse=wanted.reverse,
             page_rows=page_rows,
         )
-        async for batch in listing:
-            batches.append(batch)
-            if len(batches) == limit:
-                break
+        batches = await first_of(listing, limit)
         are_hidden = not batches and not hidden and await _has_hidden(client, query, name)
     for text in listing.warnings:
         note(text)

@@ -3,10 +3,8 @@
 from typing import Annotated
 
 from weft.cli.input.bounds import bounded
-from weft.cli.input.options import SHARED, Shared
-from weft.cli.input.signature import Parameter
-from weft.cli.terminal.amounts import moment
-from weft.cli.terminal.screen import print_table
+from weft.cli.input.options import SHARED, Parameter, Shared
+from weft.cli.terminal.screen import moment, print_table
 
 HEADER = ("Minute", "Waiting", "Running", "Succeeded", "Failed", "Cancelled")
 _COUNTS = ("n_waiting", "n_running", "n_succeeded", "n_failed", "n_cancelled")

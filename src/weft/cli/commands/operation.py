@@ -4,12 +4,8 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 
 from weft.cli.input.bounds import bounded
-from weft.cli.input.options import SHARED, Shared
-from weft.cli.input.signature import App, Parameter
-from weft.cli.terminal.amounts import moment
-from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_json, print_table
-from weft.client.api import Api
+from weft.cli.input.options import SHARED, App, Limit, Parameter, Shared
+from weft.cli.terminal.screen import moment, note, print_json, print_table
 from weft.core.ids import format_batch_id
 
 app = App(
@@ -21,11 +17,7 @@ HEADER = ("ID", "Operation", "On", "State", "Done", "Begun")
 
 
 @app.command(name="ls")
-def list_all(
-    *,
-    limit: Annotated[int, Parameter(name=["--limit", "-n"], validator=bounded(0))] = 20,
-    shared: Shared = SHARED,
-) -> int:
+def list_all(*, limit: Limit = 20, shared: Shared = SHARED) -> int:
     """List operations, newest first: retries, deletions and other work on whole batches.
 
         weft operation ls
@@ -33,16 +25,7 @@ def list_all(
     Args:
         limit: Show at most this number of operations; 0: all.
     """
-
-    async def found(client: Api) -> list[Mapping[str, Any]]:
-        rows: list[Mapping[str, Any]] = []
-        async for operation in client.list_operations():
-            rows.append(operation)
-            if len(rows) == limit:
-                break
-        return rows
-
-    operations = shared.ask(found)
+    operations = shared.ask_all(lambda client: client.list_operations(), limit)
     if not shared.as_json(operations):
         print_table(
             HEADER, map(_row, operations), right=("ID", "Done"), spare=("Begun",),

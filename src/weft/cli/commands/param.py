@@ -4,12 +4,9 @@ import json
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from weft.cli.input.options import SHARED, Shared
-from weft.cli.input.signature import App, Parameter
+from weft.cli.input.options import SHARED, App, Parameter, Shared
 from weft.cli.input.values import in_our_zone
-from weft.cli.terminal.amounts import moment
-from weft.cli.terminal.plain import cell
-from weft.cli.terminal.screen import print_json, print_table
+from weft.cli.terminal.screen import at, cell, print_columns, print_json
 from weft.client.api import Api
 from weft.client.http.listing import Document
 from weft.core.bounded import Unreadable, read_json
@@ -21,7 +18,6 @@ app = App(
 )
 
 Kind = Literal["text", "integer", "number", "boolean", "date", "list"]
-HEADER = ("Parameter", "Value", "Version", "Type", "Set", "By")
 
 
 @app.command(name="set")
@@ -113,37 +109,21 @@ def diff(since: datetime, until: datetime | None = None, /, *, shared: Shared = 
         for name, one in new.items()
         if name not in old or old[name]["value"] != one["value"]
     ]
-    if shared.as_json(changed):
-        return 0
-    rows = [
-        (
-            one["parameter"],
-            "" if one["before"] is None else cell(_shown(one["before"]["value"]), width=40),
-            cell(_shown(one["after"]["value"]), width=40),
-            one["after"]["set_by"],
-        )
-        for one in changed
-    ]
-    print_table(("Parameter", "Before", "After", "By"), rows, spare=("By",))
-    return 0
+    return shared.table(changed, {
+        "Parameter": "parameter",
+        "Before": lambda row: _cut(row["before"], 40), "After": lambda row: _cut(row["after"], 40),
+        "By": lambda row: row["after"]["set_by"],
+    }, spare=("By",))  # fmt: skip
 
 
 def _print(found: list[Any], shared: Shared) -> None:
     if shared.json:
         print_json(found)
         return
-    rows = [
-        (
-            one["parameter"],
-            cell(_shown(one["value"]), width=60),
-            one["version"],
-            one["type"],
-            moment(one["set_at"]),
-            one["set_by"],
-        )
-        for one in found
-    ]
-    print_table(HEADER, rows, spare=("Set", "By"))
+    print_columns({
+        "Parameter": "parameter", "Value": lambda row: _cut(row, 60),
+        "Version": "version", "Type": "type", "Set": at("set_at"), "By": "set_by",
+    }, found, spare=("Set", "By"))  # fmt: skip
 
 
 def _value(text: str, kind: str | None) -> Any:  # noqa: ANN401 (JSON)
@@ -155,6 +135,10 @@ def _value(text: str, kind: str | None) -> Any:  # noqa: ANN401 (JSON)
     except Unreadable:
         return text
     return found if isinstance(found, bool | int | float | list) else text
+
+
+def _cut(parameter: Document | None, width: int) -> str:
+    return "" if parameter is None else cell(_shown(parameter["value"]), width=width)
 
 
 def _shown(value: object) -> str:

@@ -4,35 +4,19 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from weft.cli.input.bounds import bounded
-from weft.cli.input.declared import (
-    apply_changes,
-    placed,
-    read_file,
-    refuse_nothing,
-    tables_in,
-    text_of,
-)
-from weft.cli.input.options import SHARED, Shared
-from weft.cli.input.signature import App, Parameter
-from weft.cli.terminal.amounts import moment
-from weft.cli.terminal.plain import one_line
-from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_facts, print_table
+from weft.cli.input.declared import apply_file, text_of
+from weft.cli.input.options import SHARED, App, Flag, Parameter, Shared
+from weft.cli.terminal.screen import Document, at, note, one_line, print_columns, print_facts, text
 from weft.core.billing.resources import MIB
 from weft.core.errors import Invalid
 from weft.core.text.amounts import money, size
 
 app = App(name="pool", help="Show and change pools of workers.\n\n    weft pool ls")
 
-Document = Mapping[str, Any]
-HEADER = ("Pool", "Workers", "Machines", "CPU", "Memory", "Running", "Queues")
 LIVE = frozenset({"active", "silent", "cordoned", "draining"})
-COST_HEADER = ("Day", "Flavour", "Machine h", "Used h", "Cost", "Idle")
-SHARE_HEADER = ("User", "Ready", "Ready cores", "In use", "Fair", "Weight")
-MACHINE_HEADER = ("Machine", "Flavour", "Region", "State", "Since", "Why")
 
 
 class PoolsNotConfirmed(Invalid):
@@ -50,21 +34,13 @@ def list_pools(*, shared: Shared = SHARED) -> None:
         weft pool ls
     """
     found = asyncio.run(_pools(shared))
-    if shared.as_json(found):
-        return
-    rows = [
-        (
-            one_line(one["pool"], width=40),
-            one["n_workers"],
-            f"{one['n_machines']}/{one['max_workers']}" if one["max_workers"] else "",
-            f"{one['cpu']:g}",
-            size(one["memory"]),
-            one["n_running"],
-            ", ".join(one["queues"]),
-        )
-        for one in found
-    ]
-    print_table(HEADER, rows, right=HEADER[1:6], spare=("Queues", "Memory"))
+    shared.table(found, {
+        "Pool": text("pool", 40), "Workers": "n_workers",
+        "Machines": lambda row: row["max_workers"] and f"{row['n_machines']}/{row['max_workers']}",
+        "CPU": lambda row: f"{row['cpu']:g}", "Memory": lambda row: size(row["memory"]),
+        "Running": "n_running", "Queues": lambda row: ", ".join(row["queues"]),
+    }, right=("Workers", "Machines", "CPU", "Memory", "Running"),
+        spare=("Queues", "Memory"))  # fmt: skip
 
 
 @app.command
@@ -87,18 +63,12 @@ def show(name: str, /, *, shared: Shared = SHARED) -> None:
         note("nobody described this pool, so nobody makes machines for it")
     if machines := found["machine_list"]:
         print()
-        rows = [
-            (
-                one_line(machine["machine"], width=64),
-                machine["flavour"] + (", for one job" if machine.get("for_one_job") else ""),
-                one_line(machine["region"], width=40),
-                machine["state"],
-                moment(machine["changed_at"]),
-                one_line(_why_text(machine), width=80),
-            )
-            for machine in machines
-        ]
-        print_table(MACHINE_HEADER, rows, spare=("Region", "Flavour", "Why"))
+        print_columns({
+            "Machine": text("machine", 64),
+            "Flavour": lambda row: row["flavour"] + ", for one job" * bool(row.get("for_one_job")),
+            "Region": text("region", 40), "State": "state", "Since": at("changed_at"),
+            "Why": lambda row: one_line(_why_text(row), width=80),
+        }, machines, spare=("Region", "Flavour", "Why"))  # fmt: skip
 
 
 @app.command
@@ -114,15 +84,17 @@ def shares(name: str, /, *, shared: Shared = SHARED) -> None:
         name: Name of the pool.
     """
     found = shared.ask(lambda client: client.list_shares(name))
-    if not shared.as_json(found):
-        empty = "nobody whom you see has work in this pool"
-        print_table(SHARE_HEADER, map(_share_row, found), right=SHARE_HEADER[1:], empty=empty)
+    shared.table(found, {
+        "User": text("user", 64), "Ready": lambda row: f"{row['n_ready']:,}",
+        "Ready cores": lambda row: _cores(row["ready_cpu"]),
+        "In use": lambda row: _cores(row["running_cpu"]),
+        "Fair": lambda row: _cores(row["fair_cpu"]), "Weight": lambda row: f"{row['weight']:g}",
+    }, right=("Ready", "Ready cores", "In use", "Fair", "Weight"),
+        empty="nobody whom you see has work in this pool")  # fmt: skip
 
 
-def _share_row(one: Document) -> tuple[object, ...]:
-    amounts = (one[name] for name in ("ready_cpu", "running_cpu", "fair_cpu"))
-    cores = ("–" if amount is None else f"{amount:,.1f}" for amount in amounts)
-    return one_line(one["user"], width=64), f"{one['n_ready']:,}", *cores, f"{one['weight']:g}"
+def _cores(amount: float | None) -> str:
+    return "–" if amount is None else f"{amount:,.1f}"
 
 
 @app.command
@@ -142,15 +114,10 @@ def log(
         lines: How many decisions; the newest 1,000 are kept.
     """
     found = shared.ask(lambda client: client.list_pool_changes(name))[: max(lines, 0)][::-1]
-    if shared.as_json(found):
-        return
-    rows = [
-        (moment(one["at"]), one["kind"], one_line(one["machine"] or "", width=64),
-         one_line(one["reason"], width=160))
-        for one in found
-    ]  # fmt: skip
-    empty = "nothing was decided about this pool"
-    print_table(("At", "Decision", "Machine", "Why"), rows, spare=("Why",), empty=empty)
+    shared.table(found, {
+        "At": at("at"), "Decision": "kind", "Machine": text("machine", 64),
+        "Why": text("reason", 160),
+    }, spare=("Why",), empty="nothing was decided about this pool")  # fmt: skip
 
 
 @app.command
@@ -180,18 +147,12 @@ def cost(
     if not found:
         note("this pool has had no machines")
         return
-    rows = [
-        (
-            one["date"],
-            one["flavour"] or "unknown",
-            f"{one['machine_hours']:,.2f}",
-            f"{one['used_hours']:,.2f}",
-            money(one["cost"]),
-            money(one["idle_cost"]),
-        )
-        for one in found
-    ]
-    print_table(COST_HEADER, rows, right=COST_HEADER[2:])
+    print_columns({
+        "Day": "date", "Flavour": lambda row: row["flavour"] or "unknown",
+        "Machine h": lambda row: f"{row['machine_hours']:,.2f}",
+        "Used h": lambda row: f"{row['used_hours']:,.2f}", "Cost": lambda row: money(row["cost"]),
+        "Idle": lambda row: money(row["idle_cost"]),
+    }, found, right=("Machine h", "Used h", "Cost", "Idle"))  # fmt: skip
     whole, idle = (sum(one[field] for one in found) for field in ("cost", "idle_cost"))
     note(f"{money(whole)} in all, {money(idle)} of it for idle time")
 
@@ -201,9 +162,9 @@ def apply(
     file: Path,
     /,
     *,
-    dry_run: Annotated[bool, Parameter(negative="")] = False,
-    yes: Annotated[bool, Parameter(negative="")] = False,
-    delete_all: Annotated[bool, Parameter(negative="")] = False,
+    dry_run: Flag = False,
+    yes: Flag = False,
+    delete_all: Flag = False,
     shared: Shared = SHARED,
 ) -> int:
     """Change the pools to what a file describes: show the difference, ask, change.
@@ -219,32 +180,13 @@ def apply(
         yes: Do not ask.
         delete_all: Accept a file that describes no pools.
     """
-    body = read_file(file)
-    pools = tables_in(
-        file,
-        body,
-        "pool",
+    return apply_file(
+        file, "pool", lambda client, pools: partial(client.save_pools, pools), shared,
+        dry_run=dry_run, yes=yes, delete_all=delete_all,
         example='name = "burst", provider = "process", max_workers = 4',
-        otherwise="`weft pool ls` lists the pools.",
-    )
-    if not delete_all:
-        refuse_nothing(file, "pool", pools)
-    with placed(file, body, {"pools": pools}, shared):
-        return asyncio.run(_apply(pools, shared, dry_run=dry_run, yes=yes))
-
-
-async def _apply(pools: Sequence[Document], shared: Shared, *, dry_run: bool, yes: bool) -> int:
-    async with shared.client() as client:
-        return await apply_changes(
-            partial(client.save_pools, pools),
-            "pool",
-            dry_run=dry_run,
-            yes=yes,
-            as_json=shared.json,
-            refused=PoolsNotConfirmed,
-            note_done="the pools are saved",
-            text=_field_text,
-        )
+        otherwise="`weft pool ls` lists the pools.", refused=PoolsNotConfirmed,
+        note_done="the pools are saved", text=_field_text,
+    )  # fmt: skip
 
 
 def _field_text(value: object) -> str:

@@ -1,14 +1,9 @@
 """`weft products`: what jobs that have ended well say that they have made."""
 
 import json
-from typing import Annotated
 
-from weft.cli.input.bounds import bounded
-from weft.cli.input.options import SHARED, Shared
-from weft.cli.input.signature import App, Parameter
-from weft.cli.terminal.amounts import moment
-from weft.cli.terminal.plain import cell
-from weft.cli.terminal.screen import print_table
+from weft.cli.input.options import SHARED, App, Limit, Shared
+from weft.cli.terminal.screen import at, cell
 from weft.client.api import Api, Document
 from weft.core.ids import format_job_ref
 
@@ -18,17 +13,11 @@ app = App(
     "    weft products --q 'type = FSC and tile = 32TLR'",
 )
 
-HEADER = ("Number", "Product", "Job", "Kept", "Check")
 PAGE_ROWS = 1000
 
 
 @app.default
-def products(
-    *,
-    q: str | None = None,
-    limit: Annotated[int, Parameter(name=["--limit", "-n"], validator=bounded(0))] = 20,
-    shared: Shared = SHARED,
-) -> int:
+def products(*, q: str | None = None, limit: Limit = 20, shared: Shared = SHARED) -> int:
     """List products, newest first.
 
         weft products --q 'type = FSC and tile = 32TLR'
@@ -38,31 +27,16 @@ def products(
             about an attribute of the job, `batch_id`, `user` and `kept_at` about where it is from.
         limit: Show at most this number of products; 0: all.
     """
-
-    async def ask(client: Api) -> list[Document]:
-        found: list[Document] = []
-        async for product in client.list_products(q, page_rows=min(limit or PAGE_ROWS, PAGE_ROWS)):
-            found.append(product)
-            if len(found) == limit:
-                break
-        return found
-
-    found = shared.ask(ask)
-    if shared.as_json(found):
-        return 0
-    rows = [
-        (
-            one["id"],
-            cell(json.dumps(one["product"], ensure_ascii=False), width=80),
-            format_job_ref(one["batch_id"], one["job_id"]),
-            moment(one["kept_at"]),
-            _check_of(one),
-        )
-        for one in found
-    ]
-    empty = "there are no such products; a job names its own in the file $WEFT_PRODUCTS"
-    print_table(HEADER, rows, spare=("Kept",), empty=empty)
-    return 0
+    page_rows = min(limit or PAGE_ROWS, PAGE_ROWS)
+    found = shared.ask_all(lambda client: client.list_products(q, page_rows=page_rows), limit)
+    return shared.table(found, {
+        "Number": "id",
+        "Product": lambda row: cell(json.dumps(row["product"], ensure_ascii=False), width=80),
+        "Job": lambda row: format_job_ref(row["batch_id"], row["job_id"]), "Kept": at("kept_at"),
+        "Check": _check_of,
+    },
+        empty="there are no such products; a job names its own in the file $WEFT_PRODUCTS",
+        spare=("Kept",))  # fmt: skip
 
 
 def _check_of(product: Document) -> str:

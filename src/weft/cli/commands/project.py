@@ -1,14 +1,12 @@
 """`weft billing project`: who pays, how much, and who may charge it."""
 
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Annotated, Any, Literal
+from collections.abc import Awaitable, Callable
+from typing import Any, Literal
 
 from weft.cli.commands.limit import read_amount
-from weft.cli.input.options import SHARED, Shared
-from weft.cli.input.signature import App, Parameter
+from weft.cli.input.options import SHARED, App, Shared, Words
 from weft.cli.input.values import read_option
-from weft.cli.terminal.plain import one_line
-from weft.cli.terminal.report import note
+from weft.cli.terminal.screen import Document, note, one_line
 from weft.client.api import Api
 from weft.core.text.amounts import duration, money
 
@@ -17,8 +15,6 @@ app = App(
     help="Create, limit, close and delete billing projects, and say who their members are.\n\n"
     "    weft billing project create genomics",
 )
-
-Document = Mapping[str, Any]
 
 
 @app.command
@@ -38,14 +34,7 @@ def create(name: str, /, *, limit: str = "none", shared: Shared = SHARED) -> Non
 
 
 @app.command
-def members(
-    name: str,
-    /,
-    *,
-    add: Annotated[tuple[str, ...], Parameter(negative="")] = (),
-    remove: Annotated[tuple[str, ...], Parameter(negative="")] = (),
-    shared: Shared = SHARED,
-) -> None:
+def members(name: str, /, *, add: Words = (), remove: Words = (), shared: Shared = SHARED) -> None:
     """Show the members of a billing project, or add and remove some.
 
         weft billing project members genomics --add bob --remove ann
@@ -156,8 +145,7 @@ def delete(name: str, /, *, shared: Shared = SHARED) -> None:
         name: Name of the project.
     """
     shared.ask(lambda client: client.delete_project(name))
-    if not shared.as_json({"name": name}):
-        note(f"billing project {one_line(name, width=64)} is deleted")
+    shared.tell({"name": name}, f"billing project {one_line(name, width=64)} is deleted")
 
 
 def _tell(shared: Shared, ask: Callable[[Api], Awaitable[Document]]) -> None:

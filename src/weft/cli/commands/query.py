@@ -1,11 +1,7 @@
 """`weft query`: queries for batches that have names."""
 
-from weft.cli.input.options import SHARED, Shared
-from weft.cli.input.signature import App
-from weft.cli.terminal.amounts import moment
-from weft.cli.terminal.plain import cell, one_line
-from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_table
+from weft.cli.input.options import SHARED, App, Shared
+from weft.cli.terminal.screen import at, long_text, one_line
 
 app = App(
     name="query",
@@ -13,8 +9,6 @@ app = App(
     "    weft query save broken 'state = failure'\n\n"
     "    weft ls @broken",
 )
-
-HEADER = ("Name", "Query", "Saved")
 
 
 @app.command(name="save")
@@ -40,13 +34,10 @@ def list_all(*, shared: Shared = SHARED) -> None:
     weft query ls
     """
     found = shared.ask(lambda client: client.list_saved_queries())
-    if shared.as_json(found):
-        return
-    rows = [
-        (one["name"], cell(one["query"], width=80), moment(one["updated_at"])) for one in found
-    ]
-    empty = "you have no saved queries; `weft query save NAME QUERY` saves one"
-    print_table(HEADER, rows, spare=("Saved",), empty=empty)
+    shared.table(found, {
+        "Name": "name", "Query": long_text("query", 80), "Saved": at("updated_at"),
+    }, spare=("Saved",),
+        empty="you have no saved queries; `weft query save NAME QUERY` saves one")  # fmt: skip
 
 
 @app.command(name="rm")
@@ -59,5 +50,4 @@ def remove(name: str, /, *, shared: Shared = SHARED) -> None:
         name: Its name.
     """
     shared.ask(lambda client: client.remove_saved_query(name))
-    if not shared.as_json({"name": name}):
-        note(f"query {one_line(name, width=64)} is gone")
+    shared.tell({"name": name}, f"query {one_line(name, width=64)} is gone")

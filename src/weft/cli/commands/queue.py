@@ -2,26 +2,15 @@
 
 import asyncio
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
 
-from weft.cli.input.declared import (
-    apply_changes,
-    placed,
-    read_file,
-    refuse_nothing,
-    tables_in,
-    text_of,
-)
+from weft.cli.input.declared import apply_file, placed, read_file, text_of
 from weft.cli.input.documents import format_of, parse_document, refuse_queues
 from weft.cli.input.job_file import expand
-from weft.cli.input.options import SHARED, Shared
-from weft.cli.input.signature import App, Parameter
-from weft.cli.terminal.plain import cell, plain
-from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_facts, print_table
+from weft.cli.input.options import SHARED, App, Flag, Shared
+from weft.cli.terminal.screen import Document, long_text, note, plain
 from weft.cli.terminal.wrapped import wrapped
 from weft.core.errors import Invalid
 from weft.wire.documents.queues import QueueDocument
@@ -30,8 +19,6 @@ app = App(
     name="queue",
     help="Show and change queues, and test which one takes a job.\n\n    weft queue ls",
 )
-
-Document = Mapping[str, Any]
 
 
 class QueuesNotConfirmed(Invalid):
@@ -48,22 +35,13 @@ def list_queues(*, shared: Shared = SHARED) -> None:
     weft queue ls
     """
     found = shared.ask(lambda client: client.list_queues())
-    if shared.as_json(found):
-        return
-    header = ("Queue", "Priority", "State", "Waiting", "Running", "Pools", "Guard")
-    rows = [
-        (
-            one["name"],
-            "" if one["priority"] is None else one["priority"],
-            one["state"],
-            _of_limit(one["n_waiting"], one["max_waiting"]),
-            _of_limit(one["n_running"], one["max_running"]),
-            ", ".join(one["pools"]),
-            cell(one["guard"] or "", width=60),
-        )
-        for one in found
-    ]
-    print_table(header, rows, right=("Priority", "Waiting", "Running"), spare=("Pools", "Guard"))
+    shared.table(found, {
+        "Queue": "name",
+        "Priority": lambda row: "" if row["priority"] is None else row["priority"],
+        "State": "state", "Waiting": lambda row: _of_limit(row["n_waiting"], row["max_waiting"]),
+        "Running": lambda row: _of_limit(row["n_running"], row["max_running"]),
+        "Pools": lambda row: ", ".join(row["pools"]), "Guard": long_text("guard", 60),
+    }, right=("Priority", "Waiting", "Running"), spare=("Pools", "Guard"))  # fmt: skip
 
 
 @app.command
@@ -76,14 +54,15 @@ def show(name: str, /, *, shared: Shared = SHARED) -> None:
         name: Name of the queue.
     """
     found = shared.ask(lambda client: client.get_queue(name))
-    if shared.as_json(found):
-        return
     names = [*QueueDocument.__struct_fields__, *found]
-    print_facts({
-        name: None if found[name] is None else text_of(found[name])
-        for name in dict.fromkeys(names)
-        if name in found
-    })  # fmt: skip
+    shared.facts(
+        found,
+        {
+            name: None if found[name] is None else text_of(found[name])
+            for name in dict.fromkeys(names)
+            if name in found
+        },
+    )
 
 
 @app.command
@@ -91,9 +70,9 @@ def apply(
     file: Path,
     /,
     *,
-    dry_run: Annotated[bool, Parameter(negative="")] = False,
-    yes: Annotated[bool, Parameter(negative="")] = False,
-    delete_all: Annotated[bool, Parameter(negative="")] = False,
+    dry_run: Flag = False,
+    yes: Flag = False,
+    delete_all: Flag = False,
     shared: Shared = SHARED,
 ) -> int:
     """Change the queues to what a file describes: show the difference, ask, change.
@@ -109,21 +88,18 @@ def apply(
         yes: Do not ask.
         delete_all: Accept a file that describes no queues.
     """
-    body = read_file(file)
-    queues = _queues_in(file, body)
-    if not delete_all:
-        refuse_nothing(file, "queue", queues)
-    with placed(file, body, {"queues": queues}, shared):
-        return asyncio.run(_apply(queues, shared, dry_run=dry_run, yes=yes))
+    return apply_file(
+        file, "queue", lambda client, queues: partial(client.save_queues, queues), shared,
+        dry_run=dry_run, yes=yes, delete_all=delete_all,
+        example='name = "short", priority = 10, guard = "…"',
+        otherwise="`weft queue test FILE` shows which queues take the jobs of a batch document.",
+        refused=QueuesNotConfirmed,
+        note_done="the queues are saved; waiting jobs stay where they are",
+    )  # fmt: skip
 
 
 @app.command
-def reroute(
-    *,
-    queue: str | None = None,
-    dry_run: Annotated[bool, Parameter(negative="")] = False,
-    shared: Shared = SHARED,
-) -> None:
+def reroute(*, queue: str | None = None, dry_run: Flag = False, shared: Shared = SHARED) -> None:
     """Move waiting jobs to the queues that the guards choose now.
 
         weft queue reroute --dry-run
@@ -178,7 +154,8 @@ def try_document(file: Path, /, *, shared: Shared = SHARED) -> None:
     document = parse_document(body, format_of(str(file)), name=str(file))
     refuse_queues(document, str(file))
     with placed(file, body, document, shared):
-        found = asyncio.run(_test(expand(document, directory=file.parent), shared))
+        jobs = expand(document, directory=file.parent)
+        found = shared.ask(lambda client: client.test_queues(jobs))
     if shared.as_json(found):
         return
     for route in found["routes"]:
@@ -203,38 +180,10 @@ async def _drain(
         return await client.get_queue(name), moves
 
 
-async def _test(document: Document, shared: Shared) -> Document:
-    async with shared.client() as client:
-        return await client.test_queues(document)
-
-
-async def _apply(queues: Sequence[Document], shared: Shared, *, dry_run: bool, yes: bool) -> int:
-    async with shared.client() as client:
-        return await apply_changes(
-            partial(client.save_queues, queues),
-            "queue",
-            dry_run=dry_run,
-            yes=yes,
-            as_json=shared.json,
-            refused=QueuesNotConfirmed,
-            note_done="the queues are saved; waiting jobs stay where they are",
-        )
-
-
 def _print_moves(moves: Sequence[Document]) -> None:
     for move in moves:
         count = move["n_jobs"]
         print(plain(f"{move['queue']} → {move['to']}: {count:,} job{'s' if count != 1 else ''}"))
-
-
-def _queues_in(file: Path, body: bytes) -> Sequence[Document]:
-    return tables_in(
-        file,
-        body,
-        "queue",
-        example='name = "short", priority = 10, guard = "…"',
-        otherwise="`weft queue test FILE` shows which queues take the jobs of a batch document.",
-    )
 
 
 def _places(jobs: Sequence[int]) -> str:

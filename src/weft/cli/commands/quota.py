@@ -2,14 +2,11 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
-from weft.cli.input.options import SHARED, Shared
-from weft.cli.input.signature import App, Parameter
+from weft.cli.input.options import SHARED, App, Flag, Parameter, Shared
 from weft.cli.input.values import WrongOption, read_option
-from weft.cli.terminal.plain import one_line
-from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_table
+from weft.cli.terminal.screen import Document, one_line, print_table
 from weft.core.billing.resources import parse_bytes, parse_cpu_m
 from weft.core.text.amounts import size
 
@@ -21,7 +18,6 @@ app = App(
 )
 
 WIDTH = 64
-Document = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -69,9 +65,8 @@ def list_all(*, shared: Shared = SHARED) -> None:
     Operators see those of the tenant, others their own.
     """
     found = shared.ask(lambda client: client.list_quotas())
-    if shared.as_json(found):
-        return
-    print_table(HEADER, map(_row, found), right=HEADER[1:])
+    if not shared.as_json(found):
+        print_table(HEADER, map(_row, found), right=HEADER[1:])
 
 
 @app.command(name="set")
@@ -79,7 +74,7 @@ def set_one(
     *,
     tenant: str | None = None,
     user: str | None = None,
-    default_user: Annotated[bool, Parameter(negative="")] = False,
+    default_user: Flag = False,
     jobs: str | None = None,
     batches: str | None = None,
     cores: str | None = None,
@@ -125,11 +120,12 @@ def set_one(
             else client.set_quota(user, edit)
         )
     )
-    if shared.as_json(found):
-        return
-    note(f"{_whose(found)}: at most {_told(found, 'jobs')} jobs and {_told(found, 'batches')} "
-         f"batches that have not ended, {_told(found, 'cores')} running cores, "
-         f"{_stored(found)} stored")  # fmt: skip
+    shared.tell(
+        found,
+        f"{_whose(found)}: at most {_told(found, 'jobs')} jobs and {_told(found, 'batches')} "
+        f"batches that have not ended, {_told(found, 'cores')} running cores, "
+        f"{_stored(found)} stored",
+    )
 
 
 def _most(name: str, text: str) -> float | None:

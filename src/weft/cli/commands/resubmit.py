@@ -7,8 +7,7 @@ from typing import Annotated, Any
 from weft.cli.input.attributes import parse_attribute
 from weft.cli.input.bounds import bounded
 from weft.cli.input.environment import given_variable
-from weft.cli.input.options import SHARED, Shared
-from weft.cli.input.signature import Parameter
+from weft.cli.input.options import SHARED, Flag, Parameter, Shared, Words
 from weft.cli.input.targets import Target, check_targets, parse_batch
 from weft.cli.input.text import check_text
 from weft.cli.input.values import read_option
@@ -25,12 +24,12 @@ def resubmit(
     batch: str,
     /,
     *attributes: str,
-    failed: Annotated[bool, Parameter(negative="")] = False,
+    failed: Flag = False,
     name: str | None = None,
     project: str | None = None,
     queue: str | None = None,
     priority: Annotated[int | None, Parameter(validator=bounded(-1000, 1000))] = None,
-    env: Annotated[tuple[str, ...], Parameter(negative="")] = (),
+    env: Words = (),
     cpu: str | None = None,
     memory: str | None = None,
     timeout: str | None = None,

@@ -5,11 +5,9 @@ from collections.abc import Iterator, Sequence
 from typing import Annotated
 
 from weft.cli.input.batch_query import NO_QUERY, BatchQuery, act_on_batches
-from weft.cli.input.options import SHARED, Shared
-from weft.cli.input.signature import Parameter
+from weft.cli.input.options import SHARED, Parameter, Shared
 from weft.cli.input.targets import Target, check_targets, parse_target
 from weft.cli.terminal.names import retried_words
-from weft.cli.terminal.report import note
 from weft.client.api import WAIT_PATIENCE_S
 from weft.client.objects.operation import end_of
 from weft.client.progress import Progress
@@ -84,8 +82,8 @@ async def _retry(
             title = _title(target)
             with Progress(f"{title} retry", shown=None) as shown:
                 result = await end_of(client, operation, shown)
-            if not shared.as_json(await client.get_operation(operation["id"])):
-                note(f"{title}: {retried_words(result['n_retried'], result.get('n_late', 0))}")
+            said = f"{title}: {retried_words(result['n_retried'], result.get('n_late', 0))}"
+            shared.tell(await client.get_operation(operation["id"]), said)
     return 0
 
 

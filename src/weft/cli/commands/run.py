@@ -15,8 +15,7 @@ from weft.cli.input.job_document import (
     request_fields,
     show_command,
 )
-from weft.cli.input.options import SHARED, Shared
-from weft.cli.input.signature import Parameter
+from weft.cli.input.options import SHARED, Flag, Parameter, Shared
 from weft.cli.input.stdin_text import read_stdin
 from weft.cli.terminal.cut_output import LIMIT, say_left_out
 from weft.cli.terminal.exit_code import FAILED, exit_code_of
@@ -38,8 +37,8 @@ def run(
     *command: str,
     no_stdin: Annotated[bool, Parameter(name=["--no-stdin", "-n"], negative="")] = False,
     name: str | None = None,
-    detach: Annotated[bool, Parameter(negative="")] = False,
-    allow_cut: Annotated[bool, Parameter(negative="")] = False,
+    detach: Flag = False,
+    allow_cut: Flag = False,
     options: JobOptions = NO_OPTIONS,
     of_batch: KeyedBatchOptions = NO_KEYED_OPTIONS,
     shared: Shared = SHARED,

@@ -1,20 +1,17 @@
 """`weft schedule`: batches that are submitted again and again."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 from zoneinfo import ZoneInfo
 
 from weft.cli.input.declared import read_file
 from weft.cli.input.documents import format_of, parse_document, refuse_queues
 from weft.cli.input.job_file import expand
 from weft.cli.input.mistake_lines import point_to_lines
-from weft.cli.input.options import SHARED, Shared
-from weft.cli.input.signature import App
-from weft.cli.terminal.plain import cell, plain
-from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_facts, print_table
+from weft.cli.input.options import SHARED, App, Shared
+from weft.cli.terminal.screen import Document, long_text, note, plain, print_columns, print_facts
 from weft.core.errors import FieldError, Invalid
 from weft.core.ids import format_batch_id, format_schedule_id, parse_schedule_id
 
@@ -23,7 +20,6 @@ app = App(
     help="Submit batches at the times of cron expressions.\n\n    weft schedule ls",
 )
 
-Document = Mapping[str, Any]
 _WITHIN = "/document"
 _OPTIONS = {"/cron": "CRON", "/time_zone": "--tz", "/missed": "--missed", "/name": "--name"}
 
@@ -86,22 +82,14 @@ def list_schedules(*, shared: Shared = SHARED) -> None:
     weft schedule ls
     """
     found = shared.ask_all(lambda client: client.list_schedules())
-    if shared.as_json(found):
-        return
-    rows = [
-        (
-            format_schedule_id(one["schedule_id"]),
-            cell(one["name"] or "", width=24),
-            one["cron"],
-            _local(one),
-            _last(one["last_run"]),
-            one["user"],
-        )
-        for one in found
-    ]
-    header = ("ID", "Name", "Cron", "Next run", "Last", "User")
-    empty = "no schedules; `weft schedule add` makes one of a file of jobs and a cron expression"
-    print_table(header, rows, spare=("User", "Name"), empty=empty)
+    shared.table(found, {
+        "ID": lambda row: format_schedule_id(row["schedule_id"]), "Name": long_text("name", 24),
+        "Cron": "cron", "Next run": _local, "Last": lambda row: _last(row["last_run"]),
+        "User": "user",
+    },
+        empty="no schedules; `weft schedule add` makes one of a file of jobs and a "
+        "cron expression",
+        spare=("User", "Name"))  # fmt: skip
 
 
 @app.command
@@ -131,8 +119,9 @@ def show(schedule: str, /, *, shared: Shared = SHARED) -> None:
     if found["runs"]:
         print()
         zone = ZoneInfo(found["time_zone"])
-        rows = [(_at(one["due_at"], zone), _result(one)) for one in found["runs"]]
-        print_table(("Due", "Result"), rows)
+        print_columns({
+            "Due": lambda row: _at(row["due_at"], zone), "Result": _result,
+        }, found["runs"])  # fmt: skip
 
 
 @app.command

@@ -5,13 +5,9 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from weft.cli.input.options import SHARED, Shared
-from weft.cli.input.signature import App
+from weft.cli.input.options import SHARED, App, Shared
 from weft.cli.input.text import NotUtf8
-from weft.cli.terminal.amounts import moment
-from weft.cli.terminal.plain import one_line
-from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_table
+from weft.cli.terminal.screen import at, one_line, text
 from weft.core.errors import Invalid
 from weft.run.home import Home
 from weft.run.secret_keys import add_secret_key
@@ -23,7 +19,6 @@ app = App(
     "    weft secret set db-password",
 )
 
-HEADER = ("Name", "Created", "Changed")
 _BYTES_MAX: Final = 1 << 20
 
 
@@ -60,14 +55,10 @@ def list_all(*, shared: Shared = SHARED) -> None:
     weft secret ls
     """
     found = shared.ask(lambda client: client.list_secrets())
-    if shared.as_json(found):
-        return
-    rows = [
-        (one_line(one["name"], width=64), moment(one["created_at"]), moment(one["updated_at"]))
-        for one in found
-    ]
-    empty = "you have no secrets; `weft secret set NAME` sets one"
-    print_table(HEADER, rows, spare=("Created",), empty=empty)
+    shared.table(found, {
+        "Name": text("name", 64), "Created": at("created_at"), "Changed": at("updated_at"),
+    }, spare=("Created",),
+        empty="you have no secrets; `weft secret set NAME` sets one")  # fmt: skip
 
 
 @app.command(name="rm")
@@ -80,8 +71,7 @@ def remove(name: str, /, *, shared: Shared = SHARED) -> None:
         name: Its name, as `weft secret ls` shows it.
     """
     shared.ask(lambda client: client.remove_secret(name))
-    if not shared.as_json({"name": name}):
-        note(f"secret {one_line(name, width=64)} is removed")
+    shared.tell({"name": name}, f"secret {one_line(name, width=64)} is removed")
 
 
 @app.command

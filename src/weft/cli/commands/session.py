@@ -5,22 +5,16 @@ from contextlib import suppress
 from typing import Annotated
 
 from weft.cli.input.bounds import bounded
-from weft.cli.input.options import SHARED, Shared
-from weft.cli.input.signature import App, Parameter
+from weft.cli.input.options import SHARED, App, Parameter, Shared
 from weft.cli.login.keeping import forget_login, server_of
-from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.browser import find_browser, open_privately
-from weft.cli.terminal.plain import one_line
-from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_json, print_table
+from weft.cli.terminal.screen import at, moment, note, print_json, text
 from weft.client.api import Api
 from weft.client.http.kept_logins import KeptLogin, kept_login
 from weft.core.errors import Conflict, TokenNotFound, Unauthenticated
 from weft.settings import load_settings
 
 app = App(name="session", help="List and end your sessions in browsers.\n\n    weft session ls")
-
-HEADER = ("ID", "Browser", "Address", "Created", "Expires", "Last used")
 
 
 class LinkNotShown(Conflict):
@@ -63,21 +57,12 @@ def list_all(*, shared: Shared = SHARED) -> None:
     weft session ls
     """
     found = shared.ask(lambda client: client.list_sessions())
-    if shared.as_json(found):
-        return
-    rows = [
-        (
-            str(one["session_id"]),
-            one_line(one["browser"], width=40),
-            one_line(one["address"], width=40),
-            moment(one["created_at"]),
-            moment(one["expires_at"]),
-            moment(one["last_used_at"]) if one["last_used_at"] else "-",
-        )
-        for one in found
-    ]
-    empty = "no browser is logged in as you; `weft open` logs one in"
-    print_table(HEADER, rows, right=("ID",), spare=("Created", "Last used"), empty=empty)
+    shared.table(found, {
+        "ID": "session_id", "Browser": text("browser", 40), "Address": text("address", 40),
+        "Created": at("created_at"), "Expires": at("expires_at"),
+        "Last used": at("last_used_at", "-"),
+    }, right=("ID",), spare=("Created", "Last used"),
+        empty="no browser is logged in as you; `weft open` logs one in")  # fmt: skip
 
 
 @app.command(name="rm")

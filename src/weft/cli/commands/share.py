@@ -3,21 +3,15 @@
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from weft.cli.input.options import SHARED, Shared
-from weft.cli.input.signature import Parameter
+from weft.cli.input.options import SHARED, Parameter, Shared
 from weft.cli.input.targets import Target, parse_target
-from weft.cli.terminal.amounts import moment
-from weft.cli.terminal.plain import one_line
-from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_table
+from weft.cli.terminal.screen import at, note, one_line, text
 from weft.client.api import Api
 from weft.client.http.listing import Document, Listing
 from weft.core.errors import BadId
 from weft.core.ids import format_batch_id, format_job_ref
 from weft.wire.documents.permissions import PermissionWord
 
-HEADER = ("User", "May", "Since", "By")
-JOBS_HEADER = ("Job", "Name", "State", "Of", "May", "Since", "By")
 _MEANS = {
     "read": "see",
     "execute": "see and control",
@@ -110,34 +104,16 @@ def _tell(shared: Shared, answer: Mapping[str, Any]) -> None:
 
 def _list(shared: Shared, of: Target) -> None:
     found = shared.ask_all(lambda client: _permissions(client, of))
-    if shared.as_json(found):
-        return
-    rows = [
-        (
-            one_line(one["user"], width=64),
-            one["permission"],
-            moment(one["granted_at"]),
-            one_line(one["granted_by"], width=64),
-        )
-        for one in found
-    ]
-    print_table(HEADER, rows, spare=("By",))
+    shared.table(found, {
+        "User": text("user", 64), "May": "permission", "Since": at("granted_at"),
+        "By": text("granted_by", 64),
+    }, spare=("By",))  # fmt: skip
 
 
 def _list_jobs(shared: Shared) -> None:
     found = shared.ask_all(lambda client: client.list_shared_jobs())
-    if shared.as_json(found):
-        return
-    rows = [
-        (
-            format_job_ref(one["batch_id"], one["job_id"]),
-            one_line(one["name"] or "-", width=64),
-            one["state"],
-            one_line(one["user"], width=64),
-            one["permission"],
-            moment(one["granted_at"]),
-            one_line(one["granted_by"], width=64),
-        )
-        for one in found
-    ]
-    print_table(JOBS_HEADER, rows, spare=("By", "Since", "Name"))
+    shared.table(found, {
+        "Job": lambda row: format_job_ref(row["batch_id"], row["job_id"]),
+        "Name": text("name", 64, "-"), "State": "state", "Of": text("user", 64),
+        "May": "permission", "Since": at("granted_at"), "By": text("granted_by", 64),
+    }, spare=("By", "Since", "Name"))  # fmt: skip

@@ -6,11 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
-from weft.cli.input.bounds import bounded
-from weft.cli.input.options import SHARED, Shared
-from weft.cli.input.signature import Parameter
+from weft.cli.input.options import SHARED, Limit, Parameter, Shared, first_of
 from weft.cli.input.targets import Target, parse_target
-from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.exit_code import FAILED
 from weft.cli.terminal.live_status import LiveStatus
 from weft.cli.terminal.names import (
@@ -21,9 +18,16 @@ from weft.cli.terminal.names import (
     shown_phase,
     state_words,
 )
-from weft.cli.terminal.plain import one_line
-from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_facts, print_json, print_line, print_table
+from weft.cli.terminal.plain import moment, one_line
+from weft.cli.terminal.screen import (
+    Document,
+    note,
+    print_columns,
+    print_facts,
+    print_json,
+    print_line,
+    print_table,
+)
 from weft.cli.terminal.waits import reason_of
 from weft.cli.terminal.wrapped import wrapped
 from weft.client.api import Api
@@ -35,7 +39,6 @@ from weft.core.ids import format_batch_id, format_job_ref
 from weft.core.states import ENDED_WORDS, shown_state
 from weft.core.text.amounts import duration, money, size
 
-Document = Mapping[str, Any]
 STATES = (
     "pending", "ready", "queued", "creating", "running", "blocked",
     "succeeded", "failed", "errored", "cancelled",
@@ -48,11 +51,11 @@ _IN_BYTES = ("memory", "storage")
 NOT_SUCCEEDED = ("failed", "error")
 
 
-def status(
+async def status(
     target: str,
     /,
     *,
-    limit: Annotated[int, Parameter(name=["--limit", "-n"], validator=bounded(0))] = JOBS_SHOWN,
+    limit: Limit = JOBS_SHOWN,
     watch: Annotated[bool, Parameter(name=["--watch", "-w"], negative="")] = False,
     shared: Shared = SHARED,
 ) -> int:
@@ -73,21 +76,17 @@ def status(
         raise BadId(
             target, expected="only a batch or a group is watched; `weft wait` waits for a job"
         )
-    return asyncio.run(_status(which, shared, limit, watch=watch))
-
-
-async def _status(target: Target, shared: Shared, limit: int, *, watch: bool) -> int:
     exit_code = 0
     async with shared.client() as client:
         if watch:
-            ended = await _watch(client, target, as_json=shared.json)
+            ended = await _watch(client, which, as_json=shared.json)
             exit_code = 0 if ended["state"] == "success" else FAILED
             if shared.json:
                 return exit_code
-        if target.job_id is not None:
-            await _show_job(client, target.batch_id, target.job_id, as_json=shared.json)
+        if which.job_id is not None:
+            await _show_job(client, which.batch_id, which.job_id, as_json=shared.json)
         else:
-            await _show_counted(client, target, limit, as_json=shared.json)
+            await _show_counted(client, which, limit, as_json=shared.json)
     return exit_code
 
 
@@ -95,9 +94,7 @@ async def _watch(client: Api, target: Target, *, as_json: bool) -> Document:
     """Show progress until all jobs have ended, and return how; say at Ctrl-C that they run on."""
 
     async def look() -> Document:
-        if target.group is None:
-            return await client.get_batch(target.batch_id)
-        return await client.get_group(target.batch_id, target.group)
+        return await target.ask(client.get_batch, client.get_job, client.get_group)
 
     batch = format_batch_id(target.batch_id)
     name = batch if target.group is None else f"{batch}/{target.group.lstrip('/')}"
@@ -135,9 +132,11 @@ async def _show_counted(client: Api, target: Target, limit: int, *, as_json: boo
     if not jobs:
         return
     print()
-    print_table(
-        ("Job", "Name", "State", "Why", "Ended"), [_job_row(job) for job in jobs], spare=("Ended",)
-    )
+    print_columns({
+        "Job": lambda row: format_job_ref(row["batch_id"], row["job_id"]),
+        "Name": lambda row: job_name(row, width=50), "State": "state", "Why": explain_end,
+        "Ended": lambda row: moment(row.get("ended_at")),
+    }, jobs, spare=("Ended",))  # fmt: skip
     if n_failed > len(jobs):
         more = f"… and {n_failed - len(jobs):,} more: `weft status --limit 0 {name}`"
         print(wrapped(more, sys.stdout))
@@ -155,16 +154,11 @@ async def _reasons(client: Api, target: Target) -> Counter[str]:
 
 async def _failed_jobs(client: Api, target: Target, limit: int) -> list[Document]:
     """Return as many as are shown; 0: all."""
-    found: list[Document] = []
     rows = min(limit, PAGE_ROWS) or PAGE_ROWS
     listing = client.list_jobs(
         target.batch_id, group=target.group, states=NOT_SUCCEEDED, page_rows=rows
     )
-    async for job in listing:
-        found.append(job)
-        if len(found) == limit:
-            break
-    return found
+    return await first_of(listing, limit)
 
 
 def _counted(reasons: Counter[str], n_failed: int) -> str | None:
@@ -187,39 +181,21 @@ def _print_counts(
         state += " (cancelled)"
     elif not batch["complete"] and state.startswith("cancelled"):
         state += " (not complete)"
-    print_facts(
-        {
-            what: name,
-            "Name": batch["name"] and one_line(batch["name"], width=200),
-            "Made from": _source(batch),
-            "Came by": came_by(batch),
-            "State": state,
-            "Jobs": f"{batch['n_jobs']:,}" + (f": {', '.join(counts)}" if counts else ""),
-            "Why": reasons,
-            "Waits": waits,
-            "Cost": money(batch["cost"]),
-            "Created": moment(batch.get("created_at")) or None,
-            "Completed": moment(batch.get("completed_at")) or None,
-            "Took": duration(batch.get("duration_ms")) or None,
-            "Trace": batch.get("trace_id"),
-        }
-    )
+    print_facts({
+        what: name, "Name": batch["name"] and one_line(batch["name"], width=200),
+        "Made from": _source(batch), "Came by": came_by(batch), "State": state,
+        "Jobs": f"{batch['n_jobs']:,}" + (f": {', '.join(counts)}" if counts else ""),
+        "Why": reasons, "Waits": waits, "Cost": money(batch["cost"]),
+        "Created": moment(batch.get("created_at")) or None,
+        "Completed": moment(batch.get("completed_at")) or None,
+        "Took": duration(batch.get("duration_ms")) or None, "Trace": batch.get("trace_id"),
+    })  # fmt: skip
 
 
 def _source(batch: Document) -> str | None:
     """Return the batch of which this is a resubmission."""
     source = batch.get("resubmitted_from")
     return None if source is None else format_batch_id(source)
-
-
-def _job_row(job: Document) -> tuple[object, ...]:
-    return (
-        format_job_ref(job["batch_id"], job["job_id"]),
-        job_name(job, width=50),
-        job["state"],
-        explain_end(job),
-        moment(job.get("ended_at")),
-    )
 
 
 async def _show_job(client: Api, batch_id: int, job_id: int, *, as_json: bool) -> None:
@@ -253,39 +229,28 @@ def _print_job(job: Document, waits: str | None, over: str = "") -> None:
     command = spec.get("command")
     value = (spec.get("env") or {}).get("WEFT_ARRAY_VALUE")
     limit_s = spec.get("timeout_s")
-    print_facts(
-        {
-            "Job": format_job_ref(job["batch_id"], job["job_id"]),
-            "Name": job_name(job, width=200) or None,
-            "State": state_words(job),
-            "Status": job.get("status"),
-            "Why": _why(job) if job["state"] in ENDED_WORDS else waits,
-            "Phase": shown_phase(job),
-            "Progress": _progress(job.get("progress")),
-            "App": job.get("app"),
-            "Command": one_line(" ".join(command), width=500) if command else None,
-            "Script": one_line(spec["script"], width=500) if spec.get("script") else None,
-            "Value": one_line(value, width=200) if value is not None else None,
-            "Directory": spec.get("cwd"),
-            "Queue": job.get("queue"),
-            "Service": service_words(job),
-            "Needs": _needs(job.get("resources") or {}),
-            "Warning": over or None,
-            "Time limit": duration(limit_s * 1000) if limit_s else None,
-            "Parents": _parents(job) or None,
-            "Not before": moment(job.get("not_before")) or None,
-            "Deadline": moment(job.get("deadline")) or None,
-            "Next try": moment(job.get("next_try_at")) or None,
-            "Concurrency key": _key_with_limit(job.get("concurrency_key")),
-            "Rate": _rate(job.get("rate")),
-            "Preemptible": "yes" if job.get("preemptible") else None,
-            "Machine": f"its own, {job['machine']}" if job.get("machine") else None,
-            "Licences": ", ".join(f"{n} {name}" for name, n in (job.get("licences") or {}).items())
-            or None,
-            "Cost": money(job.get("cost")),
-            "Took": duration(job.get("duration_ms")) or None,
-        }
-    )
+    print_facts({
+        "Job": format_job_ref(job["batch_id"], job["job_id"]),
+        "Name": job_name(job, width=200) or None, "State": state_words(job),
+        "Status": job.get("status"), "Why": _why(job) if job["state"] in ENDED_WORDS else waits,
+        "Phase": shown_phase(job), "Progress": _progress(job.get("progress")),
+        "App": job.get("app"),
+        "Command": one_line(" ".join(command), width=500) if command else None,
+        "Script": one_line(spec["script"], width=500) if spec.get("script") else None,
+        "Value": one_line(value, width=200) if value is not None else None,
+        "Directory": spec.get("cwd"), "Queue": job.get("queue"), "Service": service_words(job),
+        "Needs": _needs(job.get("resources") or {}), "Warning": over or None,
+        "Time limit": duration(limit_s * 1000) if limit_s else None,
+        "Parents": _parents(job) or None, "Not before": moment(job.get("not_before")) or None,
+        "Deadline": moment(job.get("deadline")) or None,
+        "Next try": moment(job.get("next_try_at")) or None,
+        "Concurrency key": _key_with_limit(job.get("concurrency_key")),
+        "Rate": _rate(job.get("rate")), "Preemptible": "yes" if job.get("preemptible") else None,
+        "Machine": f"its own, {job['machine']}" if job.get("machine") else None,
+        "Licences": ", ".join(f"{n} {name}" for name, n in (job.get("licences") or {}).items())
+        or None,
+        "Cost": money(job.get("cost")), "Took": duration(job.get("duration_ms")) or None,
+    })  # fmt: skip
 
 
 def _why(job: Document) -> str | None:

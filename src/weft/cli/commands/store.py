@@ -1,13 +1,9 @@
 """`weft store`: stores of objects, from which jobs get files and in which they leave them."""
 
-from typing import Annotated, Final, Literal
+from typing import Literal
 
-from weft.cli.input.options import SHARED, Shared
-from weft.cli.input.signature import App, Parameter
-from weft.cli.terminal.amounts import moment
-from weft.cli.terminal.plain import one_line
-from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_table
+from weft.cli.input.options import SHARED, App, Flag, Shared
+from weft.cli.terminal.screen import at, moment, note, one_line, text
 from weft.client.http.listing import Document
 from weft.core.errors import Invalid
 
@@ -17,8 +13,6 @@ app = App(
     "outputs.\n\n"
     "    weft store add results s3://results/lab-7 --access write --secret results-key",
 )
-HEADER: Final = ("Name", "URL", "Access", "Opened by", "Set by", "Set")
-Flag = Annotated[bool, Parameter(negative="")]
 
 
 class CredentialsWrong(Invalid):
@@ -78,23 +72,11 @@ def list_all(*, shared: Shared = SHARED) -> None:
     weft store ls
     """
     found = shared.ask(lambda client: client.list_stores())
-    if shared.as_json(found):
-        return
-    rows = [
-        (
-            one["name"],
-            one_line(one["url"], width=60),
-            one["access"],
-            _opened_by(one),
-            one_line(one["set_by"] or "", width=32),
-            moment(one["set_at"]),
-        )
-        for one in found
-    ]
-    print_table(
-        HEADER, rows, spare=("Set by", "Set"),
-        empty="no stores; `weft store add NAME URL --access read` adds one",
-    )  # fmt: skip
+    shared.table(found, {
+        "Name": "name", "URL": text("url", 60), "Access": "access", "Opened by": _opened_by,
+        "Set by": text("set_by", 32), "Set": at("set_at"),
+    }, spare=("Set by", "Set"),
+        empty="no stores; `weft store add NAME URL --access read` adds one")  # fmt: skip
 
 
 @app.command

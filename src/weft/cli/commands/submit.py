@@ -16,12 +16,10 @@ from weft.cli.input.documents import (
 from weft.cli.input.job_file import expand
 from weft.cli.input.job_values import check_values, with_values
 from weft.cli.input.mistake_lines import point_to_lines
-from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.options import SHARED, Flag, Parameter, Shared
 from weft.cli.input.shape_options import NO_SHAPE, ShapeOptions, shape_fields
-from weft.cli.input.signature import Parameter
 from weft.cli.terminal.progress import ProgressLine
-from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_json
+from weft.cli.terminal.screen import note, print_json
 from weft.cli.terminal.waiting import wait_for_batch
 from weft.client.progress import is_bar_drawable
 from weft.core.errors import FieldError, FilesNotReady, Invalid, InvalidDocument, WrongType
@@ -37,9 +35,9 @@ def submit(
     *,
     form: Annotated[Format | None, Parameter(name="--format")] = None,
     name: str | None = None,
-    wait: Annotated[bool, Parameter(negative="")] = False,
-    dry_run: Annotated[bool, Parameter(negative="")] = False,
-    check: Annotated[bool, Parameter(negative="")] = False,
+    wait: Flag = False,
+    dry_run: Flag = False,
+    check: Flag = False,
     options: ShapeOptions = NO_SHAPE,
     of_batch: KeyedBatchOptions = NO_KEYED_OPTIONS,
     shared: Shared = SHARED,

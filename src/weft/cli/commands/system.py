@@ -1,21 +1,15 @@
 """`weft system`: what runs for all tenants, on what, and whether it is well."""
 
 import sys
-from collections.abc import Mapping
-from typing import Any
 
 from weft.cli.input.options import SHARED, Shared
-from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.findings import print_findings
-from weft.cli.terminal.plain import one_line
-from weft.cli.terminal.screen import print_facts, print_table
+from weft.cli.terminal.plain import moment, one_line
+from weft.cli.terminal.screen import Document, at, print_columns, print_facts, text
 from weft.cli.terminal.wrapped import wrapped
 from weft.core.findings import Finding
 from weft.core.text.amounts import duration, size
 
-Document = Mapping[str, Any]
-PROCESS_HEADER = ("Role", "Process", "Host", "Version", "Connections", "Since", "Heard")
-TABLE_HEADER = ("Table", "Size", "Rows", "Dead", "Vacuumed")
 TABLES_SHOWN = 10
 
 
@@ -37,12 +31,11 @@ def system(*, shared: Shared = SHARED) -> int:
 def _print(found: Document) -> None:
     print_findings([Finding(**one) for one in found["health"]])
     print()
-    print_table(
-        PROCESS_HEADER,
-        [_process_row(one) for one in found["processes"]],
-        right=("Connections",),
-        spare=("Since", "Connections"),
-    )
+    print_columns({
+        "Role": lambda row: row["role"] + ", leads" * row["leads"], "Process": "pid",
+        "Host": text("host", 40), "Version": lambda row: row["version"] or "earlier",
+        "Connections": "n_connections", "Since": at("since"), "Heard": at("heard_at"),
+    }, found["processes"], right=("Connections",), spare=("Since", "Connections"))  # fmt: skip
     database = found["database"]
     print()
     print_facts({
@@ -54,42 +47,17 @@ def _print(found: Document) -> None:
         "Last audit": _audit(found["audit"]),
     })  # fmt: skip
     print()
-    tables = database["tables"][:TABLES_SHOWN]
-    print_table(
-        TABLE_HEADER, [_table_row(table) for table in tables],
-        right=TABLE_HEADER[1:4], spare=("Vacuumed",),
-    )  # fmt: skip
+    print_columns({
+        "Table": "name", "Size": lambda row: size(row["bytes"]),
+        "Rows": lambda row: f"{row['n_rows']:,}", "Dead": lambda row: f"{row['n_dead']:,}",
+        "Vacuumed": at("vacuumed_at"),
+    }, database["tables"][:TABLES_SHOWN], right=("Size", "Rows", "Dead"),
+        spare=("Vacuumed",))  # fmt: skip
     changed = [one for one in found["settings"] if not one["is_default"] or one["driver_value"]]
     print()
-    print_table(("Setting", "Value", "The driver's"), [_setting_row(one) for one in changed])
+    print_columns({"Setting": "name", "Value": "value", "The driver's": "driver_value"}, changed)
     left = len(found["settings"]) - len(changed)
     print("\n" + wrapped(f"{left} settings have their defaults; --json prints them", sys.stdout))
-
-
-def _process_row(one: Document) -> tuple[object, ...]:
-    return (
-        one["role"] + (", leads" if one["leads"] else ""),
-        one["pid"],
-        one_line(one["host"] or "", width=40),
-        one["version"] or "earlier",
-        one["n_connections"],
-        moment(one["since"]),
-        moment(one["heard_at"]),
-    )
-
-
-def _table_row(one: Document) -> tuple[object, ...]:
-    return (
-        one["name"],
-        size(one["bytes"]),
-        f"{one['n_rows']:,}",
-        f"{one['n_dead']:,}",
-        moment(one["vacuumed_at"]),
-    )
-
-
-def _setting_row(one: Document) -> tuple[object, ...]:
-    return one["name"], one["value"], one["driver_value"]
 
 
 def _audit(audit: Document | None) -> str:

@@ -1,15 +1,12 @@
 """`weft tenant`: closed worlds of users on one server."""
 
 import sys
-from collections.abc import Callable, Mapping
-from typing import Annotated, Any
+from collections.abc import Callable
+from typing import Annotated
 
-from weft.cli.input.options import SHARED, Shared
-from weft.cli.input.signature import App, Parameter
+from weft.cli.input.options import SHARED, App, Parameter, Shared, Words
 from weft.cli.input.values import WrongOption, read_option
-from weft.cli.terminal.plain import one_line
-from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_table
+from weft.cli.terminal.screen import Document, note, one_line, text
 from weft.core.billing.resources import parse_bytes
 from weft.core.text.amounts import duration, size
 from weft.core.text.durations import parse_seconds
@@ -21,9 +18,7 @@ app = App(
     "    weft tenant create acme --admin ann",
 )
 
-HEADER = ("Tenant", "Users", "On user removal")
 WIDTH = 64
-Document = Mapping[str, Any]
 
 
 @app.command(name="ls")
@@ -33,13 +28,9 @@ def list_all(*, shared: Shared = SHARED) -> None:
     weft tenant ls
     """
     found = shared.ask_all(lambda client: client.list_tenants())
-    if shared.as_json(found):
-        return
-    rows = [
-        (one_line(one["name"], width=WIDTH), str(one["n_users"]), one["on_user_removal"])
-        for one in found
-    ]
-    print_table(HEADER, rows, right=("Users",))
+    shared.table(found, {
+        "Tenant": text("name", 64), "Users": "n_users", "On user removal": "on_user_removal",
+    }, right=("Users",))  # fmt: skip
 
 
 @app.command
@@ -62,7 +53,7 @@ def set_one(
     /,
     *,
     on_user_removal: OnUserRemoval | None = None,
-    allow: Annotated[tuple[str, ...], Parameter(negative="")] = (),
+    allow: Words = (),
     allow_any: Annotated[tuple[AllowedKind, ...], Parameter(negative="")] = (),
     output_keep: str | None = None,
     output_keep_bytes: str | None = None,

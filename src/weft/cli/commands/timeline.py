@@ -1,6 +1,5 @@
 """`weft timeline`: when the jobs of a batch waited and ran, and where."""
 
-import asyncio
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,14 +7,10 @@ from typing import Annotated, Final
 
 import msgspec
 
-from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.options import SHARED, Parameter, Shared
 from weft.cli.input.output_file import opened_to_write
-from weft.cli.input.signature import Parameter
 from weft.cli.input.targets import parse_batch
-from weft.cli.terminal.amounts import moment
-from weft.cli.terminal.plain import one_line
-from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_json
+from weft.cli.terminal.screen import moment, note, one_line, print_json
 from weft.core.ids import format_batch_id
 from weft.core.pictures.gantt import draw_timeline
 from weft.core.pictures.svg import page_of
@@ -28,7 +23,7 @@ WIDTH: Final = 56
 """With a name before it and a sum after it, a line fits 80 columns."""
 
 
-def timeline(
+async def timeline(
     batch: str,
     /,
     *,
@@ -44,10 +39,7 @@ def timeline(
         batch: `b12`.
         html: Write a page that needs no other file.
     """
-    return asyncio.run(_timeline(parse_batch(batch), html, shared))
-
-
-async def _timeline(batch_id: int, html: Path | None, shared: Shared) -> int:
+    batch_id = parse_batch(batch)
     async with shared.client() as client:
         document = await client.get_timeline(batch_id)
     timeline = msgspec.convert(document, Timeline)

@@ -4,13 +4,9 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
-from weft.cli.input.options import SHARED, Shared
-from weft.cli.input.signature import App, Parameter
+from weft.cli.input.options import SHARED, App, Parameter, Shared
 from weft.cli.input.values import read_option
-from weft.cli.terminal.amounts import moment
-from weft.cli.terminal.plain import one_line
-from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_facts, print_table
+from weft.cli.terminal.screen import at, moment, note, one_line, text
 from weft.core.errors import Invalid, TokenNotFound
 from weft.core.text.durations import parse_seconds
 from weft.wire.documents.tokens import Scope
@@ -22,8 +18,6 @@ app = App(
     name="token",
     help="Make, list and revoke the tokens that stand for you.\n\n    weft token create ci",
 )
-
-HEADER = ("ID", "Name", "Scopes", "Created", "Expires", "Last used")
 
 
 @app.command
@@ -76,21 +70,13 @@ def list_all(*, shared: Shared = SHARED) -> None:
     weft token ls
     """
     found = shared.ask(lambda client: client.list_tokens())
-    if shared.as_json(found):
-        return
-    rows = [
-        (
-            str(one["token_id"]),
-            one_line(one["name"], width=40),
-            "all" if one["scopes"] is None else ", ".join(one["scopes"]),
-            moment(one["created_at"]),
-            moment(one["expires_at"]) if one["expires_at"] else "never",
-            moment(one["last_used_at"]) if one["last_used_at"] else "-",
-        )
-        for one in found
-    ]
-    empty = "you have no tokens; `weft token create NAME` makes one"
-    print_table(HEADER, rows, right=("ID",), spare=("Created", "Last used"), empty=empty)
+    shared.table(found, {
+        "ID": "token_id", "Name": text("name", 40),
+        "Scopes": lambda row: "all" if row["scopes"] is None else ", ".join(row["scopes"]),
+        "Created": at("created_at"), "Expires": at("expires_at", "never"),
+        "Last used": at("last_used_at", "-"),
+    }, right=("ID",), spare=("Created", "Last used"),
+        empty="you have no tokens; `weft token create NAME` makes one")  # fmt: skip
 
 
 @app.command
@@ -126,14 +112,8 @@ def whoami(*, shared: Shared = SHARED) -> None:
     weft whoami
     """
     found = shared.ask(lambda client: client.whoami())
-    if shared.as_json(found):
-        return
-    print_facts(
-        {
-            "Tenant": one_line(found["tenant"], width=64),
-            "User": one_line(found["user"], width=64),
-            "Role": found["role"],
-            "Rights": ", ".join(found["rights"]) or "none",
-            "Token": found["token_id"] or "of another issuer",
-        }
-    )
+    shared.facts(found, {
+        "Tenant": one_line(found["tenant"], width=64), "User": one_line(found["user"], width=64),
+        "Role": found["role"], "Rights": ", ".join(found["rights"]) or "none",
+        "Token": found["token_id"] or "of another issuer",
+    })  # fmt: skip

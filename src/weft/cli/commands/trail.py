@@ -1,20 +1,15 @@
 """`weft trail`: who changed what, when and from where."""
 
-from collections.abc import Sequence
 from typing import Annotated, Any
 
 from weft.cli.input.bounds import bounded
 from weft.cli.input.limit_options import parse_past
-from weft.cli.input.options import SHARED, Shared
-from weft.cli.input.signature import Parameter
+from weft.cli.input.options import SHARED, Flag, Limit, Parameter, Shared
 from weft.cli.input.targets import parse_batch
 from weft.cli.input.values import read_option
-from weft.cli.terminal.amounts import moment
-from weft.cli.terminal.plain import one_line
-from weft.cli.terminal.screen import print_table
-from weft.client.http.listing import Document, Listing
+from weft.cli.terminal.screen import at, one_line, text
+from weft.client.http.listing import Document
 
-HEADER = ("Number", "At", "User", "Action", "Path", "From", "Trace", "Result")
 SPARE = ("Trace", "Path", "From", "Number")
 """Columns that a narrow terminal leaves out, in this order."""
 WIDTH = 64
@@ -27,8 +22,8 @@ def trail(
     batch: str | None = None,
     since: str | None = None,
     number: Annotated[int | None, Parameter(validator=bounded(1))] = None,
-    limit: Annotated[int, Parameter(name=["--limit", "-n"], validator=bounded(0))] = 20,
-    all_tenants: Annotated[bool, Parameter(negative="")] = False,
+    limit: Limit = 20,
+    all_tenants: Flag = False,
     shared: Shared = SHARED,
 ) -> None:
     """Show what users of your tenant have changed or were refused, newest first.
@@ -61,31 +56,18 @@ def trail(
         "number": number,
         "all_tenants": all_tenants,
     }
-    found = shared.ask(lambda client: _first(client.list_trail(**query), limit))
-    if not shared.as_json(found):
-        empty = "the trail has no such entry"
-        print_table(HEADER, map(_row, found), right=("Number",), spare=SPARE, empty=empty)
+    found = shared.ask_all(lambda client: client.list_trail(**query), limit)
+    shared.table(found, {
+        "Number": "number", "At": at("at"), "User": _whose, "Action": "action",
+        "Path": text("path", WIDTH), "From": text("address", WIDTH, "-"), "Trace": "trace_id",
+        "Result": _result,
+    }, right=("Number",), spare=SPARE, empty="the trail has no such entry")  # fmt: skip
 
 
-def _row(entry: Document) -> tuple[str, ...]:
-    who = one_line(entry["user"] or "-", width=WIDTH)
+def _whose(entry: Document) -> str:
+    return "/".join(one_line(entry[name] or "-", width=WIDTH) for name in ("tenant", "user"))
+
+
+def _result(entry: Document) -> str:
     result, times = entry["refused"] or "done", entry.get("times", 1)
-    return (
-        str(entry["number"]),
-        moment(entry["at"]),
-        f"{one_line(entry['tenant'] or '-', width=WIDTH)}/{who}",
-        entry["action"],
-        one_line(entry["path"], width=WIDTH),
-        one_line(entry["address"] or "-", width=WIDTH),
-        entry["trace_id"],
-        result if times == 1 else f"{result}, {times:,} times",
-    )
-
-
-async def _first(listing: Listing, limit: int) -> Sequence[Document]:
-    found: list[Document] = []
-    async for one in listing:
-        found.append(one)
-        if len(found) == limit:
-            break
-    return found
+    return result if times == 1 else f"{result}, {times:,} times"

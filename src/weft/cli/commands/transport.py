@@ -6,14 +6,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from weft.cli.commands import transport_letters
-from weft.cli.input.options import LOCAL, SHARED, Local, Shared
+from weft.cli.input.options import LOCAL, SHARED, App, Local, Shared
 from weft.cli.input.settings import settings_of
-from weft.cli.input.signature import App
-from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.findings import print_findings
-from weft.cli.terminal.plain import one_line
-from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_facts, print_json, print_table
+from weft.cli.terminal.screen import moment, note, one_line, print_columns, print_facts, print_json
 from weft.core.errors import TransportNotFound
 from weft.core.text.amounts import duration
 
@@ -22,13 +18,6 @@ app = App(
     help="Show and test the connections over which queues travel.\n\n    weft transport ls",
 )
 app.command(transport_letters.app)
-HEADER = (
-    "Transport", "Kind", "State", "Offered", "In flight", "Messages", "Letters", "Oldest", "Queues"
-)  # fmt: skip
-QUEUE_HEADER = (
-    "Queue", "Offered", "Unconfirmed", "Sent again", "In flight", "Slots", "Messages", "Consumers",
-    "Oldest",
-)  # fmt: skip
 
 
 @app.command(name="ls")
@@ -38,24 +27,19 @@ def list_transports(*, shared: Shared = SHARED) -> None:
     weft transport ls
     """
     found = shared.ask(lambda client: client.list_transports())
-    if shared.as_json(found):
-        return
-    rows = [
-        (
-            one["transport"],
-            one["kind"],
-            _state(one),
-            sum(queue["offered"] for queue in one["queues"]),
-            sum(queue["in_flight"] for queue in one["queues"]),
-            sum(queue["messages"] or 0 for queue in one["queues"]),
-            one["dead_messages"],
-            _age(min((q["oldest_at"] for q in one["queues"] if q["oldest_at"]), default=None)),
-            ", ".join(queue["queue"] for queue in one["queues"]),
-        )
-        for one in found
-    ]
-    empty = "there is no transport; the setting transports_file names some"
-    print_table(HEADER, rows, right=HEADER[3:8], spare=("Queues",), empty=empty)
+    shared.table(found, {
+        "Transport": "transport", "Kind": "kind", "State": _state,
+        "Offered": lambda row: sum(queue["offered"] for queue in row["queues"]),
+        "In flight": lambda row: sum(queue["in_flight"] for queue in row["queues"]),
+        "Messages": lambda row: sum(queue["messages"] or 0 for queue in row["queues"]),
+        "Letters": "dead_messages",
+        "Oldest": lambda row: _age(
+            min(filter(None, (queue["oldest_at"] for queue in row["queues"])), default=None)
+        ),
+        "Queues": lambda row: ", ".join(queue["queue"] for queue in row["queues"]),
+    }, right=("Offered", "In flight", "Messages", "Letters", "Oldest"),
+        spare=("Queues",),
+        empty="there is no transport; the setting transports_file names some")  # fmt: skip
 
 
 @app.command
@@ -86,15 +70,15 @@ def show(name: str, /, *, shared: Shared = SHARED) -> None:
         facts["looked at"] = moment(found["looked_at"])
     print_facts(facts)
     if found["queues"]:
-        lines = [
-            (
-                one["queue"], one["offered"], one["unconfirmed"], one["sent_again"],
-                one["in_flight"], one["slots"], _count(one["messages"]), _count(one["consumers"]),
-                _age(one["oldest_at"]),
-            )
-            for one in found["queues"]
-        ]  # fmt: skip
-        print_table(QUEUE_HEADER, lines, right=QUEUE_HEADER[1:])
+        print_columns({
+            "Queue": "queue", "Offered": "offered", "Unconfirmed": "unconfirmed",
+            "Sent again": "sent_again", "In flight": "in_flight", "Slots": "slots",
+            "Messages": lambda row: _count(row["messages"]),
+            "Consumers": lambda row: _count(row["consumers"]),
+            "Oldest": lambda row: _age(row["oldest_at"]),
+        }, found["queues"],
+            right=("Offered", "Unconfirmed", "Sent again", "In flight", "Slots", "Messages",
+                   "Consumers", "Oldest"))  # fmt: skip
 
 
 @app.command(name="test")

@@ -2,26 +2,20 @@
 
 from base64 import b64decode
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Any
 
-from weft.cli.input.options import SHARED, Shared
-from weft.cli.input.signature import App, Parameter
-from weft.cli.terminal.amounts import moment
-from weft.cli.terminal.plain import one_line
-from weft.cli.terminal.screen import print_facts, print_table
+from weft.cli.input.options import SHARED, App, Flag, Shared
+from weft.cli.terminal.screen import at, moment, one_line, print_facts, text
 
 app = App(
     name="letters",
     help="Show, send again, acknowledge and remove messages that nobody wanted.\n\n"
     "    weft transport letters ls",
 )
-HEADER = ("Letter", "Transport", "Source", "Reason", "Bytes", "Kept at", "Error")
 
 
 @app.command(name="ls")
-def list_letters(
-    *, acknowledged: Annotated[bool, Parameter(negative="")] = False, shared: Shared = SHARED
-) -> None:
+def list_letters(*, acknowledged: Flag = False, shared: Shared = SHARED) -> None:
     """List the messages of transports that nobody wanted, the newest first. Only for
     operators.
 
@@ -31,18 +25,13 @@ def list_letters(
         acknowledged: Those that are acknowledged, instead of the others.
     """
     found = shared.ask_all(lambda client: client.list_dead_messages(acknowledged=acknowledged))
-    if shared.as_json(found):
-        return
-    rows = [
-        (
-            one["dead_id"], one["transport"], one_line(one["source"], width=60),
-            _reason(one), one["n_bytes"], moment(one["kept_at"]),
-            one_line(_said(one), width=80),
-        )
-        for one in found
-    ]  # fmt: skip
-    empty = "no dead letters; a message of a transport that nobody can read becomes one"
-    print_table(HEADER, rows, right=("Letter", "Bytes"), spare=("Error",), empty=empty)
+    shared.table(found, {
+        "Letter": "dead_id", "Transport": "transport", "Source": text("source", 60),
+        "Reason": _reason, "Bytes": "n_bytes", "Kept at": at("kept_at"),
+        "Error": lambda row: one_line(_said(row), width=80),
+    },
+        empty="no dead letters; a message of a transport that nobody can read becomes one",
+        right=("Letter", "Bytes"), spare=("Error",))  # fmt: skip
 
 
 @app.command

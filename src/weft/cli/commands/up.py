@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from weft.cli.input.options import LOCAL, Local
+from weft.cli.input.options import LOCAL, Local, Parameter
 from weft.cli.input.settings import (
     NO_SERVER_OPTIONS,
     NO_WORKER_OPTIONS,
@@ -10,7 +10,6 @@ from weft.cli.input.settings import (
     WorkerOptions,
     settings_of,
 )
-from weft.cli.input.signature import Parameter
 
 
 def up(

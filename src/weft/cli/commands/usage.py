@@ -1,11 +1,8 @@
 """`weft usage`: what a job used while it ran."""
 
-import asyncio
-
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.targets import parse_target
-from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_table
+from weft.cli.terminal.screen import note, print_table
 from weft.client.api import Api
 from weft.core.billing.usage_points import UsagePoint, points_of
 from weft.core.errors import BadId
@@ -15,7 +12,7 @@ from weft.wire.usage_format import UsageSample
 ROWS_MAX = 20
 
 
-def usage(target: str, /, *, attempt: int | None = None, shared: Shared = SHARED) -> int:
+async def usage(target: str, /, *, attempt: int | None = None, shared: Shared = SHARED) -> int:
     """Show the CPU time and memory of a job while it ran, or while it runs.
 
         weft usage b12.j7
@@ -32,10 +29,8 @@ def usage(target: str, /, *, attempt: int | None = None, shared: Shared = SHARED
     which = parse_target(target)
     if which.job_id is None:
         raise BadId(target, expected="a job is written b12.j7")
-    return asyncio.run(_show(shared, which.batch_id, which.job_id, attempt))
-
-
-async def _show(shared: Shared, batch_id: int, job_id: int, attempt: int | None) -> int:
+    batch_id = which.batch_id
+    job_id = which.job_id
     async with shared.client() as client:
         number = await _last_attempt(client, batch_id, job_id) if attempt is None else attempt
         found = await client.attempt_usage(batch_id, job_id, number)

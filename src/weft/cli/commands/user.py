@@ -1,15 +1,10 @@
 """`weft user`: who belongs to a tenant, and what they may do."""
 
 import sys
-from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
-from weft.cli.input.options import SHARED, Shared
-from weft.cli.input.signature import App, Parameter
-from weft.cli.terminal.amounts import moment
-from weft.cli.terminal.plain import one_line
-from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_table
+from weft.cli.input.options import SHARED, App, Parameter, Shared
+from weft.cli.terminal.screen import at, note, one_line, text
 from weft.wire.documents.users import Role
 
 app = App(
@@ -17,9 +12,6 @@ app = App(
     help="List, add and remove the users of your tenant, and give them roles.\n\n"
     "    weft user add bob --role operator",
 )
-
-HEADER = ("User", "Role", "Last seen")
-Document = Mapping[str, Any]
 
 
 @app.command(name="ls")
@@ -29,17 +21,9 @@ def list_all(*, shared: Shared = SHARED) -> None:
     weft user ls
     """
     found = shared.ask_all(lambda client: client.list_users())
-    if shared.as_json(found):
-        return
-    rows = [
-        (
-            one_line(one["name"], width=64),
-            one["role"],
-            moment(one["last_seen_at"]) if one["last_seen_at"] else "-",
-        )
-        for one in found
-    ]
-    print_table(HEADER, rows, spare=("Last seen",))
+    shared.table(found, {
+        "User": text("name", 64), "Role": "role", "Last seen": at("last_seen_at", "-"),
+    }, spare=("Last seen",))  # fmt: skip
 
 
 @app.command
@@ -104,8 +88,6 @@ def remove(
         cancel_batches: Cancel their batches, or let them finish.
     """
     found = shared.ask(lambda client: client.remove_user(name, cancel_batches=cancel_batches))
-    if shared.as_json(found):
-        return
     is_cancelled = found["on_user_removal"] == "cancel"
     end = f"batches cancelled: {found['n_cancelled']}" if is_cancelled else "their batches finish"
-    note(f"{one_line(found['name'], width=64)} is removed; {end}")
+    shared.tell(found, f"{one_line(found['name'], width=64)} is removed; {end}")

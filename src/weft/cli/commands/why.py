@@ -2,17 +2,13 @@
 
 import asyncio
 import sys
-from collections.abc import Mapping
-from typing import Any
 
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.targets import parse_target
 from weft.cli.terminal.names import came_by
-from weft.cli.terminal.plain import plain
+from weft.cli.terminal.screen import Document, plain
 from weft.cli.terminal.wrapped import wrapped
 from weft.core.ids import format_job_ref
-
-Document = Mapping[str, Any]
 
 
 def why(target: str, /, *, shared: Shared = SHARED) -> int:

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Annotated, Any
 
 from weft.cli.commands.roles import run_role
-from weft.cli.input.options import LOCAL, SHARED, Local, Shared
+from weft.cli.input.options import LOCAL, SHARED, AllFlag, App, Local, Parameter, Shared
 from weft.cli.input.settings import (
     NO_LINK_OPTIONS,
     NO_SERVER_OPTIONS,
@@ -14,12 +14,9 @@ from weft.cli.input.settings import (
     ServerOptions,
     WorkerOptions,
 )
-from weft.cli.input.signature import App, Parameter
-from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.names import worker_host, worker_state
-from weft.cli.terminal.plain import cell, one_line
-from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_facts, print_table
+from weft.cli.terminal.plain import cell, moment, one_line
+from weft.cli.terminal.screen import Document, at, long_text, note, print_columns, print_facts
 from weft.client.api import Api
 from weft.core.ids import format_job_ref
 from weft.core.text.amounts import size
@@ -30,9 +27,7 @@ app = App(
     "    weft worker --pool large --worker-cpu 4",
 )
 
-Document = Mapping[str, Any]
 Pool = Annotated[str | None, Parameter(name="--pool")]
-HEADER = ("Worker", "Pool", "Host", "CPU", "Memory", "Running", "State", "Why")
 
 
 @app.default
@@ -57,11 +52,7 @@ def run(
 
 
 @app.command(name="ls")
-def list_all(
-    *,
-    all_: Annotated[bool, Parameter(name=["--all", "-a"], negative="")] = False,
-    shared: Shared = SHARED,
-) -> None:
+def list_all(*, all_: AllFlag = False, shared: Shared = SHARED) -> None:
     """List the workers and their states: active, cordoned, draining or lost.
 
         weft worker ls
@@ -70,10 +61,14 @@ def list_all(
         all_: Also those that have ended normally (deleted).
     """
     found = shared.ask(lambda client: client.list_workers(all_=all_))
-    if not shared.as_json(found):
-        right, spare = ("CPU", "Memory", "Running"), ("Host", "Pool", "Why")
-        empty = "there is no worker; `weft up` and `weft worker` start one"
-        print_table(HEADER, map(_row, found), right=right, spare=spare, empty=empty)
+    shared.table(found, {
+        "Worker": long_text("worker", 40), "Pool": long_text("pool", 20),
+        "Host": lambda row: cell(worker_host(row), width=40),
+        "CPU": lambda row: f"{row['cpu']:g}", "Memory": lambda row: size(row["memory"]),
+        "Running": lambda row: "" if row["n_running"] is None else f"{row['n_running']:,}",
+        "State": "state", "Why": long_text("cordon_reason", 60),
+    }, right=("CPU", "Memory", "Running"), spare=("Host", "Pool", "Why"),
+        empty="there is no worker; `weft up` and `weft worker` start one")  # fmt: skip
 
 
 @app.command
@@ -92,7 +87,10 @@ def show(name: str, /, *, pool: Pool = None, shared: Shared = SHARED) -> None:
     _print_facts(found)
     if found["history"]:
         print()
-        print_table(("At", "State", "By", "Why"), map(_change_row, found["history"]))
+        print_columns({
+            "At": at("at"), "State": "state", "By": long_text("actor", 80),
+            "Why": long_text("reason", 200),
+        }, found["history"])  # fmt: skip
 
 
 @app.command
@@ -187,50 +185,28 @@ def _change_all(
         async with shared.client() as client:
             for name in names:
                 found = await change(client, name)
-                if not shared.as_json(found):
-                    note(f"{one_line(name, width=80)}: {worker_state(found)}")
+                shared.tell(found, f"{one_line(name, width=80)}: {worker_state(found)}")
 
     asyncio.run(change_each())
 
 
-def _row(worker: Document) -> tuple[object, ...]:
-    return (
-        cell(worker["worker"], width=40),
-        cell(worker["pool"], width=20),
-        cell(worker_host(worker), width=40),
-        f"{worker['cpu']:g}",
-        size(worker["memory"]),
-        "" if worker["n_running"] is None else f"{worker['n_running']:,}",
-        worker["state"],
-        cell(worker["cordon_reason"] or "", width=60),
-    )
-
-
 def _print_facts(worker: Document) -> None:
     count = worker["n_running"]
-    print_facts(
-        {
-            "Worker": one_line(worker["worker"], width=200),
-            "Pool": one_line(worker["pool"], width=200),
-            "Host": one_line(worker["host"], width=200),
-            "State": worker["state"],
-            "Why": worker["cordon_reason"] and one_line(worker["cordon_reason"], width=1000),
-            "By": worker["cordoned_by"] and one_line(worker["cordoned_by"], width=200),
-            "Since": moment(worker["cordoned_at"]) or None,
-            "CPU": f"{worker['cpu']:g}",
-            "Memory": size(worker["memory"]),
-            "Slots": worker["slots"],
-            "Offers": one_line(_offers(worker["offers"]), width=1000) or None,
-            "Kept for": _kept_for(worker["kept_for"]),
-            "Avoids": _avoids(worker.get("avoids") or ()),
-            "Jobs": None if count is None else f"{count:,} running",
-            "Version": worker["version"],
-            "Link": _link(worker),
-            "Registered": moment(worker["registered_at"]),
-            "Last heard of": moment(worker["heartbeat_at"]),
-            "Ended": moment(worker["ended_at"]) or None,
-        }
-    )
+    print_facts({
+        "Worker": one_line(worker["worker"], width=200),
+        "Pool": one_line(worker["pool"], width=200), "Host": one_line(worker["host"], width=200),
+        "State": worker["state"],
+        "Why": worker["cordon_reason"] and one_line(worker["cordon_reason"], width=1000),
+        "By": worker["cordoned_by"] and one_line(worker["cordoned_by"], width=200),
+        "Since": moment(worker["cordoned_at"]) or None, "CPU": f"{worker['cpu']:g}",
+        "Memory": size(worker["memory"]), "Slots": worker["slots"],
+        "Offers": one_line(_offers(worker["offers"]), width=1000) or None,
+        "Kept for": _kept_for(worker["kept_for"]), "Avoids": _avoids(worker.get("avoids") or ()),
+        "Jobs": None if count is None else f"{count:,} running", "Version": worker["version"],
+        "Link": _link(worker), "Registered": moment(worker["registered_at"]),
+        "Last heard of": moment(worker["heartbeat_at"]),
+        "Ended": moment(worker["ended_at"]) or None,
+    })  # fmt: skip
 
 
 def _link(worker: Document) -> str | None:
@@ -270,12 +246,3 @@ def _offers(offers: Mapping[str, Any]) -> str:
         if offer and name != "storage_mib"
     }
     return ", ".join(f"{name}={offer}" for name, offer in sorted(written.items()))
-
-
-def _change_row(change: Document) -> tuple[object, ...]:
-    return (
-        moment(change["at"]),
-        change["state"],
-        cell(change["actor"], width=80),
-        cell(change["reason"] or "", width=200),
-    )

@@ -4,9 +4,9 @@ import asyncio
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
-from weft.cli.input.options import Shared
+from weft.cli.input.options import Flag, Shared
 from weft.cli.input.saved import query_of
 from weft.cli.input.signature import Parameter
 from weft.cli.terminal.confirm import REFUSED, NotConfirmed, ask
@@ -34,7 +34,7 @@ class BatchQuery:
     batches: str | None = None
     """Instead of targets: all batches that match this query, or `@NAME`."""
 
-    yes: Annotated[bool, Parameter(negative="")] = False
+    yes: Flag = False
     """With --batches: do not ask."""
 
 

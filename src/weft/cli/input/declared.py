@@ -8,13 +8,14 @@ from typing import Any
 
 from weft.cli.input.documents import FORMATS, UnreadableDocument, parse_document
 from weft.cli.input.mistake_lines import point_to_lines
-from weft.cli.input.options import Local
+from weft.cli.input.options import Local, Shared
 from weft.cli.input.toml_lines import toml_lines
 from weft.cli.terminal.confirm import ask
 from weft.cli.terminal.plain import plain
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json
 from weft.cli.terminal.wrapped import wrapped
+from weft.client.api import Api
 from weft.core.errors import Invalid
 
 Document = Mapping[str, Any]
@@ -83,6 +84,28 @@ def placed(file: Path, body: bytes, document: Document, shared: Local) -> Iterat
         if not shared.json:
             point_to_lines(error, file=str(file), body=body, document=document)
         raise
+
+
+def apply_file(
+    file: Path,
+    kind: str,
+    save: Callable[[Api, Sequence[Document]], Callable[..., Awaitable[Document]]],
+    shared: Shared,
+    *,
+    delete_all: bool,
+    example: str,
+    otherwise: str,
+    **how: Any,  # noqa: ANN401 (as in `apply_changes`)
+) -> int:
+    """Change all things of a kind to what a file describes; return the exit code."""
+    body = read_file(file)
+    tables = tables_in(file, body, kind, example=example, otherwise=otherwise)
+    if not delete_all:
+        refuse_nothing(file, kind, tables)
+    with placed(file, body, {f"{kind}s": tables}, shared):
+        return shared.ask(
+            lambda client: apply_changes(save(client, tables), kind, as_json=shared.json, **how)
+        )
 
 
 async def apply_changes(

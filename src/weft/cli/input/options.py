@@ -1,17 +1,25 @@
 """Options that every command takes."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, TypeVar
 
-from weft.cli.input.signature import Parameter
+from weft.cli.input.bounds import bounded
+from weft.cli.input.signature import App, Parameter
 from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_json
+from weft.cli.terminal.screen import Columns, Document, print_columns, print_facts, print_json
 from weft.client.api import PATIENCE_S, Api
 
+__all__ = ["App", "Parameter"]
+
 AnswerT = TypeVar("AnswerT")
+Flag = Annotated[bool, Parameter(negative="")]
+AllFlag = Annotated[bool, Parameter(name=["--all", "-a"], negative="")]
+Words = Annotated[tuple[str, ...], Parameter(negative="")]
+Limit = Annotated[int, Parameter(name=["--limit", "-n"], validator=bounded(0))]
+"""How many lines of a list; 0: all."""
 
 
 @Parameter(name="*")
@@ -22,7 +30,7 @@ class Local:
     home: Path | None = None
     """Directory of the database, logs and token (default: WEFT_HOME)."""
 
-    json: Annotated[bool, Parameter(name="--json", negative="")] = False
+    json: Flag = False
     """Print JSON."""
 
     def as_json(self, answer: object) -> bool:
@@ -36,6 +44,27 @@ class Local:
         if not self.as_json(answer):
             say(text)
         return 0
+
+    def table(
+        self,
+        rows: Collection[Document],
+        columns: Columns,
+        *,
+        right: Sequence[str] = (),
+        spare: Sequence[str] | None = None,
+        empty: str = "",
+    ) -> int:
+        """Print documents, or the columns of a table of them; return the exit code of a success.
+        The rest is as in `print_table`.
+        """
+        if not self.as_json(rows):
+            print_columns(columns, rows, right=right, spare=spare, empty=empty)
+        return 0
+
+    def facts(self, answer: object, facts: Mapping[str, object]) -> None:
+        """Print an answer, or its names and values."""
+        if not self.as_json(answer):
+            print_facts(facts)
 
 
 @Parameter(name="*")
@@ -68,13 +97,23 @@ class Shared(Local):
 
         return asyncio.run(answered())
 
-    def ask_all(self, question: Callable[[Api], AsyncIterator[AnswerT]]) -> list[AnswerT]:
-        """Return what the server answers to a question whose answer has many parts."""
+    def ask_all(
+        self, question: Callable[[Api], AsyncIterator[AnswerT]], limit: int = 0
+    ) -> list[AnswerT]:
+        """Return what the server answers to a question whose answer has many parts: the first
+        `limit` of them; 0: all.
+        """
+        return self.ask(lambda client: first_of(question(client), limit))
 
-        async def answered(client: Api) -> list[AnswerT]:
-            return [one async for one in question(client)]
 
-        return self.ask(answered)
+async def first_of(rows: AsyncIterator[AnswerT], limit: int) -> list[AnswerT]:
+    """Return the first rows of a listing; 0: all."""
+    found: list[AnswerT] = []
+    async for row in rows:
+        found.append(row)
+        if len(found) == limit:
+            break
+    return found
 
 
 def say_outage(why: str) -> None:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any
 
-from weft.cli.input.options import Local
+from weft.cli.input.options import Local, Words
 from weft.cli.input.signature import Parameter
 from weft.cli.terminal.report import note
 from weft.settings import InvalidSetting, Settings, load_settings, misspelt_variables
@@ -42,7 +42,7 @@ class WorkerOptions:
     pool: str | None = None
     """Pool that the worker joins (default: default)."""
 
-    queue: Annotated[tuple[str, ...], Parameter(negative="")] = ()
+    queue: Words = ()
     """Queue that the worker serves; may be repeated (default: all that use its pool)."""
 
     worker_cpu: str | None = None
@@ -54,7 +54,7 @@ class WorkerOptions:
     slots: int | None = None
     """Jobs that it runs at a time, whatever they ask for (default: as many as fit)."""
 
-    label: Annotated[tuple[str, ...], Parameter(negative="")] = ()
+    label: Words = ()
     """Label that jobs may ask for in `resources`, such as rack=12; may be repeated."""
 
     runner: str | None = None

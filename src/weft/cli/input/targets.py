@@ -1,12 +1,14 @@
 """Targets of commands: a batch `b12`, a job `b12.j7` or a group `b12/stage1`."""
 
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 
-from weft.client.api import Api
+from weft.client.api import Api, Document
 from weft.core.errors import BadId
 from weft.core.graph.group_tree import is_like_number
 from weft.core.ids import BatchId, JobId, parse_batch_id, parse_job_ref
+
+Call = Callable[..., Awaitable[Document]]
 
 
 @dataclass(frozen=True)
@@ -17,6 +19,14 @@ class Target:
     job_id: JobId | None = None
     group: str | None = None
     """A path that begins with a slash; or a name: of a set, else of a group below the root."""
+
+    async def ask(self, batch: Call, job: Call, group: Call, *more: object) -> Document:
+        """Call what is for its kind, with its numbers and `more`."""
+        if self.job_id is not None:
+            return await job(self.batch_id, self.job_id, *more)
+        if self.group is not None:
+            return await group(self.batch_id, self.group, *more)
+        return await batch(self.batch_id, *more)
 
 
 def parse_batch(text: str) -> BatchId:
@@ -51,9 +61,4 @@ async def check_targets(client: Api, targets: Iterable[Target]) -> None:
     """
     first, *others = targets
     for target in (first, *others) if others else ():
-        if target.job_id is not None:
-            await client.get_job(target.batch_id, target.job_id)
-        elif target.group is not None:
-            await client.get_group(target.batch_id, target.group)
-        else:
-            await client.get_batch(target.batch_id)
+        await target.ask(client.get_batch, client.get_job, client.get_group)

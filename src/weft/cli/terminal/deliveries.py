@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from weft.cli.terminal.amounts import moment
-from weft.cli.terminal.plain import cell
+from weft.cli.terminal.plain import cell, moment
 
 DELIVERY: Final = ("State", "Attempts", "Answer", "Tried", "Next", "URL")
 

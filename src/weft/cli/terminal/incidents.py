@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from weft.cli.terminal.amounts import moment
-from weft.cli.terminal.plain import cell
+from weft.cli.terminal.plain import cell, moment
 from weft.core.ids import format_condition_id
 
 Document = Mapping[str, Any]

@@ -1,6 +1,7 @@
-"""Make texts from the server short and harmless for a terminal."""
+"""Make texts from the server short and harmless for a terminal, and write dates as people do."""
 
 import sys
+from datetime import datetime
 
 from weft.core.text.texts import harmless
 
@@ -21,3 +22,10 @@ def cell(text: object, *, width: int) -> str:
     it in a pipe or file.
     """
     return one_line(text, width=width if sys.stdout.isatty() else sys.maxsize)
+
+
+def moment(text: str | None) -> str:
+    """Write a time of the api in this machine's zone."""
+    if not text:
+        return ""
+    return datetime.fromisoformat(text).astimezone().strftime("%Y-%m-%d %H:%M:%S")

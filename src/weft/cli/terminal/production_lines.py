@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from weft.cli.terminal.amounts import moment
-from weft.cli.terminal.plain import cell, one_line
+from weft.cli.terminal.plain import cell, moment, one_line
 from weft.core.lines.line import is_failing
 
 Document = Mapping[str, Any]

@@ -1,13 +1,13 @@
-"""Tables and documents on standard output."""
+"""Tables and documents on standard output, and the words in which they are written."""
 
 import sys
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from weft.cli.terminal.columns import FLEXIBLE, fit_columns
-from weft.cli.terminal.plain import plain
+from weft.cli.terminal.plain import cell, moment, one_line, plain
 from weft.cli.terminal.report import note
 from weft.core.text.escapes import escaped_in_json
 
@@ -15,6 +15,13 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
+__all__ = ["cell", "moment", "note", "one_line", "plain"]
+
+Document = Mapping[str, Any]
+Column = str | Callable[[Any], object]
+"""The name of a field, or a function of the document."""
+Columns = Mapping[str, Column]
+"""By title."""
 STATE_STYLES = {
     "success": "green",
     "failed": "red",
@@ -66,6 +73,37 @@ def print_table(
         note(empty)
     else:
         TableRows(header, right=right, spare=spare).print(lines, is_all=True)
+
+
+def print_columns(
+    columns: Columns,
+    rows: Iterable[Any],
+    *,
+    right: Sequence[str] = (),
+    spare: Sequence[str] | None = None,
+    empty: str = "",
+) -> None:
+    """Print documents as a table, as `print_table` does."""
+    cells = [
+        [row[one] if isinstance(one, str) else one(row) for one in columns.values()]
+        for row in rows
+    ]
+    print_table(tuple(columns), cells, right=right, spare=spare, empty=empty)
+
+
+def text(name: str, width: int, otherwise: str = "") -> Column:
+    """Return a column with a text, cut; `otherwise` stands for one that is missing or empty."""
+    return lambda row: one_line(row[name] or otherwise, width=width)
+
+
+def long_text(name: str, width: int) -> Column:
+    """Return a column with a text that is cut on a terminal only."""
+    return lambda row: cell(row[name] or "", width=width)
+
+
+def at(name: str, otherwise: str = "") -> Column:
+    """Return a column with a time; `otherwise` stands for none."""
+    return lambda row: moment(row[name]) or otherwise
 
 
 class TableRows:

@@ -3,9 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.names import Document
-from weft.cli.terminal.plain import one_line
+from weft.cli.terminal.plain import moment, one_line
 from weft.core.ends.end_words import explain_end
 
 

@@ -5,12 +5,9 @@ import random
 import shutil
 import tempfile
 from pathlib import Path
-from typing import Annotated
 
-from weft.cli.input.options import LOCAL, Local
-from weft.cli.input.signature import Parameter
-from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_table
+from weft.cli.input.options import LOCAL, Flag, Local
+from weft.cli.terminal.screen import note, print_table
 from weft.extensions.siege.attack import Attack
 from weft.extensions.siege.faults import Fault, plan_faults
 from weft.extensions.siege.fortress import Fortress
@@ -24,7 +21,7 @@ def siege(
     minutes: float = 1.0,
     seed: int | None = None,
     workers: int = 3,
-    schedule: Annotated[bool, Parameter(negative="")] = False,
+    schedule: Flag = False,
     shared: Local = LOCAL,
 ) -> int:
     """Start a weft of its own, attack it for some minutes, and prove that nothing is lost, lives

@@ -8,12 +8,10 @@ import msgspec
 
 from weft.cli.input.declared import placed, read_file, tables_in
 from weft.cli.input.documents import UnreadableDocument
-from weft.cli.input.options import LOCAL, Local
+from weft.cli.input.options import LOCAL, Local, Parameter
 from weft.cli.input.packed import unpacked_lines
-from weft.cli.input.signature import Parameter
 from weft.cli.input.values import WrongOption, read_option
-from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_table
+from weft.cli.terminal.screen import Document, note, print_table
 from weft.core.errors import Invalid
 from weft.core.pools import Pool
 from weft.core.problems import Problems
@@ -25,7 +23,6 @@ from weft.extensions.simulator.model.figures import compare
 from weft.extensions.simulator.model.plots import draw
 from weft.wire.documents.pools import PoolsDocument
 
-Document = Mapping[str, Any]
 LOAD_MAX = 1000
 LOSSES_MAX = 3600
 TWICE = "With 2, jobs come twice as fast."

@@ -1,20 +1,16 @@
 """`weft top`: batches, jobs, workers, incidents and sources, live; or printed once."""
 
-import asyncio
 import os
 import sys
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from weft.cli.input.options import SHARED, Shared, say_outage
-from weft.cli.input.signature import Parameter
+from weft.cli.input.options import SHARED, Flag, Shared, first_of, say_outage
 from weft.cli.terminal.columns import fit_columns
 from weft.cli.terminal.incidents import INCIDENT_HEADER, incident_row
 from weft.cli.terminal.names import job_name
-from weft.cli.terminal.plain import one_line, plain
 from weft.cli.terminal.production_lines import failing_facts, line_facts
-from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import STATE_STYLES, print_json
+from weft.cli.terminal.screen import STATE_STYLES, Document, note, one_line, plain, print_json
 from weft.client.api import Api
 from weft.core.ids import format_job_ref
 from weft.extensions.top.screen.cells import (
@@ -24,13 +20,12 @@ from weft.extensions.top.screen.cells import (
     batch_cells,
     worker_cells,
 )
-from weft.extensions.top.screen.lists import BATCHES_MAX, COUNTS, first, transport_fact
+from weft.extensions.top.screen.lists import BATCHES_MAX, COUNTS, transport_fact
 
 if TYPE_CHECKING:
     from rich.console import JustifyMethod, RenderableType
     from rich.table import Table
 
-Document = Mapping[str, Any]
 PATIENCE_S = 3600
 PLAIN_TERMINALS = ("", "dumb", "unknown")
 JOB_HEADER = ("Job", "Name", "By", "Worker")
@@ -41,7 +36,7 @@ SPARE = ("User", "Cost", "Host", "Pool", "Last test", "Condition")
 PRINTED_WIDTH = 160
 
 
-def top(*, once: Annotated[bool, Parameter(negative="")] = False, shared: Shared = SHARED) -> int:
+async def top(*, once: Flag = False, shared: Shared = SHARED) -> int:
     """Show batches, their jobs and outputs, workers, incidents and sources, live. Without a
     terminal, print workers and batches once.
 
@@ -53,10 +48,6 @@ def top(*, once: Annotated[bool, Parameter(negative="")] = False, shared: Shared
     Args:
         once: Print workers and batches once.
     """
-    return asyncio.run(_top(shared, once=once))
-
-
-async def _top(shared: Shared, *, once: bool) -> int:
     if sys.stdout.isatty() and not once and not shared.json:
         if os.environ.get("TERM", "") not in PLAIN_TERMINALS:
             await _show(shared)
@@ -104,10 +95,10 @@ async def _show(shared: Shared) -> None:
 async def _look(client: Api, count: int) -> tuple[Document, list[Document], list[Document]]:
     overview = await client.overview()
     n_rows = min(count, BATCHES_MAX)
-    batches = await first(client.list_batches(page_rows=n_rows), n_rows)
+    batches = await first_of(client.list_batches(page_rows=n_rows), n_rows)
     if not overview.get("conditions"):
         return overview, batches, []
-    return overview, batches, await first(client.list_conditions(), n_rows)
+    return overview, batches, await first_of(client.list_conditions(), n_rows)
 
 
 def _render(

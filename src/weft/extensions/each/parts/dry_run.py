@@ -4,8 +4,7 @@ import os
 import shlex
 
 from weft.cli.terminal.raw_output import STDOUT, write_all
-from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import line_of
+from weft.cli.terminal.screen import line_of, note
 from weft.extensions.each.parts.feed import PIECE_JOBS, shown_text
 from weft.extensions.each.parts.lines import GivenItems, LineReader
 from weft.extensions.each.parts.packing import Pack, Packer

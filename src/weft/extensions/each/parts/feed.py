@@ -9,8 +9,7 @@ from time import monotonic
 from typing import Any, NamedTuple
 
 from weft.cli.input.option_names import option_of
-from weft.cli.terminal.plain import one_line
-from weft.cli.terminal.report import note
+from weft.cli.terminal.screen import note, one_line
 from weft.client.api import WAIT_PATIENCE_S, Api
 from weft.client.http.session import telling_over_quota
 from weft.core.errors import InvalidDocument, QuotaExceeded

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from weft.cli.input.bounds import bounded
-from weft.cli.input.signature import Parameter
+from weft.cli.input.options import Flag, Parameter
 
 
 @Parameter(name="*")
@@ -61,7 +61,7 @@ class EachOptions:
     halt: str | None = None
     """Stop early: now,fail=1 stops running jobs, soon,fail=10% lets them end; or success, done."""
 
-    xargs: Annotated[bool, Parameter(negative="")] = False
+    xargs: Flag = False
     """Do as xargs does: words with quotes, as many as fit, one job at a time, its exit codes."""
 
     no_run_if_empty: Annotated[bool, Parameter(name=["--no-run-if-empty", "-r"], negative="")] = (
@@ -72,10 +72,10 @@ class EachOptions:
     verbose: Annotated[bool, Parameter(name=["--verbose", "-t"], negative="")] = False
     """Print each command on standard error when it is submitted."""
 
-    unordered: Annotated[bool, Parameter(negative="")] = False
+    unordered: Flag = False
     """Print outputs as jobs end, not in input order."""
 
-    tag: Annotated[bool, Parameter(negative="")] = False
+    tag: Flag = False
     """Put the line and a tab before each line of output."""
 
     joblog: str | None = None
@@ -84,12 +84,12 @@ class EachOptions:
     results: str | None = None
     """Also write the outputs to files below this directory: 1/LINE/stdout and stderr."""
 
-    allow_cut: Annotated[bool, Parameter(negative="")] = False
+    allow_cut: Flag = False
     """Output beyond 64 MiB of a stream, whose middle is not kept, is fine; by default the exit
     code is 1 then.
     """
 
-    dry_run: Annotated[bool, Parameter(negative="")] = False
+    dry_run: Flag = False
     """Print the commands, and run nothing."""
 
     name: str | None = None
@@ -100,7 +100,7 @@ class EachOptions:
     of all.
     """
 
-    only_new: Annotated[bool, Parameter(negative="")] = False
+    only_new: Flag = False
     """With --resume, print and record only what runs now."""
 
 

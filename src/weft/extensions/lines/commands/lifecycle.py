@@ -1,7 +1,6 @@
 """`weft lifecycle`: the statuses of a production line."""
 
-from weft.cli.input.options import SHARED, Shared
-from weft.cli.input.signature import App
+from weft.cli.input.options import SHARED, App, Shared
 from weft.cli.terminal.screen import print_table
 
 app = App(

@@ -7,11 +7,9 @@ from typing import Annotated, Any, Literal
 
 from weft.cli.input.declared import print_changes, text_of
 from weft.cli.input.line_texts import with_texts
-from weft.cli.input.options import SHARED, Shared
-from weft.cli.input.signature import App, Parameter
+from weft.cli.input.options import SHARED, App, Flag, Parameter, Shared
 from weft.cli.input.values import WrongOption, read_option
 from weft.cli.terminal.deliveries import DELIVERY, delivery_cells
-from weft.cli.terminal.plain import plain
 from weft.cli.terminal.production_lines import (
     SINK_HEADER,
     SOURCE_HEADER,
@@ -20,8 +18,7 @@ from weft.cli.terminal.production_lines import (
     source_row,
     status_row,
 )
-from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_json, print_table
+from weft.cli.terminal.screen import note, plain, print_json, print_table
 from weft.core.bounded import read_json
 from weft.core.errors import InvalidSetup
 from weft.core.ids import format_job_ref, parse_job_ref
@@ -42,7 +39,7 @@ def apply(
     /,
     *,
     name: Annotated[str | None, Parameter(name="--name")] = None,
-    dry_run: Annotated[bool, Parameter(negative="")] = False,
+    dry_run: Flag = False,
     shared: Shared = SHARED,
 ) -> None:
     """Apply a file: it is taken whole, or refused whole with line and field.
@@ -237,12 +234,7 @@ def _row(one: Mapping[str, Any]) -> tuple[object, ...]:
 
 @app.command
 def redeliver(
-    sink: str,
-    message: int | None = None,
-    /,
-    *,
-    given_up: Annotated[bool, Parameter(negative="")] = False,
-    shared: Shared = SHARED,
+    sink: str, message: int | None = None, /, *, given_up: Flag = False, shared: Shared = SHARED
 ) -> None:
     """Send a message of a sink again now, also one that was given up. Only for
     operators.

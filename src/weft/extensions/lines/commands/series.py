@@ -2,10 +2,8 @@
 
 from typing import Annotated
 
-from weft.cli.input.options import SHARED, Shared
-from weft.cli.input.signature import App, Parameter
-from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_json
+from weft.cli.input.options import SHARED, App, Parameter, Shared
+from weft.cli.terminal.screen import note, print_json
 from weft.extensions.lines.commands.source import print_items
 
 app = App(

@@ -3,20 +3,15 @@
 import re
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
-from itertools import islice
 from typing import Annotated, Any, Literal
 
 from weft.cli.commands.why import print_causes
-from weft.cli.input.options import SHARED, Shared
-from weft.cli.input.signature import App, Parameter
+from weft.cli.input.options import SHARED, App, Flag, Parameter, Shared
 from weft.cli.input.values import WrongOption, in_our_zone
-from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.confirm import NotConfirmed, ask
-from weft.cli.terminal.plain import cell
-from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_json, print_table
+from weft.cli.terminal.screen import Document, at, cell, long_text, note, print_columns, print_json
 from weft.core.errors import SourceNotFound
 from weft.core.ids import parse_job_ref
 
@@ -25,7 +20,6 @@ app = App(
     help="Show what production lines read, and what they found.\n\n    weft source ls",
 )
 
-Document = Mapping[str, Any]
 _BEFORE = re.compile(r"it waits for (b\d+\.j\d+)(?: of series|, its own)")
 State = Literal["new", "waiting", "ready", "job", "cancelled", "refused"]
 ITEMS = 50
@@ -38,22 +32,12 @@ def list_sources(*, shared: Shared = SHARED) -> None:
     weft source ls
     """
     found = shared.ask_all(lambda client: client.list_sources())
-    if shared.as_json(found):
-        return
-    rows = [
-        (
-            one["source"],
-            one["kind"],
-            one["state"],
-            moment(one["read_at"]),
-            one["user"],
-            cell(one["error"] or "", width=60),
-        )
-        for one in found
-    ]
-    header = ("Source", "Kind", "State", "Read", "User", "Error")
-    empty = "no sources that you see; `[source.NAME]` in a file of `weft line apply` makes one"
-    print_table(header, rows, spare=("User", "Kind"), empty=empty)
+    shared.table(found, {
+        "Source": "source", "Kind": "kind", "State": "state", "Read": at("read_at"),
+        "User": "user", "Error": long_text("error", 60),
+    },
+        empty="no sources that you see; `[source.NAME]` in a file of `weft line apply` makes one",
+        spare=("User", "Kind"))  # fmt: skip
 
 
 @app.command
@@ -74,18 +58,8 @@ def items(
         state: Only items in this state.
         limit: How many; 0: all.
     """
-
-    async def read(client: Any) -> list[Document]:  # noqa: ANN401 (the client of any command)
-        listing = client.list_source_items(source, state=state)
-        found: list[Document] = []
-        while page := await listing.next_page():
-            found += page
-            if limit and len(found) >= limit:
-                break
-        return [*islice(found, limit or None)]
-
-    found = shared.ask(read)
-    print_items(found, shared)
+    listing = shared.ask_all(lambda client: client.list_source_items(source, state=state), limit)
+    print_items(listing, shared)
 
 
 @app.command
@@ -156,19 +130,13 @@ def try_source(source: str, /, *, shared: Shared = SHARED) -> int:
     if shared.json:
         print_json(found)
         return 1 if found["error"] or refused else 0
-    rows = [
-        (
-            cell(one["key"], width=60),
-            one["known"] or "",
-            one["state"],
-            cell(one["reason"] or _command_of(one["job"]), width=60),
-        )
-        for one in found["items"]
-    ]
-    print_table(("Key", "Known", "Would be", "Job or reason"), rows)
+    print_columns({
+        "Key": long_text("key", 60), "Known": lambda row: row["known"] or "", "Would be": "state",
+        "Job or reason": lambda row: cell(row["reason"] or _command_of(row["job"]), width=60),
+    }, found["items"])  # fmt: skip
     if found["error"]:
         note(f"it cannot be read: {found['error']}")
-    elif found["n_items"] > len(rows) or found["more"]:
+    elif found["n_items"] > len(found["items"]) or found["more"]:
         note("there is more; these are the first")
     return 1 if found["error"] or refused else 0
 
@@ -209,7 +177,7 @@ def replay(
     /,
     *,
     since: datetime | None = None,
-    yes: Annotated[bool, Parameter(negative="")] = False,
+    yes: Flag = False,
     shared: Shared = SHARED,
 ) -> int:
     """Let an item become a job once more; or all that a source found since a date, and read it
@@ -260,16 +228,8 @@ def _changed(source: str, shared: Shared, what: str, **patch: Any) -> int:  # no
 
 def print_items(found: Sequence[Document], shared: Shared) -> None:
     """Print what sources have found."""
-    if shared.as_json(found):
-        return
-    rows = [
-        (
-            cell(one["key"], width=60),
-            one["job"] or "",
-            one["state"],
-            moment(one["found_at"]),
-            cell(one["reason"] or ("it came late" if one["late"] else ""), width=60),
-        )
-        for one in found
-    ]
-    print_table(("Key", "Job", "State", "Found", "Reason"), rows, spare=("Found",))
+    shared.table(found, {
+        "Key": long_text("key", 60), "Job": lambda row: row["job"] or "", "State": "state",
+        "Found": at("found_at"),
+        "Reason": lambda row: cell(row["reason"] or "it came late" * row["late"], width=60),
+    }, spare=("Found",))  # fmt: skip

@@ -1,14 +1,12 @@
 """Workers and batches as lines of `weft top`, live and printed."""
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 from weft.cli.terminal.names import came_by, state_words, worker_host
-from weft.cli.terminal.plain import one_line
+from weft.cli.terminal.screen import Document, one_line
 from weft.core.ids import format_batch_id
 from weft.core.text.amounts import duration, money, size
 
-Document = Mapping[str, Any]
 WORKER_HEADER = ("Worker", "Pool", "Host", "CPU", "Memory", "State")
 BATCH_HEADER = ("Batch", "Name", "User", "State", "Progress", "Running", "Failed", "Cost", "Took")
 RIGHT = frozenset({"Waiting", "CPU", "Memory", "Running", "Failed", "Cost", "Took"})

@@ -1,12 +1,11 @@
 """The lists and texts of `weft top`: what each asks the server, and its columns."""
 
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 
-from weft.cli.terminal.amounts import moment
+from weft.cli.input.options import first_of
 from weft.cli.terminal.incidents import INCIDENT_HEADER, incident_row
 from weft.cli.terminal.names import came_by, job_name, shown_phase, state_words
-from weft.cli.terminal.plain import one_line, plain
 from weft.cli.terminal.production_lines import (
     ITEM_HEADER,
     SOURCE_HEADER,
@@ -15,6 +14,7 @@ from weft.cli.terminal.production_lines import (
     line_facts,
     source_row,
 )
+from weft.cli.terminal.screen import moment, one_line, plain
 from weft.client.api import Api
 from weft.core.ends.end_words import explain_end
 from weft.core.ids import format_batch_id, format_condition_id, format_job_ref, parse_job_ref
@@ -140,19 +140,9 @@ def transport_fact(one: Document) -> str:
     return f"{one['transport']}: {offered:,} offered, {in_flight:,} in flight"
 
 
-async def first(rows: AsyncIterator[Document], count: int) -> list[Document]:
-    """Return at most `count` documents of a listing."""
-    found: list[Document] = []
-    async for row in rows:
-        if len(found) >= count:
-            break
-        found.append(row)
-    return found
-
-
 async def _batches(client: Api, view: View) -> None:
     overview = await client.overview()
-    found = await first(
+    found = await first_of(
         client.list_batches(view.query or None, page_rows=BATCHES_MAX), BATCHES_MAX
     )
     view.facts = facts_of(overview, await client.list_transports())
@@ -165,7 +155,7 @@ async def _jobs(client: Api, view: View) -> None:
     listing = client.list_jobs(
         batch_id, view.query or None, states=JOB_STATES[view.only], why=True, page_rows=JOBS_MAX
     )
-    found = await first(listing, JOBS_MAX)
+    found = await first_of(listing, JOBS_MAX)
     view.facts = _progress(batch)
     if len(found) == JOBS_MAX and batch["n_jobs"] > JOBS_MAX:
         view.facts += f"   (the first {JOBS_MAX} are listed)"
@@ -184,9 +174,9 @@ async def _workers(client: Api, view: View) -> None:
 
 async def _incidents(client: Api, view: View) -> None:
     overview = await client.overview()
-    found = await first(client.list_conditions(), BATCHES_MAX)
+    found = await first_of(client.list_conditions(), BATCHES_MAX)
     rows = [Row(format_condition_id(one["condition_id"]), incident_row(one), one) for one in found]
-    failing = failing_facts(await first(client.list_sources(), BATCHES_MAX))
+    failing = failing_facts(await first_of(client.list_sources(), BATCHES_MAX))
     view.facts = "   ".join(filter(None, (facts_of(overview), failing)))
     view.show(_matching(rows, view.query))
 
@@ -201,7 +191,7 @@ async def _sources(client: Api, view: View) -> None:
 async def _items(client: Api, view: View) -> None:
     source = view.target
     view.facts = one_line(source["error"] or source["state"], width=100)
-    found = await first(client.list_source_items(source["source"]), BATCHES_MAX)
+    found = await first_of(client.list_source_items(source["source"]), BATCHES_MAX)
     rows = [Row(one_line(one["key"], width=40), item_row(one), _with_job(one)) for one in found]
     view.show(_matching(rows, view.query))
 

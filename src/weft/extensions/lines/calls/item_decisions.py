@@ -70,10 +70,12 @@ _NOTHING: Final = _Known({}, {})
 def wrong_jobs(error: Invalid) -> Mapping[int, str]:
     """Return why jobs of a set were refused, by their place in it; empty: it is about all."""
     wrong: dict[int, str] = {}
-    for one in error.errors:
-        if match := _JOB.fullmatch(one.pointer):
+    for cause in error.errors:
+        if match := _JOB.fullmatch(cause.pointer):
             field = (match[2] or "")[1:]
-            wrong.setdefault(int(match[1]), f"{field}: {one.message}" if field else one.message)
+            wrong.setdefault(
+                int(match[1]), f"{field}: {cause.message}" if field else cause.message
+            )
     return wrong
 
 
@@ -131,18 +133,18 @@ def in_turn(
     comes late, as another one between them was decided already.
     """
     lowest: dict[str, Decimal] = {}
-    found: dict[int, Decision] = {}
-    for one in sorted(decided, key=lambda one: stands[one.n][1]):
-        series, at = stands[one.n]
-        found[one.n] = one
-        if one.state != "ready":
+    turns: dict[int, Decision] = {}
+    for decision in sorted(decided, key=lambda decision: stands[decision.n][1]):
+        series, at = stands[decision.n]
+        turns[decision.n] = decision
+        if decision.state != "ready":
             continue
         before = lowest.setdefault(series, at)
         if before < at and (rule.within_s is None or at - before <= Decimal(rule.within_s)):
-            found[one.n] = Decision(one.n, "waiting", reason=_IN_TURN, due_in_s=0.0)
+            turns[decision.n] = Decision(decision.n, "waiting", reason=_IN_TURN, due_in_s=0.0)
         else:
             lowest[series] = at
-    return [found[one.n] for one in decided]
+    return [turns[decision.n] for decision in decided]
 
 
 async def _decided_all(
@@ -159,9 +161,11 @@ async def _decided_all(
     common = (replace(taken, sealed=None, items=()), known)
     while items:
         asking: list[tuple[TakenItem, Standing | None, Mapping[str, Question]]] = []
-        given = [(item, standing, answers.get(item.n)) for item, standing in items]
-        said = await services.evaluation.each(taken.owner.tenant_id, decide_each, common, given)
-        for (item, standing), one in zip(items, said, strict=True):
+        inputs = [(item, standing, answers.get(item.n)) for item, standing in items]
+        outcomes = await services.evaluation.each(
+            taken.owner.tenant_id, decide_each, common, inputs
+        )
+        for (item, standing), one in zip(items, outcomes, strict=True):
             if isinstance(one, TooCostly):
                 decided.append(_costly(item, one))
             elif isinstance(one, Decision):
@@ -198,10 +202,10 @@ def decide_each(
         return error.questions
 
 
-def _costly(item: TakenItem, found: TooCostly) -> Decision:
+def _costly(item: TakenItem, costs: TooCostly) -> Decision:
     """Refuse an item whose expressions take too long; it waits if those of others did."""
-    if found.alone:
-        return Decision(item.n, "refused", reason=f"its expressions: {found.why}")
+    if costs.alone:
+        return Decision(item.n, "refused", reason=f"its expressions: {costs.why}")
     return Decision(item.n, "waiting", reason=_OTHERS, due_in_s=0.0)
 
 
@@ -341,11 +345,11 @@ def job_of(
         both = {**taken.template["job"].get(field, {}), **configured.get(field, {})}
         if both:
             job[field] = both
-    told = {
+    variables = {
         ITEM_VARIABLE: msgspec.json.encode({**item.fields, "key": item.key}).decode(),
         ID_VARIABLE: item.key,
     }
-    job["env"] = {**job.get("env", {}), **told}
+    job["env"] = {**job.get("env", {}), **variables}
     marks = {SOURCE_ATTRIBUTE: taken.name, ITEM_ATTRIBUTE: item.key}
     used = {f"param.{name}": str(version) for name, version in versions.items()}
     if standing is not None:

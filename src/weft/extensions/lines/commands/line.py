@@ -61,11 +61,11 @@ def apply(
         if not shared.as_json(tried):
             print_changes(tried, "part", text_of)
         return
-    found = shared.ask(lambda client: client.save_setup(setup, text))
+    answer = shared.ask(lambda client: client.save_setup(setup, text))
     if shared.json:
-        print_json(found)
-    elif found["changed"]:
-        note(f"line {setup}: changed: {', '.join(found['changed'])}")
+        print_json(answer)
+    elif answer["changed"]:
+        note(f"line {setup}: changed: {', '.join(answer['changed'])}")
     else:
         note(f"line {setup}: nothing changed")
 
@@ -106,17 +106,17 @@ def try_line(
         for word, given in (("item", item), ("product", product))
         if given is not None
     }
-    found = shared.ask(lambda client: client.test_setup(setup, document=text, **more))
-    if not shared.as_json(found):
-        for source in found["sources"]:
+    answer = shared.ask(lambda client: client.test_setup(setup, document=text, **more))
+    if not shared.as_json(answer):
+        for source in answer["sources"]:
             _print_tried(source)
-        if not found["sources"]:
+        if not answer["sources"]:
             note(f"line {setup} has no sources")
     return int(
         any(
             source["error"] or any(one["state"] == "refused" for one in source["items"])
             or any(one["error"] for one in source["messages"])
-            for source in found["sources"]
+            for source in answer["sources"]
         )
     )  # fmt: skip
 
@@ -140,17 +140,17 @@ def list_lines(*, shared: Shared = SHARED) -> None:
 
         weft line ls
     """
-    found = shared.ask(lambda client: client.line_overview())
-    if shared.as_json(found):
+    answer = shared.ask(lambda client: client.line_overview())
+    if shared.as_json(answer):
         return
     for header, rows, right in (
-        (SOURCE_HEADER, [source_row(one) for one in found["sources"]], ("Waiting",)),
-        (SINK_HEADER, [sink_row(one) for one in found["sinks"]], ("Open", "Given up", "Held")),
-        (STATUS_HEADER, [status_row(one) for one in found["statuses"]], ("Jobs",)),
+        (SOURCE_HEADER, [source_row(one) for one in answer["sources"]], ("Waiting",)),
+        (SINK_HEADER, [sink_row(one) for one in answer["sinks"]], ("Open", "Given up", "Held")),
+        (STATUS_HEADER, [status_row(one) for one in answer["statuses"]], ("Jobs",)),
     ):
         if rows:
             print_table(header, rows, right=right, spare=("Kind", "Oldest open"))
-    if not any(found.values()):
+    if not any(answer.values()):
         note("no lines that you see: `weft line apply FILE` brings one")
 
 
@@ -163,9 +163,9 @@ def show(name: str, /, *, shared: Shared = SHARED) -> None:
     Args:
         name: Name of the line.
     """
-    found = shared.ask(lambda client: client.get_setup(name))
-    if not shared.as_json(found):
-        print(found["document"], end="")
+    answer = shared.ask(lambda client: client.get_setup(name))
+    if not shared.as_json(answer):
+        print(answer["document"], end="")
 
 
 @app.command(name="rm")
@@ -177,8 +177,8 @@ def remove(name: str, /, *, shared: Shared = SHARED) -> None:
     Args:
         name: Name of the line.
     """
-    found = shared.ask(lambda client: client.remove_setup(name))
-    shared.tell(found, f"line {name} is removed")
+    answer = shared.ask(lambda client: client.remove_setup(name))
+    shared.tell(answer, f"line {name} is removed")
 
 
 @app.command(name="set")
@@ -203,10 +203,12 @@ def set_(
         message: Why, for its history.
     """
     batch_id, job_id = parse_job_ref(job)
-    found = shared.ask(
+    answer = shared.ask(
         lambda client: client.change_status(batch_id, job_id, status, message=message)
     )
-    shared.tell(found, f"{format_job_ref(batch_id, job_id)}: {found['status']}, {found['state']}")
+    shared.tell(
+        answer, f"{format_job_ref(batch_id, job_id)}: {answer['status']}, {answer['state']}"
+    )
 
 
 @app.command
@@ -224,11 +226,11 @@ def deliveries(sink: str, /, *, shared: Shared = SHARED) -> None:
         print_table(HEADER, map(_row, messages), right=NUMBERS, empty=empty)
 
 
-def _row(one: Mapping[str, Any]) -> tuple[object, ...]:
+def _row(message: Mapping[str, Any]) -> tuple[object, ...]:
     return (
-        one["delivery_id"],
-        format_job_ref(one["batch_id"], one["job_id"]),
-        *delivery_cells(one),
+        message["delivery_id"],
+        format_job_ref(message["batch_id"], message["job_id"]),
+        *delivery_cells(message),
     )
 
 
@@ -249,20 +251,22 @@ def redeliver(
     """
     if (message is None) != given_up:
         raise WrongOption("which message?", hint="Write its number, or `--given-up` for all.")
-    found: Any
+    answer: Any
     if message is not None:
-        found = shared.ask(lambda client: client.redeliver_message(sink, message))
-        said = f"message {message} of sink {sink} is {found['state']}"
+        answer = shared.ask(lambda client: client.redeliver_message(sink, message))
+        text = f"message {message} of sink {sink} is {answer['state']}"
     else:
-        found = asyncio.run(_redeliver_failed(sink, shared))
-        said = f"{len(found):,} messages of sink {sink} are sent again"
-    shared.tell(found, said)
+        answer = asyncio.run(_redeliver_failed(sink, shared))
+        text = f"{len(answer):,} messages of sink {sink} are sent again"
+    shared.tell(answer, text)
 
 
 async def _redeliver_failed(sink: str, shared: Shared) -> list[Mapping[str, Any]]:
     async with shared.client() as client:
-        failed = [one async for one in client.list_messages(sink) if one["state"] == "failed"]
-        return [await client.redeliver_message(sink, one["delivery_id"]) for one in failed]
+        failed = [
+            message async for message in client.list_messages(sink) if message["state"] == "failed"
+        ]
+        return [await client.redeliver_message(sink, message["delivery_id"]) for message in failed]
 
 
 @app.command
@@ -278,5 +282,5 @@ def decide(
         message: Its number, as `weft line deliveries` shows it.
         decision: `pass` or `drop`.
     """
-    found = shared.ask(lambda client: client.decide_message(sink, message, decision))
-    shared.tell(found, f"message {message} of sink {sink} is {found['state']}")
+    answer = shared.ask(lambda client: client.decide_message(sink, message, decision))
+    shared.tell(answer, f"message {message} of sink {sink} is {answer['state']}")

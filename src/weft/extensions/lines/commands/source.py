@@ -125,20 +125,20 @@ def try_source(source: str, /, *, shared: Shared = SHARED) -> int:
     Args:
         source: Name of the source.
     """
-    found = shared.ask(lambda client: client.test_source(source))
-    refused = [one for one in found["items"] if one["state"] == "refused"]
+    answer = shared.ask(lambda client: client.test_source(source))
+    refused = [item for item in answer["items"] if item["state"] == "refused"]
     if shared.json:
-        print_json(found)
-        return 1 if found["error"] or refused else 0
+        print_json(answer)
+        return 1 if answer["error"] or refused else 0
     print_columns({
         "Key": long_text("key", 60), "Known": lambda row: row["known"] or "", "Would be": "state",
         "Job or reason": lambda row: cell(row["reason"] or _command_of(row["job"]), width=60),
-    }, found["items"])  # fmt: skip
-    if found["error"]:
-        note(f"it cannot be read: {found['error']}")
-    elif found["n_items"] > len(found["items"]) or found["more"]:
+    }, answer["items"])  # fmt: skip
+    if answer["error"]:
+        note(f"it cannot be read: {answer['error']}")
+    elif answer["n_items"] > len(answer["items"]) or answer["more"]:
         note("there is more; these are the first")
-    return 1 if found["error"] or refused else 0
+    return 1 if answer["error"] or refused else 0
 
 
 def _command_of(job: Document | None) -> str:
@@ -222,8 +222,8 @@ def _ask_to_replay(source: str, since: datetime, shared: Shared) -> int:
 
 
 def _changed(source: str, shared: Shared, what: str, **patch: Any) -> int:  # noqa: ANN401 (of several types)
-    found = shared.ask(lambda client: client.change_source(source, **patch))
-    return shared.tell(found, f"source {source} {what}")
+    answer = shared.ask(lambda client: client.change_source(source, **patch))
+    return shared.tell(answer, f"source {source} {what}")
 
 
 def print_items(found: Sequence[Document], shared: Shared) -> None:

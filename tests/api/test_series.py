@@ -7,6 +7,7 @@ import asyncpg
 import httpx
 import pytest
 
+from api.ask_lines import HRSI
 from api.live import LiveApi, LiveWorker
 from api.test_sources import apply, audit, items, on
 from weft.client import aio
@@ -429,3 +430,57 @@ async def test_deleted_days_leave_what_comes_after_them_its_attributes(
     job = (await http.get("/v1/batches/2/jobs/1")).json()
     assert job["spec"]["env"]["BEFORE"] == "L2A/a"
     assert await in_order(database) == []
+
+
+async def test_item_and_its_job_have_one_history(
+    api: LiveApi,
+    http: httpx.AsyncClient,
+    browser: httpx.AsyncClient,
+    database: dict[str, str],
+    worker: LiveWorker,
+) -> None:
+    """One that waits or is cancelled has dated statuses, too; what both had is told once."""
+    line = SERIES.replace('job = "snow"', 'job = "snow"\nlifecycle = "hrsi"', 1)
+    await apply(http, line + HRSI)
+    await find(database, a="2027-01-01", b="2027-01-02", cx="2027-01-03")
+    await look(api, database)
+    path = "/v1/sources/scenes/history"
+
+    async def history(key: str) -> list[tuple[str, str | None, str | None]]:
+        answer = await http.get(path, params={"key": key})
+        assert answer.status_code == 200, answer.text
+        rows = answer.json()["items"]
+        assert [row["at"] for row in rows] == sorted(row["at"] for row in rows)
+        return [(row["state"], row["status"], row["job"]) for row in rows]
+
+    waiting = [("new", "initialized", None), ("waiting", "configured", None)]
+    assert await history("b") == waiting
+    assert await history("cx") == [waiting[0], ("cancelled", "cancelled", None)]
+    assert await history("nobody") == []
+    await run(api, database, worker)
+    (begun, configured, job, *rest) = await history("b")
+    ref = "b1.j2"
+    assert (begun, configured) == tuple((*row[:2], ref) for row in waiting)
+    assert (job, rest[0], rest[-1][:2]) == (
+        ("job", None, ref), ("ready", "ready", ref), ("success", "done")
+    )  # fmt: skip
+    answer = await http.get("/v1/batches/1/jobs/2/history")
+    told = [row for row in answer.json()["items"] if "status" in row]
+    assert [row["status"] for row in told][:3] == ["initialized", "configured", "ready"]
+    assert (told[1]["actor"], "waits for" in told[1]["message"]) == ("source scenes", True)
+    page = (await browser.get("/ui/lines/scenes?key=b")).text
+    assert ("configured" in page, "/ui/batches/1/jobs/2" in page) == (True, True)
+
+
+async def test_history_of_an_item_is_bounded(
+    api: LiveApi, http: httpx.AsyncClient, database: dict[str, str]
+) -> None:
+    """However often it runs again."""
+    await apply(http, SERIES)
+    await find(database, a="2027-01-01")
+    again = "UPDATE weft.source_item SET state = '{}', due_at = {}, reason = 'r'"
+    for _ in range(60):
+        await on(database, again.format("cancelled", "NULL"))
+        await on(database, again.format("new", "now()"))
+    rows = (await http.get("/v1/sources/scenes/history?key=a")).json()["items"]
+    assert (len(rows), rows[-1]["state"]) == (100, "new")

@@ -2267,6 +2267,30 @@ CREATE TABLE weft.skipped_batch (
 );
 ALTER TABLE weft.skipped_batch OWNER TO postgres;
 
+CREATE TABLE weft.source_item_change (
+    source_id integer NOT NULL,
+    n bigint NOT NULL,
+    change_id bigint NOT NULL,
+    tenant_id integer NOT NULL,
+    at timestamp with time zone NOT NULL,
+    state text NOT NULL,
+    status text,
+    reason text,
+    batch_id bigint,
+    job_id integer,
+    repeats integer DEFAULT 0 NOT NULL
+);
+ALTER TABLE weft.source_item_change OWNER TO postgres;
+
+ALTER TABLE weft.source_item_change ALTER COLUMN change_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME weft.source_item_change_change_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 ALTER TABLE weft.source ALTER COLUMN source_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME weft.source_source_id_seq
     START WITH 1
@@ -2970,6 +2994,9 @@ ALTER TABLE ONLY weft.sink
 ALTER TABLE ONLY weft.skipped_batch
     ADD CONSTRAINT skipped_batch_pkey PRIMARY KEY (user_id, idempotency_key);
 
+ALTER TABLE ONLY weft.source_item_change
+    ADD CONSTRAINT source_item_change_pkey PRIMARY KEY (source_id, n, change_id);
+
 ALTER TABLE ONLY weft.source_item
     ADD CONSTRAINT source_item_pkey PRIMARY KEY (source_id, n);
 
@@ -3365,6 +3392,10 @@ CREATE INDEX skipped_batch_batch_idx ON weft.skipped_batch USING btree (batch_id
 
 CREATE INDEX source_item_before_idx ON weft.source_item USING btree (source_id, series, series_at, n) WHERE ((series IS NOT NULL) AND (state <> ALL (ARRAY['cancelled'::text, 'refused'::text])) AND ((state <> 'job'::text) OR (left_over IS DISTINCT FROM '{}'::jsonb)));
 
+CREATE INDEX source_item_change_at_idx ON weft.source_item_change USING brin (at);
+
+CREATE INDEX source_item_change_job_idx ON weft.source_item_change USING btree (batch_id, job_id) WHERE (batch_id IS NOT NULL);
+
 CREATE INDEX source_item_decided_idx ON weft.source_item USING btree (source_id, series, series_at, n) WHERE ((series IS NOT NULL) AND (state = ANY (ARRAY['job'::text, 'cancelled'::text, 'refused'::text])));
 
 CREATE INDEX source_item_due_idx ON weft.source_item USING btree (source_id, due_at, n) WHERE (due_at IS NOT NULL);
@@ -3470,6 +3501,10 @@ CREATE TRIGGER delivery_leaves_its_order AFTER UPDATE OF next_at ON weft.callbac
 CREATE TRIGGER foreign_job_comes AFTER INSERT ON weft.batch FOR EACH ROW WHEN (((new.foreign_id IS NOT NULL) AND (new.deleted_at IS NULL) AND (NOT new.hidden))) EXECUTE FUNCTION weft._note_foreign();
 
 CREATE TRIGGER foreign_job_is_shown AFTER UPDATE OF deleted_at, hidden ON weft.batch FOR EACH ROW WHEN (((new.foreign_id IS NOT NULL) AND (((old.deleted_at IS NULL) AND (NOT old.hidden)) <> ((new.deleted_at IS NULL) AND (NOT new.hidden))))) EXECUTE FUNCTION weft._note_foreign();
+
+CREATE TRIGGER item_begins AFTER INSERT ON weft.source_item FOR EACH ROW EXECUTE FUNCTION weft._follow_item();
+
+CREATE TRIGGER item_changes AFTER UPDATE OF state ON weft.source_item FOR EACH ROW WHEN (((new.state <> old.state) AND (new.state <> 'ready'::text))) EXECUTE FUNCTION weft._follow_item();
 
 CREATE TRIGGER job_transition_is_legal AFTER UPDATE OF state ON weft.job FOR EACH ROW WHEN (((old.state <> new.state) AND (((('{770,796,818,786,994,898,0,3,3,3}'::integer[])[(old.state + 1)] >> (new.state)::integer) & 1) = 0))) EXECUTE FUNCTION weft._refuse_transition();
 
@@ -3693,6 +3728,9 @@ ALTER TABLE ONLY weft.sink
 
 ALTER TABLE ONLY weft.sink
     ADD CONSTRAINT sink_user_id_fkey FOREIGN KEY (user_id) REFERENCES weft.tenant_user(user_id);
+
+ALTER TABLE ONLY weft.source_item_change
+    ADD CONSTRAINT source_item_change_source_id_n_fkey FOREIGN KEY (source_id, n) REFERENCES weft.source_item(source_id, n) ON DELETE CASCADE;
 
 ALTER TABLE ONLY weft.source_item
     ADD CONSTRAINT source_item_source_id_fkey FOREIGN KEY (source_id) REFERENCES weft.source(source_id);
@@ -4005,6 +4043,8 @@ ALTER TABLE weft.source ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.source_item ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE weft.source_item_change ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE weft.spend_limit ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.subscription ENABLE ROW LEVEL SECURITY;
@@ -4224,6 +4264,8 @@ CREATE POLICY system_rows ON weft.skipped_batch TO weft_system USING (true);
 CREATE POLICY system_rows ON weft.source TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.source_item TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.source_item_change TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.spend_limit TO weft_system USING (true);
 
@@ -4457,6 +4499,8 @@ CREATE POLICY tenant_rows ON weft.source TO weft_tenant USING ((tenant_id = ( SE
 
 CREATE POLICY tenant_rows ON weft.source_item TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
+CREATE POLICY tenant_rows ON weft.source_item_change TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
 CREATE POLICY tenant_rows ON weft.spend_limit TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.subscription TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
@@ -4580,6 +4624,10 @@ CREATE POLICY view_rows ON weft.source FOR SELECT TO weft_views USING ((tenant_i
   WHERE (v.login = SESSION_USER))));
 
 CREATE POLICY view_rows ON weft.source_item FOR SELECT TO weft_views USING ((tenant_id = ( SELECT v.tenant_id
+   FROM weft.view_login v
+  WHERE (v.login = SESSION_USER))));
+
+CREATE POLICY view_rows ON weft.source_item_change FOR SELECT TO weft_views USING ((tenant_id = ( SELECT v.tenant_id
    FROM weft.view_login v
   WHERE (v.login = SESSION_USER))));
 
@@ -5179,6 +5227,13 @@ GRANT USAGE ON SEQUENCE weft.sink_sink_id_seq TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.skipped_batch TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.skipped_batch TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.source_item_change TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.source_item_change TO weft_system;
+GRANT SELECT ON TABLE weft.source_item_change TO weft_views;
+
+GRANT USAGE ON SEQUENCE weft.source_item_change_change_id_seq TO weft_tenant;
+GRANT USAGE ON SEQUENCE weft.source_item_change_change_id_seq TO weft_system;
 
 GRANT USAGE ON SEQUENCE weft.source_source_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.source_source_id_seq TO weft_system;

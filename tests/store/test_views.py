@@ -136,6 +136,32 @@ async def test_views_show_statuses_history_throughput_and_aims(
     assert await rows(reader, "SELECT sum(n_succeeded), sum(n_failed) FROM minutes") == [(1, 0)]
 
 
+async def test_history_has_items_without_a_job(world: World, reader: asyncpg.Connection) -> None:
+    """Until they have one, and after it as what it was before."""
+    tenant = world.caller.tenant_id
+    await world.admin.execute(
+        "WITH s AS (UPDATE weft.source SET last_n = 7 WHERE tenant_id = $1 RETURNING *) "
+        "INSERT INTO weft.source_item (source_id, n, tenant_id, key, fields, found_at, state, "
+        "due_at) SELECT source_id, 7, tenant_id, 'late', '{}', now(), 'new', now() "
+        "FROM s", tenant,
+    )  # fmt: skip
+    step = (
+        "UPDATE weft.source_item SET state = '{}', reason = 'r' {} WHERE tenant_id = $1 AND n = 7"
+    )
+    item = "SELECT status, job, state, until IS NULL FROM history WHERE item = 'late' ORDER BY at"
+    await world.admin.execute(step.format("waiting", ""), tenant)
+    begun = [("initialized", None, "new", False), ("configured", None, "waiting", True)]
+    assert await rows(reader, item) == begun
+    batch = await world.submit(job_rows(1), lifecycle="hrsi", attributes={"source": "scenes"})
+    job = f", batch_id = {batch}, job_id = 1, due_at = NULL"
+    await world.admin.execute(step.format("job", job), tenant)
+    ref = f"b{batch}.j1"
+    assert await rows(reader, item) == [
+        ("initialized", ref, "new", False), ("configured", ref, "waiting", False),
+        ("ready", ref, "ready", True),
+    ]  # fmt: skip
+
+
 async def test_item_is_done_when_its_last_message_was_dropped(
     world: World, reader: asyncpg.Connection
 ) -> None:

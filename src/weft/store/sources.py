@@ -48,6 +48,10 @@ class Sources(StorePart):
     ) -> Sequence[Row]:
         """Return a page of its items, the newest first; `state`, `series`, `key`: only those."""
 
+    @calls(documents, name="of_name", key="of_key")
+    async def item_history(self, caller: Caller, name: str, *, key: str) -> Sequence[Row]:
+        """Return the dated changes of an item and of its jobs, the oldest first."""
+
     @calls(nothing, name="of_name", user_id=user_id)
     async def change_source(
         self, caller: Caller, name: str, *, paused: bool | None, replay_since: datetime | None,

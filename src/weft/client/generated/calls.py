@@ -403,6 +403,19 @@ class Calls(DocumentCalls):
         """
         return await self._get(f"/v1/workers/{segment(name, 'worker')}", query={"pool": pool})
 
+    async def item_history(self, source: str, *, key: str) -> list[Document]:
+        """Return the dated changes of an item, the oldest first, with the statuses of its jobs.
+
+        Use case: `weft.extensions.lines.calls.sources.item_history`.
+
+        Args:
+            source: The name of a source.
+            key: Only the item of this key.
+        """
+        return await self._items(
+            f"/v1/sources/{segment(source, 'source')}/history", query={"key": key}
+        )
+
     async def line_overview(self) -> Document:
         """Get how production lines are: sources with what they found last, sinks with what has not
         arrived, and how many jobs have each status.

@@ -378,6 +378,17 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.get_worker(name, pool=pool))
 
+    def item_history(self, source: str, *, key: str) -> list[Document]:
+        """Return the dated changes of an item, the oldest first, with the statuses of its jobs.
+
+        Use case: `weft.extensions.lines.calls.sources.item_history`.
+
+        Args:
+            source: The name of a source.
+            key: Only the item of this key.
+        """
+        return self._loop_thread.wait(self._async.item_history(source, key=key))
+
     def line_overview(self) -> Document:
         """Get how production lines are: sources with what they found last, sinks with what has not
         arrived, and how many jobs have each status.

@@ -83,3 +83,33 @@ CREATE INDEX source_item_job_idx ON weft.source_item (batch_id, job_id)
     WHERE series IS NOT NULL AND state = 'job' AND left_over IS NULL;
 CREATE INDEX source_item_ready_idx ON weft.source_item (source_id, n) WHERE state = 'ready';
 ROWS_OF_TENANT weft.source_item;
+
+-- The dated states of an item beside those of its job: the last 100 (_note_item). What a job is made of is told of both.
+CREATE TABLE weft.source_item_change (
+    source_id int NOT NULL,
+    n bigint NOT NULL,
+    change_id bigint GENERATED ALWAYS AS IDENTITY,
+    tenant_id int NOT NULL,
+    at timestamptz NOT NULL,
+    state text NOT NULL,  -- of the item; ready is not told
+    status text,  -- of its lifecycle, as that was then; NULL: it has none, or it is its job's from here on
+    reason text,
+    batch_id bigint,  -- of the job that it became after it; NULL: of none yet
+    job_id int,
+    repeats int NOT NULL DEFAULT 0,  -- of a job: this number of its first statuses the item has had
+    PRIMARY KEY (source_id, n, change_id),
+    FOREIGN KEY (source_id, n) REFERENCES weft.source_item ON DELETE CASCADE
+);
+CREATE INDEX source_item_change_job_idx ON weft.source_item_change (batch_id, job_id) WHERE batch_id IS NOT NULL;
+CREATE INDEX source_item_change_at_idx ON weft.source_item_change USING brin (at);
+ROWS_OF_TENANT weft.source_item_change;
+
+-- Every change of a state is dated, wherever it is made.
+CREATE FUNCTION weft._follow_item() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM weft._note_item(NEW);
+    RETURN NULL;
+END $$;
+CREATE TRIGGER item_begins AFTER INSERT ON weft.source_item FOR EACH ROW EXECUTE FUNCTION weft._follow_item();
+CREATE TRIGGER item_changes AFTER UPDATE OF state ON weft.source_item FOR EACH ROW
+    WHEN (new.state <> old.state AND new.state <> 'ready') EXECUTE FUNCTION weft._follow_item();

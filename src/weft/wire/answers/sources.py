@@ -68,6 +68,18 @@ class SourceItem(Struct, kw_only=True):
     ]
 
 
+class ItemChange(Struct, kw_only=True):
+    """A dated change of an item, or a status of a job that it became."""
+
+    at: datetime
+    state: Annotated[str, Meta(description="of the item; of its job, from the first status on")]
+    status: Annotated[str | None, Meta(description="of its lifecycle, if it has one")]
+    actor: str
+    subtype: str | None
+    message: Annotated[str | None, Meta(description="why")]
+    job: Annotated[str | None, Meta(description="that it became afterwards")]
+
+
 class SeriesRerunning(Struct, kw_only=True):
     """Items of a series that are decided again."""
 

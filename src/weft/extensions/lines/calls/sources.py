@@ -1,20 +1,21 @@
 """Sources: list, show, pause, resume, replay; run their series again."""
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Annotated, Final
 
 from msgspec import UNSET
 
-from weft.api.calls.call import KEY, Cursor, call
+from weft.api.calls.call import KEY, Cursor, Word, call
 from weft.api.calls.path_ids import SourceName
 from weft.api.services import Services
 from weft.core.access.rights import Right
-from weft.core.errors import FieldError, InvalidDocument, SourceOfAnother
+from weft.core.errors import BadId, FieldError, InvalidDocument, SourceOfAnother
 from weft.core.lines.series import order_of
 from weft.ports.store import Caller, Row
 from weft.submission.services import Answer, Origin
 from weft.telemetry.log import log
 from weft.wire.answers.sources import (
+    ItemChange,
     ItemStateWord,
     SeriesRerunning,
     ShownSource,
@@ -24,6 +25,12 @@ from weft.wire.answers.sources import (
 from weft.wire.documents.sources import SeriesRerun, SourceEdit
 
 _SOURCE: Final = "/v1/sources/{source}"
+
+
+def _parse_key(text: str) -> str:
+    if not text:
+        raise BadId(text, expected="it is the key of an item")
+    return text
 
 
 @call("GET /v1/sources", Right.READ, page=Source, cursor=Cursor("src", "source"), public=False)
@@ -54,6 +61,18 @@ async def list_source_items(
     return await services.store.list_source_items(
         caller, source, before=before, state=state, series=series, key=key, limit=limit
     )
+
+
+@call(f"GET {_SOURCE}/history", Right.READ, page=ItemChange)
+async def item_history(
+    services: Services,
+    caller: Caller,
+    source: SourceName,
+    *,
+    key: Annotated[str, Word("key", _parse_key)],
+) -> Sequence[Row]:
+    """Return the dated changes of an item, the oldest first, with the statuses of its jobs."""
+    return await services.store.item_history(caller, source, key=key)
 
 
 @call(f"GET {_SOURCE}", Right.READ, ShownSource, public=False)

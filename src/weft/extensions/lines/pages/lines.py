@@ -37,11 +37,12 @@ async def show_source(request: AnyRequest) -> Response[bytes]:
     query = Query(request, ("cursor", *_ONLY))
     services, caller, name = services_of(request), caller_of(request), source_of(request)
     state = None if query.text("state") is None else query.choice("state", get_args(ItemStateWord))
-    given = {"state": state, "series": query.text("series"), "key": query.text("key")}
-    only = {word: value for word, value in given.items() if value is not None}
+    key = query.text("key")
+    filters = {"state": state, "series": query.text("series"), "key": key}
+    only = {word: value for word, value in filters.items() if value is not None}
     before = cursor_of(query, "item")
     rows = await services.store.list_source_items(
-        caller, name, before=before, limit=ITEMS, **given
+        caller, name, before=before, limit=ITEMS, **filters
     )
     cursor = page(rows, ITEMS, "item", "n")["cursor"]
     path = f"{PLACE}/{quote(name, safe='')}"
@@ -52,6 +53,7 @@ async def show_source(request: AnyRequest) -> Response[bytes]:
         one=await sources.get_source(services, caller, name),
         path=path,
         rows=rows,
+        history=key and await sources.item_history(services, caller, name, key=key),
         only=", ".join(f"{word} {value}" for word, value in only.items()),
         cursor=before,
         next=cursor and link(path, {**only, "cursor": cursor}),

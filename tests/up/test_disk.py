@@ -1,9 +1,6 @@
 """Homes on disks that are full or read-only."""
 
-import shutil
 import subprocess
-import tempfile
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -12,21 +9,6 @@ import pytest
 from up.weft_up import processes_of, run_weft
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture
-def small_disk() -> Iterator[Path]:
-    """Give a disk of one mebibyte."""
-    place = Path(tempfile.mkdtemp(prefix="weft-disk-"))
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", place], check=False, capture_output=True
-    )
-    if mounted.returncode != 0:
-        place.rmdir()
-        pytest.skip("only root can mount")
-    yield place
-    subprocess.run(["umount", "--lazy", place], check=True)
-    shutil.rmtree(place)
 
 
 def test_disk_too_small_for_the_database_is_said(small_disk: Path) -> None:

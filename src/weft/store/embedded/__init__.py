@@ -5,6 +5,7 @@ ties the server's life to `atexit` of the process that started it last; a superv
 killed cannot rely on that.
 """
 
+from weft.store.embedded.base_backup import take_backup, verify_backup
 from weft.store.embedded.server import (
     EmbeddedServer,
     EmbeddedServerFailed,
@@ -12,4 +13,7 @@ from weft.store.embedded.server import (
     new_password,
 )
 
-__all__ = ["EmbeddedServer", "EmbeddedServerFailed", "fits_socket", "new_password"]
+__all__ = [
+    "EmbeddedServer", "EmbeddedServerFailed", "fits_socket", "new_password", "take_backup",
+    "verify_backup",
+]  # fmt: skip

@@ -89,23 +89,29 @@ class EmbeddedServer:
     def _run_initdb(
         self, data_dir: Path, password_file: Path, account: Account, *, durable: bool
     ) -> None:
-        command = [
-            str(_program("initdb", account)), f"--pgdata={data_dir}", f"--username={SUPERUSER}",
+        run_program(
+            "could not initialise the embedded PostgreSQL",
+            f"Check owner, space and rights of {data_dir.parent}.",
+            "initdb", f"--pgdata={data_dir}", f"--username={SUPERUSER}",
             "--auth=scram-sha-256", f"--pwfile={password_file}", "--data-checksums",
             "--encoding=UTF8", "--locale=C", "--locale-provider=builtin",
             "--builtin-locale=C.UTF-8",
             *([] if durable else ["--no-sync"]),
-        ]  # fmt: skip
-        done = subprocess.run(
-            command, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            stdin=subprocess.DEVNULL, cwd=data_dir, env=_environment(), **account.popen_options(),
+            cwd=data_dir, account=account,
         )  # fmt: skip
-        if done.returncode != 0:
-            raise EmbeddedServerFailed(
-                "could not initialise the embedded PostgreSQL",
-                detail=_last_lines(done.stdout),
-                hint=f"Check owner, space and rights of {data_dir.parent}.",
-            )
+
+    def copy_data(self, source: Path, target: Path) -> None:
+        """Copy a data directory for the account that runs the server, durably."""
+        account = server_account(self.data_dir)
+        for path in (source, *sorted(source.rglob("*"))):
+            copy = target / path.relative_to(source)
+            if path.is_dir():
+                copy.mkdir(mode=0o700)
+            else:
+                shutil.copyfile(path, copy)
+                copy.chmod(0o600)
+            account.give(copy)
+        os.sync()
 
     def start(
         self, *, log: Path | None = None, timeout_s: float = 60.0, options: tuple[str, ...] = ()
@@ -237,6 +243,22 @@ class EmbeddedServer:
 def new_password() -> str:
     """Return a random password that needs no quoting anywhere."""
     return secrets.token_urlsafe(24)
+
+
+def run_program(
+    failure: str, hint: str, name: str, *arguments: str, cwd: Path, account: Account, **more: str
+) -> None:
+    """Run one of PostgreSQL's programs to its end, with `more` in its environment.
+
+    Raise `EmbeddedServerFailed` with its last words.
+    """
+    done = subprocess.run(
+        [str(_program(name, account)), *arguments], check=False, stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, cwd=cwd,
+        env={**_environment(), **more}, **account.popen_options(),
+    )  # fmt: skip
+    if done.returncode != 0:
+        raise EmbeddedServerFailed(failure, detail=_last_lines(done.stdout), hint=hint)
 
 
 def _program(name: str, account: Account) -> Path:

@@ -1,0 +1,39 @@
+"""`weft backup` and `weft restore`: keep the embedded database, and get it back."""
+
+from pathlib import Path
+
+from weft.cli.input.options import LOCAL, Local
+from weft.cli.input.settings import settings_of
+
+
+def backup(directory: Path, /, *, shared: Local = LOCAL) -> int:
+    """Copy the database of this home and its keys into a new directory, while weft runs.
+
+        weft backup /backup/monday
+
+    Output and files of jobs (`logs/`, `files/`) are not in it.
+
+    Args:
+        directory: New or empty; only you may read it, as it holds secrets.
+        shared: Options of every command.
+    """
+    from weft.run.backup import run_backup  # noqa: PLC0415 (heavy: the server's side)
+
+    return shared.tell(run_backup(settings_of(shared), directory), f"backed up to {directory}")
+
+
+def restore(directory: Path, /, *, shared: Local = LOCAL) -> int:
+    """Check a backup, and make it the database of this home, which must be down.
+
+        weft restore /backup/monday
+
+    The database that was there is moved aside, to `pg.before-TIME` in the home.
+
+    Args:
+        directory: What `weft backup` has made.
+        shared: Options of every command.
+    """
+    from weft.run.backup import run_restore  # noqa: PLC0415 (heavy: the server's side)
+
+    facts = run_restore(settings_of(shared), directory)
+    return shared.tell(facts, f"restored as of {facts['made_at']}; `weft up` starts it")

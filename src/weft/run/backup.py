@@ -1,0 +1,175 @@
+"""`weft backup` and `weft restore`: the embedded server and the secrets of its home.
+
+DIR/pg/          the data directory, as pg_basebackup copies it from the running server
+DIR/*.json       what the data is of no use without: logins and keys
+DIR/weft.toml    the settings
+DIR/backup.json  written last: release, schema, time and the sums of these files
+"""
+
+import json
+import os
+import shutil
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from weft import __version__
+from weft.core.errors import Conflict
+from weft.run.admin import run_status
+from weft.run.dsn import password_of
+from weft.run.home import Home
+from weft.run.secrets_file import EMBEDDED
+from weft.settings import Settings
+from weft.sql import number_of, whole_schema
+from weft.store.embedded import EmbeddedServer, take_backup, verify_backup
+
+_MANIFEST = "backup.json"
+_KEPT = ("weft.toml", "secrets.json", "secret-keys.json", "callback.json")
+
+
+class BackupRefused(Conflict):
+    """There is nothing to back up here, or no place for it."""
+
+    code = "BACKUP.REFUSED"
+
+
+class BackupUnusable(Conflict):
+    """A directory is no backup, a damaged one, or one of a newer release."""
+
+    code = "BACKUP.UNUSABLE"
+
+
+def run_backup(settings: Settings, target: Path) -> Mapping[str, Any]:
+    """Copy the running embedded server and the secrets of its home; return what was written.
+
+    All or nothing: without its last file, a directory is no backup.
+    """
+    _check_embedded(settings, f"pg_dump --format=custom --file={target}/weft.dump DSN")
+    home, target = Home(settings.home), target.absolute()
+    schema = run_status(settings).version
+    with _whole_or_removed(target / "pg"):
+        target.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if any(target.iterdir()):
+            raise BackupRefused(
+                f"{target} is not empty",
+                detail="A backup is never mixed with other files, nor with an earlier backup.",
+                hint="Name a new directory, for instance with the date in it.",
+            )
+        target.chmod(0o700)
+        password = password_of(home.secrets(EMBEDDED)["admin"])
+        take_backup(target / "pg", home.socket_dir(), password)
+        _copy_kept(home.path, target)
+        made = datetime.now(UTC).isoformat(timespec="seconds")
+        facts = {"release": __version__, "schema": schema, "made_at": made, "sums": _sums(target)}
+        (target / _MANIFEST).write_text(json.dumps(facts, indent=1))
+        os.sync()
+    return {"directory": str(target), **facts}
+
+
+def run_restore(settings: Settings, source: Path) -> Mapping[str, Any]:
+    """Check a backup, and make it the database of the home, which must be down.
+
+    The database that was there is moved aside. Keys that the home has stay, and are joined by
+    those of the backup.
+    """
+    _check_embedded(settings, f"pg_restore --single-transaction --dbname=DSN {source}/weft.dump")
+    home, source = Home(settings.home), source.absolute()
+    home.prepare()
+    with home.locked():
+        manifest = _checked(source)
+        server = EmbeddedServer(home.pg, home.socket_dir())
+        if server.is_initialised:
+            server.stop()  # the remains of a killed `weft up`
+        fresh = home.path / "pg.restored"
+        with _whole_or_removed(fresh):
+            shutil.rmtree(fresh, ignore_errors=True)  # of a restore that was killed
+            server.copy_data(source / "pg", fresh)
+            aside = _move_aside(home.pg)
+            fresh.rename(home.pg)
+        _take_secrets(home, Home(source))
+    return {"home": str(home.path), "moved_to": aside and str(aside), **manifest}
+
+
+def _check_embedded(settings: Settings, command: str) -> None:
+    if settings.database is not None:
+        raise BackupRefused(
+            "the database is not the one that weft runs",
+            detail="`weft backup` and `weft restore` are for the server of `weft up`.",
+            hint=f"As the owner of the database, type `{command}`.",
+        )
+
+
+def _checked(source: Path) -> Mapping[str, Any]:
+    try:
+        manifest = json.loads((source / _MANIFEST).read_text())
+        schema, sums = str(manifest["schema"]), manifest["sums"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise BackupUnusable(
+            f"{source} is not a whole backup",
+            detail=f"{source / _MANIFEST}, which `weft backup` writes last, cannot be read.",
+            hint="Name the directory that was given to `weft backup`, or an older backup.",
+        ) from error
+    if number_of(schema) > number_of(whole_schema().name):
+        raise BackupUnusable(
+            "the backup was made by a newer weft",
+            detail=f"weft {manifest.get('release')} made it, this is weft {__version__}.",
+            hint=f"Install weft {manifest.get('release')} or newer, then restore.",
+        )
+    if sums != _sums(source):
+        raise BackupUnusable(
+            f"the backup in {source} is damaged",
+            detail=f"{', '.join(_KEPT)}: one of them was changed after the backup.",
+            hint="Use another copy of it, or an older backup.",
+        )
+    verify_backup(source / "pg")
+    return manifest  # type: ignore[no-any-return]
+
+
+def _names_in(directory: Path) -> Iterator[str]:
+    return (name for name in _KEPT if (directory / name).is_file())
+
+
+def _sums(directory: Path) -> dict[str, str]:
+    return {
+        name: sha256((directory / name).read_bytes()).hexdigest() for name in _names_in(directory)
+    }
+
+
+def _move_aside(data: Path) -> Path | None:
+    if not data.exists():
+        return None
+    aside = data.with_name(f"pg.before-{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}")
+    return data.rename(aside)
+
+
+def _take_secrets(home: Home, backup: Home) -> None:
+    home.write_secrets(backup.secrets(EMBEDDED), EMBEDDED)
+    home.keep_secret_keys(list(dict.fromkeys([*home.secret_keys(), *backup.secret_keys()])))
+    _copy_kept(backup.path, home.path)
+
+
+def _copy_kept(source: Path, target: Path) -> None:
+    """Copy what is kept and is not there."""
+    for name in set(_names_in(source)) - set(_names_in(target)):
+        shutil.copy2(source / name, target / name)
+
+
+@contextmanager
+def _whole_or_removed(directory: Path) -> Iterator[None]:
+    """Leave nothing half written, and say why it is not there."""
+    try:
+        yield
+    except BaseException as error:
+        if not isinstance(error, BackupRefused):
+            shutil.rmtree(directory, ignore_errors=True)
+        if isinstance(error, OSError):
+            raise BackupRefused(
+                f"cannot write {directory}",
+                detail=f"{error.strerror}: {error.filename}.",
+                hint="Free some space, or name another directory.",
+            ) from error
+        raise

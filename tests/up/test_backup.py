@@ -1,0 +1,90 @@
+"""`weft backup` while jobs run, and what `weft restore` makes of it, or refuses."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from e2e.conftest import Weft
+
+SLEEPER = b'{"jobs": [{"command": ["sleep", "60"]}]}'
+
+
+def flip(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+def first(backup: Path, pattern: str) -> Path:
+    return next(path for path in sorted(backup.glob(pattern)) if path.stat().st_size > 100)
+
+
+def make_newer(copy: Path) -> None:
+    manifest = json.loads((copy / "backup.json").read_text())
+    (copy / "backup.json").write_text(
+        json.dumps(manifest | {"schema": "9999_x", "release": "9.9"})
+    )
+
+
+WRONG: dict[str, tuple[Callable[[Path], object], str]] = {
+    "data": (lambda copy: flip(first(copy, "pg/base/*/*")), "was changed"),
+    "gone": (lambda copy: first(copy, "pg/global/*").unlink(), "is missing"),
+    "log": (lambda copy: first(copy, "pg/pg_wal/0*").write_bytes(bytes(1 << 24)), "pg_waldump"),
+    "list": (lambda copy: flip(copy / "pg/backup_manifest"), "backup_manifest"),
+    "secrets": (lambda copy: flip(copy / "secrets.json"), "was changed after the backup"),
+    "end": (lambda copy: (copy / "backup.json").unlink(), "not a whole backup"),
+    "newer": (make_newer, "weft 9.9 made it"),
+}
+
+
+def do(weft: Weft, *arguments: str, stdin: bytes | None = None) -> str:
+    done = weft.run(*arguments, stdin=stdin, timeout_s=120)
+    assert done.returncode == 0, done.stderr.decode()
+    return done.stdout.decode()
+
+
+def refused(weft: Weft, *arguments: str) -> str:
+    done = weft.run(*arguments)
+    assert done.returncode in {3, 4}, done.stdout.decode()
+    return done.stderr.decode()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_a_backup_is_restored_whole_or_not_at_all(tmp_path: Path, small_disk: Path) -> None:
+    """Numbers of jobs are given again after it; their output is that of the new ones."""
+    weft, kept = Weft(tmp_path / "home"), tmp_path / "kept"
+    do(weft, "up", "--port", "0", "--detach")
+    try:
+        do(weft, "run", "--", "echo", "before")
+        running = do(weft, "submit", "-", "--format", "json", stdin=SLEEPER).strip()
+        do(weft, "backup", str(kept))
+        do(weft, "run", "--", "echo", "lost")
+
+        assert "is not empty" in refused(weft, "backup", str(kept))
+        assert "already running" in refused(weft, "restore", str(kept))
+        assert "No space left" in refused(weft, "backup", str(small_disk / "kept"))
+        assert not list(small_disk.glob("kept/*"))
+        do(weft, "down")
+        was = (weft.home / "pg/global/pg_control").read_bytes()
+        for name, (damage, words) in WRONG.items():
+            copy = shutil.copytree(kept, tmp_path / name)
+            damage(copy)
+            assert words in refused(weft, "restore", str(copy)), name
+        elsewhere = ("--home", str(small_disk / "home"))
+        assert "No space left" in refused(weft, "restore", str(kept), *elsewhere)
+        assert not list(small_disk.glob("home/pg*"))
+        assert (weft.home / "pg/global/pg_control").read_bytes() == was
+
+        do(weft, "restore", str(kept))
+        do(weft, "up", "--port", "0", "--detach")
+        assert do(weft, "logs", "b1.j1") == "before\n"
+        assert do(weft, "run", "--", "echo", "after") == "after\n"
+        assert do(weft, "logs", "b3.j1") == "after\n"
+        do(weft, "cancel", running)
+        do(weft, "audit")
+    finally:
+        do(weft, "down")

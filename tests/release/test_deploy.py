@@ -1,17 +1,19 @@
 """What `deploy/` offers is taken by the programs that it is for."""
 
+import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from up.weft_up import WEFT
+
 ROOT = Path(__file__).resolve().parents[2]
 RULES = ROOT / "deploy/prometheus/weft.rules.yml"
-UNITS = sorted((ROOT / "deploy/systemd").glob("*.service"))
-EXPOSURE = {"weft": 30, "weft-api": 20, "weft-driver": 20, "weft-worker": 30}
-"""Tenths, at most; what a worker forbids it forbids its jobs."""
+UNITS = ("weft", "weft-api", "weft-driver", "weft-worker")
+EXPOSURE = {"weft-api": 20, "weft-driver": 20}
+"""Tenths, at most; else 30: what a worker forbids it forbids its jobs."""
 
 
 def test_alerts_are_explained_and_ask_for_metrics_that_there_are() -> None:
@@ -41,14 +43,19 @@ def test_prometheus_takes_the_alerts() -> None:
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.stem)
-def test_systemd_takes_the_units(unit: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("user", [False, True])
+def test_systemd_takes_the_units(tmp_path: Path, *, user: bool) -> None:
     analyze = program("systemd-analyze", "systemd")
-    copy = tmp_path / unit.name
-    copy.write_text(unit.read_text().replace("/opt/weft/bin/weft", sys.executable))
-    said = subprocess.run([analyze, "verify", copy], capture_output=True, text=True, check=False)
-    wrong = [line for line in said.stderr.splitlines() if unit.name in line]
+    words = ("--systemd", "--root", tmp_path, *(["--user"] if user else []))
+    told = subprocess.check_output([WEFT, "install", *words], text=True)
+    units = [Path(line) for line in told.splitlines()]
+    verify = [analyze, "verify", *(["--user"] if user else []), *units]
+    run = {**os.environ, "XDG_RUNTIME_DIR": str(tmp_path)}
+    said = subprocess.run(verify, env=run, capture_output=True, text=True, check=False).stderr
+    wrong = [line for line in said.splitlines() if "DelegateSubgroup" not in line]  # systemd 254
 
-    assert [line for line in wrong if "DelegateSubgroup" not in line] == []  # systemd 254
-    most = f"--threshold={EXPOSURE[unit.stem]}"
-    subprocess.run([analyze, "security", "--offline=true", most, copy], check=True)
+    assert sorted(unit.stem for unit in units) == sorted(UNITS)
+    assert [line for line in wrong if str(tmp_path) in line or "Failed" in line] == []
+    for unit in units if not user else ():
+        most = f"--threshold={EXPOSURE.get(unit.stem, 30)}"
+        subprocess.run([analyze, "security", "--offline=true", most, unit], check=True)

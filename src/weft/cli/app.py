@@ -70,6 +70,7 @@ _OWN_COMMANDS = {
         "Check that every job started after its parents ended.",
     ),
     "doctor": ("doctor:doctor", "Check the installation, and suggest repairs."),
+    "install": ("install:install", "Make weft a service of systemd."),
     "backup": ("backup:backup", "Copy the database and the keys of this home, while weft runs."),
     "restore": ("backup:restore", "Make a backup the database of this home."),
     "audit": ("audit:audit", "Recompute all derived data, and report differences."),

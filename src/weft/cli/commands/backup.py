@@ -6,7 +6,7 @@ from weft.cli.input.options import LOCAL, Local
 from weft.cli.input.settings import settings_of
 
 
-def backup(directory: Path, /, *, shared: Local = LOCAL) -> int:
+def backup(directory: Path, /, *, shared: Local = LOCAL) -> None:
     """Copy the database of this home and its keys into a new directory, while weft runs.
 
         weft backup /backup/monday
@@ -15,14 +15,13 @@ def backup(directory: Path, /, *, shared: Local = LOCAL) -> int:
 
     Args:
         directory: New or empty; only you may read it, as it holds secrets.
-        shared: Options of every command.
     """
     from weft.run.backup import run_backup  # noqa: PLC0415 (heavy: the server's side)
 
-    return shared.tell(run_backup(settings_of(shared), directory), f"backed up to {directory}")
+    shared.tell(run_backup(settings_of(shared), directory), f"backed up to {directory}")
 
 
-def restore(directory: Path, /, *, shared: Local = LOCAL) -> int:
+def restore(directory: Path, /, *, shared: Local = LOCAL) -> None:
     """Check a backup, and make it the database of this home, which must be down.
 
         weft restore /backup/monday
@@ -31,9 +30,8 @@ def restore(directory: Path, /, *, shared: Local = LOCAL) -> int:
 
     Args:
         directory: What `weft backup` has made.
-        shared: Options of every command.
     """
     from weft.run.backup import run_restore  # noqa: PLC0415 (heavy: the server's side)
 
     facts = run_restore(settings_of(shared), directory)
-    return shared.tell(facts, f"restored as of {facts['made_at']}; `weft up` starts it")
+    shared.tell(facts, f"restored as of {facts['made_at']}; `weft up` starts it")

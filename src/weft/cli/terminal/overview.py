@@ -27,8 +27,8 @@ SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
         "tenant", "billing", "limit", "quota", "trail",
     ),
     "Operate": (
-        "up", "down", "doctor", "audit", "backup", "restore", "system", "config", "db", "import",
-        "bench", "api", "driver", "siege", "completion",
+        "up", "down", "install", "doctor", "audit", "backup", "restore", "system", "config", "db",
+        "import", "bench", "api", "driver", "siege", "completion",
     ),
 }  # fmt: skip
 """Which commands stand together. Those of doors, which packages bring, come last."""

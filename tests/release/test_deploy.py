@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from up.weft_up import WEFT
+from weft.run.systemd import UnitsRefused, write_units
 
 ROOT = Path(__file__).resolve().parents[2]
 RULES = ROOT / "deploy/prometheus/weft.rules.yml"
@@ -59,3 +60,10 @@ def test_systemd_takes_the_units(tmp_path: Path, *, user: bool) -> None:
     for unit in units if not user else ():
         most = f"--threshold={EXPOSURE.get(unit.stem, 30)}"
         subprocess.run([analyze, "security", "--offline=true", most, unit], check=True)
+
+
+def test_units_are_not_written_where_nothing_can_be(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+
+    with pytest.raises(UnitsRefused, match="cannot write"):
+        write_units(tmp_path / "file", tmp_path)

@@ -37,6 +37,8 @@ QUERY_TEXT: frozenset[str] = frozenset(
 """Paths of modules in src/ with SQL in a string."""
 
 PROVOKED_BY: dict[str, str] = {
+    "BACKUP.REFUSED": "test_a_backup_is_restored_whole_or_not_at_all",
+    "BACKUP.UNUSABLE": "test_a_backup_is_restored_whole_or_not_at_all",
     "CLI.NOTHING_TO_RESUME": "test_resume_of_what_never_was_is_refused",
     "DRIVER.LEAD_LOST": "test_leader_that_lost_its_lock_or_database_leads_again",
     "STORE.ILLEGAL_TRANSITION": "test_trigger_refuses_every_other_transition",

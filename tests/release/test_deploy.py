@@ -47,10 +47,10 @@ def test_prometheus_takes_the_alerts() -> None:
 @pytest.mark.parametrize("user", [False, True])
 def test_systemd_takes_the_units(tmp_path: Path, *, user: bool) -> None:
     analyze = program("systemd-analyze", "systemd")
-    words = ("--systemd", "--root", tmp_path, *(["--user"] if user else []))
+    words = ("--systemd", "--root", str(tmp_path), *(["--user"] if user else []))
     told = subprocess.check_output([WEFT, "install", *words], text=True)
     units = [Path(line) for line in told.splitlines()]
-    verify = [analyze, "verify", *(["--user"] if user else []), *units]
+    verify = [analyze, "verify", *(["--user"] if user else []), *map(str, units)]
     run = {**os.environ, "XDG_RUNTIME_DIR": str(tmp_path)}
     said = subprocess.run(verify, env=run, capture_output=True, text=True, check=False).stderr
     wrong = [line for line in said.splitlines() if "DelegateSubgroup" not in line]  # systemd 254
@@ -59,7 +59,7 @@ def test_systemd_takes_the_units(tmp_path: Path, *, user: bool) -> None:
     assert [line for line in wrong if str(tmp_path) in line or "Failed" in line] == []
     for unit in units if not user else ():
         most = f"--threshold={EXPOSURE.get(unit.stem, 30)}"
-        subprocess.run([analyze, "security", "--offline=true", most, unit], check=True)
+        subprocess.run([analyze, "security", "--offline=true", most, str(unit)], check=True)
 
 
 def test_units_are_not_written_where_nothing_can_be(tmp_path: Path) -> None:

@@ -20,8 +20,8 @@ from typing import Any
 from weft import __version__
 from weft.core.errors import Conflict
 from weft.run.admin import run_status
-from weft.run.dsn import password_of
 from weft.run.home import Home
+from weft.run.login import password_of
 from weft.run.secrets_file import EMBEDDED
 from weft.settings import Settings
 from weft.sql import number_of, whole_schema

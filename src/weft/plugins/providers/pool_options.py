@@ -2,13 +2,15 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping
-from typing import Final
+from typing import Final, TypeVar
 
 from weft.core.billing.resources import MIB
+from weft.core.errors import WeftError
 from weft.core.pools.pool import Option
 from weft.ports.provider import FoundMachine, ProviderError, WantedMachine
 from weft.settings import variable_of
 
+Found = TypeVar("Found")
 SLOTS_MAX: Final = 1_000_000
 """As of a worker."""
 TEXT_MAX: Final = 1000
@@ -51,10 +53,40 @@ def wrong_program(options: Mapping[str, Option], where: str) -> dict[str, str]:
     return {"program": f"expected an absolute path {where}"}
 
 
+def wrong_usual(
+    provider: str, options: Mapping[str, Option], texts: Collection[str], where: str,
+    *, more: Collection[str] = (),
+) -> dict[str, str]:  # fmt: skip
+    """Return what is wrong with options that are texts of one line, `slots`, or `more`."""
+    return {
+        **wrong_names(provider, options, {*texts, "slots", *more}),
+        **wrong_lines(options, texts),
+        **wrong_slots(options),
+        **wrong_program(options, where),
+    }
+
+
 def raise_first(wrong: Mapping[str, str]) -> None:
     """Raise `ProviderError` for the first wrong option."""
     for name, why in sorted(wrong.items()):
         raise ProviderError(f"option {name}: {why}")
+
+
+def address_for(machines: str, name: str, address: str | None) -> str:
+    """Return the api's address, which a setting says. Raise `ProviderError`."""
+    if address is None:
+        raise ProviderError(
+            f"the setting {name} is missing: {machines} must know the api's address"
+        )
+    return address
+
+
+async def told_by(call: Awaitable[Found]) -> Found:
+    """Return what a cluster answers. Raise `ProviderError` if it does not, or refuses."""
+    try:
+        return await call
+    except WeftError as error:
+        raise ProviderError(str(error), is_full="quota" in str(error).lower()) from None
 
 
 async def until_begun(

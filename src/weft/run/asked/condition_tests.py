@@ -11,14 +11,14 @@ from weft.core.ends.conditions import (
 )
 from weft.ports.tester import TESTER_PLUGINS, DueTest, TesterSite
 from weft.run.asked.asked_process import Ended
-from weft.run.asked.pool import Failed, Pool
+from weft.run.asked.pool import AsksPool, Failed, Pool
 from weft.settings import Settings
 
 MARGIN_S: Final = 2.0
 """What a test may take beside its own limit, on a busy host."""
 
 
-class ConditionTests:
+class ConditionTests(AsksPool):
     """Runs tests, any number at the same time."""
 
     def __init__(self, settings: Settings) -> None:
@@ -43,7 +43,3 @@ class ConditionTests:
         except (TimeoutError, Ended):
             return None
         return found
-
-    async def close(self) -> None:
-        """End all processes."""
-        await self.pool.close()

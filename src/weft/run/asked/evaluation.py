@@ -16,7 +16,7 @@ from weft.ports.evaluation import TooCostly
 from weft.ports.shared_room import SharedRoom
 from weft.run.asked.asked_process import Answer, Ended
 from weft.run.asked.frames import Asked, Failure
-from weft.run.asked.pool import NotStarted, Pool
+from weft.run.asked.pool import AsksPool, NotStarted, Pool
 from weft.settings import Settings
 
 TURN_S: Final = 30.0
@@ -27,7 +27,7 @@ _hints: Final = lru_cache(maxsize=100)(get_type_hints)
 _MEMORY: Final = "it takes more memory than it may have"
 
 
-class Evaluation:
+class Evaluation(AsksPool):
     """Evaluates sets of items (`ports.evaluation`)."""
 
     def __init__(self, settings: Settings) -> None:
@@ -58,10 +58,6 @@ class Evaluation:
             stack.callback(self._free.append, key)
             calls = [(function, common, item) for item in items]
             return await self._answers(key, calls, _hints(function)["return"])
-
-    async def close(self) -> None:
-        """End all processes."""
-        await self.pool.close()
 
     async def _answers(self, key: int, calls: Sequence[Any], kind: Any) -> Sequence[Any]:  # noqa: ANN401 (an annotation)
         """Ask, and go on behind a call whose process was killed, until all time is spent."""

@@ -18,7 +18,7 @@ from weft.ports.lookup import LOOKUP_PLUGINS, Answered, Question
 from weft.ports.source import SourceSite
 from weft.run.asked.asked_process import Ended
 from weft.run.asked.lookup import ERROR_CHARS_MAX
-from weft.run.asked.pool import Failed, Pool
+from weft.run.asked.pool import AsksPool, Failed, Pool
 from weft.settings import Settings
 from weft.wire.sealed import OpensSecrets, SecretKeys, folded, opened
 
@@ -34,7 +34,7 @@ _Key = tuple[int, int, Question]
 """Of a tenant and, if secrets are named, their owner."""
 
 
-class LookUps:
+class LookUps(AsksPool):
     """Asks plug-ins."""
 
     def __init__(self, settings: Settings, keys: Callable[[], OpensSecrets] = SecretKeys) -> None:
@@ -74,10 +74,6 @@ class LookUps:
                 for question in different:
                     group.create_task(one(question))
         return {question: found.get(question, _LATER) for question in different}
-
-    async def close(self) -> None:
-        """End all processes."""
-        await self.pool.close()
 
     async def _ask(self, question: Question, sealed: Mapping[str, Any] | None) -> Answered:
         options = json.loads(question.options)

@@ -7,14 +7,14 @@ import msgspec
 
 from weft.driver.loops.callbacks import Misfit
 from weft.run.asked.asked_process import Ended
-from weft.run.asked.pool import Failed, Pool
+from weft.run.asked.pool import AsksPool, Failed, Pool
 
 TIMEOUT_S: Final = 5.0
 """Of one message."""
 _SAID_CHARS_MAX: Final = 200
 
 
-class MessageMaking:
+class MessageMaking(AsksPool):
     """Makes messages, one after another for each tenant."""
 
     def __init__(self, *, timeout_s: float = TIMEOUT_S) -> None:
@@ -41,7 +41,3 @@ class MessageMaking:
         if "misfit" in answer:
             raise Misfit(answer["misfit"][:_SAID_CHARS_MAX])
         raise ValueError(f"the message cannot be made: {answer['error'][:_SAID_CHARS_MAX]}")
-
-    async def close(self) -> None:
-        """End all processes."""
-        await self.pool.close()

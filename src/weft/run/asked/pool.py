@@ -98,3 +98,13 @@ class Pool:
         self._all.discard(process)
         if self._ready.get(key) is process:
             del self._ready[key]
+
+
+class AsksPool:
+    """Whoever has a pool of its own."""
+
+    pool: Pool
+
+    async def close(self) -> None:
+        """End all processes."""
+        await self.pool.close()

@@ -20,7 +20,7 @@ from weft.ports.source_reads import BROKERS, S3, SourceRead
 from weft.ports.store.sources import DueSource
 from weft.ports.transport import TransportError, allowed_connection
 from weft.run.asked.asked_process import Ended
-from weft.run.asked.pool import Failed, Pool
+from weft.run.asked.pool import AsksPool, Failed, Pool
 from weft.settings import Settings
 from weft.settings.declare import InvalidSetting
 from weft.settings.transports_file import read_transports
@@ -33,7 +33,7 @@ _PAGE: Final = 1000
 """Objects that S3 lists at once."""
 
 
-class SourceReads:
+class SourceReads(AsksPool):
     """Reads sources, any number at the same time, each in its own process."""
 
     def __init__(self, settings: Settings, keys: Callable[[], OpensSecrets]) -> None:
@@ -111,10 +111,6 @@ class SourceReads:
             "virtual_host": to.virtual_host, "user": to.user, "password": to.password,
             "ca_file": None if to.ca_file is None else str(to.ca_file),
         }}  # fmt: skip
-
-    async def close(self) -> None:
-        """End all processes."""
-        await self.pool.close()
 
 
 class SourceTrials:

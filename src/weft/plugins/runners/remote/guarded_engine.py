@@ -4,23 +4,33 @@ One job, or one odd answer, must not end the gateway, which everybody's jobs are
 """
 
 import asyncio
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from traceback import extract_tb
-from typing import Final
+from types import FunctionType
+from typing import Final, TypeVar, cast
 
-from weft.core.command import Command
 from weft.core.ends.conditions import Blocked
 from weft.core.errors import Unavailable, WeftError
 from weft.core.files.products import WrongProducts
-from weft.plugins.runners.remote.engine import Engine, Left, Status
-from weft.ports.log_store import Stored
+from weft.plugins.runners.remote.engine import Engine
 from weft.ports.runner import Assignment, check_requirements
 from weft.telemetry.log import log
-from weft.wire.log_format import Piece
 
 _CHARS_MAX: Final = 400
+_Call = TypeVar("_Call", bound=Callable[..., object])
+
+
+def _guarded(call: _Call) -> _Call:
+    """Return the call of an engine, guarded."""
+    name = cast("FunctionType", call).__name__
+
+    async def guarded(self: "GuardedEngine", *words: object, **options: object) -> object:
+        with self._asked(name):
+            return await getattr(self._engine, name)(*words, **options)
+
+    return cast("_Call", guarded)
 
 
 class GuardedEngine:
@@ -51,45 +61,14 @@ class GuardedEngine:
         """Tell it the nodes to avoid."""
         self._engine.avoid(nodes)
 
-    async def settle(self, names: Sequence[str]) -> None:
-        """Settle."""
-        with self._asked("settle"):
-            await self._engine.settle(names)
-
-    async def statuses(self, names: Sequence[str]) -> Mapping[str, Status]:
-        """Ask for statuses."""
-        with self._asked("statuses"):
-            return await self._engine.statuses(names)
-
-    async def stop(self, names: Sequence[str], *, grace_ms: int) -> None:
-        """Stop."""
-        with self._asked("stop"):
-            await self._engine.stop(names, grace_ms=grace_ms)
-
-    async def tell(self, assignment: Assignment, command: Command) -> str:
-        """Tell an attempt something."""
-        with self._asked("tell"):
-            return await self._engine.tell(assignment, command)
-
-    async def grown(self, stored: Mapping[str, Stored]) -> Mapping[str, Sequence[Piece]]:
-        """Ask for output of what runs."""
-        with self._asked("grown"):
-            return await self._engine.grown(stored)
-
-    async def output(self, name: str, stored: Stored) -> Sequence[Piece]:
-        """Ask for the rest of an output."""
-        with self._asked("output"):
-            return await self._engine.output(name, stored)
-
-    async def left(self, name: str) -> Left:
-        """Ask for what an attempt left."""
-        with self._asked("left"):
-            return await self._engine.left(name)
-
-    async def forget(self, names: Sequence[str]) -> None:
-        """Forget."""
-        with self._asked("forget"):
-            await self._engine.forget(names)
+    settle = _guarded(Engine.settle)
+    statuses = _guarded(Engine.statuses)
+    stop = _guarded(Engine.stop)
+    tell = _guarded(Engine.tell)
+    grown = _guarded(Engine.grown)
+    output = _guarded(Engine.output)
+    left = _guarded(Engine.left)
+    forget = _guarded(Engine.forget)
 
     async def changed(self) -> None:
         """Wait for a change."""

@@ -6,12 +6,11 @@ deleted.
 Kubernetes keeps it waiting as long as no node has room.
 """
 
-from collections.abc import Awaitable, Mapping, Sequence
-from typing import ClassVar, Final, TypeVar
+from collections.abc import Sequence
+from typing import ClassVar, Final
 
 from weft.core.errors import WeftError
-from weft.core.pools.pool import Option
-from weft.extensions.engines.kubernetes.provider.options import check_options, wrong_options
+from weft.extensions.engines.kubernetes.provider.options import wrong_options
 from weft.extensions.engines.kubernetes.provider.pods import (
     END_S,
     MACHINES,
@@ -25,10 +24,9 @@ from weft.extensions.engines.kubernetes.runner.client import KubernetesClient
 from weft.extensions.engines.kubernetes.runner.config import access_of
 from weft.extensions.engines.kubernetes.runner.secrets import OPEN, is_gated
 from weft.extensions.engines.kubernetes.runner.settings import KubernetesSettings
-from weft.plugins.providers.pool_options import until_begun
+from weft.plugins.providers.pool_options import address_for, raise_first, told_by, until_begun
 from weft.ports.provider import FoundMachine, ProviderError, ProviderSite, WantedMachine
 
-Found = TypeVar("Found")
 BEGUN_S: Final = 10.0
 """A call that makes a pod looks for so long whether the cluster gives it up at once."""
 LOOK_S: Final = 0.5
@@ -39,6 +37,7 @@ class KubernetesProvider:
     """The port `Provider` on pods of Kubernetes."""
 
     wants_credentials: ClassVar = True
+    wrong_options = staticmethod(wrong_options)
     has_queue: ClassVar = True
 
     def __init__(self, site: ProviderSite) -> None:
@@ -46,55 +45,46 @@ class KubernetesProvider:
         self._tag = site.tag
         self._client: KubernetesClient | None = None
 
-    @staticmethod
-    def wrong_options(options: Mapping[str, Option]) -> Mapping[str, str]:
-        """Return what is wrong with the options of a pool."""
-        return wrong_options(options)
-
     async def list(self) -> Sequence[FoundMachine]:
         """Return the machines of this deployment; an ended one is there until it is deleted."""
-        pods, _ = await _asked(self._calls().listed(f"{MACHINES}={self._tag}"))
+        pods, _ = await told_by(self._calls().listed(f"{MACHINES}={self._tag}"))
         image_s = self._settings.kubernetes_image_s
         return [machine_of(pod, image_s) for pod in pods if is_machine(pod, self._tag)]
 
     async def describe(self, name: str) -> FoundMachine | None:
         """Return a machine by name; None: it is not there, or goes."""
-        pod = await _asked(self._calls().get(name_of(self._tag, name)))
+        pod = await told_by(self._calls().get(name_of(self._tag, name)))
         if pod is None or not is_machine(pod, self._tag):
             return None
         return machine_of(pod, self._settings.kubernetes_image_s)
 
     async def create(self, machine: WantedMachine) -> FoundMachine:
         """Make a pod, unless there is one; report what the cluster gives up at once."""
-        check_options(machine.options)
-        connect = self._settings.kubernetes_connect
-        if connect is None:
-            raise ProviderError(
-                "the setting kubernetes_connect is missing: pods must know the api's address"
-            )
+        raise_first(wrong_options(machine.options))
+        connect = address_for("pods", "kubernetes_connect", self._settings.kubernetes_connect)
         image = str(machine.options.get("image", self._settings.kubernetes_worker_image))
         if not image:
             raise ProviderError("no image: set the pool's option image or kubernetes_worker_image")
         client = self._calls()
         pod = pod_of(machine, image, connect, self._settings, tag=self._tag)
         name = pod["metadata"]["name"]
-        made = await _asked(client.create(pod)) or await _asked(client.get(name))
+        made = await told_by(client.create(pod)) or await told_by(client.get(name))
         if made is None or not is_machine(made, self._tag):
             raise ProviderError(f"pod {name} is being deleted")
         if is_gated(made):  # also one whose maker died before its Secret was there
             try:
-                await _asked(client.create_secret(secret_of(made, machine)))
+                await told_by(client.create_secret(secret_of(made, machine)))
             except ProviderError:
-                await _asked(client.delete(name, grace_s=0))
+                await told_by(client.delete(name, grace_s=0))
                 raise
-            await _asked(client.patch(name, OPEN))
+            await told_by(client.patch(name, OPEN))
         return await self._begun(machine.name)
 
     async def delete(self, name: str) -> None:
         """Delete the pod of a name, with its Secret."""
-        pod = await _asked(self._calls().get(name_of(self._tag, name)))
+        pod = await told_by(self._calls().get(name_of(self._tag, name)))
         if pod is not None and is_machine(pod, self._tag):
-            await _asked(self._calls().delete(pod["metadata"]["name"], grace_s=END_S))
+            await told_by(self._calls().delete(pod["metadata"]["name"], grace_s=END_S))
 
     async def close(self) -> None:
         """Let the next call begin anew."""
@@ -124,13 +114,5 @@ async def check_cluster(settings: KubernetesSettings) -> str:
         client = KubernetesClient(access_of(settings), settings)
     except WeftError as error:
         raise ProviderError(str(error)) from None
-    pods, _ = await _asked(client.listed(MACHINES))
+    pods, _ = await told_by(client.listed(MACHINES))
     return f"namespace {settings.kubernetes_namespace} answers, worker pods: {len(pods)}"
-
-
-async def _asked(call: Awaitable[Found]) -> Found:
-    """Return what Kubernetes answers. Raise `ProviderError` if it does not, or refuses."""
-    try:
-        return await call
-    except WeftError as error:
-        raise ProviderError(str(error), is_full="quota" in str(error)) from None

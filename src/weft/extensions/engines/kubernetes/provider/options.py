@@ -4,13 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from weft.core.pools.pool import Option
-from weft.plugins.providers.pool_options import (
-    raise_first,
-    wrong_lines,
-    wrong_names,
-    wrong_program,
-    wrong_slots,
-)
+from weft.plugins.providers.pool_options import wrong_usual
 
 TEXTS: Final = frozenset(
     {
@@ -22,20 +16,10 @@ TEXTS: Final = frozenset(
 
 def wrong_options(options: Mapping[str, Option]) -> Mapping[str, str]:
     """Return what is wrong with the options of a pool, as far as it shows without a cluster."""
-    wrong = {
-        **wrong_names("kubernetes", options, TEXTS | {"slots"}),
-        **wrong_lines(options, TEXTS),
-        **wrong_slots(options),
-        **wrong_program(options, "in the image"),
-    }
+    wrong = wrong_usual("kubernetes", options, TEXTS, "in the image")
     if any(not value for value in words_in(options, "node_selector").values()):
         wrong["node_selector"] = "expected labels of nodes, as disk=ssd,zone=a"
     return wrong
-
-
-def check_options(options: Mapping[str, Option]) -> None:
-    """Raise `ProviderError` for the first wrong option."""
-    raise_first(wrong_options(options))
 
 
 def words_in(options: Mapping[str, Option], name: str) -> dict[str, str]:

@@ -5,8 +5,8 @@ follows from both, so that it is made once. Only what has them is ever listed or
 keeps it waiting as long as no node has room.
 """
 
-from collections.abc import Awaitable, Mapping, Sequence
-from typing import Any, ClassVar, Final, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Final
 
 from weft.core.errors import WeftError
 from weft.extensions.engines.nomad.provider.jobs import (
@@ -18,14 +18,13 @@ from weft.extensions.engines.nomad.provider.jobs import (
     prefix_of,
     token_path,
 )
-from weft.extensions.engines.nomad.provider.options import check_options, wrong_options
+from weft.extensions.engines.nomad.provider.options import wrong_options
 from weft.extensions.engines.nomad.runner.client import NomadClient
 from weft.extensions.engines.nomad.runner.settings import NomadSettings
 from weft.extensions.engines.nomad.runner.statuses import why_unplaced
-from weft.plugins.providers.pool_options import until_begun
+from weft.plugins.providers.pool_options import address_for, raise_first, told_by, until_begun
 from weft.ports.provider import FoundMachine, ProviderError, ProviderSite, WantedMachine
 
-Found = TypeVar("Found")
 BEGUN_S: Final = 5.0
 """A call that makes a job looks for so long whether its worker ends at once, or has no node."""
 LOOK_S: Final = 0.3
@@ -60,12 +59,8 @@ class NomadProvider:
 
     async def create(self, machine: WantedMachine) -> FoundMachine:
         """Register a job, unless there is one; report what ends at once."""
-        check_options(machine.options)
-        connect = self._settings.nomad_connect
-        if connect is None:
-            raise ProviderError(
-                "the setting nomad_connect is missing: nodes must know the api's address"
-            )
+        raise_first(wrong_options(machine.options))
+        connect = address_for("nodes", "nomad_connect", self._settings.nomad_connect)
         if await self.describe(machine.name) is None:
             job = job_of(machine, connect, self._settings, tag=self._tag)
             token = "" if machine.credential is None else machine.credential.token
@@ -130,7 +125,7 @@ class NomadProvider:
                 self._client = NomadClient(self._settings)
             except WeftError as error:
                 raise ProviderError(str(error)) from None
-        return await _asked(self._client.call(method, path, body, **query))
+        return await told_by(self._client.call(method, path, body, **query))
 
 
 def _last_words(allocation: Mapping[str, Any]) -> str:
@@ -144,11 +139,3 @@ def _last_words(allocation: Mapping[str, Any]) -> str:
     ]
     where = f"Nomad allocation {allocation['ID'][:8]} on {allocation.get('NodeName') or 'a node'}"
     return f"{where}: {allocation['ClientStatus']} {' '.join(said[:1])}".strip()
-
-
-async def _asked(call: Awaitable[Found]) -> Found:
-    """Return what Nomad answers. Raise `ProviderError` if it does not, or refuses."""
-    try:
-        return await call
-    except WeftError as error:
-        raise ProviderError(str(error), is_full="quota" in str(error).lower()) from None

@@ -14,9 +14,10 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, ClassVar, Final, TypeVar
 
 from weft.core.pools.pool import Option
-from weft.extensions.engines.openstack.provider.options import check_options, wrong_options
+from weft.extensions.engines.openstack.provider.options import wrong_options
 from weft.extensions.engines.openstack.provider.settings import OpenStackSettings
 from weft.extensions.engines.openstack.provider.user_data import user_data_of
+from weft.plugins.providers.pool_options import address_for, raise_first
 from weft.ports.provider import FoundMachine, Leftover, ProviderError, ProviderSite, WantedMachine
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ class OpenStackProvider:
     """The port `Provider` on servers of Nova."""
 
     wants_credentials: ClassVar = True
+    wrong_options = staticmethod(wrong_options)
 
     def __init__(self, site: ProviderSite) -> None:
         self._settings = site.section(OpenStackSettings)
@@ -43,11 +45,6 @@ class OpenStackProvider:
         self._clouds: dict[str, Cloud] = {}
         self._threads = ThreadPoolExecutor(THREADS, "openstack")
         """Of its own: a cloud that does not answer holds up nobody else."""
-
-    @staticmethod
-    def wrong_options(options: Mapping[str, Option]) -> Mapping[str, str]:
-        """Return what is wrong with the options of a pool."""
-        return wrong_options(options)
 
     async def list(self) -> Sequence[FoundMachine]:
         """Return the servers of all regions with the deployment's tag."""
@@ -62,12 +59,8 @@ class OpenStackProvider:
 
     async def create(self, machine: WantedMachine) -> FoundMachine:
         """Make a server, unless there is one; report what the cloud gives up at once."""
-        check_options(machine.options)
-        connect = self._settings.openstack_connect
-        if connect is None:
-            raise ProviderError(
-                "the setting openstack_connect is missing: machines must know the api's address"
-            )
+        raise_first(wrong_options(machine.options))
+        connect = address_for("machines", "openstack_connect", self._settings.openstack_connect)
         cloud = self._cloud(machine.region or self._regions[0])
         async with self._creating.setdefault(machine.name, asyncio.Lock()):
             try:

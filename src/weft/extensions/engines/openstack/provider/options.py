@@ -5,13 +5,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from weft.core.pools.pool import Option
-from weft.plugins.providers.pool_options import (
-    TEXT_MAX,
-    raise_first,
-    wrong_names,
-    wrong_program,
-    wrong_slots,
-)
+from weft.plugins.providers.pool_options import TEXT_MAX, wrong_names, wrong_program, wrong_slots
 
 TEXTS: Final = frozenset(
     {
@@ -45,11 +39,6 @@ def wrong_options(options: Mapping[str, Option]) -> Mapping[str, str]:
     if not re.fullmatch(r"[a-z_][a-z0-9_-]{0,30}", str(options.get("user", USER))):
         wrong["user"] = "expected the name of an account"
     return {**wrong, **wrong_program(options, "on the machine")}
-
-
-def check_options(options: Mapping[str, Option]) -> None:
-    """Raise `ProviderError` for the first wrong option."""
-    raise_first(wrong_options(options))
 
 
 def text_of(options: Mapping[str, Option], name: str, default: str = "") -> str:

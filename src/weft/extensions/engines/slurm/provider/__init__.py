@@ -7,14 +7,12 @@ which the nodes see, holds the script, the token, and the mark that lets it begi
 
 import asyncio
 import shlex
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Sequence
 from typing import ClassVar, Final, NamedTuple, TypeVar
 
 from weft.core.errors import WeftError
-from weft.core.pools.pool import Option
 from weft.extensions.engines.slurm.provider.options import (
     SUBMISSIONS_PER_S,
-    check_options,
     submission_words,
     wrong_options,
 )
@@ -25,7 +23,7 @@ from weft.extensions.engines.slurm.runner.commands import (
 )
 from weft.extensions.engines.slurm.runner.settings import SlurmSettings
 from weft.extensions.engines.slurm.runner.shell import LocalShell, Shell, login_of
-from weft.plugins.providers.pool_options import PROGRAM, worker_variables
+from weft.plugins.providers.pool_options import PROGRAM, address_for, raise_first, worker_variables
 from weft.ports.provider import FoundMachine, ProviderError, ProviderSite, WantedMachine
 from weft.settings import variable_of
 
@@ -57,6 +55,7 @@ class SlurmProvider:
     """The port `Provider` on allocations of Slurm."""
 
     wants_credentials: ClassVar = True
+    wrong_options = staticmethod(wrong_options)
     has_queue: ClassVar = True
 
     def __init__(self, site: ProviderSite) -> None:
@@ -66,11 +65,6 @@ class SlurmProvider:
         self._creating = asyncio.Lock()
         """One after another: they are few, and a name is looked for before it is submitted."""
         self._next_at = 0.0
-
-    @staticmethod
-    def wrong_options(options: Mapping[str, Option]) -> Mapping[str, str]:
-        """Return what is wrong with the options of a pool."""
-        return wrong_options(options)
 
     async def list(self) -> Sequence[FoundMachine]:
         """Return the pilots that wait or run."""
@@ -84,13 +78,9 @@ class SlurmProvider:
 
     async def create(self, machine: WantedMachine) -> FoundMachine:
         """Submit a pilot, unless there is one, and no sooner than the pool allows."""
-        check_options(machine.options)
+        raise_first(wrong_options(machine.options))
         words = submission_words(machine)
-        connect = self._settings.slurm_connect
-        if connect is None:
-            raise ProviderError(
-                "the setting slurm_connect is missing: pilots must know the api's address"
-            )
+        connect = address_for("pilots", "slurm_connect", self._settings.slurm_connect)
         folder = f"{self._root}/{machine.name}"
         token = "" if machine.credential is None else machine.credential.token
         script = pilot_of(machine, folder, connect)

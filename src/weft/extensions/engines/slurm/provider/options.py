@@ -5,19 +5,12 @@ from collections.abc import Mapping
 from typing import Final
 
 from weft.core.pools.pool import Option
-from weft.plugins.providers.pool_options import (
-    raise_first,
-    wrong_lines,
-    wrong_names,
-    wrong_program,
-    wrong_slots,
-)
+from weft.plugins.providers.pool_options import wrong_usual
 from weft.ports.provider import ProviderError, WantedMachine
 
 WORDS: Final = ("partition", "account", "qos", "constraint", "reservation")
 """Each is the option of sbatch of this name."""
 TEXTS: Final = frozenset({*WORDS, "options", "program"})
-NUMBERS: Final = frozenset({"slots", "submissions_per_s"})
 SUBMISSIONS_PER_S: Final = 5.0
 _OURS: Final = (
     "-J", "--job-name", "-t", "--time", "--time-min", "-o", "--output", "-e", "--error", "-a",
@@ -30,12 +23,7 @@ _OWN_MIB: Final = 256
 
 def wrong_options(options: Mapping[str, Option]) -> Mapping[str, str]:
     """Return what is wrong with the options of a pool, as far as it shows without Slurm."""
-    wrong = {
-        **wrong_names("slurm", options, TEXTS | NUMBERS),
-        **wrong_lines(options, TEXTS),
-        **wrong_slots(options),
-        **wrong_program(options, "on the nodes"),
-    }
+    wrong = wrong_usual("slurm", options, TEXTS, "on the nodes", more={"submissions_per_s"})
     rate = options.get("submissions_per_s", SUBMISSIONS_PER_S)
     if isinstance(rate, bool) or not isinstance(rate, int | float) or not 0.1 <= rate <= 1000:  # noqa: PLR2004 (bounds)
         wrong["submissions_per_s"] = "expected a number from 0.1 to 1,000"
@@ -50,11 +38,6 @@ def wrong_options(options: Mapping[str, Option]) -> Mapping[str, str]:
                 f"{ours[0]} is not the pool's to say" if ours else "write each as --name=value"
             )
     return wrong
-
-
-def check_options(options: Mapping[str, Option]) -> None:
-    """Raise `ProviderError` for the first wrong option."""
-    raise_first(wrong_options(options))
 
 
 def submission_words(machine: WantedMachine) -> list[str]:

@@ -17,9 +17,9 @@ from weakref import WeakValueDictionary
 from weft.core.bounded import read_json
 from weft.core.errors import WeftError
 from weft.extensions.engines.ssh.provider.hosts import Host, hosts_in
-from weft.extensions.engines.ssh.provider.options import check_options, may_use, wrong_options
+from weft.extensions.engines.ssh.provider.options import may_use, wrong_options
 from weft.extensions.engines.ssh.provider.settings import SshSettings
-from weft.plugins.providers.pool_options import PROGRAM, worker_variables
+from weft.plugins.providers.pool_options import PROGRAM, address_for, raise_first, worker_variables
 from weft.plugins.runners.remote.ssh import Login, SshHost
 from weft.ports.provider import FoundMachine, ProviderError, ProviderSite, WantedMachine
 from weft.settings import variable_of
@@ -59,11 +59,8 @@ class SshProvider:
 
     async def create(self, machine: WantedMachine) -> FoundMachine:
         """Begin a worker on a free host, unless one has it; one that ends at once is an error."""
-        check_options(machine.options)
-        if self._settings.ssh_connect is None:
-            raise ProviderError(
-                "the setting ssh_connect is missing: hosts must know the api's address"
-            )
+        raise_first(wrong_options(machine.options))
+        address_for("hosts", "ssh_connect", self._settings.ssh_connect)
         async with self._names.setdefault(machine.name, asyncio.Lock()):
             await self._look()
             for known in self._known.values():

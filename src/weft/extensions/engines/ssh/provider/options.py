@@ -5,33 +5,17 @@ from fnmatch import fnmatchcase
 from typing import Final
 
 from weft.core.pools.pool import Option
-from weft.plugins.providers.pool_options import (
-    raise_first,
-    wrong_lines,
-    wrong_names,
-    wrong_program,
-    wrong_slots,
-)
+from weft.plugins.providers.pool_options import wrong_usual
 
 TEXTS: Final = frozenset({"hosts", "program"})
 
 
 def wrong_options(options: Mapping[str, Option]) -> Mapping[str, str]:
     """Return what is wrong with the options of a pool, as far as it shows without the hosts."""
-    wrong = {
-        **wrong_names("ssh", options, TEXTS | {"slots"}),
-        **wrong_lines(options, TEXTS),
-        **wrong_slots(options),
-        **wrong_program(options, "on the hosts"),
-    }
+    wrong = wrong_usual("ssh", options, TEXTS, "on the hosts")
     if "hosts" in options and "hosts" not in wrong and not _patterns(options):
         wrong["hosts"] = "expected names of hosts or patterns of them, as rack4-*,node7"
     return wrong
-
-
-def check_options(options: Mapping[str, Option]) -> None:
-    """Raise `ProviderError` for the first wrong option."""
-    raise_first(wrong_options(options))
 
 
 def may_use(options: Mapping[str, Option], host: str) -> bool:

@@ -1,13 +1,6 @@
 """The cgroups of a worker's jobs, by its settings."""
 
-from weft.plugins.runners.spawner import lock_path
-from weft.plugins.runners.spawner.job_cgroups import (
-    NoCgroup,
-    find_job_cgroup,
-    no_cgroup,
-    prepare_cgroup,
-    worker_cgroup,
-)
+from weft.plugins.runners.spawner import job_cgroups, lock_path
 from weft.ports.executor import CgroupTerms
 from weft.run.home import Home
 from weft.run.host.worker_name import file_name_of
@@ -23,7 +16,7 @@ def cgroup_of(settings: Settings, home: Home) -> CgroupTerms | None:
         return None
     try:
         return _terms_of(settings, home)
-    except NoCgroup as error:
+    except job_cgroups.NoCgroup as error:
         if settings.job_limits == "always":
             raise
         log.warning("worker.jobs_not_limited", why=error.detail or error.message)
@@ -32,15 +25,15 @@ def cgroup_of(settings: Settings, home: Home) -> CgroupTerms | None:
 
 def _terms_of(settings: Settings, home: Home) -> CgroupTerms:
     if settings.runner != "spawner":
-        raise NoCgroup(
+        raise job_cgroups.NoCgroup(
             f"the runner {settings.runner} makes no cgroups",
             hint="Set `job_limits` to `never`: what limits its jobs is its engine.",
         )
-    cgroup = find_job_cgroup(settings.job_cgroup)
+    cgroup = job_cgroups.find_job_cgroup(settings.job_cgroup)
     if cgroup.directory is None:
-        raise no_cgroup(cgroup)
-    own = worker_cgroup(cgroup.directory, lock_path(home.run, file_name_of(settings)))
-    prepare_cgroup(cgroup.directory, own)
+        raise job_cgroups.no_cgroup(cgroup)
+    own = job_cgroups.worker_cgroup(cgroup.directory, lock_path(home.run, file_name_of(settings)))
+    job_cgroups.prepare_cgroup(cgroup.directory, own)
     return CgroupTerms(
         directory=str(own),
         has_quota=settings.job_limits_cpu == "quota",

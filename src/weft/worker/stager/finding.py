@@ -11,17 +11,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from weft.core.bounded import read_json
-from weft.core.files.file_paths import (
-    PATH_BYTES_MAX,
-    StoreFile,
-    WrongPath,
-    fixed_directory,
-    has_wildcards,
-    in_store,
-    parts_of,
-    split_store,
-    target_of,
-)
+from weft.core.files import file_paths
 from weft.core.files.products import product_at
 from weft.core.text.filling import CannotFill, at, filled, names_product
 from weft.ports.file_store import FileMissing, FileProblem, FileRefused
@@ -89,7 +79,7 @@ def find_outputs(
 @contextmanager
 def opened_output(work: Path, source: str, *, owner: int | None) -> Iterator[int]:
     """Open a file that was found. Raise `FileMissing`, `FileRefused`."""
-    parts = parts_of(source)
+    parts = file_paths.parts_of(source)
     try:
         with opened_directory(work) as top, entered(top, parts[:-1]) as directory:
             fd = open_file(parts[-1], directory, owner=owner)
@@ -146,11 +136,11 @@ def _told(
 
 def _target(output: FileOutput, source: str) -> str:
     """Return by which path a file is kept, or at which address."""
-    if in_store(output.to):
-        store, to = split_store(output.to or "")
+    if file_paths.in_store(output.to):
+        store, to = file_paths.split_store(output.to or "")
         within = _path(msgspec.structs.replace(output, to=to or None), source)
-        target = StoreFile(store, within).address
-        if len(target.encode()) > PATH_BYTES_MAX:
+        target = file_paths.StoreFile(store, within).address
+        if len(target.encode()) > file_paths.PATH_BYTES_MAX:
             raise FileRefused(f"its output {source!r} would have too long an address")
         return target
     return _path(output, source)
@@ -161,11 +151,11 @@ def _path(output: FileOutput, source: str) -> str:
     try:
         if to is not None and not to.endswith("/") and source != output.from_.removesuffix("/"):
             to += source.removeprefix(output.from_.removesuffix("/"))  # of a directory
-            return "/".join(parts_of(to))
+            return "/".join(file_paths.parts_of(to))
         if to is not None and output.strip:
-            source = source.removeprefix(fixed_directory(output.from_))
-        return "/".join(target_of(to, source))
-    except WrongPath as error:
+            source = source.removeprefix(file_paths.fixed_directory(output.from_))
+        return "/".join(file_paths.target_of(to, source))
+    except file_paths.WrongPath as error:
         raise FileRefused(f"its output {source!r} cannot be kept: {error}") from error
 
 
@@ -230,12 +220,12 @@ def _walk(
 
 def _names(directory: int, pattern: str, budget: list[int]) -> Iterator[str]:
     # `a[1]` does not match itself: what has exactly that name is meant.
-    if not has_wildcards(pattern) or not fnmatch.fnmatchcase(pattern, pattern):
+    if not file_paths.has_wildcards(pattern) or not fnmatch.fnmatchcase(pattern, pattern):
         with suppress(FileNotFoundError):
             os.stat(pattern, dir_fd=directory, follow_symlinks=False)
             yield pattern
             return
-        if not has_wildcards(pattern):
+        if not file_paths.has_wildcards(pattern):
             return
     names = []
     with os.scandir(directory) as entries:
@@ -249,8 +239,8 @@ def _names(directory: int, pattern: str, budget: list[int]) -> Iterator[str]:
 
 def _can_be_kept(path: tuple[str, ...], status: os.stat_result) -> bool:
     try:
-        parts_of("/".join(path))
-    except WrongPath:
+        file_paths.parts_of("/".join(path))
+    except file_paths.WrongPath:
         return False
     return stat.S_ISDIR(status.st_mode) or stat.S_ISREG(status.st_mode)
 
@@ -258,6 +248,6 @@ def _can_be_kept(path: tuple[str, ...], status: os.stat_result) -> bool:
 def _check_name(parts: tuple[str, ...]) -> None:
     path = "/".join(parts)
     try:
-        parts_of(path)
-    except WrongPath as error:
+        file_paths.parts_of(path)
+    except file_paths.WrongPath as error:
         raise FileRefused(f"its output {path!r} cannot be kept: {error}") from error

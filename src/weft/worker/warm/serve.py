@@ -11,21 +11,14 @@ from collections.abc import Iterator
 import msgspec
 
 from weft.core.states import Reason
-from weft.wire.function import (
-    CONTROL_FD,
-    HEADER,
-    RESULT_INLINE_BYTES_MAX,
-    CallBody,
-    CallDone,
-    FunctionCall,
-)
+from weft.wire import function
 from weft.worker.private_files import make_private, write_all
 from weft.worker.warm.functions import AnyFunction, CannotCall, Functions
 from weft.worker.warm.outcome import CallOutcome, Usage, make_call
 
 _READ_BYTES = 1 << 16
-_CALL = msgspec.msgpack.Decoder(FunctionCall)
-_BODY = msgspec.msgpack.Decoder(CallBody)
+_CALL = msgspec.msgpack.Decoder(function.FunctionCall)
+_BODY = msgspec.msgpack.Decoder(function.CallBody)
 _DONE = msgspec.msgpack.Encoder()
 _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
 _Entered = dict[str, tuple[str, str | None]]
@@ -34,7 +27,7 @@ _Entered = dict[str, tuple[str, str | None]]
 
 def serve(*, result_bytes_max: int) -> int:
     """Make calls until the spawner closes the socket; return the exit code."""
-    control = socket.socket(fileno=CONTROL_FD)
+    control = socket.socket(fileno=function.CONTROL_FD)
     control.set_inheritable(False)  # programs that a call starts must not hold it
     _become_a_plain_program()
     functions, usage, pid = Functions(), Usage(), os.getpid()
@@ -46,7 +39,7 @@ def serve(*, result_bytes_max: int) -> int:
             os._exit(0)  # a fork of the function that did not end itself
         body = _DONE.encode(done)
         try:
-            control.sendall(HEADER.pack(len(body)) + body)
+            control.sendall(function.HEADER.pack(len(body)) + body)
         except OSError:
             break
     return 0
@@ -65,12 +58,12 @@ def _messages(control: socket.socket) -> Iterator[bytes]:
     """Yield messages until the other side closes."""
     buffer = bytearray()
     while True:
-        while len(buffer) >= HEADER.size:
-            (length,) = HEADER.unpack_from(buffer)
-            end = HEADER.size + length
+        while len(buffer) >= function.HEADER.size:
+            (length,) = function.HEADER.unpack_from(buffer)
+            end = function.HEADER.size + length
             if len(buffer) < end:
                 break
-            message = bytes(buffer[HEADER.size : end])
+            message = bytes(buffer[function.HEADER.size : end])
             del buffer[:end]
             yield message
         try:
@@ -83,12 +76,12 @@ def _messages(control: socket.socket) -> Iterator[bytes]:
 
 
 def _make(
-    call: FunctionCall,
+    call: function.FunctionCall,
     functions: Functions,
     usage: Usage,
     entered: _Entered,
     result_bytes_max: int,
-) -> CallDone:
+) -> function.CallDone:
     """Make one call; return an answer whatever it does."""
     usage.begin()
     body = _BODY.decode(call.body)
@@ -110,7 +103,7 @@ def _make(
     return _done(outcome, call.result_path, usage)
 
 
-def _enter(call: FunctionCall, entered: _Entered) -> None:
+def _enter(call: function.FunctionCall, entered: _Entered) -> None:
     """`entered`: what the last call had; most jobs of a batch have the same, but for secrets."""
     for name, value in call.env.items():
         last, before = entered.get(name) or (None, os.environ.get(name))
@@ -132,11 +125,11 @@ def _enter(call: FunctionCall, entered: _Entered) -> None:
         raise CannotCall(Reason.BAD_SPEC, message) from error
 
 
-def _done(outcome: CallOutcome, path: str, usage: Usage) -> CallDone:
+def _done(outcome: CallOutcome, path: str, usage: Usage) -> function.CallDone:
     parts = outcome.parts()
     failure: int | None = outcome.failure
     message, result = outcome.message, b""
-    if sum(map(len, parts)) <= RESULT_INLINE_BYTES_MAX:
+    if sum(map(len, parts)) <= function.RESULT_INLINE_BYTES_MAX:
         result = b"".join(parts)
     else:
         try:
@@ -145,7 +138,7 @@ def _done(outcome: CallOutcome, path: str, usage: Usage) -> CallDone:
             where = f" ({error.filename})" if error.filename else ""
             message = f"the result could not be kept: {error.strerror}{where}"
             failure = Reason.DISK
-    return CallDone(outcome.exit_code, result, failure, message, *usage.end())
+    return function.CallDone(outcome.exit_code, result, failure, message, *usage.end())
 
 
 def _write(path: str, parts: list[bytes]) -> None:

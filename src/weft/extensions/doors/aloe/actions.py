@@ -18,21 +18,13 @@ from weft.core.access.secret_variables import matches, patterns_of
 from weft.core.addresses import parse_allowed_hosts
 from weft.core.deliveries.mail import parse_mail_domains
 from weft.core.errors import Invalid, NoWorkerFits
+from weft.extensions.doors.aloe import submissions
 from weft.extensions.doors.aloe.finding import archived_at, document_of, find
 from weft.extensions.doors.aloe.inputs import Sources, staged_inputs
 from weft.extensions.doors.aloe.notifications import logs_in, subscriptions_of, wrong_notifications
 from weft.extensions.doors.aloe.refused import Refused, bad_request, refused_submission
 from weft.extensions.doors.aloe.replies import answer, base_of
 from weft.extensions.doors.aloe.story import story_of
-from weft.extensions.doors.aloe.submissions import (
-    Asked,
-    Whose,
-    again,
-    check_archive_system,
-    foreign_document,
-    job_of,
-    read_asked,
-)
 from weft.extensions.doors.aloe.words import ENDED, NAME, new_id
 from weft.ports.store import Row
 from weft.submission import submit
@@ -43,10 +35,10 @@ from weft.wire.documents.batches import BatchDocument, CancelDocument
 
 async def submitted(request: AnyRequest, body: object) -> Row:
     """Submit a job and return what is known of it. Raise a 400 that names what is wrong."""
-    return await _submit(request, read_asked(body))
+    return await _submit(request, submissions.read_asked(body))
 
 
-async def _submit(request: AnyRequest, asked: Asked) -> Row:
+async def _submit(request: AnyRequest, asked: submissions.Asked) -> Row:
     services, caller, job_id = services_of(request), caller_of(request), new_id()
     apps = await find_apps(services, caller, [asked.app])
     if asked.app not in apps:
@@ -64,7 +56,7 @@ async def _submit(request: AnyRequest, asked: Asked) -> Row:
     names_stores = asked.get("archiveSystem") or asked.get("inputs") or app.inputs
     known = await services.store.list_stores(caller) if names_stores else ()
     stores = {one["name"]: one["access"] for one in known}
-    check_archive_system(asked, stores)
+    submissions.check_archive_system(asked, stores)
     sources = Sources(
         base=base,
         stores=stores,
@@ -77,9 +69,9 @@ async def _submit(request: AnyRequest, asked: Asked) -> Row:
     except WrongSystem as error:
         raise bad_request(f"appId: {error}") from error
     tenant = await services.store.tenant_name(caller)
-    whose = Whose(job_id=job_id, owner=caller.user_name, tenant=tenant, base=base)
-    kept = foreign_document(asked, app, whose, queue, inputs)
-    job = job_of(asked, kept, whose, inputs)
+    whose = submissions.Whose(job_id=job_id, owner=caller.user_name, tenant=tenant, base=base)
+    kept = submissions.foreign_document(asked, app, whose, queue, inputs)
+    job = submissions.job_of(asked, kept, whose, inputs)
     digest = hashlib.sha256(msgspec.json.encode(asked.body)).digest()
     origin = foreign_origin(request, digest, foreign_id=job_id)
     origin = replace(
@@ -141,7 +133,7 @@ async def resubmit(request: AnyRequest, body: object = None) -> Response[bytes]:
         if notifies and logs_in(asked.get("notifications") or []):
             why = "a notification of the job has a login that only its owner may use"
             raise Refused(403, f"{why}; preserveNotifications: false leaves all of them out")
-    found = await _submit(request, again(facts["document"], notifies=notifies))
+    found = await _submit(request, submissions.again(facts["document"], notifies=notifies))
     return answer(request, document_of(request, found), status=201)
 
 

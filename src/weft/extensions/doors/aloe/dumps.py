@@ -11,18 +11,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from weft.core.bounded import Unreadable, read_json
-from weft.extensions.doors.aloe.words import (
-    ENDED,
-    EVENTS,
-    GB,
-    ID_CHARS_MAX,
-    LOCAL,
-    OLD_STATUSES,
-    QUEUE,
-    STATUSES,
-    duration,
-    seconds_of,
-)
+from weft.extensions.doors.aloe import words
 from weft.registry.door import DumpFormat, DumpProblem
 
 _TEXT: Final = 255
@@ -61,7 +50,7 @@ def read_dump(lines: Iterable[bytes]) -> tuple[Sequence[Mapping[str, Any]], Sequ
             if "appId" in document or ("id" in document and name not in document):
                 jobs[_new_id(document, jobs)] = number, document
             else:
-                events[_text(document, name, ID_CHARS_MAX)].append((number, document))
+                events[_text(document, name, words.ID_CHARS_MAX)].append((number, document))
         except _WrongError as wrong:
             problems.append(DumpProblem(number, wrong.field, str(wrong)))
     problems += [
@@ -79,7 +68,7 @@ def read_dump(lines: Iterable[bytes]) -> tuple[Sequence[Mapping[str, Any]], Sequ
 
 
 def _new_id(document: Mapping[str, Any], jobs: Mapping[str, tuple[int, Mapping[str, Any]]]) -> str:
-    job_id = _text(document, "id", ID_CHARS_MAX)
+    job_id = _text(document, "id", words.ID_CHARS_MAX)
     if job_id in jobs:
         raise _WrongError("id", f"line {jobs[job_id][0]} has the same job")
     return job_id
@@ -100,7 +89,7 @@ def _document(line: bytes) -> Mapping[str, Any]:
 def _job(job_id: str, document: Mapping[str, Any], history: Sequence[_Told]) -> Mapping[str, Any]:
     owner, name = _text(document, "owner", _TEXT), _text(document, "name", _TEXT)
     status = _status(document)
-    if status not in ENDED:
+    if status not in words.ENDED:
         raise _WrongError("status", f"it has not ended: it is {status}")
     created = _date(document, "created", "accepted")
     ended = _date(document, "ended", "endTime", "lastUpdated")
@@ -108,7 +97,7 @@ def _job(job_id: str, document: Mapping[str, Any], history: Sequence[_Told]) -> 
         raise _WrongError("ended", "it ended before it was created, or in the future")
     said = document.get("lastStatusMessage") or document.get("message") or "The job has ended."
     told = sorted((*history, *_dated(document, history)), key=lambda one: one[1])
-    told = [one for one in told if created <= one[1] <= ended and one[0] not in ENDED]
+    told = [one for one in told if created <= one[1] <= ended and one[0] not in words.ENDED]
     if not told or told[0][0] != "PENDING":
         told.insert(0, ("PENDING", created, owner, "The job was accepted."))
     told[0] = (told[0][0], created, *told[0][2:])
@@ -136,21 +125,21 @@ def _dated(document: Mapping[str, Any], history: Sequence[_Told]) -> Sequence[_T
 def _kept(document: Mapping[str, Any], name: str) -> dict[str, Any]:
     """Return what the door keeps of a job (`foreign_document`)."""
     app, memory = _text(document, "appId", _TEXT), document.get("memoryPerNode")
-    n_gb = memory if isinstance(memory, int | float) and 0 < memory < GB else 0.5
+    n_gb = memory if isinstance(memory, int | float) and 0 < memory < words.GB else 0.5
     limit, hours = document.get("maxRunTime"), document.get("maxHours")
-    if not (isinstance(limit, str) and seconds_of(limit)):
+    if not (isinstance(limit, str) and words.seconds_of(limit)):
         limit = _LONGEST
         if isinstance(hours, int | float) and 0 < hours < _HOUR:
-            limit = duration(hours * _HOUR)
+            limit = words.duration(hours * _HOUR)
     inputs, parameters = (_object(document, one) for one in ("inputs", "parameters"))
     return {
         "asked": {"name": name, "appId": app, "inputs": inputs, "parameters": parameters},
         "base": "", "name": name, "appId": app, "inputs": inputs, "parameters": parameters,
-        "systemId": _word(document, "systemId", "executionSystem") or LOCAL,
-        "batchQueue": _word(document, "batchQueue", "remoteQueue") or QUEUE,
+        "systemId": _word(document, "systemId", "executionSystem") or words.LOCAL,
+        "batchQueue": _word(document, "batchQueue", "remoteQueue") or words.QUEUE,
         "nodeCount": _count(document, "nodeCount"),
         "processorsPerNode": _count(document, "processorsPerNode"),
-        "memoryPerNode": n_gb, "memoryBytes": round(n_gb * GB), "maxRunTime": limit,
+        "memoryPerNode": n_gb, "memoryBytes": round(n_gb * words.GB), "maxRunTime": limit,
         "archive": document.get("archive") is True,
         "archiveOnAppError": document.get("archiveOnAppError") is True,
         "archiveSystem": _word(document, "archiveSystem"),
@@ -165,7 +154,7 @@ def _history(
     for number, event in events:
         try:
             status, at = _status(event), _date(event, "created")
-            if status not in EVENTS:  # of who may see a job, weft tells what holds here
+            if status not in words.EVENTS:  # of who may see a job, weft tells what holds here
                 by, text = _word(event, "createdBy"), event.get("description")
                 found.append((status, at, by or "", str(text or "")[:_SAID_MAX]))
         except _WrongError as wrong:
@@ -175,8 +164,8 @@ def _history(
 
 def _status(document: Mapping[str, Any]) -> str:
     word = _text(document, "status", _TEXT).upper()
-    word = OLD_STATUSES.get(word, word)
-    if word not in STATUSES and word not in EVENTS:
+    word = words.OLD_STATUSES.get(word, word)
+    if word not in words.STATUSES and word not in words.EVENTS:
         raise _WrongError("status", f"{word[:40]!r} is no status of a job")
     return word
 
@@ -216,7 +205,7 @@ def _object(document: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 def _count(document: Mapping[str, Any], name: str) -> int:
     value = document.get(name)
-    return value if isinstance(value, int) and 0 < value < GB else 1
+    return value if isinstance(value, int) and 0 < value < words.GB else 1
 
 
 DUMPS: Final = DumpFormat(name="agave", read=read_dump)

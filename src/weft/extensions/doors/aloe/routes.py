@@ -7,6 +7,7 @@ from weft.api.http.requests import AnyRequest
 from weft.api.http.routing import Response, delete, get, post, put
 from weft.api.web_tokens.wso2 import PREFIX
 from weft.core.access.permissions import Permission
+from weft.extensions.doors.aloe import replies
 from weft.extensions.doors.aloe.actions import ACTIONS, hide, resubmit, stop, submitted, unhide
 from weft.extensions.doors.aloe.app_routes import APP_ROUTES
 from weft.extensions.doors.aloe.documents import history_entry, status_document, summary_document
@@ -14,14 +15,6 @@ from weft.extensions.doors.aloe.finding import document_of, find, listed
 from weft.extensions.doors.aloe.output_routes import OUTPUT_ROUTES
 from weft.extensions.doors.aloe.permission_routes import PERMISSION_ROUTES
 from weft.extensions.doors.aloe.refused import FULL, READ, WRITE, bad_request, paths, refuse
-from weft.extensions.doors.aloe.replies import (
-    answer,
-    base_of,
-    page_of,
-    parameter,
-    query_of,
-    read_body,
-)
 from weft.extensions.doors.aloe.searching import is_field, name_of, order_of, terms_of
 from weft.extensions.doors.aloe.story import story_of
 from weft.extensions.doors.aloe.words import NAME
@@ -51,65 +44,65 @@ async def search_aloe_jobs(request: AnyRequest) -> Response[bytes]:
 
 
 async def _list(request: AnyRequest, pairs: list[tuple[str, str]]) -> Response[bytes]:
-    query = query_of(request)
-    limit, offset = page_of(query)
+    query = replies.query_of(request)
+    limit, offset = replies.page_of(query)
     found = await listed(request, terms_of([*pairs, *query]), order_of(query), limit, offset)
-    if parameter(query, "filter"):
-        return answer(request, [document_of(request, one) for one in found])
-    base = base_of(request)
-    return answer(request, [summary_document(one, base) for one in found])
+    if replies.parameter(query, "filter"):
+        return replies.answer(request, [document_of(request, one) for one in found])
+    base = replies.base_of(request)
+    return replies.answer(request, [summary_document(one, base) for one in found])
 
 
 async def _values(request: AnyRequest, field: str) -> Response[bytes]:
-    query = query_of(request)
+    query = replies.query_of(request)
     if not is_field(field):
         raise bad_request(f"{field[:80]!r} is not a field of jobs")
-    limit, offset = page_of(query)
+    limit, offset = replies.page_of(query)
     found = await listed(request, terms_of(query), order_of(query), limit, offset)
     documents, name = (document_of(request, one) for one in found), name_of(field)
-    return answer(request, [{"id": one["id"], name: one.get(name)} for one in documents])
+    return replies.answer(request, [{"id": one["id"], name: one.get(name)} for one in documents])
 
 
 @post(paths(""), **{**WRITE, "status_code": 201})
 async def create_aloe_job(request: AnyRequest) -> Response[bytes]:
     """Submit a job."""
-    body = await read_body(request, forms=False)
+    body = await replies.read_body(request, forms=False)
     facts = await submitted(request, body)
-    return answer(request, document_of(request, facts), status=201)
+    return replies.answer(request, document_of(request, facts), status=201)
 
 
 @get(paths("/{aloe_id:str}"), **READ)
 async def get_aloe_job(request: AnyRequest) -> Response[bytes]:
     """Get a job."""
     _, facts = await find(request)
-    return answer(request, document_of(request, facts))
+    return replies.answer(request, document_of(request, facts))
 
 
 @get(paths("/{aloe_id:str}/status"), **READ)
 async def get_aloe_status(request: AnyRequest) -> Response[bytes]:
     """Get the status of a job."""
     _, facts = await find(request)
-    return answer(request, status_document(facts, base_of(request)))
+    return replies.answer(request, status_document(facts, replies.base_of(request)))
 
 
 @get(paths("/{aloe_id:str}/history"), **READ)
 async def list_aloe_history(request: AnyRequest) -> Response[bytes]:
     """List what happened to a job, the oldest first."""
     _, facts = await find(request)
-    query = query_of(request)
-    limit, offset = page_of(query)
+    query = replies.query_of(request)
+    limit, offset = replies.page_of(query)
     entries = [history_entry(one) for one in story_of(facts).entries]
-    order = (parameter(query, "sort", "order") or "asc").lower()
+    order = (replies.parameter(query, "sort", "order") or "asc").lower()
     if order not in {"asc", "desc"}:
         raise bad_request("sort: expected asc or desc")
     if order == "desc":
         entries.reverse()
-    return answer(request, entries[offset : offset + limit])
+    return replies.answer(request, entries[offset : offset + limit])
 
 
 async def _act(request: AnyRequest) -> Response[bytes]:
     await find(request, hidden=True)  # what does not exist is told first
-    body = await read_body(request, forms=True)
+    body = await replies.read_body(request, forms=True)
     action = body.get("action") if isinstance(body, dict) else None
     if not isinstance(action, str) or action.lower() not in ACTIONS:
         raise bad_request(f"action: expected one of {', '.join(ACTIONS)}")
@@ -132,7 +125,7 @@ async def put_aloe_action(request: AnyRequest) -> Response[bytes]:
 async def delete_aloe_job(request: AnyRequest) -> Response[bytes]:
     """Hide a job, and stop it if it has not ended."""
     await hide(request, stops=True, needs=Permission.WRITE)
-    return answer(request, None, message="The job was hidden.")
+    return replies.answer(request, None, message="The job was hidden.")
 
 
 @post(
@@ -152,7 +145,7 @@ async def stop_aloe_job(request: AnyRequest) -> Response[bytes]:
 async def hide_aloe_job(request: AnyRequest) -> Response[bytes]:
     """Hide a job."""
     facts = await hide(request, stops=False, needs=Permission.WRITE)
-    return answer(request, document_of(request, facts))
+    return replies.answer(request, document_of(request, facts))
 
 
 @post(paths("/{aloe_id:str}/unhide"), **WRITE)
@@ -164,7 +157,7 @@ async def unhide_aloe_job(request: AnyRequest) -> Response[bytes]:
 @post(paths("/{aloe_id:str}/resubmit"), **WRITE)
 async def resubmit_aloe_job(request: AnyRequest) -> Response[bytes]:
     """Submit a job once more."""
-    return await resubmit(request, await read_body(request, forms=True))
+    return await resubmit(request, await replies.read_body(request, forms=True))
 
 
 _ROUTES: Final[Any] = (

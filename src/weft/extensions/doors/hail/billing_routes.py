@@ -7,13 +7,7 @@ from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.http.routing import Response, get, post
 from weft.api.use_cases import projects, read
-from weft.core.errors import (
-    ProjectExists,
-    ProjectNotFound,
-    ProjectOpen,
-    SoftLimitAboveLimit,
-    UserNotFound,
-)
+from weft.core import errors
 from weft.core.query import all_of
 from weft.core.query.tree import Field, Operator, StateTerm, TextTerm
 from weft.core.text.texts import wrong_name
@@ -65,7 +59,7 @@ async def create_hail_project(request: AnyRequest) -> Response[bytes]:
         )
         await projects.change_project(services, caller, name, ProjectEdit(on_limit="cancel"))
         await projects.set_member(services, caller, name, caller.user_name, is_member=False)
-    except ProjectExists as error:
+    except errors.ProjectExists as error:
         try:
             await _find(request, name)
         except Refused:
@@ -108,7 +102,7 @@ async def delete_hail_project(request: AnyRequest) -> Response[bytes]:
     project = await _find(request, name)
     try:
         await projects.delete_project(services, caller, name)
-    except ProjectOpen as error:
+    except errors.ProjectOpen as error:
         text = f"Billing project {name} is open and cannot be deleted; close it first."
         if project["closed"]:
             text = f"Billing project {name} cannot be deleted: {error.detail}"
@@ -138,7 +132,7 @@ async def _set_member(request: AnyRequest, *, is_member: bool) -> Response[bytes
         raise Refused(FORBIDDEN, "User does not exist.")
     try:
         await projects.set_member(services, caller, name, user, is_member=is_member)
-    except UserNotFound as error:
+    except errors.UserNotFound as error:
         if is_member:
             raise Refused(FORBIDDEN, f"User {user} does not exist.") from error
     return reply({"billing_project": name, "user": user})
@@ -155,7 +149,7 @@ async def edit_hail_limit(request: AnyRequest) -> Response[bytes]:
     edit = ProjectEdit(cost_max=limit)
     try:
         await projects.change_project(services_of(request), caller_of(request), name, edit)
-    except SoftLimitAboveLimit as error:
+    except errors.SoftLimitAboveLimit as error:
         raise bad_request(f"invalid billing_limit {limit:g}: {error.message}") from error
     return reply({"billing_project": name, "limit": limit})
 
@@ -189,7 +183,7 @@ async def _find(request: AnyRequest, name: str) -> Document:
         raise unknown
     try:
         project = await projects.get_project(services_of(request), caller_of(request), name)
-    except ProjectNotFound as error:
+    except errors.ProjectNotFound as error:
         raise unknown from error
     if project["name"] != name:
         raise unknown

@@ -6,27 +6,16 @@ from weft.api.http.doors import Asked, Refusal
 from weft.api.http.problem_documents import describe
 from weft.api.http.requests import AnyRequest
 from weft.api.http.routing import Response
+from weft.core import errors
 from weft.core.access.permissions import Permission
 from weft.core.access.rights import Right
-from weft.core.errors import (
-    Forbidden,
-    GroupNotFound,
-    GroupTooDeep,
-    Invalid,
-    NotFound,
-    QuotaExceeded,
-    RightMissing,
-    TooLarge,
-    Unauthenticated,
-    WeftError,
-)
 
 _CODES: Final = {
-    400: Invalid.code,
-    401: Unauthenticated.code,
-    403: Forbidden.code,
-    404: NotFound.code,
-    413: TooLarge.code,
+    400: errors.Invalid.code,
+    401: errors.Unauthenticated.code,
+    403: errors.Forbidden.code,
+    404: errors.NotFound.code,
+    413: errors.TooLarge.code,
 }
 _KEPT: Final = frozenset({400, 401, 403, 404, 405, 408, 413, 429, 500, 503})
 """Statuses that mean the same there; every other one is a 400."""
@@ -52,16 +41,16 @@ def answer_refused(request: AnyRequest, error: Refused) -> Response[str]:
     return Response(error.text, status_code=error.status, media_type=TEXT)
 
 
-def refuse(error: WeftError, asked: Asked) -> Refusal:
+def refuse(error: errors.WeftError, asked: Asked) -> Refusal:
     """Return what Hail's client gets for an error of weft."""
     status = error.status if error.status in _KEPT else 400
-    if isinstance(error, RightMissing) and "manages" in asked.options:
+    if isinstance(error, errors.RightMissing) and "manages" in asked.options:
         status = 401  # as Hail says it of whoever may not administer billing projects
-    if isinstance(error, QuotaExceeded):
+    if isinstance(error, errors.QuotaExceeded):
         status = 403  # Hail's client would repeat a 429 for ever
-    if isinstance(error, GroupNotFound) and asked.method == "POST":
+    if isinstance(error, errors.GroupNotFound) and asked.method == "POST":
         status = 400  # what was sent names it, not the path
-    text = TOO_DEEP if isinstance(error, GroupTooDeep) else describe(error)
+    text = TOO_DEEP if isinstance(error, errors.GroupTooDeep) else describe(error)
     return Refusal(status, TEXT, text.encode())
 
 

@@ -8,20 +8,7 @@ from typing import Any, Final
 from weft.api.http.problem_documents import describe
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.use_cases import projects, read
-from weft.core.errors import (
-    BatchCancelled,
-    BillingLimitReached,
-    Forbidden,
-    InvalidDocument,
-    NotFound,
-    NoWorkerFits,
-    ProjectClosed,
-    ProjectNotFound,
-    UpdateCommitted,
-    UpdateIncomplete,
-    UpdateNotFound,
-    WeftError,
-)
+from weft.core import errors
 from weft.extensions.doors.hail.checks import Json
 from weft.extensions.doors.hail.groups import (
     LEVELS_MAX,
@@ -40,13 +27,7 @@ from weft.extensions.doors.hail.shapes import BATCH, UPDATE
 from weft.submission import submit
 from weft.submission.owners import require_owner
 from weft.submission.services import Answer, Origin
-from weft.wire.documents.batches import (
-    BatchDocument,
-    GroupBunch,
-    JobBunch,
-    JobDocument,
-    UpdateDocument,
-)
+from weft.wire.documents import batches
 from weft.wire.documents.foreign_jobs import ForeignJob
 
 FORBIDDEN: Final = 403
@@ -61,13 +42,13 @@ GROUPS_LOOKED_AT_MAX: Final = 100
 
 @contextmanager
 def refusing(
-    texts: Mapping[type[WeftError], str], jobs: Sequence[ForeignJob] = ()
+    texts: Mapping[type[errors.WeftError], str], jobs: Sequence[ForeignJob] = ()
 ) -> Iterator[None]:
     """Turn errors of these kinds into a 400 with their texts. `jobs`: what is submitted."""
     try:
         yield
-    except WeftError as error:
-        if isinstance(error, InvalidDocument):
+    except errors.WeftError as error:
+        if isinstance(error, errors.InvalidDocument):
             _refuse_size(error, jobs)
         for kind, text in texts.items():
             if isinstance(error, kind):
@@ -75,9 +56,9 @@ def refusing(
         raise
 
 
-def _refuse_size(error: InvalidDocument, jobs: Sequence[ForeignJob]) -> None:
+def _refuse_size(error: errors.InvalidDocument, jobs: Sequence[ForeignJob]) -> None:
     """Raise that a job is too large, if that is what is wrong."""
-    for one in error.errors if isinstance(error, NoWorkerFits) else ():
+    for one in error.errors if isinstance(error, errors.NoWorkerFits) else ():
         if match := _AT_JOB.match(one.pointer):
             spec = present_form(decode_value(jobs[int(match[1])].original or b"{}"), "job")
             raise unsatisfiable(spec, f"(batch, {spec['job_id']})") from error
@@ -90,7 +71,7 @@ async def create_batch(request: AnyRequest, spec: Document) -> Document:
     n_jobs, n_groups = spec["n_jobs"], spec.get("n_job_groups", 0)
     with _project_of(spec):
         answer, is_new = await submit.create_batch(
-            services, caller, BatchDocument(**_of_batch(spec)), origin
+            services, caller, batches.BatchDocument(**_of_batch(spec)), origin
         )
     batch_id = answer["id"]
     found: Answer | None = None
@@ -99,10 +80,10 @@ async def create_batch(request: AnyRequest, spec: Document) -> Document:
             "id": batch_id, "update_id": None, "start_job_group_id": None, "start_job_id": None,
         }  # fmt: skip
     if not is_new:
-        with suppress(UpdateNotFound):
+        with suppress(errors.UpdateNotFound):
             found = await submit.get_update(services, caller, batch_id, FIRST)
     if found is None:
-        document = UpdateDocument(n_jobs=n_jobs, n_groups=n_groups)
+        document = batches.UpdateDocument(n_jobs=n_jobs, n_groups=n_groups)
         found, _ = await submit.create_update(services, caller, batch_id, document, origin)
     return {"id": batch_id, **_reserved(found)}
 
@@ -118,9 +99,9 @@ async def create_fast(request: AnyRequest, parts: Document) -> Document:
     bunch = Bunch(settings=services.settings, batch_id=None, path_by_group=paths)
     first, jobs = jobs_of(parts.get("bunch", ()), bunch)
     _check_counts(spec, jobs, groups, first)
-    whole: list[JobDocument] = [*jobs]
+    whole: list[batches.JobDocument] = [*jobs]
     with refusing({}, jobs), _project_of(spec):
-        document = BatchDocument(**_of_batch(spec), jobs=whole, groups=groups)
+        document = batches.BatchDocument(**_of_batch(spec), jobs=whole, groups=groups)
         answer, _ = await submit.create_batch(services, caller, document, origin)
     return {
         "id": answer["id"],
@@ -133,8 +114,8 @@ async def create_update(request: AnyRequest, batch_id: int, spec: Json) -> Docum
     """Reserve the numbers of an update."""
     await own(request, batch_id)
     UPDATE("update", spec)
-    document = UpdateDocument(n_jobs=spec["n_jobs"], n_groups=spec.get("n_job_groups", 0))
-    with refusing({BatchCancelled: _TO_CANCELLED}):
+    document = batches.UpdateDocument(n_jobs=spec["n_jobs"], n_groups=spec.get("n_job_groups", 0))
+    with refusing({errors.BatchCancelled: _TO_CANCELLED}):
         found, _ = await submit.create_update(
             services_of(request), caller_of(request), batch_id, document,
             origin_of(request, spec["token"]),
@@ -189,8 +170,8 @@ async def add_groups(request: AnyRequest, update: Answer, raw: Sequence[bytes]) 
             row = await read.get_group(services, caller, batch_id, parent)
             if row["cancelled"]:
                 raise bad_request("job group parent has already been cancelled")
-    document = GroupBunch(first=first, groups=bunch_groups(specs, first_group))
-    with refusing({UpdateCommitted: f"update {update['update_id']} is already committed"}):
+    document = batches.GroupBunch(first=first, groups=bunch_groups(specs, first_group))
+    with refusing({errors.UpdateCommitted: f"update {update['update_id']} is already committed"}):
         await submit.add_groups(
             services, caller, batch_id, update["update_id"], document, origin_of(request),
             depth_max=LEVELS_MAX,
@@ -223,8 +204,10 @@ async def add_jobs(request: AnyRequest, update: Answer, raw: Sequence[bytes]) ->
                 raise bad_request(
                     f"bunch contains job where the job group has already been cancelled ({number})"
                 )
-    document = JobBunch(first=first, jobs=list(jobs))
-    with refusing({UpdateCommitted: f"update {update['update_id']} is already committed"}, jobs):
+    document = batches.JobBunch(first=first, jobs=list(jobs))
+    with refusing(
+        {errors.UpdateCommitted: f"update {update['update_id']} is already committed"}, jobs
+    ):
         await submit.add_jobs(
             services, caller, batch_id, update["update_id"], document, origin_of(request)
         )
@@ -236,14 +219,14 @@ async def commit(request: AnyRequest, batch_id: int, update_id: int) -> Document
         found = await submit.commit_update(
             services_of(request), caller_of(request), batch_id, update_id
         )
-    except UpdateIncomplete as error:
+    except errors.UpdateIncomplete as error:
         if counted := _COUNTED.search(error.detail):
             kind = "job groups" if counted[2] == "groups" else "jobs"
             raise bad_request(
                 f"wrong number of {kind}: expected {counted[1]}, actual {counted[3]}"
             ) from error
         raise bad_request(describe(error)) from error
-    except BatchCancelled as error:
+    except errors.BatchCancelled as error:
         raise bad_request("Cannot commit an update to a cancelled batch") from error
     return {name: value for name, value in _reserved(found).items() if name != "update_id"}
 
@@ -254,7 +237,7 @@ async def own(request: AnyRequest, batch_id: int) -> None:
         await require_owner(
             services_of(request), caller_of(request), batch_id, "submit", because=".", hint=""
         )
-    except (Forbidden, NotFound) as error:
+    except (errors.Forbidden, errors.NotFound) as error:
         raise Refused(NOT_FOUND, f"batch {batch_id} does not exist") from error
 
 
@@ -288,11 +271,11 @@ def _project_of(spec: Document) -> Iterator[None]:
     name = spec["billing_project"]
     try:
         yield
-    except ProjectNotFound as error:
+    except errors.ProjectNotFound as error:
         raise _unknown_project(name) from error
-    except ProjectClosed as error:
+    except errors.ProjectClosed as error:
         raise Refused(FORBIDDEN, f"Billing project {name} is closed or deleted.") from error
-    except BillingLimitReached as error:
+    except errors.BillingLimitReached as error:
         raise Refused(FORBIDDEN, f"billing project {name} has exceeded the budget") from error
 
 

@@ -11,40 +11,14 @@ from weft.api.use_cases import read
 from weft.core.access.rights import Right
 from weft.core.errors import IdempotencyConflict
 from weft.core.states import JobState
-from weft.extensions.doors.jobweaver.documents import (
-    SIMULATION,
-    STATES,
-    batch_of,
-    execution_document,
-    is_execution,
-    job_document,
-    status_document,
-)
+from weft.extensions.doors.jobweaver import documents, refused, requests
 from weft.extensions.doors.jobweaver.intake import NAME, take_in, travel_of
-from weft.extensions.doors.jobweaver.refused import (
-    HEALTH,
-    Refused,
-    answer_refused,
-    bad_request,
-    not_found,
-    refuse,
-)
-from weft.extensions.doors.jobweaver.requests import (
-    Page,
-    id_in_path,
-    key_of,
-    new_id,
-    order_of,
-    page_of,
-    query_of,
-    read_submission,
-)
 from weft.ports.store import ForeignJobs, ForeignOrder, Row
 from weft.submission import submit
 
 DEPTH_MAX: Final = 100_000
 """A page is refused if there are jobs on it, behind more rows than this."""
-_HANDLERS: Final = {Refused: answer_refused}
+_HANDLERS: Final = {refused.Refused: refused.answer_refused}
 
 
 def _options(right: Right | None) -> dict[str, Any]:
@@ -60,21 +34,21 @@ SUBMITTED: Final = {**_options(Right.WRITE), "status_code": 202}
 @post("/api/jobs", **SUBMITTED)
 async def create_jobweaver_job(request: AnyRequest) -> Response[bytes]:
     """Submit a job."""
-    asked, key = await read_submission(request), key_of(request)
-    job_id = new_id(request, key)
+    asked, key = await requests.read_submission(request), requests.key_of(request)
+    job_id = requests.new_id(request, key)
     origin = foreign_origin(request, asked.digest, key, foreign_id=job_id)
     request.scope["state"]["foreign_id"] = job_id
     travel = await travel_of(
         services_of(request), caller_of(request), job_id, origin.foreign_trace or ""
     )
-    document = batch_of(asked.simulation, asked.retries_max, travel)
+    document = documents.batch_of(asked.simulation, asked.retries_max, travel)
     try:
         _, is_new = await submit.create_batch(
             services_of(request), caller_of(request), document, origin
         )
     except IdempotencyConflict as error:
         message = "the Idempotency-Key was used for another job"
-        raise Refused(409, "DUPLICATE_JOB", message, job_id=job_id) from error
+        raise refused.Refused(409, "DUPLICATE_JOB", message, job_id=job_id) from error
     trace = origin.foreign_trace if is_new else (await _find(request, job_id))["foreign_trace"]
     return reply({"jobId": job_id, "traceId": trace}, status=202)
 
@@ -82,20 +56,20 @@ async def create_jobweaver_job(request: AnyRequest) -> Response[bytes]:
 @get("/api/jobs/{job_id:str}", **READ)
 async def get_jobweaver_job(request: AnyRequest) -> Response[bytes]:
     """Get a job."""
-    return reply(job_document(await _find(request, id_in_path(request))))
+    return reply(documents.job_document(await _find(request, requests.id_in_path(request))))
 
 
 @get("/api/jobs", **READ)
 async def list_jobweaver_jobs(request: AnyRequest) -> Response[bytes]:
     """List jobs, the newest first."""
-    query = query_of(request)
-    page = page_of(query)
-    if query.get("type") not in {None, "", SIMULATION}:
-        raise bad_request(f"type: expected {SIMULATION}")
+    query = requests.query_of(request)
+    page = requests.page_of(query)
+    if query.get("type") not in {None, "", documents.SIMULATION}:
+        raise refused.bad_request(f"type: expected {documents.SIMULATION}")
     found = await _list(request, page)
     return reply(
         {
-            "jobs": [job_document(one) for one in found["jobs"]],
+            "jobs": [documents.job_document(one) for one in found["jobs"]],
             "page": page.number,
             "size": page.size,
             "totalElements": found["total"],
@@ -107,37 +81,46 @@ async def list_jobweaver_jobs(request: AnyRequest) -> Response[bytes]:
 @get("/internal/jobs/{job_id:str}/status", **READ)
 async def get_jobweaver_status(request: AnyRequest) -> Response[bytes]:
     """Get the state of a job."""
-    return reply(status_document(await _find(request, id_in_path(request))))
+    return reply(documents.status_document(await _find(request, requests.id_in_path(request))))
 
 
 @get("/internal/jobs", **READ)
 async def list_jobweaver_states(request: AnyRequest) -> Response[bytes]:
     """List states of jobs, those that changed last first."""
-    query = query_of(request)
-    page, status, order = page_of(query), query.get("status") or None, order_of(query)
-    if status is not None and status not in STATES:
-        raise bad_request(f"status: expected one of {', '.join(STATES)}")
-    found = await _list(request, page, states=STATES.get(status or ""), order=order)
-    return reply(_paged([status_document(one) for one in found["jobs"]], found["total"], page))
+    query = requests.query_of(request)
+    page, status, order = (
+        requests.page_of(query),
+        query.get("status") or None,
+        requests.order_of(query),
+    )
+    if status is not None and status not in documents.STATES:
+        raise refused.bad_request(f"status: expected one of {', '.join(documents.STATES)}")
+    found = await _list(request, page, states=documents.STATES.get(status or ""), order=order)
+    return reply(
+        _paged([documents.status_document(one) for one in found["jobs"]], found["total"], page)
+    )
 
 
 @get("/internal/executions/{job_id:str}", **READ)
 async def list_jobweaver_executions(request: AnyRequest) -> Response[bytes]:
     """List the executions of a job, the newest first."""
-    job_id, page = id_in_path(request), page_of(query_of(request))
+    job_id, page = requests.id_in_path(request), requests.page_of(requests.query_of(request))
     try:
         job = await _find(request, job_id)
-    except Refused:
+    except refused.Refused:
         return reply(_paged([], 0, page))
     services, caller = services_of(request), caller_of(request)
     attempts = [*await read.list_attempts(services, caller, job["batch_id"], 1)]
-    attempts = [attempt for attempt in reversed(attempts) if is_execution(attempt)]
+    attempts = [attempt for attempt in reversed(attempts) if documents.is_execution(attempt)]
     first = page.number * page.size
-    shown = [execution_document(job, attempt) for attempt in attempts[first : first + page.size]]
+    shown = [
+        documents.execution_document(job, attempt)
+        for attempt in attempts[first : first + page.size]
+    ]
     return reply(_paged(shown, len(attempts), page))
 
 
-@get(HEALTH, **OPEN)
+@get(refused.HEALTH, **OPEN)
 async def get_jobweaver_health(request: AnyRequest) -> Response[bytes]:
     """Tell whether the database answers."""
     await services_of(request).store.ready()
@@ -151,16 +134,16 @@ async def get_jobweaver_info() -> Response[bytes]:
 
 
 async def _find(request: AnyRequest, job_id: str) -> Row:
-    found = await _list(request, Page(0, 1), foreign_id=job_id)
+    found = await _list(request, requests.Page(0, 1), foreign_id=job_id)
     if not found["jobs"]:
-        raise not_found(job_id)
+        raise refused.not_found(job_id)
     row: Row = found["jobs"][0]
     return row
 
 
 async def _list(
     request: AnyRequest,
-    page: Page,
+    page: requests.Page,
     *,
     foreign_id: str | None = None,
     states: tuple[JobState, ...] | None = None,
@@ -174,11 +157,11 @@ async def _list(
     )
     foreign_jobs = await read.list_foreign_jobs(services_of(request), caller_of(request), wanted)
     if is_deep and foreign_jobs["total"] > page.number * page.size:
-        raise bad_request(f"page: expected one of the first {DEPTH_MAX} rows")
+        raise refused.bad_request(f"page: expected one of the first {DEPTH_MAX} rows")
     return {**foreign_jobs, "jobs": []} if is_deep else foreign_jobs
 
 
-def _paged(content: list[dict[str, Any]], total: int, page: Page) -> dict[str, Any]:
+def _paged(content: list[dict[str, Any]], total: int, page: requests.Page) -> dict[str, Any]:
     counts = {
         "size": page.size,
         "number": page.number,
@@ -201,7 +184,7 @@ SERVED: Final = ApiDoor(
         get_jobweaver_info,
     ),
     paths=("/api", "/internal", "/actuator"),
-    refuse=refuse,
+    refuse=refused.refuse,
     intake=take_in,
     trace=ForeignTrace(header="x-trace-id", new=lambda: str(uuid4())),
 )

@@ -7,15 +7,8 @@ from dataclasses import dataclass
 
 from weft.core.addresses import AllowedHosts
 from weft.core.deliveries.callback_url import parse_callback_url
+from weft.net import failures
 from weft.net.exchange import AnswerHead
-from weft.net.failures import (
-    AddressRefused,
-    Broken,
-    NameUnknown,
-    NetFailure,
-    NotConnected,
-    RemoteDisconnected,
-)
 from weft.net.foreign_http import ForeignHttp, Resolve
 from weft.net.resolve import resolve
 from weft.ports.callback_sender import Answered
@@ -48,23 +41,23 @@ class HttpCallbackSender:
                 return Answered(status=head.status, location=_location(head))
         except ValueError as error:
             return Answered(error=str(error))
-        except NetFailure as failure:
+        except failures.NetFailure as failure:
             return Answered(error=self._why(failure))
 
-    def _why(self, failure: NetFailure) -> str:
+    def _why(self, failure: failures.NetFailure) -> str:
         is_silent = isinstance(failure.why, TimeoutError)
         match failure:
-            case NameUnknown():
+            case failures.NameUnknown():
                 return f"the name cannot be resolved: {_reason(failure.why)}"
-            case AddressRefused():
+            case failures.AddressRefused():
                 return "the address is private, and callback_private_hosts does not allow it"
-            case NotConnected() if is_silent:
+            case failures.NotConnected() if is_silent:
                 return f"could not connect: no answer within {self.connect_timeout_s:g} s"
-            case NotConnected():
+            case failures.NotConnected():
                 return f"could not connect: {_reason(failure.why)}"
-            case Broken() if is_silent:
+            case failures.Broken() if is_silent:
                 return f"no answer within {self.timeout_s:g} s"
-            case Broken():
+            case failures.Broken():
                 return f"the connection broke: {_reason(failure.why)}"
             case _:
                 return "the answer is not HTTP"
@@ -77,7 +70,7 @@ def _location(head: AnswerHead) -> str | None:
 
 def _reason(error: Exception | None) -> str:
     """Return the reason for the receiver's owner: short, on one line, without an address."""
-    if isinstance(error, RemoteDisconnected):
+    if isinstance(error, failures.RemoteDisconnected):
         return "the receiver closed the connection without an answer"
     number = error.errno if isinstance(error, OSError) else None
     if number is not None and number > 0 and not isinstance(error, ssl.SSLError):

@@ -16,25 +16,11 @@ from typing import Final
 
 from weft.core.addresses import AllowedHosts
 from weft.core.deliveries.callback_url import parse_target
+from weft.net import failures
 from weft.net.exchange import AnswerHead, Exchange
-from weft.net.failures import (
-    AddressRefused,
-    Broken,
-    NameUnknown,
-    NetFailure,
-    NotConnected,
-    RemoteDisconnected,
-)
 from weft.net.foreign_http import Fields, ForeignHttp
+from weft.ports import file_store
 from weft.ports.file_signing import ONE_REQUEST_BYTES_MAX, Head
-from weft.ports.file_store import (
-    FileDiffers,
-    FileMissing,
-    FileProblem,
-    FileRefused,
-    HeldFile,
-    StoreAway,
-)
 
 PIECE_BYTES: Final = 256 << 10
 _TRIES: Final = 4
@@ -93,23 +79,25 @@ class HttpCarrier:
                     async for piece in exchange.pieces():
                         done += len(piece)
                         yield piece
-            except StoreAway:
+            except file_store.StoreAway:
                 tries = tries + 1 if done == before else 0
                 if done == start or not etag or tries >= _TRIES:
                     raise
             else:
                 return
 
-    async def write(self, url: str, file: HeldFile) -> None:
+    async def write(self, url: str, file: file_store.HeldFile) -> None:
         """Store an object in one request."""
         if file.n_bytes > ONE_REQUEST_BYTES_MAX:
             most = ONE_REQUEST_BYTES_MAX >> 30
-            raise FileRefused(f"it has {file.n_bytes} bytes; its store takes at most {most} GiB")
+            raise file_store.FileRefused(
+                f"it has {file.n_bytes} bytes; its store takes at most {most} GiB"
+            )
         length = ("Content-Length", str(file.n_bytes))
         async with self.asked("PUT", url, [length], None) as exchange:
             try:
                 await self._send(exchange, file)
-            except (OSError, Broken):  # it may have answered before it has read all
+            except (OSError, failures.Broken):  # it may have answered before it has read all
                 exchange.give_up_sending()
             await accepted(exchange, {_OK})
 
@@ -118,14 +106,14 @@ class HttpCarrier:
         async with self.asked("DELETE", url) as exchange:
             await accepted(exchange, GOOD)
 
-    async def _send(self, exchange: Exchange, file: HeldFile) -> None:
+    async def _send(self, exchange: Exchange, file: file_store.HeldFile) -> None:
         found, offset = hashlib.sha256(), 0
         while offset < file.n_bytes:
             piece = await asyncio.to_thread(file.read, offset, PIECE_BYTES)
             found.update(piece)
             offset += len(piece)
             if not piece or (offset == file.n_bytes and found.digest() != file.digest):
-                raise FileDiffers("it was changed while it was stored")
+                raise file_store.FileDiffers("it was changed while it was stored")
             await exchange.send(piece)
         await exchange.end()
 
@@ -141,25 +129,27 @@ class HttpCarrier:
         try:
             async with http.asked(method, target, fields, body) as exchange:
                 yield exchange
-        except NetFailure as failure:
+        except failures.NetFailure as failure:
             raise self._problem(failure, target.host, target.authority) from failure
         except OSError as error:
-            raise StoreAway(f"the connection to {target.authority} broke") from error
+            raise file_store.StoreAway(f"the connection to {target.authority} broke") from error
 
-    def _problem(self, failure: NetFailure, host: str, authority: str) -> FileProblem:
+    def _problem(
+        self, failure: failures.NetFailure, host: str, authority: str
+    ) -> file_store.FileProblem:
         match failure:
-            case AddressRefused():
-                return FileRefused(failure.told(host, authority, self.setting))
-            case NameUnknown():
-                return StoreAway(failure.told(host, authority, self.setting))
-            case NotConnected():
-                return StoreAway(f"{authority} does not answer")
-            case Broken(why=TimeoutError()):
-                return StoreAway(f"{authority} is silent for {self.timeout_s:g} s")
-            case Broken() if not isinstance(failure.why, RemoteDisconnected):
-                return StoreAway(f"the connection to {authority} broke")
+            case failures.AddressRefused():
+                return file_store.FileRefused(failure.told(host, authority, self.setting))
+            case failures.NameUnknown():
+                return file_store.StoreAway(failure.told(host, authority, self.setting))
+            case failures.NotConnected():
+                return file_store.StoreAway(f"{authority} does not answer")
+            case failures.Broken(why=TimeoutError()):
+                return file_store.StoreAway(f"{authority} is silent for {self.timeout_s:g} s")
+            case failures.Broken() if not isinstance(failure.why, failures.RemoteDisconnected):
+                return file_store.StoreAway(f"the connection to {authority} broke")
             case _:
-                return StoreAway(f"{authority} broke off its answer")
+                return file_store.StoreAway(f"{authority} broke off its answer")
 
 
 async def accepted(exchange: Exchange, good: Container[int]) -> AnswerHead:
@@ -176,14 +166,14 @@ async def accepted(exchange: Exchange, good: Container[int]) -> AnswerHead:
     code = match[1].decode() if match else ""
     status = head.status
     if status in _BUSY or code in _LATER:
-        raise StoreAway(f"{exchange.authority} answers with {code or status}")
+        raise file_store.StoreAway(f"{exchange.authority} answers with {code or status}")
     if code == "NoSuchBucket":
-        raise FileRefused("its store has no such bucket (NoSuchBucket)")
+        raise file_store.FileRefused("its store has no such bucket (NoSuchBucket)")
     if status == _MISSING:
-        raise FileMissing("its store has no such object")
+        raise file_store.FileMissing("its store has no such object")
     if status == _CHANGED:
-        raise FileDiffers("it was changed while it was fetched")
-    raise FileRefused(f"its store refuses it ({code or status})")
+        raise file_store.FileDiffers("it was changed while it was fetched")
+    raise file_store.FileRefused(f"its store refuses it ({code or status})")
 
 
 def strong(etag: str) -> str:

@@ -11,15 +11,8 @@ from typing import Final, NamedTuple
 
 from weft.net.failures import Broken, TooLong
 from weft.plugins.file_stores.s3.carrying import GOOD, PIECE_BYTES, HttpCarrier, accepted
+from weft.ports import file_store
 from weft.ports.file_signing import PartUrls
-from weft.ports.file_store import (
-    FileDiffers,
-    FileMissing,
-    FileProblem,
-    FileRefused,
-    HeldFile,
-    StoreAway,
-)
 
 _TRIES: Final = 3
 _ANSWER_BYTES_MAX: Final = 4 << 20
@@ -44,7 +37,7 @@ class ObjectHttpCarrier(HttpCarrier):
     """Transfers objects of any size."""
 
     async def write_parts(
-        self, sign: PartUrls, file: HeldFile, *, part_bytes: int, upload: str,
+        self, sign: PartUrls, file: file_store.HeldFile, *, part_bytes: int, upload: str,
         begun: Callable[[str], None],
     ) -> None:  # fmt: skip
         """Store an object in parts; see the port."""
@@ -55,7 +48,7 @@ class _PartsUpload:
     """One upload of one file."""
 
     def __init__(
-        self, carrier: HttpCarrier, sign: PartUrls, file: HeldFile, part_bytes: int
+        self, carrier: HttpCarrier, sign: PartUrls, file: file_store.HeldFile, part_bytes: int
     ) -> None:
         self._carrier = carrier
         self._sign = sign
@@ -73,10 +66,10 @@ class _PartsUpload:
         try:
             tags = await self._send_all(upload, kept)
             await self._end(upload, tags)
-        except StoreAway:
+        except file_store.StoreAway:
             raise
-        except FileProblem:
-            with suppress(FileProblem):
+        except file_store.FileProblem:
+            with suppress(file_store.FileProblem):
                 await self._carrier.remove(await self._sign("DELETE", upload))
             raise
 
@@ -84,7 +77,7 @@ class _PartsUpload:
         answer = await self._asked("POST", await self._sign("POST"))
         match = _UPLOAD.search(answer)
         if match is None:
-            raise FileRefused("its store does not take objects in parts")
+            raise file_store.FileRefused("its store does not take objects in parts")
         return match[1]
 
     async def _listed(self, upload: str) -> Mapping[int, _Kept] | None:
@@ -94,7 +87,7 @@ class _PartsUpload:
             url = await self._sign("GET", upload, max(found, default=0))
             try:
                 answer = await self._asked("GET", url)
-            except FileMissing:
+            except file_store.FileMissing:
                 return None
             parts = _PART.findall(answer)
             for part in parts:
@@ -120,14 +113,14 @@ class _PartsUpload:
                 after = found.copy()
                 try:
                     tag = await self._send(upload, number, start, stop, after)
-                except StoreAway:
+                except file_store.StoreAway:
                     if n_tried == _TRIES:
                         raise
             assert tag is not None
             tags.append(tag)
             found = after
         if found.digest() != self._file.digest:
-            raise FileDiffers("it was changed while it was stored")
+            raise file_store.FileDiffers("it was changed while it was stored")
         return tags
 
     async def _compared(
@@ -155,7 +148,7 @@ class _PartsUpload:
                 exchange.give_up_sending()
             tag = (await accepted(exchange, GOOD)).get("etag").strip('"')
             if not tag:
-                raise FileRefused("its store does not take objects in parts")
+                raise file_store.FileRefused("its store does not take objects in parts")
             return tag
 
     async def _pieces(self, start: int, stop: int) -> AsyncIterator[bytes]:
@@ -163,7 +156,7 @@ class _PartsUpload:
             n_bytes = min(PIECE_BYTES, stop - start)
             piece = await asyncio.to_thread(self._file.read, start, n_bytes)
             if not piece:
-                raise FileDiffers("it was changed while it was stored")
+                raise file_store.FileDiffers("it was changed while it was stored")
             yield piece
             start += len(piece)
 
@@ -175,7 +168,7 @@ class _PartsUpload:
         body = f"<CompleteMultipartUpload>{parts}</CompleteMultipartUpload>".encode()
         answer = await self._asked("POST", await self._sign("POST", upload), body)
         if _ERROR in answer:  # behind a status that was sent before it was known
-            raise StoreAway("its store did not put the parts together")
+            raise file_store.StoreAway("its store did not put the parts together")
 
     async def _asked(self, method: str, url: str, body: bytes = b"") -> str:
         async with self._carrier.asked(method, url, body=body) as exchange:
@@ -183,4 +176,4 @@ class _PartsUpload:
             try:
                 return (await exchange.body(_ANSWER_BYTES_MAX)).decode(errors="replace")
             except TooLong as error:
-                raise FileRefused("its store answers too much") from error
+                raise file_store.FileRefused("its store answers too much") from error

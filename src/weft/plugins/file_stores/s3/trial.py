@@ -14,14 +14,7 @@ from typing import Final
 from weft.core.files.file_stores import parse_bucket
 from weft.plugins.file_stores.s3.carrying import HttpCarrier
 from weft.plugins.file_stores.s3.signing import NotSigned, ObjectUrls, Verb
-from weft.ports.file_store import (
-    FileFacts,
-    FileMissing,
-    FileProblem,
-    FileRefused,
-    HeldFile,
-    StoreAway,
-)
+from weft.ports import file_store
 from weft.ports.object_stores import Tried
 from weft.ports.store import StoredFileStore
 
@@ -34,9 +27,9 @@ class S3Reader:
     urls: ObjectUrls
     carrier: HttpCarrier
 
-    async def facts(self, path: str) -> FileFacts:
+    async def facts(self, path: str) -> file_store.FileFacts:
         """Return what is known of an object."""
-        return FileFacts(await self.carrier.size(await self._url("HEAD", path)))
+        return file_store.FileFacts(await self.carrier.size(await self._url("HEAD", path)))
 
     async def read(self, path: str, offset: int = 0) -> AsyncIterator[bytes]:
         """Yield the bytes of an object."""
@@ -47,7 +40,9 @@ class S3Reader:
         try:
             return await self.urls.url_of(verb, self.store, path)
         except NotSigned as error:
-            raise (StoreAway if error.is_away else FileRefused)(str(error)) from error
+            raise (file_store.StoreAway if error.is_away else file_store.FileRefused)(
+                str(error)
+            ) from error
 
 
 TIMEOUT_S: Final = 10.0
@@ -109,7 +104,9 @@ class S3Objects:
                 with TemporaryFile() as file:
                     file.write(data)
                     file.flush()
-                    held = HeldFile(file.fileno(), len(data), hashlib.sha256(data).digest())
+                    held = file_store.HeldFile(
+                        file.fileno(), len(data), hashlib.sha256(data).digest()
+                    )
                     await self._carrier.write(url, held)
             elif step == "read":
                 url = await self._urls.url_of("GET", store, name)
@@ -117,7 +114,7 @@ class S3Objects:
                     return Tried(step, "the object that was read is not what was written")
             else:
                 await self._carrier.remove(await self._urls.url_of("DELETE", store, name))
-        except (FileProblem, NotSigned) as error:
+        except (file_store.FileProblem, NotSigned) as error:
             return _failed(store, step, error)
         return Tried(step)
 
@@ -126,9 +123,9 @@ class S3Objects:
             url = await self._urls.url_of("GET", store, name)
             async for _ in self._carrier.read(url):
                 break
-        except FileMissing:
+        except file_store.FileMissing:
             return Tried("read")
-        except (FileProblem, NotSigned) as error:
+        except (file_store.FileProblem, NotSigned) as error:
             failed = _failed(store, "read", error)
             if _code_of(error) != _HIDDEN:
                 return failed
@@ -146,7 +143,7 @@ def _failed(store: StoredFileStore, step: str, error: Exception) -> Tried:
         problem, hint = _SAID[code]
         bucket = parse_bucket(store.url).name
         return Tried(step, f"{problem.format(step=step, bucket=bucket)} ({code})", hint)
-    if isinstance(error, StoreAway):
+    if isinstance(error, file_store.StoreAway):
         return Tried(step, f"{error}", "Is the endpoint right, and reached from the api's host?")
     return Tried(step, f"{error}")
 

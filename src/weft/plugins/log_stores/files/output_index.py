@@ -13,19 +13,7 @@ from typing import BinaryIO, NamedTuple
 
 from weft.plugins.log_stores.files.parts import own_parts
 from weft.ports.log_store import Extent
-from weft.wire.log_format import (
-    CUT,
-    PIECE,
-    STDERR,
-    STDOUT,
-    Piece,
-    count_pieces,
-    cut_out,
-    encode_cut,
-    is_sound,
-    part_path,
-    read_pieces,
-)
+from weft.wire import log_format
 from weft.wire.plain_files import open_plain
 
 _MARK_BYTES = 256 * 1024
@@ -41,7 +29,7 @@ class _Mark(NamedTuple):
 
     def count(self, stream: int | None) -> int:
         """Return the bytes of one stream, or of both."""
-        return {STDOUT: self.stdout, STDERR: self.stderr}.get(
+        return {log_format.STDOUT: self.stdout, log_format.STDERR: self.stderr}.get(
             stream or 0, self.stdout + self.stderr
         )
 
@@ -63,20 +51,20 @@ class _Part:
         """Read the headers of the pieces that were appended since the last time."""
         size = os.fstat(file.fileno()).st_size
         offset, stdout, stderr = self.end
-        while offset + PIECE.size <= size:
+        while offset + log_format.PIECE.size <= size:
             file.seek(offset)
-            header = file.read(PIECE.size)
-            kind, length, _ = PIECE.unpack(header)
-            if offset + PIECE.size + length > size:
+            header = file.read(log_format.PIECE.size)
+            kind, length, _ = log_format.PIECE.unpack(header)
+            if offset + log_format.PIECE.size + length > size:
                 break
-            piece = Piece(kind, 0, file.read(length) if kind == CUT else b"")
-            if not is_sound(piece):
+            piece = log_format.Piece(kind, 0, file.read(length) if kind == log_format.CUT else b"")
+            if not log_format.is_sound(piece):
                 break
-            self.n_pieces += count_pieces(piece)
+            self.n_pieces += log_format.count_pieces(piece)
             self.last = (offset, header)
-            offset += PIECE.size + length
-            stdout += length if kind == STDOUT else 0
-            stderr += length if kind == STDERR else 0
+            offset += log_format.PIECE.size + length
+            stdout += length if kind == log_format.STDOUT else 0
+            stderr += length if kind == log_format.STDERR else 0
             self.end = _Mark(offset, stdout, stderr)
             if offset - self.marks[-1].offset >= _MARK_BYTES:
                 self.marks.append(self.end)
@@ -121,13 +109,13 @@ class OutputIndex:
             parts[-1].first_piece + parts[-1].n_pieces if parts else 0,
         )
 
-    def pieces(self, stream: int | None, start: int, stop: int) -> Iterator[Piece]:
+    def pieces(self, stream: int | None, start: int, stop: int) -> Iterator[log_format.Piece]:
         """Yield the pieces with these bytes, cut to them, and the cuts between them."""
         position, expected = 0, 0
         for part in self._parts:
             end = position + part.end.count(stream)
             if start <= position < stop and expected < part.first_piece:
-                yield encode_cut(STDOUT, 0, 0, part.first_piece - expected)
+                yield log_format.encode_cut(log_format.STDOUT, 0, 0, part.first_piece - expected)
             if end >= start and position < stop:
                 yield from self._within(part, position, stream, start, stop)
             position, expected = end, part.first_piece + part.n_pieces
@@ -135,7 +123,10 @@ class OutputIndex:
     def _look_at(self, first_piece: int, known: _Part | None) -> _Part | None:
         try:
             with open(
-                part_path(str(self._own), first_piece), "rb", _BUFFER_BYTES, opener=open_plain
+                log_format.part_path(str(self._own), first_piece),
+                "rb",
+                _BUFFER_BYTES,
+                opener=open_plain,
             ) as file:
                 found = os.fstat(file.fileno())
                 part = _Part(first_piece, found.st_ino)
@@ -154,15 +145,17 @@ class OutputIndex:
 
     def _within(
         self, part: _Part, begin: int, stream: int | None, start: int, stop: int
-    ) -> Iterator[Piece]:
+    ) -> Iterator[log_format.Piece]:
         mark = part.mark_before(stream, max(0, start - begin))
         try:
             with open(
-                part_path(str(self._own), part.first_piece), "rb", opener=open_plain
+                log_format.part_path(str(self._own), part.first_piece), "rb", opener=open_plain
             ) as file:
                 if os.fstat(file.fileno()).st_ino == part.inode:
                     file.seek(mark.offset)
                     at = begin + mark.count(stream)
-                    yield from cut_out(read_pieces(file), at, stream, start, stop)
+                    yield from log_format.cut_out(
+                        log_format.read_pieces(file), at, stream, start, stop
+                    )
         except FileNotFoundError:
             return

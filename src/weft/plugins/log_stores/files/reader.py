@@ -11,21 +11,7 @@ from weft.plugins.log_stores.files.parts import PartReader, own_parts
 from weft.plugins.log_stores.files.results import ResultReader
 from weft.plugins.log_stores.files.spooled_files import PREFIX, why_gone
 from weft.ports.log_store import AttemptLog, Extent
-from weft.wire.log_format import (
-    CUT,
-    RECORD,
-    RECORD_MAGIC,
-    RESULT,
-    STDERR,
-    STDOUT,
-    Piece,
-    count_pieces,
-    cut_out,
-    decode_location,
-    decode_pieces,
-    own_path,
-    segment_path,
-)
+from weft.wire import log_format
 from weft.wire.plain_files import open_plain
 from weft.wire.usage_format import UsageSample, decode_samples, usage_path
 
@@ -40,11 +26,11 @@ class FileReader:
         self._indexes: OrderedDict[Path, OutputIndex] = OrderedDict()
         self._lock = threading.Lock()
 
-    def pieces(self, log: AttemptLog, after: int) -> Iterator[Piece]:
+    def pieces(self, log: AttemptLog, after: int) -> Iterator[log_format.Piece]:
         """Yield the stored pieces; see the port."""
         if log.location is not None:
-            pieces = decode_pieces(self._record(log))
-            yield from _skip((piece for piece in pieces if piece.kind != RESULT), after)
+            pieces = log_format.decode_pieces(self._record(log))
+            yield from _skip((piece for piece in pieces if piece.kind != log_format.RESULT), after)
         else:
             reader = PartReader(self.own(log), after)
             try:
@@ -54,7 +40,7 @@ class FileReader:
 
     def size(self, log: AttemptLog, stream: int) -> int:
         """Return how many bytes of one stream are stored now."""
-        written = log.stdout_bytes if stream == STDOUT else log.stderr_bytes
+        written = log.stdout_bytes if stream == log_format.STDOUT else log.stderr_bytes
         if log.ended and not log.truncated and (written or log.location is not None):
             return written
         return self.extent(log).count(stream)
@@ -66,16 +52,16 @@ class FileReader:
         pieces = list(self.pieces(log, 0))
         stdout, stderr = (
             sum(len(piece.data) for piece in pieces if piece.kind == kind)
-            for kind in (STDOUT, STDERR)
+            for kind in (log_format.STDOUT, log_format.STDERR)
         )
-        return Extent(stdout, stderr, sum(map(count_pieces, pieces)))
+        return Extent(stdout, stderr, sum(map(log_format.count_pieces, pieces)))
 
     def window(
         self, log: AttemptLog, stream: int | None, start: int, stop: int
-    ) -> Iterator[Piece]:
+    ) -> Iterator[log_format.Piece]:
         """Yield bytes as pieces; see the port."""
         if log.location is not None:
-            return cut_out(self.pieces(log, 0), 0, stream, start, stop)
+            return log_format.cut_out(self.pieces(log, 0), 0, stream, start, stop)
         index = self._index_of(log)
         index.look(is_final=log.ended)
         return index.pieces(stream, start, stop)
@@ -122,35 +108,40 @@ class FileReader:
 
     def own(self, log: AttemptLog) -> Path:
         """Return the file of an attempt whose output is not in a segment."""
-        return own_path(
+        return log_format.own_path(
             self.directories.path_of(log.directory), log.batch_id, log.job_id, log.attempt
         )
 
     def _record(self, log: AttemptLog) -> bytes:
         """Return a record's pieces; nothing if the segment is gone or names another attempt."""
         assert log.location is not None
-        segment, offset = decode_location(log.location)
+        segment, offset = log_format.decode_location(log.location)
         try:
-            path = segment_path(self.directories.path_of(log.directory), segment)
+            path = log_format.segment_path(self.directories.path_of(log.directory), segment)
             with open(path, "rb", opener=open_plain) as file:
                 file.seek(offset)
-                header = file.read(RECORD.size)
-                if len(header) < RECORD.size:
+                header = file.read(log_format.RECORD.size)
+                if len(header) < log_format.RECORD.size:
                     return b""
-                magic, *names, length = RECORD.unpack(header)
-                if (magic, *names) != (RECORD_MAGIC, log.batch_id, log.job_id, log.attempt):
+                magic, *names, length = log_format.RECORD.unpack(header)
+                if (magic, *names) != (
+                    log_format.RECORD_MAGIC,
+                    log.batch_id,
+                    log.job_id,
+                    log.attempt,
+                ):
                     return b""
                 return file.read(length)
         except FileNotFoundError:
             return b""
 
 
-def _skip(pieces: Iterator[Piece], after: int) -> Iterator[Piece]:
+def _skip(pieces: Iterator[log_format.Piece], after: int) -> Iterator[log_format.Piece]:
     """Skip the first `after` pieces; a cut at the beginning does not count, but is kept."""
     number = 0
     for piece in pieces:
-        end = number + count_pieces(piece)
-        if end > after or (piece.kind == CUT and not after):
+        end = number + log_format.count_pieces(piece)
+        if end > after or (piece.kind == log_format.CUT and not after):
             yield piece
             after = 0
         number = end

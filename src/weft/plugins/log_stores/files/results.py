@@ -6,15 +6,8 @@ from typing import Self
 
 from weft.plugins.log_stores.files.directory import Directories
 from weft.ports.log_store import AttemptLog, LogDirectory
+from weft.wire import log_format
 from weft.wire.function import result_path
-from weft.wire.log_format import (
-    RECORD,
-    RECORD_MAGIC,
-    RESULT,
-    decode_location,
-    decode_pieces,
-    segment_path,
-)
 from weft.wire.plain_files import open_plain
 
 _GUESS_BYTES = 4096
@@ -40,8 +33,8 @@ class ResultReader:
     def read(self, log: AttemptLog) -> Iterator[bytes]:
         """Yield the blocks of one result."""
         if log.location is not None:
-            for piece in decode_pieces(self._record(log)):
-                if piece.kind == RESULT:
+            for piece in log_format.decode_pieces(self._record(log)):
+                if piece.kind == log_format.RESULT:
                     yield piece.data
                     return
         root = self._directories.path_of(log.directory)
@@ -56,26 +49,26 @@ class ResultReader:
     def _record(self, log: AttemptLog) -> bytes:
         """Return a record's pieces; nothing if the segment is gone or names another attempt."""
         assert log.location is not None
-        segment, offset = decode_location(log.location)
+        segment, offset = log_format.decode_location(log.location)
         if not self._open(log.directory, segment):
             return b""
         data = os.pread(self._fd, _GUESS_BYTES, offset)
-        if len(data) < RECORD.size:
+        if len(data) < log_format.RECORD.size:
             return b""
-        magic, *names, length = RECORD.unpack_from(data)
-        if (magic, *names) != (RECORD_MAGIC, log.batch_id, log.job_id, log.attempt):
+        magic, *names, length = log_format.RECORD.unpack_from(data)
+        if (magic, *names) != (log_format.RECORD_MAGIC, log.batch_id, log.job_id, log.attempt):
             return b""
-        end = RECORD.size + length
+        end = log_format.RECORD.size + length
         if end > len(data):
             data += os.pread(self._fd, end - len(data), offset + len(data))
-        return data[RECORD.size : end]
+        return data[log_format.RECORD.size : end]
 
     def _open(self, directory: LogDirectory | None, segment: int) -> bool:
         wanted = (None if directory is None else directory.name, segment)
         if wanted == self._segment:
             return True
         self._close()
-        path = segment_path(self._directories.path_of(directory), segment)
+        path = log_format.segment_path(self._directories.path_of(directory), segment)
         try:
             self._fd = open_plain(path, os.O_RDONLY)
         except FileNotFoundError:

@@ -11,16 +11,8 @@ from pathlib import Path
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import SpoolFull
+from weft.plugins.log_stores.files import spooled_files
 from weft.plugins.log_stores.files.spooled_checkpoints import SpooledCheckpoints, is_checkpoint
-from weft.plugins.log_stores.files.spooled_files import (
-    PREFIX,
-    SegmentSums,
-    erase_records,
-    files_of,
-    note_gone,
-    segments_of,
-    sums_of,
-)
 from weft.ports.checkpoints import CheckpointFound
 from weft.ports.spool import Spooled, SpoolLimits
 from weft.wire.log_format import attempt_of, own_path
@@ -65,7 +57,7 @@ class FileSpool:
         self._on_written = on_written
         self._kept: dict[str, _Kept] = {}
         self._refused: frozenset[int] = frozenset()
-        self._segments = SegmentSums()
+        self._segments = spooled_files.SegmentSums()
         self._checkpoints = SpooledCheckpoints(root, self)
 
     def begin(self, folder: str, owner: str) -> None:
@@ -105,7 +97,7 @@ class FileSpool:
                     if not size:
                         file.unlink()
                     if key is not None:
-                        note_gone(directory, key.batch_id, error.detail)
+                        spooled_files.note_gone(directory, key.batch_id, error.detail)
                     raise
                 n_bytes = os.pwrite(handle, data, size)
             finally:
@@ -132,9 +124,9 @@ class FileSpool:
 
     def look(self) -> Iterator[Spooled]:
         """Yield what there is."""
-        for directory in sorted(self._root.glob(f"{PREFIX}*/")):
-            folder, n_bytes = directory.name.removeprefix(PREFIX), 0
-            for batch_id, one in sums_of(directory, self._segments).items():
+        for directory in sorted(self._root.glob(f"{spooled_files.PREFIX}*/")):
+            folder, n_bytes = directory.name.removeprefix(spooled_files.PREFIX), 0
+            for batch_id, one in spooled_files.sums_of(directory, self._segments).items():
                 n_bytes += one.n_bytes
                 yield Spooled(
                     folder, batch_id, one.job_id, one.n_bytes, one.oldest, one.newest,
@@ -146,9 +138,11 @@ class FileSpool:
     def forget(self, batch_ids: Collection[int]) -> int:
         """Remove batches everywhere."""
         gone, n_bytes = frozenset(batch_ids), 0
-        for directory in self._root.glob(f"{PREFIX}*/"):
+        for directory in self._root.glob(f"{spooled_files.PREFIX}*/"):
             n_bytes += sum(_remove_batch(directory, one) for one in gone)
-            n_bytes += erase_records(directory, None, lambda batch_id, _: batch_id in gone)
+            n_bytes += spooled_files.erase_records(
+                directory, None, lambda batch_id, _: batch_id in gone
+            )
         return n_bytes
 
     def remove_folder(self, folder: str) -> int:
@@ -163,8 +157,8 @@ class FileSpool:
     def jobs_of(self, spooled: Spooled, *, before: float | None) -> Sequence[int]:
         """Return jobs."""
         directory = self._directory(spooled.folder)
-        found = {job for job, _, _ in files_of(directory, spooled.batch_id, before)}
-        for segment in segments_of(directory, before):
+        found = {job for job, _, _ in spooled_files.files_of(directory, spooled.batch_id, before)}
+        for segment in spooled_files.segments_of(directory, before):
             found |= self._segments.jobs_of(segment, spooled.batch_id)
         return sorted(found)
 
@@ -173,11 +167,11 @@ class FileSpool:
     ) -> int:
         """Remove outputs."""
         directory, batch_id, n_bytes = self._directory(spooled.folder), spooled.batch_id, 0
-        note_gone(directory, batch_id, why)
-        for job, path, _ in files_of(directory, batch_id, before):
+        spooled_files.note_gone(directory, batch_id, why)
+        for job, path, _ in spooled_files.files_of(directory, batch_id, before):
             if is_meant(job):
                 n_bytes += _remove_file(path)
-        return n_bytes + erase_records(
+        return n_bytes + spooled_files.erase_records(
             directory, before, lambda batch, job: batch == batch_id and is_meant(job)
         )
 
@@ -253,7 +247,7 @@ class FileSpool:
     def _kept_in(self, folder: str) -> _Kept:
         if folder not in self._kept:
             directory, owner = self._directory(folder), ""
-            sums = sums_of(directory, self._segments)
+            sums = spooled_files.sums_of(directory, self._segments)
             with suppress(FileNotFoundError):
                 owner = (directory / _OWNER).read_text()
             kept = _Kept(sum(one.n_bytes for one in sums.values()), owner)
@@ -263,7 +257,7 @@ class FileSpool:
     def _directory(self, folder: str) -> Path:
         if not _FOLDER.fullmatch(folder):
             raise ValueError(f"{folder[:80]!r} is not the name of a directory")
-        directory = self._root / f"{PREFIX}{folder}"
+        directory = self._root / f"{spooled_files.PREFIX}{folder}"
         name = directory / "place"
         if not name.exists():
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -282,7 +276,7 @@ def _own(directory: Path, key: AttemptKey) -> Path:
 
 
 def _remove_batch(directory: Path, batch_id: int) -> int:
-    n_bytes = sum(size for _, path, size in files_of(directory, batch_id, None))
+    n_bytes = sum(size for _, path, size in spooled_files.files_of(directory, batch_id, None))
     shutil.rmtree(directory / "attempts" / f"b{batch_id}", ignore_errors=True)
     return n_bytes
 

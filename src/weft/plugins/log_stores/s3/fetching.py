@@ -19,16 +19,7 @@ from weft.core.attempt_key import AttemptKey
 from weft.plugins.log_stores.s3.bucket import LogBucket, PackGone
 from weft.plugins.log_stores.s3.packs import GONE, Head, PackName, Part
 from weft.ports.log_store import AttemptLog
-from weft.wire.log_format import (
-    RECORD,
-    RECORD_MAGIC,
-    RESULT,
-    attempt_of,
-    decode_location,
-    decode_pieces,
-    encode_piece,
-    own_path,
-)
+from weft.wire import log_format
 from weft.wire.plain_files import open_plain
 from weft.wire.usage_format import usage_path
 
@@ -116,7 +107,7 @@ class Fetching:
         assert log.directory is not None
         below = f"{log.directory.path.removeprefix(self._bucket.url).strip('/')}/"
         below = f"{below}{log.directory.name}/"
-        record = None if log.location is None else decode_location(log.location)
+        record = None if log.location is None else log_format.decode_location(log.location)
         for _ in range(2):
             listed = await self._look(below)
             try:
@@ -172,7 +163,7 @@ class Fetching:
             at, parts, ranges = name.head_bytes, [], []
             for part in head.parts:
                 end = at + max(0, part.length)
-                if attempt_of(part.path) == key:
+                if log_format.attempt_of(part.path) == key:
                     parts.append(part)
                     ranges.append((at, end))
                 at = end
@@ -219,20 +210,22 @@ class Fetching:
             (data,) = await self._bucket.get_ranges(
                 name, [(start, min(stop, start + _GUESS_BYTES))]
             )
-            if len(data) < RECORD.size:
+            if len(data) < log_format.RECORD.size:
                 return None
-            magic, *names, length = RECORD.unpack_from(data)
-            if (magic, *names) != (RECORD_MAGIC, key.batch_id, key.job_id, key.attempt):
+            magic, *names, length = log_format.RECORD.unpack_from(data)
+            if (magic, *names) != (log_format.RECORD_MAGIC, key.batch_id, key.job_id, key.attempt):
                 return None
-            end = start + RECORD.size + length
+            end = start + log_format.RECORD.size + length
             if len(data) < end - start:
                 (rest,) = await self._bucket.get_ranges(name, [(start + len(data), end)])
                 data += rest
-        return data[RECORD.size : end - start]
+        return data[log_format.RECORD.size : end - start]
 
     def _own(self, log: AttemptLog) -> Path:
         assert log.directory is not None
-        return own_path(self.directory(log.directory.name), log.batch_id, log.job_id, log.attempt)
+        return log_format.own_path(
+            self.directory(log.directory.name), log.batch_id, log.job_id, log.attempt
+        )
 
     def _count(self, fetched: Fetched, data: bytes) -> None:
         fetched.n_bytes += len(data)
@@ -250,7 +243,7 @@ class Fetching:
             del self._fetched[folder, key]
             self._n_bytes -= fetched.n_bytes
             root = self.directory(folder)
-            files.append(own_path(root, key.batch_id, key.job_id, key.attempt))
+            files.append(log_format.own_path(root, key.batch_id, key.job_id, key.attempt))
         return files
 
 
@@ -278,11 +271,11 @@ def _write(root: Path, part: Part, data: bytes) -> None:
 def _write_record(own: Path, data: bytes) -> None:
     own.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     result, output = b"", b""
-    for piece in decode_pieces(data):
-        if piece.kind == RESULT:
+    for piece in log_format.decode_pieces(data):
+        if piece.kind == log_format.RESULT:
             result = piece.data
         else:
-            output += encode_piece(*piece)
+            output += log_format.encode_piece(*piece)
     for path, content in ((own, output), (own.with_name(f"{own.name}.result"), result)):
         if content or path == own:
             with open(path, "wb", opener=open_plain) as file:

@@ -24,18 +24,9 @@ from weft.plugins.runners.remote.guarded_engine import GuardedEngine
 from weft.plugins.runners.remote.handles import Handle, Handles
 from weft.plugins.runners.remote.notes import Notes, tell_attempt
 from weft.plugins.runners.remote.outputs import Outputs
+from weft.ports import runner
 from weft.ports.executor import ExecutorLimits
 from weft.ports.log_store import LogWriter
-from weft.ports.runner import (
-    Assignment,
-    Ended,
-    Entered,
-    Happened,
-    Known,
-    Started,
-    blocked,
-    never_started,
-)
 from weft.telemetry.log import log
 
 __all__ = ["Engine", "Left", "RemoteRunner", "Status"]
@@ -82,12 +73,12 @@ class RemoteRunner:
         self._notes = Notes()
         self._nodes = BlackNodes()
         self._withdrawing: set[AttemptKey] = set()
-        self._own: list[Happened] = []
+        self._own: list[runner.Happened] = []
         """Events that did not come from the engine."""
         self._wake = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
 
-    async def adopt(self) -> Known:
+    async def adopt(self) -> runner.Known:
         """Ask the engine about every attempt with a handle. While it is away all of them wait: the
         worker is there all the same, and what they are is told later. But what an earlier agent
         was to end is ended first, whatever became of it.
@@ -130,9 +121,9 @@ class RemoteRunner:
         known = {started.key for started in live} | {one.key for one in ended}
         waiting = [key for key in self._held if key not in known]
         name = self._handles.incarnation()
-        return Known(name, self._handles.older_are_gone(), waiting, live, ended)
+        return runner.Known(name, self._handles.older_are_gone(), waiting, live, ended)
 
-    async def submit(self, assignments: Sequence[Assignment]) -> None:
+    async def submit(self, assignments: Sequence[runner.Assignment]) -> None:
         """Write a handle for each attempt, then give them to the engine together. Return when it
         has answered or not: what got no answer is submitted again beside this.
         """
@@ -163,7 +154,7 @@ class RemoteRunner:
         )  # fmt: skip
         for handle in new[tries:]:
             self._tell_unsubmitted(
-                blocked(handle.assignment.key, error, now_ns=time.monotonic_ns())
+                runner.blocked(handle.assignment.key, error, now_ns=time.monotonic_ns())
             )
         return [*new[:tries]]
 
@@ -204,7 +195,7 @@ class RemoteRunner:
         for command in commands:
             known = self._held.get(command.key), self._told.get(command.key)
             why = await tell_attempt(self._engine, command, *known)
-            self._own.append(Happened(obeyed=[(command.number, why)]))
+            self._own.append(runner.Happened(obeyed=[(command.number, why)]))
             self._wake.set()
 
     def acknowledge(self, keys: Sequence[AttemptKey]) -> None:
@@ -223,7 +214,7 @@ class RemoteRunner:
     def keep_until(self, until_ns: int, *, database: str = "", return_ns: int = 0) -> None:
         """Do nothing: the engine has its own limit (ADR 21)."""
 
-    async def happened(self) -> AsyncIterator[Happened]:
+    async def happened(self) -> AsyncIterator[runner.Happened]:
         """Submit what an earlier agent could not submit, then yield the engine's news."""
         unsubmitted = self._give(list(self._unsubmitted), asyncio.Event())
         self._giving.add(asyncio.ensure_future(unsubmitted))
@@ -299,7 +290,9 @@ class RemoteRunner:
         is_over = asyncio.Event()
         self._submitting.update(dict.fromkeys(given, is_over))
         if given:  # at once: leases go back soon
-            self._own.append(Happened(entered=[Entered(key, Phase.SUBMITTING) for key in given]))
+            self._own.append(
+                runner.Happened(entered=[runner.Entered(key, Phase.SUBMITTING) for key in given])
+            )
             self._wake.set()
         try:
             await self._until_there(given, tried)
@@ -357,14 +350,14 @@ class RemoteRunner:
             error = refused.get(key.name)
             if error is None:
                 self._told[key] = Phase.QUEUED_REMOTE
-                waiting.append(Entered(key, Phase.QUEUED_REMOTE))
+                waiting.append(runner.Entered(key, Phase.QUEUED_REMOTE))
             elif isinstance(error, Blocked):
-                self._tell_unsubmitted(blocked(key, error, now_ns=time.monotonic_ns()))
+                self._tell_unsubmitted(runner.blocked(key, error, now_ns=time.monotonic_ns()))
             else:
                 self._end_unsubmitted(key, Reason.BAD_SPEC, error.message)
         if waiting:
             self._missing.given(entered.key for entered in waiting)
-            self._own.append(Happened(entered=waiting))
+            self._own.append(runner.Happened(entered=waiting))
 
     def _give_up(self, handle: Handle) -> None:
         """Report an attempt that must not be submitted any more."""
@@ -410,10 +403,10 @@ class RemoteRunner:
         found = await self._engine.statuses(list(by_name)) if by_name else {}
         return {by_name[name]: status for name, status in found.items()}
 
-    async def _news(self, statuses: Mapping[AttemptKey, Status]) -> Happened | None:
-        started: list[Started] = []
-        entered: list[Entered] = []
-        ended: list[Ended] = []
+    async def _news(self, statuses: Mapping[AttemptKey, Status]) -> runner.Happened | None:
+        started: list[runner.Started] = []
+        entered: list[runner.Entered] = []
+        ended: list[runner.Ended] = []
         withdrawn: list[AttemptKey] = []
         for key, status in statuses.items():
             phase = self._told.get(key, Phase.ASSIGNED)
@@ -422,7 +415,7 @@ class RemoteRunner:
                 continue
             if phase == status.phase and status.ended_s_ago is None:
                 if note := self._notes.news(key, status.message):
-                    entered.append(Entered(key, phase, note))
+                    entered.append(runner.Entered(key, phase, note))
                 continue
             if status.ended_s_ago is not None:
                 if key in self._withdrawing and status.started_s_ago is None:
@@ -436,19 +429,19 @@ class RemoteRunner:
                 started.append(self._started(key, status.started_s_ago))
             note = self._notes.of_phase(key, status.message)
             if note or status.phase != Phase.EXECUTING:
-                entered.append(Entered(key, status.phase, note))
+                entered.append(runner.Entered(key, status.phase, note))
         if withdrawn:
             self.acknowledge(withdrawn)
         if not (started or entered or ended or withdrawn):
             return None
-        return Happened(started, entered, ended, withdrawn)
+        return runner.Happened(started, entered, ended, withdrawn)
 
-    def _started(self, key: AttemptKey, seconds_ago: float) -> Started:
-        started = Started(key, at_ns(seconds_ago))
+    def _started(self, key: AttemptKey, seconds_ago: float) -> runner.Started:
+        started = runner.Started(key, at_ns(seconds_ago))
         self._missing.begun(key, started.started_ns)
         return started
 
-    async def _ends_of(self, key: AttemptKey, status: Status) -> list[Ended]:
+    async def _ends_of(self, key: AttemptKey, status: Status) -> list[runner.Ended]:
         """Return the end; nothing if the engine does not give what was left: it comes again."""
         with suppress(Unavailable):
             ended = await self._end_of(key, status)
@@ -456,7 +449,7 @@ class RemoteRunner:
             return [ended]
         return []
 
-    async def _end_of(self, key: AttemptKey, status: Status) -> Ended:
+    async def _end_of(self, key: AttemptKey, status: Status) -> runner.Ended:
         """Collect what is left of the output, and return the end."""
         stored, location = await self._outputs.collect(key, status)
         handle = self._held.get(key)
@@ -468,11 +461,11 @@ class RemoteRunner:
 
     def _end_unsubmitted(self, key: AttemptKey, reason: Reason, message: str = "") -> None:
         now_ns = time.monotonic_ns()
-        self._tell_unsubmitted(never_started(key, reason, now_ns=now_ns, message=message))
+        self._tell_unsubmitted(runner.never_started(key, reason, now_ns=now_ns, message=message))
 
-    def _tell_unsubmitted(self, ended: Ended) -> None:
+    def _tell_unsubmitted(self, ended: runner.Ended) -> None:
         self._told[ended.key] = None
-        self._own.append(Happened(ended=[ended]))
+        self._own.append(runner.Happened(ended=[ended]))
         self._wake.set()
 
     def _own_withdrawn(self, key: AttemptKey) -> None:
@@ -480,7 +473,7 @@ class RemoteRunner:
         del self._held[key]
         self._handles.remove(key)
         self._withdrawing.discard(key)
-        self._own.append(Happened(withdrawn=[key]))
+        self._own.append(runner.Happened(withdrawn=[key]))
         self._wake.set()
 
     def _later(self, work: Coroutine[None, None, None]) -> None:

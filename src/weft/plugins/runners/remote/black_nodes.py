@@ -11,16 +11,7 @@ from collections.abc import Callable, Collection, Mapping
 from datetime import UTC, datetime
 from typing import Final
 
-from weft.core.scheduling.black_holes import (
-    BATCHES_MIN,
-    FAILURES_MIN,
-    FAST_S,
-    FIRST_S,
-    AvoidedNode,
-    Ends,
-    find_black_holes,
-    retry_s,
-)
+from weft.core.scheduling import black_holes
 from weft.core.states import Reason
 from weft.ports.runner import Ended, Happened
 from weft.telemetry.log import log
@@ -42,7 +33,7 @@ class BlackNodes:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._ends: deque[Ends] = deque(maxlen=_ENDS_MAX)
+        self._ends: deque[black_holes.Ends] = deque(maxlen=_ENDS_MAX)
         """The newest first."""
         self._numbers: dict[str, int] = {}
         self._tries: dict[str, int] = {}
@@ -57,9 +48,9 @@ class BlackNodes:
             return
         number = self._numbers.setdefault(node, len(self._numbers))
         is_good = ended.reason is None
-        is_fast = not is_good and ended.ended_ns - ended.started_ns <= FAST_S * 1e9
+        is_fast = not is_good and ended.ended_ns - ended.started_ns <= black_holes.FAST_S * 1e9
         self._ends.appendleft(
-            Ends(
+            black_holes.Ends(
                 worker_id=number, pool_id=0, batch_id=ended.key.batch_id,
                 at=datetime.fromtimestamp(self._clock(), UTC), successes=is_good,
                 fast_failures=is_fast, slow_failures=not is_good and not is_fast,
@@ -83,18 +74,18 @@ class BlackNodes:
         self._is_new = False
         return Happened(
             avoided=[
-                AvoidedNode(node, seconds, self._why[node])
+                black_holes.AvoidedNode(node, seconds, self._why[node])
                 for node, seconds in self.avoided().items()
             ]
         )
 
     def _find(self) -> None:
         names = {number: node for node, number in self._numbers.items()}
-        for hole in find_black_holes(
-            self._ends, failures_min=FAILURES_MIN, batches_min=BATCHES_MIN
+        for hole in black_holes.find_black_holes(
+            self._ends, failures_min=black_holes.FAILURES_MIN, batches_min=black_holes.BATCHES_MIN
         ):
             node = names[hole.worker_id]
-            wait_s = retry_s(self._tries.get(node, 0), first_s=FIRST_S)
+            wait_s = black_holes.retry_s(self._tries.get(node, 0), first_s=black_holes.FIRST_S)
             self._tries[node] = self._tries.get(node, 0) + 1
             self._until[node] = self._clock() + wait_s
             self._why[node] = hole.reason

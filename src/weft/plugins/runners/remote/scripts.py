@@ -7,13 +7,7 @@ from typing import Final, NamedTuple
 from weft.core.ends.conditions import BLOCK_FILE_VARIABLE
 from weft.core.errors import Invalid
 from weft.core.files.products import PRODUCTS_VARIABLE
-from weft.plugins.executors.job_environment import (
-    identity_of,
-    limits_elsewhere,
-    program_of,
-    timeout_ms_of,
-    variables_of,
-)
+from weft.plugins.executors import job_environment
 from weft.ports.executor import ExecutorLimits
 from weft.ports.runner import Assignment
 
@@ -50,8 +44,8 @@ def script_of(
         )
     own = {
         **(environment if spec.inherit_env is None else spec.inherit_env),
-        **identity_of(key, spec), **(spec.env or {}),
-        **variables_of(key, spec, limits_elsewhere(limits)),
+        **job_environment.identity_of(key, spec), **(spec.env or {}),
+        **job_environment.variables_of(key, spec, job_environment.limits_elsewhere(limits)),
     }  # fmt: skip
     lines = [f"export {name}={shlex.quote(text)}" for name, text in own.items()]
     if limits.block_files:
@@ -68,7 +62,7 @@ def script_of(
     where = f'"${FOLDER}/work"' if spec.cwd is None else shlex.quote(spec.cwd)
     make = f'mkdir -p "${FOLDER}/work" && ' if spec.cwd is None else ""
     lines.append(f"{make}cd {where} || exit 126")
-    argv, script = program_of(spec)
+    argv, script = job_environment.program_of(spec)
     if script is not None:
         lines.append(f'printf %s {shlex.quote(script)} >"${FOLDER}/program"')
         lines.append(f'chmod 700 "${FOLDER}/program"')
@@ -76,7 +70,7 @@ def script_of(
     program = f'"${FOLDER}/program" {words}' if script is not None else words
     if not program:
         return "exit 0\n"
-    limit_ms = timeout_ms_of(spec)
+    limit_ms = job_environment.timeout_ms_of(spec)
     clock = ""
     if limit_ms is not None:
         clock = f"timeout -k {limits.grace_ms / 1000:g} {limit_ms / 1000:g} "

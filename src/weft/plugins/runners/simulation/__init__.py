@@ -20,19 +20,9 @@ from weft.core.errors import WeftError
 from weft.core.states import Phase, Reason
 from weft.plugins.runners.simulation.exchange import Exchange, travel_of
 from weft.plugins.runners.simulation.steps import Adder, Output, StepFailed, take
+from weft.ports import runner
 from weft.ports.executor import JobExecutor
 from weft.ports.log_store import LogWriter
-from weft.ports.runner import (
-    Assignment,
-    Ended,
-    Entered,
-    Happened,
-    Known,
-    RunnerSite,
-    Started,
-    blocked,
-    never_started,
-)
 from weft.ports.topics import JobTopics
 from weft.wire.documents.simulations import Step
 from weft.wire.spec import JobSpec
@@ -50,7 +40,7 @@ class StepsExecutor(JobExecutor, Protocol):
         """Return the steps. Raise `WeftError` if the spec cannot be run, and `Blocked`."""
 
 
-def open_simulations(site: RunnerSite) -> "SimulationRunner":
+def open_simulations(site: runner.RunnerSite) -> "SimulationRunner":
     """Return the runner of a worker of simulations."""
     # The composition root gives each runner the executors that name it.
     executors = cast("Mapping[str, StepsExecutor]", site.executors)
@@ -63,9 +53,9 @@ class _Untold:
     """What has happened since it was told last."""
 
     def __init__(self) -> None:
-        self.started: list[Started] = []
-        self.entered: list[Entered] = []
-        self.ended: list[Ended] = []
+        self.started: list[runner.Started] = []
+        self.entered: list[runner.Entered] = []
+        self.ended: list[runner.Ended] = []
         self.obeyed: list[tuple[int, str]] = []
 
 
@@ -106,23 +96,25 @@ class SimulationRunner:
         self._adder = Adder(processes_max)
         self._incarnation = ""
         self._attempts: dict[AttemptKey, _Attempt] = {}
-        self._ended: dict[AttemptKey, Ended] = {}
+        self._ended: dict[AttemptKey, runner.Ended] = {}
         """Those that nobody has acknowledged."""
         self._untold = _Untold()
         self._wake = asyncio.Event()
         self._fence: asyncio.TimerHandle | None = None
         self._until_ns = 0
 
-    async def adopt(self) -> Known:
+    async def adopt(self) -> runner.Known:
         """Say what this process has."""
         self._incarnation = self._incarnation or uuid.uuid4().hex
         self._untold = _Untold()
-        live = [Started(attempt.key, attempt.started_ns) for attempt in self._attempts.values()]
-        return Known(
+        live = [
+            runner.Started(attempt.key, attempt.started_ns) for attempt in self._attempts.values()
+        ]
+        return runner.Known(
             self._incarnation, older_are_gone=True, live=live, ended=list(self._ended.values())
         )
 
-    async def submit(self, assignments: Sequence[Assignment]) -> None:
+    async def submit(self, assignments: Sequence[runner.Assignment]) -> None:
         """Start them all: what a worker of simulations offers is slots."""
         new = [
             assignment
@@ -162,7 +154,7 @@ class SimulationRunner:
         if self._fence is None and until_ns:
             self._look_at_fence()
 
-    async def happened(self) -> AsyncIterator[Happened]:
+    async def happened(self) -> AsyncIterator[runner.Happened]:
         """Yield what happens, what came together at once."""
         if not self._exchanges:
             # Not before: now the database knows this incarnation.
@@ -174,7 +166,7 @@ class SimulationRunner:
             await self._wake.wait()
             self._wake.clear()
             told, self._untold = self._untold, _Untold()
-            yield Happened(told.started, told.entered, told.ended, (), told.obeyed)
+            yield runner.Happened(told.started, told.entered, told.ended, (), told.obeyed)
 
     async def end(self) -> None:
         """Forget everything, and begin another incarnation with the next `adopt`."""
@@ -199,21 +191,23 @@ class SimulationRunner:
     def leave(self) -> None:
         """Do nothing: the next agent of this process is the same one."""
 
-    def _start(self, assignment: Assignment) -> bool:
+    def _start(self, assignment: runner.Assignment) -> bool:
         """Begin an attempt; return whether it could be begun."""
         key, spec, now_ns = assignment.key, assignment.spec, time.monotonic_ns()
         executor = self._executors.get(spec.executor)
         if executor is None:
             message = f"its worker has no executor {spec.executor!r}"
-            self._end(never_started(key, Reason.BAD_SPEC, now_ns=now_ns, message=message))
+            self._end(runner.never_started(key, Reason.BAD_SPEC, now_ns=now_ns, message=message))
             return False
         try:
             steps = executor.steps_of(spec)
         except Blocked as error:
-            self._end(blocked(key, error, now_ns=now_ns))
+            self._end(runner.blocked(key, error, now_ns=now_ns))
             return False
         except WeftError as error:
-            refused = never_started(key, Reason.BAD_SPEC, now_ns=now_ns, message=error.message)
+            refused = runner.never_started(
+                key, Reason.BAD_SPEC, now_ns=now_ns, message=error.message
+            )
             self._end(refused)
             return False
         one = self._attempts[key] = _Attempt(key, self._logs)
@@ -257,7 +251,7 @@ class SimulationRunner:
         if self._attempts.pop(one.key, None) is not None:
             now_ns, n_bytes = time.monotonic_ns(), one.output.n_bytes
             self._end(
-                Ended(
+                runner.Ended(
                     one.key,
                     one.started_ns,
                     now_ns,
@@ -274,20 +268,20 @@ class SimulationRunner:
         if one.reason is not None:
             self._end_running(one, one.reason, None, "")
 
-    def _end(self, ended: Ended) -> None:
+    def _end(self, ended: runner.Ended) -> None:
         self._ended[ended.key] = ended
         self._untold.ended.append(ended)
         self._wake.set()
 
     def _say(self, key: AttemptKey, message: str) -> None:
         if key in self._attempts:
-            self._untold.entered.append(Entered(key, Phase.EXECUTING, message))
+            self._untold.entered.append(runner.Entered(key, Phase.EXECUTING, message))
             self._wake.set()
 
     def _tell_starts(self, keys: Sequence[AttemptKey]) -> None:
         some = [one for key in keys if (one := self._attempts.get(key)) is not None]
         if some:
-            self._untold.started += [Started(one.key, one.started_ns) for one in some]
+            self._untold.started += [runner.Started(one.key, one.started_ns) for one in some]
             self._wake.set()
 
     def _look_at_fence(self) -> None:

@@ -18,17 +18,8 @@ from weft.plugins.runners.spawner.link import SpawnerLink, greet
 from weft.plugins.runners.spawner.outgoing import Outgoing
 from weft.plugins.runners.spawner.preparing import Preparing, cannot_run
 from weft.plugins.runners.spawner.start import SpawnerFiles, find_or_start, wait_gone
+from weft.ports import runner
 from weft.ports.executor import ExecutorLimits, SpawnerExecutor
-from weft.ports.runner import (
-    Assignment,
-    Ended,
-    Happened,
-    Known,
-    RunnerGone,
-    RunnerSite,
-    Started,
-    blocked,
-)
 from weft.telemetry.log import log
 from weft.wire import spawner as wire
 from weft.wire.log_format import segment_location
@@ -43,7 +34,7 @@ class WrongLogStore(Invalid):
     code = "WORKER.WRONG_LOG_STORE"
 
 
-def open_spawner(site: RunnerSite) -> "SpawnerRunner":
+def open_spawner(site: runner.RunnerSite) -> "SpawnerRunner":
     """Return the spawner of this worker. Raise `WrongLogStore`."""
     if site.log_store != _LOG_STORE:
         raise WrongLogStore(
@@ -103,7 +94,7 @@ class SpawnerRunner:
         self._is_ending = False
         self._preparing = Preparing(executors, self._start, self._tell)
 
-    async def adopt(self) -> Known:
+    async def adopt(self) -> runner.Known:
         """Find the spawner, or start one after proof that the older one is gone."""
         self._is_ending = False
         self._preparing.close()
@@ -124,30 +115,30 @@ class SpawnerRunner:
                 log.warning("worker.spawner_outdated", version=welcome.version)
                 self._link.send(wire.Quit())
                 await self._link.gone
-            except RunnerGone:
+            except runner.RunnerGone:
                 log.warning("worker.spawner_lost")
             self._link.close()
             await wait_gone(self._files)
 
-    async def submit(self, assignments: Sequence[Assignment]) -> None:
+    async def submit(self, assignments: Sequence[runner.Assignment]) -> None:
         """Send the attempts in messages of a bounded size."""
         self._start(self._preparing.take(assignments))
 
-    def _start(self, assignments: Sequence[Assignment]) -> None:
+    def _start(self, assignments: Sequence[runner.Assignment]) -> None:
         outgoing = Outgoing(self._send, self._executors, self._limits)
         refused = []
         for assignment in assignments:
             try:
                 outgoing.add(assignment)
             except Blocked as error:
-                refused.append(blocked(assignment.key, error, now_ns=time.monotonic_ns()))
+                refused.append(runner.blocked(assignment.key, error, now_ns=time.monotonic_ns()))
             except WeftError as error:
                 refused.append(cannot_run(assignment.key, error))
         outgoing.send()
         if refused:
-            self._tell(Happened(ended=refused))
+            self._tell(runner.Happened(ended=refused))
 
-    def _tell(self, happened: Happened) -> None:
+    def _tell(self, happened: runner.Happened) -> None:
         if self._link is not None:
             self._link.tell(happened)
 
@@ -173,14 +164,14 @@ class SpawnerRunner:
         """Set the time at which the spawner kills everything."""
         self._send(wire.Renew(until_ns, database, return_ns))
 
-    async def happened(self) -> AsyncIterator[Happened]:
+    async def happened(self) -> AsyncIterator[runner.Happened]:
         """Yield the spawner's reports."""
         assert self._link is not None
         try:
             while True:
                 report = await self._link.next_report()
                 yield _happened(report) if isinstance(report, wire.Report) else report
-        except RunnerGone:
+        except runner.RunnerGone:
             if not self._is_ending:
                 log.warning("worker.spawner_lost")
             raise
@@ -222,19 +213,19 @@ class SpawnerRunner:
             self._link.send(message)
 
 
-def _known(welcome: wire.Welcome) -> Known:
-    return Known(
+def _known(welcome: wire.Welcome) -> runner.Known:
+    return runner.Known(
         welcome.incarnation,
         True,  # noqa: FBT003 (find_or_start starts none before the older one is proved gone)
         welcome.queued,
-        [Started(process.key, process.started_ns) for process in welcome.live],
+        [runner.Started(process.key, process.started_ns) for process in welcome.live],
         [_ended(end) for end in welcome.ended],
     )
 
 
-def _happened(report: wire.Report) -> Happened:
-    return Happened(
-        [Started(process.key, process.started_ns) for process in report.started],
+def _happened(report: wire.Report) -> runner.Happened:
+    return runner.Happened(
+        [runner.Started(process.key, process.started_ns) for process in report.started],
         (),
         [_ended(end) for end in report.ended],
         report.withdrawn,
@@ -242,8 +233,8 @@ def _happened(report: wire.Report) -> Happened:
     )
 
 
-def _ended(end: wire.ProcessEnd) -> Ended:
-    return Ended(
+def _ended(end: wire.ProcessEnd) -> runner.Ended:
+    return runner.Ended(
         end.key,
         end.started_ns,
         end.ended_ns,

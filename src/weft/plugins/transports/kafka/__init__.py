@@ -13,15 +13,7 @@ from typing import Final, TypeVar
 
 from weft.core.errors import Invalid
 from weft.core.findings import Finding
-from weft.ports.transport import (
-    DEAD,
-    Connection,
-    Deliveries,
-    Depth,
-    Route,
-    TransportError,
-    refusal_of,
-)
+from weft.ports import transport
 
 try:
     from confluent_kafka import KafkaError, KafkaException, Message, Producer
@@ -62,7 +54,7 @@ class KafkaTransport:
     and a thread of its own.
     """
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: transport.Connection) -> None:
         self._to = connection
         self._producer: Producer | None = None
         self._failures = Failures()
@@ -71,14 +63,16 @@ class KafkaTransport:
         self._asked_s = time.monotonic()
         """When one was last forgotten, to be asked for anew."""
 
-    async def publish(self, messages: Sequence[tuple[Route, bytes]]) -> Sequence[bool]:
+    async def publish(self, messages: Sequence[tuple[transport.Route, bytes]]) -> Sequence[bool]:
         """Send messages, spread over the partitions of their topics, until all replicas that are
         in step have them.
         """
         return await self._send([(route.name, _ANY, body, {}) for route, body in messages])
 
     @asynccontextmanager
-    async def consume(self, route: Route, *, limit: int) -> AsyncIterator[Deliveries]:
+    async def consume(
+        self, route: transport.Route, *, limit: int
+    ) -> AsyncIterator[transport.Deliveries]:
         """Consume the topic of a route, as one of the group that has its name."""
         topic, failures = route.name, Failures()
 
@@ -91,8 +85,8 @@ class KafkaTransport:
             return bool(others) and all(await self._send([(topic, choice(others), body, {})]))
 
         async def refuse(body: bytes, why: str) -> bool:
-            kept, headers = refusal_of(topic, why, body)
-            dead = Route(route.tenant, DEAD).name
+            kept, headers = transport.refusal_of(topic, why, body)
+            dead = transport.Route(route.tenant, transport.DEAD).name
             return all(await self._send([(dead, _ANY, kept, headers)]))
 
         config = config_of(self._to, failures)
@@ -103,13 +97,13 @@ class KafkaTransport:
         async with consuming(consumption) as deliveries:
             yield deliveries
 
-    async def depths(self, routes: Sequence[Route]) -> Sequence[Depth]:
+    async def depths(self, routes: Sequence[transport.Route]) -> Sequence[transport.Depth]:
         """Return the lag and the members of each group."""
         topics = [route.name for route in routes]
         await self._make_topics(set(topics))
         return await asyncio.to_thread(self._look, lambda admin: looks.depths(admin, topics))
 
-    async def check(self, routes: Sequence[Route] = ()) -> Sequence[Finding]:
+    async def check(self, routes: Sequence[transport.Route] = ()) -> Sequence[Finding]:
         """Ask for the cluster, whether a topic could be made, and what those are that are
         there.
         """
@@ -131,7 +125,7 @@ class KafkaTransport:
                     time.sleep(_PAUSE_S)
                     continue
                 admin.poll(0)  # for the callback
-                raise TransportError(failures.reason(error)) from error
+                raise transport.TransportError(failures.reason(error)) from error
 
     async def close(self) -> None:
         """End the producer, if there is one."""
@@ -160,11 +154,11 @@ class KafkaTransport:
         if not all(kept):
             self._partitions.clear()  # so that topics which somebody has deleted are made again
         if records and not any(kept):
-            raise TransportError(f"nothing was confirmed: {why or self._failures.last}")
+            raise transport.TransportError(f"nothing was confirmed: {why or self._failures.last}")
         return kept
 
 
-def _make_topics(to: Connection, topics: Sequence[str]) -> dict[str, int]:
+def _make_topics(to: transport.Connection, topics: Sequence[str]) -> dict[str, int]:
     """Make the topics that there are not; return how many partitions each has."""
     failures = Failures()
     admin = AdminClient(config_of(to, failures))
@@ -179,7 +173,7 @@ def _make_topics(to: Connection, topics: Sequence[str]) -> dict[str, int]:
         known = admin.list_topics(timeout=_CALL_S).topics
     except (KafkaException, TimeoutError, OSError) as error:
         admin.poll(0)  # for the callback
-        raise TransportError(failures.reason(error)) from error
+        raise transport.TransportError(failures.reason(error)) from error
     return {name: len(known[name].partitions) if name in known else PARTITIONS for name in topics}
 
 

@@ -10,17 +10,10 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from weft.extensions.engines.kubernetes.provider.options import words_in
+from weft.extensions.engines.kubernetes.runner import statuses
 from weft.extensions.engines.kubernetes.runner.pods import literal
 from weft.extensions.engines.kubernetes.runner.secrets import GATE, owned_secret
 from weft.extensions.engines.kubernetes.runner.settings import KubernetesSettings
-from weft.extensions.engines.kubernetes.runner.statuses import (
-    NEVER_AN_IMAGE,
-    NO_IMAGE,
-    age_s,
-    has_begun,
-    state_of,
-    where_of,
-)
 from weft.plugins.executors.job_environment import SHELL
 from weft.plugins.providers.pool_options import PROGRAM, worker_variables
 from weft.ports.provider import FoundMachine, WantedMachine
@@ -124,15 +117,19 @@ def machine_of(pod: Mapping[str, Any], image_s: float) -> FoundMachine:
     vain.
     """
     meta, phase = pod["metadata"], pod["status"].get("phase")
-    where, error, waits = where_of(pod), "", ""
-    word = (state_of(pod).get("waiting") or {}).get("reason")
+    where, error, waits = statuses.where_of(pod), "", ""
+    word = (statuses.state_of(pod).get("waiting") or {}).get("reason")
     if phase == "Succeeded":
         error = f"its worker has ended: {where}"
     elif phase == "Failed":
         error = f"its worker has failed: {where}"
-    elif word == NEVER_AN_IMAGE or word in _NEVER or (word in NO_IMAGE and age_s(pod) > image_s):
+    elif (
+        word == statuses.NEVER_AN_IMAGE
+        or word in _NEVER
+        or (word in statuses.NO_IMAGE and statuses.age_s(pod) > image_s)
+    ):
         error = where
-    elif not has_begun(pod):
+    elif not statuses.has_begun(pod):
         waits = where
     return FoundMachine(
         name=meta["annotations"][MACHINE], provider_id=meta["uid"], error=error, waits=waits

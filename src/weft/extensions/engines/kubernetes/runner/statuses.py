@@ -10,13 +10,7 @@ from msgspec import structs
 
 from weft.core.files.products import WrongProducts
 from weft.core.states import Phase, Reason
-from weft.extensions.engines.kubernetes.runner.pods import (
-    AVOIDED,
-    LIMIT,
-    PRODUCT_BYTES,
-    VERDICT,
-    seconds_of,
-)
+from weft.extensions.engines.kubernetes.runner import pods
 from weft.plugins.runners.remote import Status
 from weft.plugins.runners.remote.black_nodes import told_avoided
 
@@ -71,13 +65,13 @@ def state_of(pod: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def verdict_of(pod: Mapping[str, Any]) -> Reason | None:
     """Return why the gateway ends a pod."""
-    word = (pod["metadata"].get("annotations") or {}).get(VERDICT, "")
+    word = (pod["metadata"].get("annotations") or {}).get(pods.VERDICT, "")
     return next((reason for reason in Reason if reason.word == word), None)
 
 
 def avoided_by(pod: Mapping[str, Any]) -> frozenset[str]:
     """Return the nodes on which a pod must not run, as attempts failed there at once."""
-    text = (pod["metadata"].get("annotations") or {}).get(AVOIDED, "")
+    text = (pod["metadata"].get("annotations") or {}).get(pods.AVOIDED, "")
     return frozenset(text.split(",") if text else ())
 
 
@@ -100,8 +94,8 @@ def products_of(pod: Mapping[str, Any]) -> bytes:
     if done.get("reason") not in _BY_ITSELF:
         return b""
     found = str(done.get("message") or "").encode()
-    if len(found) >= PRODUCT_BYTES:
-        raise WrongProducts(f"Kubernetes keeps less than {PRODUCT_BYTES} bytes of them")
+    if len(found) >= pods.PRODUCT_BYTES:
+        raise WrongProducts(f"Kubernetes keeps less than {pods.PRODUCT_BYTES} bytes of them")
     return found
 
 
@@ -217,13 +211,13 @@ def deadline_of(seen: Seen, now: float, *, more_s: int) -> int | None:
     """Return the seconds after which the cluster is to end a pod that has run for a while, should
     no gateway be there to keep its limit; None: it has them, or is too young to be worth a call.
     """
-    limit = (seen.pod["metadata"].get("annotations") or {}).get(LIMIT)
+    limit = (seen.pod["metadata"].get("annotations") or {}).get(pods.LIMIT)
     deadline = seen.pod["spec"].get("activeDeadlineSeconds") or 0
     taken, started = seen.pod["status"].get("startTime"), started_at(seen)
     if limit is None or taken is None or started is None or now - started < RUNS_S:
         return None
     waited = max(0.0, started - datetime.fromisoformat(taken).timestamp())
-    wanted = seconds_of(int(limit) + waited * 1000) + more_s
+    wanted = pods.seconds_of(int(limit) + waited * 1000) + more_s
     return wanted if wanted + RUNS_S < deadline else None
 
 

@@ -17,6 +17,7 @@ from weft.core.ends.conditions import FILE_BYTES_MAX, Blocked
 from weft.core.errors import Invalid, Unavailable, WeftError
 from weft.core.signals import word_of
 from weft.core.states import Phase
+from weft.extensions.engines.slurm.runner import scripts
 from weft.extensions.engines.slurm.runner.commands import (
     FULL,
     SlurmArray,
@@ -27,15 +28,6 @@ from weft.extensions.engines.slurm.runner.commands import (
 )
 from weft.extensions.engines.slurm.runner.files import Array, SlurmFiles
 from weft.extensions.engines.slurm.runner.folder import Marks
-from weft.extensions.engines.slurm.runner.scripts import (
-    ASK,
-    LONGER,
-    PASSED_ON,
-    PRODUCTS,
-    job_script,
-    limit_script,
-    minutes_of,
-)
 from weft.extensions.engines.slurm.runner.settings import SlurmSettings
 from weft.extensions.engines.slurm.runner.statuses import (
     WAITS,
@@ -223,18 +215,18 @@ class SlurmEngine:
             if command.signal is not None:
                 return await self._signal(task, command.signal)
             limit_s = assignment.spec.timeout_s or 0.0
-            longer = minutes_of(limit_s, command.extra_ms)
-            if longer > minutes_of(limit_s):
+            longer = scripts.minutes_of(limit_s, command.extra_ms)
+            if longer > scripts.minutes_of(limit_s):
                 try:
                     await self._commands.extend(task, longer)
                 except SlurmRefused as error:
                     return error.message
-            await self._files.put({name: {LONGER: str(-(-command.extra_ms // 1000))}})
+            await self._files.put({name: {scripts.LONGER: str(-(-command.extra_ms // 1000))}})
             return ""
 
     async def _signal(self, task: str, number: int) -> str:
-        if number not in PASSED_ON:
-            return f"jobs in Slurm can get {', '.join(map(word_of, PASSED_ON))}"
+        if number not in scripts.PASSED_ON:
+            return f"jobs in Slurm can get {', '.join(map(word_of, scripts.PASSED_ON))}"
         await self._commands.cancel([task], f"--signal={word_of(Signals(number))}", "--batch")
         return ""
 
@@ -249,9 +241,9 @@ class SlurmEngine:
     async def left(self, name: str) -> Left:
         """Read what the marks have shown."""
         files = self._left.get(name, frozenset())
-        sizes = {PRODUCTS: self._limits.product_bytes_max, ASK: FILE_BYTES_MAX}
+        sizes = {scripts.PRODUCTS: self._limits.product_bytes_max, scripts.ASK: FILE_BYTES_MAX}
         found = {file: await self._files.left(name, file, bytes_max=sizes[file]) for file in files}
-        return Left(found.get(PRODUCTS, b""), found.get(ASK, b""))
+        return Left(found.get(scripts.PRODUCTS, b""), found.get(scripts.ASK, b""))
 
     async def forget(self, names: Sequence[str]) -> None:
         """Remove folders, and arrays of which nothing is left."""
@@ -420,8 +412,8 @@ class SlurmEngine:
         self._check_choices(spec)
         script = {} if spec.script is None else {"script": spec.script}
         return {
-            "job": job_script(assignment.key, spec, self._limits),
-            "limit": limit_script(spec, self._limits),
+            "job": scripts.job_script(assignment.key, spec, self._limits),
+            "limit": scripts.limit_script(spec, self._limits),
             **script,
         }
 
@@ -465,7 +457,7 @@ def _shape_of(one: Assignment) -> _Shape:
         cpus=max(1, -(-one.cpu_m // 1000)),
         memory_mib=max(1, one.memory_mib),
         gpu=one.gpu,
-        minutes=None if limit_s is None else minutes_of(limit_s),
+        minutes=None if limit_s is None else scripts.minutes_of(limit_s),
         choices=() if one.spec.engine is None else tuple(one.spec.engine.given.items()),
     )
 

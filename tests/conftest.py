@@ -53,6 +53,7 @@ if "WEFT_TEST_RANDOM" not in os.environ:
     vars(providers).update(_get_local_constants=Constants)
 
 _OWN_TEMPORARY = pytest.StashKey[Path]()
+_TIMEOUT = pytest.StashKey[Any]()
 LOGINS = ("weft_api", "weft_driver", "weft_worker")
 SUPERUSER = "postgres"
 OWNER = "weft_owner"
@@ -137,6 +138,17 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.line(f"skipped: {count} — {reason}")
     if _is_empty_stage(terminalreporter):
         terminalreporter.line("FAILED: no test of this stage passed", red=True)
+
+
+def pytest_timeout_set_timer(item: pytest.Item, settings: Any) -> None:  # noqa: ANN401 (of a plug-in)
+    item.stash[_TIMEOUT] = settings
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_exception_interact(node: pytest.Item, report: pytest.TestReport) -> None:
+    """Time the cases after one that failed: pytest-timeout takes a failure for the end."""
+    if isinstance(report, pytest.SubtestReport) and (settings := node.stash.get(_TIMEOUT, None)):
+        node.ihook.pytest_timeout_set_timer(item=node, settings=settings)
 
 
 def run_apart(call: Callable[[], Coroutine[Any, Any, Result]]) -> Result:

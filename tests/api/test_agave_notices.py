@@ -3,9 +3,8 @@
 import json
 from typing import Any
 
-import pytest
-
 from api.test_agave_story import AT, attempt, facts
+from cases import cases
 from weft.core.addresses import parse_allowed_hosts
 from weft.core.deliveries.notice_policy import NoticePolicy, next_notice_s
 from weft.extensions.doors.aloe.notices import NOTICES
@@ -57,7 +56,7 @@ def test_variables_are_filled_in_and_encoded() -> None:
     assert found.url == f"{URL}?WRITE"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("given", "field"),
     [
         ("x", "notifications: "), ([1], "notifications[0]: "), ([{}], "notifications[0].url: "),

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from cases import cases
 from weft.extensions.doors.aloe.documents import job_document, summary_document
 from weft.extensions.doors.aloe.refused import Refused
 from weft.extensions.doors.aloe.replies import chosen
@@ -103,7 +104,7 @@ def test_document_has_both_sets_of_names_and_hides_secrets() -> None:
     assert short == {**{name: document[name] for name in short}, "_links": links}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("query", "holds"),
     [
         ({"name": "A Name"}, True), ({"NAME.like": "A*e"}, True), ({"name.nlike": "A*"}, False),
@@ -123,7 +124,7 @@ def test_search_compares_fields(query: dict[str, str], *, holds: bool) -> None:
     assert all(one.holds(document) for one in terms_of(list(query.items()))) is holds
 
 
-@pytest.mark.parametrize(
+@cases(
     ("name", "text"),
     [
         ("status", "GONE"), ("nodeCount", "many"), ("created.after", "soon"), ("name.lt", "x"),
@@ -157,7 +158,7 @@ def test_filter_keeps_what_it_names() -> None:
     assert document == {"a": {"b": {"c": 1, "d": 2}}, "e": [1]}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("field", "value"),
     [
         ("name", " "), ("name", "x" * 65), ("name", 1), ("name", "a\0"), ("appId", None),

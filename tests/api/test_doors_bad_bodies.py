@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 from api.test_bad_input import BODIES
+from cases import cases
 from weft.api.http.doors import ApiDoor
 from weft.run.doors import api_doors
 
@@ -51,7 +52,7 @@ def check(answer: httpx.Response, door: str, what: object) -> None:
     assert answer.json()[DOORS[door][1]], (what, answer.text)
 
 
-@pytest.mark.parametrize("door", DOORS)
+@cases("door", DOORS)
 async def test_bodies_that_cannot_be_read_are_refused_in_the_form_of_the_door(
     untouched: httpx.AsyncClient, door: str
 ) -> None:
@@ -67,7 +68,7 @@ async def test_bodies_that_cannot_be_read_are_refused_in_the_form_of_the_door(
         check(answer, door, media)
 
 
-@pytest.mark.parametrize("door", DOORS)
+@cases("door", DOORS)
 async def test_bodies_beyond_the_limit_are_refused(
     untouched: httpx.AsyncClient, door: str
 ) -> None:

@@ -3,9 +3,9 @@
 from typing import Any
 
 import httpx
-import pytest
 
 from api.test_bad_input import assert_problem
+from cases import cases
 
 PATHS = ("/v1/batches/1", "/v1/batches/1/groups/1", "/v1/batches/1/jobs/1")
 WRONG: list[tuple[Any, str, str]] = [
@@ -33,7 +33,7 @@ WRONG: list[tuple[Any, str, str]] = [
 ]
 
 
-@pytest.mark.parametrize("path", PATHS)
+@cases("path", PATHS)
 async def test_wrong_patch_is_refused_and_changes_nothing(
     client: httpx.AsyncClient, path: str
 ) -> None:
@@ -84,7 +84,7 @@ async def test_batch_group_and_job_are_edited_and_say_by_whom(http: httpx.AsyncC
     assert [*page["items"], *rest["items"]] == history[0]["items"]
 
 
-@pytest.mark.parametrize("name", [None, "a/b", ".."])
+@cases("name", [None, "a/b", ".."])
 async def test_group_keeps_a_name_that_fits_into_a_path(
     http: httpx.AsyncClient, name: str | None
 ) -> None:
@@ -116,7 +116,7 @@ async def test_job_of_an_array_gets_a_label_of_its_own(http: httpx.AsyncClient) 
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", [None, "a/b", "g7"])
+@cases("name", [None, "a/b", "g7"])
 async def test_set_keeps_a_name_that_is_no_number(
     http: httpx.AsyncClient, name: str | None
 ) -> None:

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any, cast
 
-import pytest
-
+from cases import cases
 from weft.api.feeds import (
     PAGE_REST_MAX_S,
     PAGE_REST_MIN_S,
@@ -70,7 +69,7 @@ async def test_streams_get_what_follows_their_position_in_order() -> None:
     assert not feed.reaches((0, 0))
 
 
-@pytest.mark.parametrize(
+@cases(
     ("n_streams", "least_s", "most_s"),
     [(0, 0, 0), (STREAMS_AT_ONCE, 0, 0), (200, 0.1, 0.5), (100_000, REST_MAX_S, REST_MAX_S)],
 )

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from api.live import TOKEN, LiveApi
+from cases import cases
 from weft.api.http.decoding import JSON, decode
 from weft.core.errors import Forbidden, InvalidDocument, SecretKeyMissing
 from weft.core.problems import Problems
@@ -87,7 +88,7 @@ def test_a_function_that_comes_after_its_caller_is_refused() -> None:
     assert [one.pointer for one in refused.value.errors] == ["/jobs/1/function/of"]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("job", "pointer"),
     [
         ({"executor": "function"}, "/function"),

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from api.hail_door import job
+from cases import cases
 from weft.extensions.doors.hail.jobs import Bunch, jobs_of
 from weft.extensions.doors.hail.plain_jobs import plain_job
 from weft.extensions.doors.hail.refused import Refused
@@ -58,7 +59,7 @@ ASKED: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("kind", CONTRACT)
+@cases("kind", CONTRACT)
 def test_guide_says_what_becomes_of_each_key(kind: str) -> None:
     _, _, rest = GUIDE.read_text(encoding="utf-8").partition(f"\n### Keys of {kind}\n")
     table = rest.partition("\n#")[0]
@@ -68,7 +69,7 @@ def test_guide_says_what_becomes_of_each_key(kind: str) -> None:
     assert listed.keys() == CONTRACT[kind]
 
 
-@pytest.mark.parametrize("kind", SHAPES)
+@cases("kind", SHAPES)
 def test_each_key_of_the_contract_is_known_and_no_other(kind: str) -> None:
     said = {}
     for key in (*CONTRACT[kind], "odd"):
@@ -79,7 +80,7 @@ def test_each_key_of_the_contract_is_known_and_no_other(kind: str) -> None:
     assert said == {**dict.fromkeys(CONTRACT[kind], False), "odd": True}
 
 
-@pytest.mark.parametrize("key", [key for key, fate in FATES["a job"].items() if fate == "refused"])
+@cases("key", [key for key, fate in FATES["a job"].items() if fate == "refused"])
 def test_what_asks_for_a_cloud_is_refused(key: str, tmp_path: Path) -> None:
     bunch = Bunch(settings=Settings(home=tmp_path), batch_id=1)
     with pytest.raises(Refused) as error:
@@ -88,7 +89,7 @@ def test_what_asks_for_a_cloud_is_refused(key: str, tmp_path: Path) -> None:
     assert error.value.status == 400
 
 
-@pytest.mark.parametrize(
+@cases(
     ("words", "env", "paths"),
     [
         (("/bin/bash", "-c", "mkdir -p /io/batch/1"), {}, ("/io",)),
@@ -107,7 +108,7 @@ def test_jobs_that_name_io_get_it(
     assert found.own_paths == paths
 
 
-@pytest.mark.parametrize(
+@cases(
     "more",
     [
         {"job_id": True}, {"job_id": 2**40}, {"timeout": 0}, {"timeout": 10**9},
@@ -127,7 +128,7 @@ def test_what_is_refused_is_not_plain(more: dict[str, Any], tmp_path: Path) -> N
     assert plain_job(msgspec.json.encode(job(1, "true"))) is not None
 
 
-@pytest.mark.parametrize(
+@cases(
     "more",
     [
         {}, {"timeout": 5, "n_max_attempts": 3, "always_run": True},

@@ -5,6 +5,7 @@ import pytest
 
 from api.live import LiveWorker
 from api.test_bad_input import assert_problem
+from cases import cases
 
 DOCUMENT = {
     "groups": [{"path": "/a/b"}, {"name": "pca"}],
@@ -54,9 +55,9 @@ async def test_release_says_what_holds_it_still(http: httpx.AsyncClient) -> None
 
 
 @pytest.mark.parametrize("word", ["hold", "release"])
-@pytest.mark.parametrize(
+@cases(
     ("place", "status"),
-    [("/9", 404), ("/1/groups/9", 404), ("/1/groups/%2Fz", 404), ("/1/jobs/9", 404), ("/x", 400)],
+    [("/99", 404), ("/1/groups/9", 404), ("/1/groups/%2Fz", 404), ("/1/jobs/9", 404), ("/x", 400)],
 )
 async def test_what_is_not_there_cannot_be_held(
     http: httpx.AsyncClient, word: str, place: str, status: int

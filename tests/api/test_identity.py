@@ -6,13 +6,14 @@ import httpx
 import pytest
 
 from api.fakes import TOKEN, RecordingStore
+from cases import cases
 from weft.api.app import Application
 from weft.api.http.identity import REMEMBER_S, Identities
 from weft.core.errors import Unauthenticated
 from weft.store import ApiStore
 
 
-@pytest.mark.parametrize("header", [None, "Bearer", "Bearer wrong", "Basic abc", "Bearer a\x7f"])
+@cases("header", [None, "Bearer", "Bearer wrong", "Basic abc", "Bearer a\x7f"])
 @pytest.mark.parametrize("path", ["/v1/batches", "/metrics", "/nothing"])
 async def test_strangers_see_nothing(app: Application, header: str | None, path: str) -> None:
     headers = {} if header is None else {"authorization": header}

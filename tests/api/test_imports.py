@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 from api.live import TOKEN, LiveApi
+from cases import cases
 from weft import aio
 from weft.api.http.doors import ApiDoor
 from weft.core.errors import InvalidValue
@@ -113,7 +114,7 @@ async def test_nothing_is_imported_if_a_job_is_wrong(http: httpx.AsyncClient) ->
     assert (await http.get("/jobs/v2/a-007")).status_code == 404
 
 
-@pytest.mark.parametrize(
+@cases(
     ("document", "field"),
     [
         ({**JOB, "status": "RUNNING"}, "status"), ({**JOB, "status": "GONE"}, "status"),

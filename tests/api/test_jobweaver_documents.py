@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from cases import cases
 from weft.extensions.doors.jobweaver.documents import (
     execution_document,
     is_execution,
@@ -37,7 +38,7 @@ def test_attempt_that_was_given_back_is_none(state: str, *, is_one: bool) -> Non
     assert is_execution(attempt(state, ended_at="2026-01-01T00:00:01+00:00")) == is_one
 
 
-@pytest.mark.parametrize(
+@cases(
     ("state", "failed_at", "next_run_at"),
     [
         ("running", [], "2026-01-01T00:00:00Z"), ("failed", ["10:00"], "2026-01-01T00:00:00Z"),

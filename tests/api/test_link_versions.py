@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from api.test_worker_link import Outside, facts, outside
+from cases import cases
 from weft.extensions.link.serving import serving
 from weft.ports.worker_link import FRAME_VERSION, LinkFacts
 
@@ -34,7 +35,7 @@ async def test_what_a_newer_worker_says_beside_is_passed_over(outside: Outside) 
     assert seen["input_cache_bytes"] == 3
 
 
-@pytest.mark.parametrize("facts_of_frame", [[], [None]])
+@cases("facts_of_frame", [[], [None]])
 async def test_an_older_worker_says_less(outside: Outside, facts_of_frame: list[None]) -> None:
     token = (await outside.token()).read_text()
     answer = await send(outside, token, FRAME_VERSION, 0, "hello", {}, *facts_of_frame)

@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from api.live import DEADLINE_S, EventReader, LiveApi, LiveWorker
+from cases import cases
 from weft.api.http.ranges import Span, span_of
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import RangeNotSatisfiable
@@ -61,7 +62,7 @@ async def test_ranges(http: httpx.AsyncClient, worker: LiveWorker) -> None:
     assert beyond.headers["content-range"].startswith("bytes */")
 
 
-@pytest.mark.parametrize(
+@cases(
     ("header", "span"),
     [
         (None, None), ("bytes=0-", Span(0, 10, 10)), ("bytes=0-0", Span(0, 1, 10)),

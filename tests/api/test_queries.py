@@ -7,6 +7,7 @@ import pytest
 
 from api.fakes import RecordingStore
 from api.test_bad_input import assert_problem
+from cases import cases
 from weft.core import errors
 
 
@@ -81,7 +82,7 @@ async def test_plan_is_answered_instead_of_rows(http: httpx.AsyncClient, batch: 
             assert all(isinstance(line, str) for line in answer["plan"])
 
 
-@pytest.mark.parametrize("path", ["/v1/batches", "/v1/batches/1/jobs"])
+@cases("path", ["/v1/batches", "/v1/batches/1/jobs"])
 @pytest.mark.parametrize("explain", ["true", "false"])
 async def test_wrong_query_is_told_with_its_column(
     client: httpx.AsyncClient, store: RecordingStore, path: str, explain: str
@@ -137,7 +138,7 @@ async def test_bad_parameters_of_a_query_are_refused(client: httpx.AsyncClient) 
         assert answer.json()["code"] == code
 
 
-@pytest.mark.parametrize(
+@cases(
     "error",
     [
         errors.QueryTooWide("too wide", detail="It is.", hint="Narrow it."),

@@ -3,9 +3,9 @@
 from typing import Any
 
 import httpx
-import pytest
 
 from api.live import LiveWorker
+from cases import cases
 
 
 async def make_batch(http: httpx.AsyncClient, document: dict[str, Any]) -> int:
@@ -136,7 +136,7 @@ async def test_query_that_makes_no_sense_begins_nothing(http: httpx.AsyncClient)
     assert (await http.get("/v1/operations")).json()["items"] == []
 
 
-@pytest.mark.parametrize("group", [{"name": "pca"}, {"path": "/a"}])
+@cases("group", [{"name": "pca"}, {"path": "/a"}])
 async def test_declared_group_that_is_there_is_refused_as_in_a_bunch(
     http: httpx.AsyncClient, group: dict[str, str]
 ) -> None:

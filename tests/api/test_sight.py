@@ -14,6 +14,7 @@ from api.problems import code_of, problem_of
 from api.test_answers import DOCUMENT
 from api.test_deletion import QUERIES, body_of
 from api.test_users import add
+from cases import cases
 from weft.api.app import PERMISSIONS_OF_ROUTES as PERMISSIONS
 from weft.api.app import RIGHTS_OF_ROUTES as RIGHTS
 from weft.core.access.permissions import Permission
@@ -204,7 +205,7 @@ def test_what_routes_need() -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("permission", list(Permission))
+@cases("permission", list(Permission))
 async def test_who_got_a_permission_may_do_what_it_says_and_no_more(
     api: LiveApi, http: httpx.AsyncClient, ann: Header, stranger: Header, permission: Permission
 ) -> None:

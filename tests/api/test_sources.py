@@ -7,10 +7,10 @@ from typing import Any
 
 import asyncpg
 import httpx
-import pytest
 
 from api.live import LiveApi
 from api.test_users import add
+from cases import cases
 from weft.core.errors import Internal
 from weft.sql import text_of
 from weft.store import open_driver_store
@@ -260,7 +260,7 @@ async def test_a_changed_lifecycle_is_that_of_the_next_items(
     assert await items(http) == {"a": "b1.j1", "b": "b2.j1", "c": "b2.j2"}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("old", "new", "pointer", "what"),
     [
         ('until = "done"', 'until = "donee"', "/configure/snow/series/until", 'mean "done"'),

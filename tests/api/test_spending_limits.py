@@ -7,6 +7,7 @@ import httpx
 import pytest
 
 from api.live import TOKEN, LiveApi
+from cases import cases
 from weft.aio import Client
 from weft.cli.app import run_command
 
@@ -29,7 +30,7 @@ async def test_wrong_limit_is_refused(http: httpx.AsyncClient) -> None:
         assert wrong.json()["code"] == "API.INVALID_PARAMETER"
 
 
-@pytest.mark.parametrize("is_project", [False, True])
+@cases("is_project", [False, True])
 async def test_soft_limit_above_the_limit_is_told_in_the_words_of_who_wrote_it(
     http: httpx.AsyncClient, api: LiveApi, monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str], *, is_project: bool,

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import cases
 from weft.extensions.pages.terminal_text import Style, TerminalText, terminal_html
 
 TAG = re.compile(r'<span class="(?:a-[a-z]+[0-9]*)(?: a-[a-z]+[0-9]*)*">|</span>')
@@ -45,7 +46,7 @@ def test_pieces_and_a_handed_over_state_make_the_same_text(pieces: list[bytes], 
     assert TAG.sub("", joined) == TAG.sub("", str(terminal_html(data)))
 
 
-@pytest.mark.parametrize(
+@cases(
     ("codes", "classes"),
     [
         ("31", "a-f1"), ("1;91;44", "a-f9 a-b4 a-bold"), ("", ""), ("31;0", ""), ("31;39", ""),

@@ -7,10 +7,10 @@ field is tried, too.
 from typing import Final
 
 import httpx
-import pytest
 
 from api.fakes import RecordingStore
 from api.field_walk import fields_of
+from cases import cases
 from weft.api.app import Application
 from weft.core.problems import pointer_of
 
@@ -23,7 +23,7 @@ DATA: Final = {"args", "kwargs", "stdin"}
 LONG: Final = "x" * (2 << 20)
 
 
-@pytest.mark.parametrize("text", ["a\0b", LONG], ids=["nul", "long"])
+@cases("text", ["a\0b", LONG])
 async def test_no_text_is_stored_unchecked(
     client: httpx.AsyncClient, app: Application, store: RecordingStore, text: str
 ) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from api.live import LiveApi, make_user
 from api.test_web_tokens import EC, USUAL, pem_of, token_of
+from cases import cases
 from weft.settings import Settings
 
 
@@ -25,7 +26,7 @@ async def believing(database: dict[str, str], tmp_path: Path) -> AsyncIterator[h
     await live.stop()
 
 
-@pytest.mark.parametrize("exp", [1 << 52, 253_402_300_799], ids=["2^52", "the year 9999"])
+@cases("exp", [1 << 52, 253_402_300_799])
 async def test_what_a_bearer_makes_ends_in_a_year_that_programs_know(
     believing: httpx.AsyncClient, exp: int
 ) -> None:

@@ -18,6 +18,7 @@ from api.problems import code_of, problem_of
 from api.test_tenants import create
 from api.test_trail import trail
 from api.test_users import add, until
+from cases import cases
 from weft.api.app import Application, create_app
 from weft.api.http import visits as visiting
 from weft.api.http.doors import ApiDoor
@@ -206,7 +207,7 @@ async def test_visitor_is_not_shown_what_is_not_of_the_tenant(
     }
 
 
-@pytest.mark.parametrize(
+@cases(
     "token",
     [*(role for role in UserRole if role != UserRole.ADMIN), "admin/read", "admin/administer"],
 )

@@ -18,6 +18,7 @@ from joserfc.errors import SecurityWarning
 
 from api.fakes import RecordingStore
 from callbacks.receiver import answering, receiving
+from cases import cases
 from weft.api.http.identity import Identities
 from weft.api.use_cases import tokens
 from weft.api.web_tokens.bearers import Bearer, TokenRefused
@@ -97,11 +98,7 @@ def claims_twice() -> str:
     return jws.serialize_compact({"alg": "ES256"}, text, EC)
 
 
-@pytest.mark.parametrize(
-    ("key", "alg"),
-    [(RSA, "RS256"), (EC, "ES256"), (ED, "EdDSA"), (ED, "Ed25519")],
-    ids=["RS256", "ES256", "EdDSA", "Ed25519"],
-)
+@cases(("key", "alg"), [(RSA, "RS256"), (EC, "ES256"), (ED, "EdDSA"), (ED, "Ed25519")])
 async def test_token_of_each_algorithm(tmp_path: Path, key: Key, alg: str) -> None:
     issuers = web_tokens(tmp_path, USUAL, key)
     expires = int(time.time()) + 60
@@ -150,7 +147,7 @@ REFUSED: dict[str, tuple[Callable[[], str], str]] = {
 }
 
 
-@pytest.mark.parametrize("what", REFUSED)
+@cases("what", REFUSED)
 async def test_refused_token(tmp_path: Path, what: str) -> None:
     make, why = REFUSED[what]
     token = make()
@@ -208,7 +205,7 @@ create_users = true
         await issuers.verify(token_of(**{**given, "email_verified": 1}))
 
 
-@pytest.mark.parametrize(
+@cases(
     ("change", "why"),
     [
         ("", "exactly one of `pem`"),
@@ -301,12 +298,11 @@ async def test_keys_are_read_again_when_a_token_names_another() -> None:
         assert not await keys.find("a", "ES256")  # it was taken back
 
 
-@pytest.mark.parametrize(
+@cases(
     ("status", "body"),
     [
         (500, b""), (302, b""), (200, b"[]"), (200, b"x" * 2_000_000), (200, b"[" * 100_000),
     ],
-    ids=["fails", "leads elsewhere", "nonsense", "huge", "nested"],
 )  # fmt: skip
 async def test_old_keys_count_for_a_while(status: int, body: bytes) -> None:
     now = 0.0

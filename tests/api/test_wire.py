@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from api.fakes import TOKEN, RecordingStore
+from cases import cases
 from weft.api.app import Application
 from weft.run.api import Server, serving_config
 
@@ -77,9 +78,7 @@ async def test_body_without_a_length_is_refused_at_the_limit(
     assert store.created == []
 
 
-@pytest.mark.parametrize(
-    "text", [b"\x16\x03\x01 hello\r\n\r\n", b"GET\r\n\r\n", b"\r\n\0\r\n\r\n"]
-)
+@cases("text", [b"\x16\x03\x01 hello\r\n\r\n", b"GET\r\n\r\n", b"\r\n\0\r\n\r\n"])
 async def test_what_is_no_http_is_a_problem(port: int, text: bytes) -> None:
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(text)

@@ -12,6 +12,7 @@ import pytest
 from api.fakes import TOKEN, RecordingStore, SilentNotices
 from api.live import TOKEN as LIVE_TOKEN
 from api.live import LiveApi
+from cases import cases
 from weft.api.app import create_app
 from weft.api.http.protocol import HEADERS_MAX
 from weft.run.api import Server, serving_config
@@ -202,7 +203,7 @@ SLOW = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", SLOW)
+@cases("name", SLOW)
 async def test_who_goes_silent_is_cut_off(
     address: tuple[str, int], monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:

@@ -11,6 +11,7 @@ import msgspec
 import pytest
 
 from api.live import LiveApi, make_user
+from cases import cases
 from weft.api.http.sse import KEEP_ALIVE_S
 from weft.core.access.rights import Right, UserRole, require
 from weft.core.bounds import LISTED_MAX
@@ -148,7 +149,7 @@ async def test_token_of_a_worker_does_nothing_else(outside: Outside) -> None:
     assert made.status_code == 403
 
 
-@pytest.mark.parametrize(
+@cases(
     "terms",
     [
         {"scopes": ["work"]},
@@ -289,7 +290,7 @@ async def test_forged_capacity_is_refused(outside: Outside, forged: dict[str, in
     assert (await store.register_worker(**facts())).incarnation_id
 
 
-@pytest.mark.parametrize(
+@cases(
     "frame",
     [
         b"",
@@ -441,7 +442,7 @@ def test_token_is_not_sent_in_the_clear(tmp_path: Path) -> None:
         LinkFinder("https://weft.example.org", None).locate()
 
 
-@pytest.mark.parametrize("role", ["viewer", "user", "operator", "tenant-admin"])
+@cases("role", ["viewer", "user", "operator", "tenant-admin"])
 def test_people_run_no_jobs_as_workers(role: str) -> None:
     with pytest.raises(RightMissing):
         require(Right.WORK, "ada", UserRole(role))

@@ -11,6 +11,7 @@ from joserfc import jws
 
 from api.fakes import SilentNotices
 from api.test_web_tokens import EC, RSA, AdmittingStore, pem_of, raw_token, token_of, web_tokens
+from cases import cases
 from weft.api.app import create_app
 from weft.api.web_tokens.bearers import Bearer, TokenRefused
 from weft.core.access.rights import UserRole
@@ -48,7 +49,7 @@ async def bearer_of(folder: Path, token: str, header: str | None = HEADER) -> Be
     return await web_tokens(folder, ENTRY, RSA).verify(token, header)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("given", "user"),
     [
         ("ada", "ada"), ("ada@carbon.super", "ada"), ("ada@acme.prod", "ada"),
@@ -63,7 +64,7 @@ async def test_user_is_named_without_store_and_tenant(
     assert (bearer.tenant, bearer.user_name, bearer.role) == ("science", user, USER)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("roles", "role"),
     [
         ("Internal/everyone", USER), ("a, Internal/acme.prod-services-admin", ADMIN),
@@ -107,7 +108,7 @@ REFUSED: dict[str, tuple[Callable[[], str], str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("what", REFUSED)
+@cases("what", REFUSED)
 async def test_refused(tmp_path: Path, what: str) -> None:
     make, why = REFUSED[what]
     with pytest.raises(TokenRefused, match=why):
@@ -120,7 +121,7 @@ async def test_it_counts_in_its_own_header_alone(tmp_path: Path) -> None:
             await bearer_of(tmp_path, assertion(), header)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("line", "why"),
     [
         ('audience = "weft"', "decides about `audience`"),

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from callbacks.receiver import Receiver, answering, receiving
+from cases import cases
 from weft.core.addresses import Address, parse_allowed_hosts
 from weft.net.resolve import resolve
 from weft.plugins.callback_senders.http import HttpCallbackSender
@@ -54,7 +55,7 @@ async def test_document_arrives_as_it_was_signed() -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("status", [204, 301, 307, 400, 404, 410, 429, 500, 503])
+@cases("status", [204, 301, 307, 400, 404, 410, 429, 500, 503])
 async def test_status_is_told_and_redirections_are_not_followed(status: int) -> None:
     to = "http://other.example/"
     async with receiving(answering(status, headers=f"location: {to}\r\n")) as receiver:

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import cases
 from weft.callbacks import CallbackNotGenuine, verify
 from weft.core.deliveries.callback_signature import sign, tenant_secret
 
@@ -71,7 +72,7 @@ WRONG: dict[str, tuple[Mapping[str, str], bytes]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", WRONG)
+@cases("name", WRONG)
 def test_anything_else_is_refused(name: str) -> None:
     headers, body = WRONG[name]
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from cases import cases
 from cli.anything import COMMANDS, FEW, VALUES, problem_of, some_values
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def calls(command: tuple[str, ...]) -> Iterator[list[str]]:
             yield [*command, *needed, "--home=~nobody-"]
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+@cases("command", COMMANDS)
 def test_no_option_ends_in_a_traceback(
     command: tuple[str, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from cases import cases
 from weft.cli.app import COMMANDS, all_commands, build_app, run_command
 from weft.cli.completion.cursor import read_commands
 from weft.cli.terminal.overview import OTHERS, SECTIONS
@@ -97,7 +98,7 @@ PAGES = [name.split() for name, one in read_commands().items() if name and len(o
 """The commands that do something, not those that only hold others."""
 
 
-@pytest.mark.parametrize("page", PAGES, ids=" ".join)
+@cases("page", PAGES)
 def test_every_page_explains_its_command(
     page: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -148,7 +149,7 @@ def test_the_list_of_commands_has_sections(capsys: pytest.CaptureFixture[str]) -
     assert out.index("Act:") < out.index("  cancel ") < out.index("Queues and pools:")
 
 
-@pytest.mark.parametrize(
+@cases(
     "arguments",
     [
         ["nonsense"],

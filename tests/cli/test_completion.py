@@ -9,6 +9,7 @@ from typing import Literal
 
 import pytest
 
+from cases import cases
 from client.http_server import answer as answer_of
 from client.http_server import serving
 from weft.cli.app import all_commands, build_app, run_command
@@ -48,7 +49,7 @@ def test_the_words_of_every_command_are_known() -> None:
     assert all("--help" in one["options"] for one in TABLE.values())
 
 
-@pytest.mark.parametrize(
+@cases(
     ("line", "asks"),
     [
         ("status ", "batches"),
@@ -97,7 +98,7 @@ def test_the_server_is_asked_only_for_what_it_knows(line: str, asks: str) -> Non
     assert cursor_of(line.split(" "), TABLE).asks == asks
 
 
-@pytest.mark.parametrize(
+@cases(
     ("line", "word"),
     [
         ("sta", "status"),
@@ -116,7 +117,7 @@ def test_words_of_commands_are_offered(line: str, word: str) -> None:
     assert word in cursor_of(line.split(" "), TABLE).words
 
 
-@pytest.mark.parametrize(
+@cases(
     ("line", "left"),
     [
         ("submit ", "files"),
@@ -156,7 +157,7 @@ def test_each_shell_is_answered_in_its_own_way(capsys: pytest.CaptureFixture[str
     assert answer(capsys) == answer(capsys, "zsh")
 
 
-@pytest.mark.parametrize(
+@cases(
     ("line", "last", "quote"),
     [
         ("weft status b1/a\\ b", "b1/a b", ""),

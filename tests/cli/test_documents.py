@@ -1,5 +1,6 @@
 import pytest
 
+from cases import cases
 from weft.cli.input.documents import UnreadableDocument, format_of, parse_document
 
 EXPECTED = {
@@ -29,22 +30,18 @@ JSON = """{"name": "p", "attributes": {"day": "2026-01-31"},
 "jobs": [{"name": "a", "command": ["true"]}, {"name": "b", "parents": ["a"]}]}"""
 
 
-@pytest.mark.parametrize(
-    ("file", "text"), [("p.yaml", YAML), ("p.YML", YAML), ("p.toml", TOML), ("p.json", JSON)]
-)
+@cases(("file", "text"), [("p.yaml", YAML), ("p.YML", YAML), ("p.toml", TOML), ("p.json", JSON)])
 def test_the_three_formats_say_the_same(file: str, text: str) -> None:
     for mark in (b"", b"\xef\xbb\xbf"):
         assert parse_document(mark + text.encode(), format_of(file), name=file) == EXPECTED
 
 
-@pytest.mark.parametrize(
-    ("text", "value"), [("010", 10), ("-0_7", -7), ("0x1f", 31), ("1_000", 1000), ("0", 0)]
-)
+@cases(("text", "value"), [("010", 10), ("-0_7", -7), ("0x1f", 31), ("1_000", 1000), ("0", 0)])
 def test_yaml_reads_the_numbers_that_were_meant(text: str, value: int) -> None:
     assert parse_document(f"a: {text}".encode(), "yaml", name="a") == {"a": value}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("file", "body", "told"),
     [
         ("p.yaml", b"name: [", "p.yaml:2:1: "),

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import cases
 from client.http_server import answer, serving
 from weft.client.api import Api
 from weft.core.errors import FieldError, InvalidDocument, QuotaExceeded
@@ -96,7 +97,7 @@ def test_only_the_first_failures_are_kept() -> None:
     assert [f.job_id for f in ledger.failures] == list(range(1, FAILURES_SHOWN + 1))
 
 
-@pytest.mark.parametrize(
+@cases(
     ("pointers", "expected"),
     [
         (["/jobs/3/command", "/jobs/7"], {3: "why 0", 7: "why 1"}),

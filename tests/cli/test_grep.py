@@ -8,12 +8,13 @@ from collections.abc import Sequence
 
 import pytest
 
+from cases import cases
 from weft.cli.terminal import grep, job_lines
 from weft.cli.terminal.grep import Grep, PatternTooSlow
 from weft.cli.terminal.job_lines import JobLines
 
 
-@pytest.mark.parametrize(
+@cases(
     ("pattern", "chosen"),
     [("error", [b"an error", b"\x1b[31mer\x1b[0mror"]), ("^e", [b"\x1b[31mer\x1b[0mror"]),
      ("(?i)FINE$", [b"fine"]), ("\ufffd", [b"\xff"])],
@@ -36,7 +37,7 @@ def test_pattern_that_never_ends_is_refused(monkeypatch: pytest.MonkeyPatch, pat
     assert signal.getsignal(signal.SIGVTALRM) == before
 
 
-@pytest.mark.parametrize("pattern", ["(", "*", "a{2,1}", "(?P<x", "[z-a]"])
+@cases("pattern", ["(", "*", "a{2,1}", "(?P<x", "[z-a]"])
 def test_what_is_no_pattern_is_refused(pattern: str) -> None:
     with pytest.raises(ValueError, match="is no regular expression"):
         Grep(pattern)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from cases import cases
 from weft.cli.app import USAGE, run_command
 from weft.cli.commands.submit import submit
 from weft.cli.input.documents import Format, parse_document
@@ -50,7 +51,7 @@ def test_values_of_an_array_are_the_lines_of_a_file_beside_the_job_file(tmp_path
     ]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("job", "message"),
     [
         ({"values_file": "missing"}, "No such file"),
@@ -115,7 +116,7 @@ def test_a_dry_run_tells_all_mistakes_at_once(
     assert "a shell reads such a line: write script: echo a | wc" in told
 
 
-@pytest.mark.parametrize(
+@cases(
     ("pointer", "message", "shown"),
     [
         ("/jobs/0/env/MORE", "expected text, got a number",
@@ -148,7 +149,7 @@ def _told(body: str, form: Format, *errors: tuple[str, str]) -> list[str]:
     return [f"{one.pointer}: {one.message}" for one in error.errors]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("written", "kind", "needed"),
     [
         ("0644", "a number", "text"),

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from cases import cases
 from weft.cli.app import build_app, run_command
 from weft.cli.input.attributes import NotAnAttribute
 from weft.cli.input.batch_options import BatchOptions, batch_fields
@@ -18,7 +19,7 @@ from weft.cli.input.shape_options import shape_fields
 from weft.cli.input.values import WrongOption
 
 
-@pytest.mark.parametrize(
+@cases(
     ("option", "text", "reason"),
     [
         ("memory", "1000", "has no unit"),
@@ -149,7 +150,7 @@ def test_options_say_after_which_ends_a_job_is_tried_again() -> None:
     }
 
 
-@pytest.mark.parametrize(
+@cases(
     ("options", "told"),
     [
         ({"retry_on": ("oom,",)}, "A word is missing"),
@@ -192,7 +193,7 @@ def test_times_have_a_zone_or_count_from_now() -> None:
     assert before <= later - timedelta(hours=1.5) <= datetime.now(UTC)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "expected"),
     [
         ("18:00", "2026-11-21 18:00"),

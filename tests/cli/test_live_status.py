@@ -2,8 +2,7 @@
 
 from datetime import UTC, datetime
 
-import pytest
-
+from cases import cases
 from weft.cli.terminal.live_status import Pace, line_of
 from weft.client.progress import Counts
 
@@ -17,7 +16,7 @@ def pace(*seen: tuple[float, int]) -> Pace:
     return found
 
 
-@pytest.mark.parametrize(
+@cases(
     ("seen", "words"),
     [
         ([(0, 0)], []),
@@ -37,7 +36,7 @@ def test_rate_and_end_follow_the_last_minute(
     assert pace(*seen).words(1000, NOON) == words
 
 
-@pytest.mark.parametrize("width", [10, 40, 79, 200])
+@cases("width", [10, 40, 79, 200])
 def test_the_line_fits(width: int) -> None:
     line = line_of("b12", Counts(450, 1000, failed=3, running=8), ["10.0/s"], width=width)
 

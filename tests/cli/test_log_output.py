@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import cases
 from weft.cli.terminal import log_output
 from weft.cli.terminal.closed_output import ending_when_closed
 from weft.cli.terminal.log_output import Harmless, LogOutput
@@ -32,7 +33,7 @@ def harmless(pieces: list[bytes]) -> str:
     return b"".join(found).decode()
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 7, 1000])
+@cases("size", [1, 2, 3, 7, 1000])
 def test_pieces_of_any_size_are_harmless(size: int) -> None:
     data = HOSTILE.encode()
     pieces = [data[at : at + size] for at in range(0, len(data), size)]

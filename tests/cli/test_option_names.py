@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from cases import cases
 from weft.cli.app import run_command
 from weft.cli.input.job_document import JobOptions, job_document
 from weft.cli.input.option_names import name_options, option_of
@@ -49,7 +50,7 @@ def test_field_with_the_name_of_an_option_is_called_like_it() -> None:
         assert option_of(f"/jobs/7/{name}", "run") == "--" + name.replace("_", "-")
 
 
-@pytest.mark.parametrize(
+@cases(
     ("pointer", "command", "place"),
     [
         ("", "run", "the command line"),

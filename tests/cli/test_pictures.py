@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from cases import cases
 from weft.cli.app import run_command
 from weft.cli.commands.timeline import WIDTH, sparkline
 from weft.cli.input.options import Shared
@@ -92,7 +93,7 @@ def test_time_axis_fits_80_columns_and_a_file(
     assert "src=" not in file.read_text()
 
 
-@pytest.mark.parametrize("n", [1, 2, WIDTH, 120, 1000])
+@cases("n", [1, 2, WIDTH, 120, 1000])
 def test_sparkline_shows_every_part(n: int) -> None:
     assert sparkline([1.0] * n, 1.0) == "█" * WIDTH
     assert sparkline([0.0] * n, 1.0).isspace()

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from cases import cases
 from weft.cli.input.limit_options import parse_rate
 
 
@@ -18,7 +19,7 @@ def test_rate_is_a_key_a_number_and_a_period(text: str, rate: dict[str, Any]) ->
     assert parse_rate(text) == rate
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "said"),
     [
         ("api", "has no period: write it as api=10/1s"),

@@ -1,11 +1,10 @@
 """What `weft retry` says."""
 
-import pytest
-
+from cases import cases
 from weft.cli.terminal.names import retried_words
 
 
-@pytest.mark.parametrize(
+@cases(
     ("n_jobs", "n_late", "told"),
     [
         (0, 0, "nothing to retry"),

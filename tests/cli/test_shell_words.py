@@ -1,11 +1,10 @@
 """Somebody gave a line for a shell where a program and its arguments belong."""
 
-import pytest
-
+from cases import cases
 from weft.cli.terminal.shell_words import shell_hint
 
 
-@pytest.mark.parametrize(
+@cases(
     ("command", "hint"),
     [
         ("echo {} | wc", "a pipe or `>` needs a shell: `weft each -- sh -c 'echo {} | wc'`"),

@@ -2,15 +2,14 @@
 
 from typing import Any
 
-import pytest
-
+from cases import cases
 from weft.extensions.lines.commands.source import _causes
 
 SOURCE = {"source": "scenes", "paused_at": None, "error": None}
 ITEM = {"key": "a", "state": "waiting", "reason": None, "found_at": "2027-04-13T10:13:47Z"}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("item", "source", "text", "command"),
     [
         (

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from cases import cases
 from weft.cli.input.declared import NothingDescribed, refuse_nothing, tables_in
 from weft.cli.input.documents import UnreadableDocument
 from weft.cli.input.mistake_lines import point_to_lines
@@ -49,7 +50,7 @@ def test_each_key_and_table_has_its_line() -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@cases(
     ("pointer", "place"),
     [
         ("/queues/1/pools/0", "q.toml:11: queue 'b', pools.0"),
@@ -76,7 +77,7 @@ def test_file_without_tables_is_refused(body: bytes) -> None:
         refuse_nothing(Path("q.toml"), "queue", tables(body))
 
 
-@pytest.mark.parametrize("body", [b"\n[job]\nx = 1", b"\n[[job]]", b"\n[queue]", b"\njob = 1"])
+@cases("body", [b"\n[job]\nx = 1", b"\n[[job]]", b"\n[queue]", b"\njob = 1"])
 def test_other_table_is_told_with_its_line(body: bytes) -> None:
     with pytest.raises(UnreadableDocument) as caught:
         tables(body)

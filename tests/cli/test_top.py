@@ -1,8 +1,8 @@
 """`weft top` on screens of several widths."""
 
-import pytest
 from rich.console import Console
 
+from cases import cases
 from weft.cli.terminal.columns import GAP, fit_columns
 from weft.extensions.top.command import SPARE, _render
 
@@ -19,7 +19,7 @@ NEEDS = {
 }
 
 
-@pytest.mark.parametrize("width", [76, 80, 100, 120, 160])
+@cases("width", [76, 80, 100, 120, 160])
 def test_a_table_is_no_wider_than_the_screen(width: int) -> None:
     fitted = fit_columns(NEEDS, width, SPARE)
 

@@ -3,6 +3,7 @@
 import pytest
 from rich.console import Console
 
+from cases import cases
 from weft.core.access.rights import RIGHTS_OF, UserRole
 from weft.extensions.top.screen.actions import KEYS, action_of
 from weft.extensions.top.screen.cells import worker_cells
@@ -13,7 +14,7 @@ from weft.extensions.top.screen.search import Search
 from weft.extensions.top.screen.state import Row, Screen, View
 
 
-@pytest.mark.parametrize(
+@cases(
     ("pieces", "keys"),
     [
         ([b"jq"], ["j", "q"]),
@@ -63,7 +64,7 @@ def test_what_is_selected_stays_selected_when_rows_come_and_go() -> None:
     assert view.selected is None
 
 
-@pytest.mark.parametrize("size", [(1, 1), (10, 3), (40, 12), (80, 24), (160, 50)])
+@cases("size", [(1, 1), (10, 3), (40, 12), (80, 24), (160, 50)])
 @pytest.mark.parametrize("kind", ["list", "text"])
 def test_a_screen_is_never_larger_than_the_terminal(size: tuple[int, int], kind: str) -> None:
     width, height = size
@@ -207,7 +208,7 @@ def test_marks_say_whether_an_output_is_followed() -> None:
     assert "[follows]" in shown_on(screen, 80, 10)[1]
 
 
-@pytest.mark.parametrize("role", [role for role in UserRole if role != UserRole.WORKER])
+@cases("role", [role for role in UserRole if role != UserRole.WORKER])
 def test_keys_that_somebody_may_not_use_are_not_offered(role: UserRole) -> None:
     rights = RIGHTS_OF[role]
     offered = {}
@@ -225,7 +226,7 @@ def test_keys_that_somebody_may_not_use_are_not_offered(role: UserRole) -> None:
     assert ("cancel" in page) == (role != UserRole.VIEWER)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("key", "state", "question"),
     [
         ("c", "active", "cordon w of pool p? It takes no new jobs; those it has (1 job) go on."),

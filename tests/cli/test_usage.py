@@ -4,11 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from cases import cases
 from cli.anything import COMMANDS
 from weft.cli.app import USAGE, run_command
 
 
-@pytest.mark.parametrize(
+@cases(
     ("line", "told"),
     [
         ("ls --bogus", "there is no option --bogus"),
@@ -81,7 +82,7 @@ def test_it_is_said_what_help_lists(
     assert f"--help` lists {listed}." in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
+@cases(
     ("line", "told"),
     [
         ("worker --slots 0", "--slots: 0 is below 1; allowed: a whole number, at least 1"),
@@ -122,7 +123,7 @@ def test_attribute_with_the_name_of_a_field_is_not_taken_for_the_field(
     assert advised in told if advised else told == ""
 
 
-@pytest.mark.parametrize(
+@cases(
     ("line", "is_told"),
     [
         ("run --bogus date", True),

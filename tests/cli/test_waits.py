@@ -4,8 +4,7 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import pytest
-
+from cases import cases
 from weft.cli.terminal.waits import waited_for, waits_told
 from weft.core.text.amounts import coming
 
@@ -52,7 +51,7 @@ class Telling:
         return {"state": "blocked", "causes": [cause]}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("document", "causes", "expected"),
     [
         (JOB, [HOLD, BUSY], "b7.j2 waits: b7 is held; `weft release b7`"),
@@ -92,7 +91,7 @@ async def test_what_began_to_run_meanwhile_waits_for_nothing() -> None:
     assert await waited_for(client, JOB) is None
 
 
-@pytest.mark.parametrize(
+@cases(
     ("left", "expected"),
     [
         (timedelta(seconds=40), "12:00:40 (in 40 s)"),

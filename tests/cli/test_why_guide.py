@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from cases import cases
 from weft.cli.commands.why import print_causes
 from weft.core import why
 from weft.core.why import (
@@ -178,7 +179,7 @@ def examples() -> dict[str, str]:
     return {target: printed for target, _, printed in (one.partition("\n") for one in parts)}
 
 
-@pytest.mark.parametrize("target", SHOWN)
+@cases("target", SHOWN)
 def test_examples_are_what_is_printed(target: str, capsys: pytest.CaptureFixture[str]) -> None:
     batch_id, _, job_id = target[1:].partition(".j")
     causes = SHOWN[target](int(batch_id), int(job_id or 0))

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from cases import cases
 from weft.cli.commands.status import _attempt_row, _print_job
 from weft.cli.input.job_document import show_command
 from weft.cli.input.targets import Target, parse_target
@@ -29,7 +30,7 @@ def test_texts_cannot_steer_the_terminal() -> None:
     assert one_line("a\nb\tc" + "x" * 100, width=10) == "a⏎b cxxxx…"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("end", "code", "words"),
     [
         ({"state": "success", "exit_code": 0}, 0, "succeeded"),
@@ -54,7 +55,7 @@ def test_the_shell_is_told_as_a_shell_would(end: dict[str, Any], code: int, word
     assert explain_end(end) == words
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "expected"),
     [
         ("b12", Target(12)),  # type: ignore[arg-type]
@@ -70,7 +71,7 @@ def test_targets(text: str, expected: Target) -> None:
     assert parse_target(text) == expected
 
 
-@pytest.mark.parametrize("text", ["", "x", "b0", "b12.", "b12.j0", "j7", "b-1", "b12/x"])
+@cases("text", ["", "x", "b0", "b12.", "b12.j0", "j7", "b-1", "b12/x"])
 def test_what_is_no_target_is_refused(text: str) -> None:
     with pytest.raises(BadId):
         parse_target(text, groups=False)
@@ -85,9 +86,7 @@ def test_amounts_are_short() -> None:
     assert [money(n) for n in (0, None, 0.0000123, 1.5)] == ["0", "0", "< 0.01", "1.50"]
 
 
-@pytest.mark.parametrize(
-    "command", [["echo", "a\u00a0b\u2028c\x1b\n"], [""], ["x" * 1000], ["\u202e\U000e0001"]]
-)
+@cases("command", [["echo", "a\u00a0b\u2028c\x1b\n"], [""], ["x" * 1000], ["\u202e\U000e0001"]])
 def test_every_command_gives_a_name_that_the_server_takes(command: list[str]) -> None:
     assert wrong_name(show_command(command), chars_max=256) is None
 

@@ -12,6 +12,7 @@ import msgspec
 import pytest
 
 import weft
+from cases import cases
 from client.http_server import DROP, Request, answer, serving, stream
 from weft.client.api import Api
 from weft.client.http.address import InvalidUrl, NotRunning
@@ -293,9 +294,7 @@ async def test_a_token_is_not_sent_to_whoever_has_the_port_of_a_dead_server(
     assert caught.value.detail == "No server is running in this home."
 
 
-@pytest.mark.parametrize(
-    "url", ["localhost:80", "ftp://x", "http://", "http://h:port", "http://h:99999"]
-)
+@cases("url", ["localhost:80", "ftp://x", "http://", "http://h:port", "http://h:99999"])
 async def test_an_address_that_is_none_is_refused(url: str) -> None:
     async with Api(url, "t") as client:
         with pytest.raises(InvalidUrl):

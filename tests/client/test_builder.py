@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from cases import cases
 from client.http_server import DROP, Request, answer, serving
 from weft import aio
 from weft.client.submission.refs import NotSubmitted
@@ -77,7 +78,7 @@ async def test_a_repeated_submission_is_the_same_request_whatever_is_there_by_th
     assert sent(posts[0])["groups"] == [{"path": "/empty"}]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("given", "meant"),
     [
         ({"cpus": 2}, "resources.cpu"),
@@ -161,7 +162,7 @@ async def test_values_of_an_array_are_texts_or_paths_from_anywhere() -> None:
     assert sent(server.requests[0])["jobs"][0]["values"] == ["a", "/b"]
 
 
-@pytest.mark.parametrize("values", ["abc", [], ["a", 4], [b"a"]])
+@cases("values", ["abc", [], ["a", 4], [b"a"]])
 async def test_wrong_values_are_refused_before_they_are_counted(values: Any) -> None:  # noqa: ANN401
     async with aio.Client("http://localhost:1", "t") as client:
         bb = client.create_batch()

@@ -5,8 +5,8 @@ import re
 from collections.abc import Callable, Mapping
 
 import msgspec
-import pytest
 
+from cases import cases
 from client.http_server import Request, answer, serving
 from weft import Client, aio
 from weft.api.calls.call import Call
@@ -28,9 +28,7 @@ def fields_of(request: Request) -> set[str]:
     return {*(msgspec.msgpack if is_packed else msgspec.json).decode(request.body)}
 
 
-@pytest.mark.parametrize(
-    "call", [one for one in all_calls() if one.client_name], ids=lambda call: call.operation
-)
+@cases("call", [one for one in all_calls() if one.client_name])
 async def test_clients_ask_what_the_route_reads(call: Call) -> None:
     source = f"Use case: `{call.use_case.__module__}.{call.operation}`."
     for cls in (Api, aio.Client, Client) if call.is_public else (Api,):

@@ -4,9 +4,8 @@ import inspect
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from typing import Any, assert_type
 
-import pytest
-
 import weft
+from cases import cases
 from weft import Client, aio
 from weft.client import sync
 from weft.client.aio import Listing, LogEvent
@@ -28,7 +27,7 @@ def public_names(cls: type) -> set[str]:
     return {name for name in {*dir(cls), *declared} if not name.startswith("_")}
 
 
-@pytest.mark.parametrize("name", CLASSES)
+@cases("name", CLASSES)
 def test_both_clients_have_the_same_names_with_documentation(name: str) -> None:
     ours, theirs = getattr(weft, name), getattr(aio, name)
     beyond = {"make_job"}  # what the twin needs
@@ -38,7 +37,7 @@ def test_both_clients_have_the_same_names_with_documentation(name: str) -> None:
         assert inspect.getdoc(getattr(ours, one)), one
 
 
-@pytest.mark.parametrize("name", CLASSES)
+@cases("name", CLASSES)
 def test_both_clients_have_the_same_parameters(name: str) -> None:
     ours, theirs = getattr(sync, name), getattr(aio, name)
     for one in public_names(ours) - WAITS_ONLY:

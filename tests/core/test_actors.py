@@ -2,12 +2,11 @@
 
 import pytest
 
+from cases import cases
 from weft.core.access.actors import SITE_ADMINISTRATOR, shown_actor, shown_reason, site_actor
 
 
-@pytest.mark.parametrize(
-    "name", ["root", "a of tenant 7", "x of tenant 7 of tenant 8", "user root of tenant 1"]
-)
+@cases("name", ["root", "a of tenant 7", "x of tenant 7 of tenant 8", "user root of tenant 1"])
 def test_name_is_shown_in_its_own_tenant_and_to_administrators_of_the_site(name: str) -> None:
     """Whatever the name looks like: the last number is the one that was added."""
     written = site_actor(name, tenant_id=1)
@@ -28,7 +27,7 @@ def test_name_of_an_unknown_tenant_is_shown_to_administrators_of_the_site_alone(
     assert shown_actor("user root", to_tenant_id=1) == SITE_ADMINISTRATOR
 
 
-@pytest.mark.parametrize(
+@cases(
     ("reason", "of_its_tenant", "of_others"),
     [
         ("user r of tenant 1 changed its description", "user r changed its description",

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from cases import cases
 from weft.core.apps.description import parse_description
 from weft.core.errors import InvalidApp
 
@@ -20,13 +21,13 @@ def test_toml_says_the_same() -> None:
     assert (found.name, found.memory) == ("a-1", 2 << 30)
 
 
-@pytest.mark.parametrize("name", ["PATH", "path", "LD_PRELOAD", "AGAVE_JOB_ID", "BASH_ENV", "a.b"])
+@cases("name", ["PATH", "path", "LD_PRELOAD", "AGAVE_JOB_ID", "BASH_ENV", "a.b"])
 def test_variables_with_a_meaning_are_refused(name: str) -> None:
     with pytest.raises(InvalidApp, match="id"):
         parse_description("app.json", json.dumps({**APP, "parameters": [{"id": name}]}).encode())
 
 
-@pytest.mark.parametrize(
+@cases(
     "more",
     [
         {"templatePath": "../run.sh"},

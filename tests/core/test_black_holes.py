@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import cases
 from weft.core.scheduling.black_holes import Ends, find_black_holes, retry_s
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -40,7 +40,7 @@ def test_worker_that_fails_at_once_while_another_succeeds_is_one() -> None:
     assert hole.reason.startswith("4 attempts of 4 batches in a row failed at once here")
 
 
-@pytest.mark.parametrize(
+@cases(
     "ends",
     [
         BROKEN,
@@ -51,11 +51,6 @@ def test_worker_that_fails_at_once_while_another_succeeds_is_one() -> None:
         [*BROKEN, end(1, 5, batch=9, slow=1), end(2, 9, batch=7, good=1)],
         [end(1, 1, fast=99), end(2, 9, batch=7, good=1)],
         [*BROKEN, *(end(2, at, batch=at, fast=1) for at in (1, 2, 3, 4)), end(3, 9, good=1)],
-    ],
-    ids=[
-        "alone", "others succeeded before only", "too few", "a success since",
-        "a success of the same moment", "a slow failure since", "one batch only",
-        "batches that fail everywhere",
     ],
 )  # fmt: skip
 def test_others_are_not(ends: list[Ends]) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from cases import cases
 from weft.core.bounded import DEPTH_MAX, Unreadable, bounded, check_depth, read_json, read_msgpack
 
 TOO_DEEP = "nested more than 100 deep"
@@ -39,7 +40,7 @@ def test_the_deepest_document_is_read_and_the_next_one_is_refused(by: str) -> No
             read(encode(nest(DEPTH_MAX + 1, by=by)))
 
 
-@pytest.mark.parametrize("depth", [101, 900, 985, 1_000, 100_000])
+@cases("depth", [101, 900, 985, 1_000, 100_000])
 def test_any_deeper_one_is_refused_in_the_same_words(depth: int) -> None:
     for text in (
         "[" * depth + "]" * depth, '{"a":' * depth + "1" + "}" * depth,

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import cases
 from weft.core.addresses import AllowedHosts, is_public, parse_allowed_hosts
 from weft.core.deliveries.callback_url import parse_callback_url, wrong_callback
 
@@ -30,7 +31,7 @@ PUBLIC = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("text", NOT_PUBLIC)
+@cases("text", NOT_PUBLIC)
 def test_private_addresses_are_not_public(text: str) -> None:
     address = ip_address(text)
     host = f"[{text}]" if ":" in text else text
@@ -41,7 +42,7 @@ def test_private_addresses_are_not_public(text: str) -> None:
     assert wrong_callback(f"https://{host}:8443/x", NOBODY) is not None
 
 
-@pytest.mark.parametrize("text", PUBLIC)
+@cases("text", PUBLIC)
 def test_public_addresses_are_public(text: str) -> None:
     host = f"[{text}]" if ":" in text else text
 
@@ -101,7 +102,7 @@ REFUSED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("url", REFUSED)
+@cases("url", REFUSED)
 def test_hostile_url_is_refused(url: str) -> None:
     why = wrong_callback(url, NOBODY)
 
@@ -121,7 +122,7 @@ GOOD = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("url", GOOD)
+@cases("url", GOOD)
 def test_good_url_is_read_in_one_way(url: str) -> None:
     target = parse_callback_url(url)
 
@@ -161,7 +162,7 @@ def test_setting_allows_networks_names_or_everything() -> None:
     assert parse_allowed_hosts("") == NOBODY
 
 
-@pytest.mark.parametrize("text", ["10.0.0.0/33", "10.0.0.1/8", "http://x", "a b/c", "1.2.3", "ä"])
+@cases("text", ["10.0.0.0/33", "10.0.0.1/8", "http://x", "a b/c", "1.2.3", "ä"])
 def test_setting_that_names_no_network_and_no_host_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="neither a network nor the name of a host"):
         parse_allowed_hosts(text)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from cases import cases
 from weft.core.ends.conditions import (
     FILE_BYTES_MAX,
     Ask,
@@ -29,7 +30,7 @@ def test_a_number_is_taken_as_its_text_and_a_condition_is_custom_by_default() ->
     assert ask == Ask("custom", "tcp", {"port": "22"})
 
 
-@pytest.mark.parametrize(
+@cases(
     ("data", "why"),
     [
         (b"\xff\xfe\x00binary", "not text"),
@@ -65,7 +66,7 @@ def test_settings_of_testers() -> None:
     assert parse_tester_commands("a=/bin/a, b=/bin/b") == {"a": "/bin/a", "b": "/bin/b"}
 
 
-@pytest.mark.parametrize("text", ["a", "a=bin/a", "=/bin/a", "a=/x,a=/y", "a b=/x"])
+@cases("text", ["a", "a=bin/a", "=/bin/a", "a=/x,a=/y", "a b=/x"])
 def test_wrong_commands_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"program|twice"):
         parse_tester_commands(text)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from cases import cases
 from weft.core.lines.series import Standing
 from weft.extensions.lines.rules.configuration import (
     CannotConfigure,
@@ -47,7 +48,7 @@ def test_job_is_configured_by_its_item() -> None:
     assert configure(document, {**ITEM, "cloud": 95}).cancelled
 
 
-@pytest.mark.parametrize(
+@cases(
     ("document", "where", "what"),
     [
         ({"cancel_if": "item.cloud >"}, ("cancel_if",), "line 1, column"),
@@ -69,7 +70,7 @@ def test_wrong_expressions_are_refused(document: Any, where: tuple[str, ...], wh
     assert any(at == where and what in why for at, why in said), said
 
 
-@pytest.mark.parametrize(
+@cases(
     ("document", "what"),
     [
         ({"env": {"A": "item.gone"}}, "env.A"),
@@ -98,7 +99,7 @@ def test_long_lists_do_not_meet_loops() -> None:
 PARAMS = {"start": datetime(2027, 4, 1, tzinfo=UTC), "within": "60d", "clouds": 50}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "value"),
     [
         ("item.measured < param.start", False),
@@ -167,7 +168,7 @@ def test_item_that_waits_in_its_series_asks_nothing() -> None:
             configure(rules, ITEM, {}, Standing("32TLR", waits, None))
 
 
-@pytest.mark.parametrize(
+@cases(
     ("rules", "where"),
     [
         ({**LET, "env": {"A": "eas.at"}}, ("env", "A")),

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import cases
 from weft.core.errors import ParentCycle
 from weft.core.graph.dax import DaxReader, UnreadableWorkflow, Workflow
 
@@ -80,7 +81,7 @@ def test_run_time_below_nothing_is_nothing() -> None:
     assert read(dag(job("A", 'runtime="-1.03"'))).jobs[0].runtime_s == 0
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "why"),
     [
         ("", "Line 1: no element found"),

@@ -4,10 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import cases
 from weft.core.text.durations import parse_seconds
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "seconds"),
     [
         ("90", 90), (90, 90), (0.5, 0.5), ("1.5", 1.5), ("10m", 600), ("10M", 600),
@@ -19,13 +20,13 @@ def test_durations_as_people_write_them(text: str | float, seconds: float) -> No
     assert parse_seconds(text) == seconds
 
 
-@pytest.mark.parametrize("value", ["", "soon", "1x", "1:2:3:4", "nan", float("inf"), True, None])
+@cases("value", ["", "soon", "1x", "1:2:3:4", "nan", float("inf"), True, None])
 def test_what_is_no_duration_is_refused(value: object) -> None:
     with pytest.raises(ValueError, match="not a duration"):
         parse_seconds(value)  # type: ignore[arg-type]  # wrong types are the point
 
 
-@pytest.mark.parametrize(
+@cases(
     ("value", "message"),
     [(0, "no time"), ("0s", "no time"), (-1, "negative"), ("-1h", "negative")],
 )

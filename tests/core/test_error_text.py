@@ -1,7 +1,6 @@
 """What a person reads of an error that a program did not catch."""
 
-import pytest
-
+from cases import cases
 from weft.core.errors import CallDied, FieldError, InvalidDocument
 from weft.core.errors.kinds import FIELDS_SHOWN
 
@@ -34,7 +33,7 @@ def test_an_error_as_text_has_an_end() -> None:
     assert len(lines) < FIELDS_SHOWN + 5
 
 
-@pytest.mark.parametrize(
+@cases(
     ("detail", "shown"),
     [
         ("/jobs/0/comand: no such field; did you mean command?.", "did you mean command?"),

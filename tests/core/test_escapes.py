@@ -1,9 +1,9 @@
 """What steers a terminal is recognised, in pieces and in linear time."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import cases
 from weft.core.text.escapes import ESCAPE, begun_sequence, only_colours, without_escapes
 
 PIECES = st.lists(
@@ -24,17 +24,17 @@ def test_nothing_that_steers_is_left(pieces: list[str]) -> None:
     assert all(one == "\r" or (one.startswith("\x1b[") and one.endswith("m")) for one in left)
 
 
-@pytest.mark.parametrize("text", ["\x1b[31", "a\x1b", "\x1b[?25", "\x1b[0;1 "])
+@cases("text", ["\x1b[31", "a\x1b", "\x1b[?25", "\x1b[0;1 "])
 def test_begun_sequence_waits(text: str) -> None:
     assert begun_sequence(text) == text.lstrip("a")
 
 
-@pytest.mark.parametrize("text", ["", "\x1b[31m", "\x1b]", f"\x1b[{'1' * 100}", "[31"])
+@cases("text", ["", "\x1b[31m", "\x1b]", f"\x1b[{'1' * 100}", "[31"])
 def test_others_do_not_wait(text: str) -> None:
     assert begun_sequence(text) == ""
 
 
-@pytest.mark.parametrize(
+@cases(
     ("codes", "shown"),
     [
         ("8", None), ("08", None), ("0008", None), ("1;8;31", "1;31"), ("8:0", None),

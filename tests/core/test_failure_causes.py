@@ -1,7 +1,7 @@
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from cases import cases
 from weft.core.ends.failure_causes import (
     CAUSE_CHARS_MAX,
     LINE_CHARS_MAX,
@@ -30,7 +30,7 @@ PARTS = st.one_of(
 TEXTS = st.lists(PARTS, max_size=60).map("".join)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("output", "line"),
     [
         (b"", ""),
@@ -48,7 +48,7 @@ def test_first_line_that_looks_like_the_error(output: bytes, line: str) -> None:
     assert error_line(output, {}) == line
 
 
-@pytest.mark.parametrize(
+@cases(
     ("message", "cause"),
     [
         ("cannot parse row 17 of /data/x.csv", "cannot parse row <n> of <path>"),
@@ -95,7 +95,7 @@ def test_lines_are_short_and_one(text: str) -> None:
     assert line.isprintable() or line.split() == line.split(" ")
 
 
-@pytest.mark.parametrize(
+@cases(
     "said",
     [
         "401: token={}", "error: password: '{}'", 'failed: {{"api_key": "{}"}}',

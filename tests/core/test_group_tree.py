@@ -1,7 +1,6 @@
 """Paths of groups, and what must be made for them."""
 
-import pytest
-
+from cases import cases
 from weft.core.errors import InvalidDocument, UnknownField, WrongType
 from weft.core.graph.group_tree import PlannedGroup, ancestors, plan_groups, wrong_path
 from weft.core.problems import PROBLEMS_MAX, Problems, pointer_of
@@ -32,12 +31,12 @@ def test_root_has_no_ancestors() -> None:
     assert ancestors("/a/b") == ["/a", "/a/b"]
 
 
-@pytest.mark.parametrize("path", ["", "a", "/a/", "//", "/a//b", "/a\n", "/" + "x" * 9, "/a" * 4])
+@cases("path", ["", "a", "/a/", "//", "/a//b", "/a\n", "/" + "x" * 9, "/a" * 4])
 def test_wrong_paths(path: str) -> None:
     assert wrong_path(path, depth_max=3, name_chars_max=8)
 
 
-@pytest.mark.parametrize("path", ["/", "/a", "/a/b/c", "/Å 1"])
+@cases("path", ["/", "/a", "/a/b/c", "/Å 1"])
 def test_good_paths(path: str) -> None:
     assert wrong_path(path, depth_max=3, name_chars_max=8) is None
 

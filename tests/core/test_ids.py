@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import cases
 from weft.core.errors import BadId
 from weft.core.ids import (
     format_batch_id,
@@ -31,7 +32,7 @@ def test_job_reads_back(batch: int, job: int) -> None:
     assert parse_job_id(f"j{job}") == job
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     [
         "",
@@ -58,7 +59,7 @@ def test_what_is_no_batch_is_refused_with_what_is(text: str) -> None:
     assert caught.value.exit_code == 2
 
 
-@pytest.mark.parametrize("text", ["", "b1", "s", "s0", "S1", "1s"])
+@cases("text", ["", "b1", "s", "s0", "S1", "1s"])
 def test_what_is_no_schedule_is_refused_with_where_they_are_listed(text: str) -> None:
     with pytest.raises(BadId) as caught:
         parse_schedule_id(text)
@@ -67,7 +68,7 @@ def test_what_is_no_schedule_is_refused_with_where_they_are_listed(text: str) ->
     assert "weft schedule ls" in caught.value.hint
 
 
-@pytest.mark.parametrize("text", ["", "b1", "7", "j7", "b1.", ".7", "b1.j0", "b1.j1.2", "b1j7"])
+@cases("text", ["", "b1", "7", "j7", "b1.", ".7", "b1.j0", "b1.j1.2", "b1j7"])
 def test_what_is_no_job_is_refused(text: str) -> None:
     with pytest.raises(BadId):
         parse_job_ref(text)

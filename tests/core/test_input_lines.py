@@ -1,7 +1,7 @@
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import cases
 from weft.extensions.each.rules.input_lines import LINE_BYTES_MAX, CommandTemplate, LineSplitter
 
 
@@ -40,7 +40,7 @@ def test_an_endless_line_does_not_fill_the_memory_and_the_next_one_is_whole() ->
     assert len(long[1]) == LINE_BYTES_MAX + 1
 
 
-@pytest.mark.parametrize(
+@cases(
     ("placeholder", "line", "expected"),
     [
         ("{}", "a b/c.tar.gz", "a b/c.tar.gz"),
@@ -69,7 +69,7 @@ def test_a_command_without_placeholder_gets_the_line_as_last_argument() -> None:
     assert CommandTemplate(("wc", "-l")).render(["it's a file"], 1) == ["wc", "-l", "it's a file"]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("words", "repeats", "expected"),
     [
         (["echo"], True, ["echo", "a/b.c", "d"]),

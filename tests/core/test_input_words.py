@@ -2,6 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import cases
 from weft.extensions.each.rules.input_lines import LINE_BYTES_MAX
 from weft.extensions.each.rules.input_words import WordSplitter, WordTemplate
 
@@ -19,7 +20,7 @@ def test_words_do_not_depend_on_where_the_input_is_cut(pieces: list[bytes]) -> N
     assert split(pieces) == split([b"".join(pieces)])
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "words"),
     [
         (b"a b\tc\nd", [b"a", b"b", b"c", b"d"]),

@@ -1,9 +1,10 @@
 import pytest
 
+from cases import cases
 from weft.extensions.each.rules.job_limit import parse_job_limit
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "on_four_cores"),
     [
         ("3", 3), ("0", 0), ("50%", 2), ("51%", 3), ("12.5%", 1), ("1%", 1), ("0%", 1),
@@ -14,7 +15,7 @@ def test_limit_is_a_number_or_counts_from_the_cores(text: str, on_four_cores: in
     assert parse_job_limit(text).on(4) == on_four_cores
 
 
-@pytest.mark.parametrize("text", ["", "x", "1.5", "%", "-5%", "1e3", "²", "9" * 20, "2 "])
+@cases("text", ["", "x", "1.5", "%", "-5%", "1e3", "²", "9" * 20, "2 "])
 def test_other_texts_are_no_limits(text: str) -> None:
     with pytest.raises(ValueError):
         parse_job_limit(text)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from cases import cases
 from weft.core.deliveries.sinks import target_of
 from weft.core.errors import InvalidSetup
 from weft.core.lines.lifecycle import Lifecycle
@@ -60,7 +61,7 @@ HTTP = 'kind = "http"\nurl = "https://a.example/"'
 SINK = f'[sink.one]\n{HTTP}\nmessage = "1"\n'
 
 
-@pytest.mark.parametrize(
+@cases(
     ("old", "new", "message"),
     [
         ('"http"', '"smoke"', "there are http, command, s3, amqp, kafka"),
@@ -125,7 +126,7 @@ def test_lifecycle_is_taken_as_written() -> None:
     parse_setup(SMALL)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("old", "new", "line", "what"),
     [
         ('busy = ["over", "bad"]', 'busy = ["gone"]', 7, "'gone' is not one of its statuses"),
@@ -169,7 +170,7 @@ def test_example_is_the_reference() -> None:
     assert sum(16 if one == "*" else len(one) for one in table.values()) == 65
 
 
-@pytest.mark.parametrize(
+@cases(
     ("rule", "field", "message"),
     [
         ("", "codes", "it should be an exit code, or a range such as 100-255"),
@@ -219,7 +220,7 @@ def test_limit_of_a_status_is_that_of_the_phases_that_bring_it() -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@cases(
     ("old", "new", "message"),
     [
         ('limits = {a = "60m"', 'limits = {z = "60m"', "not one of its statuses"),

@@ -2,6 +2,7 @@
 
 import pytest
 
+from cases import cases
 from weft.core.billing.rates import InvalidPrice, machine_prices
 
 
@@ -12,7 +13,7 @@ def test_prices_are_read_exactly() -> None:
     assert second == ("a", "b.c", "10")
 
 
-@pytest.mark.parametrize(
+@cases(
     "text", ["burst=1", "/small=1", "burst/=1", "burst/small", "burst/small=x", "burst/small=-1",
              "burst/small=NaN", "burst/small=1e9", "burst/small=0.0000000000001"]
 )  # fmt: skip

@@ -2,6 +2,7 @@
 
 import pytest
 
+from cases import cases
 from weft.core.deliveries.mail import (
     MailServer,
     parse_mail_address,
@@ -11,7 +12,7 @@ from weft.core.deliveries.mail import (
 )
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     ["jane", "@example.org", "jane@", "a b@example.org", "a@b@example.org", "a.@example.org",
      "x\r\nRCPT TO:<y@example.org>", "jane@exa mple.org", "<jane@example.org>", "ä@example.org",

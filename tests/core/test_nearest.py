@@ -1,13 +1,12 @@
 """What is suggested to somebody who wrote a word that there is not."""
 
-import pytest
-
+from cases import cases
 from weft.core.text.nearest import nearest
 
 WORDS = ("name", "jobs", "env", "timeout_s", "command", "--jobs", "--env", "-q", "priority")
 
 
-@pytest.mark.parametrize(
+@cases(
     ("written", "meant"),
     [
         ("comand", "command"),
@@ -21,6 +20,6 @@ def test_a_typing_error_is_corrected(written: str, meant: str) -> None:
     assert nearest(written, WORDS) == meant
 
 
-@pytest.mark.parametrize("written", ["", "q", "--q", "en", "--jo", "nothing", "enough", "comment"])
+@cases("written", ["", "q", "--q", "en", "--jo", "nothing", "enough", "comment"])
 def test_a_short_word_and_another_word_get_no_suggestion(written: str) -> None:
     assert nearest(written, WORDS) is None

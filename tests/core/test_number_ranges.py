@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import cases
 from weft.core.text.number_ranges import NUMBER_MAX, format_ranges, parse_ranges
 
 
@@ -12,7 +13,7 @@ def test_what_is_written_is_read(numbers: set[int]) -> None:
     assert parse_ranges(format_ranges(numbers), count_max=50) == sorted(numbers)
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     ["", "x", "1,", "1-", "-3", "3-1", "0", "1-2-3", "1 - 2", "1-11", "1-6,5-11", "9" * 11,
      "1-2000000000", "2000000001", "\uff11"],

@@ -1,5 +1,6 @@
 import pytest
 
+from cases import cases
 from weft.core.scheduling.offers import (
     AMOUNT_MAX,
     Ask,
@@ -20,7 +21,7 @@ def test_amounts_and_words_are_read() -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     [
         "gpu", "gpu=", "=2", "gpu=-1", "gpu=1.5 2", "Gpu=1", "gpu=1,gpu=2", "region=eu|",
@@ -33,7 +34,7 @@ def test_what_no_worker_can_offer_is_refused(text: str) -> None:
         parse_offers(text)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("asks", "is_served"),
     [
         ({}, True), ({"gpu": 2}, True), ({"gpu": 3}, False), ({"matlab": 1}, False),
@@ -79,7 +80,7 @@ def test_labels_are_words_also_if_they_look_like_numbers() -> None:
     assert parse_labels("") == {}
 
 
-@pytest.mark.parametrize(
+@cases(
     "text", ["rack", "rack=", "=b", "Rack=b", "gpu=1", "slots=2", "executor=x", "zone=b|c", "z=é"]
 )
 def test_what_is_no_label_is_refused(text: str) -> None:
@@ -87,7 +88,7 @@ def test_what_is_no_label_is_refused(text: str) -> None:
         parse_labels(text)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "ids"),
     [("auto", None), ("none", []), ("0, 1", ["0", "1"]), ("GPU-8f2c", ["GPU-8f2c"])],
 )
@@ -95,7 +96,7 @@ def test_gpus_are_read(text: str, ids: list[str] | None) -> None:
     assert parse_gpus(text) == ids
 
 
-@pytest.mark.parametrize("text", ["", "0,", "a b", "0,0", "-1"])
+@cases("text", ["", "0,", "a b", "0,0", "-1"])
 def test_wrong_gpus_are_told(text: str) -> None:
     with pytest.raises(ValueError, match="GPU"):
         parse_gpus(text)

@@ -2,10 +2,11 @@
 
 import pytest
 
+from cases import cases
 from weft.core.text.patterns import WrongPattern, check_pattern
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     [
         "",
@@ -23,7 +24,7 @@ def test_small_patterns_are_taken(text: str) -> None:
     check_pattern(text)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "reason"),
     [
         ("a" * 101, "101 characters, at most 100"),
@@ -52,7 +53,7 @@ def test_patterns_that_grow_are_refused(text: str, reason: str) -> None:
     assert reason in str(refused.value)
 
 
-@pytest.mark.parametrize("text", [r"\w", r"\p{L}", "a{2}", r"\b"])
+@cases("text", [r"\w", r"\p{L}", "a{2}", r"\b"])
 def test_in_a_loop_a_pattern_costs_next_to_nothing(text: str) -> None:
     check_pattern(text)
     with pytest.raises(WrongPattern):

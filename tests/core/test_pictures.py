@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import cases
 from weft.core.pictures.dag import NODE_HEIGHT, draw_svg, write_dot, write_mermaid
 from weft.core.pictures.gantt import draw_timeline
 from weft.core.pictures.graph import (
@@ -194,7 +195,7 @@ def times_of(*rows: AttemptDates) -> dict[str, float]:
     return {phase: seconds for phase, seconds in found.items() if seconds}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("rows", "expected"),
     [
         ([dates(claimed=2, started=3, ended=7)], {"waiting": 2, "starting": 1, "running": 4}),

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import cases
 from weft.core.files.products import PRODUCT_BYTES_MAX, WrongProducts, read_products
 
 
@@ -16,7 +17,7 @@ def test_each_line_is_a_product_and_empty_lines_are_none() -> None:
     assert read(b"") == []
 
 
-@pytest.mark.parametrize(
+@cases(
     ("content", "why"),
     [
         (b"{}\n[]", "line 2 is no JSON object"),

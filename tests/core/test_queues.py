@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from cases import cases
 from weft.core.queues import (
     ATTRIBUTES,
     Asked,
@@ -34,7 +35,7 @@ def guarded(guard: str, *, name: str = "q", priority: int = 1) -> Queue:
     return Queue(name=name, priority=priority, guard=guard)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("guard", "place", "reason"),
     [
         ("job.resources.cpu >", "line 1, column 20", "it ends too early"),
@@ -76,13 +77,13 @@ def test_a_wrong_guard_is_refused_with_position_and_reason(
     assert reason in str(caught.value)
 
 
-@pytest.mark.parametrize("attribute", [one for one in ATTRIBUTES if len(one.path) > 1])
+@cases("attribute", [one for one in ATTRIBUTES if len(one.path) > 1])
 def test_the_last_part_of_an_attribute_alone_leads_to_it(attribute: Attribute) -> None:
     with pytest.raises(WrongGuard, match=rf"did you mean [^?]*{attribute.name}\b[^?]*\?"):
         compile_guard(f"{attribute.path[-1]} == 1")
 
 
-@pytest.mark.parametrize(
+@cases(
     ("guard", "reason"),
     [
         ("user > 1", "it mixes values of different types"),
@@ -102,7 +103,7 @@ def test_a_guard_that_fails_says_why_in_plain_words(guard: str, reason: str) -> 
     assert verdict.reason.startswith(f"its guard fails: {reason}")
 
 
-@pytest.mark.parametrize(
+@cases(
     ("guard", "takes"),
     [
         ("job.resources.cpu >= 2", True),
@@ -125,7 +126,7 @@ def test_guards_read_what_jobs_ask(guard: str, takes: bool) -> None:  # noqa: FB
     assert router(guarded(guard)).queue_of(job) == ("q" if takes else "default")
 
 
-@pytest.mark.parametrize(
+@cases(
     "guard",
     ["1 / 0 == 1", "job.attributes.nothing == 'x'", "user < 1", "job.always_run ? 1 : true"],
 )
@@ -139,7 +140,7 @@ def test_a_guard_that_fails_counts_as_false_and_is_counted(guard: str) -> None:
 ONES = "[" + ",".join("1" * 215) + "]"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("guard", "reason"),
     [
         (f"{ONES}.all(x,{ONES}.all(y,job.name.matches('(\\\\w{{90}})+$')||true))", "64 commas"),
@@ -169,7 +170,7 @@ def test_guards_that_could_take_long_are_refused_before_they_are_tried(
     assert time.process_time() - begun < 3
 
 
-@pytest.mark.parametrize(
+@cases(
     "guard",
     [
         r"user.matches('^[a-z]+\\d{2}$')",

@@ -5,6 +5,7 @@ import io
 
 import pytest
 
+from cases import cases
 from weft.core.billing.reports import Division, csv_of, parse_division, sum_of
 
 
@@ -22,7 +23,7 @@ def test_division_is_a_word_or_an_attribute() -> None:
             parse_division(text)
 
 
-@pytest.mark.parametrize(
+@cases(
     "start", ["=", "+", "-", "@", "\t", "\r", "\n", " =", "\uff1d", "\uff0b", "\uff0d", "\uff20"]
 )
 def test_no_text_is_a_formula(start: str) -> None:
@@ -32,7 +33,7 @@ def test_no_text_is_a_formula(start: str) -> None:
     assert (header[0], cells[0]) == (f"'{text}", f"'{text}")
 
 
-@pytest.mark.parametrize("separator", [";", "\t", "|", ":", "^"])
+@cases("separator", [";", "\t", "|", ":", "^"])
 def test_no_text_is_a_formula_where_cells_are_separated_otherwise(separator: str) -> None:
     """In much of Europe spreadsheets open files whose cells are separated by semicolons."""
     text = f"a{separator}=cmd|'/c calc'!A0{separator}\"b\"{separator}=1"

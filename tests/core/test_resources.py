@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import cases
 from weft.core.billing.resources import (
     BYTES_MAX,
     CPU_M_MAX,
@@ -16,7 +17,7 @@ from weft.core.billing.resources import (
 )
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "size"),
     [
         ("512Mi", 512 * 2**20),
@@ -37,7 +38,7 @@ def test_sizes_as_people_write_them(text: str | float, size: int) -> None:
     assert parse_bytes(text) == size
 
 
-@pytest.mark.parametrize(
+@cases(
     "value",
     ["", "-1", "Mi", "1 Xi", "1e9", "nan", -1,
      0.5, float("nan"), float("inf"), True, None, [], "9" * 30],
@@ -53,13 +54,13 @@ def test_every_whole_number_of_bytes_reads_back(size: int) -> None:
     assert parse_bytes(str(size)) == size
 
 
-@pytest.mark.parametrize("value", [1000, "1000", " 4 ", 0.5e6])
+@cases("value", [1000, "1000", " 4 ", 0.5e6])
 def test_number_that_cannot_count_bytes_is_asked_back(value: str | float) -> None:
     with pytest.raises(ValueError, match="has no unit: write"):
         parse_mebibytes(value)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("parse", "value", "message"),
     [
         (parse_memory_mib, 0, "no memory"),
@@ -86,7 +87,7 @@ def test_mebibytes_are_rounded_up(size: int) -> None:
     assert size <= mebibytes * MIB < size + MIB
 
 
-@pytest.mark.parametrize(
+@cases(
     ("value", "cpu_m"),
     [(1, 1000), (0.25, 250), ("250m", 250), ("0.25", 250), (2.5, 2500), (0.0001, 1), ("0.5m", 1)],
 )
@@ -94,7 +95,7 @@ def test_cores_as_people_write_them(value: str | float, cpu_m: int) -> None:
     assert parse_cpu_m(value) == cpu_m
 
 
-@pytest.mark.parametrize(
+@cases(
     "value",
     [0, -1, "", "m", "two", float("nan"), float("inf"), False, None, 10**9, "-250m", "sNaN", {}],
 )

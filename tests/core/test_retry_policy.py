@@ -2,10 +2,10 @@
 
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import cases
 from weft.core.ends.retry_policy import EXTERNAL, completed, mistakes, wait_s
 
 EXPONENTIAL = completed({"policy": "exponential"})
@@ -68,7 +68,7 @@ def test_policies_without_mistakes_are_taken(policy: dict[str, Any]) -> None:
     assert list(mistakes(policy)) == []
 
 
-@pytest.mark.parametrize(
+@cases(
     ("policy", "where", "says"),
     [
         ({"policy": "constant", "wait_s": 0}, ("wait_s",), "from 0.001 s"),

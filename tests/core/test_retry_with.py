@@ -2,10 +2,11 @@
 
 import pytest
 
+from cases import cases
 from weft.core.ends.retry_with import REQUESTS_MAX, MoreRule, combinations, ladder, parse_factor
 
 
-@pytest.mark.parametrize(("first", "factor", "last", "values"), [
+@cases(("first", "factor", "last", "values"), [
     (512, 2, 4096, [512, 1024, 2048, 4096]),
     (1000, 2, 3500, [1000, 2000, 3500]),
     (3, 1.5, 8, [3, 5, 8]),
@@ -23,14 +24,14 @@ def test_a_ladder_has_a_limited_number_of_steps() -> None:
         ladder(10**6, 1.001, 10**9)
 
 
-@pytest.mark.parametrize(("given", "factor"), [
+@cases(("given", "factor"), [
     ("x2", 2), ("×1.5", 1.5), ("X 3", 3), ("2Gi", None), (2, None), ("2x", None),
 ])  # fmt: skip
 def test_factors(given: object, factor: float | None) -> None:
     assert parse_factor(given) == factor
 
 
-@pytest.mark.parametrize("given", ["x1", "x0", "x0.5", "x101"])
+@cases("given", ["x1", "x0", "x0.5", "x101"])
 def test_a_factor_makes_more(given: str) -> None:
     with pytest.raises(ValueError, match="no factor"):
         parse_factor(given)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import cases
 from weft.core.schedules import (
     Missed,
     WrongCron,
@@ -162,7 +163,7 @@ def test_due_times_do_not_depend_on_where_one_begins(
     assert asked[1:] == found
 
 
-@pytest.mark.parametrize(
+@cases(
     ("cron", "why"),
     [
         ("0 0 31 2 *", "never"),
@@ -187,12 +188,12 @@ def test_cron_that_cannot_be_used_is_refused(cron: str, why: str) -> None:
         check_cron(cron)
 
 
-@pytest.mark.parametrize("cron", ["* * * * *", "0 0 29 2 *", "0 0 29 2 MON#5", "0 0 L * *"])
+@cases("cron", ["* * * * *", "0 0 29 2 *", "0 0 29 2 MON#5", "0 0 L * *"])
 def test_cron_that_comes_true_at_some_time_is_taken(cron: str) -> None:
     check_cron(cron)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("name", "meant"),
     [
         ("Europe/Berlni", "mean Europe/Berlin?"),
@@ -207,7 +208,7 @@ def test_unknown_zone_is_refused(name: str, meant: str) -> None:
         zone_of(name)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("cron", "looks", "shortest"),
     [
         ("0 0 29 2 *", 50, timedelta(days=1461)),
@@ -233,7 +234,7 @@ def test_shortest_interval_sees_changes_of_the_clock() -> None:
     assert shortest_interval("*/5 * * * *", BERLIN, begin) == timedelta(minutes=5)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("missed", "late_s", "runs"),
     [("skip", 3600, []), ("skip", 0, [5]), ("last", 3600, [5]), ("all", 3600, [3, 4, 5])],
 )

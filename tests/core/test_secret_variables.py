@@ -1,10 +1,9 @@
-import pytest
-
+from cases import cases
 from weft.core.access.secret_variables import MASK, is_masked, masked, patterns_of
 from weft.settings import Settings
 
 
-@pytest.mark.parametrize(
+@cases(
     "name",
     [
         "GITHUB_TOKEN", "AWS_SECRET_ACCESS_KEY", "AWS_ACCESS_KEY_ID", "PGPASSWORD", "api_key",
@@ -17,7 +16,7 @@ def test_names_of_secrets_are_masked(name: str) -> None:
     assert masked({name: "hunter2"}, patterns) == {name: MASK}
 
 
-@pytest.mark.parametrize("name", ["PATH", "HOME", "KEYBOARD", "MONKEY", "PWD", "OLDPWD", "LANG"])
+@cases("name", ["PATH", "HOME", "KEYBOARD", "MONKEY", "PWD", "OLDPWD", "LANG"])
 def test_other_names_are_not(name: str) -> None:
     patterns = patterns_of(Settings().masked_env)
 

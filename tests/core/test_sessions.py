@@ -1,11 +1,10 @@
 """What counts as a session and as a page of the same origin."""
 
-import pytest
-
+from cases import cases
 from weft.core.access.sessions import cookie_of, csrf_token_of, is_same_origin, session_in
 
 
-@pytest.mark.parametrize(
+@cases(
     ("cookies", "scheme", "found"),
     [
         ("a=b; weft_session=s", "http", "s"),
@@ -25,7 +24,7 @@ def test_session_is_in_the_cookie_of_its_name(
     assert session_in(cookies, scheme) == found
 
 
-@pytest.mark.parametrize(
+@cases(
     ("origin", "host", "is_same"),
     [
         ("https://weft.example", "weft.example", True),

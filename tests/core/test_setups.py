@@ -2,6 +2,7 @@
 
 import pytest
 
+from cases import cases
 from weft.core.errors import InvalidSetup
 from weft.core.text.filling import CannotFill, filled, map_texts
 from weft.extensions.lines.rules.logins import (
@@ -44,7 +45,7 @@ def test_source_is_taken_as_written() -> None:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@cases(
     ("old", "new", "line", "what"),
     [
         ('path = "/data/in"', 'path = "in"', 3, "absolute path"),
@@ -95,7 +96,7 @@ def test_wrong_setup_is_refused_with_its_line(old: str, new: str, line: int, wha
     assert any(one.startswith(f"line {line}: ") for one in said), said
 
 
-@pytest.mark.parametrize(
+@cases(
     ("line", "what"),
     [
         ('url = "https://x.example/"\nitems = "${secret.K}"', "`headers` and `query`"),
@@ -227,13 +228,13 @@ each = "products"
     }
 
 
-@pytest.mark.parametrize("value", ["../x", "a/../../b", "", "a\nb", "${param.x}", True, None, []])
+@cases("value", ["../x", "a/../../b", "", "a\nb", "${param.x}", True, None, []])
 def test_what_an_item_says_stays_below_its_address(value: object) -> None:
     with pytest.raises(CannotFill):
         filled("store://a/${item.x}", lambda _root, _name: value)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "what"),
     [
         ("", "it is empty"), ("a = " + "[" * 5000, "nested more than"),

@@ -1,9 +1,9 @@
 """What a page says of the steps of a simulated job."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import cases
 from weft.core.simulated_steps import change_in_ms, steps_now
 
 SLEEP = {"action": "SLEEP", "durationMs": 100}
@@ -13,7 +13,7 @@ COMPUTE = {"action": "COMPUTE", "iterations": 10}
 FAIL = {"action": "FAIL"}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("steps", "elapsed_ms", "end", "reason", "states"),
     [
         ([SLEEP, LOG], None, None, None, "waiting waiting"),

@@ -3,8 +3,7 @@
 from decimal import Decimal
 from typing import Any
 
-import pytest
-
+from cases import cases
 from weft.core.billing.spending import Spending, Stage, stage_of
 
 TICK_S = 10
@@ -19,7 +18,7 @@ def spending(**more: Any) -> Spending:  # noqa: ANN401 (fields of Spending)
     return Spending(**{**known, **more})
 
 
-@pytest.mark.parametrize(
+@cases(
     ("spent", "stage"),
     [
         ("79.9", Stage.BELOW),

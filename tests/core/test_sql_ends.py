@@ -2,6 +2,7 @@
 
 import pytest
 
+from cases import cases
 from weft.core.errors import InvalidSetup
 from weft.extensions.lines.rules.logins import logins_of
 from weft.extensions.lines.rules.setup import parse_setup
@@ -46,7 +47,7 @@ def test_setup_is_taken_as_written() -> None:
     assert [one.value for one in logins_of("x", written)] == ["ann:canary"] * 2
 
 
-@pytest.mark.parametrize(
+@cases(
     ("old", "new", "line", "what"),
     [
         ("query = ", "ask = ", 1, "at most 20000 characters"),

@@ -1,5 +1,4 @@
-import pytest
-
+from cases import cases
 from weft.core.states import TRANSITIONS, JobState, Phase, Reason, shown_state
 
 
@@ -58,7 +57,7 @@ def test_words_are_those_of_the_documents() -> None:
 ENDS = {"n_jobs": 9_999, "n_failed": 1_000, "n_errored": 7, "n_cancelled": 2}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("document", "expected"),
     [
         ({"state": "running"}, "running"),

@@ -2,6 +2,7 @@
 
 import pytest
 
+from cases import cases
 from weft.core.swf import TraceJob, UnreadableTrace, read_trace
 
 JOB = "7 100 -1 60 4 -1 2048 8 90 -1 1 3 1 12 0 -1 -1 -1"
@@ -45,7 +46,7 @@ def test_jobs_are_in_the_order_of_their_submission_and_those_that_never_ran_are_
     assert trace.n_left_out == 2
 
 
-@pytest.mark.parametrize(
+@cases(
     ("line", "why"),
     [
         ("1 2 3", "It has 3 of 18 words"),

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-import pytest
-
+from cases import cases
 from weft.core.system_health import judge
 
 AT = "2040-05-17T12:30:00+00:00"
@@ -52,7 +51,7 @@ def test_a_site_that_is_well_has_no_advice() -> None:
     assert told["audit"] == "all 48 checks held"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("check", "verdict", "told", "advice", "more"),
     [
         ("driver", "wrong", "none leads", "weft driver", {"processes": [process("driver")]}),

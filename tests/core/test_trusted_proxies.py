@@ -2,6 +2,7 @@
 
 import pytest
 
+from cases import cases
 from weft.core.access.trusted_proxies import (
     host_of,
     is_trusted,
@@ -13,7 +14,7 @@ from weft.core.access.trusted_proxies import (
 OURS = parse_networks("10.0.0.0/8, 127.0.0.1\n::1")
 
 
-@pytest.mark.parametrize(
+@cases(
     ("peer", "headers", "origin"),
     [
         ("10.0.0.1", ["192.0.2.7"], "192.0.2.7"),
@@ -47,7 +48,7 @@ def test_scheme_and_host_are_what_the_nearest_proxy_says() -> None:
         assert scheme_of([wrong]) is None
 
 
-@pytest.mark.parametrize("wrong", ["10.0.0.0/33", "proxy.example", "10.0.0.1/8", "10.0.0.0/8;::1"])
+@cases("wrong", ["10.0.0.0/33", "proxy.example", "10.0.0.1/8", "10.0.0.0/8;::1"])
 def test_what_is_no_network_is_named(wrong: str) -> None:
     with pytest.raises(ValueError, match="is not a network"):
         parse_networks(wrong)

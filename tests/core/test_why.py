@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from cases import cases
 from weft.core.ends.services import service_end
 from weft.core.why import (
     Cause,
@@ -76,7 +77,7 @@ def stopped(*names: str, state: str = "cordoned") -> tuple[StoppedWorker, ...]:
     return tuple(StoppedWorker(name, state) for name in names)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("pool", "facts", "expected"),
     [
         ({}, {}, None),
@@ -146,7 +147,7 @@ def test_workers(pool: dict[str, Any], facts: dict[str, Any], expected: str | No
     assert told(pool, **facts) == ([] if expected is None else [expected])
 
 
-@pytest.mark.parametrize(
+@cases(
     ("gate", "expected"),
     [
         (GateFacts("not_before", "x", opens_at=NOW + timedelta(hours=14)),
@@ -183,7 +184,7 @@ def test_gates(gate: GateFacts, expected: str) -> None:
     assert told({"free": False}, gates=(gate,), queue="big") == [expected]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("facts", "expected"),
     [
         ({"held": ("/",)}, ["waits: b7 is held; `weft release b7`"]),
@@ -240,7 +241,7 @@ END: dict[str, Any] = {
 NEVER: dict[str, Any] = {"started_at": None, "ended_at": None, "worker": None}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("facts", "expected"),
     [
         ({"state": "failed", "reason": "exit", "exit_code": 3, "stderr": "oh no"},
@@ -303,7 +304,7 @@ def test_what_a_job_does_or_became(facts: dict[str, Any], expected: list[str]) -
     assert [full(cause) for cause in found] == expected
 
 
-@pytest.mark.parametrize(
+@cases(
     ("end", "expected"),
     [
         (("blocked", 3, "weft: healthy"), "it ended with exit code 3"),
@@ -333,7 +334,7 @@ WAITING = JobFacts(
 )
 
 
-@pytest.mark.parametrize(
+@cases(
     ("facts", "expected"),
     [
         ({"n_ready": 5, "held": ("/a",), "ready": (WAITING,), "n_pending": 1},
@@ -372,7 +373,7 @@ def test_groups(facts: dict[str, Any], expected: list[str]) -> None:
     ] == expected
 
 
-@pytest.mark.parametrize(
+@cases(
     ("peak", "expected"),
     [(143 << 20, []), (None, []), (0, []),
      (1500 << 20, ["used 1.5 GiB of memory, 19 times the 80.0 MiB that it reserved"]),
@@ -414,7 +415,7 @@ def coming(usual_s: float | None) -> GrowthFacts:
     return GrowthFacts(3, 4, has_room=True, coming=machine)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("pool", "growth", "expected"),
     [
         (NONE, coming(50), f"{GROWS}, machine big-7 comes in about 40 s; `weft pool show big`"),
@@ -467,7 +468,7 @@ def test_one_line_has_the_command_if_that_alone_helps() -> None:
     assert lines == ["waits; `weft x`", "waits"]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("growth", "expected"),
     [
         (None, "pool big makes none of flavour small that can hold it; `weft pool show big`"),

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-import pytest
 from msgspec.structs import replace
 
+from cases import cases
 from core.test_why import INCIDENT, NOW, OFFERED, told
 from weft.core.why import GateFacts
 from weft.core.why.facts import BlockedFacts
@@ -13,7 +13,7 @@ ELSEWHERE: dict[str, Any] = {"serving": 0, "large": 0, "active": 0}
 """The lane of such a queue is no worker's: those that consume it claim nothing."""
 
 
-@pytest.mark.parametrize(
+@cases(
     "other",
     [
         {"state": "pending", "n_parents": 2},

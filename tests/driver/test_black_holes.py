@@ -3,8 +3,7 @@
 import asyncio
 from datetime import UTC, datetime, timedelta
 
-import pytest
-
+from cases import cases
 from driver.fake_store import FakeDriverStore
 from weft.driver.loops import black_holes
 from weft.driver.loops.bell import Bell
@@ -55,7 +54,7 @@ async def test_none_is_sought_if_the_setting_says_so() -> None:
     assert store.black_hole_moves == []
 
 
-@pytest.mark.parametrize(
+@cases(
     ("outcome", "due_in_s", "n_tries", "moves"),
     [
         ("none", 5.0, 0, []),

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from cases import cases
 from driver.fake_store import FakeDriverStore
 from weft.core.billing.spending import Measure, Spending, Stage
 from weft.driver.loops import spending
@@ -49,7 +50,7 @@ async def looked(store: FakeDriverStore) -> FakeDriverStore:
     return store
 
 
-@pytest.mark.parametrize(
+@cases(
     ("found", "judged"),
     [
         (limit(10), []),

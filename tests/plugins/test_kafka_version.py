@@ -12,6 +12,7 @@ from weft.ports.transport import Connection
 
 pytest.importorskip("confluent_kafka", reason="the extra `kafka` is not installed")
 
+from cases import cases
 from weft.plugins.transports.kafka.looks import release_of
 
 KINDS = b"\3" + struct.pack(">hhh", 0, 3, 12) + b"\0" + struct.pack(">hhh", 18, 0, 4) + b"\0"
@@ -47,7 +48,7 @@ def listening(said: bytes) -> Iterator[str]:
         server.shutdown()
 
 
-@pytest.mark.parametrize(
+@cases(
     ("said", "release"),
     [
         (answer(25), "4.0"), (answer(29), "4.2"), (answer(99), "4.4 or newer"), (answer(0), None),

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from cases import cases
 from weft.plugins.executors.process import minder
 
 SOON: dict[str, Any] = {"every_s": 0.1, "timeout_s": 0.5, "failures": 3}
@@ -39,7 +40,7 @@ def ended(plan: dict[str, Any], *command: str) -> tuple[int, str]:
         return process.returncode, said
 
 
-@pytest.mark.parametrize(
+@cases(
     ("plan", "script", "code", "said"),
     [
         ({}, "exit 0", 75, "it ended with exit code 0"),

@@ -12,6 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from cases import cases
 from weft.extensions.engines.openstack.provider.cloud import Cloud
 from weft.extensions.engines.openstack.provider.leftovers import (
     MARK,
@@ -83,7 +84,7 @@ def test_machines_that_are_made_at_once_have_one_image_made() -> None:
     assert all("is being made" in one for one in said)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("images", "n_made"),
     [
         ([image("saving")], 0),

@@ -1,7 +1,6 @@
 """Jobs with commands and scripts as the processes that the spawner is told."""
 
-import pytest
-
+from cases import cases
 from weft.core.attempt_key import AttemptKey
 from weft.plugins.executors.process import ProcessExecutor
 from weft.ports.executor import ExecutorLimits, Reservation
@@ -20,7 +19,7 @@ def start_of(spec: JobSpec) -> StartProcess:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("command", [(word,) for word in HOSTILE] + [("echo", *HOSTILE)])
+@cases("command", [(word,) for word in HOSTILE] + [("echo", *HOSTILE)])
 def test_command_stays_the_words_that_it_is(command: tuple[str, ...]) -> None:
     """Also a single one, of which other systems make a line for a shell."""
     start = start_of(JobSpec(command=command, env={"A": HOSTILE[0]}))

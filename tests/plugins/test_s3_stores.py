@@ -12,6 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from cases import cases
 from weft.core.addresses import AllowedHosts
 from weft.core.attempt_key import AttemptKey
 from weft.core.files.file_paths import StoreFile
@@ -187,7 +188,7 @@ async def test_a_fetch_goes_on_where_its_connection_broke() -> None:
     assert 'If-Match: "1"' in heads[1]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("status", "body", "kind", "words"),
     [
         ("404 Not Found", b"<Code>NoSuchKey</Code>", FileMissing, "no such object"),
@@ -264,7 +265,7 @@ async def tried(store: StoredFileStore, *serves: Serve) -> list[Tried]:
         )
 
 
-@pytest.mark.parametrize(
+@cases(
     ("status", "code", "words"),
     [
         ("404 Not Found", "NoSuchBucket", "the bucket bucket does not exist"),

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from cases import cases
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import SpoolFull
 from weft.plugins.log_stores.files import FileLogStore
@@ -37,7 +38,7 @@ def log_of(batch_id: int, job_id: int, at: tuple[int, int] | None = None) -> Att
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@cases(
     "path",
     [
         "../x", "segments/../../x", "/etc/passwd", "attempts/b1/0/1.1/x", "place", "attempts/b1",

@@ -10,6 +10,7 @@ from threading import Thread
 import pytest
 
 from callbacks import receiver
+from cases import cases
 from weft.core.addresses import parse_allowed_hosts
 from weft.core.ends import conditions
 from weft.ports import tester as port
@@ -63,7 +64,7 @@ def test_a_private_address_is_refused_unless_the_setting_allows_it(
     assert "tester_private_hosts" in found.message or "neither" in found.message
 
 
-@pytest.mark.parametrize("host", ["127.1", "2130706433", "a b", "", "x" * 300, "é", "0x7f.1"])
+@cases("host", ["127.1", "2130706433", "a b", "", "x" * 300, "é", "0x7f.1"])
 def test_a_host_is_a_name_or_an_address(host: str) -> None:
     found = look("tcp", allowed="*", host=host, port="80")
 
@@ -71,7 +72,7 @@ def test_a_host_is_a_name_or_an_address(host: str) -> None:
     assert "neither the name of a host nor an address" in found.message
 
 
-@pytest.mark.parametrize("port", ["0", "65536", "-1", "http", "٣", "9" * 900, ""])
+@cases("port", ["0", "65536", "-1", "http", "٣", "9" * 900, ""])
 def test_a_port_is_a_number(port: str) -> None:
     assert "is not the number of a port" in look("tcp", host=HERE, port=port).message
 
@@ -112,9 +113,7 @@ def test_ssh_wants_its_greeting(server: socket.socket, greeting: bytes, passed: 
     assert found.passed is passed
 
 
-@pytest.mark.parametrize(
-    ("status", "passed"), [(200, True), (302, True), (404, False), (503, False)]
-)
+@cases(("status", "passed"), [(200, True), (302, True), (404, False), (503, False)])
 async def test_http_looks_at_the_status(status: int, passed: bool) -> None:  # noqa: FBT001
     moved = receiver.answering(status, headers="location: http://10.0.0.1/\r\n")
     async with receiver.receiving(moved) as server:
@@ -164,7 +163,7 @@ def test_quota_asks_for_room(tmp_path: Path) -> None:
     assert "No such file" in look("quota", site=site, path=f"{here}/missing").message
 
 
-@pytest.mark.parametrize(
+@cases(
     "given",
     [{"bytes": "much"}, {"bytes": "-1"}, {"files": "-1"}, {"files": "9" * 900}, {"files": "٣"},
      {"size": "1"}],

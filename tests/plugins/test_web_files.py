@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from cases import cases
 from weft.core.addresses import AllowedHosts, parse_allowed_hosts
 from weft.core.files.file_paths import UrlFile, WrongPath, parse_source
 from weft.plugins.file_stores.s3.carrying import HttpCarrier
@@ -78,7 +79,7 @@ async def test_nothing_is_put_together_of_two_versions(
             await fetched(f"{url}/a")
 
 
-@pytest.mark.parametrize(
+@cases(
     ("answer", "problem", "words"),
     [
         (said("404 None"), FileMissing, "404"),
@@ -97,7 +98,7 @@ async def test_other_answers_are_told(
             await fetched(f"{url}/a")
 
 
-@pytest.mark.parametrize(
+@cases(
     "to",
     [
         "169.254.169.254/latest/meta-data", "[::ffff:169.254.169.254]/x", "2852039166/x",

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from cases import cases
 from weft.run.broker import BrokerNotUsable, with_broker
 from weft.run.job_topics import NoTopics, opened_topics
 from weft.settings import InvalidSetting, load_settings
@@ -31,7 +32,7 @@ def test_a_broker_is_a_file_of_one_entry(tmp_path: Path) -> None:
     assert [one.tenant for one in found.jobs] == ["default"]
 
 
-@pytest.mark.parametrize(
+@cases(
     "address", ["127.0.0.1:9092", "rabbitmq", "kafka://", "kafka://u:p@host:1", "amqp://host:1"]
 )
 def test_what_is_no_address_is_refused(tmp_path: Path, address: str) -> None:
@@ -86,7 +87,7 @@ def test_a_file_may_have_several_sets_of_each_kind(tmp_path: Path) -> None:
     assert [one.tenant for one in found.submissions] == ["home", "away"]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("tables", "says"),
     [
         (JOBS.format(table="jobs", tenant="there"), r"`jobs\[0\].tenant` is none of `tenants`"),

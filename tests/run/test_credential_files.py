@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-import pytest
-
+from cases import cases
 from weft.run.credential_files import CredentialFiles
 from weft.settings import Settings
 
@@ -31,7 +30,7 @@ def test_keys_of_tls_and_secrets_of_issuers(tmp_path: Path) -> None:
     assert CredentialFiles(Settings(home=tmp_path)).found() == ()
 
 
-@pytest.mark.parametrize("text", ["not toml", "issuers = 3", "issuers = [3]", None])
+@cases("text", ["not toml", "issuers = 3", "issuers = [3]", None])
 def test_issuers_that_cannot_be_read_name_none(tmp_path: Path, text: str | None) -> None:
     """The api says what is wrong with them."""
     issuers = tmp_path / "issuers"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from cases import cases
 from weft.core.access.run_as import NamedTwice, account_of, parse_accounts
 from weft.run.home import Home
 from weft.run.host.job_accounts import NoAccounts, job_directory
@@ -64,7 +65,7 @@ def test_worker_with_accounts_offers_no_functions() -> None:
     assert set(executors_of(Settings(run_as="user"))) == {"app", "process"}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "why"),
     [
         ("ada", "form user=account"), ("=ada", "form"), ("ada=", "form"), ("/ada=ada", "form"),

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from cases import cases
 from certificates import certificate
 from weft.run.tls import certificate_of
 from weft.settings import InvalidSetting, Settings
@@ -27,7 +28,7 @@ def _change(
     return change
 
 
-@pytest.mark.parametrize(
+@cases(
     ("change", "setting", "why"),
     [
         (_change("cert.pem"), "tls_cert_file", "No such file or directory."),

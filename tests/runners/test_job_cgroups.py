@@ -8,6 +8,7 @@ from typing import Literal
 import pytest
 from structlog.testing import capture_logs
 
+from cases import cases
 from weft.core.cgroup_limits import cgroup_limits
 from weft.plugins.runners.spawner.job_cgroups import NoCgroup, find_job_cgroup
 from weft.ports.executor import CgroupTerms
@@ -180,7 +181,7 @@ def test_doctor_says_whether_limits_are_enforced(
     assert found in finding.found
 
 
-@pytest.mark.parametrize(
+@cases(
     ("cpu_m", "has_quota", "limit"),
     [
         (1, True, ("cpu.max", "1000 100000")),

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from cases import cases
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import Invalid, Unavailable
 from weft.core.files.products import WrongProducts
@@ -69,7 +70,7 @@ def disrupted(reason: str) -> list[dict[str, str]]:
     return [{"type": "DisruptionTarget", "status": "True", "reason": reason}]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("found", "expected"),
     [
         (pod("Succeeded", done(0, "Completed")), (0, None, None)),
@@ -148,7 +149,7 @@ def test_whole_seconds_are_made_exact_by_when_it_was_seen() -> None:
     assert ages == [pytest.approx(now - second - 0.5), pytest.approx(now - second - 1)]
 
 
-@pytest.mark.parametrize(
+@cases(
     "spec",
     [
         JobSpec(("true",), executor="elsewhere"),

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from cases import cases
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import Invalid, Unavailable
 from weft.core.states import Phase, Reason
@@ -37,7 +38,7 @@ def allocation(
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@cases(
     ("state", "details", "expected"),
     [
         ("complete", {"exit_code": "0", "signal": "0"}, (0, None, None)),

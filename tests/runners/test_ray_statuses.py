@@ -5,6 +5,7 @@ import time
 import pytest
 
 from callbacks.receiver import answering, receiving
+from cases import cases
 from runners.test_odd_answers import LIMITS
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import Invalid, Unavailable
@@ -43,7 +44,7 @@ def status(
     )
 
 
-@pytest.mark.parametrize(
+@cases(
     ("found", "expected"),
     [
         (status("SUCCEEDED", driver_exit_code=0), (0, None, None)),

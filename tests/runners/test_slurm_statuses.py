@@ -2,8 +2,7 @@
 
 from signal import SIGTERM
 
-import pytest
-
+from cases import cases
 from weft.extensions.engines.slurm.runner.commands import Task
 from weft.extensions.engines.slurm.runner.folder import Marks, marks_of
 from weft.extensions.engines.slurm.runner.statuses import ended, is_undecided
@@ -15,7 +14,7 @@ def marks(*, ended_s_ago: float = 1.0, **more: float) -> Marks:
     return marks_of(ages, texts)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("state", "own", "expected"),
     [
         ("COMPLETING", marks(termed=2.0), True),
@@ -44,6 +43,6 @@ def test_good_end_of_a_cancelled_job_is_none() -> None:
     assert (well.exit_code, well.signal, well.cpu_ms) == (0, None, 62_750)
 
 
-@pytest.mark.parametrize("text", ["", "x", "0m0s 0m0s\n1m1.2.3s ²m1s\n", "\n" + "9" * 100 + "m1s"])
+@cases("text", ["", "x", "0m0s 0m0s\n1m1.2.3s ²m1s\n", "\n" + "9" * 100 + "m1s"])
 def test_odd_times_are_no_times(text: str) -> None:
     assert marks_of({}, {"used": text}).cpu_ms <= 10**15

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from cases import cases
 from plugins.package import install
 from weft.submission.translation import policies
 from weft.submission.translation.policies import policy_mistakes, whole_policy
@@ -69,7 +70,7 @@ def test_a_package_cannot_replace_what_is_built_in() -> None:
     assert whole_policy({"policy": "constant", "wait_s": 3})["wait_s"] == 3
 
 
-@pytest.mark.parametrize(
+@cases(
     ("policy", "fields", "where", "says"),
     [
         ("fibonaci", {}, ("policy",), "did you mean fibonacci"),

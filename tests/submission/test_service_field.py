@@ -2,8 +2,7 @@
 
 from typing import Any
 
-import pytest
-
+from cases import cases
 from submission.test_simulation_field import wrong
 from submission.test_translate import rows_of
 from weft.core.ends.retry_policy import wait_s
@@ -29,7 +28,7 @@ def test_service_waits_longer_each_time_and_never_gives_up() -> None:
     assert rows.retry_on[0] & (1 << Reason.LOST)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("change", "pointer", "what"),
     [
         ({"name": None}, "/service", "needs a `name`"),

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from cases import cases
 from weft.api.http.decoding import JSON, MSGPACK, decode
 from weft.core.errors import InvalidDocument, WrongType
 from weft.core.problems import Problems
@@ -56,7 +57,7 @@ ORDINARY = {
 """Fields for which every document is looked at."""
 
 
-@pytest.mark.parametrize("field", sorted(set(JobDocument.__struct_fields__) - ORDINARY))
+@cases("field", sorted(set(JobDocument.__struct_fields__) - ORDINARY))
 def test_a_field_that_few_jobs_have_makes_a_document_not_ordinary(field: str) -> None:
     given: Any = object()  # of whatever type: only that it is there counts
 
@@ -69,7 +70,7 @@ def test_jobs_with_all_other_fields_are_ordinary() -> None:
     assert are_ordinary([JobDocument(**{field: given}) for field in ORDINARY])
 
 
-@pytest.mark.parametrize(
+@cases(
     ("words", "is_ordinary"),
     [(["lost"], True), (["oom", "exit"], True), ([], True), (["exit:3"], False), (["odd"], False)],
 )
@@ -230,7 +231,7 @@ def test_environment_of_the_caller_is_kept_once_for_all() -> None:
     assert len(rows.chunk_body[0]) < 4096
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2, 255, 256, 257])
+@cases("n_jobs", [1, 2, 255, 256, 257])
 def test_every_job_has_a_spec(n_jobs: int) -> None:
     rows = rows_of([{}] * n_jobs)
 
@@ -259,7 +260,7 @@ class JobWithNewField(JobDocument):
     new: Any = None
 
 
-@pytest.mark.parametrize(
+@cases(
     ("value", "pointer"),
     [
         ("a\0b", ""),
@@ -301,7 +302,7 @@ def test_time_limits_of_one_class_grow_each_by_itself() -> None:
     assert {dict(shape.words)["timeout_s"] for shape in rows.shapes} == {*rules[0]["values"]}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("logs", "keep_s"),
     [
         ([{"keep_s": 9}], 9), ([{"keep_s": 9}, {"keep_s": 99}], 99), ([{"keep_s": 9}, None], None),

@@ -1,7 +1,7 @@
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import cases
 from weft.telemetry.trace import (
     format_traceparent,
     new_trace_id,
@@ -28,7 +28,7 @@ def test_later_version_may_carry_more() -> None:
     assert parse_traceparent(f"01-{TRACE}-{SPAN}-01-what-comes") == TRACE
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     [
         "",
@@ -45,7 +45,7 @@ def test_header_of_another_form_names_no_trace(text: str) -> None:
     assert parse_traceparent(text) is None
 
 
-@pytest.mark.parametrize("text", ["", "0" * 32, "x" * 32, TRACE + "0", "１" * 32])
+@cases("text", ["", "0" * 32, "x" * 32, TRACE + "0", "１" * 32])
 def test_text_of_another_form_is_no_trace_id(text: str) -> None:
     assert parse_trace_id(text) is None
 

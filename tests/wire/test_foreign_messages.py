@@ -7,6 +7,7 @@ from uuid import UUID
 
 import pytest
 
+from cases import cases
 from weft.core.states import Reason
 from weft.wire.documents.batches import JobDocument
 from weft.wire.foreign_messages import (
@@ -40,7 +41,7 @@ def test_a_message_says_the_command_and_nothing_else_of_the_spec() -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@cases(
     ("fields", "field"),
     [
         ({"command": ("true",)}, None),
@@ -68,7 +69,7 @@ def test_answers_are_read() -> None:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@cases(
     "body",
     [
         b"", b"{", b"[]", b"7", b"\xff\xfe", b"[" * 50_000, said(), said(outcome="lost"),

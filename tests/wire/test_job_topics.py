@@ -6,6 +6,7 @@ from uuid import UUID
 
 import pytest
 
+from cases import cases
 from weft.extensions.doors.jobweaver.documents import event_id
 from weft.wire import job_topics as wire
 from weft.wire.documents.simulations import Log, Sleep
@@ -42,7 +43,7 @@ def test_a_created_job_is_read() -> None:
     assert wire.read_created(value, HEADERS).retries_max == 2**31 - 1
 
 
-@pytest.mark.parametrize(
+@cases(
     ("value", "headers"),
     [
         (b"", HEADERS), (b"\xff", HEADERS), (b"[]", HEADERS), (b"{}", HEADERS),
@@ -61,7 +62,7 @@ def test_what_says_no_job_is_poison(value: bytes, headers: dict[str, bytes]) -> 
         wire.read_outcome("job-completed", value, headers)
 
 
-@pytest.mark.parametrize(
+@cases(
     "instruction",
     [None, [], {}, {"steps": None}, steps(None), steps({"action": "DANCE"}), steps({}),
      steps({"action": "SLEEP"}), steps({"action": "SLEEP", "durationMs": 2**31}),
@@ -73,7 +74,7 @@ def test_an_instruction_that_cannot_be_read_says_whose_it_is(instruction: object
     assert caught.value.envelope.job_id == JOB
 
 
-@pytest.mark.parametrize(
+@cases(
     "fields", [{"type": "OTHER"}, {"maxRetries": -1}, {"maxRetries": True}, {"maxRetries": None}]
 )
 def test_a_created_job_that_cannot_be_is_refused(fields: dict[str, object]) -> None:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from cases import cases
 from weft.extensions.link.seal import LinkKey, LinkSealer
 from weft.wire.sealed import SecretRow
 
@@ -38,7 +39,7 @@ def test_nobody_else_opens_it_and_no_byte_is_changed() -> None:
             key.open(body[:size], ROW)
 
 
-@pytest.mark.parametrize("public", [b"", bytes(31), bytes(33), bytes(32)])
+@cases("public", [b"", bytes(31), bytes(33), bytes(32)])
 def test_what_is_no_key_is_refused(public: bytes) -> None:
     with pytest.raises(ValueError):
         LinkSealer(public)

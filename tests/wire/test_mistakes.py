@@ -3,6 +3,7 @@
 import msgspec
 import pytest
 
+from cases import cases
 from weft.wire.documents.batches import BatchDocument, JobDocument
 from weft.wire.documents.queues import QueueDocument
 from weft.wire.mistakes import mistake_of, said
@@ -44,7 +45,7 @@ def test_no_field_speaks_of_types_of_a_program(kind: type[msgspec.Struct]) -> No
     assert [one for one in told if "`" in one or "|" in one] == []
 
 
-@pytest.mark.parametrize(
+@cases(
     ("job", "told"),
     [
         ({"command": "sort"}, ("/command", "expected a list, got text")),

@@ -10,6 +10,7 @@ import msgspec
 import pytest
 
 import weft.wire
+from cases import cases
 from weft.wire.documents.users import Name
 from weft.wire.patterns import END
 
@@ -51,7 +52,7 @@ def test_end_is_no_line_break() -> None:
     assert not re.search(f"^a{END}", "a\n")
 
 
-@pytest.mark.parametrize(
+@cases(
     "name",
     ["bob\n", "bo\u2028b", "bo\x85b", "bo\x9bb", "bob\u202e", "bo\u200bb", "bob\u2066", "\ufeffb",
      "bo\u00adb", "bo\u034fb", "bo\u061cb", "bob\u180e", "bob\u3164", "\u115fbob", "bo\uffa0b",
@@ -63,6 +64,6 @@ def test_names_that_look_like_others_are_refused(name: str) -> None:
         msgspec.convert(name, Name)
 
 
-@pytest.mark.parametrize("name", ["b", "Ada Lovelace", "ci/build@x", "Ünal", "李", "o'neil-2"])
+@cases("name", ["b", "Ada Lovelace", "ci/build@x", "Ünal", "李", "o'neil-2"])
 def test_usual_names(name: str) -> None:
     assert msgspec.convert(name, Name) == name

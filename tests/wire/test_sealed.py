@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import cases
 from weft.core.errors import SecretKeyMissing
 from weft.wire.sealed import (
     SecretKeys,
@@ -55,7 +56,7 @@ def test_first_key_encrypts_and_all_decrypt() -> None:
         SecretKeys().seal("swordfish", ROW)
 
 
-@pytest.mark.parametrize("text", ["", "swordfish", base64.b64encode(bytes(31)).decode(), "é" * 44])
+@cases("text", ["", "swordfish", base64.b64encode(bytes(31)).decode(), "é" * 44])
 def test_wrong_key_is_refused_without_being_repeated(text: str) -> None:
     with pytest.raises(ValueError, match="key") as wrong:
         parse_keys(text)

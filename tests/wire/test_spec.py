@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import cases
 from weft.wire.spec import (
     CHUNK_BYTES_MAX,
     CHUNK_VALUES_MAX,
@@ -20,7 +21,7 @@ from weft.wire.spec import (
 )
 
 
-@pytest.mark.parametrize(
+@cases(
     ("word", "found"),
     [
         ("$WEFT_INDEX", "7"),
@@ -97,7 +98,7 @@ def test_chunks_of_before_arrays_are_read() -> None:
     assert list(decode_chunk(old)) == specs
 
 
-@pytest.mark.parametrize(
+@cases(
     ("word", "found"),
     [
         ("{value}.png", "a b.png"),

@@ -1,5 +1,4 @@
-import pytest
-
+from cases import cases
 from weft.wire.documents.batches import BatchDocument, JobDocument
 from weft.wire.synonyms import _SYNONYMS, nearest_field
 
@@ -11,7 +10,7 @@ KNOWN = {
 }
 
 
-@pytest.mark.parametrize(
+@cases(
     ("word", "meant"),
     [
         ("retries", "max_attempts"), ("cpus", "resources.cpu"), ("mem", "resources.memory"),

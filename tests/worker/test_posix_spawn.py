@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from cases import cases
 from weft.worker.spawner import starter as starter_module
 from weft.worker.spawner.loop import EventLoop
 from weft.worker.spawner.posix_spawn import Spawn
@@ -58,7 +59,7 @@ def test_error_tells_what_the_system_said(tmp_path: Path) -> None:
     assert os.waitpid(spawn.run(), 0)[1] == 0
 
 
-@pytest.mark.parametrize(
+@cases(
     ("argv", "env"),
     [(["a\0b"], {}), (["a"], {"A": "\0"}), (["a"], {"": "x"}), (["a"], {"A=": "x"})],
 )

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from cases import cases
 from weft.core.errors import WeftError
 from weft.core.states import Reason
 from weft.plugins.executors.function import FunctionExecutor
@@ -293,7 +294,7 @@ async def test_each_job_gets_the_account_of_its_user(worker: Worker) -> None:
     assert "does not name acme/root" in refused.message
 
 
-@pytest.mark.parametrize(
+@cases(
     ("user", "accounts", "uid_min", "found"),
     [
         (("local", "ada"), {("", "ada"): "20001:20101"}, 1000, 20001),

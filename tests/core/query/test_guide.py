@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from cases import cases
 from weft.core.query import EVERYTHING, Subject, parse_query
 from weft.core.query.fields import FIELDS, STATES
 
@@ -23,7 +24,7 @@ def terms(title: str) -> list[str]:
     return [term for row in rows for term in re.findall(r"`([^`]+)`", row)]
 
 
-@pytest.mark.parametrize("text", BLOCKS)
+@cases("text", BLOCKS)
 def test_queries_of_the_guide_are_read(text: str) -> None:
     assert parse_query(text, Subject.JOBS) != EVERYTHING
 

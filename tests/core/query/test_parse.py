@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from cases import cases
 from weft.core.errors import BadQuery
 from weft.core.query import EVERYTHING, Node, Subject, parse_query, print_query
 from weft.core.query.parse import CHARS_MAX, DEPTH_MAX, TERMS_MAX
@@ -95,13 +96,13 @@ JOINED: list[tuple[str, Node]] = [
 ]
 
 
-@pytest.mark.parametrize(("text", "tree"), TERMS + JOINED)
+@cases(("text", "tree"), TERMS + JOINED)
 def test_text_is_read_as_tree_and_back(text: str, tree: Node) -> None:
     assert parse_query(text, Subject.JOBS) == tree
     assert parse_query(print_query(tree), Subject.JOBS) == tree
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "tree"),
     [
         ("user = ada", TextTerm(Field.USER, O.EQ, "ada")),
@@ -159,7 +160,7 @@ WRONG = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "line", "column", "message"), WRONG)
+@cases(("text", "line", "column", "message"), WRONG)
 def test_wrong_query_is_told_with_its_place(
     text: str, line: int, column: int, message: str
 ) -> None:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from cases import cases
 from core.query.trees import trees
 from weft.core.errors import BadQuery
 from weft.core.query import Node, Subject, parse_query, print_query
@@ -54,7 +55,7 @@ def test_printed_tree_is_read_as_itself(subject: Subject, data: st.DataObject) -
     assert parse_query(print_query(tree), subject) == tree
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     [
         "(" * 100_000, "not " * 100_000, "a\n" * 100_000, "a=1 and " * 100_000, " " * 1_000_000,

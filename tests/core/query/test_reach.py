@@ -2,6 +2,7 @@
 
 import pytest
 
+from cases import cases
 from weft.core.errors import QueryTooWide
 from weft.core.query import Subject, parse_query
 from weft.core.query.reach import (
@@ -23,7 +24,7 @@ def reach(text: str) -> Reach:
     return reach_of(parse_query(text, Subject.JOBS))
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "bounds"),
     [
         ("", (1, JOB_ID_MAX)),
@@ -43,7 +44,7 @@ def test_numbers_bound_what_is_read(text: str, bounds: tuple[int, int]) -> None:
     assert (found.first, found.last) == bounds
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "access"),
     [
         ("name = x", Named("x")),
@@ -78,7 +79,7 @@ def test_index_is_used_only_where_it_gives_all(text: str, access: Access | None)
     assert reach(text).access == access
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     ["", "job_id > 5", "name = x", "state = failed and cost > 5", "cost > 5 and job_id < 9"],
 )
@@ -86,7 +87,7 @@ def test_narrow_query_is_allowed_in_any_batch(text: str) -> None:
     check_width(reach(text), 16_000_000, scan_jobs_max=10)
 
 
-@pytest.mark.parametrize("text", ["cost > 5", "pca", "state = success", "not name = x"])
+@cases("text", ["cost > 5", "pca", "state = success", "not name = x"])
 def test_wide_query_is_refused_in_a_large_batch_only(text: str) -> None:
     check_width(reach(text), 10, scan_jobs_max=10)
     with pytest.raises(QueryTooWide) as caught:

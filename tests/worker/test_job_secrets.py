@@ -14,7 +14,7 @@ from weft.ports.store import StoredSecret, WorkerStore
 from weft.wire.documents.secrets import SecretUse
 from weft.wire.sealed import SecretKeys, SecretRow, new_key, parse_keys
 from weft.wire.spec import SECRETS, JobSpec
-from weft.worker.agent.job_secrets import JobSecrets
+from weft.worker.agent.specs import JobSecrets
 from worker.fake_store import FakeStore
 from worker.worker_process import Worker
 

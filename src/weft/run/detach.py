@@ -13,8 +13,8 @@ from typing import Any, BinaryIO
 import msgspec
 
 from weft.core.errors import Unavailable, WeftError
+from weft.run.down import summary_of
 from weft.run.home import Home, HomeInUse
-from weft.run.summary import summary_of
 from weft.settings import Settings, load_settings, values_of
 
 _LAST_LINES = 15

@@ -19,10 +19,10 @@ import msgspec
 from weft.core.errors import WeftError
 from weft.run.api_url import login_link
 from weft.run.detach import Answer, answer_error, receive_settings
+from weft.run.down import summary_of
 from weft.run.home import Home
 from weft.run.log_follow import following
 from weft.run.metrics_file import leaving_metrics
-from weft.run.summary import summary_of
 from weft.run.supervisor import Supervisor
 from weft.settings import Settings
 from weft.telemetry.log import configure, log

@@ -25,8 +25,7 @@ from weft.wire.spec import JobSpec
 from weft.worker.agent.attempts import Attempts
 from weft.worker.agent.commands import Commands
 from weft.worker.agent.incarnation import Incarnation
-from weft.worker.agent.job_secrets import JobSecrets
-from weft.worker.agent.specs import Specs, definer_of, parts_of
+from weft.worker.agent.specs import JobSecrets, Specs, definer_of, parts_of
 
 _BEYOND = (*REFUSALS, Unavailable, RunnerGone)
 """Errors that say nothing about a job."""

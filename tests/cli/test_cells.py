@@ -7,7 +7,8 @@ import pytest
 from weft.cli.commands.failures import _row as failure_row
 from weft.cli.commands.jobs import _row as job_row
 from weft.cli.commands.ls import _row as batch_row
-from weft.cli.terminal.incidents import incident_row
+from weft.cli.terminal.incidents import INCIDENT
+from weft.cli.terminal.screen import cells_of
 
 LONG = "long " * 40
 BATCH = {
@@ -31,7 +32,7 @@ CONDITION = {
 @pytest.mark.parametrize("is_terminal", [False, True])
 def test_only_a_terminal_cuts_texts(monkeypatch: pytest.MonkeyPatch, is_terminal: bool) -> None:  # noqa: FBT001
     monkeypatch.setattr(sys.stdout, "isatty", lambda: is_terminal)
-    rows = [batch_row(BATCH), job_row(JOB), failure_row(FAILURE), incident_row(CONDITION)]
+    rows = [batch_row(BATCH), job_row(JOB), failure_row(FAILURE), cells_of(INCIDENT, CONDITION)]
 
     texts = [cell for row in rows for cell in map(str, row) if "long" in cell]
 

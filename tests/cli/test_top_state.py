@@ -4,9 +4,10 @@ import pytest
 from rich.console import Console
 
 from cases import cases
+from weft.cli.terminal.screen import cells_of
 from weft.core.access.rights import RIGHTS_OF, UserRole
 from weft.extensions.top.screen.actions import KEYS, action_of
-from weft.extensions.top.screen.cells import worker_cells
+from weft.extensions.top.screen.cells import WORKER
 from weft.extensions.top.screen.drawing import HINTS, draw, help_lines
 from weft.extensions.top.screen.keys import KeyParser
 from weft.extensions.top.screen.lists import BATCHES, log_lines, root
@@ -143,9 +144,9 @@ def test_a_worker_with_jobs_works() -> None:
         "worker": "w", "pool": "p", "host": "h", "cpu": 2, "memory": 1, "waiting": True,
     }  # fmt: skip
 
-    assert worker_cells({**worker, "jobs": [{}]})[-1] == "working"
-    assert worker_cells({**worker, "jobs": []})[-1] == "idle"
-    assert worker_cells({**worker, "jobs": [], "linked": True})[2] == "h (link)"
+    assert cells_of(WORKER, {**worker, "jobs": [{}]})[-1] == "working"
+    assert cells_of(WORKER, {**worker, "jobs": []})[-1] == "idle"
+    assert cells_of(WORKER, {**worker, "jobs": [], "linked": True})[2] == "h (link)"
 
 
 def test_an_output_cannot_steer_the_screen() -> None:

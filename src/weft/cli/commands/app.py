@@ -1,19 +1,17 @@
 """`weft app`: applications, which jobs run with parameters."""
 
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated
 
 from weft.cli.input.options import SHARED, App, Parameter, Shared
 from weft.cli.terminal.plain import moment, one_line
-from weft.cli.terminal.screen import Document, at, note, print_json, print_table, text
+from weft.cli.terminal.screen import Document, at, note, print_columns, print_json, text
 
 app = App(
     name="app",
     help="Add, list, show and remove applications, which jobs run with parameters.\n\n"
     "    weft app add ./wordcount",
 )
-PARAMETERS: Final = ("Parameter", "Type", "Values", "Default", "Label")
-INPUTS: Final = ("Input", "Files", "Values", "Default", "Label")
 ForUser = Annotated[str | None, Parameter(name="--for")]
 
 
@@ -71,33 +69,29 @@ def show(name: str, /, *, shared: Shared = SHARED) -> None:
     print(f"revision {found['revision']} of {moment(found['added_at'])}; runs {wrapper}")
     if described.get("system"):
         print(f"runs on {one_line(described['system'], width=80)}")
-    if rows := [
-        (
-            one["id"],
-            one.get("type", "string"),
-            one_line(", ".join(one.get("choices", ())) or one.get("pattern") or "", width=40),
-            *_usual_and_label(one),
-        )
-        for one in described.get("parameters", ())
-    ]:
-        print_table(PARAMETERS, rows, spare=("Label",))
-    if rows := [
-        (
-            one["id"],
-            _count(one),
-            one_line(one.get("pattern") or "", width=40),
-            *_usual_and_label(one),
-        )
-        for one in described.get("inputs", ())
-    ]:
-        print_table(INPUTS, rows, spare=("Label",))
+    rest = {
+        "Default": _usual, "Label": lambda row: one_line(row.get("label", ""), width=40),
+    }  # fmt: skip
+    if parameters := described.get("parameters"):
+        print_columns({
+            "Parameter": "id", "Type": lambda row: row.get("type", "string"),
+            "Values": lambda row: _cut(", ".join(row.get("choices", ())) or row.get("pattern")),
+            **rest,
+        }, parameters, spare=("Label",))  # fmt: skip
+    if inputs := described.get("inputs"):
+        print_columns({
+            "Input": "id", "Files": _count, "Values": lambda row: _cut(row.get("pattern")), **rest,
+        }, inputs, spare=("Label",))  # fmt: skip
 
 
-def _usual_and_label(one: Document) -> tuple[str, str]:
-    """Return the default and the label; a mark stands for what nobody sets."""
-    usual = one_line(str(one.get("default") or ""), width=20)
+def _cut(text: str | None) -> str:
+    return one_line(text or "", width=40)
+
+
+def _usual(one: Document) -> str:
+    """Return the default; a mark stands for what nobody sets."""
     fixed = "" if one.get("visible", True) else " (fixed)"
-    return usual + fixed, one_line(one.get("label", ""), width=40)
+    return one_line(str(one.get("default") or ""), width=20) + fixed
 
 
 def _count(one: Document) -> str:

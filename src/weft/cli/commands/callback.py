@@ -1,15 +1,19 @@
 """`weft callback`: list callbacks and send them again."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from weft.cli.input.options import SHARED, App, Shared
-from weft.cli.terminal.deliveries import DELIVERY, delivery_cells
-from weft.cli.terminal.screen import note, print_table
+from weft.cli.terminal.deliveries import DELIVERY
+from weft.cli.terminal.screen import Columns, note
 from weft.core.ids import parse_batch_id
 
-HEADER = ("Delivery", "Of", "What", *DELIVERY)
-NUMBERS = ("Delivery", "What", "Attempts")
+COLUMNS: Columns = {
+    "Delivery": "delivery_id",
+    "Of": lambda row: (
+        f"g{row['group_id']}" if row["group_id"] else "job" if row["event"] else "batch"
+    ),
+    "What": lambda row: row["completion"] or row["event"], **DELIVERY,
+}  # fmt: skip
 
 app = App(name="callback", help="List callbacks, and send them again.")
 
@@ -25,18 +29,10 @@ def ls(batch: str, /, *, shared: Shared = SHARED) -> None:
     """
     batch_id = parse_batch_id(batch)
     callbacks = shared.ask_all(lambda client: client.list_callbacks(batch_id))
-    if not shared.as_json(callbacks):
-        empty = "no callbacks yet: nothing with a callback has completed"
-        print_table(HEADER, map(_row, callbacks), right=NUMBERS, empty=empty)
-
-
-def _row(one: Mapping[str, Any]) -> tuple[object, ...]:
-    return (
-        one["delivery_id"],
-        f"g{one['group_id']}" if one["group_id"] else "job" if one["event"] else "batch",
-        one["completion"] or one["event"],
-        *delivery_cells(one),
-    )
+    shared.table(
+        callbacks, COLUMNS, right=("Delivery", "What", "Attempts"),
+        empty="no callbacks yet: nothing with a callback has completed",
+    )  # fmt: skip
 
 
 @app.command

@@ -1,6 +1,5 @@
 """`weft signal`, `weft message` and `weft extend`: tell a job something."""
 
-import asyncio
 import sys
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
@@ -8,11 +7,10 @@ from typing import Any
 
 from weft.cli.input.declared import read_file
 from weft.cli.input.options import SHARED, Shared
-from weft.cli.input.targets import parse_target
 from weft.cli.input.text import NotUtf8
 from weft.cli.input.values import read_option
 from weft.client.api import Api
-from weft.core.errors import BadId
+from weft.core.ids import parse_job_ref
 from weft.core.text.durations import parse_seconds
 
 Answer = Mapping[str, Any]
@@ -27,13 +25,11 @@ def signal(target: str, signal: str, /, *, shared: Shared = SHARED) -> int:
         target: `b12.j7`.
         signal: A name or a number. Not KILL: `weft cancel` ends a job.
     """
-    return asyncio.run(
-        _tell(
-            target,
-            shared,
-            lambda client, batch_id, job_id: client.signal_job(batch_id, job_id, signal),
-            lambda answer: f"{answer['signal']} is on its way",
-        )
+    return _tell(
+        target,
+        shared,
+        lambda client, batch_id, job_id: client.signal_job(batch_id, job_id, signal),
+        lambda answer: f"{answer['signal']} is on its way",
     )
 
 
@@ -48,13 +44,11 @@ def message(target: str, text: str, /, *, shared: Shared = SHARED) -> int:
         text: The text; `@FILE`: what the file holds; `@-`: the standard input.
     """
     body = _read_text(text[1:]) if text.startswith("@") else text
-    return asyncio.run(
-        _tell(
-            target,
-            shared,
-            lambda client, batch_id, job_id: client.message_job(batch_id, job_id, body),
-            lambda answer: f"{answer['size_bytes']} bytes are on their way",
-        )
+    return _tell(
+        target,
+        shared,
+        lambda client, batch_id, job_id: client.message_job(batch_id, job_id, body),
+        lambda answer: f"{answer['size_bytes']} bytes are on their way",
     )
 
 
@@ -68,13 +62,11 @@ def extend(target: str, /, *, by: str, shared: Shared = SHARED) -> int:
         by: How much more time, as 90, 10m or 1h30m.
     """
     by_s = read_option("--by", by, parse_seconds)
-    return asyncio.run(
-        _tell(
-            target,
-            shared,
-            lambda client, batch_id, job_id: client.extend_job(batch_id, job_id, by_s=by_s),
-            lambda answer: f"each attempt may run for {answer['timeout_s']:g} s",
-        )
+    return _tell(
+        target,
+        shared,
+        lambda client, batch_id, job_id: client.extend_job(batch_id, job_id, by_s=by_s),
+        lambda answer: f"each attempt may run for {answer['timeout_s']:g} s",
     )
 
 
@@ -90,15 +82,12 @@ def _read_text(name: str) -> str:
         ) from error
 
 
-async def _tell(
+def _tell(
     text: str,
     shared: Shared,
     ask: Callable[[Api, int, int], Awaitable[Answer]],
     say: Callable[[Answer], str],
 ) -> int:
-    target = parse_target(text, groups=False)
-    if target.job_id is None:
-        raise BadId(text, expected="a job is written b12.j7")
-    async with shared.client() as client:
-        answer = await ask(client, target.batch_id, target.job_id)
+    batch_id, job_id = parse_job_ref(text)
+    answer = shared.ask(lambda client: ask(client, batch_id, job_id))
     return shared.tell(answer, f"{text}: {say(answer)}")

@@ -5,8 +5,8 @@ from typing import Annotated
 
 from weft.cli.input.bounds import bounded
 from weft.cli.input.options import SHARED, App, Parameter, Shared
-from weft.cli.terminal.incidents import INCIDENT_HEADER, incident_row, last_test, test_of
-from weft.cli.terminal.screen import Document, at, moment, print_columns, print_facts, print_table
+from weft.cli.terminal.incidents import INCIDENT, last_test, test_of
+from weft.cli.terminal.screen import Document, at, moment, print_columns, print_facts
 from weft.client.api import Api
 from weft.core.ids import format_condition_id, format_job_ref, parse_condition_id
 
@@ -26,9 +26,8 @@ def list_all(*, shared: Shared = SHARED) -> None:
     listed any more.
     """
     found = shared.ask_all(lambda client: client.list_conditions())
-    if not shared.as_json(found):
-        empty = "no job waits for a condition; a job that calls `weft block` does"
-        print_table(INCIDENT_HEADER, map(incident_row, found), right=("Jobs",), empty=empty)
+    empty = "no job waits for a condition; a job that calls `weft block` does"
+    shared.table(found, INCIDENT, right=("Jobs",), empty=empty)
 
 
 @app.command

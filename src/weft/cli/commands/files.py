@@ -10,8 +10,9 @@ from weft.cli.input.targets import parse_target
 from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.raw_output import STDOUT, write_all
 from weft.client.api import Api, Document
-from weft.core.errors import BadId, Conflict, Invalid
+from weft.core.errors import Conflict, Invalid
 from weft.core.files.file_paths import in_store, parts_of, split_store
+from weft.core.ids import parse_job_ref
 from weft.core.text.amounts import size
 from weft.wire.walking import NotPlain, entered, make_file, opened_directory
 
@@ -37,7 +38,7 @@ def list_all(target: str, /, *, attempt: int | None = None, shared: Shared = SHA
         target: `b12.j7`.
         attempt: Number of the attempt; default: the last one that left any.
     """
-    batch_id, job_id = _job(target)
+    batch_id, job_id = parse_job_ref(target)
     found = shared.ask_all(lambda client: client.list_files(batch_id, job_id, attempt=attempt))
     return shared.table(found, {
         "Path": lambda row: one_line(row["path"]), "Size": lambda row: size(row["bytes"]),
@@ -57,7 +58,7 @@ def cat(target: str, path: str, /, *, attempt: int | None = None, shared: Shared
         path: Its path, as `weft files ls` shows it.
         attempt: Number of the attempt; default: the last one that left it.
     """
-    batch_id, job_id = _job(target)
+    batch_id, job_id = parse_job_ref(target)
 
     async def show(client: Api) -> None:
         async with aclosing(client.read_file(batch_id, job_id, path, attempt=attempt)) as pieces:
@@ -166,10 +167,3 @@ async def fetch_file(
             detail=f"It would be written below {to}.",
             hint="Fetch into another directory (`--to DIR`).",
         ) from error
-
-
-def _job(target: str) -> tuple[int, int]:
-    which = parse_target(target)
-    if which.job_id is None:
-        raise BadId(target, expected="a job is written b12.j7")
-    return which.batch_id, which.job_id

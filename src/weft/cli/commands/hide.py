@@ -38,7 +38,6 @@ async def _change(texts: Sequence[str], shared: Shared, *, hidden: bool) -> int:
         await check_targets(client, map(Target, batch_ids))
         for batch_id in batch_ids:
             answer = await client.hide_batch(batch_id, hidden=hidden)
-            shared.tell(
-                answer, f"{format_batch_id(batch_id)}: {'hidden' if hidden else 'shown again'}"
-            )
+            state = "hidden" if hidden else "shown again"
+            shared.tell(answer, f"{format_batch_id(batch_id)}: {state}")
     return 0

@@ -1,11 +1,10 @@
 """`weft usage`: what a job used while it ran."""
 
 from weft.cli.input.options import SHARED, Shared
-from weft.cli.input.targets import parse_target
 from weft.cli.terminal.screen import note, print_table
 from weft.client.api import Api
 from weft.core.billing.usage_points import UsagePoint, points_of
-from weft.core.errors import BadId
+from weft.core.ids import parse_job_ref
 from weft.core.text.amounts import duration, size
 from weft.wire.usage_format import UsageSample
 
@@ -26,11 +25,7 @@ async def usage(target: str, /, *, attempt: int | None = None, shared: Shared = 
         target: `b12.j7`.
         attempt: Number of the attempt; default: the last one.
     """
-    which = parse_target(target)
-    if which.job_id is None:
-        raise BadId(target, expected="a job is written b12.j7")
-    batch_id = which.batch_id
-    job_id = which.job_id
+    batch_id, job_id = parse_job_ref(target)
     async with shared.client() as client:
         number = await _last_attempt(client, batch_id, job_id) if attempt is None else attempt
         found = await client.attempt_usage(batch_id, job_id, number)

@@ -1,6 +1,5 @@
 """`weft worker`: run a worker in the foreground; list, cordon and drain workers."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Annotated, Any
 
@@ -181,13 +180,12 @@ def lose(name: str, /, *others: str, pool: Pool = None, shared: Shared = SHARED)
 def _change_all(
     names: tuple[str, ...], shared: Shared, change: Callable[[Api, str], Awaitable[Document]]
 ) -> None:
-    async def change_each() -> None:
-        async with shared.client() as client:
-            for name in names:
-                found = await change(client, name)
-                shared.tell(found, f"{one_line(name, width=80)}: {worker_state(found)}")
+    async def change_each(client: Api) -> None:
+        for name in names:
+            found = await change(client, name)
+            shared.tell(found, f"{one_line(name, width=80)}: {worker_state(found)}")
 
-    asyncio.run(change_each())
+    shared.ask(change_each)
 
 
 def _print_facts(worker: Document) -> None:

@@ -1,20 +1,13 @@
 """Deliveries of callbacks and messages, as tables show them."""
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
-from weft.cli.terminal.plain import cell, moment
+from weft.cli.terminal.screen import Columns, at, long_text
 
-DELIVERY: Final = ("State", "Attempts", "Answer", "Tried", "Next", "URL")
-
-
-def delivery_cells(one: Mapping[str, Any]) -> tuple[object, ...]:
-    """Return what became of a delivery, under `DELIVERY`."""
-    return (
-        "given up" if one["state"] == "failed" else one["state"],
-        one["n_attempts"],
-        one["last_error"] or one["last_status"] or "",
-        moment(one["tried_at"]) if one["tried_at"] else "",
-        moment(one["next_at"]) if one["next_at"] else "",
-        cell(one["url"], width=60),
-    )
+DELIVERY: Final[Columns] = {
+    "State": lambda row: "given up" if row["state"] == "failed" else row["state"],
+    "Attempts": "n_attempts",
+    "Answer": lambda row: row["last_error"] or row["last_status"] or "",
+    "Tried": at("tried_at"), "Next": at("next_at"), "URL": long_text("url", 60),
+}  # fmt: skip
+"""What became of a delivery."""

@@ -1,26 +1,9 @@
 """Conditions that blocked jobs wait for, as lines of a table."""
 
-from collections.abc import Mapping
-from typing import Any
+from typing import Final
 
-from weft.cli.terminal.plain import cell, moment
+from weft.cli.terminal.screen import Columns, Document, at, cell
 from weft.core.ids import format_condition_id
-
-Document = Mapping[str, Any]
-INCIDENT_HEADER = ("ID", "Condition", "Test", "Since", "Jobs", "Last test", "Next test")
-
-
-def incident_row(one: Document) -> tuple[str, ...]:
-    """Return an incident as a line of a table."""
-    return (
-        format_condition_id(one["condition_id"]),
-        one["condition"],
-        cell(test_of(one), width=48),
-        moment(one["since"]),
-        f"{one['n_jobs']:,}",
-        last_test(one, width=48),
-        moment(one["next_test_at"]),
-    )
 
 
 def test_of(one: Document) -> str:
@@ -34,3 +17,12 @@ def last_test(one: Document, *, width: int) -> str:
     if one["tested_at"] is None:
         return "none yet"
     return cell(one["message"] or ("passed" if one["passed"] else "failed"), width=width)
+
+
+INCIDENT: Final[Columns] = {
+    "ID": lambda row: format_condition_id(row["condition_id"]), "Condition": "condition",
+    "Test": lambda row: cell(test_of(row), width=48), "Since": at("since"),
+    "Jobs": lambda row: f"{row['n_jobs']:,}", "Last test": lambda row: last_test(row, width=48),
+    "Next test": at("next_test_at"),
+}  # fmt: skip
+"""Of an incident, in tables."""

@@ -1,58 +1,13 @@
 """Production lines as lines of tables: sources, sinks, and how many jobs have each status."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Final
 
-from weft.cli.terminal.plain import cell, moment, one_line
+from weft.cli.terminal.screen import Columns, Document, at, cell, long_text, one_line, text
 from weft.core.lines.line import is_failing
 
-Document = Mapping[str, Any]
-SOURCE_HEADER = ("Source", "Kind", "State", "Read", "Waiting", "Last item", "Error")
-SINK_HEADER = ("Sink", "Open", "Given up", "Held", "Oldest open", "Last error")
-STATUS_HEADER = ("Lifecycle", "Status", "Jobs")
-ITEM_HEADER = ("Item", "State", "Job", "Series", "Found", "Why")
 WAITING_MAX = 10_000
 """The server counts no further."""
-
-
-def source_row(one: Document) -> tuple[str, ...]:
-    """Return a source as a line of a table."""
-    last = [f"{cell(item['key'], width=30)}: {_where(item)}" for item in one["last_items"][:1]]
-    n_waiting = one["n_waiting"]
-    return (
-        one["source"],
-        one["kind"],
-        one["state"],
-        moment(one["read_at"]),
-        f"{n_waiting:,}{'+' if n_waiting == WAITING_MAX else ''}",
-        "".join(last),
-        cell(one["error"] or "", width=60),
-    )
-
-
-def sink_row(one: Document) -> tuple[str, ...]:
-    """Return a sink as a line of a table."""
-    counts = (f"{one[name]:,}" for name in ("n_open", "n_failed", "n_held"))
-    oldest = one["oldest_at"]
-    error = cell(one["last_error"] or "", width=60)
-    return (one["sink"], *counts, moment(oldest) if oldest else "", error)
-
-
-def status_row(one: Document) -> tuple[str, ...]:
-    """Return the number of jobs with a status as a line of a table."""
-    return (one["lifecycle"], one["status"], f"{one['n_jobs']:,}")
-
-
-def item_row(one: Document) -> tuple[str, ...]:
-    """Return an item of a source as a line of a table."""
-    return (
-        one_line(one["key"], width=40),
-        one["state"],
-        one["job"] or "",
-        one_line(one["series"] or "", width=30),
-        moment(one["found_at"]),
-        one_line(one["reason"] or "", width=100),
-    )
 
 
 def line_facts(lines: Document) -> str:
@@ -78,3 +33,32 @@ def _sink_fact(one: Document) -> str:
 
 def _where(item: Document) -> str:
     return str(item["job"] or item["state"])
+
+
+def _last_item(source: Document) -> str:
+    return "".join(
+        f"{cell(item['key'], width=30)}: {_where(item)}" for item in source["last_items"][:1]
+    )
+
+
+def _n_waiting(source: Document) -> str:
+    n_waiting = source["n_waiting"]
+    return f"{n_waiting:,}{'+' if n_waiting == WAITING_MAX else ''}"
+
+
+SOURCE: Final[Columns] = {
+    "Source": "source", "Kind": "kind", "State": "state", "Read": at("read_at"),
+    "Waiting": _n_waiting, "Last item": _last_item, "Error": long_text("error", 60),
+}  # fmt: skip
+SINK: Final[Columns] = {
+    "Sink": "sink", "Open": lambda row: f"{row['n_open']:,}",
+    "Given up": lambda row: f"{row['n_failed']:,}", "Held": lambda row: f"{row['n_held']:,}",
+    "Oldest open": at("oldest_at"), "Last error": long_text("last_error", 60),
+}  # fmt: skip
+STATUS: Final[Columns] = {
+    "Lifecycle": "lifecycle", "Status": "status", "Jobs": lambda row: f"{row['n_jobs']:,}",
+}  # fmt: skip
+ITEM: Final[Columns] = {
+    "Item": text("key", 40), "State": "state", "Job": "job", "Series": text("series", 30),
+    "Found": at("found_at"), "Why": text("reason", 100),
+}  # fmt: skip

@@ -84,11 +84,13 @@ def print_columns(
     empty: str = "",
 ) -> None:
     """Print documents as a table, as `print_table` does."""
-    cells = [
-        [row[one] if isinstance(one, str) else one(row) for one in columns.values()]
-        for row in rows
-    ]
+    cells = [cells_of(columns, row) for row in rows]
     print_table(tuple(columns), cells, right=right, spare=spare, empty=empty)
+
+
+def cells_of(columns: Columns, row: Any) -> tuple[str, ...]:  # noqa: ANN401 (a document or an object)
+    """Return a document as a line of a table."""
+    return tuple(_text(row[one] if isinstance(one, str) else one(row)) for one in columns.values())
 
 
 def text(name: str, width: int, otherwise: str = "") -> Column:

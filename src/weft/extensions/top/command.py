@@ -7,19 +7,22 @@ from typing import TYPE_CHECKING
 
 from weft.cli.input.options import SHARED, Flag, Shared, first_of, say_outage
 from weft.cli.terminal.columns import fit_columns
-from weft.cli.terminal.incidents import INCIDENT_HEADER, incident_row
+from weft.cli.terminal.incidents import INCIDENT
 from weft.cli.terminal.names import job_name
+from weft.cli.terminal.plain import plain
 from weft.cli.terminal.production_lines import failing_facts, line_facts
-from weft.cli.terminal.screen import STATE_STYLES, Document, note, one_line, plain, print_json
+from weft.cli.terminal.screen import (
+    STATE_STYLES,
+    Columns,
+    Document,
+    cells_of,
+    note,
+    print_json,
+    text,
+)
 from weft.client.api import Api
 from weft.core.ids import format_job_ref
-from weft.extensions.top.screen.cells import (
-    BATCH_HEADER,
-    RIGHT,
-    WORKER_HEADER,
-    batch_cells,
-    worker_cells,
-)
+from weft.extensions.top.screen.cells import BATCH, RIGHT, WORKER
 from weft.extensions.top.screen.lists import BATCHES_MAX, COUNTS, transport_fact
 
 if TYPE_CHECKING:
@@ -28,7 +31,11 @@ if TYPE_CHECKING:
 
 PATIENCE_S = 3600
 PLAIN_TERMINALS = ("", "dumb", "unknown")
-JOB_HEADER = ("Job", "Name", "By", "Worker")
+JOB: Columns = {
+    "Job": lambda row: format_job_ref(row["batch_id"], row["job_id"]),
+    "Name": lambda row: job_name(row, width=30), "By": text("user", 16),
+    "Worker": text("worker", 30),
+}  # fmt: skip
 JOBS_SHOWN = 10
 INCIDENTS_SHOWN = 5
 SPARE = ("User", "Cost", "Host", "Pool", "Last test", "Condition")
@@ -119,16 +126,17 @@ def _render(
     )
     top: list[RenderableType] = [head, *map(Text, ways), Text()]
     if incidents:
-        shown = [incident_row(incident) for incident in incidents[:INCIDENTS_SHOWN]]
-        top += [_table(INCIDENT_HEADER, shown, width), Text()]
-    workers = _table(
-        WORKER_HEADER, [worker_cells(worker) for worker in overview["workers"]], width
-    )
-    rows = _table(BATCH_HEADER, [batch_cells(batch) for batch in batches], width)
-    running = [_job_row(worker, job) for worker in overview["workers"] for job in worker["jobs"]]
+        top += [_table(INCIDENT, incidents[:INCIDENTS_SHOWN], width), Text()]
+    workers = _table(WORKER, overview["workers"], width)
+    rows = _table(BATCH, batches, width)
+    running = [
+        {**job, "worker": worker["worker"]}
+        for worker in overview["workers"]
+        for job in worker["jobs"]
+    ]
     if not running:
         return Group(*top, workers, Text(), rows)
-    jobs = _table(JOB_HEADER, running[:JOBS_SHOWN], width)
+    jobs = _table(JOB, running[:JOBS_SHOWN], width)
     more = overview["running"] - len(running[:JOBS_SHOWN])
     rest = Text(f"… and {more:,} more") if more > 0 else Text()
     return Group(*top, workers, Text(), jobs, rest, rows)
@@ -140,11 +148,12 @@ def _ways(transports: Sequence[Document], lines: Document) -> list[str]:
     return [*map(transport_fact, transports), *filter(None, told)]
 
 
-def _table(header: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> "Table":
+def _table(columns: Columns, documents: Sequence[Document], width: int) -> "Table":
     from rich.cells import cell_len  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
+    header, rows = tuple(columns), [cells_of(columns, one) for one in documents]
     needs = {
         name: max(map(cell_len, cells)) for name, *cells in zip(header, header, *rows, strict=True)
     }
@@ -159,12 +168,3 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> 
             *(Text(cell, style=STATE_STYLES.get(cell.split(" ")[0], "")) for cell in cells)
         )
     return table
-
-
-def _job_row(worker: Document, job: Document) -> tuple[str, ...]:
-    return (
-        format_job_ref(job["batch_id"], job["job_id"]),
-        job_name(job, width=30),
-        one_line(job["user"], width=16),
-        one_line(worker["worker"], width=30),
-    )

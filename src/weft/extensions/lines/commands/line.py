@@ -9,22 +9,12 @@ from weft.cli.input.declared import print_changes, text_of
 from weft.cli.input.line_texts import with_texts
 from weft.cli.input.options import SHARED, App, Flag, Parameter, Shared
 from weft.cli.input.values import WrongOption, read_option
-from weft.cli.terminal.deliveries import DELIVERY, delivery_cells
-from weft.cli.terminal.production_lines import (
-    SINK_HEADER,
-    SOURCE_HEADER,
-    STATUS_HEADER,
-    sink_row,
-    source_row,
-    status_row,
-)
-from weft.cli.terminal.screen import note, plain, print_json, print_table
+from weft.cli.terminal.deliveries import DELIVERY
+from weft.cli.terminal.production_lines import SINK, SOURCE, STATUS
+from weft.cli.terminal.screen import note, plain, print_columns, print_json
 from weft.core.bounded import read_json
 from weft.core.errors import InvalidSetup
 from weft.core.ids import format_job_ref, parse_job_ref
-
-HEADER = ("Delivery", "Job", *DELIVERY)
-NUMBERS = ("Delivery", "Attempts")
 
 app = App(
     name="line",
@@ -143,13 +133,10 @@ def list_lines(*, shared: Shared = SHARED) -> None:
     answer = shared.ask(lambda client: client.line_overview())
     if shared.as_json(answer):
         return
-    for header, rows, right in (
-        (SOURCE_HEADER, [source_row(one) for one in answer["sources"]], ("Waiting",)),
-        (SINK_HEADER, [sink_row(one) for one in answer["sinks"]], ("Open", "Given up", "Held")),
-        (STATUS_HEADER, [status_row(one) for one in answer["statuses"]], ("Jobs",)),
-    ):
-        if rows:
-            print_table(header, rows, right=right, spare=("Kind", "Oldest open"))
+    for part, columns in {"sources": SOURCE, "sinks": SINK, "statuses": STATUS}.items():
+        if answer[part]:
+            right = ("Waiting", "Open", "Given up", "Held", "Jobs")
+            print_columns(columns, answer[part], right=right, spare=("Kind", "Oldest open"))
     if not any(answer.values()):
         note("no lines that you see: `weft line apply FILE` brings one")
 
@@ -221,17 +208,11 @@ def deliveries(sink: str, /, *, shared: Shared = SHARED) -> None:
         sink: Name of the sink.
     """
     messages = shared.ask_all(lambda client: client.list_messages(sink))
-    if not shared.as_json(messages):
-        empty = "no messages yet: no job with this sink has ended well"
-        print_table(HEADER, map(_row, messages), right=NUMBERS, empty=empty)
-
-
-def _row(message: Mapping[str, Any]) -> tuple[object, ...]:
-    return (
-        message["delivery_id"],
-        format_job_ref(message["batch_id"], message["job_id"]),
-        *delivery_cells(message),
-    )
+    shared.table(messages, {
+        "Delivery": "delivery_id",
+        "Job": lambda row: format_job_ref(row["batch_id"], row["job_id"]), **DELIVERY,
+    }, right=("Delivery", "Attempts"),
+        empty="no messages yet: no job with this sink has ended well")  # fmt: skip
 
 
 @app.command

@@ -4,23 +4,16 @@ import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 
 from weft.cli.input.options import first_of
-from weft.cli.terminal.incidents import INCIDENT_HEADER, incident_row
+from weft.cli.terminal.incidents import INCIDENT
 from weft.cli.terminal.names import came_by, job_name, shown_phase, state_words
-from weft.cli.terminal.production_lines import (
-    ITEM_HEADER,
-    SOURCE_HEADER,
-    failing_facts,
-    item_row,
-    line_facts,
-    source_row,
-)
-from weft.cli.terminal.screen import moment, one_line, plain
+from weft.cli.terminal.production_lines import ITEM, SOURCE, failing_facts, line_facts
+from weft.cli.terminal.screen import Column, cells_of, moment, one_line, plain
 from weft.client.api import Api
 from weft.core.ends.end_words import explain_end
 from weft.core.ids import format_batch_id, format_condition_id, format_job_ref, parse_job_ref
 from weft.core.states import ENDED_WORDS
 from weft.core.text.amounts import duration, money
-from weft.extensions.top.screen.cells import BATCH_HEADER, WORKER_HEADER, batch_cells, worker_cells
+from weft.extensions.top.screen.cells import BATCH, WORKER
 from weft.extensions.top.screen.state import Columns, Document, Row, View
 
 BATCHES_MAX = 100
@@ -44,7 +37,7 @@ LAST = "\U0010ffff"
 """Sorts behind every name."""
 
 BATCHES = Columns(
-    BATCH_HEADER,
+    tuple(BATCH),
     ("User", "Cost"),
     {
         "name": lambda one: (one["name"] or LAST).casefold(),
@@ -64,7 +57,7 @@ JOBS = Columns(
     },
 )
 WORKERS = Columns(
-    (*WORKER_HEADER, "Jobs"),
+    (*WORKER, "Jobs"),
     ("Host", "Pool", "Memory"),
     {
         "cpu": lambda one: one.get("cpu_used") or 0,
@@ -73,14 +66,14 @@ WORKERS = Columns(
     },
 )
 INCIDENTS = Columns(
-    INCIDENT_HEADER, ("Last test", "Condition"), {"jobs": lambda one: one["n_jobs"]}
+    tuple(INCIDENT), ("Last test", "Condition"), {"jobs": lambda one: one["n_jobs"]}
 )
 SOURCES = Columns(
-    SOURCE_HEADER,
+    tuple(SOURCE),
     ("Kind", "Last item", "Read"),
     {"waiting": lambda one: one["n_waiting"], "state": lambda one: one["state"]},
 )
-ITEMS = Columns(ITEM_HEADER, ("Series", "Found"))
+ITEMS = Columns(tuple(ITEM), ("Series", "Found"))
 RUNNING = Columns(("Job", "Name", "By"))
 BLOCKED = Columns(("Job", "Waits since", "Next try"))
 ROOTS: Mapping[str, tuple[str, Columns]] = {
@@ -140,13 +133,17 @@ def transport_fact(one: Document) -> str:
     return f"{one['transport']}: {offered:,} offered, {in_flight:,} in flight"
 
 
+def _row(name: str, columns: Mapping[str, Column], one: Document) -> Row:
+    return Row(name, cells_of(columns, one), one)
+
+
 async def _batches(client: Api, view: View) -> None:
     overview = await client.overview()
     found = await first_of(
         client.list_batches(view.query or None, page_rows=BATCHES_MAX), BATCHES_MAX
     )
     view.facts = facts_of(overview, await client.list_transports())
-    view.show([Row(format_batch_id(one["id"]), batch_cells(one), one) for one in found])
+    view.show([_row(format_batch_id(one["id"]), BATCH, one) for one in found])
 
 
 async def _jobs(client: Api, view: View) -> None:
@@ -165,7 +162,7 @@ async def _jobs(client: Api, view: View) -> None:
 async def _workers(client: Api, view: View) -> None:
     overview = await client.overview()
     rows = [
-        Row(f"{one['pool']}/{one['worker']}", (*worker_cells(one), _refs(one)), one)
+        Row(f"{one['pool']}/{one['worker']}", (*cells_of(WORKER, one), _refs(one)), one)
         for one in overview["workers"]
     ]
     view.facts = facts_of(overview)
@@ -175,7 +172,7 @@ async def _workers(client: Api, view: View) -> None:
 async def _incidents(client: Api, view: View) -> None:
     overview = await client.overview()
     found = await first_of(client.list_conditions(), BATCHES_MAX)
-    rows = [Row(format_condition_id(one["condition_id"]), incident_row(one), one) for one in found]
+    rows = [_row(format_condition_id(one["condition_id"]), INCIDENT, one) for one in found]
     failing = failing_facts(await first_of(client.list_sources(), BATCHES_MAX))
     view.facts = "   ".join(filter(None, (facts_of(overview), failing)))
     view.show(_matching(rows, view.query))
@@ -184,7 +181,7 @@ async def _incidents(client: Api, view: View) -> None:
 async def _sources(client: Api, view: View) -> None:
     lines = await client.line_overview()
     view.facts = line_facts(lines)
-    rows = [Row(line["source"], source_row(line), line) for line in lines["sources"]]
+    rows = [_row(line["source"], SOURCE, line) for line in lines["sources"]]
     view.show(_matching(rows, view.query))
 
 
@@ -192,7 +189,7 @@ async def _items(client: Api, view: View) -> None:
     source = view.target
     view.facts = one_line(source["error"] or source["state"], width=100)
     found = await first_of(client.list_source_items(source["source"]), BATCHES_MAX)
-    rows = [Row(one_line(one["key"], width=40), item_row(one), _with_job(one)) for one in found]
+    rows = [_row(one_line(one["key"], width=40), ITEM, _with_job(one)) for one in found]
     view.show(_matching(rows, view.query))
 
 

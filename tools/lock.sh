@@ -24,6 +24,8 @@ printf '%s\n' pytest 'snakemake~=9.27' 'snakemake-interface-executor-plugins>=9,
 printf '%s\n' pandas 'parsl[monitoring]' 'pytest<8' pytest-random-order pytest-timeout | compile - --output-file requirements/parsl.txt
 # PSI/J, whose jobs run by the executor of ours, and what its tests need.
 printf '%s\n' filelock psij-python pytest pytest-timeout requests | compile - --output-file requirements/psij.txt
+# Toil, whose jobs run by the batch system of ours.
+printf '%s\n' pytest 'toil[cwl,wdl]' | compile - --output-file requirements/toil.txt
 # What the plug-ins of ours for fsspec, Hydra, submitit and the Model Context Protocol stand on, and what their tests need.
 printf '%s\n' fsspec hatchling pandas pytest | compile - --output-file requirements/fsspec.txt
 printf '%s\n' hydra-core pytest | compile - --output-file requirements/hydra.txt

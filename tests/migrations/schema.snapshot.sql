@@ -2369,7 +2369,13 @@ CREATE TABLE weft.topic_run (
     ended_at timestamp with time zone,
     failed boolean DEFAULT false NOT NULL,
     error text,
-    CONSTRAINT topic_run_error_check CHECK ((length(error) <= 4096))
+    tenant_id integer,
+    job_id text,
+    trace_id text,
+    record_id uuid,
+    CONSTRAINT topic_run_error_check CHECK ((length(error) <= 4096)),
+    CONSTRAINT topic_run_job_id_check CHECK ((length(job_id) <= 64)),
+    CONSTRAINT topic_run_trace_id_check CHECK ((length(trace_id) <= 1024))
 );
 ALTER TABLE weft.topic_run OWNER TO postgres;
 
@@ -3444,6 +3450,8 @@ CREATE INDEX token_user_idx ON weft.token USING btree (user_id, token_id);
 
 CREATE INDEX topic_run_begun_idx ON weft.topic_run USING btree (begun_at);
 
+CREATE INDEX topic_run_job_idx ON weft.topic_run USING btree (tenant_id, job_id, begun_at) WHERE (tenant_id IS NOT NULL);
+
 CREATE INDEX trail_entry_action_idx ON weft.trail_entry USING btree (tenant_id, action, number);
 
 CREATE INDEX trail_entry_batch_id_idx ON weft.trail_entry USING btree (batch_id, number) WHERE (batch_id IS NOT NULL);
@@ -3761,6 +3769,9 @@ ALTER TABLE ONLY weft.token
 
 ALTER TABLE ONLY weft.token
     ADD CONSTRAINT token_user_id_fkey FOREIGN KEY (user_id) REFERENCES weft.tenant_user(user_id);
+
+ALTER TABLE ONLY weft.topic_run
+    ADD CONSTRAINT topic_run_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES weft.tenant(tenant_id);
 
 ALTER TABLE ONLY weft.view_login
     ADD CONSTRAINT view_login_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES weft.tenant(tenant_id);
@@ -4510,6 +4521,8 @@ CREATE POLICY tenant_rows ON weft.tenant TO weft_tenant USING ((tenant_id = ( SE
 CREATE POLICY tenant_rows ON weft.tenant_user TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.token TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.topic_run TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.trail_entry TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 

@@ -58,8 +58,8 @@ def topics_of(n_refusals: int) -> JobTopics:
     fake = cast("Any", SilentTopics(n_refusals))
     none = cast("Any", None)
     return JobTopics(
-        name="kafka", topics=fake, tenant="default", ledger=none, group="workers", limit=1,
-        answer_s=0.05, keep_s=60.0, refusal=lambda _: None,
+        name="kafka", topics=fake, tenant="default", door="jobweaver", ledger=none,
+        group="workers", limit=1, answer_s=0.05, keep_s=60.0, refusal=lambda _: None,
     )  # fmt: skip
 
 

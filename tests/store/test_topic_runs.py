@@ -1,9 +1,9 @@
 """The ledger of runs that records of topics ask for, and what events tell outside of jobs."""
 
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
-from store.world import World
+from store.world import World, open_world
 from weft.core.states import Reason
 from weft.ports.store import NewBatch
 from weft.store import TopicRuns
@@ -59,6 +59,41 @@ async def test_what_is_older_than_it_is_kept_is_forgotten(world: World) -> None:
     await runs.begin_run(uuid4(), owner, keep_s=KEEP_S)
 
     assert (await runs.begin_run(old, owner, keep_s=KEEP_S)).answer == "run"
+
+
+async def test_runs_of_jobs_that_others_schedule_are_listed_by_job(world: World) -> None:
+    """In the tenant whose topics they came over; those of jobs of weft have attempts instead."""
+    owner = (await world.worker()).facts["incarnation"]
+    runs, api, caller = TopicRuns(world.backend.workers), world.api, world.caller
+    name = "SELECT name FROM weft.tenant WHERE tenant_id = $1"
+    tenant = await world.admin.fetchval(name, caller.tenant_id)
+    new = NewBatch(trace_id="t", door="line", foreign_id="ours", foreign_trace="t")
+    await api.submit(caller, new, [], job_rows(1), idempotency_key=None, digest=b"", trace_id="t")
+
+    async def begin(job: str) -> UUID:
+        run, record = (
+            uuid4(),
+            {"job_id": job, "trace_id": "t", "event_id": str(uuid4()), "door": "line"},
+        )
+        for _ in range(2):
+            await runs.begin_run(run, owner, keep_s=KEEP_S, tenant=tenant, record=record)
+        return run
+
+    first, _ = [await begin("theirs") for _ in range(2)]
+    await begin("ours")
+    await runs.end_run(first, owner, is_failed=True, error="no")
+    page = await api.list_topic_runs(caller, "theirs", first_row=0, limit=9)
+    assert [(run["state"], run["error"]) for run in page["runs"]] == [
+        ("running", None), ("failed", "no")
+    ]  # fmt: skip
+    assert page["total"] == len(page["runs"])
+    last = await api.list_topic_runs(caller, "theirs", first_row=1, limit=9)
+    assert (last["runs"], last["total"]) == (page["runs"][1:], 2)
+    nothing = {"total": 0, "runs": []}
+    assert await api.list_topic_runs(caller, "ours", first_row=0, limit=9) == nothing
+    async with open_world(world.backend) as other:
+        stranger = other.caller
+        assert await api.list_topic_runs(stranger, "theirs", first_row=0, limit=9) == nothing
 
 
 async def test_events_tell_of_foreign_jobs_and_their_last_failures(world: World) -> None:

@@ -216,6 +216,10 @@ def test_a_run_that_another_scheduler_asks_for_is_had_once(outside: Outside) -> 
     assert headers_of(first)["eventId"] != headers_of(again)["eventId"]
     assert again.timestamp()[1] - first.timestamp()[1] >= 0
     assert outside.http.get(f"/api/jobs/{job_id}").status_code == 404
+    (run,) = outside.http.get(f"/internal/executions/{job_id}").json()["content"]
+    assert (run["eventId"], run["traceId"], run["outcome"], run["errorMessage"]) == (
+        event_id, "t", "FAILURE", "theirs"
+    )  # fmt: skip
 
 
 def test_an_outcome_ends_the_run_that_it_names_and_no_other(outside: Outside) -> None:

@@ -8,7 +8,7 @@ and `weft.event_sinks`; each is called with a `Connection`.
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 from uuid import UUID
 
 from weft.ports.plugins import PluginGroup
@@ -102,9 +102,12 @@ class RunAnswer(NamedTuple):
 class RunLedger(Protocol):
     """Which runs have begun, and how they ended, by the ids of their records."""
 
-    async def begin_run(self, event_id: UUID, owner: str, *, keep_s: float) -> RunAnswer:
+    async def begin_run(
+        self, event_id: UUID, owner: str, *, keep_s: float, tenant: str, record: Mapping[str, Any]
+    ) -> RunAnswer:
         """Begin a run, unless another incarnation that lives has it or it has ended. A run is
-        remembered for `keep_s` seconds.
+        remembered for `keep_s` seconds. `record`: its `job_id`, `trace_id` and `event_id`, and
+        the `door` of its set.
         """
 
     async def end_run(self, event_id: UUID, owner: str, *, is_failed: bool, error: str) -> None:
@@ -120,6 +123,8 @@ class JobTopics:
     topics: Topics
     tenant: str
     """Whose jobs they are."""
+    door: str
+    """Through which its own came."""
     ledger: RunLedger
     group: str
     """Of all who run jobs."""

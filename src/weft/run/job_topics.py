@@ -130,6 +130,7 @@ async def opened_job_topics(
             JobTopics(
                 name=one.name,
                 tenant=one.jobs.tenant,
+                door=one.jobs.door,
                 topics=one.topics,
                 ledger=ledger,
                 group=_group_of(one),

@@ -162,6 +162,14 @@ class ApiStore(
         )
         return found
 
+    @calls(value, job_id="of_job", limit="limit_rows")
+    async def list_topic_runs(
+        self, caller: Caller, job_id: str, *, first_row: int, limit: int
+    ) -> Row:
+        """Return the runs of a job that records of others asked for: `total`, and `runs`, a page
+        of their documents, the newest first.
+        """
+
     async def get_group(self, caller: Caller, batch_id: int, group: int | str) -> Row:
         """Return one group document, by number or by path. Raise `GroupNotFound`."""
         by_path = isinstance(group, str)

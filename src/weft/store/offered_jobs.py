@@ -1,7 +1,7 @@
 """The part of the worker's store for jobs of which messages of transports tell."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Final
 from uuid import UUID
@@ -67,11 +67,24 @@ class TopicRuns:
         self._database = database
         self._turns = asyncio.Semaphore(LEDGER_CALLS_MAX)
 
-    async def begin_run(self, event_id: UUID, owner: str, *, keep_s: float) -> RunAnswer:
+    async def begin_run(
+        self,
+        event_id: UUID,
+        owner: str,
+        *,
+        keep_s: float,
+        tenant: str = "",
+        record: Mapping[str, Any] | None = None,
+    ) -> RunAnswer:
         """Begin a run, or learn how it is."""
         async with self._turns:
             (row,) = await self._database.call(
-                "begin_run", of_event_id=event_id, owner=owner, keep_s=keep_s
+                "begin_topic_run",
+                of_event_id=event_id,
+                owner=owner,
+                keep_s=keep_s,
+                of_tenant=tenant,
+                record=record,
             )
         return RunAnswer(row["answer"], row["error"])
 

@@ -49,11 +49,15 @@ CREATE TABLE weft.topic_run (
     begun_at timestamptz NOT NULL,
     ended_at timestamptz,  -- NULL: it runs, unless its owner has ended
     failed boolean NOT NULL DEFAULT false,
-    error text CHECK (length(error) <= 4096)
+    error text CHECK (length(error) <= 4096),
+    tenant_id int REFERENCES weft.tenant,  -- whose topics they are; NULL: it is the run of an attempt
+    job_id text CHECK (length(job_id) <= 64),  -- these as the record says them; of an attempt NULL
+    trace_id text CHECK (length(trace_id) <= 1024),
+    record_id uuid
 );
 CREATE INDEX topic_run_begun_idx ON weft.topic_run (begun_at);
-ALTER TABLE weft.topic_run ENABLE ROW LEVEL SECURITY;
-CREATE POLICY system_rows ON weft.topic_run TO weft_system USING (true);
+CREATE INDEX topic_run_job_idx ON weft.topic_run (tenant_id, job_id, begun_at) WHERE tenant_id IS NOT NULL;
+ROWS_OF_TENANT weft.topic_run;
 
 -- How far the events of a tenant are told to somebody outside, and those of all tenants to subscriptions.
 CREATE TABLE weft.event_reader (

@@ -108,6 +108,19 @@ def execution_document(job: Row, attempt: Row) -> dict[str, Any]:
     }
 
 
+def run_document(run: Row) -> dict[str, Any]:
+    """Return the execution of a job that somebody else schedules."""
+    return {
+        "eventId": run["event_id"],
+        "jobId": run["job_id"],
+        "traceId": run["trace_id"],
+        "outcome": outcome_of(run["state"]),
+        "startedAt": instant(run["started_at"]),
+        "finishedAt": instant(run["ended_at"]),
+        "errorMessage": run["error"],
+    }
+
+
 def _error_of(attempt: Row) -> str | None:
     reason: str | None = attempt["reason"]
     return attempt["message"] or (None if reason == "exit" else reason)

@@ -105,14 +105,17 @@ async def list_jobweaver_states(request: AnyRequest) -> Response[bytes]:
 async def list_jobweaver_executions(request: AnyRequest) -> Response[bytes]:
     """List the executions of a job, the newest first."""
     job_id, page = requests.id_in_path(request), requests.page_of(requests.query_of(request))
+    services, caller = services_of(request), caller_of(request)
+    first = page.number * page.size
     try:
         job = await _find(request, job_id)
     except refused.Refused:
-        return reply(_paged([], 0, page))
-    services, caller = services_of(request), caller_of(request)
+        runs = await services.store.list_topic_runs(
+            caller, job_id, first_row=first, limit=page.size
+        )
+        return reply(_paged([*map(documents.run_document, runs["runs"])], runs["total"], page))
     attempts = [*await read.list_attempts(services, caller, job["batch_id"], 1)]
     attempts = [attempt for attempt in reversed(attempts) if documents.is_execution(attempt)]
-    first = page.number * page.size
     shown = [
         documents.execution_document(job, attempt)
         for attempt in attempts[first : first + page.size]

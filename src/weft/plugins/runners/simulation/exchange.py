@@ -241,13 +241,13 @@ class Exchange:
         except wire.Malformed as bad:
             await keep_poison(self._site.topics, self._site.tenant, arrival, str(bad))
             return
-        answer, has_waited = await self._begin(envelope.event_id), False
+        answer, has_waited = await self._begin(envelope), False
         while answer.answer == "running" or envelope.event_id in self._here:
             # It stays in flight until the run has ended, so that no crash can lose it.
             has_waited = True
             here = self._here.get(envelope.event_id)
             await (asyncio.sleep(_ASK_AGAIN_S) if here is None else asyncio.wait({here}))
-            answer = await self._begin(envelope.event_id)
+            answer = await self._begin(envelope)
         if answer.answer == "run":
             error = await self._run_here(envelope, steps, refused)
         else:
@@ -297,12 +297,15 @@ class Exchange:
             return "cancelled"
         return None
 
-    async def _begin(self, event_id: UUID) -> RunAnswer:
+    async def _begin(self, envelope: wire.Envelope) -> RunAnswer:
+        site, event_id = self._site, envelope.event_id
+        record = {**envelope._asdict(), "event_id": str(event_id), "door": site.door}
         return await until_answered(
-            lambda: self._site.ledger.begin_run(
-                self._run_id(event_id), self._owner, keep_s=self._site.keep_s
+            lambda: site.ledger.begin_run(
+                self._run_id(event_id), self._owner, keep_s=site.keep_s, tenant=site.tenant,
+                record=record,
             )
-        )
+        )  # fmt: skip
 
     def _run_id(self, event_id: UUID) -> UUID:
         """Return what the ledger calls a run: who writes to another set has no part in it."""

@@ -176,7 +176,8 @@ def text_of(value: object) -> str:
     if value is None:
         return "none"
     if isinstance(value, list):
-        return ", ".join(map(str, value))
+        comma = "; " if any(isinstance(part, Mapping) for part in value) else ", "
+        return comma.join(map(text_of, value))
     if isinstance(value, Mapping):
         return ", ".join(f"{name} {text_of(one)}" for name, one in value.items()) or "none"
     return str(value)

@@ -64,7 +64,10 @@ def _text_of(file: Path) -> str:
     try:
         return with_texts(file.read_text(encoding="utf-8-sig"), file.parent)
     except (OSError, UnicodeDecodeError) as error:
-        raise InvalidSetup(f"could not read {file}", detail=str(error)) from error
+        why = error.strerror if isinstance(error, OSError) else f"{error}"
+        raise InvalidSetup(
+            f"could not read {file}", detail=f"{why}.", hint="Name the TOML file of a line."
+        ) from error
 
 
 @app.command(name="test")

@@ -225,7 +225,8 @@ def invalid_setup(problems: list[FieldError], *, hint: str = "") -> InvalidSetup
     problems = sorted(problems, key=lambda error: error.pointer)
     return InvalidSetup(
         "the line cannot be used",
-        detail="; ".join(f"{p.pointer or '/'}: {p.message}" for p in problems[:20]) + ".",
+        detail="; ".join(p.pointer + ": " * bool(p.pointer) + p.message for p in problems[:20])
+        + ".",
         errors=problems,
         hint=hint,
     )

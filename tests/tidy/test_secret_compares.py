@@ -63,6 +63,7 @@ _IS_NAMED = "(document.secret is not None) != (document.credentials == 'secret')
 _LISTED = "{row['name'] for row in await services.store.list_secrets(caller)}"
 BY_HASH = "a memory that is keyed by SHA-256"
 NAME = "the name of a secret, which its owner lists"
+BACKED_UP = "sums of files that lie beside them"
 CONTENT = "the SHA-256 of what its owner has sent"
 PUBLIC = "the kind of a public key"
 HARMLESS = {
@@ -76,6 +77,14 @@ HARMLESS = {
     ("api/web_tokens/signatures.py", "digest in self._known"): BY_HASH,
     ("wire/sealed.py", "len(key) != _KEY_BYTES"): "the length of a key, in its file",
     ("api/use_cases/apps.py", "found.digest() != digest"): CONTENT,
+    (
+        "store/embedded/base_backup.py",
+        "sha256(begin).hexdigest() != manifest['Manifest-Checksum']",
+    ): BACKED_UP,
+    (
+        "store/embedded/base_backup.py",
+        "file_digest(content, 'sha256').hexdigest() != file['Checksum']",
+    ): BACKED_UP,
     ("plugins/log_stores/files/spooled_checkpoints.py", "_digest_of(fd) != found.digest"): CONTENT,
     (
         "plugins/log_stores/files/spooled_checkpoints.py",

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from weft import __version__
+from weft.core.bounded import Unreadable, read_json
 from weft.core.errors import Conflict
 from weft.run.admin import run_status
 from weft.run.home import Home
@@ -105,9 +106,9 @@ def _check_embedded(settings: Settings, command: str) -> None:
 
 def _checked(source: Path) -> Mapping[str, Any]:
     try:
-        manifest = json.loads((source / _MANIFEST).read_text())
+        manifest = read_json((source / _MANIFEST).read_bytes(), dict[str, Any])
         schema, sums = str(manifest["schema"]), manifest["sums"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, Unreadable) as error:
         raise BackupUnusable(
             f"{source} is not a whole backup",
             detail=f"{source / _MANIFEST}, which `weft backup` writes last, cannot be read.",

@@ -36,12 +36,12 @@ def write_units(root: Path, home: Path | None) -> Sequence[Path]:
             detail=f"It is {program}, and they are kept from the homes of users.",
             hint="Install weft in /opt/weft, or write units of your own with `--user`.",
         )
-    place = (
+    units_of = (
         Path("/etc/systemd/system")
         if home is None
         else Path("~/.config/systemd/user").expanduser()
     )
-    directory = root / place.relative_to("/")
+    directory = root / units_of.relative_to("/")
     try:
         directory.mkdir(parents=True, exist_ok=True)
         units = (files("weft.run") / "units").iterdir()

@@ -1,12 +1,12 @@
 """Copies of a running server's data directory, by PostgreSQL's own programs, as the caller."""
 
-import json
 import os
 from collections.abc import Mapping
 from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import Any
 
+from weft.core.bounded import Unreadable, read_json
 from weft.store.embedded.account import Account
 from weft.store.embedded.server import SUPERUSER, EmbeddedServerFailed, run_program
 
@@ -31,10 +31,10 @@ def verify_backup(source: Path) -> None:
     """
     failure = f"the backup in {source.parent} is damaged"
     try:
-        manifest = json.loads((source / "backup_manifest").read_bytes())
+        manifest = read_json((source / "backup_manifest").read_bytes(), dict[str, Any])
         log = manifest["WAL-Ranges"][0]
         wrong = _first_changed(source, manifest)
-    except (OSError, ValueError, LookupError, TypeError) as error:
+    except (OSError, ValueError, LookupError, TypeError, Unreadable) as error:
         log, wrong = {}, f"backup_manifest cannot be read: {error}"
     if wrong is not None:
         raise EmbeddedServerFailed(failure, detail=f"{wrong}.", hint=_OTHER_COPY)

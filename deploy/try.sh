@@ -97,4 +97,5 @@ fi
 cmp "$keys/output" "$keys/expected"
 say "$jobs outputs, as expected"
 client weft status b1 | sed -n '1,8s/^/        /p'
-client env -u WEFT_URL -u WEFT_TOKEN "WEFT_DATABASE=$(dsn weft_owner "$OWNER_PASSWORD")" weft audit 2>&1 | tail -n 1
+client env -u WEFT_URL -u WEFT_TOKEN "WEFT_DATABASE=$(dsn weft_owner "$OWNER_PASSWORD")" weft audit >"$keys/audit" 2>&1 || { cat "$keys/audit"; exit 1; }
+tail -n 1 "$keys/audit"

@@ -21,9 +21,10 @@ def _pins(name: str) -> dict[str, str]:
 
 def _problems() -> list[str]:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    runtime = project["project"]["dependencies"]
+    extras = project["project"]["optional-dependencies"]
+    runtime = [*project["project"]["dependencies"], *extras["server"], extras["embedded"][-1]]
     development = [*runtime, *project["dependency-groups"]["dev"]]
-    plots = [*runtime, *project["project"]["optional-dependencies"]["plots"]]
+    plots = [*runtime, *extras["plots"]]
     problems = []
     for name, wanted in (("runtime.txt", runtime), ("plots.txt", plots), ("dev.txt", development)):
         pins = _pins(name)

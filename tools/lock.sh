@@ -4,15 +4,16 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 uv="${UV:-.venv/bin/uv}"
+server=(--extra server --extra embedded)
 compile() { "$uv" pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate "$@"; }
-compile pyproject.toml --output-file requirements/runtime.txt
-compile pyproject.toml --group dev --output-file requirements/dev.txt
-compile pyproject.toml --extra kafka --constraint requirements/dev.txt --output-file requirements/kafka.txt
-compile pyproject.toml --extra openstack --constraint requirements/dev.txt --output-file requirements/openstack.txt
-compile pyproject.toml --extra rabbitmq --constraint requirements/dev.txt --output-file requirements/rabbitmq.txt
-compile pyproject.toml --extra s3 --constraint requirements/dev.txt --output-file requirements/s3.txt
-compile pyproject.toml --extra ssh --constraint requirements/dev.txt --output-file requirements/ssh.txt
-compile pyproject.toml --extra plots --constraint requirements/dev.txt --output-file requirements/plots.txt
+compile pyproject.toml "${server[@]}" --output-file requirements/runtime.txt
+compile pyproject.toml "${server[@]}" --group dev --output-file requirements/dev.txt
+compile pyproject.toml "${server[@]}" --extra kafka --constraint requirements/dev.txt --output-file requirements/kafka.txt
+compile pyproject.toml "${server[@]}" --extra openstack --constraint requirements/dev.txt --output-file requirements/openstack.txt
+compile pyproject.toml "${server[@]}" --extra rabbitmq --constraint requirements/dev.txt --output-file requirements/rabbitmq.txt
+compile pyproject.toml "${server[@]}" --extra s3 --constraint requirements/dev.txt --output-file requirements/s3.txt
+compile pyproject.toml "${server[@]}" --extra ssh --constraint requirements/dev.txt --output-file requirements/ssh.txt
+compile pyproject.toml "${server[@]}" --extra plots --constraint requirements/dev.txt --output-file requirements/plots.txt
 # The kernel of notebooks, for the test of what they show.
 echo ipykernel | compile - --constraint requirements/dev.txt --output-file requirements/notebook.txt
 # scikit-learn, whose searches run on joblib's backend of ours.

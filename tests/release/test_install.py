@@ -29,7 +29,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module", params=VERSIONS)
 def installed(request: pytest.FixtureRequest, source: Path) -> Iterator[Installed]:
-    """Give an environment in which `pip install .` was run."""
+    """Give an environment in which `pip install '.[embedded]'` was run."""
     python = python_of(request.param)
     if python is None:
         pytest.skip(f"Python {request.param} is not installed")
@@ -37,7 +37,7 @@ def installed(request: pytest.FixtureRequest, source: Path) -> Iterator[Installe
     try:
         subprocess.run([python, "-m", "venv", base / "venv"], check=True, timeout=INSTALL_S)
         result = Installed(base / "venv", base)
-        result.pip(str(source))
+        result.pip(f"{source}[embedded]")
         yield result
     finally:
         rmtree(base, ignore_errors=True)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     Bound = tuple[Callable[..., object], BoundArguments]
 
 USAGE = 2
+REFUSED = 4
 READ_FILES = ("submit", "queue", "pool", "schedule", "simulate")
 """Commands whose mistakes are those of a file: they name its lines."""
 COMPLETE = "--complete"
@@ -168,6 +169,12 @@ def run_command(arguments: list[str], *, is_alone: bool = False) -> int:
             _place_in_options(error, arguments[0])
         print_error(error, as_json="--json" in arguments)
         return error.exit_code
+    except ModuleNotFoundError as error:
+        package = (error.name or "weft").partition(".")[0]
+        if package == "weft":
+            raise
+        print_error(_not_installed(package), as_json="--json" in arguments)
+        return REFUSED
     except UnicodeEncodeError as error:
         if not _is_of(error, arguments):
             raise
@@ -327,6 +334,16 @@ def _is_of(error: UnicodeEncodeError, arguments: list[str]) -> bool:
     """Say whether a text that cannot be encoded is, or holds, bytes of the command line."""
     wrong = error.object[error.start : error.end]
     return any(wrong in argument for argument in arguments)
+
+
+def _not_installed(package: str) -> "WeftError":
+    from weft.core.errors import Conflict  # noqa: PLC0415
+
+    return Conflict(
+        f"the Python package `{package}` is not installed here",
+        detail="This command needs more than the client and the worker, which `weft` alone is.",
+        hint="Install it: pip install 'weft[server]', or 'weft[embedded]' with PostgreSQL.",
+    )
 
 
 def _not_text(error: UnicodeEncodeError) -> "WeftError":

@@ -122,7 +122,10 @@ def _server_programs(settings: Settings) -> Iterator[Finding]:
     directories = package.submodule_search_locations if package is not None else None
     program = Path(directories[0]) / "pginstall18" / "bin" / "postgres" if directories else None
     if program is None or not program.exists():
-        advice = "Install weft again, or use a server of your own with `weft up --database DSN`."
+        advice = (
+            "Install it (`pip install 'weft[embedded]'`), or use a server of your own with "
+            "`weft up --database DSN`."
+        )
         yield Finding("postgresql", "wrong", "the embedded server is not installed", advice)
         return
     done = _run([str(program), "--version"])

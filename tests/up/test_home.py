@@ -264,3 +264,15 @@ def test_write_private_replaces_whole_documents(home: Home) -> None:
     write_private(home.run / "x.json", {"a": 3})
 
     assert json.loads((home.run / "x.json").read_text()) == {"a": 3}
+
+
+def test_run_starts_weft_where_it_is_down(home: Path) -> None:
+    runs = [
+        run_weft("run", "--up", "--", "echo", word, WEFT_HOME=str(home), WEFT_PORT="0")
+        for word in ("first", "second")
+    ]
+    down = run_weft("down", "--home", str(home))
+
+    assert [run.stdout for run in runs] == ["first\n", "second\n"], runs
+    assert ["starting weft" in run.stderr for run in runs] == [True, False]
+    assert down.returncode == 0

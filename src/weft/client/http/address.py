@@ -152,7 +152,8 @@ def _read_client_file(file: Path) -> dict[str, str]:
         raise NotRunning(
             "no server is running here",
             detail=f"{file} does not exist, so no server was started in this home.",
-            hint="Start one with `weft up`, or name another with --home, WEFT_HOME or WEFT_URL.",
+            hint="Start one with `weft up`, or name another with --home, WEFT_HOME or WEFT_URL; "
+            "`weft run --up` starts one by itself.",
         ) from None
     except PermissionError:
         raise NotRunning(

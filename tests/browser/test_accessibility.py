@@ -25,6 +25,11 @@ command = ["true"]
 _RUN = "() => axe.run(document, {resultTypes: ['violations']})"
 _TABLES_REACHABLE = """() => [...document.querySelectorAll('.wide')].every(
     one => one.scrollWidth <= one.clientWidth || one.tabIndex === 0)"""
+_NARROW = """() => [
+    ...[...document.querySelectorAll('.wide:not(:has(.aside)), .preview')].filter(
+        one => one.scrollWidth > one.clientWidth).map(one => one.textContent.slice(0, 40)),
+    ...[...document.querySelectorAll('header.top')].filter(
+        one => one.clientHeight > 70).map(() => 'more than two lines of header')]"""
 _WIDTHS = "() => [document.documentElement.scrollWidth, innerWidth]"
 
 
@@ -63,6 +68,7 @@ async def test_no_page_shuts_anybody_out(
                 needed, there = await page.evaluate(_WIDTHS)
                 if needed > there:
                     found.append(f"{width} px: needs {needed}")
+            found += await page.evaluate(_NARROW)  # of the last width
             found += window.faults
             window.faults.clear()
             if found:

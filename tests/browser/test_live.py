@@ -3,6 +3,7 @@ those who read, write or walk through them with keys.
 """
 
 import asyncio
+import re
 
 import httpx
 import pytest
@@ -14,7 +15,8 @@ from browser.window import Window
 
 pytestmark = pytest.mark.heavy
 AGAIN_MS = 20_000
-NARROW: ViewportSize = {"width": 360, "height": 700}
+BETWEEN: ViewportSize = {"width": 660, "height": 700}
+"""Its tables scroll; those of narrower windows are lists."""
 
 
 async def submit(http: httpx.AsyncClient, name: str, **more: object) -> int:
@@ -72,10 +74,25 @@ async def test_written_text_stays_and_the_page_catches_up_afterwards(
     assert window.faults == []
 
 
+async def test_page_is_read_again_without_an_event_and_else_says_how_old_it_is(
+    window: Window,
+) -> None:
+    page = await window.open("/ui/workers")
+    await window.is_live()
+    await page.evaluate("document.querySelector('main').dataset.mark = 'same page'")
+    async with page.expect_response("**/ui/workers", timeout=AGAIN_MS):
+        pass  # as no event tells of workers
+    await page.route("**/ui/workers", lambda route: route.abort())
+    await expect(page.locator("#age")).to_have_text(re.compile(r"^\d+ s old$"), timeout=AGAIN_MS)
+    await page.unroute_all()
+    await expect(page.locator("#age")).to_have_text("", timeout=AGAIN_MS)
+    await expect(page.locator("main[data-mark]")).to_have_count(1)
+
+
 async def test_place_of_keyboard_and_of_tables_is_kept(
     window: Window, http: httpx.AsyncClient
 ) -> None:
-    await window.page.set_viewport_size(NARROW)
+    await window.page.set_viewport_size(BETWEEN)
     await submit(http, "old")
     page = await window.open("/ui/batches")
     await window.is_live()

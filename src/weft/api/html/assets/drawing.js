@@ -1,9 +1,9 @@
-// Buttons and keys that make a picture larger and smaller. Begins where its first node is, and keeps place
-// and size when the page is read again. Without this module a picture is scrolled.
+// Buttons and keys that make a picture larger and smaller. It begins whole, and keeps place and size when
+// the page is read again. Without this module a picture is scrolled.
 
 const main = document.querySelector("main");
 const SMALLEST = 0.05;
-let zoom = null; // null: nobody has chosen
+let zoom = null; // null: it was not drawn yet
 let place = null;
 
 function furnish() {
@@ -20,13 +20,14 @@ function furnish() {
     svg.setAttribute("height", height * zoom);
     drawing.scrollTo(x * drawing.scrollWidth - drawing.clientWidth / 2, y * drawing.scrollHeight - drawing.clientHeight / 2);
   };
+  const whole = () => Math.min(drawing.clientWidth / width, drawing.clientHeight / height, 1);
   const bar = document.createElement("p");
   bar.className = "zoom";
   const presses = {};
   for (const [label, title, key, press] of [
-    ["−", "Smaller", "-", () => scale((zoom ?? 1) / 1.5)],
-    ["+", "Larger", "+", () => scale((zoom ?? 1) * 1.5)],
-    ["Whole", "The whole picture", "0", () => scale(Math.min(drawing.clientWidth / width, drawing.clientHeight / height, 1))],
+    ["−", "Smaller", "-", () => scale(zoom / 1.5)],
+    ["+", "Larger", "+", () => scale(zoom * 1.5)],
+    ["Whole", "The whole picture", "0", () => scale(whole())],
     ["1:1", "1:1, its own size", "1", () => scale(1)],
   ]) {
     presses[key] = press;
@@ -40,21 +41,14 @@ function furnish() {
     bar.append(button);
   }
   drawing.before(bar);
-  if (zoom !== null) scale(zoom);
+  scale(zoom ?? whole());
   if (place) drawing.scrollTo(...place);
-  else seek(drawing, svg);
   drawing.addEventListener("keydown", (event) => {
     if (!(event.key in presses) || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
     presses[event.key]();
   });
   drawing.addEventListener("scroll", () => { place = [drawing.scrollLeft, drawing.scrollTop]; }, { passive: true });
-}
-
-// Only the drawing is scrolled, not the page.
-function seek(drawing, svg) {
-  const first = svg.querySelector("a")?.getBoundingClientRect();
-  if (first) drawing.scrollTop += first.top - drawing.getBoundingClientRect().top - drawing.clientHeight / 2;
 }
 
 if (main) {

@@ -9,8 +9,11 @@ const PACE = 20; // a page that takes 50 ms to read is read at most once a secon
 const SPREAD = 0.25; // many pages are not read all at once: each waits up to this part of its rest
 const IN_USE_MS = 500; // how often a page that is in use is asked whether it still is
 const AGAIN_MS = 3000;
+const OLD_MS = 5000; // a page that is older says so
+const READ_MS = 4000; // so it is read again after this time, as not all that it shows is told by events
 const AGO_MS = 10000; // how often it is said again how long ago things were
 const DAY_S = 86400;
+const NARROW = matchMedia("(max-width: 40rem)");
 const SCROLLED = ".wide, pre.log";
 
 function localTimes(root) {
@@ -32,9 +35,22 @@ function sayAgo(root) {
   }
 }
 
-// A table that is wider than the screen can be scrolled with keys, and says what it is.
+// On a narrow screen a table that is wider becomes a list, in which each cell says what it is.
+function stack(table) {
+  table.classList.add("stack");
+  const labels = [...table.querySelectorAll("thead th")].map((head) => head.querySelector(".skip") ? "" : head.textContent);
+  for (const row of table.tBodies[0]?.rows ?? []) {
+    [...row.cells].forEach((cell, i) => {
+      if (i && labels[i] && !cell.matches(".name, :has(.badge)") && cell.textContent.trim()) cell.dataset.label ??= labels[i];
+    });
+  }
+}
+
+// A table that is wider than the screen otherwise can be scrolled with keys, and says what it is.
 function reachable(root) {
   for (const wide of root.querySelectorAll(".wide")) {
+    const table = wide.querySelector(":scope > table:not(.stack, .aside)");
+    if (table && NARROW.matches && wide.scrollWidth > wide.clientWidth) stack(table);
     if (wide.scrollWidth <= wide.clientWidth) {
       for (const name of ["tabindex", "role", "aria-label"]) wide.removeAttribute(name);
       continue;
@@ -98,6 +114,7 @@ function waitForTime() {
 }
 
 async function readAgain() {
+  const begun = performance.now();
   const answer = await fetch(location.href, { headers: { accept: "text/html" } });
   if (answer.status === 401 || answer.redirected) { end("Logged out"); return; }
   if (answer.status === 404) { end("What this page shows is gone"); return; }
@@ -106,12 +123,16 @@ async function readAgain() {
   const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("main");
   if (!fresh) return;
   if (isInUse()) { schedule(); return; }
+  madeAt = begun;
+  isStale = false;
+  Object.assign(main.dataset, { since: fresh.dataset.since, restMs: fresh.dataset.restMs });
+  const html = fresh.innerHTML.replace(TOKENS, "");
+  if (html === made) { waitForTime(); return; }
+  made = html;
   localTimes(fresh);
   const places = placesOf(main);
   const place = placeOf(document.activeElement);
   main.replaceChildren(...fresh.childNodes);
-  isStale = false;
-  Object.assign(main.dataset, { since: fresh.dataset.since, restMs: fresh.dataset.restMs });
   reachable(main);
   scrollTo(main, places);
   waitForTime();
@@ -128,6 +149,9 @@ let dueAgain = false;
 let changeTimer = null; // of a part that changes though nothing happens
 let restMs = REST_MS;
 let readAt = -Infinity;
+let madeAt = performance.now(); // what is shown is of this moment
+let made = null;
+const TOKENS = /name="csrf_token" value="\w*"/g; // each page has others for the same session
 
 async function refresh() {
   if (busy) { dueAgain = true; return; }
@@ -206,8 +230,15 @@ async function again() {
   if (!isOver) start();
 }
 
+function sayAge() {
+  const ageMs = performance.now() - madeAt;
+  document.getElementById("age").textContent = ageMs > OLD_MS ? `${Math.floor(ageMs / 1000)} s old` : "";
+  if (ageMs > READ_MS && source?.readyState === EventSource.OPEN) schedule();
+}
+
 localTimes(document);
 reachable(document);
+if (isLive) setInterval(() => document.hidden || sayAge(), 500);
 setInterval(() => document.hidden || sayAgo(document), AGO_MS);
 addEventListener("resize", () => reachable(document));
 document.addEventListener("visibilitychange", () => {

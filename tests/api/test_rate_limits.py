@@ -180,6 +180,7 @@ def test_somebody_with_many_addresses_counts_once() -> None:
 async def test_address_with_too_many_wrong_tokens_is_refused_unasked(
     store: RecordingStore, tmp_path: Path
 ) -> None:
+    """Wherever the token comes."""
     settings = Settings(home=tmp_path, failed_logins_per_s=0.2)
     app = create_app(store, SilentNotices(), None, settings)  # type: ignore[arg-type]  # doubles
 
@@ -187,11 +188,18 @@ async def test_address_with_too_many_wrong_tokens_is_refused_unasked(
         transport = httpx.ASGITransport(app, client=(address, 1))
         headers = {} if token is None else {"authorization": f"Bearer {token}"}
         async with httpx.AsyncClient(transport=transport, base_url="http://weft") as http:
+            if token and token.startswith("form"):
+                return await http.post(
+                    "/login", data={"token": token}, headers={"origin": "http://weft"}
+                )
             return await http.get("/v1/batches/1", headers=headers)
 
     known = await ask("1.1.1.1", TOKEN)
     without = [await ask("1.1.1.1", None) for _ in range(5)]
-    wrong = [await ask("1.1.1.1", f"wrong-{number}") for number in range(4)]
+    wrong = [
+        await ask("1.1.1.1", f"{where}-{n}")
+        for n, where in enumerate(("form", "head", "form", "head"))
+    ]
     asked = store.authenticated
     remembered = await ask("1.1.1.1", TOKEN)
     elsewhere = await ask("2.2.2.2", "wrong")

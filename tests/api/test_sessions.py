@@ -82,6 +82,39 @@ async def test_link_logs_a_browser_in_once(
     assert session not in str(logs)
 
 
+async def test_token_logs_a_browser_in_and_is_told_to_nobody(
+    browser: httpx.AsyncClient, http: httpx.AsyncClient, api: LiveApi
+) -> None:
+    made = await http.post("/v1/tokens", json={"name": "narrow", "scopes": ["read"]})
+    token = made.json()["token"]
+    foreign = await browser.post(
+        "/login", data={"token": token}, headers={"origin": "https://other.example"}
+    )
+    in_address = [await browser.get("/login", params={"token": token})]
+    in_address.append(await browser.post("/login", params={"token": token}))
+    with capture_logs() as logs:
+        won = await browser.post("/login", data={"token": f" {token} "})
+        wrong = await browser.post(
+            "/login", data={"token": "wrong"}, headers={"accept": "text/html"}
+        )
+    may = await browser.get("/v1/batches")
+    who = (await browser.get("/v1/whoami")).json()
+    may_not = await browser.post(
+        "/v1/batches", json={"jobs": [{}]}, headers={"x-weft-csrf": who["csrf_token"]}
+    )
+    async with api.client() as stranger:
+        form = (await stranger.get("/login")).text
+
+    assert _refused(foreign)[0] == 403
+    assert {one.status_code for one in in_address} == {400}
+    assert (won.status_code, won.headers["location"]) == (303, "/ui")
+    assert token not in won.text + str(won.headers) + str(logs)
+    assert (wrong.status_code, wrong.headers["content-type"][:9]) == (401, "text/html")
+    assert "The token is unknown" in wrong.text
+    assert (may.status_code, may_not.status_code) == (200, 403)
+    assert 'type="password" name="token"' in form
+
+
 async def test_session_is_a_new_one_whatever_cookie_was_there(
     browser: httpx.AsyncClient, http: httpx.AsyncClient, api: LiveApi
 ) -> None:

@@ -175,6 +175,7 @@ def create_app(
         services.providers = Providers(issuers, web_tokens)
     failed_logins = FailedLogins(settings.failed_logins_per_s)
     identities = Identities(store, web_tokens, failed_logins=failed_logins)
+    services.callers = identities
     return Application(_routed(tuple(doors)), services, notices, identities, doors)
 
 

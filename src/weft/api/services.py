@@ -1,9 +1,9 @@
 """What every use case works with."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 from weft.api.feeds import Feeds
 from weft.api.web_tokens.providers import Providers
@@ -31,6 +31,15 @@ class Payers(NamedTuple):
     project: str
 
 
+class FindsCallers(Protocol):
+    """The part of `Identities` that a login needs."""
+
+    async def caller_of(
+        self, headers: Mapping[str, str], scheme: str = "http", address: str = ""
+    ) -> Caller:
+        """Return the caller of a request. Raise `Unauthenticated`, `TooManyFailedLogins`."""
+
+
 @dataclass(kw_only=True)
 class Services(SubmissionServices):
     """One per application."""
@@ -52,6 +61,8 @@ class Services(SubmissionServices):
     """The files of attempts that run on this host."""
     objects: ObjectStores | None = None
     """Opens stores of objects; None: nothing here does."""
+    callers: FindsCallers | None = None
+    """Find who has a token; failed tries are counted there."""
     web: UrlReader | None = None
     """Looks for files at web servers that jobs will need; None: nothing here does."""
     link: ServedLink | None = None

@@ -10,6 +10,7 @@ from weft.core.errors import ForeignRequest, InvalidParameter
 
 FORM: Final = "application/x-www-form-urlencoded"
 FORM_FIELDS_MAX: Final = 8
+LOGIN: Final = "/login"
 PAGES: Final = "/ui"
 """The path below which all is for people: errors are pages there, and forms bring the token of
 their session in a field, which their route reads.

@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from weft.api.html.render import HTML, render_error
-from weft.api.http.browsers import is_page
+from weft.api.http.browsers import LOGIN, is_page
 from weft.api.http.doors import ApiDoor, Asked, Refusal
 from weft.core.errors import Internal, MethodNotAllowed, RangeNotSatisfiable, WeftError
 from weft.core.problem_document import problem_document
@@ -45,7 +45,7 @@ def refusal_of(error: WeftError, scope: Mapping[str, Any]) -> Reply:
         handler = scope.get("route")
         options = {} if handler is None else handler.opt
         return _reply(error, door.refuse(error, Asked(scope["method"], path, options)))
-    if is_page(path):
+    if is_page(path) or (path == LOGIN and "text/html" in state["headers"].get("accept", "")):
         body = render_error(error, state["trace_id"])
         return _reply(error, Refusal(error.status, HTML, body))
     return problem_reply(error, state["trace_id"])

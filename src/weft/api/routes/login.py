@@ -41,21 +41,24 @@ async def show_login(request: AnyRequest) -> Response[bytes]:
     opt={"redirects": (MEDIA,), "reads": FORM, "refuses": (401, 403, 413)},
 )
 async def log_in(request: AnyRequest) -> Response[bytes]:
-    """Open a session with the code of a login link, from its page; the answer sets a cookie,
-    ends the visit of an earlier session and leads to the pages.
+    """Open a session with the code of a login link, from its page, or with a token; the answer
+    sets a cookie, ends the visit of an earlier session and leads to the pages.
     """
     Query(request, ())
     scheme = request.scope["scheme"]
     refuse_origin(request.headers, scheme)
     services = services_of(request)
-    client = request.scope["client"]
-    code = (await read_form(request)).get("code", "")
+    address = (request.scope["client"] or ("",))[0]
+    form = await read_form(request)
+    code = form.get("code", "")
+    if token := form.get("token", "").strip():
+        bearer = {"authorization": f"Bearer {token}"}
+        assert services.callers is not None, "the application that serves this has them"
+        caller = await services.callers.caller_of(bearer, scheme, address)
+        code, _ = await sessions.create_code(services, caller)
     record_login(request.scope, await sessions.user_of_link(services, code), "log_in")
     session, _ = await sessions.log_in(
-        services,
-        code,
-        browser=request.headers.get("user-agent", ""),
-        address="" if client is None else client[0],
+        services, code, browser=request.headers.get("user-agent", ""), address=address
     )
     cookie = cookie_of(session, scheme, services.settings.session_valid_s)
     headers = {"content-type": HTML, "location": PAGES, "set-cookie": cookie}

@@ -4,6 +4,7 @@ import secrets
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Final
 
 from weft.api.calls.call import ServerUrl, call
@@ -29,14 +30,19 @@ async def create_login_link(services: Services, caller: Caller, server: ServerUr
     """Make a link that opens a session of the caller in a browser: once, and within five minutes.
     The caller's former link counts no more.
     """
+    code, expires_at = await create_code(services, caller)
+    log.info("login_link.created", user=caller.user_name)
+    return {"url": f"{server}/login?code={code}", "expires_at": expires_at}
+
+
+async def create_code(services: Services, caller: Caller) -> tuple[str, datetime]:
+    """Return a code that opens one session of the caller, and when it expires."""
     # The session may do no more than the token that asks for it, and lasts no longer.
     code = secrets.token_urlsafe(SECRET_BYTES)
     session_s = None if caller.expires_at is None else max(0.0, caller.expires_at - time.time())
-    expires_at = await services.store.create_login_code(
+    return code, await services.store.create_login_code(
         caller, code, valid_s=CODE_VALID_S, session_s=session_s
     )
-    log.info("login_link.created", user=caller.user_name)
-    return {"url": f"{server}/login?code={code}", "expires_at": expires_at}
 
 
 async def user_of_link(services: Services, code: str) -> Caller:

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from weft.api.http.browsers import LOGIN
 from weft.api.http.pages import show
 from weft.api.http.parameters import Query
 from weft.api.http.path_ids import session_id_of
@@ -11,7 +12,6 @@ from weft.api.use_cases import sessions
 from weft.extensions.pages.forms import back_to, check_form
 
 PATH: Final = "/ui/sessions"
-LOGIN: Final = "/login"
 
 
 @get(PATH, include_in_schema=False)

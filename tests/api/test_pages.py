@@ -13,7 +13,7 @@ from api.live import NO_TLS, LiveApi, LiveWorker
 from weft.api.app import RIGHTS_OF_ROUTES as RIGHTS
 from weft.api.html.assets import assets
 from weft.core.attempt_key import AttemptKey
-from weft.ports.store import ProgressReport
+from weft.ports.store import KeptFile, ProgressReport
 from weft.wire.log_format import STDERR, STDOUT
 from weft.wire.usage_format import UsageSample
 
@@ -212,6 +212,10 @@ async def test_buttons_do_what_they_say(
     await press("retry")
     assert (await http.get("/v1/operations")).json()["items"][0]["kind"] == "retry"
     assert (await press("cancel"))["cancelled"]
+    assert f'action="{path}/resubmit"' in (await browser.get(path)).text
+    made = await browser.post(f"{path}/resubmit", data=token)
+    assert made.headers["location"].startswith("/ui/operations/")
+    assert (await http.get("/v1/operations")).json()["items"][0]["kind"] == "resubmit"
 
 
 async def test_buttons_of_a_job_do_what_they_say(
@@ -239,8 +243,14 @@ async def test_buttons_of_a_job_do_what_they_say(
         assert answer.status_code == status, (action, fields, answer.text)
     more = await http.post(f"/v1/batches/{batch_id}/jobs/1/extend", json={"by_s": 1})
     assert more.json()["extended_s"] == 1800 + 1
+    left = [KeptFile(name, 2048, bytes(32)) for name in ("out/a b.txt", "<b>.txt")]
+    key = AttemptKey(one.batch_id, one.job_id, one.attempt)
+    await worker.store.record_files(worker.incarnation_id, key, left, staging_ms=0, storing_ms=0)
     await worker.end([one], exit_code=1)
-    assert ">Retry<" in (await browser.get(path)).text
+    page = await browser.get(path)
+    assert ">Retry<" in page.text
+    assert f'href="/v1{path[3:]}/file?path=out%2Fa+b.txt&amp;attempt=1"' in page.text
+    assert "<bdi>&lt;b&gt;.txt</bdi>" in page.text
     await browser.post(f"{path}/retry", data=token)
     assert (await http.get("/v1/operations")).json()["items"][0]["kind"] == "retry"
 

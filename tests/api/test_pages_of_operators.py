@@ -1,7 +1,9 @@
 """Pages for those who look after a site: the last hour, pools, workers, incidents and costs."""
 
+import ast
 import html
 import re
+from pathlib import Path
 
 import httpx
 import pytest
@@ -9,9 +11,12 @@ import pytest
 from api.live import LiveWorker, fold
 from api.test_conditions import block
 from api.test_users import add
+from weft.api.html.filters import page_of
+from weft.core import why
 from weft.core.attempt_key import AttemptKey
 from weft.core.ends.conditions import Ask
 from weft.extensions.pages import conditions, costs, incidents, queues, workers
+from weft.submission.translation import gates
 
 N_JOBS = 3
 
@@ -105,6 +110,12 @@ async def test_workers_are_cordoned_by_administrators_alone(
     assert "/ui/workers/w1/" not in (await http.get("/ui/workers", headers=operator)).text
     path = "/ui/workers/w1/cordon"
     assert (await http.post(path, data={"pool": "default"}, headers=operator)).status_code == 403
+    await http.post("/v1/batches", json={"jobs": [{"command": ["true"], "name": "align"}]})
+    await worker.start(await worker.claim())
+    page = (await http.get("/ui/workers/w1?pool=default")).text
+    assert ('href="/ui/batches/1/jobs/1"' in page, "<bdi>align</bdi>" in page) == (True, True)
+    assert 'href="/ui/workers/w1"' in (await http.get("/ui/batches/1/jobs/1")).text
+    assert (await http.get("/ui/workers/w2")).status_code == 404
     states = []
     for action in ("cordon", "uncordon", "drain", "uncordon"):
         done = await http.post(f"/ui/workers/w1/{action}", data={"pool": "default"})
@@ -112,6 +123,34 @@ async def test_workers_are_cordoned_by_administrators_alone(
         states.append((await http.get("/v1/workers/w1")).json()["state"])
     assert states == ["cordoned", "active", "draining", "active"]
     assert (await http.post(path, data={"pool": "other"})).status_code == 404
+
+
+def test_commands_of_causes_lead_to_the_pages_of_what_they_are_about() -> None:
+    """All that `weft why` may say, but for what has no page."""
+    sources = [*Path(why.__file__).parent.glob("*.py"), Path(gates.__file__)]
+    calls = [
+        call
+        for source in sources
+        for call in ast.walk(ast.parse(source.read_text()))
+        if isinstance(call, ast.Call) and ast.unparse(call.func) == "command"
+    ]
+    without = set()
+    for call in calls:
+        words = [one.value if isinstance(one, ast.Constant) else "b7.j1" for one in call.args]
+        page = page_of({"command": why.command(*words)})
+        if page is None:
+            without.add(" ".join(words[:2]))
+        elif words[0] in {"status", "logs", "cancel", "usage", "why", "release", "jobs"}:
+            assert page == "/ui/batches/7/jobs/1", words
+        else:
+            assert page.startswith("/ui/"), words
+    assert len(calls) > 30
+    assert {one.partition(" ")[0] for one in without} == {
+        "licence", "limit", "quota", "transport", "worker",
+    }  # fmt: skip
+    assert [one for one in without if one.startswith("worker")] == ["worker --pool"]
+    assert page_of({"command": None}) is None
+    assert page_of({"command": "weft worker show a/b"}) == "/ui/workers/a%2Fb"
 
 
 async def test_conditions_are_tested_released_and_failed(
@@ -238,7 +277,7 @@ async def test_lists_of_the_fleet_go_on_by_their_links(
         ("/ui/queues", "/v1/queues", "name", r"<tr><td><bdi>([^<]+)</bdi></td><td><span"),
         ("/ui/pools", "/v1/pools", "pool", r'href="/ui/pools/[^"]+"><bdi>([^<]+)</bdi>'),
         ("/ui/workers", "/v1/workers", "worker",
-         r'<td class="name"><bdi>([^<]+)</bdi></td>\n<td><span'),
+         r'href="/ui/workers/[^"]+"><bdi>([^<]+)</bdi>'),
         ("/ui/costs", "/v1/billing-projects", "name",
          r'href="/ui/costs/[^"]+"><bdi>([^<]+)</bdi>'),
     ):  # fmt: skip

@@ -1,8 +1,11 @@
 """Values as pages show them."""
 
+import re
+import shlex
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
+from urllib.parse import quote
 
 from markupsafe import Markup, escape
 
@@ -95,7 +98,33 @@ def shares(counted: Mapping[str, Any]) -> list[tuple[str, int, float]]:
     ]
 
 
+_REFERENCE: Final = re.compile(r"b([1-9]\d{0,17})(?:\.j([1-9]\d{0,8}))?(?:/.*)?")
+_OF_JOBS: Final = frozenset({"cancel", "jobs", "logs", "release", "status", "usage", "why"})
+"""Commands about the batch or job that they name."""
+_PAGES: Final = {
+    "worker": (2, "/ui/workers/{}"), "pool": (2, "/ui/pools/{}"), "queue": (1, "/ui/queues"),
+    "condition": (2, "/ui/conditions/{}"), "line": (1, "/ui/lines"),
+    "billing": (3, "/ui/costs/{}"),
+}  # fmt: skip
+"""Of what a command is about: where its name stands in it, and its page."""
+
+
+def page_of(cause: Mapping[str, Any]) -> str | None:
+    """Return the page of what the command of a cause is about; None: there is none."""
+    words = shlex.split(cause["command"] or "")[1:]
+    if words and words[0] in _PAGES:
+        place, page = _PAGES[words[0]]
+        is_named = len(words) > place and not words[1].startswith("-")
+        return page.format(quote(words[place], safe="")) if is_named else None
+    references = map(_REFERENCE.fullmatch, words if words and words[0] in _OF_JOBS else ())
+    for reference in filter(None, references):
+        batch, job = reference.groups()
+        return f"/ui/batches/{batch}" + (f"/jobs/{job}" if job else "")
+    return None
+
+
 FILTERS: Final = {
+    "page_of": page_of,
     "state": shown_state,
     "end": ended,
     "number": number,

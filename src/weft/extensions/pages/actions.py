@@ -1,12 +1,14 @@
-"""What the buttons of pages do: cancel, retry, hold and release."""
+"""What the buttons of pages do: cancel, retry, resubmit, hold and release."""
 
 from weft.api.http.parameters import checked_cause
 from weft.api.http.path_ids import batch_id_of, job_id_of
 from weft.api.http.requests import AnyRequest, caller_of, services_of, trace_id_of
 from weft.api.http.routing import Redirect, post
-from weft.api.use_cases import cancel, hold, retry
+from weft.api.use_cases import cancel, hold, resubmit, retry
 from weft.extensions.pages.forms import back_to, check_form
+from weft.submission.services import Origin
 from weft.wire.documents.batches import CancelDocument
+from weft.wire.documents.repeats import ResubmitDocument
 
 ROOT_GROUP = 0
 
@@ -50,6 +52,17 @@ async def press_retry_batch(request: AnyRequest) -> Redirect:
     return back_to(f"/ui/batches/{batch_id}")
 
 
+@post("/ui/batches/{b:str}/resubmit", include_in_schema=False)
+async def press_resubmit_batch(request: AnyRequest) -> Redirect:
+    """Make a new batch from all jobs of a batch; its page is led to by that of the operation."""
+    await check_form(request)
+    origin = Origin(digest=b"", trace_id=trace_id_of(request))
+    operation = await resubmit.resubmit_batch(
+        services_of(request), caller_of(request), batch_id_of(request), ResubmitDocument(), origin
+    )
+    return back_to(f"/ui/operations/{operation['id']}")
+
+
 @post("/ui/batches/{b:str}/jobs/{j:str}/cancel", include_in_schema=False)
 async def press_cancel_job(request: AnyRequest) -> Redirect:
     """Cancel one job."""
@@ -62,6 +75,7 @@ async def press_cancel_job(request: AnyRequest) -> Redirect:
 
 
 ROUTES = (
-    press_cancel_batch, press_hold_batch, press_release_batch, press_retry_batch, press_cancel_job,
+    press_cancel_batch, press_hold_batch, press_release_batch, press_resubmit_batch,
+    press_retry_batch, press_cancel_job,
 )  # fmt: skip
 """The routes of buttons."""

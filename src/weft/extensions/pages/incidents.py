@@ -28,7 +28,7 @@ _FIRST: Final = 3
 
 @get(PLACE, include_in_schema=False)
 async def show_incidents(request: AnyRequest) -> Response[bytes]:
-    """Show the oldest conditions, sources that fail, and failed jobs that nobody has acknowledged,
+    """Show incidents as the first page does, and failed jobs that nobody has acknowledged,
     by cause; or with `batch` and `cause` the jobs of that cause.
     """
     query = Query(request, ("cursor", "batch", "cause"))
@@ -46,6 +46,7 @@ async def show_incidents(request: AnyRequest) -> Response[bytes]:
         conditions=await services.store.list_conditions(caller, after_id=0, limit=CONDITIONS),
         conditions_max=CONDITIONS,
         failing=(await failing_lines(services, caller))[:CONDITIONS],
+        workers=await services.store.sum_workers(caller, limit=CONDITIONS),
         alike=alike,
         changeable=await changeable(request, (some[0]["batch_id"] for some in alike)),
         cursor=after,

@@ -17,9 +17,10 @@ from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.http.routing import Response, get
 from weft.api.services import Services
 from weft.api.use_cases import read, why
+from weft.api.use_cases.files import list_files
 from weft.api.use_cases.output import STREAMS, Outputs
 from weft.core.ends.services import service_words
-from weft.core.errors import AttemptNotFound, OutputElsewhere, WeftError
+from weft.core.errors import AttemptNotFound, FileElsewhere, OutputElsewhere, WeftError
 from weft.core.query.reach import JOB_ID_MAX
 from weft.core.text.texts import harmless
 from weft.extensions.pages.job_usage import usage_of
@@ -29,6 +30,7 @@ from weft.ports.store import Caller, Row
 from weft.submission.services import Answer
 
 NEIGHBOURS: Final = 50
+FILES: Final = 100
 _APART: Final = frozenset({"command", "trace_id"})
 """Fields of a specification that its list leaves out."""
 _SHOWN: Final = ("parents", "children", "usage")
@@ -49,6 +51,16 @@ class Output:
     def is_cut(self) -> bool:
         """Whether it has more than is shown."""
         return self.n_bytes > TAIL_BYTES
+
+
+@dataclass(frozen=True)
+class Files:
+    """The first files that a job has left."""
+
+    rows: Sequence[Row] = ()
+    more: bool = False
+    problem: WeftError | None = None
+    """Why they are not seen from here."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +109,7 @@ async def show_job(request: AnyRequest) -> Response[bytes]:
         and await _page_of(services.store.list_children, caller, job, query, "children", path),
         why=[one for one in explained["causes"] if one["kind"] != "stderr"],  # the log has it
         outputs=await _outputs_of(services, caller, batch_id, job_id),
+        files=await _files_of(services, caller, batch_id, job_id),
         attempts=attempts,
         service=service_words(job),
         usage=number and await usage_of(services, caller, job, number),
@@ -154,6 +167,16 @@ async def _page_of(
         next=link(path, {name: str(jobs[-1]["job_id"])}) if more else None,
         first=path if after else None,
     )
+
+
+async def _files_of(services: Services, caller: Caller, batch_id: int, job_id: int) -> Files:
+    try:
+        rows = await list_files(
+            services, caller, batch_id, job_id, attempt=None, after=None, limit=FILES + 1
+        )
+    except FileElsewhere as error:
+        return Files(problem=error)
+    return Files(rows[:FILES], more=len(rows) > FILES)
 
 
 async def _outputs_of(

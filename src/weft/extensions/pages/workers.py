@@ -1,12 +1,13 @@
-"""`/ui/workers`: who runs jobs."""
+"""`/ui/workers`: who runs jobs, and which."""
 
 from typing import Final
 
 from weft.api.http.pages import link, show
 from weft.api.http.parameters import Query
+from weft.api.http.path_ids import worker_of
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.http.routing import Response, get
-from weft.api.use_cases.workers import list_workers
+from weft.api.use_cases.workers import get_worker, list_workers
 
 PLACE: Final = "/ui/workers"
 ROWS: Final = 100
@@ -35,5 +36,13 @@ async def show_workers(request: AnyRequest) -> Response[bytes]:
     )
 
 
-ROUTES = (show_workers,)
+@get(PLACE + "/{w:str}", include_in_schema=False)
+async def show_worker(request: AnyRequest) -> Response[bytes]:
+    """Show one worker, what it runs, and who changed its state."""
+    pool = Query(request, ("pool",)).text("pool")
+    one = await get_worker(services_of(request), caller_of(request), worker_of(request), pool=pool)
+    return show(request, "worker.html", here=PLACE, one=one)
+
+
+ROUTES = (show_workers, show_worker)
 """The routes of workers."""

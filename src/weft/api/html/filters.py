@@ -113,9 +113,9 @@ def page_of(cause: Mapping[str, Any]) -> str | None:
     """Return the page of what the command of a cause is about; None: there is none."""
     words = shlex.split(cause["command"] or "")[1:]
     if words and words[0] in _PAGES:
-        place, page = _PAGES[words[0]]
-        is_named = len(words) > place and not words[1].startswith("-")
-        return page.format(quote(words[place], safe="")) if is_named else None
+        at, page = _PAGES[words[0]]
+        is_named = len(words) > at and not words[1].startswith("-")
+        return page.format(quote(words[at], safe="")) if is_named else None
     references = map(_REFERENCE.fullmatch, words if words and words[0] in _OF_JOBS else ())
     for reference in filter(None, references):
         batch, job = reference.groups()

@@ -136,7 +136,8 @@ def test_commands_of_causes_lead_to_the_pages_of_what_they_are_about() -> None:
     ]
     without = set()
     for call in calls:
-        words = [one.value if isinstance(one, ast.Constant) else "b7.j1" for one in call.args]
+        constants = [isinstance(one, ast.Constant) and str(one.value) for one in call.args]
+        words = [one or "b7.j1" for one in constants]
         page = page_of({"command": why.command(*words)})
         if page is None:
             without.add(" ".join(words[:2]))

@@ -12,9 +12,9 @@ from callbacks.receiver import answering, hang, receiving
 from callbacks.test_live import DEADLINE_S, Live, driving, live
 from store.test_lifecycles import HRSI, both, statuses
 from store.test_sinks import SINK
-from weft.driver.loops.callbacks import Misfit
 from weft.extensions.lines.rules.setup import parse_setup
 from weft.extensions.lines.rules.sink import PRODUCT
+from weft.ports.sink import Misfit
 from weft.run.asked.message_making import MessageMaking
 from weft.testing.builders import job_rows
 from weft.wire.sealed import SecretKeys, SecretRow

@@ -2,7 +2,7 @@ import os
 import signal
 import subprocess
 
-from weft.run.host.leftovers import is_stopped
+from weft.run.host.sleepers import is_stopped
 
 
 def test_only_a_process_that_was_stopped_counts_as_asleep() -> None:

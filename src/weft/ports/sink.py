@@ -23,6 +23,10 @@ class SinkProblem(Exception):
     """Why a message cannot be sent now, in a few words without secrets."""
 
 
+class Misfit(ValueError):
+    """A message that its sink can never send, such as one that does not fit the schema."""
+
+
 MakeMessage = Callable[[int, str, Mapping[str, Any], str | None], Awaitable[str]]
 """Takes tenant, template, what it gets, and the schema that its message fits; raises `ValueError`,
 which says why there is none.

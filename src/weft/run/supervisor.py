@@ -23,7 +23,8 @@ from weft.plugins.runners.spawner import lock_path
 from weft.run.api_url import api_url
 from weft.run.database import EmbeddedDatabase, external_secrets, prepare_schema
 from weft.run.home import Home, HomeNotUsable
-from weft.run.host.leftovers import end_machines, end_roles, end_sleepers, end_spawners
+from weft.run.host.leftovers import end_machines, end_roles, end_spawners
+from weft.run.host.sleepers import end_sleepers
 from weft.run.host.worker_name import file_name_of, user_name
 from weft.run.log_follow import keep_small
 from weft.run.login import check_dsn

@@ -37,7 +37,7 @@ from weft.driver.loops.loop import Loop, LoopContext
 from weft.driver.notice_forms import NoticeForm
 from weft.ports.callback_sender import Answered, CallbackSender
 from weft.ports.mailer import Mail, Mailer
-from weft.ports.sink import MakeMessage, Sink, SinkMessage
+from weft.ports.sink import MakeMessage, Misfit, Sink, SinkMessage
 from weft.ports.store import DeliveryReport, DueCallback
 from weft.telemetry import metrics
 from weft.telemetry.log import lines_together, log
@@ -58,10 +58,6 @@ class _Ended(NamedTuple):
     delivery: DueCallback
     report: DeliveryReport
     took_s: float
-
-
-class Misfit(ValueError):
-    """A message that its sink can never send, such as one that does not fit the schema."""
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ import msgspec
 from weft.core.bounded import ENVELOPE_DEPTH_MAX, read_json, read_msgpack
 from weft.run.asked.frames import LENGTH, Asked, Said
 from weft.run.asked.kinds import Kind
-from weft.run.host.leftovers import kill_group
+from weft.run.host.process_group import kill_group
 
 _ENVIRONMENT: Final = ("LANG", "LC_ALL", "PATH", "PYTHONPATH", "TZ")
 _CHUNK_BYTES: Final = 1 << 18

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import msgspec
 
-from weft.driver.loops.callbacks import Misfit
+from weft.ports.sink import Misfit
 from weft.run.asked.asked_process import Ended
 from weft.run.asked.pool import AsksPool, Failed, Pool
 

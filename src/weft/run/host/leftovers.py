@@ -4,17 +4,11 @@ A process belongs to a home if it was started as `python -m weft.…` with that 
 whoever holds the lock of the home may end them.
 """
 
-import asyncio
 import os
 import signal
-from collections.abc import Sequence
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from signal import SIGKILL
 
-from weft.run.role_process import RoleProcess
-from weft.telemetry.log import log
 from weft.wire.processes import end_process
 
 ROLE_MODULES = ("weft.run.api", "weft.run.driver", "weft.run.worker")
@@ -90,46 +84,3 @@ def _is_ours(
         return False
     is_marked = any(one.startswith(variable) for one in variables)
     return is_marked and b"WEFT_HOME=" + os.fsencode(home) in variables
-
-
-# Its later writes are refused by their epoch in any case; ended here, the lock comes free.
-
-LOOKS = 2
-"""Looks in a row that must find it asleep: a user may stop it for a moment to inspect it."""
-
-
-async def end_sleepers(roles: Sequence[RoleProcess], *, every_s: float) -> None:
-    """Look at the roles now and then and kill those that sleep; until cancelled.
-
-    They are started again as after any death.
-    """
-    seen: dict[int, int] = {}
-    while True:
-        await asyncio.sleep(every_s)
-        asleep = {
-            role.pid: role for role in roles if role.pid is not None and is_stopped(role.pid)
-        }
-        seen = {pid: seen.get(pid, 0) + 1 for pid in asleep}
-        for pid, role in asleep.items():
-            if seen[pid] >= LOOKS:
-                log.warning("up.role_asleep", started=role.name, started_pid=pid)
-                role.send(signal.SIGKILL)
-
-
-def is_stopped(pid: int) -> bool:
-    """Say whether a process was stopped by a signal. Source: proc_pid_stat(5), state `T`."""
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text()
-    except OSError:
-        return False
-    # The name before it, in parentheses, may hold anything.
-    return stat.rpartition(")")[2].split()[0] == "T"
-
-
-def kill_group(process: asyncio.subprocess.Process) -> None:
-    """Kill a process with all of its group, unless it has ended: then its number may be that of
-    somebody else's group.
-    """
-    if process.returncode is None:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, SIGKILL)

@@ -39,6 +39,7 @@ async def ask_lines(ask: Ask) -> None:
     await ask("GET", "/v1/sources")
     await ask("GET", source, source="scenes")
     await ask("GET", f"{source}/items", source="scenes")
+    await ask("GET", f"{source}/history", source="scenes", query="?key=a")
     await ask("POST", f"{source}/trial", source="scenes", body={})
     rerun = {"series": "32TLR", "from": "2027-04-13"}
     await ask("POST", f"{source}/rerun", source="scenes", body=rerun)

@@ -35,6 +35,7 @@ HEADER = "x-weft-visit"
 ACME = {HEADER: "acme"}
 QUERY = {
     "GET /v1/batch-actions": "?action=cancel&q=all", "GET /v1/batches/{b}/logs": "?find=o",
+    "GET /v1/sources/{source}/history": "?key=a",
 }  # fmt: skip
 """What a path needs behind it."""
 OF_ONESELF = {"GET /ui/sessions", "GET /v1/sessions", "GET /v1/tokens"}

@@ -76,6 +76,9 @@ WITHOUT_TENANT = {
 
 UNREACHED = {
     "save_app": "it takes a folder of which all parts are there, by its digest",
+    "item_history": "it takes the key of an item beside its source",
+    "list_topic_runs": "it takes the id of a job of another scheduler",
+    "list_foreign_jobs": "it takes the words of a door's search",
     "rerun_series": "it takes a series, and no item of the draws is in one",
     "save_store": "it takes words that no row has",
     "read_app_part": "it takes the digest of a folder",

@@ -40,6 +40,7 @@ FREE: Mapping[str, str] = {
         line-redeliver-1 line-decide-1 products-rm-0 db-views-add--connections
         transport-letters-show-0 transport-letters-resend-0 transport-letters-rm-0
         transport-letters-ack-0
+        siege--minutes siege--workers
         each--jobs bench--jobs billing-set-rates--machine -L -N -P -j -n -s""",
     "a time, a date or a duration": """
         param-diff-0 param-diff-1 --log-keep
@@ -48,7 +49,7 @@ FREE: Mapping[str, str] = {
     "a text, a pattern or a query that a person writes": """
         --colsep each--delimiter --eof --find --grep --note --reason --replace -E -I -d
         token-create--workers
-        line-set--message line-set-m
+        line-set--message line-set-m line-test--item line-test--name line-test--product
         export-crate--licence
         jobs-1 message-1 query-save-1 ls--name --q -q billing-correct-rates-0""",
     "pairs of a name and a value": """

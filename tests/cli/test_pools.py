@@ -18,7 +18,7 @@ def test_a_mistake_names_the_file_as_it_was_given(
     async def refused(*_args: object, **_more: object) -> int:
         raise Invalid("bad", errors=[FieldError("/pools/0/max_workers", "too many")])
 
-    monkeypatch.setattr("weft.cli.commands.pool._apply", refused)
+    monkeypatch.setattr("weft.cli.input.declared.apply_changes", refused)
     file = tmp_path / "pools.toml"
     file.write_text('[[pool]]\nname = "burst"\nmax_workers = 7\n')
 

@@ -13,7 +13,9 @@ import pytest
 
 pytestmark = pytest.mark.slow
 
-SUFFIXES = {".py", ".sql", ".conf", ".typed", ".json", ".lark", ".html", ".css", ".js", ".svg"}
+SUFFIXES = {
+    ".py", ".sql", ".conf", ".typed", ".json", ".lark", ".html", ".css", ".js", ".svg", ".service",
+}  # fmt: skip
 SDIST_FILES = {"LICENSE", "README.md", "CHANGELOG.md", "PKG-INFO", "pyproject.toml", ".gitignore"}
 
 

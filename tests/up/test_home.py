@@ -266,12 +266,12 @@ def test_write_private_replaces_whole_documents(home: Home) -> None:
     assert json.loads((home.run / "x.json").read_text()) == {"a": 3}
 
 
-def test_run_starts_weft_where_it_is_down(home: Path) -> None:
+def test_run_starts_weft_where_it_is_down(tmp_path: Path) -> None:
     runs = [
-        run_weft("run", "--up", "--", "echo", word, WEFT_HOME=str(home), WEFT_PORT="0")
+        run_weft("run", "--up", "--", "echo", word, WEFT_HOME=str(tmp_path), WEFT_PORT="0")
         for word in ("first", "second")
     ]
-    down = run_weft("down", "--home", str(home))
+    down = run_weft("down", "--home", str(tmp_path))
 
     assert [run.stdout for run in runs] == ["first\n", "second\n"], runs
     assert ["starting weft" in run.stderr for run in runs] == [True, False]

@@ -27,6 +27,8 @@ def calls(command: tuple[str, ...]) -> Iterator[list[str]]:
     needed = ["b1" for one in given if not is_option(one) and one.required]
     if command == ("install",):  # below a file nothing is written
         needed = ["--root=file/root"]
+    if command == ("siege",):  # without it, one would begin
+        command = (*command, "--schedule")
     if command == ("bench",):  # without a name it would measure all
         command, needed = (*command, "no-such"), []
     takes_words = not all(map(is_option, given))

@@ -8,12 +8,15 @@ from pathlib import Path
 
 from weft.cli.input.options import LOCAL, Flag, Local
 from weft.cli.terminal.screen import note, print_table
+from weft.core.errors import Invalid
 from weft.extensions.siege.attack import Attack
 from weft.extensions.siege.faults import Fault, plan_faults
 from weft.extensions.siege.fortress import Fortress
 
 SEEDS = 1_000_000
 SENTENCES_SHOWN = 10
+MINUTES_MAX = 1440
+WORKERS_MAX = 50
 
 
 def siege(
@@ -39,6 +42,13 @@ def siege(
         schedule: Print the faults of the seed, and attack nothing.
         shared: Options of every command.
     """
+    if not (0 < minutes <= MINUTES_MAX and 0 < workers <= WORKERS_MAX):
+        raise Invalid(
+            f"a siege takes more than 0 and up to {MINUTES_MAX} minutes, and 1 to {WORKERS_MAX} "
+            "workers",
+            detail=f"It was asked for {minutes:g} minutes and {workers} workers.",
+            hint="`--minutes 3 --workers 3` is a good beginning.",
+        )
     seed = random.SystemRandom().randrange(SEEDS) if seed is None else seed
     faults = plan_faults(seed, seconds=minutes * 60, workers=workers)
     if not shared.json:

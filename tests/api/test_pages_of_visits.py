@@ -166,7 +166,7 @@ async def test_cookie_counts_for_nothing_where_it_opens_nothing(
         told = [TOLD in (await browser.get("/ui")).text]
         lowered = await http.patch("/v1/users/root", json={"role": "user"})
         async with asyncio.timeout(DEADLINE_S):
-            while "<bdi>root</bdi></a>, user" not in (page := await browser.get("/ui")).text:
+            while "<bdi>root</bdi></a><span>, user" not in (page := await browser.get("/ui")).text:
                 await asyncio.sleep(0)
         told.append(TOLD in page.text)
     async with logged_in(api, http, ann) as hers:

@@ -213,5 +213,21 @@ def test_database_is_asked_by_hashes_only() -> None:
     assert set(re.findall(r"\b\w*_hash ([a-z]\w*)", sql)) == {"bytea"}
 
 
+def test_naive_comparison_is_found() -> None:
+    for text, is_found in (
+        ("given.csrf_token == token", True),
+        ("header['cookie'] != wanted", True),
+        ("hmac.new(a, b).hexdigest() == c", True),
+        ("token in self._known", True),
+        ("self._known[session]", True),
+        ("self._known.get(password)", True),
+        ("found['token']", False),
+        ("hmac.compare_digest(token, given)", False),
+        ("token is None", False),
+        ("scheme == 'bearer'", False),
+    ):
+        assert bool(list(comparisons(ast.walk(ast.parse(text)), SECRET))) is is_found, text
+
+
 def test_places_are_there() -> None:
     assert [one for one in (*LOGINS, *ELSEWHERE) if not Path(WEFT / one).exists()] == []

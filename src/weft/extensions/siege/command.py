@@ -40,7 +40,6 @@ def siege(
         seed: The same number brings the same faults at the same times (default: any).
         workers: How many workers there are.
         schedule: Print the faults of the seed, and attack nothing.
-        shared: Options of every command.
     """
     if not (0 < minutes <= MINUTES_MAX and 0 < workers <= WORKERS_MAX):
         raise Invalid(

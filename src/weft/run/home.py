@@ -100,7 +100,7 @@ class Home:
                 raise _belongs_to_another(self.path, owner)
             for directory in (self.run, self.logs, self.role_logs):
                 directory.mkdir(mode=0o700, exist_ok=True)
-            probe = self.run / ".probe"
+            probe = self.run / f".probe-{os.getpid()}"  # several roles begin at one time
             probe.write_bytes(b"weft")  # a full disk may still hold directories
             probe.unlink()
 

@@ -5,12 +5,14 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import msgspec
+import pytest
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.command import Command
@@ -110,7 +112,12 @@ class RealEngineSuite(RemoteRunnerSuite):
     """The suite, for engines that are watched."""
 
     root: Path
+    cluster: Any
     engines: list[Watched]
+    engine_of: Callable[[Path, str], Any]
+    """Makes one, given where the cluster is."""
+    looks: bool = False
+    """Whether what is short is not told: the gateway needs time to see it."""
     dies: str
     """A program that is killed at a call: its arguments are the root, the address and the call."""
     dies_at: str
@@ -124,6 +131,20 @@ class RealEngineSuite(RemoteRunnerSuite):
     def engine_stopped(self) -> AbstractAsyncContextManager[None]:
         """Let the engine answer nobody."""
         raise NotImplementedError
+
+    @pytest.fixture(autouse=True)
+    def _at(self, tmp_path: Path, cluster: Any) -> Iterator[None]:  # noqa: ANN401 (of a kind)
+        self.root, self.cluster, self.engines = tmp_path, cluster, []
+        yield
+        cluster.purge()
+
+    def runner(self) -> RemoteRunner:
+        self.engines.append(self.engine_of(self.root, self.address))
+        return runner_of(self.root, self.engines[-1])  # type: ignore[arg-type]  # stands before one
+
+    def assignment(self, job_id: int, *, runs_s: float = 0.0, fails: bool = False) -> Assignment:
+        longer_s = runs_s + 3 if self.looks and 0 < runs_s < 5 else runs_s
+        return super().assignment(job_id, runs_s=longer_s, fails=fails)
 
     def log_store(self) -> FileLogStore:
         return FileLogStore(self.root / "logs")

@@ -33,6 +33,10 @@ class SlurmCluster:
             env={**os.environ, "SLURM_CONF": str(self.conf)},
         ).stdout  # fmt: skip
 
+    def purge(self) -> None:
+        """Cancel all jobs."""
+        self.run("scancel", "-Q", "--user=root")
+
     @asynccontextmanager
     async def controller_down(
         self, *, saves: bool = False, forgets: bool = False

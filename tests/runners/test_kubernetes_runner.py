@@ -14,7 +14,7 @@ from urllib.error import HTTPError
 import pytest
 
 from runners.kubernetes_cluster import PODS, KubernetesCluster, kubernetes_cluster
-from runners.real_engine import RealEngineSuite, Watched, dies_in, limits_at, runner_of
+from runners.real_engine import RealEngineSuite, Watched, dies_in, limits_at
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import Unavailable
 from weft.core.states import Reason
@@ -70,19 +70,8 @@ class TestKubernetesRunner(RealEngineSuite, FollowedOutputSuite, EngineFaultsSui
     dies_at = "asked"
     brings_asks = False
     sends_signals = False
-
-    @pytest.fixture(autouse=True)
-    def _at(self, tmp_path: Path, cluster: KubernetesCluster) -> Iterator[None]:
-        self.root = tmp_path
-        self.cluster = cluster
-        self.engines = []
-        yield
-        cluster.purge()
-
-    def runner(self) -> RemoteRunner:
-        engine = engine_of(self.root, self.address)
-        self.engines.append(engine)
-        return runner_of(self.root, engine)
+    cluster: KubernetesCluster
+    engine_of = staticmethod(engine_of)
 
     def submitted(self) -> list[str]:
         labels = [one["metadata"]["labels"] for one in self.cluster.pods()]

@@ -51,24 +51,9 @@ class TestNomadRunner(RealEngineSuite, FollowedOutputSuite, EngineFaultsSuite):
     dies = dies_in("test_nomad_runner", "_dispatch")
     odd = (HttpCalls, "call", (200, b"<html>a proxy</html>"))
     dies_at = "asked"
-
-    @pytest.fixture(autouse=True)
-    def _at(self, tmp_path: Path, cluster: NomadCluster) -> Iterator[None]:
-        self.root = tmp_path
-        self.cluster = cluster
-        self.engines = []
-        yield
-        cluster.purge()
-
-    def runner(self) -> RemoteRunner:
-        engine = engine_of(self.root, self.cluster.address)
-        self.engines.append(engine)
-        return runner_of(self.root, engine)
-
-    def assignment(self, job_id: int, *, runs_s: float = 0.0, fails: bool = False) -> Assignment:
-        """Give the gateway time to see what is short: it looks, and is not told."""
-        longer_s = runs_s + 3 if 0 < runs_s < 5 else runs_s
-        return super().assignment(job_id, runs_s=longer_s, fails=fails)
+    cluster: NomadCluster
+    engine_of = staticmethod(engine_of)
+    looks = True
 
     def submitted(self) -> list[str]:
         found = self.cluster.ask("GET", "jobs?meta=true")

@@ -53,6 +53,8 @@ class TestRayRunner(RealEngineSuite, FollowedOutputSuite, EngineFaultsSuite):
     dies = dies_in("test_ray_runner", "_client.submit")
     odd = (HttpCalls, "call", (200, b"<html>a proxy</html>"))
     dies_at = "asked"
+    engine_of = staticmethod(engine_of)
+    looks = True
     sends_signals = False
     lost_as = (Reason.LOST, Reason.SIGNAL)  # Ray lets nobody remove what it has not stopped
 
@@ -70,16 +72,6 @@ class TestRayRunner(RealEngineSuite, FollowedOutputSuite, EngineFaultsSuite):
         with proxy_before(cluster.address) as self.proxy:
             yield
         cluster.purge()
-
-    def runner(self) -> RemoteRunner:
-        engine = engine_of(self.root, self.address)
-        self.engines.append(engine)
-        return runner_of(self.root, engine)
-
-    def assignment(self, job_id: int, *, runs_s: float = 0.0, fails: bool = False) -> Assignment:
-        """Give the gateway time to see what is short: it looks, and is not told."""
-        longer_s = runs_s + 3 if 0 < runs_s < 5 else runs_s
-        return super().assignment(job_id, runs_s=longer_s, fails=fails)
 
     def submitted(self) -> list[str]:
         told = [one["metadata"] or {} for one in self.cluster.jobs()]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from runners.real_engine import LIMITS, RealEngineSuite, Watched, limits_at, runner_of
+from runners.real_engine import LIMITS, RealEngineSuite, Watched, limits_at
 from runners.slurm_cluster import SlurmCluster, slurm_cluster
 from weft.core.attempt_key import AttemptKey
 from weft.core.command import Command
@@ -19,7 +19,6 @@ from weft.extensions.engines.slurm.runner.files import SharedFiles
 from weft.extensions.engines.slurm.runner.folder import SlurmFolder
 from weft.extensions.engines.slurm.runner.settings import SlurmSettings
 from weft.extensions.engines.slurm.runner.shell import LocalShell
-from weft.plugins.runners.remote import RemoteRunner
 from weft.plugins.runners.remote.ssh import Answer
 from weft.ports.runner import Assignment, Happened
 from weft.testing.engine_faults_suite import EngineFaultsSuite
@@ -61,9 +60,9 @@ class _Watched(Watched, SlurmEngine):
     """An engine that is watched."""
 
 
-def engine_of(root: Path, conf: Path) -> _Watched:
+def engine_of(root: Path, conf: Path | str) -> _Watched:
     settings = SlurmSettings(
-        slurm_conf=conf, slurm_look_s=0.2, slurm_answer_s=10,
+        slurm_conf=Path(conf), slurm_look_s=0.2, slurm_answer_s=10,
         slurm_missing_s=10,
     )  # fmt: skip
     engine = _Watched(
@@ -91,19 +90,8 @@ class TestSlurmRunner(RealEngineSuite, FollowedOutputSuite, EngineFaultsSuite):
     dies_at = "submit"
     kills = ("sbatch", "noted")
     executor = "slurm"
-
-    @pytest.fixture(autouse=True)
-    def _at(self, tmp_path: Path, cluster: SlurmCluster) -> Iterator[None]:
-        self.root = tmp_path
-        self.cluster = cluster
-        self.engines = []
-        yield
-        cluster.run("scancel", "-Q", "--user=root")
-
-    def runner(self) -> RemoteRunner:
-        engine = engine_of(self.root, self.cluster.conf)
-        self.engines.append(engine)
-        return runner_of(self.root, engine)
+    cluster: SlurmCluster
+    engine_of = staticmethod(engine_of)
 
     def submitted(self) -> list[str]:
         folder = SlurmFolder(self.root / "shared" / TAG)
@@ -111,7 +99,7 @@ class TestSlurmRunner(RealEngineSuite, FollowedOutputSuite, EngineFaultsSuite):
         return folder.names()
 
     async def remove_by_hand(self, name: str) -> None:
-        self.cluster.run("scancel", "-Q", "--user=root")
+        self.cluster.purge()
         SlurmFolder(self.root / "shared" / TAG).forget(name)
 
     @property

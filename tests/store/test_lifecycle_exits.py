@@ -7,7 +7,7 @@ from store.test_monitor import phase
 from store.test_recovery import fail, release, save
 from store.world import Worker, World
 from weft.core.errors import InvalidStatusTransition
-from weft.core.states import Phase
+from weft.core.states import Phase, Reason
 
 STARTED = ["queued", "started", "pre_processing", "processing"]
 BEGUN = ["initialized", "configured", "ready"]
@@ -80,6 +80,31 @@ async def test_short_run_dates_what_lies_between(world: World) -> None:
     assert await statuses(world, batch) == [*BEGUN, *STARTED, "external_error"]
 
 
+async def test_statuses_of_a_short_run_lie_within_it(world: World) -> None:
+    batch = await line(world)
+    worker = await world.worker()
+    await fail(worker, *await worker.claim())
+    rows = await world.api.job_history(world.caller, batch, 1)
+    (ended_at,) = [row["at"] for row in rows if row["from"] == "running" != row["to"]][:1]
+    assert all(row["at"] <= ended_at for row in rows if row.get("status") in STARTED)
+
+
+async def test_every_error_says_in_its_status_why(world: World) -> None:
+    """A code without a rule is as ever otherwise: the first of them has one."""
+    kinds = [reason for reason in Reason if reason is not Reason.CANCELLED]
+    expected = {Reason.EXIT: "exit code 250", Reason.LOST: "dated at its last heartbeat"}
+    batch = await line(world, len(kinds), max_attempts=1)
+    worker = await world.worker()
+    for reason, claimed in zip(kinds, await worker.claim(len(kinds)), strict=True):
+        code = 250 if reason is Reason.EXIT else None
+        await worker.end(claimed, reason=reason, exit_code=code)
+        rows = await world.api.job_history(world.caller, batch, claimed.job_id)
+        said = [row["message"] for row in rows if "status" in row and row["message"]]
+        assert expected.get(reason, reason.word) in " ".join(said), (reason, rows)
+    assert await both(world, batch) == ("internal_error", "failed")
+    assert await subtypes(world, batch) == []
+
+
 async def test_status_that_a_person_set_stays_when_a_short_run_fails(world: World) -> None:
     batch = await line(world)
     worker = await world.worker()
@@ -131,11 +156,3 @@ async def test_no_product_is_a_success(world: World) -> None:
     await end(worker, 203)
     assert await both(world, batch) == ("done", "success")
     assert await subtypes(world, batch) == [("done", "no product")]
-
-
-async def test_code_without_a_rule_is_as_ever(world: World) -> None:
-    batch = await line(world)
-    worker = await world.worker()
-    await end(worker, 250)
-    assert await both(world, batch) == ("internal_error", "failed")
-    assert await subtypes(world, batch) == []

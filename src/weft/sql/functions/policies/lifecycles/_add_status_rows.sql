@@ -1,6 +1,6 @@
 -- _add_status_rows: write the next rows of the history of a job, and its status if that changes.
 -- Safe to repeat: no.   For: _bring_status, change_status, which have the job's row.   Locks: job_status (with the job).   Plan: by key.
--- way: the statuses that follow one another.   forbidden: the core moved, and its status stays, which is all that `way` holds.
+-- way: the statuses that follow one another.   at: of the last.   forbidden: the core moved, and its status stays, all that `way` holds.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._add_status_rows(of_job weft.job, way smallint[], forbidden boolean, actor text, subtype text,
     message text, at timestamptz) RETURNS void LANGUAGE plpgsql AS $$
@@ -9,7 +9,7 @@ BEGIN
         -- Never before the last row, also if the clock was set back.
         UPDATE weft.job_status s
         SET status = way[cardinality(way)], n = s.n + cardinality(way),
-            since = greatest(_add_status_rows.at, s.since) + cardinality(way) * interval '1 microsecond'
+            since = greatest(_add_status_rows.at, s.since + cardinality(way) * interval '1 microsecond')
         WHERE s.batch_id = of_job.batch_id AND s.job_id = of_job.job_id
         RETURNING s.n, s.since)
     INSERT INTO weft.job_status_change (batch_id, job_id, n, tenant_id, at, status, state, forbidden, attempt, actor, subtype, message)

@@ -34,6 +34,8 @@ printf '%s\n' hatchling pytest submitit | compile - --output-file requirements/s
 printf '%s\n' hatchling mcp | compile - --constraint requirements/dev.txt --output-file requirements/mcp.txt
 # The validator of RO-Crates, the last `rocrate` that has the context of RO-Crate 1.1, and the classes of OpenLineage's events.
 printf '%s\n' roc-validator 'rocrate==0.13.0' openlineage-python | compile - --output-file requirements/crate.txt
+# The schemas of Kubernetes, by which deploy/kubernetes is checked.
+echo kubernetes-validate | compile - --output-file requirements/kubernetes.txt
 echo uv | compile - --constraint requirements/dev.txt --output-file requirements/uv.txt
 # What Hail's client needs of the package's requirements; `hail` itself comes without the others, a compiler and a cluster.
 hail=$(mktemp)

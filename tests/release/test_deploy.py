@@ -44,6 +44,12 @@ def test_prometheus_takes_the_alerts() -> None:
 
 
 @pytest.mark.heavy
+@pytest.mark.parametrize("part", ["kubernetes"])
+def test_checks_pass_and_see_what_is_wrong(part: str) -> None:
+    subprocess.run([ROOT / "deploy" / part / "check.sh"], check=True)
+
+
+@pytest.mark.heavy
 @pytest.mark.parametrize("user", [False, True])
 def test_systemd_takes_the_units(tmp_path: Path, *, user: bool) -> None:
     analyze = program("systemd-analyze", "systemd")

@@ -59,20 +59,17 @@ def check_one_life(installed: Installed) -> None:
     assert "wrong" not in examined
 
 
-def test_installed_from_source_it_lives(installed: Installed) -> None:
-    assert installed.weft("--version").startswith("weft ")
+def test_installed_from_source_and_wheel_it_lives(installed: Installed, built: Any) -> None:  # noqa: ANN401 (conftest.py cannot be imported)
     check_one_life(installed)
-
-
-def test_installed_from_the_wheel_it_lives(installed: Installed, built: Any) -> None:  # noqa: ANN401 (conftest.py cannot be imported)
     installed.pip("--force-reinstall", "--no-deps", str(built.wheel))
     check_one_life(installed)
 
 
-def test_import_warns_of_nothing(installed: Installed) -> None:
+def test_import_warns_of_nothing_and_requirements_agree(installed: Installed) -> None:
     modules = "weft, weft.aio, weft.cli.app, weft.run.up, weft.run.api, weft.run.worker"
 
     assert installed.python("-W", "error", "-c", f"import {modules}") == ""
+    assert "No broken requirements" in installed.python("-m", "pip", "check")
 
 
 def test_version_is_said_at_once(installed: Installed) -> None:
@@ -87,7 +84,3 @@ def test_version_is_said_at_once(installed: Installed) -> None:
     used = [float(installed.python("-c", code, program)) for _ in range(3)]
 
     assert min(used) < START_CPU_S
-
-
-def test_requirements_agree(installed: Installed) -> None:
-    assert "No broken requirements" in installed.python("-m", "pip", "check")

@@ -44,7 +44,7 @@ def test_prometheus_takes_the_alerts() -> None:
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("part", ["kubernetes"])
+@pytest.mark.parametrize("part", ["grafana", "kubernetes"])
 def test_checks_pass_and_see_what_is_wrong(part: str) -> None:
     subprocess.run([ROOT / "deploy" / part / "check.sh"], check=True)
 

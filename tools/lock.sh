@@ -27,8 +27,10 @@ printf '%s\n' pandas 'parsl[monitoring]' 'pytest<8' pytest-random-order pytest-t
 printf '%s\n' filelock psij-python pytest pytest-timeout requests | compile - --output-file requirements/psij.txt
 # Toil, whose jobs run by the batch system of ours.
 printf '%s\n' pytest 'toil[cwl,wdl]' | compile - --output-file requirements/toil.txt
-# What the plug-ins of ours for fsspec, Hydra, submitit and the Model Context Protocol stand on, and what their tests need.
+# What the plug-ins of ours for fsspec, executorlib, Kedro, Hydra, submitit and the Model Context Protocol stand on, and what their tests need.
 printf '%s\n' fsspec hatchling pandas pytest | compile - --output-file requirements/fsspec.txt
+printf '%s\n' 'executorlib[cache]' pytest | compile - --output-file requirements/executorlib.txt
+printf '%s\n' kedro | compile - --output-file requirements/kedro.txt
 printf '%s\n' hydra-core pytest | compile - --output-file requirements/hydra.txt
 printf '%s\n' hatchling pytest submitit | compile - --output-file requirements/submitit.txt
 printf '%s\n' hatchling mcp | compile - --constraint requirements/dev.txt --output-file requirements/mcp.txt

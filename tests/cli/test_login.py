@@ -17,9 +17,9 @@ from weft.cli.login.flows import LoginNotFinished, log_in_elsewhere, log_in_here
 from weft.cli.login.keeping import forget_login, keep_login
 from weft.cli.login.loopback import HEAD_BYTES_MAX, Brought, Loopback
 from weft.client.http.address import Locator
+from weft.client.http.api_routes import ApiRoutes
 from weft.client.http.kept_logins import login_file
 from weft.client.http.listing import Document
-from weft.client.http.login_routes import LoginRoutes
 from weft.core.errors import IssuerNotAnswering, LoginRefused
 
 ASKED: Document = {"tenant": None, "issuer": None}
@@ -242,7 +242,7 @@ def test_interrupt_ends_the_login(
         asyncio.get_running_loop().call_soon(os.kill, os.getpid(), signal.SIGINT)
         return {"issuer": "i", "url": "https://login.example/?" + urlencode({"a": "b"})}
 
-    monkeypatch.setattr(LoginRoutes, "begin_login", begin)
+    monkeypatch.setattr(ApiRoutes, "begin_login", begin)
     monkeypatch.setenv("WEFT_URL", URL)
     ended = run_command(["login", "--no-browser"])
 

@@ -10,7 +10,7 @@ from weft.cli.terminal.names import came_by, state_words
 from weft.cli.terminal.plans import print_plan
 from weft.cli.terminal.screen import cell, moment, note, print_json, print_table
 from weft.client.api import Api
-from weft.client.http.query_routes import BatchSort
+from weft.client.http.client_routes import BatchSort
 from weft.core.ids import format_batch_id
 from weft.core.text.amounts import duration, money
 

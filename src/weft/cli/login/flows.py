@@ -27,7 +27,7 @@ class LoginNotFinished(Conflict):
 
 
 class Server(Protocol):
-    """What is asked of the server; see `LoginRoutes`."""
+    """What is asked of the server; see `ApiRoutes`."""
 
     async def begin_login(self, **document: object) -> Document:
         """Return where a browser begins."""

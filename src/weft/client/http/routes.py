@@ -8,25 +8,18 @@ from urllib.parse import quote
 
 import msgspec
 
+from weft.client.http.api_routes import ApiRoutes
 from weft.client.http.calls import PAGE_ROWS, Requests, decode
-from weft.client.http.client_routes import ClientRoutes
-from weft.client.http.failure_routes import FailureRoutes
-from weft.client.http.file_routes import FileRoutes
+from weft.client.http.client_routes import BatchSort, ClientRoutes
 from weft.client.http.group_path import group_segment
-from weft.client.http.line_routes import LineRoutes
 from weft.client.http.listing import Document, Listing
-from weft.client.http.login_routes import LoginRoutes
-from weft.client.http.picture_routes import PictureRoutes
-from weft.client.http.query_routes import BatchSort
 from weft.client.http.session import new_key
 
 Stream = Literal["stdout", "stderr", "both"]
 BYTES = "application/octet-stream"
 
 
-class Routes(
-    ClientRoutes, FailureRoutes, FileRoutes, LineRoutes, LoginRoutes, PictureRoutes, Requests
-):
+class Routes(ClientRoutes, ApiRoutes, Requests):
     """The HTTP api, one method per route."""
 
     # ---- batches and updates

@@ -15,7 +15,7 @@ from weft.wire.documents.files import FileInput, FileOutput
 from weft.wire.spec import INDEX_VARIABLE, VALUE_VARIABLE, filled_files
 
 if TYPE_CHECKING:
-    from weft.client.http.file_routes import FileRoutes
+    from weft.client.http.api_routes import ApiRoutes
 
 FILES_MAX: Final = 10_000
 """Different files of a document that are looked at."""
@@ -81,7 +81,7 @@ def _variables(job: Mapping[str, Any]) -> Iterator[dict[str, str]]:
         yield own if values is None else {**own, VALUE_VARIABLE: values[n]}
 
 
-async def look_for_files(api: "FileRoutes", document: Document) -> Document:
+async def look_for_files(api: "ApiRoutes", document: Document) -> Document:
     """Ask the server about the files of a document. Raise `msgspec.ValidationError`."""
     files, seen = _wanted_files(document.get("jobs")), []
     for inputs, stores in files.pages():

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import inspect
 
 from weft.api.app import Application
-from weft.api.http.path_ids import PATH_IDS
+from weft.api.http.parameters import PATH_IDS
 from weft.api.http.routing import Route
 
 NAMES: Final = {"setup", "sink", "source", "parameter", "lifecycle", "l", "w", "app", "secret",

@@ -23,7 +23,7 @@ from weft.ports.store import (
     Row,
     ScheduleMove,
 )
-from weft.ports.store.spending import Admitted, Limit
+from weft.ports.store.queries import Admitted, Limit
 from weft.store import DriverStore
 
 

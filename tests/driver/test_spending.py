@@ -13,7 +13,7 @@ from weft.driver.loops import spending
 from weft.driver.loops.bell import Bell
 from weft.driver.loops.due_date import DueDate
 from weft.driver.loops.loop import LoopContext
-from weft.ports.store.spending import Admitted, Limit
+from weft.ports.store.queries import Admitted, Limit
 from weft.settings import Settings
 
 TICK_S = 5

@@ -13,9 +13,9 @@ from weft.core.access.rights import UserRole
 from weft.core.query.tree import DoorTerm
 from weft.core.states import JobState, Reason
 from weft.ports.store import Caller, ForeignJobs, ForeignOrder, QueryLimits
-from weft.ports.store.door_jobs import DoorJobQuery, Span
+from weft.ports.store.offers import DoorJobQuery, Span
+from weft.store.apps import ids_of_door_jobs
 from weft.store.database import call_on
-from weft.store.door_jobs import ids_of_door_jobs
 
 pytestmark = pytest.mark.slow
 N = 5000

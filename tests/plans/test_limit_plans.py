@@ -8,7 +8,7 @@ from store.test_limits import limit, user
 from store.test_spending import ENOUGH
 from store.world import World
 from weft.core.billing.spending import Measure
-from weft.ports.store.spending import Limited
+from weft.ports.store.queries import Limited
 
 pytestmark = pytest.mark.slow
 N_LIMITS = 5_000

@@ -14,7 +14,7 @@ from weft.core.billing.spending import ROOM_TICKS, Measure, Stage, is_near, room
 from weft.core.states import Reason
 from weft.core.why import causes_of_wait
 from weft.ports.store import Shape
-from weft.ports.store.spending import Admitted, Limit, Limited
+from weft.ports.store.queries import Admitted, Limit, Limited
 from weft.testing.builders import job_rows
 
 TICK_S = 3600.0 / ROOM_TICKS

@@ -12,7 +12,7 @@ from weft.extensions.doors.aloe.searching import sort_key, terms_of
 from weft.extensions.doors.aloe.sql_terms import archived_below, have_all, order_in_sql, sieve_of
 from weft.extensions.doors.aloe.words import NAME
 from weft.ports.store import NewBatch, QueryLimits, Row
-from weft.ports.store.door_jobs import DoorJobQuery
+from weft.ports.store.offers import DoorJobQuery
 from weft.testing.builders import job_rows
 
 JOBS = DoorJobQuery(door=NAME, limit=100, hidden=True, limits=QueryLimits(30, 1000))

@@ -11,7 +11,7 @@ from weft.core.access.rights import UserRole
 from weft.core.query.tree import DoorTerm
 from weft.core.states import JobState, Phase, Reason
 from weft.ports.store import Caller, ForeignJobs, ForeignOrder, PhaseReport, QueryLimits
-from weft.ports.store.door_jobs import DoorJobQuery, Span
+from weft.ports.store.offers import DoorJobQuery, Span
 from weft.testing.builders import end_report
 
 

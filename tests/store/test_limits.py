@@ -16,7 +16,7 @@ from weft.core.errors import BatchNotFound, BillingLimitReached, GroupNotFound, 
 from weft.core.states import Reason
 from weft.core.why import causes_of_wait
 from weft.ports.store import Shape
-from weft.ports.store.spending import Limited
+from weft.ports.store.queries import Limited
 from weft.testing.builders import job_rows
 
 HOUR_MS = 3_600_000

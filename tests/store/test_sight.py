@@ -17,7 +17,7 @@ from weft.core.batch_order import BatchOrder, BatchSort
 from weft.core.billing.spending import Measure
 from weft.core.states import Reason
 from weft.ports.store import BatchQuery, Caller, QueryLimits
-from weft.ports.store.spending import Limited
+from weft.ports.store.queries import Limited
 from weft.sql import text_of
 
 LIMITS = QueryLimits(timeout_s=60, scan_jobs_max=10)

@@ -8,7 +8,7 @@ import pytest
 from store.world import World
 from weft.core.billing.spending import Measure
 from weft.core.errors import SoftLimitAboveLimit
-from weft.ports.store.spending import Limited
+from weft.ports.store.queries import Limited
 from weft.store.database import call_on
 
 BELOW = "amount_max", "amount_soft_max"

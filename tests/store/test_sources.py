@@ -11,7 +11,7 @@ import pytest
 from store.site import Site
 from weft.core.errors import SourceNotFound
 from weft.extensions.lines.rules.setup import parse_setup
-from weft.ports.store.file_stores import NewFileStore
+from weft.ports.store.callers import NewFileStore
 from weft.ports.store.sources import Decision, DueSource, TakenSource
 
 SOURCE = """

@@ -24,7 +24,7 @@ LOGINS = ("api/use_cases/logins.py", "api/use_cases/sessions.py", "api/use_cases
           "api/web_tokens/", "api/routes/v1/logins.py",
           "api/http/identity.py", "cli/login/", "core/access/sessions.py",
           "core/access/browser_logins.py", "core/login_attempts.py",
-          "core/deliveries/callback_signature.py", "store/sessions.py", "store/tokens.py",
+          "core/deliveries/callback_signature.py", "store/sessions.py", "store/sessions.py",
            "wire/signed.py", "wire/sealed.py")  # fmt: skip
 LOOK_UPS = {"get", "pop", "setdefault", "startswith", "endswith", "index", "find", "remove"}
 ELSEWHERE = {

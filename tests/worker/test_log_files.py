@@ -14,7 +14,7 @@ from weft.core.files.log_location import LOG_LOCATION_BYTES
 from weft.plugins.log_stores.files import FileLogStore
 from weft.plugins.log_stores.files.reader import FileReader
 from weft.ports.log_store import AttemptLog
-from weft.store.log_locations import location_columns, location_of
+from weft.store.worker_files import location_columns, location_of
 from weft.wire.log_format import (
     CUT,
     CUT_BODY,

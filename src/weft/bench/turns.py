@@ -13,7 +13,7 @@ from weft.ports.store import Claimed, EndReport
 from weft.store import PostgresWorkerStore
 from weft.store.database import call_on
 from weft.store.end_columns import without_usual
-from weft.store.log_locations import location_of
+from weft.store.worker_files import location_of
 from weft.worker.agent.claim_memory import ClaimMemory
 
 CORES = 10_000

@@ -31,7 +31,7 @@ from weft.ports.checkpoints import CheckpointFound
 from weft.ports.file_signing import Signed, ToSign
 from weft.ports.function_signatures import ChunkKey, Refused
 from weft.ports.running_files import RunningFile, RunningFiles
-from weft.ports.store.notices import Notices
+from weft.ports.store.driver import Notices
 from weft.ports.store.worker import (
     Attempts,
     Claimed,

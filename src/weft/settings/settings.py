@@ -1,21 +1,191 @@
 """The settings of one process: the sections of all roles, and those of the plug-ins."""
 
 from dataclasses import dataclass
-from typing import TypeVar
+from pathlib import Path
+from typing import Annotated, Literal, TypeVar
 
+from weft.core.addresses import parse_allowed_hosts
+from weft.core.ends.conditions import parse_tester_commands, parse_tester_paths
 from weft.settings.api import ApiSettings
 from weft.settings.callbacks import CallbackSettings
 from weft.settings.client import ClientProcessSettings
 from weft.settings.database import DatabaseSettings
+from weft.settings.declare import Bytes, Checked, section, setting
 from weft.settings.driver import DriverSettings
-from weft.settings.general import GeneralSettings
-from weft.settings.schedules import ScheduleSettings
-from weft.settings.simulations import SimulationLimits
-from weft.settings.sources import SourceSettings
-from weft.settings.stores import StoreSettings
+from weft.settings.home import HomeSettings
 from weft.settings.submission import SubmissionSettings
-from weft.settings.testers import TesterSettings
 from weft.settings.worker import WorkerSettings
+from weft.wire.sealed import parse_keys
+
+
+@section
+class SourceSettings:
+    """What sources may read, how much of it, and for how long."""
+
+    source_paths: Annotated[str, Checked(parse_tester_paths)] = setting(
+        "", "directories that sources of production lines may read, such as `/data/incoming`"
+    )
+    source_private_hosts: Annotated[str, Checked(parse_allowed_hosts)] = setting(
+        "",
+        "networks and hosts that sources of production lines may ask although they are not "
+        "public, such as `10.0.0.0/8, catalogue.internal`; `*`: all",
+    )
+    source_commands: Annotated[str, Checked(parse_tester_commands)] = setting(
+        "",
+        "programs that sources of kind `command` may run, with the rights of the driver, such as "
+        "`scenes=/opt/list-scenes`",
+    )
+    source_timeout_s: float = setting(
+        60.0, "seconds for one reading of a source", minimum=1, maximum=3600
+    )
+    source_items_max: int = setting(
+        500,
+        "items of one reading of a source; what is left comes with the next one, at once",
+        minimum=1,
+        maximum=10_000,
+    )
+    source_retry_longest_s: float = setting(
+        300.0,
+        "seconds until a source that fails again and again is read again, at most",
+        minimum=1,
+        maximum=86_400,
+    )
+    sources_at_once: int = setting(
+        20, "sources that are read at the same time, each in a process", minimum=1, maximum=1000
+    )
+
+
+@section
+class ScheduleSettings:
+    """How many schedules there may be, and what happens when they are late or refused."""
+
+    schedules_per_user_max: int = setting(
+        1000, "schedules that one user may have", minimum=0, maximum=1_000_000
+    )
+    schedule_document_bytes_max: Bytes = setting(
+        1 << 20, "bytes of the batch document of a schedule", minimum=1 << 10, maximum=16 << 20
+    )
+    schedule_interval_min_s: float = setting(
+        60.0, "shortest time in seconds between two runs", minimum=60, maximum=31_536_000
+    )
+    schedule_late_s: float = setting(
+        60.0, "how many seconds late a run is not missed yet", minimum=1, maximum=31_536_000
+    )
+    schedule_missed_max: int = setting(
+        10,
+        "missed runs that a schedule with `missed` = `all` makes up for, the newest ones",
+        minimum=1,
+        maximum=1000,
+    )
+    schedule_failures_max: int = setting(
+        10,
+        "runs refused in a row after which a schedule is paused",
+        minimum=1,
+        maximum=1000,
+        in_sql=True,
+    )
+    schedule_runs_kept: int = setting(
+        10, "runs of a schedule that it shows", minimum=1, maximum=1000, in_sql=True
+    )
+
+
+@section
+class StoreSettings:
+    """Which stores there may be, and what they may reach."""
+
+    stores_max: int = setting(
+        100, "stores of files that a tenant may have", minimum=0, maximum=10_000
+    )
+    store_single_bytes_max: Bytes = setting(
+        256 << 20,
+        "bytes of an object that is stored in one request; a larger one goes in parts, and after "
+        "a break goes on with the part that is missing",
+        minimum=5 << 20,
+        maximum=5 << 30,
+    )
+    store_private_hosts: Annotated[str, Checked(parse_allowed_hosts)] = setting(
+        "",
+        "networks and hosts where stores of files may be although they are not public, such as "
+        "`10.0.0.0/8, minio.internal`; `*`: all",
+    )
+    store_buckets: str = setting(
+        "",
+        "buckets that stores may reach with the credentials of this process or its machine "
+        "(`--env`, `--instance-role`), such as `genomes, results`; `*`: all; empty: none",
+    )
+
+
+@section
+class TesterSettings:
+    """What testers may do, and for how long."""
+
+    tester_timeout_s: float = setting(
+        5.0, "seconds for one test of what blocked jobs wait for", minimum=0.1, maximum=300
+    )
+    tester_private_hosts: Annotated[str, Checked(parse_allowed_hosts)] = setting(
+        "",
+        "networks and hosts that testers may reach although they are not public, "
+        "such as `10.0.0.0/8, db.internal`; `*`: all",
+    )
+    tester_paths: Annotated[str, Checked(parse_tester_paths)] = setting(
+        "", "directories in which the tester `path` may look, such as `/data, /scratch`"
+    )
+    tester_commands: Annotated[str, Checked(parse_tester_commands)] = setting(
+        "",
+        "programs that the tester `command` may run, without arguments and with the rights of "
+        "the driver, such as `licences=/opt/check-licences`",
+    )
+
+
+@section
+class SimulationLimits:
+    """How much a simulated job may say that it does."""
+
+    simulation_steps_max: int = setting(
+        1000, "steps of a simulated job", minimum=0, maximum=100_000
+    )
+    simulation_step_s_max: float = setting(
+        3600.0, "seconds that one step of a simulated job takes", minimum=0, maximum=31_536_000
+    )
+    simulation_job_s_max: float = setting(
+        86_400.0, "seconds that all its steps take", minimum=0, maximum=31_536_000
+    )
+    simulation_iterations_max: int = setting(
+        2_147_483_647,
+        "iterations that a simulated job computes in all",
+        minimum=0,
+        maximum=1_000_000_000_000,
+    )
+    simulation_text_bytes_max: Bytes = setting(
+        64 << 10, "bytes of one text in a simulated job", minimum=0, maximum=1 << 20
+    )
+
+
+@section
+class GeneralSettings(HomeSettings):
+    """What a process logs, and how others notice that it lives."""
+
+    secret_keys: Annotated[str, Checked(parse_keys)] | None = setting(
+        None,
+        "keys that encrypt secrets of jobs, the newest first: 32 bytes each in base64; none: "
+        "those in the home's secret-keys.json",
+        is_secret=True,
+    )
+    transports_file: Path | None = setting(
+        None, "TOML file that names the connections over which queues may travel to workers"
+    )
+    log_store: str = setting("files", "log store that keeps the output of jobs")
+    log_format: Literal["auto", "console", "json"] = setting("auto", "format of log lines")
+    log_level: Literal["debug", "info", "warning", "error"] = setting(
+        "info", "least important log line shown"
+    )
+    heartbeat_s: float = setting(
+        10.0, "seconds between heartbeats", minimum=5, maximum=3600, in_sql=True
+    )
+    lost_after_s: float = setting(
+        30.0, "seconds of silence after which a worker is lost", minimum=10, maximum=86400
+    )
+
 
 Section = TypeVar("Section")
 

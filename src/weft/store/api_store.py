@@ -8,45 +8,29 @@ from contextlib import asynccontextmanager
 from weft.ports.store import Caller, ForeignJobs, GroupLimits, Row
 from weft.store.apps import Apps
 from weft.store.billing import Billing
-from weft.store.conditions import Conditions
 from weft.store.database import open_database
 from weft.store.declared import actor, calls, documents, nothing, number, records, truth, value
 from weft.store.documents import batch_document
-from weft.store.door_jobs import DoorJobs
 from weft.store.edits import Edits
-from weft.store.failures import Failures
-from weft.store.file_stores import FileStores
-from weft.store.fleet import Fleet, shown_worker
+from weft.store.fleet import Fleet, pools_of, shown_worker
 from weft.store.groups import SetGroups
 from weft.store.job_files import JobFiles
 from weft.store.jobs import Jobs
-from weft.store.licences import Licences
 from weft.store.lines import Lines
 from weft.store.notices import PostgresNotices
 from weft.store.offers import listed_events
-from weft.store.parameters import Parameters
-from weft.store.permissions import Permissions
 from weft.store.pictures import Pictures
-from weft.store.pools import Pools, pools_of
 from weft.store.products import Products
 from weft.store.queries import QUERIES_AT_ONCE
-from weft.store.queues import Queues
-from weft.store.quotas import Quotas
-from weft.store.saved_queries import SavedQueries
 from weft.store.schedules import Schedules
 from weft.store.schema_range import check_schema
-from weft.store.secrets import Secrets
 from weft.store.sessions import Sessions
 from weft.store.sources import Sources
 from weft.store.spending import Limits
 from weft.store.submission import SubmissionCalls
 from weft.store.system import System
 from weft.store.tenants import Tenants
-from weft.store.tokens import Tokens
-from weft.store.trail import Trail
-from weft.store.transports import Transports
 from weft.store.turns import Turns
-from weft.store.users import Users
 from weft.store.why import Why
 
 API_TIMEOUT_S = 60.0
@@ -63,33 +47,17 @@ class ApiStore(
     SetGroups,
     Edits,
     JobFiles,
-    DoorJobs,
-    Permissions,
-    Queues,
     Schedules,
     Billing,
     Fleet,
-    Pools,
-    Licences,
-    Transports,
     Lines,
     Sources,
-    Parameters,
     Apps,
-    FileStores,
-    Conditions,
-    Failures,
     Pictures,
-    Tokens,
     Sessions,
-    Users,
     Tenants,
-    Quotas,
     Limits,
-    SavedQueries,
-    Secrets,
     System,
-    Trail,
     Why,
 ):
     """The api's calls to its database."""

@@ -10,7 +10,7 @@ from weft.core.access.rights import Right
 from weft.ports.store import Caller, ReportPage, ReportQuery, Row
 from weft.store.database import StorePart
 from weft.store.declared import calls, documents, nothing, user_id, value
-from weft.store.pools import pools_of
+from weft.store.fleet import pools_of
 
 
 def _seen_by(caller: Caller) -> int | None:

@@ -30,15 +30,13 @@ from weft.store.database import (
 from weft.store.declared import calls, nothing, number, records, seconds, truth
 from weft.store.due_conditions import DueConditions
 from weft.store.errors import AWAY
-from weft.store.machines import Machines
+from weft.store.machines import Machines, Reservations
 from weft.store.notices import PostgresNotices
 from weft.store.offers import Offers
-from weft.store.operations import Operations
-from weft.store.reservations import Reservations
+from weft.store.operations import Operations, Subscriptions
 from weft.store.schema_range import check_schema
-from weft.store.source_items import SourceItems
+from weft.store.sources import SourceItems
 from weft.store.spending import LimitRounds
-from weft.store.subscriptions import Subscriptions
 from weft.store.worker_files import store_of
 
 DRIVER_TIMEOUT_S = 120.0

@@ -9,7 +9,7 @@ from weft.core.ends.end_words import MESSAGE_CHARS_MAX
 from weft.core.ends.failure_causes import cause_text
 from weft.ports.store import EndReport
 from weft.store.database import columns
-from weft.store.log_locations import location_columns
+from weft.store.worker_files import location_columns
 
 _END_COLUMNS = MappingProxyType(
     {

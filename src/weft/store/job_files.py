@@ -1,15 +1,19 @@
-"""The part of `ApiStore` for files of jobs."""
+"""The part of `ApiStore` for files of jobs, and the stores that keep them."""
 
 from collections.abc import Sequence
 
-from weft.ports.store import Caller, Row
-from weft.ports.store.job_files import StoredFile
+from weft.ports.store import Caller, Row, StoredFileStore
+from weft.ports.store.callers import NewFileStore
+from weft.ports.store.queries import StoredFile
 from weft.store.database import StorePart
-from weft.store.declared import calls, documents
+from weft.store.declared import calls, documents, truth
+from weft.store.worker_files import store_of
 
 
 class JobFiles(StorePart):
-    """The files of jobs that a caller sees."""
+    """The files of jobs that a caller sees. The stores of a tenant; no document of one has a
+    credential.
+    """
 
     @calls(documents, attempt="of_attempt", after="after_path", limit="limit_rows")
     async def list_files(
@@ -36,3 +40,36 @@ class JobFiles(StorePart):
         """Return a file that an attempt has left; without an attempt, of the last one that left
         it. None: there is none. Raise `BatchNotFound`, `JobNotFound`.
         """
+
+    async def save_store(
+        self, caller: Caller, new: NewFileStore, *, stores_max: int
+    ) -> Row | None:
+        """Set a store, in place of one of the same name; return its document. None: the tenant
+        has `stores_max` others.
+        """
+        document: Row | None = await self._database.value(
+            "save_store",
+            caller=caller,
+            user_id=caller.user_id,
+            of_name=new.name,
+            of_url=new.url,
+            of_endpoint=new.endpoint,
+            of_region=new.region,
+            of_access=new.access,
+            of_credentials=new.credentials,
+            secret_name=new.secret,
+            stores_max=stores_max,
+        )
+        return document
+
+    @calls(documents, name="of_name")
+    async def list_stores(self, caller: Caller, name: str | None = None) -> Sequence[Row]:
+        """Return the stores of the tenant by name; or the one of this name."""
+
+    @calls(lambda rows: store_of(rows[0]) if rows else None, name="of_name")
+    async def find_store(self, caller: Caller, name: str) -> StoredFileStore | None:
+        """Return a store with its secret, encrypted, to try it."""
+
+    @calls(truth, name="of_name")
+    async def remove_store(self, caller: Caller, name: str) -> bool:
+        """Forget a store; return whether there was one."""

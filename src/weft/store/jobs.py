@@ -10,7 +10,7 @@ from weft.ports.store import Caller, JobEntry, Row
 from weft.store.database import StorePart
 from weft.store.declared import calls
 from weft.store.documents import entry_of, reason_word, with_words
-from weft.store.log_locations import directory_of, location_of
+from weft.store.worker_files import directory_of, location_of
 from weft.wire.spec import decode_chunk
 
 PARENTS_SHOWN = 100

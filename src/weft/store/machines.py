@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 
+from weft.core.attempt_key import AttemptKey
+from weft.core.pools.keep import Keep
 from weft.ports.store import Row
 from weft.store.database import StorePart
 from weft.store.declared import calls, documents, nothing, records, truth, value
-from weft.store.tokens import digest_of
+from weft.store.sessions import digest_of
 
 
 class Machines(StorePart):
@@ -184,3 +186,56 @@ class Machines(StorePart):
         `retry_s`: until the next try, also if this one does not take place. Return its name; None:
         somebody else has changed its state, or it has ended. Safe to repeat.
         """
+
+
+class Reservations(StorePart):
+    """The driver's calls about kept workers."""
+
+    @calls(documents)
+    async def reserve_rounds(self, epoch: int, *, after_s: float) -> Sequence[Row]:
+        """Return for each pool in which jobs have waited for `after_s`: `jobs` and `workers`, as
+        `core.pools.keep` reads them. Workers are not kept any more for jobs that have started or
+        do not wait.
+        """
+
+    async def add_reservations(self, epoch: int, kept: Sequence[Keep]) -> int:
+        """Keep workers for jobs. Return how many are new: a worker is kept for one job, and a job
+        has one worker. Of a worker that is kept already `fill_s` counts if it ends earlier.
+        """
+        incarnation_ids, batch_ids, job_ids, fill_seconds = map(list, zip(*kept, strict=True))
+        return int(
+            await self._database.value(
+                "add_reservations",
+                epoch=epoch,
+                incarnation_ids=incarnation_ids,
+                batch_ids=batch_ids,
+                job_ids=job_ids,
+                fill_seconds=fill_seconds,
+            )
+        )
+
+
+class Looks(StorePart):
+    """Calls about questions, as `LookStore` of the worker's port has them."""
+
+    async def ask_look(
+        self, number: str, key: AttemptKey, question: str, *, most: int, open_s: float
+    ) -> int | None:
+        """Ask the worker of an attempt."""
+        found: int | None = await self._database.value(
+            "ask_look", number=number, batch_id=key.batch_id, job_id=key.job_id,
+            attempt=key.attempt, question=question, limit_open=most, open_s=open_s,
+        )  # fmt: skip
+        return found
+
+    @calls(value)
+    async def read_look(self, incarnation_id: int, number: str) -> str | None:
+        """Return a question."""
+
+    @calls(nothing)
+    async def answer_look(self, incarnation_id: int, number: str, answer: bytes) -> None:
+        """Answer it."""
+
+    @calls(value)
+    async def take_look(self, number: str) -> bytes | None:
+        """Forget it."""

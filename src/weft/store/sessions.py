@@ -1,7 +1,8 @@
-"""The part of `ApiStore` for sessions of browsers, and who holds what."""
+"""The part of `ApiStore` for sessions of browsers, tokens and secrets."""
 
+import hashlib
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Literal
 
@@ -9,9 +10,15 @@ import asyncpg
 
 from weft.core.access.rights import Right, UserRole
 from weft.ports.store import Caller, Row, WorkTerms
+from weft.ports.store.callers import Sealed
 from weft.store.database import StorePart
-from weft.store.declared import calls, documents, number, tenant_id, user_id, value
-from weft.store.tokens import digest_of
+from weft.store.declared import calls, documents, number, tenant_id, truth, user_id, value
+from weft.wire.sealed import SecretRow
+
+
+def digest_of(token: str) -> bytes:
+    """Return what is stored of a token."""
+    return hashlib.sha256(token.encode()).digest()
 
 
 def _caller_in(rows: Sequence[asyncpg.Record]) -> Caller | None:
@@ -27,7 +34,9 @@ def _caller_in(rows: Sequence[asyncpg.Record]) -> Caller | None:
 
 
 class Sessions(StorePart):
-    """Sessions, and the codes that open them. Only their digests are stored."""
+    """Sessions, the codes that open them, and what a caller has: tokens and secrets. Only digests
+    of the first are stored; secrets come encrypted, and no call returns one.
+    """
 
     async def authenticate(self, token: str) -> Caller | None:
         """Return the holder of this token; `None` for an unknown or expired one."""
@@ -107,3 +116,90 @@ class Sessions(StorePart):
         """End a session of the caller, with all that it made, and tell every api; None: all, and
         the code that would open another. Return how many have ended.
         """
+
+    async def create_token(
+        self,
+        caller: Caller,
+        token: str,
+        *,
+        name: str,
+        scopes: Collection[Right] | None,
+        valid_s: float | None,
+        tokens_max: int,
+        idempotency_key: str | None = None,
+        work: WorkTerms | None = None,
+    ) -> Row:
+        """Let this token stand for the caller; return its document. `scopes`: None: all that the
+        role allows. `valid_s`: None: until it is revoked, or as long as the token that asks. A
+        repeat with the same key replaces the token that was made first. What a session makes ends
+        with it. `work`: it is for workers outside. Raise `TooManyTokens`, and `Unauthenticated` if
+        the token that asks is gone.
+        """
+        document: Row = await self._database.value(
+            "create_token",
+            caller=caller,
+            user_id=caller.user_id,
+            by_token=caller.token_id,
+            of_hash=digest_of(token),
+            of_name=name,
+            of_scopes=None if scopes is None else sorted(scopes),
+            valid_s=valid_s,
+            tokens_max=tokens_max,
+            idempotency_key=idempotency_key,
+            of_pool=None if work is None else work.pool,
+            of_workers=None if work is None else work.names,
+        )
+        return document
+
+    @calls(documents, user_id=user_id)
+    async def list_tokens(self, caller: Caller) -> Sequence[Row]:
+        """Return the caller's tokens, the oldest first, also those that have expired."""
+
+    @calls(truth, token_id="of_token_id", user_id=user_id)  # noqa: S106 (a parameter)
+    async def revoke_token(self, caller: Caller, token_id: int) -> bool:
+        """Forget a token of the caller and tell every api; return whether there was one."""
+
+    @calls(value, name="of_name", body="of_body", user_id=user_id)
+    async def set_secret(self, caller: Caller, name: str, body: bytes, *, secrets_max: int) -> Row:
+        """Keep a value, which replaces that of a secret with the same name; return the secret's
+        document. Raise `TooManySecrets` if the caller has `secrets_max` others, and
+        `Unauthenticated` if they are removed.
+        """
+
+    @calls(documents, user_id=user_id)
+    async def list_secrets(self, caller: Caller) -> Sequence[Row]:
+        """Return the caller's secrets by name."""
+
+    @calls(truth, name="of_name", user_id=user_id)
+    async def remove_secret(self, caller: Caller, name: str) -> bool:
+        """Forget a secret of the caller; return whether there was one."""
+
+    @calls(
+        lambda rows: [
+            (SecretRow(row["tenant_id"], row["user_id"], row["name"]), row["body"]) for row in rows
+        ],
+        caller=None, limit="limit_rows", by_user_id=user_id,
+    )  # fmt: skip
+    async def list_stale_secrets(
+        self, caller: Caller, key_id: bytes, *, limit: int
+    ) -> Sequence[Sealed]:
+        """Return secrets of all tenants that another key encrypted; none unless the caller is an
+        administrator of the site.
+        """
+
+    async def reseal_secrets(
+        self, caller: Caller, former: Sequence[Sealed], bodies: Sequence[bytes]
+    ) -> int:
+        """Replace these values by the same ones, encrypted anew; return how many of them still
+        had the former one.
+        """
+        return int(
+            await self._database.value(
+                "reseal_secrets",
+                by_user_id=caller.user_id,
+                user_ids=[row.user_id for row, _ in former],
+                names=[row.name for row, _ in former],
+                former=[body for _, body in former],
+                bodies=list(bodies),
+            )
+        )

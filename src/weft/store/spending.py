@@ -1,14 +1,18 @@
-"""The parts of `DriverStore` and `ApiStore` for limits of what is used."""
+"""The parts of `DriverStore` and `ApiStore` for what may be used: limits, quotas, licences."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
+from weft.core.access.actors import shown_actor, site_actor
+from weft.core.access.rights import Right
 from weft.core.billing.spending import Measure, Spending, Stage
 from weft.ports.store import Caller, Row
-from weft.ports.store.spending import Admitted, Limit, Limited
+from weft.ports.store.queries import Admitted, Limit, Limited
 from weft.store.database import StorePart
-from weft.store.declared import calls, documents, truth
+from weft.store.declared import actor, calls, documents, truth, value
+from weft.store.fleet import pools_of
 
 
 class LimitRounds(StorePart):
@@ -70,7 +74,21 @@ class LimitRounds(StorePart):
 
 
 class Limits(StorePart):
-    """What the api does with limits."""
+    """What the api does with limits. How many jobs may use a licence at a time.
+
+    How much users may have: jobs that have not ended, batches that have such jobs or none yet,
+    cores of running jobs, and bytes that are stored.
+
+    A submission, a new batch, a commit, or what is sent before one raises `QuotaExceeded` if it
+    would exceed a quota, and changes nothing; those at the same time count each other. What a user
+    has is what their batches have. Jobs that
+    were submitted while there was a quota of cores are not offered while it is used; one that asks
+    for more than all of it is refused. Stored are specs and payloads that were sent, and what
+    attempts that have ended have written; the last may exceed the quota, then nothing more comes.
+
+    Parameters of a tenant. A row has `parameter`, `version`, `type`, `value`, `set_at`,
+    `set_by`, `setup`.
+    """
 
     async def set_limit(
         self, caller: Caller, of: Limited, measure: Measure, patch: Mapping[str, Any]
@@ -103,3 +121,80 @@ class Limits(StorePart):
         all; for somebody who does not see the tenant, their own, those of their billing projects
         and those of batches that they see. Raise `BatchNotFound`.
         """
+
+    @calls(documents, of_user_id=lambda caller: None if caller.sees_tenant else caller.user_id)
+    async def list_quotas(self, caller: Caller) -> Sequence[Row]:
+        """Return `kind, name`, the limits `jobs, batches, cores, bytes`, and what is used of them,
+        `n_jobs, n_batches, n_cores, n_bytes`, of the tenant, of each user, and of users; only
+        their own for somebody who does not see the tenant.
+        """
+
+    @calls(value, user="of_name")
+    async def set_quota(self, caller: Caller, user: str | None, patch: Mapping[str, Any]) -> Row:
+        """Change `jobs`, `batches`, `cores` or `bytes` (None: no limit) of a user, or of each;
+        return the limits. What is there stays. Raise `UserNotFound`.
+        """
+
+    @calls(value, caller=None, tenant="of_name")
+    async def set_tenant_quota(self, caller: Caller, tenant: str, patch: Mapping[str, Any]) -> Row:
+        """Change `jobs`, `batches`, `cores` or `bytes` of all users of a tenant together; return
+        the limits. Raise `TenantNotFound`.
+        """
+
+    async def list_licences(self, caller: Caller) -> Sequence[Row]:
+        """Return the licences by name: `licence`, `n`, `n_used`, `set_at`, `set_by` (for users
+        of other tenants `site administrator`).
+        """
+        tenant = pools_of(caller)
+        return [
+            {**row[0], "set_by": shown_actor(row[0]["set_by"], to_tenant_id=tenant)}
+            for row in await self._database.call("list_licences")
+        ]
+
+    @calls(lambda rows: {row["name"]: row["n"] for row in rows})
+    async def licence_limits(self) -> Mapping[str, int]:
+        """Return how many there are of each licence."""
+
+    async def set_licence(self, caller: Caller, name: str, n: int) -> None:
+        """Say how many there are. If fewer than jobs have, those go on and no other gets one."""
+        actor = site_actor(caller.user_name, tenant_id=caller.tenant_id)
+        await self._database.call("set_licence", of_name=name, count=n, actor=actor)
+
+    @calls(truth, name="of_name")
+    async def remove_licence(self, name: str) -> bool:
+        """Forget a licence; return whether there was one. Jobs that wait for it go on waiting."""
+
+    @calls(
+        value, name="of_name", actor=actor,
+        by_user=lambda caller: None if caller.may(Right.MANAGE) else caller.user_id,
+    )  # fmt: skip
+    async def set_parameter(
+        self,
+        caller: Caller,
+        name: str,
+        value: Any,  # noqa: ANN401 (JSON)
+        of_type: str | None,
+    ) -> Row:
+        """Give it a value from now on; return it. The same value again is no new version. Raise
+        `ParameterOfOtherType`, and `RightMissing` if it chooses what a source of others runs.
+        """
+
+    @calls(documents, limit="limit_rows")
+    async def list_parameters(
+        self,
+        caller: Caller,
+        *,
+        names: Sequence[str] | None,
+        as_of: datetime | None,
+        after: str,
+        limit: int,
+    ) -> Sequence[Row]:
+        """Return a page of the parameters, or of these, in the order of their names, as they were
+        at a date; None: as they are.
+        """
+
+    @calls(documents, name="of_name", limit="limit_rows")
+    async def list_versions(
+        self, caller: Caller, name: str, *, before: int | None, limit: int
+    ) -> Sequence[Row]:
+        """Return a page of its versions, the newest first. Raise `ParameterNotFound`."""

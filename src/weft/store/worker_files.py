@@ -1,9 +1,12 @@
 """The part of `WorkerStore` for files of jobs."""
 
+import struct
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Final
 
 from weft.core.attempt_key import AttemptKey
+from weft.core.files.log_location import LogLocation
+from weft.ports.log_store import LogDirectory
 from weft.ports.store import FileWanted, FoundFile, KeptFile, StoredFileStore
 from weft.store.database import StorePart
 from weft.wire.sealed import SecretRow
@@ -116,3 +119,26 @@ def store_of(row: Iterable[Any]) -> StoredFileStore:
     url, endpoint, region, access, credentials, secret, tenant_id, user_id, body = row
     owner = None if secret is None else SecretRow(tenant_id, user_id, secret)
     return StoredFileStore(url, endpoint, region, access, credentials, owner, body)
+
+
+_COLUMNS = struct.Struct("!iq")
+_NOWHERE: Final = (None, None)
+
+
+def location_of(segment: int | None, offset: int | None) -> LogLocation | None:
+    """Return the location that these columns hold."""
+    return None if segment is None else LogLocation(_COLUMNS.pack(segment, offset or 0))
+
+
+def directory_of(name: str | None, host: str, path: str | None) -> LogDirectory | None:
+    """Return the directory that these columns hold."""
+    return None if name is None else LogDirectory(name, host, path or "")
+
+
+def location_columns(
+    locations: Sequence[LogLocation | None],
+) -> tuple[list[int | None], list[int | None]]:
+    """Return the two columns of these locations."""
+    unpack = _COLUMNS.unpack
+    pairs = [_NOWHERE if location is None else unpack(location) for location in locations]
+    return [segment for segment, _ in pairs], [offset for _, offset in pairs]

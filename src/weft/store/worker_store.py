@@ -28,7 +28,7 @@ from weft.ports.store import (
 from weft.ports.worker_link import Beat, Ends, LinkTerms
 from weft.store.database import Database, columns, open_database
 from weft.store.end_columns import ends_of, growing
-from weft.store.looks import Looks
+from weft.store.machines import Looks
 from weft.store.notices import PostgresNotices
 from weft.store.offered_jobs import OfferedJobs, claimed_of
 from weft.store.schema_range import check_schema

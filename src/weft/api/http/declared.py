@@ -17,7 +17,7 @@ from weft.api.http.paging import (
 )
 from weft.api.http.parameter_schemas import QUERY
 from weft.api.http.parameters import Query, wrong_parameter
-from weft.api.http.replies import created, reply
+from weft.api.http.problem_documents import created, reply
 from weft.api.http.requests import (
     AnyRequest,
     caller_of,

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
 from typing import Any, Final
 
-from weft.api.http.replies import encode
+from weft.api.http.problem_documents import encode
 from weft.api.use_cases.output import missing_output
 from weft.core.errors import WeftError
 from weft.core.problem_document import problem_document

@@ -3,13 +3,17 @@
 import base64
 import binascii
 import hashlib
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 
+from weft.api.calls.path_ids import parse_group
 from weft.api.http.parameters import Query, wrong_parameter
-from weft.core.batch_order import NUMBER_CHARS_MAX
+from weft.api.use_cases.read import JobList
+from weft.core.batch_order import NUMBER_CHARS_MAX, BatchOrder, BatchPlace, BatchSort, parse_place
 from weft.core.errors import BadId, InvalidParameter
-from weft.ports.store import Row
+from weft.core.states import JobState
+from weft.ports.store import Row, ShareKey
 from weft.settings import Settings
 
 Position = TypeVar("Position")
@@ -94,3 +98,95 @@ def page_until(rows: Sequence[Row], kind: str, last: object) -> dict[str, Any]:
     if last is not None:
         cursor = base64.urlsafe_b64encode(f"{kind}:{last}".encode()).decode()
     return {"items": rows, "cursor": cursor}
+
+
+_STATES: Final = {state.word: state for state in JobState}
+
+
+def job_list_of(query: Query, settings: Settings) -> JobList:
+    """Return which jobs `q`, `group`, `state` and `limit` name, from the first one on."""
+    group = query.text("group")
+    return JobList(
+        limit=limit_of(query, settings),
+        query=query.text("q"),
+        group=None if group is None else parse_group(group, settings),
+        states=[_state(word) for word in query.many("state")],
+    )
+
+
+def _state(word: str) -> JobState:
+    if word not in _STATES:
+        raise wrong_parameter("state", f"{word[:40]!r} is not one of {', '.join(_STATES)}")
+    return _STATES[word]
+
+
+ORDER: Final = ("sort", "reverse")
+"""The parameters of the order."""
+
+
+class BatchPage:
+    """Which page a request is for."""
+
+    before: int | None = None
+    """In the usual order, newest first: the number below which it begins; None: at the first."""
+    after: BatchPlace | None = None
+    """In another order: the place after which it begins."""
+
+    def __init__(self, query: Query, *filters: str | None) -> None:
+        """Read order and cursor; the cursor fits no list with other filters. Raise
+        `InvalidParameter`.
+        """
+        self.order = _order_of(query)
+        if self.order is None:
+            self._kind = kind_of("b", *filters)
+            self.before = cursor_of(query, self._kind)
+            return
+        self._kind = kind_of("bo", self.order.sort, str(self.order.reverse), *filters)
+        text = cursor_text(query, self._kind)
+        if text is not None:
+            try:
+                self.after = parse_place(text, self.order.sort)
+            except ValueError as error:
+                raise wrong_cursor() from error
+
+    @property
+    def is_first(self) -> bool:
+        """Whether it has no cursor."""
+        return self.before is None and self.after is None
+
+    def document(self, rows: Sequence[Row], last: BatchPlace | None) -> dict[str, Any]:
+        """Return the document of the page; `last`: where the next one begins, if there is one."""
+        text = last and (last.text() if self.order else str(last.batch_id))
+        return page_until(rows, self._kind, text)
+
+
+def _order_of(query: Query) -> BatchOrder | None:
+    """Return the order that a request names; None: the usual one."""
+    if query.text("sort") is None and query.text("reverse") is None:
+        return None
+    return BatchOrder(BatchSort(query.choice("sort", tuple(BatchSort))), query.flag("reverse"))
+
+
+KIND: Final = "u"
+
+
+def after_of(query: Query) -> ShareKey | None:
+    """Return the user after whom the page begins; None: it is the first page. Raise
+    `InvalidParameter`.
+    """
+    text = cursor_text(query, KIND)
+    if text is None:
+        return None
+    load, _, user = text.partition("/")
+    try:
+        key = ShareKey(float(load) if load else None, int(user))
+    except ValueError as error:
+        raise wrong_cursor() from error
+    if not 0 < key.user_id <= INT_MAX or math.isnan(key.load or 0):
+        raise wrong_cursor()
+    return key
+
+
+def last_of(key: ShareKey | None) -> str | None:
+    """Return where the page ends; None: it is the last one."""
+    return None if key is None else f"{'' if key.load is None else key.load!r}/{key.user_id}"

@@ -1,6 +1,7 @@
 """Errors as problem documents (RFC 9457)."""
 
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -8,6 +9,7 @@ import msgspec
 from weft.api.html.render import HTML, render_error
 from weft.api.http.browsers import LOGIN, is_page
 from weft.api.http.doors import ApiDoor, Asked, Refusal
+from weft.api.http.routing import Response
 from weft.core.errors import Internal, MethodNotAllowed, RangeNotSatisfiable, WeftError
 from weft.core.problem_document import problem_document
 
@@ -74,3 +76,33 @@ def describe(error: WeftError) -> str:
     """Return what there is to say of an error, without its hint, which is about weft's client."""
     fields = [f"{one.pointer or '/'}: {one.message}" for one in error.errors]
     return "; ".join([error.message, *(fields or [error.detail])]).rstrip("; ")
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 (any value of a row)
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, Decimal):
+        return float(value)
+    raise NotImplementedError(type(value).__name__)
+
+
+_ENCODER: Final = msgspec.json.Encoder(enc_hook=_plain, decimal_format="number")
+
+
+def encode(document: object) -> bytes:
+    """Encode a document; it may hold rows of the store."""
+    return _ENCODER.encode(document)
+
+
+def reply(
+    document: object, status: int = 200, headers: Mapping[str, str] | None = None
+) -> Response[bytes]:
+    """Reply with a document."""
+    return Response(
+        encode(document), status_code=status, media_type="application/json", headers=headers
+    )
+
+
+def created(document: object, *, is_new: bool) -> Response[bytes]:
+    """Reply 201; a repeat gets the same, with a header that says so."""
+    return reply(document, 201, None if is_new else {"Idempotent-Replay": "true"})

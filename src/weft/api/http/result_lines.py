@@ -8,7 +8,7 @@ from contextlib import aclosing
 from typing import Any, Final, NamedTuple
 
 from weft.api.http.output_lines import BLOCK_BYTES, head_of
-from weft.api.http.replies import encode
+from weft.api.http.problem_documents import encode
 from weft.api.use_cases.output import elsewhere
 from weft.ports.log_store import AttemptLog, LogStore
 from weft.wire.function import ResultHead, decode_head

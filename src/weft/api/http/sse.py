@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Mapping
 from typing import Any, Final
 
-from weft.api.http.replies import encode
+from weft.api.http.problem_documents import encode
 from weft.api.http.routing import Stream
 
 KEEP_ALIVE: Final = b": keep-alive\n\n"

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from weft.api.http.description import describe, render_page
 from weft.api.http.parameters import Query
-from weft.api.http.replies import encode, reply
+from weft.api.http.problem_documents import encode, reply
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.http.routing import Response, get
 from weft.api.services import Services

@@ -17,7 +17,7 @@ from weft.core.apps.description import parse_description as parse
 from weft.core.errors import AppIncomplete, FieldError, PayloadTooLarge
 from weft.ports.evaluation import TooCostly, evaluate
 from weft.ports.store import Caller, Row
-from weft.ports.store.apps import NewApp
+from weft.ports.store.submitted import NewApp
 from weft.submission.payloads import check_part
 from weft.submission.services import Answer
 from weft.telemetry.log import log

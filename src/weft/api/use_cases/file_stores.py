@@ -10,7 +10,7 @@ from weft.core.addresses import parse_allowed_hosts
 from weft.core.errors import FieldError, FileStoreNotFound, InvalidValue, TooManyFileStores
 from weft.core.files.file_stores import parse_bucket, wrong_endpoint, wrong_region
 from weft.ports.store import Caller, Row
-from weft.ports.store.file_stores import NewFileStore
+from weft.ports.store.callers import NewFileStore
 from weft.submission.services import Answer
 from weft.telemetry.log import log
 from weft.wire.documents.stores import (

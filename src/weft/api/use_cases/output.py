@@ -1,15 +1,24 @@
 """Read the output of jobs: whole, a range, or that of many jobs."""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
-from typing import Final
+from typing import Annotated, Final
 
+from weft.api.calls.call import Cursor, Word, call
+from weft.api.calls.path_ids import AttemptNumber, BatchId, JobId, ProductId
 from weft.api.services import Services
-from weft.core.errors import AttemptNotFound, OutputElsewhere, OutputGone
+from weft.api.use_cases import read
+from weft.core.access.rights import Right
+from weft.core.errors import AttemptNotFound, OutputElsewhere, OutputGone, ProductNotFound
 from weft.core.ids import format_job_ref
+from weft.core.query import Subject
 from weft.core.states import ENDED_WORDS
 from weft.ports.log_store import AttemptLog, LogStore
-from weft.ports.store import Caller
+from weft.ports.store import Caller, ProductQuery, Row
+from weft.submission.services import Answer
+from weft.wire.answers.products import Product, ProductRemoved
+from weft.wire.answers.usage import AttemptUsage
 from weft.wire.log_format import CUT, STDERR, STDOUT
+from weft.wire.usage_format import UsageSample
 
 STREAMS: Final = {"stdout": STDOUT, "stderr": STDERR}
 BLOCK_BYTES: Final = 256 * 1024
@@ -133,3 +142,81 @@ def _no_attempt(
     return AttemptNotFound(
         f"job {format_job_ref(batch_id, job_id)} has no such output", detail=why, hint=hint
     )
+
+
+@call("GET /v1/products", Right.READ, page=Product, cursor=Cursor("product", "id"))
+async def list_products(
+    services: Services,
+    caller: Caller,
+    q: Annotated[str | None, Word("q")],
+    *,
+    before: int | None,
+    limit: int,
+) -> Sequence[Row]:
+    """Return products, newest first. `q`: only products that match this query, such as `type = FSC
+    and tile = 32TLR`. Raise `BadQuery`, `QueryTooSlow`.
+    """
+    query = ProductQuery(
+        query=read.parse(q, Subject.PRODUCTS, services.settings),
+        before=before,
+        limit=limit,
+        limits=read.limits_of(services.settings),
+    )
+    return await services.store.query_products(caller, query)
+
+
+@call("GET /v1/products/{product}", Right.READ, Product)
+async def get_product(services: Services, caller: Caller, product_id: ProductId) -> Answer:
+    """Return a product, with what is known of its job, which may be deleted. Raise
+    `ProductNotFound`.
+    """
+    product = await services.store.get_product(caller, product_id)
+    if product is None:
+        raise _not_found(product_id)
+    return {**product}
+
+
+@call("DELETE /v1/products/{product}", Right.WRITE, ProductRemoved, silent=True)
+async def remove_product(services: Services, caller: Caller, product_id: ProductId) -> Answer:
+    """Forget a product. What it names is not touched. Raise `ProductNotFound`,
+    `PermissionMissing`.
+    """
+    if not await services.store.remove_product(caller, product_id):
+        raise _not_found(product_id)
+    return {"id": product_id}
+
+
+def _not_found(product_id: int) -> ProductNotFound:
+    return ProductNotFound(
+        f"product {product_id} does not exist",
+        detail="No product with this number is visible to you.",
+    )
+
+
+@call(
+    "GET /v1/batches/{b}/jobs/{j}/attempts/{a}/usage", Right.READ, AttemptUsage,
+    client="attempt_usage", public=False,
+)  # fmt: skip
+async def get_attempt_usage(
+    services: Services, caller: Caller, batch_id: BatchId, job_id: JobId, attempt: AttemptNumber
+) -> Answer:
+    """Return samples of the CPU time and memory of an attempt, also while it runs, oldest first:
+    `at_ms, cpu_ms, memory_bytes`. They get rarer as it gets older: at most 1,000 are kept, with
+    its output. Raise `AttemptNotFound`, `OutputElsewhere`.
+    """
+    samples = await read_samples(services, caller, batch_id, job_id, attempt)
+    shown = [sample._asdict() for sample in samples]
+    return {"batch_id": batch_id, "job_id": job_id, "attempt": attempt, "samples": shown}
+
+
+async def read_samples(
+    services: Services, caller: Caller, batch_id: int, job_id: int, attempt: int
+) -> Sequence[UsageSample]:
+    """Return the samples of an attempt, oldest first. They are kept beside its output, so the
+    same errors are raised: `JobNotFound`, `AttemptNotFound`, `OutputElsewhere`.
+    """
+    log = await Outputs(services, caller, batch_id).find(job_id, attempt)
+    assert log is not None, "an attempt that is named is found, or an error"
+    if (missing := elsewhere(services.logs, log)) is not None:
+        raise missing
+    return await services.logs.samples(log)

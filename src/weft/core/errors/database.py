@@ -28,3 +28,10 @@ class ViewLoginTaken(Conflict):
 
     code = "STORE.VIEW_LOGIN_TAKEN"
     sqlstate = "WF281"
+
+
+class EpochStale(Conflict):
+    """A driver that no longer leads tried to write."""
+
+    code = "DRIVER.EPOCH_STALE"
+    sqlstate = "WF401"

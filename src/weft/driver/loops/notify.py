@@ -15,7 +15,7 @@ from weft.driver.loops.loop import Loop, LoopContext
 from weft.driver.loops.telling import BEHIND_S
 from weft.driver.notice_forms import NoticeForm
 from weft.ports.store import Row
-from weft.ports.store.subscriptions import Notified
+from weft.ports.store.callers import Notified
 from weft.telemetry import metrics
 
 EVENTS_MAX: Final = 200

@@ -15,7 +15,7 @@ from typing import Any
 
 from weft.core.billing.spending import Stage, is_near, room_per_hour, stage_of
 from weft.driver.loops.loop import Loop, LoopContext
-from weft.ports.store.spending import Limit
+from weft.ports.store.queries import Limit
 from weft.telemetry import metrics
 from weft.telemetry.log import log
 

@@ -1,7 +1,6 @@
 """What the buttons of pages do: cancel, retry, resubmit, hold and release."""
 
-from weft.api.http.parameters import checked_cause
-from weft.api.http.path_ids import batch_id_of, job_id_of
+from weft.api.http.parameters import batch_id_of, checked_cause, job_id_of
 from weft.api.http.requests import AnyRequest, caller_of, services_of, trace_id_of
 from weft.api.http.routing import Redirect, post
 from weft.api.use_cases import cancel, hold, resubmit, retry

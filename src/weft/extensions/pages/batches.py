@@ -4,11 +4,9 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
-from weft.api.http.batch_pages import ORDER, BatchPage
 from weft.api.http.pages import changeable, events_of, link, may_act, show
-from weft.api.http.paging import INT_MAX, cursor_of, kind_of, page
-from weft.api.http.parameters import Query
-from weft.api.http.path_ids import batch_id_of
+from weft.api.http.paging import INT_MAX, ORDER, BatchPage, cursor_of, kind_of, page
+from weft.api.http.parameters import Query, batch_id_of
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.http.routing import Response, get
 from weft.api.use_cases import failures, read, why

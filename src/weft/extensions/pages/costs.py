@@ -8,8 +8,7 @@ from typing import Final
 
 from weft.api.http.pages import link, show
 from weft.api.http.paging import INT_MAX, cursor_of, page_until
-from weft.api.http.parameters import Query, wrong_parameter
-from weft.api.http.path_ids import project_of
+from weft.api.http.parameters import Query, project_of, wrong_parameter
 from weft.api.http.report_parameters import day_of, kind_of_report
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.http.routing import Response, get

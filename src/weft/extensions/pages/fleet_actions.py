@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from weft.api.http.path_ids import worker_of
+from weft.api.http.parameters import worker_of
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.http.routing import Redirect, post
 from weft.api.use_cases import workers

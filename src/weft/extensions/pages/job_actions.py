@@ -4,7 +4,7 @@ it time.
 Each calls the use case of the API and leads back to the job.
 """
 
-from weft.api.http.path_ids import batch_id_of, job_id_of
+from weft.api.http.parameters import batch_id_of, job_id_of
 from weft.api.http.requests import AnyRequest, caller_of, services_of, trace_id_of
 from weft.api.http.routing import Redirect, post
 from weft.api.use_cases import command, hold, read, retry

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from weft.api.services import Services
-from weft.api.use_cases.attempt_usage import read_samples
+from weft.api.use_cases.output import read_samples
 from weft.core.billing.usage_points import UsagePoint, points_of
 from weft.core.errors import OutputElsewhere
 from weft.core.pictures.charts import steps

@@ -10,9 +10,8 @@ from markupsafe import Markup
 
 from weft.api.calls.path_ids import ATTEMPTS_MAX
 from weft.api.http.pages import events_of, link, may_act, show
-from weft.api.http.parameters import Query
-from weft.api.http.path_ids import batch_id_of, job_id_of
-from weft.api.http.replies import encode
+from weft.api.http.parameters import Query, batch_id_of, job_id_of
+from weft.api.http.problem_documents import encode
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.http.routing import Response, get
 from weft.api.services import Services

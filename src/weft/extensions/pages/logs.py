@@ -11,8 +11,7 @@ from markupsafe import Markup
 from weft.api.calls.path_ids import ATTEMPTS_MAX
 from weft.api.http.pages import NO_MOMENT, link, show
 from weft.api.http.parameter_schemas import STREAMS
-from weft.api.http.parameters import Query, wrong_parameter
-from weft.api.http.path_ids import batch_id_of, job_id_of
+from weft.api.http.parameters import Query, batch_id_of, job_id_of, wrong_parameter
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.http.routing import Redirect, Response, Stream, get
 from weft.api.http.sse import KEEP_ALIVE, message, stream_reply

@@ -4,8 +4,7 @@ from typing import Final
 
 from weft.api.http.pages import link, show
 from weft.api.http.paging import cursor_of, page
-from weft.api.http.parameters import Query
-from weft.api.http.path_ids import operation_id_of
+from weft.api.http.parameters import Query, operation_id_of
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.http.routing import Redirect, Response, get, post
 from weft.extensions.pages.forms import back_to, check_form

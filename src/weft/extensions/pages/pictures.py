@@ -8,8 +8,7 @@ from markupsafe import Markup
 from weft.api.calls.path_ids import parse_group
 from weft.api.http.pages import events_of, link, show
 from weft.api.http.paging import INT_MAX, cursor_of, kind_of, page_until
-from weft.api.http.parameters import Query
-from weft.api.http.path_ids import batch_id_of
+from weft.api.http.parameters import Query, batch_id_of
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.http.routing import Response, get
 from weft.api.use_cases import pictures, read

@@ -9,12 +9,10 @@ from urllib.parse import quote
 
 from weft.api.http.decoding import JSON, decode
 from weft.api.http.pages import link, show
-from weft.api.http.paging import page_until
-from weft.api.http.parameters import Query, wrong_parameter
-from weft.api.http.path_ids import pool_of
+from weft.api.http.paging import KIND, after_of, last_of, page_until
+from weft.api.http.parameters import Query, pool_of, wrong_parameter
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.http.routing import Response, get, post
-from weft.api.http.share_pages import KIND, after_of, last_of
 from weft.api.use_cases import pools, queues
 from weft.core.errors import WeftError
 from weft.extensions.pages.forms import check_form

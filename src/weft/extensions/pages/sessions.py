@@ -4,8 +4,7 @@ from typing import Final
 
 from weft.api.http.browsers import LOGIN
 from weft.api.http.pages import show
-from weft.api.http.parameters import Query
-from weft.api.http.path_ids import session_id_of
+from weft.api.http.parameters import Query, session_id_of
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.http.routing import Redirect, Response, get, post
 from weft.api.use_cases import sessions

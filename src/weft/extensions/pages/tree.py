@@ -5,8 +5,7 @@ from typing import Any, Final
 
 from weft.api.http.pages import events_of, link, may_act, show
 from weft.api.http.paging import INT_MAX, cursor_of, page
-from weft.api.http.parameters import Query
-from weft.api.http.path_ids import batch_id_of, group_of
+from weft.api.http.parameters import Query, batch_id_of, group_of
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.http.routing import Redirect, Response, get, post
 from weft.api.use_cases import cancel, pictures, read

@@ -3,8 +3,7 @@
 from typing import Final
 
 from weft.api.http.pages import link, show
-from weft.api.http.parameters import Query
-from weft.api.http.path_ids import worker_of
+from weft.api.http.parameters import Query, worker_of
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.http.routing import Response, get
 from weft.api.use_cases.workers import get_worker, list_workers

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from weft.core.access.permissions import Permission
 from weft.core.access.rights import RIGHTS_OF, Right, UserRole, is_in_scope
+from weft.wire.sealed import SecretRow
 
 
 @dataclass(frozen=True)
@@ -84,3 +85,50 @@ class Caller:
 
 Row = Mapping[str, Any]
 """A row as the SQL function returns it; the names are those of the documents."""
+
+
+@dataclass(frozen=True)
+class Visited:
+    """A tenant into which an administrator of the site looks."""
+
+    tenant_id: int
+    tenant: str
+    """Its name."""
+    user_name: str
+    """What its trail calls them: it may have a user with their name."""
+
+
+class Notified(NamedTuple):
+    """Jobs with open subscriptions that the next events are about."""
+
+    xid: int
+    event_id: int
+    """The position after these events."""
+    behind: bool
+    """There is more, now or when older writers have committed."""
+    removed: bool
+    """Events were removed before they were looked at: go by numbers of batches first."""
+    jobs: Sequence[Row]
+    """`door`; `told`, as `find_door_job` returns it; `subscriptions`: `id`, `url`, `event`, and
+    the `keys` of events that are recorded.
+    """
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewFileStore:
+    """A store, as it is set."""
+
+    name: str
+    url: str
+    endpoint: str | None
+    region: str | None
+    access: str
+    """`read` or `write`."""
+    credentials: str
+    """`secret`, `env` or `instance-role`."""
+    secret: str | None
+    """The name of a secret of who sets it."""
+
+
+Sealed = tuple[SecretRow, bytes]
+"""A secret of any tenant, as it is stored."""

@@ -1,12 +1,16 @@
 """The calls of a driver about transports and topics."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 from typing import NamedTuple
 from uuid import UUID
 
-from weft.core.states import Reason
+from weft.core.query.tree import EVERYTHING, Node
+from weft.core.states import JobState, Reason
 from weft.ports.store.callers import Caller
+from weft.ports.store.queries import NEWEST, QueryLimits
 
 
 class DueOffer(NamedTuple):
@@ -124,3 +128,62 @@ class WantedAgain(NamedTuple):
     tenant: str
     queue: str
     body: bytes
+
+
+class ForeignOrder(StrEnum):
+    """Which jobs come first."""
+
+    CREATED = "created"
+    """Those that came last."""
+    CHANGED_LAST = "changed_last"
+    CHANGED_FIRST = "changed_first"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ForeignJobs:
+    """Which jobs of a door are wanted, and in which order."""
+
+    door: str
+    foreign_id: str | None = None
+    """None: all."""
+    states: Sequence[JobState] | None = None
+    """None: all. With some, `order` is one by changes."""
+    order: ForeignOrder = ForeignOrder.CREATED
+    first_row: int = 0
+    limit: int
+
+
+class Span(NamedTuple):
+    """A time, both ends included."""
+
+    since: datetime | None
+    """None: it has no begin."""
+    until: datetime | None
+    """None: it has no end."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DoorJobQuery:
+    """A page of jobs of a door."""
+
+    door: str
+    query: Node = EVERYTHING
+    """Of terms of the door alone."""
+    name: str | None = None
+    """Only those whose batches have this name."""
+    kind: str | None = None
+    """Only those that were submitted as of this kind (`NewBatch.foreign_kind`)."""
+    ended: Span | None = None
+    """What they meet only if they ended then: where few did, no others are looked at."""
+    sort_key: str | None = None
+    """What they are sorted by, in SQL, as terms of the door; None: their age."""
+    has_all: bool = False
+    """Each has a value by which it is sorted; else those without one are the smallest."""
+    is_descending: bool = True
+    before: int = NEWEST
+    """Numbers of their batches are below."""
+    hidden: bool = False
+    """Also those that are hidden."""
+    offset: int = 0
+    limit: int
+    limits: QueryLimits

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from weft.wire.unique import Unique
 
@@ -185,3 +186,62 @@ class Reserved:
     n_jobs: int
     n_groups: int
     committed: bool
+
+
+Patch = Mapping[str, Any]
+"""A JSON merge patch (RFC 7396) with some of `name`, `attributes` and
+`priority`; null removes."""
+
+
+@dataclass(frozen=True)
+class EditLimits:
+    """Settings of the same names."""
+
+    attributes_max: int
+    rename_groups_max: int
+
+
+class JobEntry(Struct, frozen=True, gc=False):
+    """Some fields of a job's document, in the same form but for times. The first ones are those of
+    a row of `list_job_entries`, in their order.
+    """
+
+    job_id: int
+    group_id: int
+    attributes: Mapping[str, str] | None
+    state: str
+    reason: str | None
+    """Of the attempt that ended the job."""
+    exit_code: int | None
+    signal: int | None
+    always_run: bool
+    ended_ms: int | None
+    """Milliseconds since 1970."""
+    duration_ms: int | None
+    """None: its last attempt has not started, or it has none."""
+    cost: float | None = None
+    """None: no attempt has started."""
+    cpu_usage: int | None = None
+    """In mCPU * ms."""
+    cpu_cost: float | None = None
+    """None: it asks for none, as for the others."""
+    memory_cost: float | None = None
+    storage_cost: float | None = None
+    gpu_cost: float | None = None
+
+    @property
+    def costs(self) -> tuple[float | None, ...]:
+        """Those of cpu, memory, storage and gpu, in this order."""
+        return self.cpu_cost, self.memory_cost, self.storage_cost, self.gpu_cost
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewApp:
+    """An application whose parts are there."""
+
+    name: str
+    for_user: str | None
+    """The user who may run it; None: everybody in the tenant."""
+    digest: bytes
+    n_bytes: int
+    description: dict[str, Any]

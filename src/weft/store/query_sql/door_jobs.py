@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from weft.core.query.tree import Term
-from weft.ports.store.door_jobs import DoorJobQuery
+from weft.ports.store.offers import DoorJobQuery
 from weft.store.query_sql.fragments import Parameters, Statement, condition_of
 
 _SOME: Final = """SELECT b.batch_id, {key} AS sort_key FROM weft.batch b

@@ -18,12 +18,10 @@ from weft.core.problems import Problems, pointer_of
 from weft.core.text.texts import wrong_name
 from weft.settings import Settings
 from weft.submission.translation.apps import check_app, check_parameters
-from weft.submission.translation.containers import check_contained, check_container, in_container
-from weft.submission.translation.executors import check_executor, with_choices
+from weft.submission.translation.executors import CONTAINER as EXECUTOR
+from weft.submission.translation.executors import IN_CONTAINERS, check_executor, with_choices
 from weft.submission.translation.files import check_inputs, check_outputs, with_files
-from weft.submission.translation.network import check_network, without_network
 from weft.submission.translation.retries import check_retry, rules_of, stored_policy
-from weft.submission.translation.secrets import check_uses, with_secrets
 from weft.submission.translation.services import as_service, check_service, kept_of_service
 from weft.submission.translation.simulations import (
     as_simulation,
@@ -32,7 +30,75 @@ from weft.submission.translation.simulations import (
 )
 from weft.wire.answers.batches import Job
 from weft.wire.documents.batches import JobDocument
-from weft.wire.spec import JobSpec
+from weft.wire.spec import CONTAINER, NO_NETWORK, SECRETS, JobSpec, requiring
+
+_NOT_BESIDE: Final = ("function", "simulation")
+
+
+def check_contained(job: JobDocument, _: Settings, problems: Problems, at: str) -> None:
+    """Note a job of this executor that says no image."""
+    if job.executor == EXECUTOR and job.container is None:
+        message = "a job of the executor `container` needs a container"
+        problems.add(InvalidValue, f"{at}/container", message)
+
+
+def check_container(job: JobDocument, _: Settings, problems: Problems, at: str) -> None:
+    """Note what is wrong with a container, and with what stands beside it."""
+    assert job.container is not None
+    if job.executor not in {None, *IN_CONTAINERS}:
+        message = f"a job with a container has the executor {' or '.join(IN_CONTAINERS)}"
+        problems.add(InvalidValue, f"{at}/executor", message)
+    for name in _NOT_BESIDE:
+        if getattr(job, name) is not None:
+            problems.add(InvalidValue, f"{at}/{name}", "not allowed in a job with a container")
+    targets: set[str] = set()
+    for n, mount in enumerate(job.container.mounts):
+        target, where = mount.target.rstrip("/"), f"{at}/container/mounts/{n}/target"
+        if not target or ".." in target.split("/"):
+            problems.add(InvalidValue, where, "expected an absolute path below /, without ..")
+        elif target in targets:
+            problems.add(InvalidValue, where, "another mount is there already")
+        targets.add(target)
+
+
+def in_container(spec: JobSpec) -> JobSpec:
+    """Let only runners run this job that can make its container."""
+    return requiring(msgspec.structs.replace(spec, executor=EXECUTOR), CONTAINER)
+
+
+def check_uses(job: JobDocument, _: Settings, problems: Problems, at: str) -> None:
+    """Note secrets that are neither a variable nor a file, or both, or two in the same one."""
+    taken: set[tuple[str | None, ...]] = set()
+    for n, use in enumerate(job.secrets or ()):
+        target = (use.env, use.file, use.registry and "")
+        if sum(one is not None for one in target) != 1:
+            message = "a secret becomes a variable (`env`) or a file (`file`)"
+            problems.add(InvalidValue, f"{at}/secrets/{n}", message)
+        elif use.registry is not None and job.container is None:
+            message = "only a job with `container` has an image of a registry"
+            problems.add(InvalidValue, f"{at}/secrets/{n}/registry", message)
+        elif target in taken:
+            message = f"another secret is {use.env or use.file or 'for a registry'} already"
+            problems.add(InvalidValue, f"{at}/secrets/{n}", message)
+        taken.add(target)
+
+
+def with_secrets(spec: JobSpec) -> JobSpec:
+    """Let only runners run this job that can give it its secrets."""
+    return requiring(spec, SECRETS) if spec.secrets else spec
+
+
+def check_network(job: JobDocument, _: Settings, problems: Problems, at: str) -> None:
+    """Note a call of a function that forbids the network."""
+    if job.network is False and job.function is not None:
+        message = "calls of functions share processes, which have the network of their worker"
+        problems.add(InvalidValue, f"{at}/network", message)
+
+
+def without_network(spec: JobSpec) -> JobSpec:
+    """Let only runners run this job that can keep it from the network."""
+    return requiring(spec, NO_NETWORK) if spec.network is False else spec
+
 
 FIRST_YEAR: Final = 1970
 

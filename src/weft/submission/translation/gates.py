@@ -3,15 +3,20 @@
 A new kind is an entry here, its field in the documents, and a row in `_gate_kinds` (ADR 20).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
+from weft.core.ends.retry_with import MoreRule
 from weft.core.ids import format_batch_id
+from weft.core.problems import Problems
 from weft.core.text.amounts import coming
 from weft.core.why import Cause, GateFacts, GateSentence, JobFacts, command, name_of
-from weft.ports.store import Gate
+from weft.ports.store import Gate, Row, Shape
+from weft.submission.translation.context import DocumentContext
+from weft.submission.translation.retry_with import rules_of_more
+from weft.submission.translation.shapes import ShapeBook
 from weft.wire.documents.batches import BatchDocument, JobDocument
 from weft.wire.rates import Rate
 
@@ -190,3 +195,25 @@ def licence_gates(licences: Mapping[str, int]) -> list[Gate]:
 def _gates(kinds: Mapping[str, GateKind], document: object) -> list[Gate]:
     given = ((kind, getattr(document, field)) for field, kind in kinds.items())
     return [kind.gate(value) for kind, value in given if value is not None]
+
+
+class Asks(NamedTuple):
+    """The distinct shapes, and columns (`Columns`)."""
+
+    shapes: list[Shape]
+    shape_index: Sequence[int]
+    licences: Sequence[Mapping[str, int]]
+    more: Sequence[Sequence[MoreRule]]
+
+
+def asks_of(
+    jobs: Sequence[JobDocument],
+    context: DocumentContext,
+    workers: Sequence[Row],
+    problems: Problems,
+) -> Asks:
+    """Return what these jobs ask for, and note what no worker can give."""
+    book = ShapeBook(workers, context.licences)
+    shape_index = book.index_of(jobs, problems, context.router)
+    more = rules_of_more(context.rare(jobs), book, shape_index, problems)
+    return Asks(book.shapes, shape_index, book.licences_of(jobs), more)

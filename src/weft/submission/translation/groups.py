@@ -1,6 +1,9 @@
 """From documents of groups to the rows that the store takes."""
 
 from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from msgspec.structs import replace
 
 from weft.core.addresses import parse_allowed_hosts
 from weft.core.deliveries.callback_url import wrong_callback
@@ -11,7 +14,9 @@ from weft.core.text.texts import wrong_name
 from weft.ports.store import NewGroup
 from weft.settings import Settings
 from weft.submission.translation.check import check_attributes
+from weft.submission.translation.context import DocumentContext
 from weft.wire.documents.batches import GroupDocument, GroupInBunch, JobDocument
+from weft.wire.spec import cut_values
 
 
 def check_callback(url: str | None, settings: Settings, problems: Problems, pointer: str) -> None:
@@ -174,3 +179,79 @@ def bunch_rows(
         is_set = group.kind == "set"
         rows.append(_row(first + index, group.parent, group.name, group, is_set=is_set))
     return rows
+
+
+GROUP_MAX = 2_000_000_000
+
+
+@dataclass
+class Combos:
+    """The columns `combo_…` of `JobRows`."""
+
+    index: list[int] = field(default_factory=list)
+    number: list[int] = field(default_factory=list)
+    sets: list[int] = field(default_factory=list)
+
+
+def sets_of(jobs: Sequence[JobDocument], context: DocumentContext, problems: Problems) -> Combos:
+    """Return the combinations of sets and which of them each job is in."""
+    combos = Combos()
+    if not any(job.groups for job in jobs):
+        return combos
+    known: dict[tuple[int | str, ...], int] = {(): 0}
+    for index, job in enumerate(jobs):
+        number = known.get(job.groups)
+        if number is None:
+            number = known[job.groups] = len(known)
+            sets = _numbers(job.groups, f"/jobs/{index}/groups", context, problems)
+            combos.number += [number] * len(sets)
+            combos.sets += sets
+        combos.index.append(number)
+    return combos
+
+
+def _numbers(
+    names: Sequence[int | str], at: str, context: DocumentContext, problems: Problems
+) -> list[int]:
+    if len(names) > context.settings.job_sets_max:
+        message = f"{len(names)} sets, at most {context.settings.job_sets_max}"
+        problems.add(InvalidValue, at, message)
+        return []
+    numbers: dict[int, None] = {}
+    for n, name in enumerate(names):
+        number = context.set_by_name.get(name) if isinstance(name, str) else name
+        if isinstance(name, str) != context.whole:
+            message = (
+                "in a whole submission a set is a name such as pca"
+                if context.whole
+                else "in a bunch a set is a number: 1 of this update, -3 for g3"
+            )
+            problems.add(WrongType, f"{at}/{n}", message)
+        elif number is not None and (number == 0 or abs(number) > GROUP_MAX):
+            problems.add(InvalidValue, f"{at}/{n}", "not the number of a set")
+        elif number is not None:
+            numbers[number] = None
+    return list(numbers)
+
+
+def cut_arrays(
+    jobs: Sequence[JobDocument], order: Sequence[int]
+) -> tuple[Sequence[JobDocument], Sequence[int]]:
+    """Put jobs into an order and cut their arrays over values; return for each job which entry of
+    the document it is, or is a part of.
+
+    A part continues the indices of the one before, so all jobs keep their numbers.
+    """
+    cut: list[JobDocument] = []
+    entries: list[int] = []
+    for entry in order:
+        job = jobs[entry]
+        if job.values is None:
+            cut.append(job)
+        else:
+            cut += [
+                replace(job, values=part, index_from=job.index_from + start)
+                for start, part in cut_values(job.values)
+            ]
+        entries += [entry] * (len(cut) - len(entries))
+    return cut, entries

@@ -14,13 +14,13 @@ from weft.core.graph.parents import Earlier, Parents, order_jobs, renumbered, re
 from weft.core.graph.positions import Positions
 from weft.core.problems import Problems
 from weft.ports.store import JobRows, Row, Shape
-from weft.submission.translation.arrays import cut_arrays
 from weft.submission.translation.check import check_jobs
 from weft.submission.translation.columns import Columns
 from weft.submission.translation.context import DocumentContext
 from weft.submission.translation.fields import JobField, check_fields, given_fields
 from weft.submission.translation.functions import carriers_of, moved_carriers
-from weft.submission.translation.resource_requests import asks_of
+from weft.submission.translation.gates import asks_of
+from weft.submission.translation.groups import Combos, cut_arrays, sets_of
 from weft.submission.translation.retries import DEFAULT_RETRY, check_retried, mask_of
 from weft.submission.translation.rows import (
     count_edges,
@@ -30,7 +30,6 @@ from weft.submission.translation.rows import (
     fill_rare_fields,
 )
 from weft.submission.translation.services import STARTS_MAX, check_children, check_services
-from weft.submission.translation.sets import Combos, sets_of
 from weft.wire.documents.batches import JobDocument
 
 Value = TypeVar("Value", int, bool)

@@ -2,10 +2,9 @@
 
 from typing import Final
 
-from weft.api.http.batch_pages import ORDER, BatchPage
-from weft.api.http.paging import PAGE, limit_of
+from weft.api.http.paging import ORDER, PAGE, BatchPage, limit_of
 from weft.api.http.parameters import Query
-from weft.api.http.replies import created, reply
+from weft.api.http.problem_documents import created, reply
 from weft.api.http.requests import AnyRequest, caller_of, read_submission, services_of
 from weft.api.http.routing import Response, get, post
 from weft.api.use_cases import read

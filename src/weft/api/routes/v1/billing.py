@@ -3,9 +3,8 @@
 from datetime import date
 
 from weft.api.http.paging import PAGE, cursor_text, limit_of, page, wrong_cursor
-from weft.api.http.parameters import Query, wrong_parameter
-from weft.api.http.path_ids import project_of
-from weft.api.http.replies import reply
+from weft.api.http.parameters import Query, project_of, wrong_parameter
+from weft.api.http.problem_documents import reply
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.http.routing import Response, get
 from weft.wire.answers.billing import DayCost

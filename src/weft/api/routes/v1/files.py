@@ -3,8 +3,7 @@
 from typing import Final
 
 from weft.api.calls.path_ids import ATTEMPTS_MAX
-from weft.api.http.parameters import Query, wrong_parameter
-from weft.api.http.path_ids import batch_id_of, job_id_of
+from weft.api.http.parameters import Query, batch_id_of, job_id_of, wrong_parameter
 from weft.api.http.ranges import span_of
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.http.routing import Stream, get

@@ -4,9 +4,8 @@ A group is named by its number or by its path, with `/` written %2F; a set also 
 """
 
 from weft.api.calls.path_ids import parse_group
-from weft.api.http.parameters import Query
-from weft.api.http.path_ids import batch_id_of
-from weft.api.http.replies import created, reply
+from weft.api.http.parameters import Query, batch_id_of
+from weft.api.http.problem_documents import created, reply
 from weft.api.http.requests import AnyRequest, caller_of, read_submission, services_of
 from weft.api.http.routing import Response, post
 from weft.api.use_cases import sets

@@ -6,11 +6,9 @@ from dataclasses import replace
 from typing import Final
 
 from weft.api.calls.path_ids import parse_group
-from weft.api.http.job_lists import job_list_of
-from weft.api.http.paging import INT_MAX, PAGE, cursor_of, kind_of, page, page_until
-from weft.api.http.parameters import Query
-from weft.api.http.path_ids import batch_id_of
-from weft.api.http.replies import reply
+from weft.api.http.paging import INT_MAX, PAGE, cursor_of, job_list_of, kind_of, page, page_until
+from weft.api.http.parameters import Query, batch_id_of
+from weft.api.http.problem_documents import reply
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.http.routing import Response, get
 from weft.api.use_cases import read, why

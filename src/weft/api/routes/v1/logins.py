@@ -3,7 +3,7 @@ asks has no token yet.
 """
 
 from weft.api.http.parameters import Query
-from weft.api.http.replies import reply
+from weft.api.http.problem_documents import reply
 from weft.api.http.requests import AnyRequest, read_document, services_of
 from weft.api.http.routing import Response, post
 from weft.api.http.trail import record_login

@@ -6,15 +6,13 @@ import re
 from typing import Final
 
 from weft.api.calls.path_ids import ATTEMPTS_MAX
-from weft.api.http.job_lists import job_list_of
 from weft.api.http.log_stream import follow_position, log_messages
 from weft.api.http.output_lines import output_lines
-from weft.api.http.paging import cursor_text, kind_of, page_until, wrong_cursor
+from weft.api.http.paging import cursor_text, job_list_of, kind_of, page_until, wrong_cursor
 from weft.api.http.parameter_schemas import FIND_CHARS_MAX, LAST_JOB, OUTPUTS_MAX, STREAMS
-from weft.api.http.parameters import Query, wrong_parameter
-from weft.api.http.path_ids import batch_id_of, job_id_of
+from weft.api.http.parameters import Query, batch_id_of, job_id_of, wrong_parameter
+from weft.api.http.problem_documents import reply
 from weft.api.http.ranges import span_of
-from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.http.result_lines import result_lines
 from weft.api.http.routing import Response, Stream, get

@@ -2,9 +2,8 @@
 
 from typing import Final
 
-from weft.api.http.parameters import Query, wrong_parameter
-from weft.api.http.path_ids import batch_id_of, digest_of, part_of
-from weft.api.http.replies import reply
+from weft.api.http.parameters import Query, batch_id_of, digest_of, part_of, wrong_parameter
+from weft.api.http.problem_documents import reply
 from weft.api.http.requests import AnyRequest, caller_of, read_bytes, services_of
 from weft.api.http.routing import Response, put
 from weft.submission import payloads

@@ -6,9 +6,8 @@ import msgspec
 
 from weft.api.calls.path_ids import parse_group
 from weft.api.http.paging import INT_MAX, cursor_of, kind_of, page_until
-from weft.api.http.parameters import Query
-from weft.api.http.path_ids import batch_id_of
-from weft.api.http.replies import reply
+from weft.api.http.parameters import Query, batch_id_of
+from weft.api.http.problem_documents import reply
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.http.routing import Response, get
 from weft.api.use_cases import pictures

@@ -1,13 +1,11 @@
 """Whom a pool serves next."""
 
 from weft.api.calls.path_ids import POOL
-from weft.api.http.paging import LIMIT_MAX, PAGE, page_until
-from weft.api.http.parameters import Query
-from weft.api.http.path_ids import pool_of
-from weft.api.http.replies import reply
+from weft.api.http.paging import KIND, LIMIT_MAX, PAGE, after_of, last_of, page_until
+from weft.api.http.parameters import Query, pool_of
+from weft.api.http.problem_documents import reply
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.http.routing import Response, get
-from weft.api.http.share_pages import KIND, after_of, last_of
 from weft.api.use_cases import pools
 from weft.wire.answers.pools import PoolShare
 

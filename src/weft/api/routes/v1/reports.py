@@ -4,7 +4,7 @@ from typing import Final
 
 from weft.api.http.paging import PAGE, page_until
 from weft.api.http.parameters import Query
-from weft.api.http.replies import reply
+from weft.api.http.problem_documents import reply
 from weft.api.http.report_parameters import kind_of_report, report_of
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.http.routing import Response, get

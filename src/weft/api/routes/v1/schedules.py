@@ -1,7 +1,7 @@
 """`/v1/schedules`: batches that are submitted at the times of a cron expression."""
 
 from weft.api.http.parameters import Query
-from weft.api.http.replies import created
+from weft.api.http.problem_documents import created
 from weft.api.http.requests import AnyRequest, caller_of, read_nested, services_of
 from weft.api.http.routing import Response, post
 from weft.api.use_cases import schedules

@@ -1,8 +1,7 @@
 """`/v1/batches/{b}/updates`: large submissions in several requests."""
 
-from weft.api.http.parameters import Query
-from weft.api.http.path_ids import batch_id_of, update_id_of
-from weft.api.http.replies import created, reply
+from weft.api.http.parameters import Query, batch_id_of, update_id_of
+from weft.api.http.problem_documents import created, reply
 from weft.api.http.requests import (
     AnyRequest,
     caller_of,

@@ -18,7 +18,7 @@ from weft.extensions.doors.aloe.searching import Term, sort_key
 from weft.extensions.doors.aloe.sql_terms import archived_below, have_all, order_in_sql, sieve_of
 from weft.extensions.doors.aloe.words import ID_CHARS_MAX, NAME
 from weft.ports.store import Caller, Row
-from weft.ports.store.door_jobs import DoorJobQuery
+from weft.ports.store.offers import DoorJobQuery
 
 _STEP: Final = 500
 

@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl
 import msgspec
 
 from weft.api.http.decoding import JSON
-from weft.api.http.replies import encode
+from weft.api.http.problem_documents import encode
 from weft.api.http.requests import AnyRequest, read_bytes
 from weft.api.http.routing import Response
 from weft.core.bounded import Unreadable, read_json

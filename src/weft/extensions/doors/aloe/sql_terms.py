@@ -12,7 +12,7 @@ from weft.core.query.tree import DoorTerm, Node, Not, Or
 from weft.core.states import JobState
 from weft.extensions.doors.aloe.searching import Term, day_after, day_of
 from weft.extensions.doors.aloe.words import ENDED, STORE
-from weft.ports.store.door_jobs import Span
+from weft.ports.store.offers import Span
 
 _DOCUMENT: Final = "(b.foreign_document ->> '{}')"
 _HISTORY: Final = (

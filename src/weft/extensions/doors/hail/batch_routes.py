@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final
 
-from weft.api.http.replies import reply
+from weft.api.http.problem_documents import reply
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.http.routing import Response, delete, get, patch, post
 from weft.api.use_cases import cancel, read

@@ -3,7 +3,7 @@
 from contextlib import suppress
 from typing import Any, Final
 
-from weft.api.http.replies import reply
+from weft.api.http.problem_documents import reply
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.http.routing import Response, get, post
 from weft.api.use_cases import projects, read

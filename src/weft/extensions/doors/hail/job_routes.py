@@ -4,14 +4,13 @@ import re
 from typing import Final
 
 from weft.api.calls.path_ids import ATTEMPTS_MAX
-from weft.api.http.replies import reply
+from weft.api.http.problem_documents import reply
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.http.routing import Response, Stream, get
 from weft.api.http.sse import stream_reply
 from weft.api.services import Payers
 from weft.api.use_cases import read
-from weft.api.use_cases.attempt_usage import read_samples
-from weft.api.use_cases.output import Outputs
+from weft.api.use_cases.output import Outputs, read_samples
 from weft.core.access.secret_variables import patterns_of
 from weft.core.query import EVERYTHING, Subject, all_of
 from weft.extensions.doors.hail.batch_routes import API, SECOND

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from weft.api.http.replies import reply
+from weft.api.http.problem_documents import reply
 from weft.api.http.requests import AnyRequest, caller_of
 from weft.api.http.routing import Redirect, Response, get
 from weft.core.access.rights import Right

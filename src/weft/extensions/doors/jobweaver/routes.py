@@ -4,7 +4,7 @@ from typing import Any, Final
 from uuid import uuid4
 
 from weft.api.http.doors import ApiDoor, ForeignTrace
-from weft.api.http.replies import reply
+from weft.api.http.problem_documents import reply
 from weft.api.http.requests import AnyRequest, caller_of, foreign_origin, services_of
 from weft.api.http.routing import Response, get, post
 from weft.api.use_cases import read

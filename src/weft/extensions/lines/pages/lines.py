@@ -5,8 +5,7 @@ from urllib.parse import quote
 
 from weft.api.http.pages import link, show
 from weft.api.http.paging import cursor_of, page
-from weft.api.http.parameters import Query
-from weft.api.http.path_ids import source_of
+from weft.api.http.parameters import Query, source_of
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.http.routing import Response, get
 from weft.api.use_cases.failing_lines import LINES_MAX

@@ -3,9 +3,8 @@
 from typing import Final
 
 from weft.api.http.decoding import JSON, decode
-from weft.api.http.parameters import Query
-from weft.api.http.path_ids import setup_of
-from weft.api.http.replies import reply
+from weft.api.http.parameters import Query, setup_of
+from weft.api.http.problem_documents import reply
 from weft.api.http.requests import AnyRequest, caller_of, read_text, services_of
 from weft.api.http.routing import Response, put
 from weft.extensions.lines.calls import lines

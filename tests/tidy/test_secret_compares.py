@@ -24,7 +24,7 @@ LOGINS = ("api/use_cases/logins.py", "api/use_cases/sessions.py", "api/use_cases
           "api/web_tokens/", "api/routes/v1/logins.py",
           "api/http/identity.py", "cli/login/", "core/access/sessions.py",
           "core/access/browser_logins.py", "core/login_attempts.py",
-          "core/deliveries/callback_signature.py", "store/sessions.py", "store/sessions.py",
+          "core/deliveries/callback_signature.py", "store/sessions.py",
            "wire/signed.py", "wire/sealed.py")  # fmt: skip
 LOOK_UPS = {"get", "pop", "setdefault", "startswith", "endswith", "index", "find", "remove"}
 ELSEWHERE = {
@@ -52,9 +52,9 @@ HASHED = {
     ("sessions.py", "open_issuer_session"),
     ("sessions.py", "open_session"),
     ("tenants.py", "create_tenant"),
-    ("tokens.py", "create_token"),
-    ("trail.py", "login_owner"),
-    ("users.py", "add_user"),
+    ("sessions.py", "create_token"),
+    ("system.py", "login_owner"),
+    ("tenants.py", "add_user"),
 }
 """Functions of the database that find or keep a token, a session or a code of a login link; all
 get its SHA-256.

@@ -171,3 +171,20 @@ def test_the_usual_way_does_not_need_wefts_client(
     (tmp_path / ".command.run").write_text("#!/bin/bash\nexit 0\n")
     hq(*SUBMIT, env=env, cwd=tmp_path)
     hq("--output-mode=quiet", "job", "list", "--all", env=env, cwd=tmp_path)
+
+
+def test_a_real_hq_is_outdone(
+    environment: Mapping[str, str], bin_folder: Path, tmp_path: Path
+) -> None:
+    real, own = tmp_path / "real", tmp_path / "own hq"
+    real.mkdir()
+    (real / "hq").write_text("#!/bin/sh\necho real\n")
+    (real / "hq").chmod(0o755)
+    path = f"{real}:{environment['PATH']}"
+    program = bin_folder / "weft-hq-config"
+    lines = f"eval \"$({program} '{own}')\" && eval \"$({program} '{own}')\" && hq nonsense"
+    done = subprocess.run(["sh", "-c", lines], check=False, capture_output=True, text=True,
+                          env={**environment, "PATH": path})  # fmt: skip
+
+    assert f"{real}/hq is another hq" in done.stderr
+    assert "unrecognized subcommand 'nonsense'" in done.stderr

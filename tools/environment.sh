@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # Make .tools/NAME, an environment with what is pinned in requirements/NAME.txt: `hail`, Hail's own client for the tests of its
-# door, `agave`, that of Agave, `joblib`, with scikit-learn and the weft of this folder, `parsl`, `psij`, `snakemake`, `executorlib`, `fsspec`, `kedro`, `submitit`, `hydra`, `mcp` and `toil`, with weft and their plug-ins, `crate`, readers of RO-Crates and events of OpenLineage, `kubernetes`, the schemas of Kubernetes, or `notebook`, the kernel of Jupyter notebooks for the test of
+# door, `agave`, that of Agave, `joblib`, with scikit-learn and the weft of this folder, `parsl`, `psij`, `snakemake`, `airflow`, `executorlib`, `fsspec`, `kedro`, `submitit`, `hydra`, `mcp` and `toil`, with weft and their plug-ins, `crate`, readers of RO-Crates and events of OpenLineage, `kubernetes`, the schemas of Kubernetes, or `notebook`, the kernel of Jupyter notebooks for the test of
 # what they show. Safe to repeat, and safe to run twice at once.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-names='agave, crate, executorlib, fsspec, hail, hydra, joblib, kedro, kubernetes, mcp, notebook, parsl, psij, snakemake, submitit or toil'
+names='agave, airflow, crate, executorlib, fsspec, hail, hydra, joblib, kedro, kubernetes, mcp, notebook, parsl, psij, snakemake, submitit or toil'
 name=${1:?$names}
 case $name in
     hail) module=hailtop.batch_client ;; # its requirements are fewer than its package says: no compiler and no cluster
     agave) module=agavepy.agave ;; # likewise
+    airflow) module=weft,airflow,weft_airflow ;;
     crate) module=rocrate_validator ;; # it wants an older `rich` than the development requirements
     executorlib) module=weft,executorlib,weft_executorlib ;;
     fsspec) module=weft,pandas,weft_fsspec ;;

@@ -30,6 +30,8 @@ printf '%s\n' pytest 'toil[cwl,wdl]' | compile - --output-file requirements/toil
 # What the plug-ins of ours for fsspec, executorlib, Kedro, Hydra, submitit and the Model Context Protocol stand on, and what their tests need.
 printf '%s\n' fsspec hatchling pandas pytest | compile - --output-file requirements/fsspec.txt
 printf '%s\n' 'executorlib[cache]' pytest | compile - --output-file requirements/executorlib.txt
+# Airflow, whose tasks run by the executor of ours.
+echo 'apache-airflow>=3.3,<4' | compile - --output-file requirements/airflow.txt
 printf '%s\n' kedro | compile - --output-file requirements/kedro.txt
 printf '%s\n' hydra-core pytest | compile - --output-file requirements/hydra.txt
 printf '%s\n' hatchling pytest submitit | compile - --output-file requirements/submitit.txt

@@ -23,11 +23,11 @@ from weft.plugins.log_stores.files import FileLogStore
 from weft.plugins.log_stores.files.spool import FileSpool
 from weft.plugins.log_stores.files.writer import FileLogWriter
 from weft.ports.store import Claimed, ClaimRequest, EndReport, StartReport, WorkerStore
+from weft.run.apart.asking.evaluation import Evaluation
+from weft.run.apart.asking.lookups import LookUps
+from weft.run.apart.asking.messages import MessageMaking
+from weft.run.apart.asking.sources import SourceTrials
 from weft.run.api import Server, serving_config
-from weft.run.asked.evaluation import Evaluation
-from weft.run.asked.look_ups import LookUps
-from weft.run.asked.message_making import MessageMaking
-from weft.run.asked.source_reads import SourceTrials
 from weft.run.files import kept_files, object_stores
 from weft.run.home import Home
 from weft.settings import Settings

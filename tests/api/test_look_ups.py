@@ -11,7 +11,7 @@ import pytest
 
 from api.live import LiveApi
 from api.test_sources import TOML, audit, find, on
-from weft.run.asked.look_ups import LookUps
+from weft.run.apart.asking.lookups import LookUps
 from weft.settings import Settings
 from weft.wire.sealed import SecretKeys
 

@@ -11,7 +11,7 @@ import pytest
 from api.live import LiveApi, LiveWorker
 from weft.core.errors import TooManyAtOnce
 from weft.core.queues import first_of
-from weft.run.asked.evaluation import Evaluation
+from weft.run.apart.asking.evaluation import Evaluation
 from weft.telemetry import metrics
 
 BIG = {"name": "big", "priority": 20, "guard": "job.resources.cpu >= 2"}

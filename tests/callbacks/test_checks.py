@@ -15,7 +15,7 @@ from store.test_lifecycles import HRSI
 from store.test_products import name
 from weft.core.errors import MessageNotHeld
 from weft.extensions.lines.rules.setup import parse_setup
-from weft.run.asked.message_making import MessageMaking
+from weft.run.apart.asking.messages import MessageMaking
 from weft.run.line_sinks import LineSinks
 from weft.testing.builders import job_rows
 

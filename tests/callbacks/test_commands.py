@@ -16,7 +16,7 @@ from weft.core.deliveries.sinks import is_rejected
 from weft.extensions.lines.rules.setup import parse_setup
 from weft.ports.callback_sender import Answered
 from weft.ports.sink import SinkMessage
-from weft.run.asked.message_making import MessageMaking
+from weft.run.apart.asking.messages import MessageMaking
 from weft.run.line_sinks import LineSinks, SinkCommands
 from weft.testing.builders import job_rows
 from worker.spawner_process import until_gone

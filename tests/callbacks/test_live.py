@@ -17,7 +17,7 @@ from weft.core.addresses import parse_allowed_hosts
 from weft.core.deliveries.callback_signature import tenant_secret
 from weft.driver.adapters import Adapters
 from weft.driver.lead import Driver
-from weft.driver.loops.callbacks import Post
+from weft.driver.loops.deliveries import Post
 from weft.plugins.callback_senders.http import HttpCallbackSender
 from weft.plugins.callback_senders.http.settings import HttpSettings
 from weft.ports.sink import MakeMessage, Sink

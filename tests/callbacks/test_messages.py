@@ -15,7 +15,7 @@ from store.test_sinks import SINK
 from weft.extensions.lines.rules.setup import parse_setup
 from weft.extensions.lines.rules.sink import PRODUCT
 from weft.ports.sink import Misfit
-from weft.run.asked.message_making import MessageMaking
+from weft.run.apart.asking.messages import MessageMaking
 from weft.testing.builders import job_rows
 from weft.wire.sealed import SecretKeys, SecretRow
 

@@ -10,7 +10,7 @@ from driver.fake_store import FakeDriverStore
 from weft.driver.adapters import Adapters
 from weft.driver.loops import dead_messages
 from weft.driver.loops.bell import Bell
-from weft.driver.loops.callbacks import Post
+from weft.driver.loops.deliveries import Post
 from weft.driver.loops.due_date import DueDate
 from weft.driver.loops.loop import LoopContext
 from weft.driver.loops.release import Transports

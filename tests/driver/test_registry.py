@@ -11,7 +11,7 @@ from driver.fake_store import FakeDriverStore
 from weft.core.errors import Unavailable, WeftError
 from weft.driver.adapters import Adapters
 from weft.driver.loops import LOOPS
-from weft.driver.loops.callbacks import Post
+from weft.driver.loops.deliveries import Post
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.driver.operations import STEPS, advance_operation
 from weft.driver.term import FIRST, Term

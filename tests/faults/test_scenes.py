@@ -157,7 +157,7 @@ class Attack:
                 pid = int(entry.name)
                 words = (entry / "cmdline").read_bytes()
                 process = read_process(pid)
-                if b"weft.run.asked\0source" in words and process and process.parent == driver:
+                if b"weft.run.apart\0source" in words and process and process.parent == driver:
                     found.append(pid)
         return found
 

@@ -11,8 +11,8 @@ import pytest
 
 from plugins.package import install
 from weft.ports.lookup import ANSWER_BYTES_MAX, Answered, Question
-from weft.run.asked import look_ups as module
-from weft.run.asked.look_ups import LookUps
+from weft.run.apart.asking import lookups as module
+from weft.run.apart.asking.lookups import LookUps
 from weft.settings import Settings
 
 pytestmark = pytest.mark.slow

@@ -14,7 +14,7 @@ ROOT = Path(weft.__file__).parent
 SHARED = {
     "extensions/lines/calls/source_items.py", "api/web_tokens/providers.py",
     "driver/loops/deliveries_in_flight.py",
-    "run/asked/evaluation.py", "run/asked/source_reads.py", "worker/agent/job_inputs.py",
+    "run/apart/asking/evaluation.py", "run/apart/asking/sources.py", "worker/agent/job_inputs.py",
 }  # fmt: skip
 ALONE = {
     "api/use_cases/file_trial.py": "of one request",
@@ -27,7 +27,7 @@ ALONE = {
     "plugins/runners/simulation/steps.py": "sums of numbers, which end",
     "extensions/engines/slurm/runner/files.py": "of a cluster of the site",
     "plugins/transports/kafka/topics.py": "messages of one consumer, in their order",
-    "run/asked/look_ups.py": "of one set of questions",
+    "run/apart/asking/lookups.py": "of one set of questions",
     "store/api_store.py": "behind the turns of users",
     "store/offered_jobs.py": "calls of the database, which have their own limit of time",
     "worker/agent/job_inputs.py": "of files of the site and of weft",

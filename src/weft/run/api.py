@@ -18,11 +18,11 @@ from weft.api.http.protocol import HttpProtocol
 from weft.core.errors import Conflict
 from weft.ports.extension import loaded, workers_outside
 from weft.ports.store import GroupLimits
+from weft.run.apart.asking.evaluation import Evaluation
+from weft.run.apart.asking.lookups import LookUps
+from weft.run.apart.asking.messages import MessageMaking
+from weft.run.apart.asking.sources import SourceTrials
 from weft.run.api_url import api_url
-from weft.run.asked.evaluation import Evaluation
-from weft.run.asked.look_ups import LookUps
-from weft.run.asked.message_making import MessageMaking
-from weft.run.asked.source_reads import SourceTrials
 from weft.run.doors import api_doors
 from weft.run.files import kept_files, object_stores, running_files, tried_web_files
 from weft.run.home import Home

@@ -9,8 +9,8 @@ from weft.core.deliveries.mail import parse_mail_server
 from weft.driver.adapters import Adapters
 from weft.driver.loops.announce import Announced, Announcements
 from weft.driver.loops.autoscale import Providers
-from weft.driver.loops.callbacks import Post
 from weft.driver.loops.conditions import ConditionTester
+from weft.driver.loops.deliveries import Post
 from weft.driver.loops.notify import NoticeForms
 from weft.driver.loops.operate import SigningKeys
 from weft.driver.loops.release import Transports
@@ -20,9 +20,9 @@ from weft.plugins.callback_senders.http.settings import HttpSettings
 from weft.plugins.mailers.smtp import SmtpMailer
 from weft.ports.provider import PROVIDER_PLUGINS, Provider, ProviderSite
 from weft.ports.source_reads import SourceReader
-from weft.run.asked.condition_tests import ConditionTests
-from weft.run.asked.message_making import MessageMaking
-from weft.run.asked.source_reads import SourceReads
+from weft.run.apart.asking.messages import MessageMaking
+from weft.run.apart.asking.sources import SourceReads
+from weft.run.apart.asking.tests import ConditionTests
 from weft.run.child import ROLE_VARIABLE, SUPERVISOR_VARIABLE
 from weft.run.doors import callback_forms, notice_forms
 from weft.run.home import Home

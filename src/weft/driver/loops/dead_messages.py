@@ -12,7 +12,7 @@ from typing import Final
 from weft.core.consumer_limits import DEAD_MAX
 from weft.core.deliveries.dead_mail import DeadMail
 from weft.core.settling import settle_each
-from weft.driver.loops.callbacks import Post
+from weft.driver.loops.deliveries import Post
 from weft.driver.loops.following import Following, Key
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.driver.loops.release import Transports

@@ -45,7 +45,7 @@ def _api() -> "ApiDoor":
 
 
 def _callbacks() -> "CallbackForm":
-    from weft.extensions.doors.hail.summaries import FORM  # noqa: PLC0415 (the driver alone needs it)
+    from weft.extensions.doors.hail.batch_documents import FORM  # noqa: PLC0415 (the driver alone needs it)
 
     return FORM
 

@@ -13,6 +13,7 @@ from weft.core.errors import UpdateNotFound
 from weft.core.query import Subject
 from weft.core.query.tree import Field, Operator, TextTerm
 from weft.extensions.doors.hail import submissions
+from weft.extensions.doors.hail.batch_documents import batch_document
 from weft.extensions.doors.hail.queries import Parser, parse_v1, parse_v2
 from weft.extensions.doors.hail.refused import ADDED, CANCELLED, READ, WRITTEN
 from weft.extensions.doors.hail.requests import (
@@ -27,7 +28,6 @@ from weft.extensions.doors.hail.requests import (
     read_parts,
     token_in,
 )
-from weft.extensions.doors.hail.summaries import batch_document
 from weft.ports.store import Row
 from weft.wire.documents.batches import CancelDocument
 

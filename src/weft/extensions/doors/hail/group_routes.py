@@ -6,6 +6,7 @@ from weft.api.http.problem_documents import reply
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.http.routing import Response, get, patch
 from weft.api.use_cases import cancel, read
+from weft.extensions.doors.hail.batch_documents import group_document
 from weft.extensions.doors.hail.batch_routes import API, empty
 from weft.extensions.doors.hail.refused import CANCELLED, READ
 from weft.extensions.doors.hail.requests import (
@@ -16,7 +17,6 @@ from weft.extensions.doors.hail.requests import (
     number_of,
     query_of,
 )
-from weft.extensions.doors.hail.summaries import group_document
 from weft.wire.documents.batches import CancelDocument
 
 _GROUPS: Final = API + "/batches/{b:str}/job-groups"

@@ -14,7 +14,7 @@ from weft.api.use_cases.output import Outputs, read_samples
 from weft.core.access.secret_variables import patterns_of
 from weft.core.query import EVERYTHING, Subject, all_of
 from weft.extensions.doors.hail.batch_routes import API, SECOND
-from weft.extensions.doors.hail.documents import (
+from weft.extensions.doors.hail.job_documents import (
     attempt_document,
     has_times,
     image_of,

@@ -17,9 +17,9 @@ from weft.core.errors import EpochStale
 from weft.driver.adapters import Adapters
 from weft.driver.callback_forms import CallbackForm
 from weft.driver.lead import Driver
-from weft.driver.loops import callbacks
+from weft.driver.loops import deliveries as callbacks
 from weft.driver.loops.bell import Bell
-from weft.driver.loops.callbacks import CallbackLoop, Post
+from weft.driver.loops.deliveries import CallbackLoop, Post
 from weft.driver.loops.due_date import DueDate
 from weft.driver.loops.loop import LoopContext
 from weft.driver.notice_forms import NoticeForm

@@ -1,4 +1,4 @@
-"""A process that answers questions of one kind: `python -m weft.run.asked KIND`.
+"""A process that answers questions of one kind: `python -m weft.run.apart KIND`.
 
 A role starts it with an environment without settings or secrets. What code prints while it answers
 goes nowhere. Seconds of CPU are counted by a timer of the kernel, which kills the process, because
@@ -20,8 +20,8 @@ from typing import IO, Any, Final
 import msgspec
 
 from weft.core.errors import WeftError
-from weft.run.asked.frames import LENGTH, Asked, Failure, Said
-from weft.run.asked.kinds import KINDS, Kind
+from weft.run.apart.frames import LENGTH, Asked, Failure, Said
+from weft.run.apart.kinds import KINDS, Kind
 
 _STACK_BYTES: Final = 512 << 10
 _TEXT_CHARS_MAX: Final = 1000

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.core.deliveries.callback_retry import GONE, RetryPlan, is_delivered, next_try_s
+from weft.core.deliveries.delivery_retry import GONE, RetryPlan, is_delivered, next_try_s
 
 JITTER = st.floats(0, 1, exclude_max=True)
 PLANS = st.builds(

@@ -19,8 +19,8 @@ from typing import Any, Final
 import msgspec
 
 from weft.core.bounded import ENVELOPE_DEPTH_MAX, read_json, read_msgpack
-from weft.run.asked.frames import LENGTH, Asked, Said
-from weft.run.asked.kinds import Kind
+from weft.run.apart.frames import LENGTH, Asked, Said
+from weft.run.apart.kinds import Kind
 from weft.run.host.process_group import kill_group
 
 _ENVIRONMENT: Final = ("LANG", "LC_ALL", "PATH", "PYTHONPATH", "TZ")
@@ -95,7 +95,7 @@ class AskedProcess:
     async def start(cls, kind: Kind, site: object, memory_bytes: int | None) -> "AskedProcess":
         """Return a process that is ready. Raise `Ended`, `OSError`, `TimeoutError`."""
         process = cls(kind, await asyncio.create_subprocess_exec(
-            sys.executable, "-P", "-m", "weft.run.asked", kind.name,
+            sys.executable, "-P", "-m", "weft.run.apart", kind.name,
             stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL, start_new_session=True, cwd="/",
             env={name: os.environ[name] for name in _ENVIRONMENT if name in os.environ},

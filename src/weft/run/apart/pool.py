@@ -10,9 +10,9 @@ from contextlib import suppress
 from typing import Any
 from weakref import WeakValueDictionary
 
-from weft.run.asked.asked_process import Answer, AskedProcess, Ended, Unasked
-from weft.run.asked.frames import Asked, Failure
-from weft.run.asked.kinds import KINDS
+from weft.run.apart.frames import Asked, Failure
+from weft.run.apart.kinds import KINDS
+from weft.run.apart.process import Answer, AskedProcess, Ended, Unasked
 
 
 class NotStarted(Ended):

@@ -18,7 +18,6 @@ from urllib.parse import urljoin, urlsplit
 import msgspec
 
 from weft import __version__
-from weft.core.deliveries.callback_retry import RetryPlan, is_delivered, next_try_s
 from weft.core.deliveries.callback_signature import (
     DELIVERY_HEADER,
     SIGNATURE_HEADER,
@@ -26,6 +25,7 @@ from weft.core.deliveries.callback_signature import (
     tenant_secret,
 )
 from weft.core.deliveries.callback_url import without_login
+from weft.core.deliveries.delivery_retry import RetryPlan, is_delivered, next_try_s
 from weft.core.deliveries.mail import SCHEME
 from weft.core.deliveries.notice_policy import NoticePolicy, next_notice_s
 from weft.core.deliveries.sinks import CHECK_S, CHECKS_MAX, HTTP, checks_of, is_rejected, target_of

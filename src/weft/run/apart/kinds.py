@@ -29,7 +29,7 @@ class Kind(NamedTuple):
     def load(self) -> Callable[[Any], Callable[[Any], Any]]:
         """Return the function `begin`."""
         found: Callable[[Any], Callable[[Any], Any]] = resolve_name(
-            f"{__package__}.{self.name}:begin"
+            f"{__package__}.answering.{self.name}:begin"
         )
         return found
 

@@ -11,10 +11,7 @@ import msgspec
 
 from weft.api.services import Payers
 from weft.core.access.secret_variables import masked
-from weft.extensions.doors.hail.jobs import ATTEMPT, N_MAX_ATTEMPTS, present_form
-from weft.extensions.doors.hail.requests import Document
-from weft.extensions.doors.hail.resources import REGION, asked_of, collection_of
-from weft.extensions.doors.hail.summaries import (
+from weft.extensions.doors.hail.batch_documents import (
     COST_DIGITS,
     duration_text,
     msec_mcpu,
@@ -22,6 +19,9 @@ from weft.extensions.doors.hail.summaries import (
     time_ms,
     time_text,
 )
+from weft.extensions.doors.hail.jobs import ATTEMPT, N_MAX_ATTEMPTS, present_form
+from weft.extensions.doors.hail.requests import Document
+from weft.extensions.doors.hail.resources import REGION, asked_of, collection_of
 from weft.ports.store import JobEntry, Row
 from weft.wire.spec import JobSpec
 from weft.wire.usage_format import UsageSample

@@ -1,0 +1,1 @@
+"""The side of the process: what answers questions, without settings or secrets."""

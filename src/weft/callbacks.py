@@ -26,10 +26,8 @@ from weft.core.errors import Unauthenticated
 __all__ = ["Callback", "CallbackNotGenuine", "verify"]
 
 
-class CallbackNotGenuine(Unauthenticated):
+class CallbackNotGenuine(Unauthenticated, code="CALLBACK.NOT_GENUINE"):
     """The request was not sent by weft, or is too old: answer it with 401 and do nothing."""
-
-    code = "CALLBACK.NOT_GENUINE"
 
 
 @dataclass(frozen=True)

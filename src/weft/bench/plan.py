@@ -7,10 +7,9 @@ from typing import Protocol
 from weft.core.errors import Internal
 
 
-class BenchFailed(Internal):
+class BenchFailed(Internal, code="BENCH.FAILED"):
     """The measured program failed, so there is no figure."""
 
-    code = "BENCH.FAILED"
     advice = "Run it again; if it fails again, `weft doctor` checks the installation."
 
 

@@ -28,10 +28,8 @@ AsyncT = TypeVar("AsyncT")
 AsyncT_co = TypeVar("AsyncT_co", covariant=True)
 
 
-class ClientClosed(Invalid):
+class ClientClosed(Invalid, code="CLIENT.CLOSED"):
     """A client is used after it was closed, or in a forked process, which lacks its thread."""
-
-    code = "CLIENT.CLOSED"
 
 
 class TimeLimit:

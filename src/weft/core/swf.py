@@ -20,10 +20,9 @@ KIB_OF_MIB: Final = 1024
 UNKNOWN: Final = -1
 
 
-class UnreadableTrace(Invalid):
+class UnreadableTrace(Invalid, code="CLI.UNREADABLE_TRACE"):
     """A file that is not a recorded workload in the Standard Workload Format."""
 
-    code = "CLI.UNREADABLE_TRACE"
     advice = (
         "Name a file in the Standard Workload Format: 18 numbers in each line; lines that begin "
         "with ; are comments."

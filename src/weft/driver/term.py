@@ -24,10 +24,8 @@ FIRST = "fold"
 at once, their calls would delay the start of the job that was just submitted."""
 
 
-class LeadLost(Unavailable):
+class LeadLost(Unavailable, code="DRIVER.LEAD_LOST"):
     """The connection that held the leader's lock is gone."""
-
-    code = "DRIVER.LEAD_LOST"
 
 
 class Term:

@@ -23,10 +23,8 @@ from weft.wire.spec import JobSpec
 Section = TypeVar("Section")
 
 
-class CannotRun(WeftError):
+class CannotRun(WeftError, code="WORKER.CANNOT_RUN"):
     """An attempt that cannot be run, and the reason of its end."""
-
-    code = "WORKER.CANNOT_RUN"
 
     def __init__(self, message: str, *, reason: Reason = Reason.BAD_SPEC) -> None:
         super().__init__(message)

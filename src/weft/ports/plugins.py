@@ -15,10 +15,8 @@ if TYPE_CHECKING:
 Plugin = TypeVar("Plugin")
 
 
-class PluginNotInstalled(Invalid):
+class PluginNotInstalled(Invalid, code="WEFT.PLUGIN_NOT_INSTALLED"):
     """No installed package brings a plug-in of this name."""
-
-    code = "WEFT.PLUGIN_NOT_INSTALLED"
 
 
 @dataclass(frozen=True)

@@ -19,16 +19,13 @@ from weft.telemetry.log import configure
 Answer = TypeVar("Answer")
 
 
-class NoDatabase(Unavailable):
+class NoDatabase(Unavailable, code="CLI.NO_DATABASE"):
     """This home has no database."""
 
-    code = "CLI.NO_DATABASE"
 
-
-class NotAsOwner(Invalid):
+class NotAsOwner(Invalid, code="CLI.NOT_AS_OWNER"):
     """A command of the owner of the database was given the token or the address of a user."""
 
-    code = "CLI.NOT_AS_OWNER"
     advice = (
         "On the host of the server, run it without them: `env -u WEFT_TOKEN -u WEFT_URL weft …`. "
         "Elsewhere, ask whoever runs the server; `weft system` shows the last audit, "

@@ -45,10 +45,8 @@ _TURNS = 2
 """Turns of the loop in which a connection that was told to close does so."""
 
 
-class AddressInUse(Conflict):
+class AddressInUse(Conflict, code="UP.ADDRESS_NOT_USABLE"):
     """The api cannot listen on its address."""
-
-    code = "UP.ADDRESS_NOT_USABLE"
 
 
 class Server(uvicorn.Server):

@@ -32,16 +32,12 @@ _MANIFEST = "backup.json"
 _KEPT = ("weft.toml", "secrets.json", "secret-keys.json", "callback.json")
 
 
-class BackupRefused(Conflict):
+class BackupRefused(Conflict, code="BACKUP.REFUSED"):
     """There is nothing to back up here, or no place for it."""
 
-    code = "BACKUP.REFUSED"
 
-
-class BackupUnusable(Conflict):
+class BackupUnusable(Conflict, code="BACKUP.UNUSABLE"):
     """A directory is no backup, a damaged one, or one of a newer release."""
-
-    code = "BACKUP.UNUSABLE"
 
 
 def run_backup(settings: Settings, target: Path) -> Mapping[str, Any]:

@@ -15,10 +15,8 @@ NAME: Final = "transports.toml"
 TENANT: Final = "default"
 
 
-class BrokerNotUsable(Invalid):
+class BrokerNotUsable(Invalid, code="UP.BROKER_NOT_USABLE"):
     """An address of a broker that cannot be used, or one beside a file."""
-
-    code = "UP.BROKER_NOT_USABLE"
 
 
 def with_broker(settings: Settings, address: str) -> Settings:

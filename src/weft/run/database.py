@@ -21,10 +21,8 @@ LOGINS = ("weft_api", "weft_driver", "weft_worker")
 _SUPERUSER = "postgres"
 
 
-class SecretsLost(Conflict):
+class SecretsLost(Conflict, code="UP.SECRETS_LOST"):
     """The embedded server exists, but its passwords are missing."""
-
-    code = "UP.SECRETS_LOST"
 
 
 class EmbeddedDatabase:

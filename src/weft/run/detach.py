@@ -20,10 +20,8 @@ from weft.settings import Settings, load_settings, values_of
 _LAST_LINES = 15
 
 
-class UpFailed(Unavailable):
+class UpFailed(Unavailable, code="UP.FAILED"):
     """The supervisor ended before it was ready."""
-
-    code = "UP.FAILED"
 
 
 class Answer(msgspec.Struct, kw_only=True):

@@ -52,16 +52,12 @@ _REASONS = {
 }
 
 
-class HomeNotUsable(Conflict):
+class HomeNotUsable(Conflict, code="UP.HOME_NOT_USABLE"):
     """The home is not writable, or belongs to another user."""
 
-    code = "UP.HOME_NOT_USABLE"
 
-
-class HomeInUse(Conflict):
+class HomeInUse(Conflict, code="UP.HOME_IN_USE"):
     """Another `weft up` runs on this home."""
-
-    code = "UP.HOME_IN_USE"
 
     def __init__(self, path: Path, pid: int | None) -> None:
         self.pid = pid

@@ -29,10 +29,8 @@ if TYPE_CHECKING:
     from weft.api.services import Services
 
 
-class NoTopics(Invalid):
+class NoTopics(Invalid, code="TRANSPORT.NO_TOPICS"):
     """A door whose jobs cannot travel over topics, or that is not installed."""
-
-    code = "TRANSPORT.NO_TOPICS"
 
 
 class Opened(NamedTuple):

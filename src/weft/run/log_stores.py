@@ -23,10 +23,8 @@ def log_store_at(name: str, root: Path) -> LogStoreParts:
 # so the home remembers which database was at an address.
 
 
-class DatabaseReplaced(Conflict):
+class DatabaseReplaced(Conflict, code="WORKER.DATABASE_REPLACED"):
     """Another database now answers at the address of this worker's database."""
-
-    code = "WORKER.DATABASE_REPLACED"
 
 
 class Identified(Protocol):

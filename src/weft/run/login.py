@@ -8,10 +8,8 @@ from weft.run.home import Home
 from weft.settings import Settings
 
 
-class NoRoleDatabase(Unavailable):
+class NoRoleDatabase(Unavailable, code="UP.NO_DATABASE"):
     """There is neither a DSN nor a home that has one."""
-
-    code = "UP.NO_DATABASE"
 
 
 def login_dsn(settings: Settings, login: str) -> str:
@@ -32,10 +30,8 @@ def login_dsn(settings: Settings, login: str) -> str:
     return dsn
 
 
-class BadDsn(Invalid):
+class BadDsn(Invalid, code="UP.BAD_DSN"):
     """`--database` is not a URL of PostgreSQL."""
-
-    code = "UP.BAD_DSN"
 
 
 def check_dsn(dsn: str) -> str:

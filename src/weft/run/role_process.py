@@ -22,10 +22,8 @@ _READY_STEP_S = 0.01
 _LAST_LINES = 12
 
 
-class RoleFailed(Unavailable):
+class RoleFailed(Unavailable, code="UP.ROLE_FAILED"):
     """A role did not become ready at the start."""
-
-    code = "UP.ROLE_FAILED"
 
 
 async def until_exit(process: subprocess.Popen[bytes]) -> int:

@@ -43,10 +43,8 @@ WORKER_STOP_S = 5.0
 ROLE_STOP_S = 2.0
 
 
-class PortInUse(Conflict):
+class PortInUse(Conflict, code="UP.PORT_IN_USE"):
     """Another program listens on the api's port."""
-
-    code = "UP.PORT_IN_USE"
 
 
 @dataclass

@@ -21,10 +21,8 @@ _OF_USERS = frozenset({
 """What a service of a user may say: the rest wants root."""
 
 
-class UnitsRefused(Conflict):
+class UnitsRefused(Conflict, code="CLI.UNITS_REFUSED"):
     """Units of systemd cannot be written, or would not find weft."""
-
-    code = "CLI.UNITS_REFUSED"
 
 
 def write_units(root: Path, home: Path | None) -> Sequence[Path]:

@@ -27,10 +27,8 @@ from weft.core.errors import Invalid
 SectionT = TypeVar("SectionT")
 
 
-class InvalidSetting(Invalid):
+class InvalidSetting(Invalid, code="CLI.INVALID_SETTING"):
     """A setting with an impossible value."""
-
-    code = "CLI.INVALID_SETTING"
 
 
 class Checked(NamedTuple):

@@ -17,10 +17,8 @@ from weft.store.installed_functions import drop_functions, obsolete_functions
 _SHOWN = 10
 
 
-class OlderProgramsConnected(Conflict):
+class OlderProgramsConnected(Conflict, code="STORE.OLDER_PROGRAMS_CONNECTED"):
     """Programs of an earlier release still use the database."""
-
-    code = "STORE.OLDER_PROGRAMS_CONNECTED"
 
 
 @dataclass(frozen=True)

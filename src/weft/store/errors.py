@@ -48,34 +48,24 @@ _TOO_LARGE = (
 """A value is larger than a row, an index or a type can take, and no check found it."""
 
 
-class LoginRefused(errors.Unavailable):
+class LoginRefused(errors.Unavailable, code="STORE.LOGIN_REFUSED"):
     """The database answers, but refuses this login."""
 
-    code = "STORE.LOGIN_REFUSED"
 
-
-class DatabaseMissing(errors.Unavailable):
+class DatabaseMissing(errors.Unavailable, code="STORE.DATABASE_MISSING"):
     """The server answers, but has no database of that name."""
 
-    code = "STORE.DATABASE_MISSING"
 
-
-class RightsMissing(errors.Forbidden):
+class RightsMissing(errors.Forbidden, code="STORE.RIGHTS_MISSING"):
     """The owner of the database lacks a right that a migration needs."""
 
-    code = "STORE.RIGHTS_MISSING"
 
-
-class SchemaMissing(errors.Conflict):
+class SchemaMissing(errors.Conflict, code="STORE.SCHEMA_MISSING"):
     """The database has no schema of weft."""
 
-    code = "STORE.SCHEMA_MISSING"
 
-
-class SchemaTooOld(errors.Conflict):
+class SchemaTooOld(errors.Conflict, code="STORE.SCHEMA_TOO_OLD"):
     """The database was not migrated to a schema that this program can use."""
-
-    code = "STORE.SCHEMA_TOO_OLD"
 
 
 def translated(error: Exception) -> errors.WeftError:

@@ -34,34 +34,24 @@ DEADLOCKS_MAX = 10
 _LOCK_KEY = 7700  # advisory (7700, 0): one migration run at a time; one number alone is a batch
 
 
-class SchemaTooNew(Conflict):
+class SchemaTooNew(Conflict, code="STORE.SCHEMA_TOO_NEW"):
     """The database was migrated by a newer weft."""
 
-    code = "STORE.SCHEMA_TOO_NEW"
 
-
-class ServerTooOld(Conflict):
+class ServerTooOld(Conflict, code="STORE.SERVER_TOO_OLD"):
     """The PostgreSQL server is older than weft can use."""
 
-    code = "STORE.SERVER_TOO_OLD"
 
-
-class MigrationChanged(Conflict):
+class MigrationChanged(Conflict, code="STORE.MIGRATION_CHANGED"):
     """An applied migration differs from the one in this program."""
 
-    code = "STORE.MIGRATION_CHANGED"
 
-
-class SchemaUnreleased(Conflict):
+class SchemaUnreleased(Conflict, code="STORE.SCHEMA_UNRELEASED"):
     """The database was made by a weft that was never released, and no migration leads from it."""
 
-    code = "STORE.SCHEMA_UNRELEASED"
 
-
-class SchemaNotExpanded(Conflict):
+class SchemaNotExpanded(Conflict, code="STORE.SCHEMA_NOT_EXPANDED"):
     """The contract step was asked for before the expand step."""
-
-    code = "STORE.SCHEMA_NOT_EXPANDED"
 
 
 @dataclass(frozen=True)

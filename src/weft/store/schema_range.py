@@ -18,16 +18,12 @@ SILENCE_S = 0.3
 """After this time without an answer people are told what the program waits for."""
 
 
-class ProgramTooOld(Conflict):
+class ProgramTooOld(Conflict, code="STORE.PROGRAM_TOO_OLD"):
     """The schema no longer has functions that this program calls."""
 
-    code = "STORE.PROGRAM_TOO_OLD"
 
-
-class WrongLogin(Forbidden):
+class WrongLogin(Forbidden, code="STORE.WRONG_LOGIN"):
     """The login belongs to another role."""
-
-    code = "STORE.WRONG_LOGIN"
 
 
 async def check_schema(database: Database, login: str) -> None:

@@ -36,10 +36,8 @@ FULL_FOR_S: Final = 600.0
 KEY: Final = "submission"
 
 
-class SubmissionMalformed(Invalid):
+class SubmissionMalformed(Invalid, code="SUBMIT.MESSAGE_MALFORMED"):
     """A message that is no submission."""
-
-    code = "SUBMIT.MESSAGE_MALFORMED"
 
 
 class _Message(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

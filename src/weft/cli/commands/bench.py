@@ -13,10 +13,8 @@ from weft.core.errors import Invalid
 FLAT = (str, int, float)
 
 
-class UnknownBench(Invalid):
+class UnknownBench(Invalid, code="CLI.UNKNOWN_BENCH"):
     """No bench has this name."""
-
-    code = "CLI.UNKNOWN_BENCH"
 
 
 def bench(

@@ -24,17 +24,15 @@ app.command(project_app)
 app.command(report)
 
 
-class NoPrice(Invalid):
+class NoPrice(Invalid, code="CLI.NO_PRICE"):
     """New prices without any."""
 
-    code = "CLI.NO_PRICE"
     advice = "Name at least one: --cpu, --memory, --storage, --gpu or --machine."
 
 
-class PricesMixed(Invalid):
+class PricesMixed(Invalid, code="CLI.PRICES_MIXED"):
     """Prices of machines and of what jobs use in one command."""
 
-    code = "CLI.PRICES_MIXED"
     advice = "Run the command twice, once with --machine alone."
 
 

@@ -18,10 +18,8 @@ from weft.core.ends.conditions import (
 from weft.core.errors import Invalid
 
 
-class NotInJob(Invalid):
+class NotInJob(Invalid, code="CLI.NOT_IN_JOB"):
     """`weft block` outside of a job."""
-
-    code = "CLI.NOT_IN_JOB"
 
 
 def block(

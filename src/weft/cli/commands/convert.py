@@ -20,10 +20,8 @@ app = App(name="convert", help="Convert workflows of other systems to batch docu
 MICROSECONDS = 6
 
 
-class ImpossibleScale(Invalid):
+class ImpossibleScale(Invalid, code="CLI.IMPOSSIBLE_SCALE"):
     """A factor that gives no valid run time."""
-
-    code = "CLI.IMPOSSIBLE_SCALE"
 
 
 @app.command

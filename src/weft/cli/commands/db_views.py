@@ -19,10 +19,8 @@ TIMEOUT_S = 10
 CONNECTIONS = 5
 
 
-class InvalidLogin(Invalid):
+class InvalidLogin(Invalid, code="CLI.INVALID_LOGIN"):
     """A role of PostgreSQL cannot have this name here."""
-
-    code = "CLI.INVALID_LOGIN"
 
 
 @app.command

@@ -16,10 +16,9 @@ _COMMAND_OF = {"name": "`weft rename {} NAME`", "priority": "`weft set {} --prio
 """What sets a field of which somebody has set an attribute of the same name."""
 
 
-class NothingToSet(Invalid):
+class NothingToSet(Invalid, code="CLI.NOTHING_TO_SET"):
     """No attribute and no priority to set."""
 
-    code = "CLI.NOTHING_TO_SET"
     advice = "Write key=value to set an attribute, or --priority N."
 
 

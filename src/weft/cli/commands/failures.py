@@ -21,10 +21,8 @@ app = App(
 )
 
 
-class FailuresOfGroup(Invalid):
+class FailuresOfGroup(Invalid, code="CLI.FAILURES_OF_GROUP"):
     """Failures are counted by batch, not by group."""
-
-    code = "CLI.FAILURES_OF_GROUP"
 
 
 LOG_LINES: Final = 3

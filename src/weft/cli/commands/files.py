@@ -22,10 +22,8 @@ app = App(
 )
 
 
-class FileInTheWay(Conflict):
+class FileInTheWay(Conflict, code="CLI.FILE_IN_THE_WAY"):
     """A file with this name is there already, or something else stands in its way."""
-
-    code = "CLI.FILE_IN_THE_WAY"
 
 
 @app.command(name="ls")

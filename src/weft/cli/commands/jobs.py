@@ -28,10 +28,8 @@ PAGE_ROWS = 1000
 SHOWN = 50
 
 
-class TwoGroups(Invalid):
+class TwoGroups(Invalid, code="CLI.TWO_GROUPS"):
     """The group is named twice."""
-
-    code = "CLI.TWO_GROUPS"
 
 
 def jobs(

@@ -26,10 +26,8 @@ from weft.core.ids import BatchId, format_job_ref
 from weft.core.states import ENDED_WORDS
 
 
-class OneJobOnly(Invalid):
+class OneJobOnly(Invalid, code="CLI.ONE_JOB_ONLY"):
     """An option that concerns one job was given for many, or the other way round."""
-
-    code = "CLI.ONE_JOB_ONLY"
 
 
 def logs(

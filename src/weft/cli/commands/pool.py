@@ -19,10 +19,9 @@ app = App(name="pool", help="Show and change pools of workers.\n\n    weft pool 
 LIVE = frozenset({"active", "silent", "cordoned", "draining"})
 
 
-class PoolsNotConfirmed(Invalid):
+class PoolsNotConfirmed(Invalid, code="CLI.POOLS_NOT_CONFIRMED"):
     """The change of pools cannot be confirmed."""
 
-    code = "CLI.POOLS_NOT_CONFIRMED"
     advice = "Add --yes to change them without a question, or --dry-run to see the changes."
 
 

@@ -21,10 +21,9 @@ app = App(
 )
 
 
-class QueuesNotConfirmed(Invalid):
+class QueuesNotConfirmed(Invalid, code="CLI.QUEUES_NOT_CONFIRMED"):
     """The change of queues cannot be confirmed."""
 
-    code = "CLI.QUEUES_NOT_CONFIRMED"
     advice = "Add --yes to change them without a question, or --dry-run to see the changes."
 
 

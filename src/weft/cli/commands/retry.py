@@ -15,17 +15,15 @@ from weft.core.errors import Invalid
 from weft.core.ids import BatchId, format_batch_id
 
 
-class QueryOfJob(Invalid):
+class QueryOfJob(Invalid, code="CLI.QUERY_OF_JOB"):
     """A query chooses among the jobs of a batch or a group."""
 
-    code = "CLI.QUERY_OF_JOB"
     advice = "Name a batch or a group with --q, or jobs without it."
 
 
-class CauseOfPart(Invalid):
+class CauseOfPart(Invalid, code="CLI.CAUSE_OF_PART"):
     """A cause chooses among all failed jobs of a batch."""
 
-    code = "CLI.CAUSE_OF_PART"
     advice = "Name a batch with --cause, and leave out --q."
 
 

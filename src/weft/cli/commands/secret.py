@@ -22,10 +22,8 @@ app = App(
 _BYTES_MAX: Final = 1 << 20
 
 
-class NoSecretValue(Invalid):
+class NoSecretValue(Invalid, code="CLI.NO_SECRET_VALUE"):
     """A secret without a value, or one that cannot be read."""
-
-    code = "CLI.NO_SECRET_VALUE"
 
 
 @app.command(name="set")

@@ -17,10 +17,8 @@ from weft.settings import load_settings
 app = App(name="session", help="List and end your sessions in browsers.\n\n    weft session ls")
 
 
-class LinkNotShown(Conflict):
+class LinkNotShown(Conflict, code="CLI.LINK_NOT_SHOWN"):
     """A login link would end up in a file or a log."""
-
-    code = "CLI.LINK_NOT_SHOWN"
 
 
 def open_browser(*, shared: Shared = SHARED) -> None:

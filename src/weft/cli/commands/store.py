@@ -15,10 +15,8 @@ app = App(
 )
 
 
-class CredentialsWrong(Invalid):
+class CredentialsWrong(Invalid, code="CLI.STORE_CREDENTIALS_WRONG"):
     """Not exactly one kind of credentials was named."""
-
-    code = "CLI.STORE_CREDENTIALS_WRONG"
 
 
 @app.command

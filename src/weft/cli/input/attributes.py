@@ -3,10 +3,9 @@
 from weft.core.errors import Invalid
 
 
-class NotAnAttribute(Invalid):
+class NotAnAttribute(Invalid, code="CLI.NOT_AN_ATTRIBUTE"):
     """An argument that is not `key=value`."""
 
-    code = "CLI.NOT_AN_ATTRIBUTE"
     advice = "Write key=value to set an attribute, and key= to remove it."
 
 

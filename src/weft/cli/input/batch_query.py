@@ -19,10 +19,9 @@ from weft.core.errors import Invalid
 _DONE: Final = {"cancel": "cancelled", "hold": "held", "release": "released", "retry": "retried"}
 
 
-class TargetsOrQuery(Invalid):
+class TargetsOrQuery(Invalid, code="CLI.TARGETS_OR_QUERY"):
     """A command is for the targets that it names, or for the batches that a query finds."""
 
-    code = "CLI.TARGETS_OR_QUERY"
     advice = "Name targets such as b12, or batches by a query: --batches 'state = running'."
 
 

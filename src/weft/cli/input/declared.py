@@ -34,10 +34,9 @@ def read_file(file: Path) -> bytes:
         ) from error
 
 
-class NothingDescribed(Invalid):
+class NothingDescribed(Invalid, code="CLI.NOTHING_DESCRIBED"):
     """The file describes nothing, so applying it deletes everything."""
 
-    code = "CLI.NOTHING_DESCRIBED"
     advice = "Name the right file; if all of them are to go, add --delete-all."
 
 

@@ -27,10 +27,8 @@ COMPOSED = 0.45
 FORMATS: Mapping[str, Format] = {".yaml": "yaml", ".yml": "yaml", ".toml": "toml", ".json": "json"}
 
 
-class UnreadableDocument(Invalid):
+class UnreadableDocument(Invalid, code="CLI.UNREADABLE_DOCUMENT"):
     """A file that cannot be read as a document."""
-
-    code = "CLI.UNREADABLE_DOCUMENT"
 
 
 def format_of(path: str) -> Format:

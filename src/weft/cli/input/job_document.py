@@ -19,10 +19,8 @@ from weft.core.text.durations import parse_seconds
 NAME_CHARS_MAX = 256
 
 
-class NoCommand(Invalid):
+class NoCommand(Invalid, code="CLI.NO_COMMAND"):
     """A command line without a command to run."""
-
-    code = "CLI.NO_COMMAND"
 
 
 @Parameter(name="*")

@@ -15,10 +15,8 @@ SILENCE_S = 2.0
 HINT = "Write it to a file that the command reads: `weft run -n -- CMD FILE`."
 
 
-class StdinTooLarge(TooLarge):
+class StdinTooLarge(TooLarge, code="CLI.STDIN_TOO_LARGE"):
     """More standard input than a job can carry."""
-
-    code = "CLI.STDIN_TOO_LARGE"
 
 
 def read_stdin() -> str | None:

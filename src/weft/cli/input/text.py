@@ -6,10 +6,9 @@ from weft.core.errors import Invalid
 from weft.core.text.texts import is_utf8
 
 
-class NotUtf8(Invalid):
+class NotUtf8(Invalid, code="CLI.NOT_UTF8"):
     """Bytes that are not valid UTF-8 text."""
 
-    code = "CLI.NOT_UTF8"
     advice = "Pass such bytes in a file: arguments and standard input travel as UTF-8 text."
 
 

@@ -9,10 +9,8 @@ from weft.core.errors import Invalid
 Value = TypeVar("Value")
 
 
-class WrongOption(Invalid):
+class WrongOption(Invalid, code="CLI.WRONG_OPTION"):
     """An option with an impossible value."""
-
-    code = "CLI.WRONG_OPTION"
 
 
 def read_option(option: str, text: str, parse: Callable[[str], Value]) -> Value:

@@ -20,10 +20,8 @@ INTERVAL_MIN_S, INTERVAL_MAX_S = 0.5, 60.0
 RANDOM_BYTES: Final = 48
 
 
-class LoginNotFinished(Conflict):
+class LoginNotFinished(Conflict, code="CLI.LOGIN_NOT_FINISHED"):
     """Nobody has finished the login in time."""
-
-    code = "CLI.LOGIN_NOT_FINISHED"
 
 
 class Server(Protocol):

@@ -10,10 +10,8 @@ from weft.run.home import explained, write_private
 from weft.settings import Settings
 
 
-class LoginNotNeeded(Conflict):
+class LoginNotNeeded(Conflict, code="CLI.LOGIN_NOT_NEEDED"):
     """The server of the home gives its owner a token without being asked."""
-
-    code = "CLI.LOGIN_NOT_NEEDED"
 
 
 def server_of(settings: Settings) -> str:

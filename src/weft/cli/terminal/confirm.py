@@ -10,10 +10,9 @@ from weft.core.errors import Invalid
 REFUSED = 4
 
 
-class NotConfirmed(Invalid):
+class NotConfirmed(Invalid, code="CLI.NOT_CONFIRMED"):
     """Nobody can confirm what cannot be undone."""
 
-    code = "CLI.NOT_CONFIRMED"
     advice = "Add --yes to do it without a question."
 
 

@@ -17,10 +17,8 @@ CPU_S_MAX = 2.0
 """For the lines of one read, which usually take less than a hundredth of it."""
 
 
-class PatternTooSlow(Invalid):
+class PatternTooSlow(Invalid, code="CLI.PATTERN_TOO_SLOW"):
     """A regular expression needs more time for a few lines than is sensible."""
-
-    code = "CLI.PATTERN_TOO_SLOW"
 
 
 class _TooLongError(Exception):

@@ -10,10 +10,9 @@ from weft.core.errors import WeftError
 STDOUT, STDERR = 1, 2
 
 
-class OutputFailed(WeftError):
+class OutputFailed(WeftError, code="CLI.OUTPUT_FAILED"):
     """Standard output cannot be written, for example because the disk is full."""
 
-    code = "CLI.OUTPUT_FAILED"
     advice = "Free some space or redirect the output; `weft logs` prints the output of each job."
 
 

@@ -17,16 +17,12 @@ LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 """This machine: reached without TLS, and by no proxy."""
 
 
-class NotRunning(Unavailable):
+class NotRunning(Unavailable, code="CLI.NOT_RUNNING"):
     """No server address is configured, and no server was started in this home."""
 
-    code = "CLI.NOT_RUNNING"
 
-
-class InvalidUrl(Invalid):
+class InvalidUrl(Invalid, code="CLI.INVALID_URL"):
     """The address of the server is malformed."""
-
-    code = "CLI.INVALID_URL"
 
 
 class Endpoint(NamedTuple):

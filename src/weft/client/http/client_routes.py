@@ -17,10 +17,8 @@ from weft.core.errors import Invalid
 from weft.wire.payload import PART_BYTES
 
 
-class AppFolderUnreadable(Invalid):
+class AppFolderUnreadable(Invalid, code="CLIENT.APP_FOLDER_UNREADABLE"):
     """A folder cannot be packed."""
-
-    code = "CLIENT.APP_FOLDER_UNREADABLE"
 
 
 def name_of_app(folder: Path) -> str:

@@ -39,10 +39,8 @@ ERRORS_FROM = 400
 Query = Mapping[str, str | int | bool | datetime | list[str] | None]
 
 
-class NotReachable(Unavailable):
+class NotReachable(Unavailable, code="CLI.NOT_REACHABLE"):
     """The server does not answer."""
-
-    code = "CLI.NOT_REACHABLE"
 
     def __init__(self, endpoint: Endpoint, why: str) -> None:
         super().__init__(
@@ -52,10 +50,8 @@ class NotReachable(Unavailable):
         )
 
 
-class NotTheServer(Unavailable):
+class NotTheServer(Unavailable, code="CLI.CERTIFICATE_NOT_TRUSTED"):
     """The server's certificate is not one that is trusted."""
-
-    code = "CLI.CERTIFICATE_NOT_TRUSTED"
 
     def __init__(self, endpoint: Endpoint, why: str) -> None:
         super().__init__(

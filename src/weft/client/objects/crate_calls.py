@@ -17,16 +17,12 @@ JOBS_MAX: Final = 10_000
 _AT_ONCE: Final = 6
 
 
-class NotEnded(Conflict):
+class NotEnded(Conflict, code="CLIENT.NOT_ENDED"):
     """A crate was asked for of jobs that have not ended."""
 
-    code = "CLIENT.NOT_ENDED"
 
-
-class CrateTooLarge(Invalid):
+class CrateTooLarge(Invalid, code="CLIENT.CRATE_TOO_LARGE"):
     """A crate would have too many jobs."""
-
-    code = "CLIENT.CRATE_TOO_LARGE"
 
 
 class CrateCalls:

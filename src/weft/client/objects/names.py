@@ -20,10 +20,8 @@ class BatchNumber(int):
         return format(int(self), form)
 
 
-class NoBatchOfName(NotFound):
+class NoBatchOfName(NotFound, code="CLIENT.NO_BATCH_OF_NAME"):
     """No batch has this name."""
-
-    code = "CLIENT.NO_BATCH_OF_NAME"
 
 
 async def newest_batch(api: Api, name: str) -> Document | None:

@@ -7,10 +7,8 @@ from weft.core.errors import Conflict
 from weft.core.ids import format_job_ref
 
 
-class NotSubmitted(Conflict):
+class NotSubmitted(Conflict, code="CLIENT.NOT_SUBMITTED"):
     """A job has no number before its builder is submitted."""
-
-    code = "CLIENT.NOT_SUBMITTED"
 
 
 @dataclass(slots=True, eq=False)

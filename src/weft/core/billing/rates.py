@@ -31,10 +31,8 @@ class MachinePrice(NamedTuple):
     price: str
 
 
-class InvalidPrice(Invalid):
+class InvalidPrice(Invalid, code="BILLING.INVALID_PRICE"):
     """An invalid price."""
-
-    code = "BILLING.INVALID_PRICE"
 
 
 def hours_used(resource: str, usage: int) -> float:

@@ -4,11 +4,8 @@ from weft.core.errors.documents import InvalidDocument
 from weft.core.errors.kinds import Conflict, Forbidden, Invalid, NotFound, Unavailable, WeftError
 
 
-class BatchNotFound(NotFound):
+class BatchNotFound(NotFound, code="API.BATCH_NOT_FOUND", sqlstate="WF101"):
     """The batch does not exist."""
-
-    code = "API.BATCH_NOT_FOUND"
-    sqlstate = "WF101"
 
     def __init__(self, batch_id: int) -> None:
         super().__init__(
@@ -18,11 +15,8 @@ class BatchNotFound(NotFound):
         )
 
 
-class JobNotFound(NotFound):
+class JobNotFound(NotFound, code="API.JOB_NOT_FOUND", sqlstate="WF102"):
     """The job does not exist."""
-
-    code = "API.JOB_NOT_FOUND"
-    sqlstate = "WF102"
 
     def __init__(self, batch_id: int, job_id: int) -> None:
         super().__init__(
@@ -32,11 +26,8 @@ class JobNotFound(NotFound):
         )
 
 
-class GroupNotFound(NotFound):
+class GroupNotFound(NotFound, code="API.GROUP_NOT_FOUND", sqlstate="WF103"):
     """The group does not exist."""
-
-    code = "API.GROUP_NOT_FOUND"
-    sqlstate = "WF103"
 
     def __init__(self, batch_id: int, group: int | str) -> None:
         shown = f"g{group}" if isinstance(group, int) else group
@@ -47,210 +38,132 @@ class GroupNotFound(NotFound):
         )
 
 
-class AttemptNotFound(NotFound):
+class AttemptNotFound(NotFound, code="API.ATTEMPT_NOT_FOUND"):
     """The attempt does not exist, or the job has none yet."""
 
-    code = "API.ATTEMPT_NOT_FOUND"
 
-
-class OutputElsewhere(Conflict):
+class OutputElsewhere(Conflict, code="API.OUTPUT_ELSEWHERE"):
     """The worker that ran the job keeps its output in a directory that the api cannot read."""
 
-    code = "API.OUTPUT_ELSEWHERE"
 
-
-class LogBucketAway(Unavailable):
+class LogBucketAway(Unavailable, code="API.LOG_BUCKET_AWAY"):
     """The bucket to which output of jobs is shipped does not answer, or not as it should."""
 
-    code = "API.LOG_BUCKET_AWAY"
 
-
-class OutputGone(WeftError):
+class OutputGone(WeftError, code="API.OUTPUT_GONE"):
     """The output was removed, or never kept: the server keeps a limited amount."""
 
-    code = "API.OUTPUT_GONE"
     status = 410
     exit_code = 4
 
 
-class OperationNotFound(NotFound):
+class OperationNotFound(NotFound, code="API.OPERATION_NOT_FOUND", sqlstate="WF106"):
     """The operation does not exist."""
 
-    code = "API.OPERATION_NOT_FOUND"
-    sqlstate = "WF106"
 
-
-class OperationNotCancellable(Conflict):
+class OperationNotCancellable(Conflict, code="API.OPERATION_NOT_CANCELLABLE", sqlstate="WF139"):
     """The operation is on one batch: it goes on to its end."""
 
-    code = "API.OPERATION_NOT_CANCELLABLE"
-    sqlstate = "WF139"
 
-
-class BatchCancelled(Conflict):
+class BatchCancelled(Conflict, code="API.BATCH_CANCELLED", sqlstate="WF204"):
     """A cancelled batch or group takes no new jobs."""
 
-    code = "API.BATCH_CANCELLED"
-    sqlstate = "WF204"
 
-
-class BatchFull(Conflict):
+class BatchFull(Conflict, code="API.BATCH_FULL", sqlstate="WF210"):
     """The batch is full."""
 
-    code = "API.BATCH_FULL"
-    sqlstate = "WF210"
 
-
-class GroupExists(Conflict):
+class GroupExists(Conflict, code="API.GROUP_EXISTS", sqlstate="WF209"):
     """A group of this path, or a set of this name, already exists."""
 
-    code = "API.GROUP_EXISTS"
-    sqlstate = "WF209"
 
-
-class GroupTooDeep(Invalid):
+class GroupTooDeep(Invalid, code="API.GROUP_TOO_DEEP", sqlstate="WF211"):
     """The group is below the deepest allowed level."""
 
-    code = "API.GROUP_TOO_DEEP"
-    sqlstate = "WF211"
 
-
-class TooManyGroups(Invalid):
+class TooManyGroups(Invalid, code="API.TOO_MANY_GROUPS", sqlstate="WF212"):
     """More groups than a batch may have."""
 
-    code = "API.TOO_MANY_GROUPS"
-    sqlstate = "WF212"
 
-
-class TooManySets(Invalid):
+class TooManySets(Invalid, code="API.TOO_MANY_SETS", sqlstate="WF213"):
     """More sets than a job may be in."""
 
-    code = "API.TOO_MANY_SETS"
-    sqlstate = "WF213"
 
-
-class NotASet(Invalid):
+class NotASet(Invalid, code="API.NOT_A_SET", sqlstate="WF214"):
     """Existing jobs can be added to a set only."""
 
-    code = "API.NOT_A_SET"
-    sqlstate = "WF214"
 
-
-class RenameTooLarge(Conflict):
+class RenameTooLarge(Conflict, code="API.RENAME_TOO_LARGE", sqlstate="WF232"):
     """A new name would change the paths of too many groups."""
 
-    code = "API.RENAME_TOO_LARGE"
-    sqlstate = "WF232"
 
-
-class JobNotRunning(Conflict):
+class JobNotRunning(Conflict, code="API.JOB_NOT_RUNNING", sqlstate="WF218"):
     """A signal or a message needs a process, and none of the job runs."""
 
-    code = "API.JOB_NOT_RUNNING"
-    sqlstate = "WF218"
 
-
-class TooManyCommands(Conflict):
+class TooManyCommands(Conflict, code="API.TOO_MANY_COMMANDS", sqlstate="WF260"):
     """Too many signals and messages to a job wait for its worker."""
 
-    code = "API.TOO_MANY_COMMANDS"
-    sqlstate = "WF260"
 
-
-class JobOver(Conflict):
+class JobOver(Conflict, code="API.JOB_OVER", sqlstate="WF219"):
     """An ended job cannot get more time."""
 
-    code = "API.JOB_OVER"
-    sqlstate = "WF219"
 
-
-class NoTimeLimit(Conflict):
+class NoTimeLimit(Conflict, code="API.NO_TIME_LIMIT"):
     """A job without a time limit cannot get more time."""
 
-    code = "API.NO_TIME_LIMIT"
 
-
-class JobEnded(Conflict):
+class JobEnded(Conflict, code="API.JOB_ENDED", sqlstate="WF216"):
     """An ended job cannot get a new priority."""
 
-    code = "API.JOB_ENDED"
-    sqlstate = "WF216"
 
-
-class JobNotFailed(Conflict):
+class JobNotFailed(Conflict, code="API.JOB_NOT_FAILED", sqlstate="WF233"):
     """Only a job that ended without success can be retried."""
 
-    code = "API.JOB_NOT_FAILED"
-    sqlstate = "WF233"
 
-
-class ParentFailed(Conflict):
+class ParentFailed(Conflict, code="API.PARENT_FAILED", sqlstate="WF234"):
     """A job cannot be retried before a parent that did not succeed."""
 
-    code = "API.PARENT_FAILED"
-    sqlstate = "WF234"
 
-
-class NothingToResubmit(Conflict):
+class NothingToResubmit(Conflict, code="API.NOTHING_TO_RESUBMIT", sqlstate="WF235"):
     """No job of a batch would be part of the new one."""
 
-    code = "API.NOTHING_TO_RESUBMIT"
-    sqlstate = "WF235"
 
-
-class BatchRunning(Conflict):
+class BatchRunning(Conflict, code="API.BATCH_RUNNING", sqlstate="WF236"):
     """What failed in a batch is known when all its jobs have ended."""
 
-    code = "API.BATCH_RUNNING"
-    sqlstate = "WF236"
 
-
-class ServiceRuns(Conflict):
+class ServiceRuns(Conflict, code="API.SERVICE_RUNS", sqlstate="WF237"):
     """Another service of this name has not ended."""
 
-    code = "API.SERVICE_RUNS"
-    sqlstate = "WF237"
     advice = "Cancel it, wait until it has ended, and submit again."
 
 
-class ConditionNotFound(NotFound):
+class ConditionNotFound(NotFound, code="API.CONDITION_NOT_FOUND", sqlstate="WF116"):
     """No job waits for this condition, or you may not see it."""
 
-    code = "API.CONDITION_NOT_FOUND"
-    sqlstate = "WF116"
 
-
-class ScheduleNotFound(NotFound):
+class ScheduleNotFound(NotFound, code="API.SCHEDULE_NOT_FOUND", sqlstate="WF115"):
     """The schedule does not exist."""
 
-    code = "API.SCHEDULE_NOT_FOUND"
-    sqlstate = "WF115"
 
-
-class TooManySchedules(Conflict):
+class TooManySchedules(Conflict, code="API.TOO_MANY_SCHEDULES", sqlstate="WF114"):
     """A user has as many schedules as the setting allows."""
 
-    code = "API.TOO_MANY_SCHEDULES"
-    sqlstate = "WF114"
 
-
-class ScheduleOfAnother(Forbidden):
+class ScheduleOfAnother(Forbidden, code="API.SCHEDULE_OF_ANOTHER"):
     """Only the owner can run a schedule, and only the owner or an administrator change it."""
 
-    code = "API.SCHEDULE_OF_ANOTHER"
 
-
-class InvalidCron(InvalidDocument):
+class InvalidCron(InvalidDocument, code="API.INVALID_CRON"):
     """A cron expression that cannot be used."""
 
-    code = "API.INVALID_CRON"
     fact = "a cron expression cannot be used"
     advice = "Write minute, hour, day of the month, month and day of the week, as `0 2 * * *`."
 
 
-class UnknownTimeZone(InvalidDocument):
+class UnknownTimeZone(InvalidDocument, code="API.UNKNOWN_TIME_ZONE"):
     """A time zone that does not exist."""
 
-    code = "API.UNKNOWN_TIME_ZONE"
     fact = "a time zone does not exist"
     advice = "Use a name of the IANA database, such as Europe/Berlin."

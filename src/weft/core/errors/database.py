@@ -3,35 +3,21 @@
 from weft.core.errors.kinds import Conflict, Internal, NotFound, Unavailable
 
 
-class StoreUnavailable(Unavailable):
+class StoreUnavailable(Unavailable, code="STORE.UNAVAILABLE"):
     """The database cannot be reached now."""
 
-    code = "STORE.UNAVAILABLE"
 
-
-class IllegalTransition(Internal):
+class IllegalTransition(Internal, code="STORE.ILLEGAL_TRANSITION", sqlstate="WF900"):
     """The state machine has no such transition; nothing was changed."""
 
-    code = "STORE.ILLEGAL_TRANSITION"
-    sqlstate = "WF900"
 
-
-class ViewLoginNotFound(NotFound):
+class ViewLoginNotFound(NotFound, code="STORE.VIEW_LOGIN_NOT_FOUND", sqlstate="WF181"):
     """No dashboard has a login of this name."""
 
-    code = "STORE.VIEW_LOGIN_NOT_FOUND"
-    sqlstate = "WF181"
 
-
-class ViewLoginTaken(Conflict):
+class ViewLoginTaken(Conflict, code="STORE.VIEW_LOGIN_TAKEN", sqlstate="WF281"):
     """The server has a role of this name already."""
 
-    code = "STORE.VIEW_LOGIN_TAKEN"
-    sqlstate = "WF281"
 
-
-class EpochStale(Conflict):
+class EpochStale(Conflict, code="DRIVER.EPOCH_STALE", sqlstate="WF401"):
     """A driver that no longer leads tried to write."""
-
-    code = "DRIVER.EPOCH_STALE"
-    sqlstate = "WF401"

@@ -6,10 +6,9 @@ from typing import ClassVar
 from weft.core.errors.kinds import FieldError, Invalid
 
 
-class InvalidDocument(Invalid):
+class InvalidDocument(Invalid, code="API.INVALID_DOCUMENT"):
     """A document with several fields that are wrong in different ways."""
 
-    code = "API.INVALID_DOCUMENT"
     fact: ClassVar[str] = "several fields are wrong"
     advice = "Correct each of them; nothing was created."
 
@@ -24,43 +23,37 @@ class InvalidDocument(Invalid):
         return cls(cls.fact, detail=detail, hint=cls.advice, errors=errors)
 
 
-class UnknownField(InvalidDocument):
+class UnknownField(InvalidDocument, code="API.UNKNOWN_FIELD"):
     """An unknown field."""
 
-    code = "API.UNKNOWN_FIELD"
     fact = "there is no field of this name"
     advice = "Remove it or correct its name; the reference of documents lists those that exist."
 
 
-class WrongType(InvalidDocument):
+class WrongType(InvalidDocument, code="API.WRONG_TYPE"):
     """A value of the wrong type, or a missing field."""
 
-    code = "API.WRONG_TYPE"
     fact = "a value is missing, of the wrong type or out of range"
     advice = "Correct it and try again."
 
 
-class InvalidValue(InvalidDocument):
+class InvalidValue(InvalidDocument, code="API.INVALID_VALUE", sqlstate="WF231"):
     """A value of the right type that cannot be used."""
 
-    code = "API.INVALID_VALUE"
-    sqlstate = "WF231"
     fact = "a value is wrong"
     advice = "Correct it and try again."
 
 
-class EmptyCommand(InvalidDocument):
+class EmptyCommand(InvalidDocument, code="API.EMPTY_COMMAND"):
     """A command without a program."""
 
-    code = "API.EMPTY_COMMAND"
     fact = "a command is empty"
     advice = "Name a program; a document may leave `command` out for a job that does nothing."
 
 
-class EnvironmentTooLarge(InvalidDocument):
+class EnvironmentTooLarge(InvalidDocument, code="API.ENVIRONMENT_TOO_LARGE"):
     """The caller's environment is larger than a job's arguments and environment may be."""
 
-    code = "API.ENVIRONMENT_TOO_LARGE"
     fact = "the environment is too large"
     advice = (
         "Leave variables out: `--no-env PATTERN` or `--clean-env`, with `--env NAME` for those "
@@ -68,58 +61,50 @@ class EnvironmentTooLarge(InvalidDocument):
     )
 
 
-class NulCharacter(InvalidDocument):
+class NulCharacter(InvalidDocument, code="API.NUL_CHARACTER"):
     """A NUL character where the operating system or the database cannot take one."""
 
-    code = "API.NUL_CHARACTER"
     fact = "a text contains a NUL character"
     advice = "Remove it, or pass such data in a file."
 
 
-class NoWorkerFits(InvalidDocument):
+class NoWorkerFits(InvalidDocument, code="API.NO_WORKER_FITS"):
     """A job that asks for more than any worker has."""
 
-    code = "API.NO_WORKER_FITS"
     fact = "a job asks for more than any worker has"
     advice = "Ask for at most what the largest worker has, or start a larger one."
 
 
-class NotEnoughLicences(NoWorkerFits):
+class NotEnoughLicences(NoWorkerFits, code="API.NOT_ENOUGH_LICENCES"):
     """A job that asks for more licences than there are."""
 
-    code = "API.NOT_ENOUGH_LICENCES"
     fact = "a job asks for more licences than there are"
     advice = "Ask for at most as many as `weft licence ls` lists."
 
 
-class ParentNotFound(InvalidDocument):
+class ParentNotFound(InvalidDocument, code="API.PARENT_NOT_FOUND", sqlstate="WF205"):
     """A parent that does not exist."""
 
-    code = "API.PARENT_NOT_FOUND"
-    sqlstate = "WF205"
     fact = "a job names a parent that does not exist"
     advice = "Name a job of the same document, or one that is already committed to the batch."
 
 
-class ParentNotBelow(InvalidDocument):
+class ParentNotBelow(InvalidDocument, code="API.PARENT_NOT_BELOW"):
     """A parent whose number is not below its child's."""
 
-    code = "API.PARENT_NOT_BELOW"
     fact = "a parent is not numbered below its child"
     advice = "List parents before their children, or name parents instead of numbering them."
 
 
-class ParentCycle(InvalidDocument):
+class ParentCycle(InvalidDocument, code="API.PARENT_CYCLE"):
     """Named parents that wait for each other."""
 
-    code = "API.PARENT_CYCLE"
     fact = "jobs wait for each other in a cycle"
     advice = "Remove one of the parents on this path."
 
 
-class ParentAmbiguous(InvalidDocument):
+class ParentAmbiguous(InvalidDocument, code="API.PARENT_AMBIGUOUS"):
     """Several jobs have the name of a parent."""
 
-    code = "API.PARENT_AMBIGUOUS"
     fact = "several jobs have the name of a parent"
     advice = "Give the jobs distinct names, or name the parent by its number."

@@ -43,6 +43,12 @@ class WeftError(Exception):
     login: "LoginAttempt | None" = None
     """The login that this error refuses, for the trail."""
 
+    def __init_subclass__(cls, *, code: str = "", sqlstate: str = "") -> None:
+        if code:
+            cls.code = code
+        if sqlstate:
+            cls.sqlstate = sqlstate
+
     def __init__(
         self, message: str, *, detail: str = "", hint: str = "", errors: Sequence[FieldError] = ()
     ) -> None:

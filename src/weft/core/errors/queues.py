@@ -4,52 +4,39 @@ from weft.core.errors.documents import InvalidDocument
 from weft.core.errors.kinds import Conflict, Invalid, NotFound, Unavailable
 
 
-class QueueNotFound(NotFound):
+class QueueNotFound(NotFound, code="API.QUEUE_NOT_FOUND"):
     """The queue does not exist."""
 
-    code = "API.QUEUE_NOT_FOUND"
 
-
-class QueueHasJobs(Conflict):
+class QueueHasJobs(Conflict, code="API.QUEUE_HAS_JOBS", sqlstate="WF112"):
     """A queue with waiting jobs cannot be deleted."""
 
-    code = "API.QUEUE_HAS_JOBS"
-    sqlstate = "WF112"
 
-
-class QueueAlwaysOpen(Conflict):
+class QueueAlwaysOpen(Conflict, code="API.QUEUE_ALWAYS_OPEN"):
     """The queue `default` is never drained."""
 
-    code = "API.QUEUE_ALWAYS_OPEN"
 
-
-class QueueFull(Conflict):
+class QueueFull(Conflict, code="API.QUEUE_FULL", sqlstate="WF113"):
     """The queue takes no more waiting jobs."""
 
-    code = "API.QUEUE_FULL"
-    sqlstate = "WF113"
 
-
-class TooManyEvaluations(Invalid):
+class TooManyEvaluations(Invalid, code="API.TOO_MANY_EVALUATIONS"):
     """What guards, expressions or patterns say of a request takes too long."""
 
-    code = "API.TOO_MANY_EVALUATIONS"
     advice = (
         "Name the queue of the jobs, send fewer jobs that differ in what guards and patterns "
         "read, or ask an operator to simplify those."
     )
 
 
-class NothingEvaluates(Unavailable):
+class NothingEvaluates(Unavailable, code="API.NOTHING_EVALUATES"):
     """Guards, expressions or patterns cannot be evaluated now."""
 
-    code = "API.NOTHING_EVALUATES"
     advice = "Try again in a minute; if it stays so, tell an operator, who finds why in the log."
 
 
-class InvalidGuard(InvalidDocument):
+class InvalidGuard(InvalidDocument, code="API.INVALID_GUARD"):
     """A guard that cannot be used."""
 
-    code = "API.INVALID_GUARD"
     fact = "a guard cannot be used"
     advice = "Correct the expression at the position; the guide on queues lists what it may read."

@@ -13,22 +13,16 @@ from weft.core.errors.kinds import (
 )
 
 
-class MalformedBody(Invalid):
+class MalformedBody(Invalid, code="API.MALFORMED_BODY"):
     """The body is not valid JSON or msgpack."""
 
-    code = "API.MALFORMED_BODY"
 
-
-class InvalidParameter(Invalid):
+class InvalidParameter(Invalid, code="API.INVALID_PARAMETER"):
     """A query parameter or header is unknown or has an impossible value."""
 
-    code = "API.INVALID_PARAMETER"
 
-
-class BadId(Invalid):
+class BadId(Invalid, code="API.INVALID_ID"):
     """A malformed id."""
-
-    code = "API.INVALID_ID"
 
     def __init__(
         self,
@@ -44,244 +38,174 @@ class BadId(Invalid):
         )  # fmt: skip
 
 
-class RightMissing(Forbidden):
+class RightMissing(Forbidden, code="API.RIGHT_MISSING", sqlstate="WF121"):
     """The caller's role does not have the right that this needs."""
 
-    code = "API.RIGHT_MISSING"
-    sqlstate = "WF121"
 
-
-class PermissionMissing(Forbidden):
+class PermissionMissing(Forbidden, code="API.PERMISSION_MISSING", sqlstate="WF130"):
     """The caller sees the batch, but may not do this to it."""
 
-    code = "API.PERMISSION_MISSING"
-    sqlstate = "WF130"
 
-
-class TokenNotFound(NotFound):
+class TokenNotFound(NotFound, code="API.TOKEN_NOT_FOUND"):
     """The caller has no such token."""
 
-    code = "API.TOKEN_NOT_FOUND"
 
-
-class LoginLinkRefused(Unauthenticated):
+class LoginLinkRefused(Unauthenticated, code="API.LOGIN_LINK_REFUSED"):
     """The code of a login link is unknown, used, replaced by another, or has expired."""
 
-    code = "API.LOGIN_LINK_REFUSED"
     exit_code = 4
 
 
-class LoginRefused(Unauthenticated):
+class LoginRefused(Unauthenticated, code="API.LOGIN_REFUSED"):
     """An issuer does not let somebody in, or what came back from it is not believed."""
 
-    code = "API.LOGIN_REFUSED"
     exit_code = 4
 
 
-class IssuerNotFound(NotFound):
+class IssuerNotFound(NotFound, code="API.ISSUER_NOT_FOUND"):
     """People cannot log in at such an issuer."""
 
-    code = "API.ISSUER_NOT_FOUND"
 
-
-class IssuerAmbiguous(Invalid):
+class IssuerAmbiguous(Invalid, code="API.ISSUER_AMBIGUOUS"):
     """People can log in at several issuers."""
 
-    code = "API.ISSUER_AMBIGUOUS"
 
-
-class IssuerNotAnswering(Unavailable):
+class IssuerNotAnswering(Unavailable, code="API.ISSUER_NOT_ANSWERING"):
     """An issuer cannot be asked now."""
 
-    code = "API.ISSUER_NOT_ANSWERING"
 
-
-class NoDeviceLogin(Conflict):
+class NoDeviceLogin(Conflict, code="API.NO_DEVICE_LOGIN"):
     """The issuer has no device endpoint."""
 
-    code = "API.NO_DEVICE_LOGIN"
 
-
-class NotInVisit(Forbidden):
+class NotInVisit(Forbidden, code="API.NOT_IN_VISIT"):
     """On a visit to another tenant, an administrator of the site asks for more than to read it."""
 
-    code = "API.NOT_IN_VISIT"
 
-
-class ForeignRequest(Forbidden):
+class ForeignRequest(Forbidden, code="API.FOREIGN_REQUEST"):
     """A browser sends a session along with a request that no page of this server has made."""
 
-    code = "API.FOREIGN_REQUEST"
 
-
-class SessionNotFound(NotFound):
+class SessionNotFound(NotFound, code="API.SESSION_NOT_FOUND"):
     """The caller has no such session."""
 
-    code = "API.SESSION_NOT_FOUND"
 
-
-class TooManyTokens(Conflict):
+class TooManyTokens(Conflict, code="API.TOO_MANY_TOKENS", sqlstate="WF117"):
     """A user has as many tokens as the setting allows."""
 
-    code = "API.TOO_MANY_TOKENS"
-    sqlstate = "WF117"
 
-
-class RateLimitExceeded(Unavailable):
+class RateLimitExceeded(Unavailable, code="API.RATE_LIMIT_EXCEEDED"):
     """The token or its user has sent more requests than the settings allow."""
 
-    code = "API.RATE_LIMIT_EXCEEDED"
     status = 429
     retry_after_s = None  # the headers of the limit say when
 
 
-class TooManyAtOnce(Unavailable):
+class TooManyAtOnce(Unavailable, code="API.TOO_MANY_AT_ONCE"):
     """A user has more requests under way than may be at the database at a time, and none of them
     has ended for seconds.
     """
 
-    code = "API.TOO_MANY_AT_ONCE"
     status = 429
 
 
-class TooManyFailedLogins(Unavailable):
+class TooManyFailedLogins(Unavailable, code="API.TOO_MANY_FAILED_LOGINS"):
     """An address has sent more requests with wrong tokens than the setting allows."""
 
-    code = "API.TOO_MANY_FAILED_LOGINS"
     status = 429
 
 
-class RouteNotFound(NotFound):
+class RouteNotFound(NotFound, code="API.ROUTE_NOT_FOUND"):
     """The path does not exist."""
 
-    code = "API.ROUTE_NOT_FOUND"
 
-
-class MethodNotAllowed(Invalid):
+class MethodNotAllowed(Invalid, code="API.METHOD_NOT_ALLOWED"):
     """The path does not support this method."""
 
-    code = "API.METHOD_NOT_ALLOWED"
     status = 405
     allow: tuple[str, ...] = ()
     """The methods that the path takes."""
 
 
-class RequestTimeout(Invalid):
+class RequestTimeout(Invalid, code="API.REQUEST_TIMEOUT"):
     """The body did not arrive in time."""
 
-    code = "API.REQUEST_TIMEOUT"
     status = 408
 
 
-class MalformedRequest(Invalid):
+class MalformedRequest(Invalid, code="API.MALFORMED_REQUEST"):
     """The bytes are not an HTTP request."""
 
-    code = "API.MALFORMED_REQUEST"
 
-
-class HeadTooLarge(Invalid):
+class HeadTooLarge(Invalid, code="API.HEAD_TOO_LARGE"):
     """The head of the request is larger than the limit."""
 
-    code = "API.HEAD_TOO_LARGE"
     status = 431
 
 
-class UnsupportedMedia(Invalid):
+class UnsupportedMedia(Invalid, code="API.UNSUPPORTED_MEDIA"):
     """The body has an unsupported media type."""
 
-    code = "API.UNSUPPORTED_MEDIA"
     status = 415
 
 
-class RangeNotSatisfiable(Invalid):
+class RangeNotSatisfiable(Invalid, code="API.RANGE_NOT_SATISFIABLE"):
     """The `Range` is outside the output."""
 
-    code = "API.RANGE_NOT_SATISFIABLE"
     status = 416
     size: int | None = None
     """How many bytes there are."""
 
 
-class IdempotencyConflict(Conflict):
+class IdempotencyConflict(Conflict, code="API.IDEMPOTENCY_CONFLICT", sqlstate="WF201"):
     """The idempotency key was used for another request."""
 
-    code = "API.IDEMPOTENCY_CONFLICT"
-    sqlstate = "WF201"
 
-
-class TooManyJobs(TooLarge):
+class TooManyJobs(TooLarge, code="API.TOO_MANY_JOBS"):
     """More jobs or groups in one request than the limit."""
 
-    code = "API.TOO_MANY_JOBS"
 
-
-class PayloadTooLarge(TooLarge):
+class PayloadTooLarge(TooLarge, code="API.PAYLOAD_TOO_LARGE"):
     """The arguments of a function are larger than the limit."""
 
-    code = "API.PAYLOAD_TOO_LARGE"
 
-
-class TooManyParents(TooLarge):
+class TooManyParents(TooLarge, code="API.TOO_MANY_PARENTS"):
     """More pairs of a job and its parent in one request than the limit."""
 
-    code = "API.TOO_MANY_PARENTS"
 
-
-class EventsGone(WeftError):
+class EventsGone(WeftError, code="API.EVENTS_GONE", sqlstate="WF304"):
     """Events after that position were already removed."""
 
-    code = "API.EVENTS_GONE"
-    sqlstate = "WF304"
     status = 410
     exit_code = 4
 
 
-class UpdateNotFound(NotFound):
+class UpdateNotFound(NotFound, code="API.UPDATE_NOT_FOUND", sqlstate="WF104"):
     """The batch has no such update."""
 
-    code = "API.UPDATE_NOT_FOUND"
-    sqlstate = "WF104"
 
-
-class UpdateIncomplete(Invalid):
+class UpdateIncomplete(Invalid, code="API.UPDATE_INCOMPLETE", sqlstate="WF202"):
     """The update is incomplete and cannot be committed."""
 
-    code = "API.UPDATE_INCOMPLETE"
-    sqlstate = "WF202"
 
-
-class UpdateCommitted(Conflict):
+class UpdateCommitted(Conflict, code="API.UPDATE_COMMITTED", sqlstate="WF203"):
     """The update is committed and cannot change."""
 
-    code = "API.UPDATE_COMMITTED"
-    sqlstate = "WF203"
 
-
-class OutsideUpdate(Invalid):
+class OutsideUpdate(Invalid, code="API.OUTSIDE_UPDATE", sqlstate="WF207"):
     """Jobs or groups outside the numbers that their update reserved."""
 
-    code = "API.OUTSIDE_UPDATE"
-    sqlstate = "WF207"
 
-
-class BunchDiffers(Conflict):
+class BunchDiffers(Conflict, code="API.BUNCH_DIFFERS", sqlstate="WF215"):
     """These numbers of the update were already filled with other jobs or groups."""
 
-    code = "API.BUNCH_DIFFERS"
-    sqlstate = "WF215"
 
-
-class BunchOverlap(Conflict):
+class BunchOverlap(Conflict, code="API.BUNCH_OVERLAP", sqlstate="WF208"):
     """A job of the update was sent twice, in different bunches."""
 
-    code = "API.BUNCH_OVERLAP"
-    sqlstate = "WF208"
 
-
-class BadQuery(Invalid):
+class BadQuery(Invalid, code="API.INVALID_QUERY"):
     """A query that cannot be read."""
-
-    code = "API.INVALID_QUERY"
 
     @classmethod
     def at(cls, message: str, *, line: int, column: int, picture: str) -> "BadQuery":
@@ -295,36 +219,31 @@ class BadQuery(Invalid):
         )
 
 
-class QueryTooWide(Invalid):
+class QueryTooWide(Invalid, code="API.QUERY_TOO_WIDE"):
     """A query that no index answers would read too many jobs."""
 
-    code = "API.QUERY_TOO_WIDE"
     status = 422
 
 
-class QueryTooSlow(Invalid):
+class QueryTooSlow(Invalid, code="API.QUERY_TOO_SLOW"):
     """The query took longer than the limit."""
 
-    code = "API.QUERY_TOO_SLOW"
     status = 422
 
 
-class SavedQueryNotFound(NotFound):
+class SavedQueryNotFound(NotFound, code="API.SAVED_QUERY_NOT_FOUND"):
     """The caller has no saved query of this name."""
 
-    code = "API.SAVED_QUERY_NOT_FOUND"
     advice = "List yours with `weft query ls`; `weft query save NAME QUERY` makes one."
 
 
-class ProductNotFound(NotFound):
+class ProductNotFound(NotFound, code="API.PRODUCT_NOT_FOUND"):
     """The product does not exist."""
 
-    code = "API.PRODUCT_NOT_FOUND"
     advice = "List those that you see with `weft products`."
 
 
-class TooManySavedQueries(Conflict):
+class TooManySavedQueries(Conflict, code="API.TOO_MANY_SAVED_QUERIES"):
     """The caller has as many saved queries as a user may have."""
 
-    code = "API.TOO_MANY_SAVED_QUERIES"
     advice = "Remove one with `weft query rm NAME`."

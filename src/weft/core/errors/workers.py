@@ -3,146 +3,91 @@
 from weft.core.errors.kinds import Conflict, Forbidden, Internal, Invalid, NotFound, TooLarge
 
 
-class PoolNotFound(NotFound):
+class PoolNotFound(NotFound, code="WORKER.POOL_NOT_FOUND", sqlstate="WF302"):
     """The pool does not exist."""
 
-    code = "WORKER.POOL_NOT_FOUND"
-    sqlstate = "WF302"
 
-
-class PoolHasMachines(Conflict):
+class PoolHasMachines(Conflict, code="WORKER.POOL_HAS_MACHINES", sqlstate="WF309"):
     """A pool with machines cannot be left out."""
 
-    code = "WORKER.POOL_HAS_MACHINES"
-    sqlstate = "WF309"
 
-
-class PoolInUse(Conflict):
+class PoolInUse(Conflict, code="WORKER.POOL_IN_USE", sqlstate="WF127"):
     """Queues of other tenants use the pool."""
 
-    code = "WORKER.POOL_IN_USE"
-    sqlstate = "WF127"
 
-
-class PoolNotShared(Conflict):
+class PoolNotShared(Conflict, code="WORKER.POOL_NOT_SHARED", sqlstate="WF126"):
     """A pool is that of another tenant."""
 
-    code = "WORKER.POOL_NOT_SHARED"
-    sqlstate = "WF126"
 
-
-class TransportNotFound(NotFound):
+class TransportNotFound(NotFound, code="WORKER.TRANSPORT_NOT_FOUND"):
     """The transport does not exist."""
 
-    code = "WORKER.TRANSPORT_NOT_FOUND"
 
-
-class DeadMessageNotFound(NotFound):
+class DeadMessageNotFound(NotFound, code="WORKER.DEAD_MESSAGE_NOT_FOUND"):
     """There is no such dead message."""
 
-    code = "WORKER.DEAD_MESSAGE_NOT_FOUND"
 
-
-class DeadMessageFinal(Conflict):
+class DeadMessageFinal(Conflict, code="WORKER.DEAD_MESSAGE_FINAL"):
     """The dead message cannot be sent again."""
 
-    code = "WORKER.DEAD_MESSAGE_FINAL"
 
-
-class LicenceNotFound(NotFound):
+class LicenceNotFound(NotFound, code="WORKER.LICENCE_NOT_FOUND"):
     """The licence does not exist."""
 
-    code = "WORKER.LICENCE_NOT_FOUND"
 
-
-class BadLicenceName(Invalid):
+class BadLicenceName(Invalid, code="WORKER.BAD_LICENCE_NAME"):
     """A licence cannot have this name."""
 
-    code = "WORKER.BAD_LICENCE_NAME"
 
-
-class ServedQueueNotFound(NotFound):
+class ServedQueueNotFound(NotFound, code="WORKER.QUEUE_NOT_FOUND", sqlstate="WF308"):
     """A worker names a queue that does not exist."""
 
-    code = "WORKER.QUEUE_NOT_FOUND"
-    sqlstate = "WF308"
 
-
-class ImpossibleCapacity(Invalid):
+class ImpossibleCapacity(Invalid, code="WORKER.IMPOSSIBLE_CAPACITY", sqlstate="WF310"):
     """A worker says that it has what no host has."""
 
-    code = "WORKER.IMPOSSIBLE_CAPACITY"
-    sqlstate = "WF310"
 
-
-class WorkerAlive(Conflict):
+class WorkerAlive(Conflict, code="WORKER.NAME_TAKEN", sqlstate="WF301"):
     """Another live worker has this name."""
 
-    code = "WORKER.NAME_TAKEN"
-    sqlstate = "WF301"
 
-
-class IncarnationEnded(Conflict):
+class IncarnationEnded(Conflict, code="WORKER.INCARNATION_ENDED", sqlstate="WF303"):
     """The worker was declared lost."""
 
-    code = "WORKER.INCARNATION_ENDED"
-    sqlstate = "WF303"
 
-
-class WorkerAtWork(Conflict):
+class WorkerAtWork(Conflict, code="WORKER.AT_WORK", sqlstate="WF311"):
     """The worker was heard of just now, so that it cannot be given up."""
 
-    code = "WORKER.AT_WORK"
-    sqlstate = "WF311"
 
-
-class WorkerNotFound(NotFound):
+class WorkerNotFound(NotFound, code="WORKER.NOT_FOUND", sqlstate="WF305"):
     """No worker has this name."""
 
-    code = "WORKER.NOT_FOUND"
-    sqlstate = "WF305"
 
-
-class WorkerAmbiguous(Conflict):
+class WorkerAmbiguous(Conflict, code="WORKER.AMBIGUOUS", sqlstate="WF306"):
     """Workers of several pools have this name."""
 
-    code = "WORKER.AMBIGUOUS"
-    sqlstate = "WF306"
 
-
-class WorkerEnded(Conflict):
+class WorkerEnded(Conflict, code="WORKER.ENDED", sqlstate="WF307"):
     """The worker's process ended normally."""
 
-    code = "WORKER.ENDED"
-    sqlstate = "WF307"
 
-
-class ResultTooLarge(TooLarge):
+class ResultTooLarge(TooLarge, code="WORKER.RESULT_TOO_LARGE"):
     """The result of a function is too large."""
 
-    code = "WORKER.RESULT_TOO_LARGE"
 
-
-class CallDied(Internal):
+class CallDied(Internal, code="CLIENT.CALL_DIED"):
     """The call neither returned nor raised: its process died or was killed."""
 
-    code = "CLIENT.CALL_DIED"
     advice = "`weft logs` shows its output."
 
 
-class LinkRefused(Forbidden):
+class LinkRefused(Forbidden, code="WORKER.LINK_REFUSED"):
     """The token of a worker outside does not allow that."""
 
-    code = "WORKER.LINK_REFUSED"
 
-
-class LinkFrameRefused(Invalid):
+class LinkFrameRefused(Invalid, code="WORKER.LINK_FRAME_REFUSED"):
     """A worker outside sent what the server does not read."""
 
-    code = "WORKER.LINK_FRAME_REFUSED"
 
-
-class SpoolFull(Conflict):
+class SpoolFull(Conflict, code="WORKER.SPOOL_FULL"):
     """The server keeps no more output of this worker outside, of this job, or of its tenant."""
-
-    code = "WORKER.SPOOL_FULL"

@@ -21,10 +21,9 @@ JOB_ELEMENTS: Final = frozenset({"job", "dag", "dax"})
 """A workflow within a workflow counts as one job."""
 
 
-class UnreadableWorkflow(Invalid):
+class UnreadableWorkflow(Invalid, code="CLI.UNREADABLE_WORKFLOW"):
     """A file that is not a Pegasus workflow."""
 
-    code = "CLI.UNREADABLE_WORKFLOW"
     advice = "Convert the DAX file as Pegasus wrote it; nothing was written."
 
 

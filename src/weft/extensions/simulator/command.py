@@ -32,10 +32,9 @@ FORMS: tuple[Literal["png"], Literal["html"]] = ("png", "html")
 NAMES = {"weft": "weft", "fifo": "FIFO", "easy": "EASY"}
 
 
-class WhichPool(Invalid):
+class WhichPool(Invalid, code="CLI.WHICH_POOL"):
     """A file of pools in which the pool to simulate is not clear."""
 
-    code = "CLI.WHICH_POOL"
     advice = "Name one with --name."
 
 

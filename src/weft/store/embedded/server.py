@@ -27,10 +27,8 @@ _LEFTOVER_STOP_S = 30.0
 _LOG_LINES = 15
 
 
-class EmbeddedServerFailed(Unavailable):
+class EmbeddedServerFailed(Unavailable, code="STORE.EMBEDDED_SERVER"):
     """The embedded server could not be initialised, started or stopped."""
-
-    code = "STORE.EMBEDDED_SERVER"
 
 
 def fits_socket(directory: Path) -> bool:

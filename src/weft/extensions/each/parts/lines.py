@@ -17,10 +17,8 @@ from weft.extensions.each.rules.input_words import WordSplitter
 CHUNKS_AHEAD = 2
 
 
-class UnreadableInput(Invalid):
+class UnreadableInput(Invalid, code="CLI.UNREADABLE_INPUT"):
     """A file of lines that cannot be read."""
-
-    code = "CLI.UNREADABLE_INPUT"
 
 
 Item = tuple[int, bytes]

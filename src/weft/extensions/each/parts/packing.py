@@ -13,10 +13,8 @@ BETWEEN_VALUES: Final = b"\0"
 _NO_NUL: Final = "it contains a NUL character"
 
 
-class BadInputOption(Invalid):
+class BadInputOption(Invalid, code="CLI.BAD_INPUT_OPTION"):
     """An option of `weft each` about its input that cannot be used."""
-
-    code = "CLI.BAD_INPUT_OPTION"
 
 
 class Pack(NamedTuple):

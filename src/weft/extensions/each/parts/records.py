@@ -16,10 +16,9 @@ _NAME_BYTES_MAX = 200
 _HEAD = "Seq\tHost\tStarttime\tJobRuntime\tSend\tReceive\tExitval\tSignal\tCommand\n"
 
 
-class CannotRecord(Invalid):
+class CannotRecord(Invalid, code="CLI.CANNOT_RECORD"):
     """A file of `--joblog` or `--results` that cannot be written."""
 
-    code = "CLI.CANNOT_RECORD"
     advice = "Name a place where you may write, with --joblog or --results."
 
 

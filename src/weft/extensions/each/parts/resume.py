@@ -15,10 +15,8 @@ from weft.core.errors import BadId, NotFound
 from weft.core.ids import format_batch_id, parse_batch_id
 
 
-class NothingToResume(NotFound):
+class NothingToResume(NotFound, code="CLI.NOTHING_TO_RESUME"):
     """No earlier run has this name."""
-
-    code = "CLI.NOTHING_TO_RESUME"
 
 
 @dataclass(frozen=True)

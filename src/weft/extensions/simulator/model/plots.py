@@ -22,10 +22,9 @@ DAYS_FROM_S: Final = 2 * DAY_S
 Step = tuple[float, float]
 
 
-class PlotsMissing(Invalid):
+class PlotsMissing(Invalid, code="CLI.PLOTS_MISSING"):
     """The library that draws is not installed."""
 
-    code = "CLI.PLOTS_MISSING"
     advice = "Install it: pip install 'weft[plots]'."
 
 

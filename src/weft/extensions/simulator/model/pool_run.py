@@ -35,10 +35,9 @@ VAIN_MAX: Final = 10_000
 """After this number of losses of machines without a start in between, nothing will start."""
 
 
-class JobNeverStarts(Invalid):
+class JobNeverStarts(Invalid, code="CLI.JOB_NEVER_STARTS"):
     """A pool that can never run a job of a trace."""
 
-    code = "CLI.JOB_NEVER_STARTS"
     advice = "Give the pool a flavour that holds the job, and room for it in its limits."
 
 

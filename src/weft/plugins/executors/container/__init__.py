@@ -55,10 +55,8 @@ _INSTALL: Final = (
 )
 
 
-class NoContainers(Conflict):
+class NoContainers(Conflict, code="WORKER.NO_CONTAINERS"):
     """The setting `containers` asks for containers, but this host cannot run them."""
-
-    code = "WORKER.NO_CONTAINERS"
 
 
 class ContainerExecutor:

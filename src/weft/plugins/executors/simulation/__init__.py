@@ -5,10 +5,8 @@ from weft.wire.documents.simulations import Step
 from weft.wire.spec import JobSpec
 
 
-class NoSimulation(Invalid):
+class NoSimulation(Invalid, code="WORKER.NO_SIMULATION"):
     """A job of this executor whose spec has no simulation."""
-
-    code = "WORKER.NO_SIMULATION"
 
 
 class SimulationExecutor:

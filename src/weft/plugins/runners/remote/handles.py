@@ -17,10 +17,8 @@ from weft.core.errors import Conflict
 from weft.ports.runner import Assignment
 
 
-class RunnerHeld(Conflict):
+class RunnerHeld(Conflict, code="WORKER.RUNNER_HELD"):
     """Another agent uses the state directory of this runner."""
-
-    code = "WORKER.RUNNER_HELD"
 
 
 class Handle(msgspec.Struct, frozen=True):

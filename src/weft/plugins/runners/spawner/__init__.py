@@ -28,10 +28,8 @@ _QUIT_S = 0.3
 _LOG_STORE: Final = "files"
 
 
-class WrongLogStore(Invalid):
+class WrongLogStore(Invalid, code="WORKER.WRONG_LOG_STORE"):
     """The runner cannot write into the log store that the settings name."""
-
-    code = "WORKER.WRONG_LOG_STORE"
 
 
 def open_spawner(site: runner.RunnerSite) -> "SpawnerRunner":

@@ -25,10 +25,8 @@ _BOOT = (
 _SAID_MAX = 120
 
 
-class NoCgroup(Conflict):
+class NoCgroup(Conflict, code="WORKER.NO_CGROUP"):
     """The setting `job_limits` asks for cgroups of jobs, but none can be made."""
-
-    code = "WORKER.NO_CGROUP"
 
 
 @dataclass(frozen=True)

@@ -20,10 +20,8 @@ _PROOF = '[ "$$" = 1 ] && [ -e /proc/1/stat ]'
 _SAID_MAX = 120
 
 
-class NoNamespace(Conflict):
+class NoNamespace(Conflict, code="WORKER.NO_NAMESPACE"):
     """The setting `job_namespace` asks for a PID namespace, but none can be created."""
-
-    code = "WORKER.NO_NAMESPACE"
 
 
 @dataclass(frozen=True)

@@ -27,10 +27,8 @@ INSTALL = (
 _BE_NO_ROOT = "Run the worker as a plain user."
 
 
-class NoSandbox(Conflict):
+class NoSandbox(Conflict, code="WORKER.NO_SANDBOX"):
     """The setting `sandbox` asks for sandboxes, but none can be made."""
-
-    code = "WORKER.NO_SANDBOX"
 
 
 @dataclass(frozen=True)

@@ -22,16 +22,12 @@ _STEP_S = 0.01
 _READY_FD = 3
 
 
-class SpawnerNotStarted(Internal):
+class SpawnerNotStarted(Internal, code="WORKER.SPAWNER_NOT_STARTED"):
     """The spawner did not start, or an older one does not end."""
 
-    code = "WORKER.SPAWNER_NOT_STARTED"
 
-
-class AgentReplaced(Conflict):
+class AgentReplaced(Conflict, code="WORKER.AGENT_REPLACED"):
     """Another agent has taken over the spawner, which serves one at a time."""
-
-    code = "WORKER.AGENT_REPLACED"
 
 
 @dataclass(frozen=True)

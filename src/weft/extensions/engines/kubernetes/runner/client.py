@@ -28,10 +28,9 @@ _WATCH_S: Final = 30
 _LINE_MAX: Final = 4 << 20
 
 
-class KubernetesRefused(WeftError):
+class KubernetesRefused(WeftError, code="WORKER.KUBERNETES_REFUSED"):
     """Kubernetes refuses a pod."""
 
-    code = "WORKER.KUBERNETES_REFUSED"
     status = 400
 
 

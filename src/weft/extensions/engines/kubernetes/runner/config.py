@@ -19,10 +19,8 @@ _ACCOUNT: Final = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 _HOST: Final = "KUBERNETES_SERVICE_HOST"
 
 
-class WrongKubeconfig(Invalid):
+class WrongKubeconfig(Invalid, code="WORKER.WRONG_KUBECONFIG"):
     """There is no kubeconfig, or none that a gateway can use."""
-
-    code = "WORKER.WRONG_KUBECONFIG"
 
 
 class Access(NamedTuple):

@@ -28,17 +28,14 @@ _OURS: Final = ("missing", "nonexistent")
 """What Nomad says with status 500 of a job that it will never take."""
 
 
-class NomadRefused(WeftError):
+class NomadRefused(WeftError, code="WORKER.NOMAD_REFUSED"):
     """Nomad refuses a job."""
 
-    code = "WORKER.NOMAD_REFUSED"
     status = 400
 
 
-class WrongNomadAddress(Invalid):
+class WrongNomadAddress(Invalid, code="WORKER.WRONG_NOMAD_ADDRESS"):
     """The setting `nomad_address` is no address."""
-
-    code = "WORKER.WRONG_NOMAD_ADDRESS"
 
 
 class NomadClient:

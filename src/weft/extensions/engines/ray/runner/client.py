@@ -28,17 +28,14 @@ _NO_NODE: Final = "doesn't exist"
 _WORD_MIN: Final = 4
 
 
-class RayRefused(WeftError):
+class RayRefused(WeftError, code="WORKER.RAY_REFUSED"):
     """Ray refuses a job."""
 
-    code = "WORKER.RAY_REFUSED"
     status = 400
 
 
-class WrongRayAddress(Invalid):
+class WrongRayAddress(Invalid, code="WORKER.WRONG_RAY_ADDRESS"):
     """The setting `ray_address` is no address."""
-
-    code = "WORKER.WRONG_RAY_ADDRESS"
 
 
 class NoNode(Exception):

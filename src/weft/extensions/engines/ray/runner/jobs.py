@@ -38,10 +38,8 @@ exec >"${FOLDER}/{OUT}" 2>"${FOLDER}/{ERR}" || exit 126
 """
 
 
-class WrongRayResources(Invalid):
+class WrongRayResources(Invalid, code="WORKER.WRONG_RAY_RESOURCES"):
     """The setting `ray_resources` is not understood."""
-
-    code = "WORKER.WRONG_RAY_RESOURCES"
 
 
 def resources_of(settings: RaySettings) -> dict[str, float]:

@@ -44,10 +44,9 @@ _CANCELLED_AT_ONCE: Final = 500
 """Ids on one command line."""
 
 
-class SlurmRefused(WeftError):
+class SlurmRefused(WeftError, code="WORKER.SLURM_REFUSED"):
     """Slurm refuses a submission."""
 
-    code = "WORKER.SLURM_REFUSED"
     status = 400
 
 

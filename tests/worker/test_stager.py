@@ -9,6 +9,7 @@ import lzma
 import os
 import tarfile
 import zipfile
+import zlib
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
@@ -194,13 +195,15 @@ def entry(name: str, body: bytes = b"x", **fields: object) -> tuple[tarfile.TarI
     return info, body
 
 
-def zip_of(*names: str, body: bytes = b"x", mode: int = 0o100644) -> bytes:
+def zip_of(
+    *names: str, body: bytes = b"x", mode: int = 0o100644, how: int = zipfile.ZIP_DEFLATED
+) -> bytes:
     packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as out:
+    with zipfile.ZipFile(packed, "w") as out:
         for name in names:
             info = zipfile.ZipInfo(name)
             info.external_attr = mode << 16
-            out.writestr(info, body, zipfile.ZIP_DEFLATED)
+            out.writestr(info, body, how)
     return packed.getvalue()
 
 
@@ -246,29 +249,30 @@ def test_archives_are_unpacked_whole_or_refused(
             unpacked(work, data, into=f"damaged{n}")
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        tar_of(entry("../x")),
-        tar_of(entry("/tmp/x")),
-        tar_of(entry("l", b"", type=tarfile.SYMTYPE, linkname="/etc")),
-        tar_of(entry("l", b"", type=tarfile.LNKTYPE, linkname="../a.txt")),
-        tar_of(entry("dev", b"", type=tarfile.CHRTYPE)),
-        tar_of(entry("pipe", b"", type=tarfile.FIFOTYPE)),
-        tar_of(entry("a"), entry("a/b")),
-        tar_of(entry("a"), entry("a")),
-        tar_of(entry("big", bytes(2 << 20))),
-        tar_of(*(entry(f"n{n}") for n in range(11))),
-        zip_of("../x"),
-        zip_of("/x"),
-        zip_of("link", body=b"/etc", mode=0o120777),
-        zip_of("big", body=bytes(2 << 20)),
-        zip_of(*(f"n{n}" for n in range(11))),
-        b"no archive at all",
-        tar_of(entry("cut", os.urandom(100_000)))[:-5000],
-    ],
-    ids=range(17),  # gzip has dates, and pytest's processes name the same tests alike
-)
+def wide_xz(number: int) -> bytes:
+    """Says in the header of its block, or of all, that it needs a GiB to be unpacked."""
+    data = bytearray(lzma.compress(tar_of(entry("a"), mode="w"), number))
+    if number == lzma.FORMAT_ALONE:
+        data[1:5] = (1 << 30).to_bytes(4, "little")
+    else:
+        data[16] = 36
+        data[20:24] = zlib.crc32(data[12:20]).to_bytes(4, "little")
+    return bytes(data)
+
+
+@pytest.mark.parametrize("data", [
+    tar_of(entry("../x")), tar_of(entry("/tmp/x")),
+    tar_of(entry("l", b"", type=tarfile.SYMTYPE, linkname="/etc")),
+    tar_of(entry("l", b"", type=tarfile.LNKTYPE, linkname="../a.txt")),
+    tar_of(entry("dev", b"", type=tarfile.CHRTYPE)),
+    tar_of(entry("pipe", b"", type=tarfile.FIFOTYPE)),
+    tar_of(entry("a"), entry("a/b")), tar_of(entry("a"), entry("a")),
+    tar_of(entry("big", bytes(2 << 20))), tar_of(*(entry(f"n{n}") for n in range(11))),
+    zip_of("../x"), zip_of("/x"), zip_of("link", body=b"/etc", mode=0o120777),
+    zip_of("big", body=bytes(2 << 20)), zip_of(*(f"n{n}" for n in range(11))),
+    b"no archive at all", tar_of(entry("cut", os.urandom(100_000)))[:-5000],
+    wide_xz(lzma.FORMAT_XZ), wide_xz(lzma.FORMAT_ALONE), zip_of("a", how=zipfile.ZIP_LZMA),
+], ids=range(20))  # fmt: skip  # gzip has dates, and pytest's processes name the same tests alike
 def test_archives_that_are_refused(work: Path, data: bytes) -> None:
     with pytest.raises((FileRefused, FileDiffers)):
         unpacked(work, data)

@@ -21,10 +21,42 @@ from weft.worker.stager.links import Place, check_links
 
 _PIECE_BYTES: Final = 1 << 20
 _X: Final = 0o100
+MEMORY_BYTES_MAX: Final = 128 << 20
+"""For one archive: an archive says itself how much it needs, and `xz -9` says 65 MiB."""
+
+
+class _Streams:
+    """Reads all streams of a file and the sums at their ends, in bounded memory."""
+
+    def __init__(self, file: IO[bytes], begin: Callable[[], Any]) -> None:
+        self._file, self._begin = file, begin
+        self._stream = begin()
+
+    def read(self, size: int) -> bytes:
+        """Return at most so many bytes; none at the end. Raise for what is no stream, too."""
+        found = packed = b""
+        while not found:
+            if self._stream.eof:
+                packed = self._stream.unused_data
+                while not (packed := packed.lstrip(b"\0")):
+                    if not (packed := self._file.read(_PIECE_BYTES)):
+                        return b""
+                self._stream = self._begin()
+            elif self._stream.needs_input and not (packed := self._file.read(_PIECE_BYTES)):
+                raise EOFError
+            found, packed = self._stream.decompress(packed, size), b""
+        return found
+
+
+def _read_xz(file: IO[bytes]) -> _Streams:
+    return _Streams(file, lambda: lzma.LZMADecompressor(memlimit=MEMORY_BYTES_MAX))
+
+
 _PACKED: Final[Mapping[bytes, Callable[[Any], Any]]] = {
-    b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open, b"\x5d\0\0": lzma.open,
+    b"\x1f\x8b": gzip.open, b"BZh": lambda file: _Streams(file, bz2.BZ2Decompressor),
+    b"\xfd7zXZ": _read_xz, b"\x5d\0\0": _read_xz,
 }  # fmt: skip
-"""By how a file begins, what reads it: all its streams, and the sums at their ends."""
+"""By how a file begins, what reads it."""
 
 
 class Unpacking:
@@ -75,17 +107,14 @@ class Unpacking:
                     links[parts] = one.linkname
                 else:
                     raise FileRefused(f"it holds {one.name[:80]!r}, which is no plain file")
-            self._check_end(tar, archive)
+            self._check_end(tar)
         check_links(links)
         for parts, target in links.items():  # last, so that nothing is written through one
             self._link(parts, target)
 
-    def _check_end(self, tar: tarfile.TarFile, archive: IO[bytes]) -> None:
+    def _check_end(self, tar: tarfile.TarFile) -> None:
         """Raise for an archive with more after its end, or whose sums are wrong."""
         assert tar.fileobj is not None
-        # These two take what they cannot read after a stream for no more of it.
-        if tar.fileobj.tell() == tar.offset and isinstance(archive, bz2.BZ2File | lzma.LZMAFile):
-            raise EOFError
         left = self._bytes_max
         while piece := tar.fileobj.read(_PIECE_BYTES):
             left -= len(piece)
@@ -97,6 +126,8 @@ class Unpacking:
             for one in found.infolist():
                 mode = one.external_attr >> 16
                 parts = self._parts(one.filename)
+                if one.compress_type == zipfile.ZIP_LZMA:  # in memory of any size
+                    raise FileRefused(f"it holds {one.filename[:80]!r} in LZMA; deflate is read")
                 if one.is_dir():
                     self._make(parts)
                 elif mode and (mode & 0o170000) not in {0, 0o100000}:

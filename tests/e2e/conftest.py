@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -54,6 +55,12 @@ class Weft:
             env=self.environment(env), timeout=timeout_s, input=stdin or b"",
         )  # fmt: skip
 
+    def told(self, *arguments: str, **options: Any) -> bytes:  # noqa: ANN401 (as `run`)
+        """Run one command that ends well; return what it prints."""
+        done = self.run(*arguments, **options)
+        assert done.returncode == 0, done.stderr.decode()
+        return done.stdout
+
     @contextmanager
     def started(
         self, *arguments: str, stdin: int = subprocess.DEVNULL, cwd: Path | None = None
@@ -73,13 +80,11 @@ class Weft:
 def weft(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Weft]:
     """Give a weft that is up."""
     result = Weft(tmp_path_factory.mktemp("home"))
-    up = result.run("up", "--port", "0", "--detach", env={"WEFT_INPUT_PRIVATE_HOSTS": "127.0.0.2"})
-    assert up.returncode == 0, up.stderr.decode()
+    result.told("up", "--port", "0", "--detach", env={"WEFT_INPUT_PRIVATE_HOSTS": "127.0.0.2"})
     try:
         yield result
     finally:
-        down = result.run("down")
-        assert down.returncode == 0, down.stderr.decode()
+        result.told("down")
 
 
 def lines(text: bytes) -> Sequence[str]:

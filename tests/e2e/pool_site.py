@@ -55,8 +55,7 @@ class PoolSite:
         for kind, document in (("pool", text), ("queue", QUEUE)):
             file = self.path / f"{kind}.toml"
             file.write_text(document)
-            done = self.weft.run(kind, "apply", str(file), "--yes")
-            assert done.returncode == 0, done.stderr.decode()
+            self.weft.told(kind, "apply", str(file), "--yes")
 
     def submit(self, **job: object) -> Any:  # noqa: ANN401 (a finished command)
         text = json.dumps({"jobs": [{"queue": "hpc", **job}]})

@@ -40,8 +40,7 @@ def agave(weft: Weft, tmp_path_factory: pytest.TempPathFactory) -> AgaveClient:
         ],
     }  # fmt: skip
     (folder / "app.json").write_text(json.dumps(described))
-    added = weft.run("app", "add", str(folder))
-    assert added.returncode == 0, added.stderr.decode()
+    weft.told("app", "add", str(folder))
     known = json.loads((weft.home / "client.json").read_text())
     return AgaveClient(
         agave_python(), tmp_path_factory.mktemp("client"), known["url"], known["token"]
@@ -350,9 +349,8 @@ def test_lists_are_searched_and_sorted(http: httpx.Client) -> None:
 
 def test_permissions_let_others_in(weft: Weft, http: httpx.Client) -> None:
     """A member of the billing project sees nothing before."""
-    made = weft.run("user", "add", "agnes", "--json")
-    assert made.returncode == 0, made.stderr.decode()
-    headers = {"authorization": f"Bearer {json.loads(made.stdout)['token']}"}
+    made = weft.told("user", "add", "agnes", "--json")
+    headers = {"authorization": f"Bearer {json.loads(made)['token']}"}
     told = [{"url": "https://ada:pw@receiver.example/", "event": "FINISHED"}]
     asked = {**job("shared", wait=True), "notifications": told}
     path = f"/jobs/v2/{submitted(http, asked)['id']}"

@@ -23,8 +23,7 @@ SETTINGS = {
 @pytest.fixture
 def own(tmp_path: Path) -> Iterator[Weft]:
     found = Weft(tmp_path / "home")
-    up = found.run("up", "--detach", "--port", "0", env=SETTINGS, timeout_s=WITHIN_S)
-    assert up.returncode == 0, up.stderr.decode()
+    found.told("up", "--detach", "--port", "0", env=SETTINGS, timeout_s=WITHIN_S)
     try:
         yield found
     finally:

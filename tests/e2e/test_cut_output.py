@@ -17,8 +17,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Weft]:
     """Give a weft whose worker keeps 4 KiB of each stream."""
     own = Weft(tmp_path_factory.mktemp("home"))
     (own.home / "weft.toml").write_text('stream_bytes_max = "4KiB"\nstream_head_bytes = "1KiB"\n')
-    up = own.run("up", "--port", "0", "--detach")
-    assert up.returncode == 0, up.stderr.decode()
+    own.told("up", "--port", "0", "--detach")
     try:
         yield own
     finally:

@@ -50,9 +50,7 @@ def users(weft: Weft, tmp_path_factory: pytest.TempPathFactory) -> Iterator[User
 
 
 def _run(weft: Weft, *arguments: str) -> bytes:
-    done = weft.run(*arguments)
-    assert done.returncode == 0, done.stderr.decode()
-    return done.stdout
+    return weft.told(*arguments)
 
 
 def _token(weft: Weft, *arguments: str) -> str:

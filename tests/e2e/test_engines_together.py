@@ -48,8 +48,7 @@ def gateway(
 @pytest.fixture
 def weft(tmp_path: Path) -> Iterator[Weft]:
     found = Weft(tmp_path / "home")
-    up = found.run("up", "--port", "0", "--detach", timeout_s=300)
-    assert up.returncode == 0, up.stderr.decode()
+    found.told("up", "--port", "0", "--detach", timeout_s=300)
     yield found
     found.run("down", timeout_s=120)
 
@@ -110,6 +109,4 @@ def test_one_batch_runs_on_two_engines(weft: Weft, tmp_path: Path) -> None:
 
 
 def told(weft: Weft, *arguments: str) -> Any:  # noqa: ANN401 (what the command prints)
-    done = weft.run(*arguments, "--json")
-    assert done.returncode == 0, done.stderr.decode()
-    return json.loads(done.stdout)
+    return json.loads(weft.told(*arguments, "--json"))

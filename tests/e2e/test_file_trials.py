@@ -9,7 +9,7 @@ import pytest
 
 from e2e.conftest import Weft
 from e2e.s3_server import Buckets
-from e2e.test_s3_stores import buckets, told, weft  # noqa: F401 (fixtures)
+from e2e.test_s3_stores import buckets, weft  # noqa: F401 (fixtures)
 
 pytestmark = pytest.mark.engine(name="s3")
 
@@ -24,8 +24,8 @@ def test_files_are_looked_for_before_anything_runs(
     """
     buckets.ask("PUT", "genomes/there-1.txt", b"x")
     at = ("--access", "write", "--secret", "results-key", "--endpoint")
-    told(weft, "store", "add", "away", "s3://results", *at, "http://127.0.0.1:9")
-    told(weft, "store", "add", "none", "s3://no-such", *at, buckets.url)
+    weft.told("store", "add", "away", "s3://results", *at, "http://127.0.0.1:9")
+    weft.told("store", "add", "none", "s3://no-such", *at, buckets.url)
     wrong = "sha256:" + "0" * 64
     bad = [
         ("store://genomes/missing.txt", {}, "it is missing"),
@@ -47,7 +47,7 @@ def test_files_are_looked_for_before_anything_runs(
     ]  # fmt: skip
     file = tmp_path / "jobs.json"
     file.write_text(json.dumps({"jobs": jobs}, indent=1))
-    before = told(weft, "ls", "--json")
+    before = weft.told("ls", "--json")
 
     done = weft.run("submit", str(file), "--check")
 
@@ -64,7 +64,7 @@ def test_files_are_looked_for_before_anything_runs(
     assert "outputs.1.to: store://away/: write: 127.0.0.1:9 does not answer" in said
     assert "outputs.2.to: store://genomes/: nothing is written to store 'genomes'" in said
     assert "not.txt" not in said
-    assert told(weft, "ls", "--json") == before
+    assert weft.told("ls", "--json") == before
 
 
 def test_files_that_are_there_are_submitted(
@@ -87,6 +87,6 @@ def test_files_that_are_there_are_submitted(
     dry = weft.run("submit", str(file), "--check", "--dry-run")
     assert dry.returncode == 0, dry.stderr.decode()
     assert b"4 files and stores are as they must be; 1 are not looked at" in dry.stderr
-    batch = told(weft, "submit", str(file), "--check").decode().strip()
+    batch = weft.told("submit", str(file), "--check").decode().strip()
     assert batch.startswith("b")
     assert b".weft-trial" not in buckets.ask("GET", "results")

@@ -14,9 +14,8 @@ pytestmark = pytest.mark.heavy
 @pytest.fixture(scope="module")
 def hail(weft: Weft, tmp_path_factory: pytest.TempPathFactory) -> HailClient:
     directory = tmp_path_factory.mktemp("hail")
-    written = weft.run("hail-config", str(directory), "--json")
-    assert written.returncode == 0, written.stderr.decode()
-    return HailClient(hail_python(), directory, json.loads(written.stdout)["variables"])
+    written = weft.told("hail-config", str(directory), "--json")
+    return HailClient(hail_python(), directory, json.loads(written)["variables"])
 
 
 def test_batch_from_its_creation_to_its_log(hail: HailClient) -> None:

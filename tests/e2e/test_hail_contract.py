@@ -22,16 +22,13 @@ def hail(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HailClient]:
     """Give the client of a weft whose callbacks may go to this host."""
     weft = Weft(tmp_path_factory.mktemp("home"))
     env = {"WEFT_CALLBACK_PRIVATE_HOSTS": "127.0.0.0/8"}
-    up = weft.run("up", "--port", "0", "--detach", env=env)
-    assert up.returncode == 0, up.stderr.decode()
+    weft.told("up", "--port", "0", "--detach", env=env)
     try:
         directory = tmp_path_factory.mktemp("hail")
-        written = weft.run("hail-config", str(directory), "--json")
-        assert written.returncode == 0, written.stderr.decode()
-        yield HailClient(hail_python(), directory, json.loads(written.stdout)["variables"])
+        written = weft.told("hail-config", str(directory), "--json")
+        yield HailClient(hail_python(), directory, json.loads(written)["variables"])
     finally:
-        down = weft.run("down")
-        assert down.returncode == 0, down.stderr.decode()
+        weft.told("down")
 
 
 @contextmanager

@@ -22,14 +22,11 @@ def test_codes_mean_what_they_do_there(weft: Weft, tmp_path: Path) -> None:
         ("line", "apply", str(EXAMPLES / "lifecycles" / "hrsi.toml")),
         ("queue", "apply", str(EXAMPLES / "nomad" / "queues.toml"), "--yes"),
     ):
-        done = weft.run(*words)
-        assert done.returncode == 0, done.stderr.decode()
+        weft.told(*words)
     with nomad_cluster() as nomad:
         settings = {"WEFT_NOMAD_ADDRESS": nomad.address}
         with gateway(weft, "nomad", tmp_path / "gateway.log", settings):
-            made = weft.run("submit", str(EXAMPLES / "nomad" / "hrsi.yaml"))
-            assert made.returncode == 0, made.stderr.decode()
-            batch = made.stdout.decode().strip()
+            batch = weft.told("submit", str(EXAMPLES / "nomad" / "hrsi.yaml")).decode().strip()
             deadline = time.monotonic() + WITHIN_S
             while not (status := told(weft, "status", batch))["complete"]:
                 assert time.monotonic() < deadline, status

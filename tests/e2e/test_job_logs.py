@@ -20,9 +20,8 @@ jobs:
 
 def test_a_job_keeps_as_much_of_its_output_as_it_says(weft: Weft, tmp_path: Path) -> None:
     (tmp_path / "jobs.yaml").write_text(JOBS)
-    done = weft.run("submit", str(tmp_path / "jobs.yaml"), "--wait", "--json")
-    assert done.returncode == 0, done.stderr.decode()
-    batch = f"b{json.loads(done.stdout)['id']}"
+    done = weft.told("submit", str(tmp_path / "jobs.yaml"), "--wait", "--json")
+    batch = f"b{json.loads(done)['id']}"
 
     much = weft.run("logs", f"{batch}.j1", "--stream", "stdout")
     errors = weft.run("logs", f"{batch}.j1", "--stream", "stderr")

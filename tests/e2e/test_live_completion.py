@@ -30,9 +30,7 @@ jobs:
 @pytest.fixture
 def batch(weft: Weft, tmp_path: Path) -> str:
     (tmp_path / "jobs.yaml").write_text(JOBS)
-    done = weft.run("submit", str(tmp_path / "jobs.yaml"))
-    assert done.returncode == 0, done.stderr.decode()
-    return done.stdout.decode().strip()
+    return weft.told("submit", str(tmp_path / "jobs.yaml")).decode().strip()
 
 
 @pytest.fixture

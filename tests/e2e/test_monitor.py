@@ -25,8 +25,7 @@ rounds = 1
 @pytest.fixture
 def own(tmp_path: Path) -> Iterator[Weft]:
     found = Weft(tmp_path / "home")
-    up = found.run("up", "--detach", "--port", "0", env=SETTINGS)
-    assert up.returncode == 0, up.stderr.decode()
+    found.told("up", "--detach", "--port", "0", env=SETTINGS)
     try:
         yield found
     finally:

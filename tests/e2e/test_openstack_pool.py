@@ -75,9 +75,8 @@ class Site:
         wait = f"while [ ! -e {self.path}/end-$WEFT_JOB ]; do sleep 0.1; done"
         job = {"script": wait, "queue": "medium", "resources": {"cpu": 2}}
         text = json.dumps({"jobs": [job] * n})
-        done = self.weft.run("submit", "-", "--format", "json", stdin=text.encode())
-        assert done.returncode == 0, done.stderr.decode()
-        return done.stdout.decode().strip()
+        done = self.weft.told("submit", "-", "--format", "json", stdin=text.encode())
+        return done.decode().strip()
 
     def running(self, *batches: str) -> dict[str, str]:
         """Return the jobs that run, by their workers."""
@@ -138,8 +137,7 @@ def site(tmp_path: Path) -> Iterator[Site]:
             "WEFT_OPENSTACK_CLOUDS_FILE": str(cloud.clouds_file), "WEFT_OPENSTACK_CLOUD": "demo",
             "WEFT_OPENSTACK_CONNECT": f"http://127.0.0.1:{port}",
         }  # fmt: skip
-        up = weft.run("up", "--detach", "--port", str(port), env=settings)
-        assert up.returncode == 0, up.stderr.decode()
+        weft.told("up", "--detach", "--port", str(port), env=settings)
         found = Site(weft, cloud, tmp_path)
         try:
             yield found
@@ -175,8 +173,7 @@ def applied(site: Site) -> None:
     for kind, document in (("pool", text), ("queue", QUEUE)):
         file = site.path / f"{kind}.toml"
         file.write_text(document)
-        done = site.weft.run(kind, "apply", str(file), "--yes")
-        assert done.returncode == 0, done.stderr.decode()
+        site.weft.told(kind, "apply", str(file), "--yes")
 
 
 def test_a_pool_of_servers_grows_loses_stale_ones_and_shrinks(site: Site) -> None:

@@ -38,9 +38,7 @@ class Site:
         self.weft = weft
 
     def told(self, *arguments: str) -> str:
-        done = self.weft.run(*arguments, timeout_s=WITHIN_S)
-        assert done.returncode == 0, done.stderr.decode()
-        return done.stdout.decode()
+        return self.weft.told(*arguments, timeout_s=WITHIN_S).decode()
 
     def document(self, *arguments: str) -> Any:  # noqa: ANN401 (what the command prints)
         return json.loads(self.told(*arguments, "--json"))
@@ -75,8 +73,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
                 text.format(name=name, stale_s=stale_s, priority=priority)
                 for priority, (name, stale_s) in enumerate(kinds, 1)
             ))  # fmt: skip
-            applied = weft.run(kind, "apply", str(file), "--yes")
-            assert applied.returncode == 0, applied.stderr.decode()
+            weft.told(kind, "apply", str(file), "--yes")
         break_workers(weft, "late", "never")
         yield Site(weft)
     finally:

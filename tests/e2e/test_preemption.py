@@ -23,8 +23,7 @@ priority = 1
 @pytest.fixture
 def own(tmp_path: Path) -> Iterator[Weft]:
     found = Weft(tmp_path / "home")
-    up = found.run("up", "--detach", "--port", "0", env=SETTINGS, timeout_s=WITHIN_S)
-    assert up.returncode == 0, up.stderr.decode()
+    found.told("up", "--detach", "--port", "0", env=SETTINGS, timeout_s=WITHIN_S)
     file = tmp_path / "queues.toml"
     file.write_text(QUEUE)
     assert found.run("queue", "apply", str(file), "--yes").returncode == 0

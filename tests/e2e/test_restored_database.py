@@ -29,9 +29,7 @@ class Site:
         self.log = path / "gateway.log"
 
     def do(self, *arguments: str, stdin: bytes | None = None, timeout_s: float = 300) -> str:
-        done = self.weft.run(*arguments, stdin=stdin, timeout_s=timeout_s)
-        assert done.returncode == 0, done.stderr.decode()
-        return done.stdout.decode()
+        return self.weft.told(*arguments, stdin=stdin, timeout_s=timeout_s).decode()
 
     def told(self, *arguments: str) -> Any:  # noqa: ANN401 (what the command prints)
         return json.loads(self.do(*arguments, "--json"))

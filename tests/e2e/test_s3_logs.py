@@ -34,18 +34,11 @@ def weft(buckets: Buckets, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         "WEFT_LOG_BUCKET": "s3://logs/of-weft", "WEFT_LOG_BUCKET_ENDPOINT": buckets.url,
         "WEFT_STORE_BUCKETS": "logs", "WEFT_SPOOL_LOOK_S": "1",
     }  # fmt: skip
-    up = found.run("up", "--port", "0", "--detach", env={**settings, **OPENS}, timeout_s=300)
-    assert up.returncode == 0, up.stderr.decode()
+    found.told("up", "--port", "0", "--detach", env={**settings, **OPENS}, timeout_s=300)
     try:
         yield found
     finally:
-        told(found, "down")
-
-
-def told(weft: Weft, *words: str, stdin: bytes | None = None) -> bytes:
-    done = weft.run(*words, stdin=stdin)
-    assert done.returncode == 0, done.stderr.decode()
-    return done.stdout
+        found.told("down")
 
 
 def lose(weft: Weft) -> None:
@@ -66,20 +59,20 @@ def test_the_log_of_a_running_job_is_in_the_bucket_and_outlives_the_machine(
     """Also that of short jobs; once it is deleted, nothing holds it."""
     script = f"echo begun-1; while [ ! -e {tmp_path}/go ]; do sleep 0.05; done; echo ended-1"
     jobs = [{"script": script}, {"script": "echo short-1"}]
-    batch = told(weft, "submit", "-", stdin=json.dumps({"jobs": jobs}).encode()).decode().strip()
+    batch = weft.told("submit", "-", stdin=json.dumps({"jobs": jobs}).encode()).decode().strip()
     began = time.monotonic()
     until(lambda: is_in(buckets, b"begun-1"))
     assert time.monotonic() - began < WITHIN_S + 5  # the job has to start, too
     (tmp_path / "go").touch()
-    told(weft, "wait", batch)
+    weft.told("wait", batch)
     until(lambda: is_in(buckets, b"ended-1") and is_in(buckets, b"short-1"))
     lose(weft)
 
-    assert told(weft, "logs", f"{batch}.j1") == b"begun-1\nended-1\n"
-    assert told(weft, "logs", f"{batch}.j2") == b"short-1\n"
-    assert told(weft, "logs", "-f", f"{batch}.j1") == b"begun-1\nended-1\n"
+    assert weft.told("logs", f"{batch}.j1") == b"begun-1\nended-1\n"
+    assert weft.told("logs", f"{batch}.j2") == b"short-1\n"
+    assert weft.told("logs", "-f", f"{batch}.j1") == b"begun-1\nended-1\n"
 
-    told(weft, "delete", batch, "--yes")
+    weft.told("delete", batch, "--yes")
     assert b"does not exist" in weft.run("logs", f"{batch}.j1").stderr
     until(lambda: not is_in(buckets, b"begun-1"))
     until(lambda: not list(weft.home.glob("log-copies/*/*/attempts/b*")))
@@ -97,10 +90,10 @@ def test_output_of_a_worker_outside_is_shipped_by_the_api(
     outside = Outside(weft, tmp_path)
     with outside.running():
         batch = submit(weft, tmp_path, [{"script": "echo short-2"}, {"script": "sleep 0.5; id"}])
-        told(weft, "wait", batch)
+        weft.told("wait", batch)
     until(lambda: is_in(buckets, b"short-2") and is_in(buckets, b"uid="))
     lose(weft)
     shutil.rmtree(outside.home)
 
-    assert told(weft, "logs", f"{batch}.j1") == b"short-2\n"
-    assert told(weft, "logs", f"{batch}.j2").startswith(b"uid=")
+    assert weft.told("logs", f"{batch}.j1") == b"short-2\n"
+    assert weft.told("logs", f"{batch}.j2").startswith(b"uid=")

@@ -59,31 +59,24 @@ def weft(buckets: Buckets, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         "WEFT_STORE_PRIVATE_HOSTS": "127.0.0.0/8", "WEFT_STORE_BUCKETS": "genomes",
         "WEFT_STORE_SINGLE_BYTES_MAX": f"{PART}",
     }  # fmt: skip
-    up = found.run("up", "--port", "0", "--detach", env={**settings, **OPENS})
-    assert up.returncode == 0, up.stderr.decode()
+    found.told("up", "--port", "0", "--detach", env={**settings, **OPENS})
     try:
-        told(found, "secret", "set", "results-key", stdin=f"AKIASECRET:{SECRET}".encode())
+        found.told("secret", "set", "results-key", stdin=f"AKIASECRET:{SECRET}".encode())
         at = ("--endpoint", buckets.url)
-        told(found, "store", "add", "genomes", "s3://genomes", "--access", "read", "--env", *at)
+        found.told("store", "add", "genomes", "s3://genomes", "--access", "read", "--env", *at)
         results = ("results", "s3://results/lab-7", "--access", "write")
-        told(found, "store", "add", *results, "--secret", "results-key", *at)
+        found.told("store", "add", *results, "--secret", "results-key", *at)
         yield found
     finally:
-        told(found, "down")
-
-
-def told(weft: Weft, *words: str, stdin: bytes | None = None) -> bytes:
-    done = weft.run(*words, stdin=stdin)
-    assert done.returncode == 0, done.stderr.decode()
-    return done.stdout
+        found.told("down")
 
 
 def run(weft: Weft, *jobs: dict[str, Any]) -> tuple[str, list[dict[str, Any]]]:
     """Run jobs; return their batch and what became of them."""
     document = json.dumps({"name": "stores", "jobs": jobs}).encode()
-    batch = told(weft, "submit", "-", stdin=document).decode().strip()
+    batch = weft.told("submit", "-", stdin=document).decode().strip()
     weft.run("wait", batch)
-    listed = json.loads(told(weft, "jobs", batch, "--json"))
+    listed = json.loads(weft.told("jobs", batch, "--json"))
     return batch, sorted(listed, key=lambda one: int(one["job_id"]))
 
 
@@ -102,14 +95,14 @@ def count(*, checksum: str | None = None, **more: Any) -> dict[str, Any]:  # noq
 
 
 def test_a_store_is_tried_before_a_job_needs_it(weft: Weft, buckets: Buckets) -> None:
-    assert told(weft, "store", "test", "results") == (
+    assert weft.told("store", "test", "results") == (
         b"write   works\nread    works\nremove  works\n"
     )
-    assert told(weft, "store", "test", "genomes") == b"read    works\n"
+    assert weft.told("store", "test", "genomes") == b"read    works\n"
     assert b".weft-trial" not in buckets.ask("GET", "results")
     at = ("--access", "write", "--secret", "results-key", "--endpoint")
-    told(weft, "store", "add", "nowhere", "s3://no-such", *at, buckets.url)
-    told(weft, "store", "add", "silent", "s3://results", *at, "http://127.0.0.1:9")
+    weft.told("store", "add", "nowhere", "s3://no-such", *at, buckets.url)
+    weft.told("store", "add", "silent", "s3://results", *at, "http://127.0.0.1:9")
 
     missing = weft.run("store", "test", "nowhere", "--json")
     away = weft.run("store", "test", "silent")
@@ -143,12 +136,12 @@ def test_files_travel_between_two_stores_and_no_job_sees_what_opens_them(
 
     assert (job["state"], after["state"]) == ("success", "success"), (job, after)
     assert buckets.ask("GET", "results/lab-7/out/one.txt") == data
-    assert told(weft, "logs", f"{batch}.j2").decode() == f"{len(data)}\n"
-    listed = json.loads(told(weft, "files", "ls", f"{batch}.j1", "--json"))
+    assert weft.told("logs", f"{batch}.j2").decode() == f"{len(data)}\n"
+    listed = json.loads(weft.told("files", "ls", f"{batch}.j1", "--json"))
     kept = {one["path"]: (one["bytes"], one["sha256"]) for one in listed}
     assert kept["store://results/out/one.txt"] == (len(data), digest)
     shown = b"".join(
-        told(weft, *words) for words in (
+        weft.told(*words) for words in (
             ("logs", f"{batch}.j1"), ("status", f"{batch}.j1", "--json"), ("store", "ls"),
             ("store", "show", "results", "--json"), ("trail", "--json"),
         )
@@ -170,7 +163,7 @@ def test_what_many_jobs_need_is_fetched_once(weft: Weft, buckets: Buckets) -> No
     buckets.ask("PUT", "genomes/many.txt", b"two")
     batch, jobs = run(weft, *[job] * 20)
 
-    said = told(weft, "logs", f"{batch}.j20")
+    said = weft.told("logs", f"{batch}.j20")
     assert (said, {one["state"] for one in jobs}) == (b"two", {"success"})
     again = buckets.answers("GET", "genomes/many.txt")[len(first) :]
     assert first.count(200) == again.count(200) == 1
@@ -187,7 +180,7 @@ def test_archive_of_agave_is_in_the_store_that_it_names(
         "parameters": [{"id": "code", "value": {"type": "number", "default": 0}}],
     }  # fmt: skip
     (tmp_path / "app.json").write_text(json.dumps(described))
-    told(weft, "app", "add", str(tmp_path))
+    weft.told("app", "add", str(tmp_path))
     buckets.ask("PUT", "genomes/in/a%20b.txt", b"of a store")
     known = json.loads((weft.home / "client.json").read_text())
     client = AgaveClient(agave_python(), tmp_path, known["url"], known["token"])
@@ -209,8 +202,8 @@ say(dict(job=ag.jobs.get(jobId=job['id']), entry=entry, text=ag.geturl(href).tex
     at = "lab-7/of/x/made/said.txt"
     assert buckets.ask("GET", f"results/{at}") == b"of a store"
     job, path = said["job"]["remoteJobId"], "store://results/of/x/made/said.txt"
-    assert told(weft, "files", "cat", job, path) == b"of a store"
-    told(weft, "files", "get", job, "--to", str(tmp_path / "got"))
+    assert weft.told("files", "cat", job, path) == b"of a store"
+    weft.told("files", "get", job, "--to", str(tmp_path / "got"))
     assert (tmp_path / "got" / "of" / "x" / "made" / "said.txt").read_bytes() == b"of a store"
     buckets.ask("PUT", f"results/{at}", b"another")
     changed = weft.run("files", "cat", job, path)
@@ -225,7 +218,7 @@ def test_archive_of_agave_is_told_while_it_is_written(weft: Weft, tmp_path: Path
     (tmp_path / "app.json").write_text(
         json.dumps({"name": "leaver", "version": "1.0", "templatePath": "run.sh"})
     )
-    told(weft, "app", "add", str(tmp_path))
+    weft.told("app", "add", str(tmp_path))
     known = json.loads((weft.home / "client.json").read_text())
     headers = {"authorization": f"Bearer {known['token']}"}
     with (
@@ -233,14 +226,14 @@ def test_archive_of_agave_is_told_while_it_is_written(weft: Weft, tmp_path: Path
         httpx.Client(base_url=known["url"], headers=headers, timeout=30) as http,
     ):
         at = f"http://127.0.0.1:{silent.getsockname()[1]}"
-        told(weft, "store", "add", "silent", "s3://genomes", "--access", "write", "--env",
+        weft.told("store", "add", "silent", "s3://genomes", "--access", "write", "--env",
              "--endpoint", at)  # fmt: skip
         asked = {"name": "x", "appId": "leaver-1.0", "archiveSystem": "silent", "archivePath": "p"}
         path = f"/jobs/v2/{http.post('/jobs/v2', json=asked).json()['result']['id']}"
         until(lambda: http.get(f"{path}/status").json()["result"]["status"] == "ARCHIVING")
         live = http.get(f"{path}/history").json()["result"]
         job = http.get(path).json()["result"]["remoteJobId"]
-        shown = json.loads(told(weft, "status", job, "--json"))
+        shown = json.loads(weft.told("status", job, "--json"))
         assert http.post(f"{path}/stop").status_code == 200
         until(lambda: http.get(f"{path}/status").json()["result"]["status"] == "STOPPED")
         after = http.get(f"{path}/history").json()["result"]
@@ -273,11 +266,11 @@ def test_a_worker_outside_gets_urls_for_its_jobs_and_no_key(
     with Outside(weft, tmp_path, WEFT_STORE_PRIVATE_HOSTS="127.0.0.0/8").running():
         batch = submit(weft, tmp_path, [count()])
         weft.run("wait", batch)
-        (job,) = json.loads(told(weft, "jobs", batch, "--json"))
+        (job,) = json.loads(weft.told("jobs", batch, "--json"))
 
         assert job["state"] == "success", job
         assert buckets.ask("GET", "results/lab-7/out/one.txt") == b"outside"
-        listed = json.loads(told(weft, "files", "ls", f"{batch}.j1", "--json"))
+        listed = json.loads(weft.told("files", "ls", f"{batch}.j1", "--json"))
         assert {one["bytes"] for one in listed} == {2, 7}
     for canary in (SECRET, OF_ENVIRONMENT):
         assert found_below(tmp_path, canary) == []
@@ -309,7 +302,7 @@ def test_a_large_object_is_stored_in_parts(
     else:
         batch, _ = run(weft, job)
 
-    (listed,) = json.loads(told(weft, "files", "ls", f"{batch}.j1", "--json"))
+    (listed,) = json.loads(weft.told("files", "ls", f"{batch}.j1", "--json"))
     assert listed["bytes"] == 2 * PART + 7
     assert tags(buckets, "results")["lab-7/large.bin"].endswith('-3"')
     assert buckets.ask("GET", "results/lab-7/large.bin") == bytes(2 * PART + 7)
@@ -421,17 +414,17 @@ def test_messages_of_a_sink_are_objects(weft: Weft, buckets: Buckets, tmp_path: 
         '[sink.archive]\nkind = "s3"\nstore = "results"\nproducts = true\n'
         'key = "catalogue/${product.tile}/${job.attributes.day:%Y}/${job.id}.json"\n'
     )
-    told(weft, "line", "apply", str(line))
+    weft.told("line", "apply", str(line))
     product = '{"tile": "32TLR", "path": "map"}'
     jobs = [{"script": f"echo x > map; echo '{product}' >> $WEFT_PRODUCTS",
              "outputs": [{"from": "map", "to": "store://results/maps/${product.tile}/"}],
              "attributes": {"day": "2027-04-13"}}]  # fmt: skip
     document = json.dumps({"sink": "archive", "jobs": jobs}).encode()
-    batch = told(weft, "submit", "-", stdin=document).decode().strip()
+    batch = weft.told("submit", "-", stdin=document).decode().strip()
     weft.run("wait", batch)
 
     def is_sent() -> bool:
-        sent = json.loads(told(weft, "line", "deliveries", "archive", "--json"))
+        sent = json.loads(weft.told("line", "deliveries", "archive", "--json"))
         return [one["state"] for one in sent] == ["delivered"]
 
     until(is_sent)
@@ -458,21 +451,21 @@ command = ["cat", "scene"]
 inputs = [{ from = "store://results/${item.path}", to = "scene" }]
 """
     (weft.home / "line.toml").write_text(line)
-    told(weft, "line", "apply", str(weft.home / "line.toml"))
+    weft.told("line", "apply", str(weft.home / "line.toml"))
     try:
         until(lambda: len(items(weft)) == 7 and all(".j" in job for job in items(weft).values()))
         found = items(weft)
         assert sorted(found) == [f"scenes/{n}.zip" for n in range(7)]
         job = found["scenes/3.zip"]
         weft.run("wait", job)
-        assert told(weft, "logs", job) == b"3"
-        assert SECRET.encode() not in told(weft, "source", "items", "scenes", "--json")
-        tried = json.loads(told(weft, "source", "test", "scenes", "--json"))
+        assert weft.told("logs", job) == b"3"
+        assert SECRET.encode() not in weft.told("source", "items", "scenes", "--json")
+        tried = json.loads(weft.told("source", "test", "scenes", "--json"))
         assert tried["n_items"] == 7
     finally:
-        told(weft, "line", "rm", "line")
+        weft.told("line", "rm", "line")
 
 
 def items(weft: Weft) -> dict[str, str]:
-    found = json.loads(told(weft, "source", "items", "scenes", "--json") or b"[]")
+    found = json.loads(weft.told("source", "items", "scenes", "--json") or b"[]")
     return {one["key"]: one["job"] or one["state"] for one in found}

@@ -32,8 +32,7 @@ Causes = list[dict[str, Any]]
 def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Weft]:
     """Give a server whose worker has four cores."""
     found = Weft(tmp_path_factory.mktemp("home"))
-    up = found.run("up", "--port", "0", "--worker-cpu", str(CORES), "--detach")
-    assert up.returncode == 0, up.stderr.decode()
+    found.told("up", "--port", "0", "--worker-cpu", str(CORES), "--detach")
     try:
         yield found
     finally:
@@ -61,9 +60,7 @@ def heard(own: Weft, target: str) -> Causes:
 
 def told(own: Weft, target: str) -> Causes:
     """Return what is said of a job or a batch, on all ways."""
-    done = own.run("why", target, "--json")
-    assert done.returncode == 0, done.stderr.decode()
-    on_line: Causes = json.loads(done.stdout)["causes"]
+    on_line: Causes = json.loads(own.told("why", target, "--json"))["causes"]
     over_http = heard(own, target)
     batch, _, job = target.removeprefix("b").partition(".j")
     with Client(home=own.home) as client:
@@ -79,8 +76,7 @@ def told(own: Weft, target: str) -> Causes:
 def do(own: Weft, command: str | None) -> None:
     """Run a command as it was printed."""
     assert command is not None
-    done = own.run(*shlex.split(command)[1:])
-    assert done.returncode == 0, done.stderr.decode()
+    own.told(*shlex.split(command)[1:])
 
 
 def is_said(own: Weft, target: str, kind: str) -> Callable[[], bool]:
@@ -89,8 +85,7 @@ def is_said(own: Weft, target: str, kind: str) -> Callable[[], bool]:
 
 def apply(own: Weft, kind: str, file: Path, text: str) -> None:
     file.write_text(text)
-    done = own.run(kind, "apply", str(file), "--yes")
-    assert done.returncode == 0, done.stderr.decode()
+    own.told(kind, "apply", str(file), "--yes")
 
 
 def runs(own: Weft, batch: str, n: int) -> Callable[[], bool]:

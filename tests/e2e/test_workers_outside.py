@@ -34,10 +34,9 @@ class Outside:
         self.spawner = 0
         """The pid of the newest one."""
         self._token = path / f"token-{name}"
-        made = weft.run("token", "create", name, "--pool", "default", "--workers", "out*")
-        assert made.returncode == 0, made.stderr.decode()
+        made = weft.told("token", "create", name, "--pool", "default", "--workers", "out*")
         self._token.touch(0o600)
-        self._token.write_bytes(made.stdout)
+        self._token.write_bytes(made)
         self.url = json.loads((weft.home / "client.json").read_text())["url"]
         self.middle: Middle
 
@@ -126,8 +125,7 @@ def test_what_a_running_job_has_outside_is_listed_and_read(
 
         until(lambda: seen() == {"b.txt": 4, "d/a": 1_500_000})
         assert weft.run("files", "cat", job, "b.txt").stdout == b"one\n"
-        got = weft.run("files", "get", job, "d/a", "--to", str(tmp_path))
-        assert got.returncode == 0, got.stderr.decode()
+        weft.told("files", "get", job, "d/a", "--to", str(tmp_path))
         assert (tmp_path / "d" / "a").read_bytes() == bytes(1_500_000)
         for path in ("go", "d", "d/l"):
             assert b"has no file" in weft.run("files", "cat", job, path).stderr, path

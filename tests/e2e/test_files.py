@@ -18,22 +18,17 @@ pytestmark = pytest.mark.slow
 
 def submit(weft: Weft, *jobs: dict[str, Any]) -> str:
     document = json.dumps({"name": "files", "jobs": jobs}).encode()
-    done = weft.run("submit", "-", stdin=document)
-    assert done.returncode == 0, done.stderr.decode()
-    return done.stdout.decode().strip()
+    return weft.told("submit", "-", stdin=document).decode().strip()
 
 
 def ended(weft: Weft, batch: str) -> list[dict[str, Any]]:
     weft.run("wait", batch)
-    listed = weft.run("jobs", batch, "--json")
-    assert listed.returncode == 0, listed.stderr.decode()
-    return sorted(json.loads(listed.stdout), key=lambda one: int(one["job_id"]))
+    listed = weft.told("jobs", batch, "--json")
+    return sorted(json.loads(listed), key=lambda one: int(one["job_id"]))
 
 
 def files_of(weft: Weft, job: str) -> dict[str, dict[str, Any]]:
-    listed = weft.run("files", "ls", job, "--json")
-    assert listed.returncode == 0, listed.stderr.decode()
-    return {one["path"]: one for one in json.loads(listed.stdout)}
+    return {one["path"]: one for one in json.loads(weft.told("files", "ls", job, "--json"))}
 
 
 def test_a_child_gets_what_its_parent_left(weft: Weft, tmp_path: Path) -> None:
@@ -68,8 +63,7 @@ def test_a_child_gets_what_its_parent_left(weft: Weft, tmp_path: Path) -> None:
     assert said.endswith("a.txt\nin\n")
     printed = weft.run("files", "cat", f"{batch}.j1", "out/deep/b.txt")
     assert printed.stdout == b"two\n"
-    fetched = weft.run("files", "get", f"{batch}.j1", "--to", str(tmp_path / "here"))
-    assert fetched.returncode == 0, fetched.stderr.decode()
+    weft.told("files", "get", f"{batch}.j1", "--to", str(tmp_path / "here"))
     assert (tmp_path / "here" / "out" / "deep" / "b.txt").read_bytes() == b"two\n"
     every = weft.run("files", "get", batch, "--to", str(tmp_path / "all"))
     assert b"3 files are in" in every.stderr
@@ -86,6 +80,26 @@ def test_a_child_gets_what_its_parent_left(weft: Weft, tmp_path: Path) -> None:
     assert (away.returncode, FileElsewhere.code) == (4, "API.FILE_ELSEWHERE")
     assert b"cannot read the files" in away.stderr
     assert not any((weft.home / "scratch").glob("*/files/*"))
+
+
+def test_output_is_written_as_plain_files(weft: Weft, tmp_path: Path) -> None:
+    """Attempts apart, once more over what is there, and never through a link."""
+    fails = {"script": "echo ${WEFT_ATTEMPT%@*}; echo err >&2; exit 3", "max_attempts": 2}
+    batch = submit(weft, fails, {"script": "printf 'a\\0b'"})
+    ended(weft, batch)
+    for target in (batch, batch, f"{batch}.j2"):
+        written = weft.run("logs", target, "--to", str(tmp_path))
+        assert (written.returncode, b" files are in " in written.stderr) == (0, True)
+    top = tmp_path / batch
+    assert {str(one.relative_to(top)): one.read_bytes() for one in top.rglob("*.*")} == {
+        "j1/a1/stdout.log": f"{batch}.j1.1\n".encode(), "j1/a1/stderr.log": b"err\n",
+        "j1/a2/stdout.log": f"{batch}.j1.2\n".encode(), "j1/a2/stderr.log": b"err\n",
+        "j2/a1/stdout.log": b"a\0b", "j2/a1/stderr.log": b"",
+    }  # fmt: skip
+    (top / "j1").rename(tmp_path / "away")
+    (top / "j1").symlink_to(tmp_path / "away")
+    refused = weft.run("logs", batch, "--to", str(tmp_path), "--failed", "--stream", "stdout")
+    assert (refused.returncode, b"is there already" in refused.stderr) == (4, True)
 
 
 def test_what_a_running_job_has_is_listed_and_read(weft: Weft, tmp_path: Path) -> None:

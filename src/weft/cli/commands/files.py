@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing, suppress
 from pathlib import Path
 
@@ -101,7 +102,7 @@ def get(
             found += await _fetch_all(client, job, paths, below, attempt, must_have=False)
         return found
 
-    _make_directory(to)
+    make_directory(to)
     found = shared.ask(fetch)
     return shared.tell(found, f"{len(found)} files are in {to}")
 
@@ -121,13 +122,14 @@ async def _fetch_all(
     named = [known.get(path, {"path": path}) for path in paths if must_have or path in known]
     wanted = named if paths else files
     for one in wanted:
-        await asyncio.to_thread(_make_directory, to)
+        await asyncio.to_thread(make_directory, to)
         path = split_store(one["path"])[1] if in_store(one["path"]) else one["path"]
         await fetch_file(client, job, {"attempt": attempt, **one}, to, path)
     return wanted
 
 
-def _make_directory(to: Path) -> None:
+def make_directory(to: Path) -> None:
+    """Make a directory in which files come, if it is not there."""
     try:
         to.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -144,24 +146,31 @@ async def fetch_file(
     """Write a file that has its name when it is whole, to a path below `to`; the server cannot
     lead out of that.
     """
-    parts = parts_of(path)
+    pieces = client.read_file(*job, left["path"], attempt=left["attempt"])
+    await write_below(to, parts_of(path), pieces)
+
+
+async def write_below(
+    to: Path, parts: Sequence[str], pieces: AsyncGenerator[bytes, None], *, replaces: bool = False
+) -> None:
+    """Write a file that has its name when it is whole, below a directory; no part leads out."""
     fresh = f".{parts[-1][:100]}.{os.urandom(4).hex()}"
     try:
         with opened_directory(to) as top, entered(top, parts[:-1], make=True) as directory:
             fd = make_file(fresh, directory, 0o666)
             try:
                 with os.fdopen(fd, "wb") as out:
-                    pieces = client.read_file(*job, left["path"], attempt=left["attempt"])
                     async with aclosing(pieces):
                         async for piece in pieces:
                             await asyncio.to_thread(out.write, piece)
-                os.link(fresh, parts[-1], src_dir_fd=directory, dst_dir_fd=directory)
+                give = os.replace if replaces else os.link
+                give(fresh, parts[-1], src_dir_fd=directory, dst_dir_fd=directory)
             finally:
                 with suppress(FileNotFoundError):
                     os.unlink(fresh, dir_fd=directory)
-    except (FileExistsError, NotPlain) as error:
+    except (FileExistsError, IsADirectoryError, NotPlain) as error:
         raise FileInTheWay(
-            f"{one_line(path)} is there already",
+            f"{one_line('/'.join(parts))} is there already",
             detail=f"It would be written below {to}.",
             hint="Fetch into another directory (`--to DIR`).",
         ) from error

@@ -3,8 +3,10 @@
 import asyncio
 import re
 from contextlib import aclosing, suppress
+from pathlib import Path
 from typing import Annotated, NoReturn
 
+from weft.cli.commands.log_files import write_logs
 from weft.cli.input.options import SHARED, Flag, Parameter, Shared
 from weft.cli.input.targets import Target, parse_target
 from weft.cli.input.values import WrongOption, read_option
@@ -43,6 +45,7 @@ def logs(
     attempt: int | None = None,
     plain: Flag = False,
     system: Flag = False,
+    to: Path | None = None,
     shared: Shared = SHARED,
 ) -> int:
     """Print the output of a job, standard output and standard error each to the same stream here.
@@ -70,6 +73,8 @@ def logs(
         plain: Print only the outputs, in order; of a resumed `weft each` those of all its runs.
         system: Print what driver, workers and people recorded of the job instead of its
             output, the oldest first.
+        to: Write plain files below this directory instead, of each attempt:
+            `DIR/b12/j7/a1/stdout.log`. What is there of them already is replaced.
     """
     which = parse_target(target)
     runs = asyncio.run(_earlier(shared, which)) if plain and not follow else ()
@@ -77,15 +82,23 @@ def logs(
         batch_id=which.batch_id, group=which.group, states=FAILED if failed else (), q=q,
         stream=stream, grep=_chosen(grep, find), as_json=shared.json, plain=plain, runs=runs,
     )  # fmt: skip
+    if to is not None and (system or follow or plain or shared.json or wanted.grep):
+        raise WrongOption(
+            "`--to` prints nothing, so nothing else that says what is printed goes with it",
+            detail="`--failed`, `--q`, `--stream` and `--attempt` choose what is written.",
+            hint="Write `weft logs b12 --to DIR`.",
+        )
     if system:
         chooses = follow or failed or q or wanted.grep or stream != "both"
         return asyncio.run(_recorded(shared, which, attempt, chooses=bool(chooses)))
-    if which.job_id is not None:
-        if failed or q is not None:
-            _refuse_choice(target, which.batch_id)
-        return asyncio.run(_logs(shared, wanted, which.job_id, follow=follow, attempt=attempt))
-    if attempt is not None:
+    if which.job_id is None and attempt is not None:
         _refuse_attempt(target)
+    if which.job_id is not None and (failed or q is not None):
+        _refuse_choice(target, which.batch_id)
+    if to is not None:
+        return shared.ask(lambda client: write_logs(client, which, wanted, to, attempt))
+    if which.job_id is not None:
+        return asyncio.run(_logs(shared, wanted, which.job_id, follow=follow, attempt=attempt))
     if find is not None and not (follow or plain or runs):
         return asyncio.run(_found(shared, wanted, find))
     return asyncio.run(_logs_of_many(shared, wanted, follow=follow))

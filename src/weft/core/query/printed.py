@@ -4,69 +4,52 @@ import re
 from datetime import datetime
 from typing import Final
 
+from weft.core.query import tree
 from weft.core.query.fields import SYNONYMS
 from weft.core.query.terms import KEYWORDS
-from weft.core.query.tree import (
-    AmountTerm,
-    And,
-    AnyTerm,
-    AttributeTerm,
-    DoorTerm,
-    Field,
-    IntegerTerm,
-    MissingTerm,
-    Node,
-    Not,
-    Operator,
-    Or,
-    ReasonTerm,
-    StateTerm,
-    TextTerm,
-    TimeTerm,
-)
 
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_./:+-]+")
-_WORDS: Final = frozenset(Field) | SYNONYMS.keys()
+_WORDS: Final = frozenset(tree.Field) | SYNONYMS.keys()
 
 
-def print_query(node: Node) -> str:
+def print_query(node: tree.Node) -> str:
     """Return the text of a tree. Its terms number at most `TERMS_MAX`, so it is not deep."""
     match node:
-        case And(terms):
+        case tree.And(terms):
             return " and ".join(_inner(term) for term in terms)
-        case Or(terms):
+        case tree.Or(terms):
             return " or ".join(_inner(term) for term in terms)
-        case Not(term):
+        case tree.Not(term):
             return f"not {_inner(term)}"
         case _:
             return _term(node)
 
 
-def _inner(node: Node) -> str:
-    return f"({print_query(node)})" if isinstance(node, And | Or) else print_query(node)
+def _inner(node: tree.Node) -> str:
+    return f"({print_query(node)})" if isinstance(node, tree.And | tree.Or) else print_query(node)
 
 
-def _term(node: Node) -> str:
+def _term(node: tree.Node) -> str:
     match node:
-        case StateTerm(operator, word):
+        case tree.StateTerm(operator, word):
             return f"state {operator} {word}"
-        case ReasonTerm(operator, word):
+        case tree.ReasonTerm(operator, word):
             return f"reason {operator} {word}"
-        case MissingTerm(field, operator):
+        case tree.MissingTerm(field, operator):
             return f"{field} {operator} NULL"
-        case IntegerTerm(field, operator, value) | AmountTerm(field, operator, value):
+        case tree.IntegerTerm(field, operator, value) | tree.AmountTerm(field, operator, value):
             return f"{field} {operator} {value!r}"
-        case TimeTerm(field, operator, at):
+        case tree.TimeTerm(field, operator, at):
             return f"{field} {operator} {_moment(at)}"
-        case TextTerm(field, operator, text):
+        case tree.TextTerm(field, operator, text):
             return f"{field} {operator} {_quoted(text)}"
-        case AttributeTerm(key, operator, text):
+        case tree.AttributeTerm(key, operator, text):
             return f"{_key(key)} {operator} {_quoted(text)}"
-        case DoorTerm(condition, values):
+        case tree.DoorTerm(condition, values):
             return condition.format(*map(repr, values))
-        case AnyTerm(Operator.EQ, text):
+        case tree.AnyTerm(tree.Operator.EQ, text):
             return _in_quotes(text)
-        case AnyTerm(_, text):
+        case tree.AnyTerm(_, text):
             return text
     raise AssertionError(node)
 

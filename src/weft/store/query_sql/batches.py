@@ -7,18 +7,7 @@ from types import MappingProxyType
 from typing import Final, assert_never
 
 from weft.core.query import tree
-from weft.store.query_sql.fragments import (
-    COMPARED,
-    PRICE,
-    PRICED,
-    Parameters,
-    Statement,
-    any_label,
-    attribute,
-    condition_of,
-    matched,
-    milliseconds,
-)
+from weft.store.query_sql import fragments
 
 _N_OPEN: Final = (
     "(coalesce(c.n_pending + c.n_ready + c.n_queued + c.n_creating + c.n_running + c.n_blocked, 0)"
@@ -50,8 +39,10 @@ _COMPLETED_AT: Final = f"""(CASE WHEN {_N_OPEN} > 0 THEN NULL
 """As documents say it, also before the completion is recorded. An empty batch is complete from its
 creation on.
 """
-_DURATION: Final = milliseconds("b.created_at", f"coalesce({_COMPLETED_AT}, clock_timestamp())")
-_USAGE_COST: Final = f"coalesce(sum(u.usage_ms * {PRICED}), 0) / 3600000"
+_DURATION: Final = fragments.milliseconds(
+    "b.created_at", f"coalesce({_COMPLETED_AT}, clock_timestamp())"
+)
+_USAGE_COST: Final = f"coalesce(sum(u.usage_ms * {fragments.PRICED}), 0) / 3600000"
 _COST: Final = f"""(coalesce(s.cost, 0) + (
     SELECT {_USAGE_COST}
     FROM weft.group_usage u JOIN price p ON p.rate_card_id = u.rate_card_id
@@ -95,54 +86,56 @@ WHERE b.batch_id < {before}{shown} AND {condition}
 ORDER BY b.batch_id DESC LIMIT {limit}"""
 
 
-def framed(parameters: Parameters, *, hidden: bool) -> Mapping[str, str]:
+def framed(parameters: fragments.Parameters, *, hidden: bool) -> Mapping[str, str]:
     """Return what statements need around the condition."""
     return {
         "shown": "" if hidden else " AND NOT b.hidden",
         "joins": parameters.joins(_OWNER, _PROJECT, _COUNTS, _COSTS),
-        "prices": parameters.joins(PRICE),
+        "prices": parameters.joins(fragments.PRICE),
     }
 
 
-def select_batches(node: tree.Node, *, before: int, limit: int, hidden: bool) -> Statement:
+def select_batches(
+    node: tree.Node, *, before: int, limit: int, hidden: bool
+) -> fragments.Statement:
     """Return the statement for the numbers of the batches that match and that the caller sees,
     newest first; `hidden`: also of hidden ones.
     """
-    parameters = Parameters()
+    parameters = fragments.Parameters()
     bound = {"before": parameters.integer(before), "limit": parameters.integer(limit)}
-    condition = condition_of(node, parameters, batch_term)
+    condition = fragments.condition_of(node, parameters, batch_term)
     text = _BATCHES.format(**bound, condition=condition, **framed(parameters, hidden=hidden))
-    return Statement(text, tuple(parameters.values))
+    return fragments.Statement(text, tuple(parameters.values))
 
 
-def batch_term(term: tree.Term, parameters: Parameters) -> str:
+def batch_term(term: tree.Term, parameters: fragments.Parameters) -> str:
     """Return the condition of one term."""
     match term:
         case tree.StateTerm(operator, word):
             parameters.want(_COUNTS)
             return _STATES[word] if operator is tree.Operator.EQ else f"NOT {_STATES[word]}"
         case tree.IntegerTerm(_, operator, value):
-            return f"b.batch_id {COMPARED[operator]} {parameters.integer(value)}"
+            return f"b.batch_id {fragments.COMPARED[operator]} {parameters.integer(value)}"
         case tree.AmountTerm(tree.Field.COST, operator, value):
-            parameters.want(PRICE)
+            parameters.want(fragments.PRICE)
             parameters.want(_COSTS)
-            return f"{_COST} {COMPARED[operator]} {parameters.number(value)}"
+            return f"{_COST} {fragments.COMPARED[operator]} {parameters.number(value)}"
         case tree.AmountTerm(_, operator, value):
             parameters.want(_COUNTS)
-            return f"{_DURATION} {COMPARED[operator]} {parameters.number(value)} * 1000"
+            return f"{_DURATION} {fragments.COMPARED[operator]} {parameters.number(value)} * 1000"
         case tree.TimeTerm(tree.Field.START_TIME, operator, at):
-            return f"b.created_at {COMPARED[operator]} {parameters.moment(at)}"
+            return f"b.created_at {fragments.COMPARED[operator]} {parameters.moment(at)}"
         case tree.TimeTerm(_, operator, at):
             parameters.want(_COUNTS)
-            return f"{_COMPLETED_AT} {COMPARED[operator]} {parameters.moment(at)}"
+            return f"{_COMPLETED_AT} {fragments.COMPARED[operator]} {parameters.moment(at)}"
         case tree.TextTerm(name, operator, text):
             column, join = _TEXTS[name]
             parameters.want(join)
-            return matched(column, operator, parameters.text(text))
+            return fragments.matched(column, operator, parameters.text(text))
         case tree.AttributeTerm():
-            return attribute("b.attributes", term, parameters)
+            return fragments.attribute("b.attributes", term, parameters)
         case tree.AnyTerm(_, text):
-            return any_label("b.name", "b.attributes", term, parameters.text(text))
+            return fragments.any_label("b.name", "b.attributes", term, parameters.text(text))
         case tree.MissingTerm() | tree.ReasonTerm():
             raise AssertionError(term)  # the parser knows no attempts of a batch
         case _:

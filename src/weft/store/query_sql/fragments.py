@@ -11,34 +11,24 @@ from decimal import Decimal
 from types import MappingProxyType
 from typing import Any, Final
 
-from weft.core.query.tree import (
-    And,
-    AnyTerm,
-    AttributeTerm,
-    DoorTerm,
-    Node,
-    Not,
-    Operator,
-    Or,
-    Term,
-)
+from weft.core.query import tree
 
 COMPARED: Final = MappingProxyType(
     {
-        Operator.EQ: "=",
-        Operator.NE: "<>",
-        Operator.LT: "<",
-        Operator.LE: "<=",
-        Operator.GT: ">",
-        Operator.GE: ">=",
+        tree.Operator.EQ: "=",
+        tree.Operator.NE: "<>",
+        tree.Operator.LT: "<",
+        tree.Operator.LE: "<=",
+        tree.Operator.GT: ">",
+        tree.Operator.GE: ">=",
     }
 )
 _MATCHED: Final = MappingProxyType(
     {
-        Operator.EQ: "{0} = {1}",
-        Operator.NE: "{0} <> {1}",
-        Operator.CONTAINS: "strpos({0}, {1}) > 0",  # no pattern, so nothing to escape
-        Operator.LACKS: "strpos({0}, {1}) = 0",
+        tree.Operator.EQ: "{0} = {1}",
+        tree.Operator.NE: "{0} <> {1}",
+        tree.Operator.CONTAINS: "strpos({0}, {1}) > 0",  # no pattern, so nothing to escape
+        tree.Operator.LACKS: "strpos({0}, {1}) = 0",
     }
 )
 _SOME_ATTRIBUTE: Final = "EXISTS (SELECT FROM jsonb_each_text({0}) e WHERE {1} OR {2})"
@@ -111,34 +101,34 @@ class Parameters:
 
 
 def condition_of(
-    node: Node, parameters: Parameters, term: Callable[[Term, Parameters], str]
+    node: tree.Node, parameters: Parameters, term: Callable[[tree.Term, Parameters], str]
 ) -> str:
     """Return the condition for a tree whose terms become conditions by `term`."""
     match node:
-        case And(terms) | Or(terms):
-            word = " AND " if isinstance(node, And) else " OR "
+        case tree.And(terms) | tree.Or(terms):
+            word = " AND " if isinstance(node, tree.And) else " OR "
             inner = [condition_of(one, parameters, term) for one in terms]
             return f"({word.join(inner)})" if inner else "true"
-        case Not(inside):
+        case tree.Not(inside):
             return f"({condition_of(inside, parameters, term)}) IS NOT TRUE"
-        case DoorTerm(condition, values):
+        case tree.DoorTerm(condition, values):
             return condition.format(*map(parameters.value, values))
         case _:
             return term(node, parameters)
 
 
-def matched(column: str, operator: Operator, bound: str) -> str:
+def matched(column: str, operator: tree.Operator, bound: str) -> str:
     """Return the condition that a text equals or holds another, or does not."""
     return _MATCHED[operator].format(column, bound)
 
 
-def attribute(column: str, term: AttributeTerm, parameters: Parameters) -> str:
+def attribute(column: str, term: tree.AttributeTerm, parameters: Parameters) -> str:
     """Return the condition for one attribute; without the key it is NULL."""
     value = f"({column} ->> {parameters.text(term.key)})"
     return matched(value, term.operator, parameters.text(term.text))
 
 
-def any_label(name: str, attributes: str, term: AnyTerm, bound: str) -> str:
+def any_label(name: str, attributes: str, term: tree.AnyTerm, bound: str) -> str:
     """Return the condition for a name, or some key or value."""
     key, value = (matched(part, term.operator, bound) for part in ("e.key", "e.value"))
     some = _SOME_ATTRIBUTE.format(attributes, key, value)

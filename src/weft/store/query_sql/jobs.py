@@ -9,18 +9,8 @@ from weft.core.query import tree
 from weft.core.query.fields import JOB_STATES, REASONS
 from weft.core.query.reach import OfGroup, Reach
 from weft.sql.numbers import with_numbers
-from weft.store.query_sql.fragments import (
-    COMPARED,
-    PRICE,
-    PRICED,
-    Parameters,
-    Statement,
-    any_label,
-    attribute,
-    condition_of,
-    matched,
-    milliseconds,
-)
+from weft.store.query_sql import fragments
+from weft.store.query_sql.fragments import milliseconds
 from weft.store.query_sql.ranges import COMMITTED, ranges_of
 
 # Each join is a look-up by the whole key: OFFSET 0 keeps the planner, which may have no statistics
@@ -54,7 +44,7 @@ _DURATION: Final = milliseconds(
     "coalesce(a.started_at, j.started_at)", "coalesce(a.ended_at, clock_timestamp())"
 )
 _COST: Final = f"""(CASE WHEN j.attempt = 0 THEN 0 ELSE (
-    SELECT round(coalesce(sum(x.ms * {PRICED}), 0) / 3600000, 12)
+    SELECT round(coalesce(sum(x.ms * {fragments.PRICED}), 0) / 3600000, 12)
     FROM (
         SELECT e.rate_card_id, e.shape_id, {milliseconds("e.started_at", "e.ended_at")} AS ms
         FROM weft.attempt e
@@ -99,9 +89,9 @@ LIMIT {limit}"""
 
 def select_jobs(
     node: tree.Node, reach: Reach, *, batch_id: int, after: int, limit: int
-) -> Statement:
+) -> fragments.Statement:
     """Return the statement for the numbers of a batch's committed jobs that match, in order."""
-    parameters = Parameters()
+    parameters = fragments.Parameters()
     bound = {
         "batch": parameters.integer(batch_id),
         "first": parameters.integer(max(reach.first, after + 1)),
@@ -109,7 +99,7 @@ def select_jobs(
         "limit": parameters.integer(limit),
     }
     ranges = ranges_of(reach, bound, parameters)
-    condition = condition_of(node, parameters, _term)
+    condition = fragments.condition_of(node, parameters, _term)
     if reach.group:
         condition = f"{_in_group(reach.group, parameters)} AND {condition}"
     text = _JOBS.format(
@@ -117,12 +107,12 @@ def select_jobs(
         ranges=ranges,
         condition=condition,
         joins=parameters.joins(COMMITTED, _LABEL, _LAST_ATTEMPT),
-        prices=parameters.joins(PRICE),
+        prices=parameters.joins(fragments.PRICE),
     )
-    return Statement(with_numbers(text), tuple(parameters.values))
+    return fragments.Statement(with_numbers(text), tuple(parameters.values))
 
 
-def _term(term: tree.Term, parameters: Parameters) -> str:
+def _term(term: tree.Term, parameters: fragments.Parameters) -> str:
     match term:
         case tree.StateTerm(operator, word):
             states = parameters.bind(sorted(map(int, JOB_STATES[word])), "smallint[]")
@@ -132,61 +122,63 @@ def _term(term: tree.Term, parameters: Parameters) -> str:
         case tree.ReasonTerm(operator, word):
             return _of_attempt(tree.Field.REASON, operator, REASONS[word], parameters)
         case tree.IntegerTerm(name, operator, value):
-            return f"j.{name} {COMPARED[operator]} {parameters.integer(value)}"
+            return f"j.{name} {fragments.COMPARED[operator]} {parameters.integer(value)}"
         case tree.MissingTerm(name, operator):
             parameters.want(_LAST_ATTEMPT)
             column = _REASON if name is tree.Field.REASON else f"a.{name}"
             return f"{column} IS {'' if operator is tree.Operator.EQ else 'NOT '}NULL"
         case tree.AmountTerm(tree.Field.COST, operator, value):
-            parameters.want(PRICE)
-            return f"{_COST} {COMPARED[operator]} {parameters.number(value)}"
+            parameters.want(fragments.PRICE)
+            return f"{_COST} {fragments.COMPARED[operator]} {parameters.number(value)}"
         case tree.AmountTerm(_, operator, value):
             parameters.want(_LAST_ATTEMPT)
-            return f"{_DURATION} {COMPARED[operator]} {parameters.number(value)} * 1000"
+            return f"{_DURATION} {fragments.COMPARED[operator]} {parameters.number(value)} * 1000"
         case tree.TimeTerm(name, operator, at):
-            return _TIMES[name].format(f"{COMPARED[operator]} {parameters.moment(at)}")
+            return _TIMES[name].format(f"{fragments.COMPARED[operator]} {parameters.moment(at)}")
         case tree.TextTerm(name, operator, text):
             return _text(name, operator, parameters.text(text), parameters)
         case tree.AttributeTerm():
             parameters.want(_LABEL)
-            return attribute(_ATTRIBUTES, term, parameters)
+            return fragments.attribute(_ATTRIBUTES, term, parameters)
         case tree.AnyTerm(operator, text):
             parameters.want(_LABEL)
             bound = parameters.text(text)
-            label = any_label(_NAME, _ATTRIBUTES, term, bound)
+            label = fragments.any_label(_NAME, _ATTRIBUTES, term, bound)
             return f"({label} OR {_on_instance(operator, bound)})"
         case _:
             assert_never(term)
 
 
 def _of_attempt(
-    name: tree.Field, operator: tree.Operator, value: int, parameters: Parameters
+    name: tree.Field, operator: tree.Operator, value: int, parameters: fragments.Parameters
 ) -> str:
     parameters.want(_LAST_ATTEMPT)
     is_other = operator is tree.Operator.NE  # as is a job without one
-    compared = "IS DISTINCT FROM" if is_other else COMPARED[operator]
+    compared = "IS DISTINCT FROM" if is_other else fragments.COMPARED[operator]
     column = _REASON if name is tree.Field.REASON else f"a.{name}"
     return f"{column} {compared} {parameters.integer(value)}"
 
 
-def _in_group(group: OfGroup, parameters: Parameters) -> str:
+def _in_group(group: OfGroup, parameters: fragments.Parameters) -> str:
     if group.numbers is None:
         return _BELOW.format(parameters.integer(group.group_id))
     return f"j.group_id = ANY ({parameters.bind(list(group.numbers), 'int[]')})"
 
 
-def _text(name: tree.Field, operator: tree.Operator, bound: str, parameters: Parameters) -> str:
+def _text(
+    name: tree.Field, operator: tree.Operator, bound: str, parameters: fragments.Parameters
+) -> str:
     if name is tree.Field.INSTANCE:
         return _on_instance(operator, bound)
     if name is tree.Field.INSTANCE_COLLECTION:
-        return _IN_POOL.format(matched("p.name", operator, bound))
+        return _IN_POOL.format(fragments.matched("p.name", operator, bound))
     parameters.want(_LABEL)
-    return matched(_NAME, operator, bound)
+    return fragments.matched(_NAME, operator, bound)
 
 
 def _on_instance(operator: tree.Operator, bound: str) -> str:
     """Return the condition that one of its attempts was or is there."""
-    named = matched("w.name", operator, bound)
+    named = fragments.matched("w.name", operator, bound)
     live = _ON_INSTANCE.format("j.incarnation_id", named)
     ended = _SOME_ATTEMPT.format(_ON_INSTANCE.format("t.incarnation_id", named))
     return f"({live} OR {ended})"

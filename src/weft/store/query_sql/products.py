@@ -3,20 +3,7 @@
 from types import MappingProxyType
 from typing import Final, assert_never
 
-from weft.core.query.tree import (
-    AmountTerm,
-    AnyTerm,
-    AttributeTerm,
-    Field,
-    IntegerTerm,
-    MissingTerm,
-    Node,
-    ReasonTerm,
-    StateTerm,
-    Term,
-    TextTerm,
-    TimeTerm,
-)
+from weft.core.query import tree
 from weft.store.query_sql.fragments import (
     COMPARED,
     Parameters,
@@ -34,16 +21,18 @@ JOIN weft.tenant_user n ON n.user_id = p.user_id"""
 _PROJECT: Final = """
 JOIN weft.billing_project j ON j.project_id = p.project_id"""
 _TEXTS: Final = MappingProxyType(
-    {Field.USER: ("n.name", _OWNER), Field.BILLING_PROJECT: ("j.name", _PROJECT)}
+    {tree.Field.USER: ("n.name", _OWNER), tree.Field.BILLING_PROJECT: ("j.name", _PROJECT)}
 )
-_INTEGERS: Final = MappingProxyType({Field.BATCH_ID: "p.batch_id", Field.JOB_ID: "p.job_id"})
+_INTEGERS: Final = MappingProxyType(
+    {tree.Field.BATCH_ID: "p.batch_id", tree.Field.JOB_ID: "p.job_id"}
+)
 _PRODUCTS: Final = """SELECT p.product_id FROM weft.product p{joins}
 WHERE p.product_id < {before} AND p.kept_at IS NOT NULL AND {condition}
   AND weft.may_see(p.batch_id, p.user_id, p.project_id)
 ORDER BY p.product_id DESC LIMIT {limit}"""
 
 
-def select_products(node: Node, *, before: int, limit: int) -> Statement:
+def select_products(node: tree.Node, *, before: int, limit: int) -> Statement:
     """Return the statement for the numbers of the products that match and that the caller sees,
     newest first.
     """
@@ -55,24 +44,24 @@ def select_products(node: Node, *, before: int, limit: int) -> Statement:
     return Statement(text, tuple(parameters.values))
 
 
-def _term(term: Term, parameters: Parameters) -> str:
+def _term(term: tree.Term, parameters: Parameters) -> str:
     match term:
-        case IntegerTerm(field, operator, value):
+        case tree.IntegerTerm(field, operator, value):
             return f"{_INTEGERS[field]} {COMPARED[operator]} {parameters.integer(value)}"
-        case TimeTerm(_, operator, at):
+        case tree.TimeTerm(_, operator, at):
             return f"p.kept_at {COMPARED[operator]} {parameters.moment(at)}"
-        case TextTerm(name, operator, text):
+        case tree.TextTerm(name, operator, text):
             column, join = _TEXTS[name]
             parameters.want(join)
             return matched(column, operator, parameters.text(text))
-        case AttributeTerm(key, operator, text):
-            of_job = AttributeTerm(key.removeprefix(OF_JOB), operator, text)
+        case tree.AttributeTerm(key, operator, text):
+            of_job = tree.AttributeTerm(key.removeprefix(OF_JOB), operator, text)
             if of_job.key != key:
                 return attribute("p.attributes", of_job, parameters)
             return attribute("p.document", term, parameters)
-        case AnyTerm(_, text):
+        case tree.AnyTerm(_, text):
             return any_label("p.name", "p.document", term, parameters.text(text))
-        case StateTerm() | ReasonTerm() | AmountTerm() | MissingTerm():
+        case tree.StateTerm() | tree.ReasonTerm() | tree.AmountTerm() | tree.MissingTerm():
             raise AssertionError(term)  # the parser knows none of a product
         case _:
             assert_never(term)

@@ -5,17 +5,7 @@ from typing import Final
 from weft.core.addresses import parse_allowed_hosts
 from weft.core.deliveries.callback_url import parse_target, wrong_address
 from weft.core.errors import InvalidValue
-from weft.core.files.file_paths import (
-    UrlFile,
-    WrongPath,
-    has_wildcards,
-    in_store,
-    name_of,
-    parse_source,
-    parts_of,
-    split_store,
-    target_of,
-)
+from weft.core.files import file_paths
 from weft.core.problems import Problems
 from weft.core.text.filling import names_product, wrong_target
 from weft.settings import Settings
@@ -40,7 +30,7 @@ def check_inputs(job: JobDocument, settings: Settings, problems: Problems, at: s
             continue  # the worker looks at what becomes of it
         try:
             _check_input(one, targets, settings)
-        except WrongPath as error:
+        except file_paths.WrongPath as error:
             problems.add(InvalidValue, f"{at}/inputs/{n}", str(error))
 
 
@@ -51,7 +41,7 @@ def check_outputs(job: JobDocument, settings: Settings, problems: Problems, at: 
     for n, output in enumerate(job.outputs or ()):
         try:
             _check_output(output)
-        except WrongPath as error:
+        except file_paths.WrongPath as error:
             problems.add(InvalidValue, f"{at}/outputs/{n}", str(error))
 
 
@@ -66,35 +56,35 @@ def _check_job(job: JobDocument, settings: Settings, problems: Problems, at: str
 
 
 def _check_input(one: FileInput, targets: set[str], settings: Settings) -> None:
-    source = parse_source(one.from_)
-    if isinstance(source, UrlFile) and (why := wrong_url(source, settings)):
-        raise WrongPath(why)
+    source = file_paths.parse_source(one.from_)
+    if isinstance(source, file_paths.UrlFile) and (why := wrong_url(source, settings)):
+        raise file_paths.WrongPath(why)
     if one.unpack:
         if one.to not in {None, "."}:
-            parts_of((one.to or "").removesuffix("/"))
+            file_paths.parts_of((one.to or "").removesuffix("/"))
         return
-    target = "/".join(target_of(one.to, name_of(source)))
+    target = "/".join(file_paths.target_of(one.to, file_paths.name_of(source)))
     if target in targets:
-        raise WrongPath(f"another input is {target} already")
+        raise file_paths.WrongPath(f"another input is {target} already")
     targets.add(target)
 
 
-def wrong_url(source: UrlFile, settings: Settings) -> str | None:
+def wrong_url(source: file_paths.UrlFile, settings: Settings) -> str | None:
     """Return why jobs may not get this, as far as its address tells."""
     allowed = parse_allowed_hosts(settings.input_private_hosts)
     return wrong_address(parse_target(source.url).host, allowed, "input_private_hosts")
 
 
 def _check_output(output: FileOutput) -> None:
-    parts_of(output.from_.removesuffix("/"))
+    file_paths.parts_of(output.from_.removesuffix("/"))
     if output.to is not None and names_product(output.to) and (what := wrong_target(output.to)):
-        raise WrongPath(what)
+        raise file_paths.WrongPath(what)
     if output.to is not None:
-        to = split_store(output.to)[1] if in_store(output.to) else output.to
-        if to or not in_store(output.to):
-            parts_of(to.removesuffix("/"))
-        if has_wildcards(output.from_) and not output.to.endswith("/"):
-            raise WrongPath("`to` of a pattern is a directory: end it with a slash")
+        to = file_paths.split_store(output.to)[1] if file_paths.in_store(output.to) else output.to
+        if to or not file_paths.in_store(output.to):
+            file_paths.parts_of(to.removesuffix("/"))
+        if file_paths.has_wildcards(output.from_) and not output.to.endswith("/"):
+            raise file_paths.WrongPath("`to` of a pattern is a directory: end it with a slash")
 
 
 def with_files(spec: JobSpec) -> JobSpec:

@@ -11,18 +11,7 @@ from typing import Final
 import msgspec
 
 from weft.core.attempt_key import AttemptKey
-from weft.core.files.file_paths import (
-    FileSource,
-    HostFile,
-    JobFile,
-    StoreFile,
-    UrlFile,
-    WrongPath,
-    name_of,
-    parse_source,
-    parts_of,
-    target_of,
-)
+from weft.core.files import file_paths
 from weft.core.states import JobState
 from weft.ports.file_signing import Head
 from weft.ports.file_store import (
@@ -104,17 +93,20 @@ class JobInputs:
         }
 
     async def _find(
-        self, key: AttemptKey, sources: list[FileSource]
+        self, key: AttemptKey, sources: list[file_paths.FileSource]
     ) -> Mapping[int, FoundFile | None]:
         """Return what the database knows of the files that weft keeps, by their places here."""
         wanted = {
             n: FileWanted(source.batch_id, source.job_id, source.parent, source.path)
-            if isinstance(source, JobFile)
+            if isinstance(source, file_paths.JobFile)
             else FileWanted(
-                None, 0, None, source.address if isinstance(source, StoreFile) else source.path
+                None,
+                0,
+                None,
+                source.address if isinstance(source, file_paths.StoreFile) else source.path,
             )
             for n, source in enumerate(sources)
-            if not isinstance(source, HostFile | UrlFile)
+            if not isinstance(source, file_paths.HostFile | file_paths.UrlFile)
         }
         if not wanted:
             return {}
@@ -124,11 +116,11 @@ class JobInputs:
         return dict(zip(wanted, rows, strict=True))
 
     async def _bring_one(
-        self, assignment: Assignment, work: Path, given: FileInput, source: FileSource,
+        self, assignment: Assignment, work: Path, given: FileInput, source: file_paths.FileSource,
         found: FoundFile | None, part: Part,
     ) -> Path | None:  # fmt: skip
         try:
-            if isinstance(source, UrlFile):
+            if isinstance(source, file_paths.UrlFile):
                 tenant_id = await self._tenant_of(assignment.key)
                 async with self._web_room.of(tenant_id), asyncio.timeout(self._site.web_s_max):
                     return await self._bring_now(assignment, work, given, source, found, part)
@@ -147,7 +139,7 @@ class JobInputs:
             part.is_here = True
 
     async def _bring_now(
-        self, assignment: Assignment, work: Path, given: FileInput, source: FileSource,
+        self, assignment: Assignment, work: Path, given: FileInput, source: file_paths.FileSource,
         found: FoundFile | None, part: Part,
     ) -> Path:  # fmt: skip
         parts = _parts(given, source)
@@ -157,19 +149,19 @@ class JobInputs:
             checksum = bytes.fromhex(given.checksum.partition(":")[2])
             if digest is not None and checksum != digest:
                 raise FileDiffers("it has another checksum")
-        if isinstance(source, StoreFile | UrlFile):
+        if isinstance(source, file_paths.StoreFile | file_paths.UrlFile):
             held = await self._cached(assignment.key, source, checksum, part)
             if held is not None:
                 await self._place(assignment, work, parts, given, held)
                 return work.joinpath(*parts)
         with self._room.for_files() as promise:
-            if isinstance(source, StoreFile | UrlFile):
+            if isinstance(source, file_paths.StoreFile | file_paths.UrlFile):
                 pieces = self._fetch(assignment.key, source, Head(), promise, part)
             else:
                 store, path = self._place_of(source, found)
                 facts = await store.facts(path)
                 self._check_size(facts.n_bytes)
-                may_link = given.mode == "link" and isinstance(source, HostFile)
+                may_link = given.mode == "link" and isinstance(source, file_paths.HostFile)
                 if may_link and not given.unpack and checksum is None:
                     await asyncio.to_thread(link, work, parts, source.path)
                     return work.joinpath(*parts)
@@ -188,13 +180,17 @@ class JobInputs:
         return work.joinpath(*parts)
 
     async def _cached(
-        self, key: AttemptKey, source: StoreFile | UrlFile, digest: bytes | None, part: Part
+        self,
+        key: AttemptKey,
+        source: file_paths.StoreFile | file_paths.UrlFile,
+        digest: bytes | None,
+        part: Part,
     ) -> HeldFile | None:
         """Return an open file that the cache has now; None: it is none for the cache."""
         cache = self._site.cache
         if not cache.is_on:
             return None
-        address = source.address if isinstance(source, StoreFile) else source.url
+        address = source.address if isinstance(source, file_paths.StoreFile) else source.url
         wanted = Wanted(await self._tenant_of(key), address, digest)
         with self._room.for_files() as promise, suppress(NotCached):
             getting = Getting(
@@ -208,13 +204,13 @@ class JobInputs:
     async def _fetch(
         self,
         key: AttemptKey,
-        source: StoreFile | UrlFile,
+        source: file_paths.StoreFile | file_paths.UrlFile,
         head: Head,
         promise: Promise,
         part: Part,
     ) -> AsyncIterator[bytes]:
         """Yield what an address has, as soon as there is room for it."""
-        if isinstance(source, UrlFile):
+        if isinstance(source, file_paths.UrlFile):
             pieces = self._site.web.read(source.url, head)
         else:
             url = await self._uploads.url(key, "GET", source)
@@ -273,8 +269,10 @@ class JobInputs:
                 self._tenants.popitem(last=False)
         return found
 
-    def _place_of(self, source: FileSource, found: FoundFile | None) -> tuple[FileStore, str]:
-        if isinstance(source, HostFile):
+    def _place_of(
+        self, source: file_paths.FileSource, found: FoundFile | None
+    ) -> tuple[FileStore, str]:
+        if isinstance(source, file_paths.HostFile):
             return self._site.host, source.path
         if found is None or found.digest is None or found.n_bytes is None:
             raise FileMissing(_why_missing(source, found))
@@ -307,24 +305,28 @@ async def _counted(pieces: AsyncIterator[bytes], part: Part) -> AsyncIterator[by
         yield piece
 
 
-def _source_of(given: FileInput) -> FileSource:
+def _source_of(given: FileInput) -> file_paths.FileSource:
     try:
-        return parse_source(given.from_)
-    except WrongPath as error:
+        return file_paths.parse_source(given.from_)
+    except file_paths.WrongPath as error:
         raise FileRefused(f"its input {given.from_}: {error}") from error
 
 
-def _parts(given: FileInput, source: FileSource) -> tuple[str, ...]:
+def _parts(given: FileInput, source: file_paths.FileSource) -> tuple[str, ...]:
     try:
         if given.unpack:
-            return () if given.to in {None, ".", "./"} else parts_of((given.to or "").rstrip("/"))
-        return target_of(given.to, name_of(source))
-    except WrongPath as error:
+            return (
+                ()
+                if given.to in {None, ".", "./"}
+                else file_paths.parts_of((given.to or "").rstrip("/"))
+            )
+        return file_paths.target_of(given.to, file_paths.name_of(source))
+    except file_paths.WrongPath as error:
         raise FileRefused(str(error)) from error
 
 
-def _why_missing(source: FileSource, found: FoundFile | None) -> str:
-    if not isinstance(source, JobFile):
+def _why_missing(source: file_paths.FileSource, found: FoundFile | None) -> str:
+    if not isinstance(source, file_paths.JobFile):
         return "the batch has no such file"
     if found is None or found.state is None:
         return "no such job has left it"

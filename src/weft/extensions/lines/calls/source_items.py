@@ -16,17 +16,8 @@ import msgspec
 
 from weft.api.services import Services
 from weft.api.use_cases.due_work import DueWork
+from weft.core import errors
 from weft.core.access.rights import Right, require
-from weft.core.errors import (
-    BatchCancelled,
-    BatchNotFound,
-    Internal,
-    Invalid,
-    QueueFull,
-    QuotaExceeded,
-    Unavailable,
-    WeftError,
-)
 from weft.core.ids import format_batch_id
 from weft.extensions.lines.calls.item_decisions import decide, late_of, wrong_jobs
 from weft.ports.shared_room import SharedRoom
@@ -99,7 +90,7 @@ class SourceItems:
         try:
             async with self._room.of(taken.owner.tenant_id):
                 await self._serve_one(taken)
-        except Unavailable:
+        except errors.Unavailable:
             # Another try comes when its lease ends.
             said = "the database is away"
             log.warning("items.postponed", source=taken.name, error=said, wait_s=LEASE_S)
@@ -109,13 +100,13 @@ class SourceItems:
     async def _serve_one(self, taken: TakenSource) -> None:
         try:
             await self._make_jobs(taken)
-        except Unavailable:
+        except errors.Unavailable:
             raise
         except Exception as error:
-            known = error if isinstance(error, WeftError) else _defect()
+            known = error if isinstance(error, errors.WeftError) else _defect()
             if known is not error:
                 log.exception("items.failed", source=taken.name)
-            full = isinstance(known, QuotaExceeded | QueueFull)
+            full = isinstance(known, errors.QuotaExceeded | errors.QueueFull)
             wait_s = FULL_WAIT_S if full else REFUSED_WAIT_S
             said = f"{known.message}: {known.detail}" if known.detail else known.message
             log.warning("items.postponed", source=taken.name, error=said, wait_s=wait_s)
@@ -139,14 +130,14 @@ class SourceItems:
         while ready and target is not None:
             try:
                 await self._submit(taken, target, [document for _, document in ready])
-            except (BatchNotFound, BatchCancelled):
+            except (errors.BatchNotFound, errors.BatchCancelled):
                 again = [_again(one, document) for one, document in ready]
                 target = await store.decide_items(taken, again)
-            except (QuotaExceeded, QueueFull):
+            except (errors.QuotaExceeded, errors.QueueFull):
                 if len(ready) == 1:
                     raise
                 ready, target = await self._halve(taken, ready)
-            except Invalid as error:
+            except errors.Invalid as error:
                 ready, target = await self._refuse(taken, ready, error)
             else:
                 return
@@ -225,7 +216,7 @@ class SourceItems:
         return left, await self._services.store.decide_items(taken, [*kept, *waiting])
 
     async def _refuse(
-        self, taken: TakenSource, ready: Sequence[tuple[TakenItem, Any]], error: Invalid
+        self, taken: TakenSource, ready: Sequence[tuple[TakenItem, Any]], error: errors.Invalid
     ) -> tuple[list[tuple[TakenItem, Any]], Target | None]:
         """Refuse the items that an error names; the others go on. Raise it if it names none."""
         wrong = wrong_jobs(error)
@@ -249,8 +240,8 @@ def _again(item: TakenItem, document: Any) -> Decision:  # noqa: ANN401 (as stor
     return Decision(item.n, "ready", document=document)
 
 
-def _defect() -> WeftError:
-    return Internal(
+def _defect() -> errors.WeftError:
+    return errors.Internal(
         "jobs of items could not be made",
         detail="It hit a defect of weft, which the log of the api describes.",
         hint="Report it; the source is tried again.",

@@ -13,18 +13,8 @@ from asyncpg.connection import Connection
 
 from weft.core.bounded import read_json
 from weft.core.errors import SecretKeyMissing
+from weft.extensions.lines.rules import sql
 from weft.extensions.lines.rules.kinds import SinkKind, wrong_host
-from weft.extensions.lines.rules.sql import (
-    DELIVERY,
-    MESSAGE,
-    DatabaseAddress,
-    Statement,
-    database_host,
-    parse_database_url,
-    parse_statement,
-    wrong_database_url,
-    wrong_statement,
-)
 from weft.extensions.lines.rules.targets import SinkReader, Target
 from weft.extensions.lines.sources.http import good_address
 from weft.extensions.lines.sources.sql import connected, prepare, reason, transaction
@@ -45,16 +35,18 @@ _IDLE_MAX: Final = 4
 def _target(reader: SinkReader) -> Target:
     """Read the statement that is run for each message; any name may be one of its fields."""
     statement = reader.checked("statement", _wrong_statement, None)
-    return Target(str(reader.checked("url", wrong_database_url)), {"statement": str(statement)})
+    return Target(
+        str(reader.checked("url", sql.wrong_database_url)), {"statement": str(statement)}
+    )
 
 
 def _wrong_statement(given: object) -> str:
-    return wrong_statement(given, bool, "a name is a field of the message")
+    return sql.wrong_statement(given, bool, "a name is a field of the message")
 
 
 KIND: Final = SinkKind(
     ("url", "statement"), _target, ("url",), codes="22-23",
-    reach=lambda site, sink: wrong_host(database_host(sink.url), site),
+    reach=lambda site, sink: wrong_host(sql.database_host(sink.url), site),
 )  # fmt: skip
 """Classes of SQLSTATE reject: values that do not fit, and constraints."""
 
@@ -67,20 +59,20 @@ class SqlSink:
         self._site = SourceSite(
             allowed=site.callbacks, setting="callback_private_hosts", timeout_s=_TIMEOUT_S
         )
-        self._idle: dict[DatabaseAddress, list[tuple[float, Connection]]] = {}
+        self._idle: dict[sql.DatabaseAddress, list[tuple[float, Connection]]] = {}
 
     async def send(self, sink: Mapping[str, Any], message: SinkMessage) -> Answered:
         """Run the statement; what is committed is kept there."""
         values: Mapping[str, str] = {}
-        statement = parse_statement(message.target["statement"])
+        statement = sql.parse_statement(message.target["statement"])
         given = read_json(message.body)
         fields = given if isinstance(given, Mapping) else {}
-        fields = {**fields, DELIVERY: message.name, MESSAGE: given}
+        fields = {**fields, sql.DELIVERY: message.name, sql.MESSAGE: given}
         if missing := [name for name in statement.names if name not in fields]:
             return Answered(error=f"the message has no {missing[0]}")
         try:
             options, values = opened({"url": sink["url"]}, sink["sealed"], self._keys())
-            at = parse_database_url(options["url"])
+            at = sql.parse_database_url(options["url"])
         except (SecretKeyMissing, ValueError) as error:
             return Answered(error=str(error))
         try:
@@ -103,13 +95,13 @@ class SqlSink:
                 connection.terminate()
         self._idle.clear()
 
-    async def _connection(self, at: DatabaseAddress) -> Connection:
+    async def _connection(self, at: sql.DatabaseAddress) -> Connection:
         self._end_old()
         if waiting := self._idle.get(at):
             return waiting.pop()[1]
         return await connected(at, await good_address(at.host, at.port, self._site))
 
-    async def _keep(self, at: DatabaseAddress, connection: Connection) -> None:
+    async def _keep(self, at: sql.DatabaseAddress, connection: Connection) -> None:
         """Keep a connection as if it were new; of what a statement has set, the next one, which
         may be another sink's, sees nothing.
         """
@@ -142,7 +134,9 @@ class SqlSink:
                 del self._idle[at]
 
 
-async def _run(connection: Connection, statement: Statement, fields: Mapping[str, object]) -> None:
+async def _run(
+    connection: Connection, statement: sql.Statement, fields: Mapping[str, object]
+) -> None:
     """Run a statement to its end. Rows that it returns stay there: they may be large."""
     prepared, given = await prepare(connection, statement, fields, _TIMEOUT_S)
     rows = await prepared.cursor(*given)

@@ -19,18 +19,8 @@ from asyncpg.connection import Connection
 from asyncpg.prepared_stmt import PreparedStatement
 
 from weft.core.bounded import PAGE_DEPTH_MAX, read_json
+from weft.extensions.lines.rules import sql
 from weft.extensions.lines.rules.kinds import TEXT, Option, SourceKind, wrong_host
-from weft.extensions.lines.rules.sql import (
-    CURSOR,
-    DatabaseAddress,
-    Statement,
-    database_host,
-    parse_database_url,
-    parse_statement,
-    wrong_database_url,
-    wrong_query,
-    wrong_values,
-)
 from weft.extensions.lines.sources.http import (
     check_overlap,
     good_address,
@@ -68,14 +58,14 @@ def _is_column(given: object) -> str:
 
 KIND: Final = SourceKind(
     {
-        "url": Option(wrong_database_url, needed=True, secret=True),
+        "url": Option(sql.wrong_database_url, needed=True, secret=True),
         "query": Option(lambda _: "", needed=True),
-        "values": Option(wrong_values),
+        "values": Option(sql.wrong_values),
         "dedupe": TEXT,
         "cursor": Option(_is_column),
     },
-    together=lambda options: {"query": wrong_query(options)},
-    reach=lambda site, options: wrong_host(database_host(options["url"]), site),
+    together=lambda options: {"query": sql.wrong_query(options)},
+    reach=lambda site, options: wrong_host(sql.database_host(options["url"]), site),
 )
 
 
@@ -89,21 +79,21 @@ class SqlSource:
         state = {**(cursor or {})}
         at, spec = state.get("at"), options.get("cursor")
         since = at if at is not None else _since(options, state)
-        query = parse_statement(str(options["query"]))
+        query = sql.parse_statement(str(options["query"]))
         more, shown, names = "", ROW, query.names
         if spec is not None:
             column = '"{}"'.format(str(spec["field"]).replace('"', '""'))
             if since is None:
                 more += f" WHERE q.{column} IS NOT NULL"
             else:
-                names = names if CURSOR in names else (*names, CURSOR)
-                more += f" WHERE q.{column} > ${names.index(CURSOR) + 1}"
+                names = names if sql.CURSOR in names else (*names, sql.CURSOR)
+                more += f" WHERE q.{column} > ${names.index(sql.CURSOR) + 1}"
             shown += f", pg_typeof(q.{column})::text, q.{column}::text"
             more += f" ORDER BY q.{column} FETCH FIRST {site.items_max} ROWS WITH TIES"
         else:
             more += f" LIMIT {site.items_max + 1}"
-        values = {**options.get("values", {}), CURSOR: since}
-        statement = Statement(as_json(query, more, shown), names)
+        values = {**options.get("values", {}), sql.CURSOR: since}
+        statement = sql.Statement(as_json(query, more, shown), names)
         rows = asyncio.run(asked(options, statement, values, site))
         if spec is None:
             if len(rows) > site.items_max:
@@ -167,13 +157,13 @@ def _newest(kind: str, values: Sequence[Any]) -> object:
     return max((one for one in values if Decimal(one).is_finite()), key=Decimal, default=None)
 
 
-def as_json(query: Statement, more: str, shown: str = ROW) -> str:
+def as_json(query: sql.Statement, more: str, shown: str = ROW) -> str:
     """Return a statement for rows of a query as JSON."""
     return f"SELECT {shown} FROM (\n{query.text}\n) q{more}"  # noqa: S608 (as an operator wrote it)
 
 
 async def asked(
-    options: Options, statement: Statement, values: Mapping[str, object], site: SourceSite
+    options: Options, statement: sql.Statement, values: Mapping[str, object], site: SourceSite
 ) -> list[Any]:
     """Return rows. Raise `SourceFailed`."""
     at = _address(options)
@@ -193,14 +183,14 @@ async def asked(
     return [*rows]
 
 
-def _address(options: Options) -> DatabaseAddress:
+def _address(options: Options) -> sql.DatabaseAddress:
     try:
-        return parse_database_url(str(options["url"]))
+        return sql.parse_database_url(str(options["url"]))
     except ValueError as error:
         raise SourceFailed(f"the address: {error}") from error
 
 
-async def connected(at: DatabaseAddress, host: str) -> Connection:
+async def connected(at: sql.DatabaseAddress, host: str) -> Connection:
     """Connect to a checked address of the host. What PostgreSQL's variables and files of this
     account say is not meant.
     """
@@ -232,7 +222,7 @@ class _Tls(ssl.SSLContext):
     host = ""
 
     @classmethod
-    def of(cls, at: DatabaseAddress) -> "_Tls":
+    def of(cls, at: sql.DatabaseAddress) -> "_Tls":
         found = cls(ssl.PROTOCOL_TLS_CLIENT)
         found.host = at.host
         if at.tls == "require":
@@ -246,7 +236,7 @@ class _Tls(ssl.SSLContext):
 
 
 async def prepare(
-    connection: Connection, statement: Statement, values: Mapping[str, object], within_s: float
+    connection: Connection, statement: sql.Statement, values: Mapping[str, object], within_s: float
 ) -> tuple[PreparedStatement, list[object]]:
     """Return a statement of the transaction and its values. They are told as texts, and are what
     the server makes of them.

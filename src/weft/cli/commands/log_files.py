@@ -1,7 +1,8 @@
 """`weft logs --to DIR`: each job's output as plain files, those of each attempt apart."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 from weft.cli.commands.files import make_directory, write_below
 from weft.cli.input.targets import Target
@@ -13,37 +14,32 @@ from weft.client.progress import Progress
 from weft.core.errors import OutputElsewhere, OutputGone
 from weft.core.ids import format_batch_id
 
+BOTH: Final[Sequence[Stream]] = ("stdout", "stderr")
+
 
 async def write_logs(
     client: Api, which: Target, wanted: Wanted, to: Path, attempt: int | None
 ) -> int:
     """Write what jobs have written so far; return the exit code of the last one without output."""
     make_directory(to)
-    batch_id, is_part = wanted.batch_id, bool(wanted.states or wanted.q)
-    streams: Sequence[Stream] = ("stdout", "stderr")
-    streams = streams if wanted.stream == "both" else (wanted.stream,)
+    batch_id, q = wanted.batch_id, wanted.q
+    streams: Sequence[Stream] = (wanted.stream,) if wanted.stream != "both" else BOTH
     whole = await which.ask(client.get_batch, client.get_job, client.get_group)
-    jobs = client.list_jobs(batch_id, wanted.q, group=wanted.group, states=wanted.states)
-    some = _alone(whole) if which.job_id is not None else jobs
-    total = None if is_part else whole.get("n_jobs", 1)
-    n_files = code = 0
+    total, n_files, code = None if wanted.states or q else whole.get("n_jobs", 1), 0, 0
+    q = q if which.job_id is None else f"job_id = {which.job_id}"
     with Progress(f"{format_batch_id(batch_id)} logs", shown=None, total=total) as shown:
-        async for job in some:
-            last = job.get("attempt") or 0
-            for number in range(1, last + 1) if attempt is None else (attempt,):
+        async for job in client.list_jobs(batch_id, q, group=wanted.group, states=wanted.states):
+            every = range(1, (job.get("attempt") or 0) + 1)
+            for number in every if attempt is None else (attempt,):
                 try:
                     await _write_attempt(client, job, number, streams, to)
                     n_files += len(streams)
                 except (OutputElsewhere, OutputGone) as error:
-                    print_error(error, as_json=False)
+                    print_error(error)
                     code = error.exit_code
             shown.advance(1)
     note(f"{n_files:,} files are in {to}")
     return code
-
-
-async def _alone(job: Document) -> AsyncIterator[Document]:
-    yield job
 
 
 async def _write_attempt(

@@ -49,8 +49,7 @@ def logs(
     shared: Shared = SHARED,
 ) -> int:
     """Print the output of a job, standard output and standard error each to the same stream here.
-    For a batch or group: the output of every job, each line with the name of its job, which has
-    a colour on a terminal.
+    For a batch or group: that of every job, each line with the name of its job, in a colour.
     A terminal gets text and colours only; a pipe or file gets every byte. `2>&1` gives both
     streams to a pipe.
 
@@ -71,8 +70,7 @@ def logs(
         stream: Print only this stream.
         attempt: Print the output of this attempt instead of the last.
         plain: Print only the outputs, in order; of a resumed `weft each` those of all its runs.
-        system: Print what driver, workers and people recorded of the job instead of its
-            output, the oldest first.
+        system: Print what driver, workers and people recorded of the job instead, oldest first.
         to: Write plain files below this directory instead, of each attempt:
             `DIR/b12/j7/a1/stdout.log`. What is there of them already is replaced.
     """
@@ -83,18 +81,11 @@ def logs(
         stream=stream, grep=_chosen(grep, find), as_json=shared.json, plain=plain, runs=runs,
     )  # fmt: skip
     if to is not None and (system or follow or plain or shared.json or wanted.grep):
-        raise WrongOption(
-            "`--to` prints nothing, so nothing else that says what is printed goes with it",
-            detail="`--failed`, `--q`, `--stream` and `--attempt` choose what is written.",
-            hint="Write `weft logs b12 --to DIR`.",
-        )
+        _refuse_printing()
     if system:
-        chooses = follow or failed or q or wanted.grep or stream != "both"
-        return asyncio.run(_recorded(shared, which, attempt, chooses=bool(chooses)))
-    if which.job_id is None and attempt is not None:
-        _refuse_attempt(target)
-    if which.job_id is not None and (failed or q is not None):
-        _refuse_choice(target, which.batch_id)
+        chooses = bool(follow or failed or q or wanted.grep or stream != "both")
+        return asyncio.run(_recorded(shared, which, attempt, chooses=chooses))
+    _check_kind(target, which, attempt, chooses=failed or q is not None)
     if to is not None:
         return shared.ask(lambda client: write_logs(client, which, wanted, to, attempt))
     if which.job_id is not None:
@@ -113,21 +104,28 @@ async def _earlier(shared: Shared, target: Target) -> tuple[BatchId, ...]:
     return tuple(BatchId(batch["id"]) for batch in found)
 
 
-def _refuse_attempt(target: str) -> NoReturn:
-    raise OneJobOnly(
-        f"{target} is not a job",
-        detail="`--attempt` is for one job only.",
-        hint=f"`weft jobs {target}` lists its jobs.",
+def _refuse_printing() -> NoReturn:
+    raise WrongOption(
+        "`--to` prints nothing, so nothing else that says what is printed goes with it",
+        detail="`--failed`, `--q`, `--stream` and `--attempt` choose what is written.",
+        hint="Write `weft logs b12 --to DIR`.",
     )
 
 
-def _refuse_choice(target: str, batch_id: int) -> NoReturn:
-    """Refuse to choose among the jobs of one job."""
-    raise OneJobOnly(
-        f"{target} is one job",
-        detail="`--failed` and `--q` choose among the jobs of a batch or group.",
-        hint=f"Name the batch: `weft logs b{batch_id} --failed`.",
-    )
+def _check_kind(target: str, which: Target, attempt: int | None, *, chooses: bool) -> None:
+    """Raise `OneJobOnly` for options that are for one job, or for many, and it is the other."""
+    if which.job_id is None and attempt is not None:
+        raise OneJobOnly(
+            f"{target} is not a job",
+            detail="`--attempt` is for one job only.",
+            hint=f"`weft jobs {target}` lists its jobs.",
+        )
+    if which.job_id is not None and chooses:
+        raise OneJobOnly(
+            f"{target} is one job",
+            detail="`--failed` and `--q` choose among the jobs of a batch or group.",
+            hint=f"Name the batch: `weft logs b{which.batch_id} --failed`.",
+        )
 
 
 def _chosen(grep: str | None, find: str | None) -> Grep | None:

@@ -129,6 +129,9 @@ async def test_source_that_fails_is_an_incident_until_it_is_read(
             page = (await browser.get(path)).text
             assert ("no such directory" in page, "/ui/lines/scenes" in page) == (seen, seen), path
             assert "no such directory" not in (await http.get(path, headers=una)).text
+        for headers, n in (({}, int(seen)), (una, 0)):
+            overview = (await http.get("/v1/overview", headers=headers)).json()
+            assert overview["incidents"] == n
         up = await sample(http, 'weft_source_up{role="api",source="scenes"}')
         assert up == f"{float(not seen)}"
     await on(database, GIVEN_UP)

@@ -7,6 +7,7 @@ import msgspec
 from weft.api.calls.call import call
 from weft.api.calls.path_ids import WorkerName
 from weft.api.services import Services
+from weft.api.use_cases.failing_lines import failing_lines
 from weft.core.access.rights import Right
 from weft.ports.store import Caller, Row
 from weft.ports.worker_link import LinkFacts
@@ -114,7 +115,9 @@ async def overview_minutes(services: Services, caller: Caller) -> Answer:
 async def overview(services: Services, caller: Caller) -> Answer:
     """Return the workers and how many jobs wait and run."""
     found = {**await services.store.overview(caller)}
-    del found["has_lines"]
+    failing = await failing_lines(services, caller) if found.pop("has_lines") else ()
+    n_aside = sum(one["cordon_reason"] is not None for one in found["workers"])
+    found["incidents"] = found["conditions"] + len(failing) + n_aside
     return {**found, "workers": with_link(services, found["workers"])}
 
 

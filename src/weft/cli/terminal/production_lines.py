@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from weft.cli.terminal.screen import Columns, Document, at, cell, long_text, one_line, text
-from weft.core.lines.line import is_failing
+from weft.core.lines.line import failing
 
 WAITING_MAX = 10_000
 """The server counts no further."""
@@ -17,10 +17,18 @@ def line_facts(lines: Document) -> str:
     return "   ".join(one_line(one, width=60) for one in (*sinks, *statuses))
 
 
-def failing_facts(sources: Sequence[Document]) -> str:
-    """Return in a line which sources fail; each is an incident."""
-    failing = [source for source in sources if is_failing(source)]
-    return "   ".join(f"source {one['source']}: {cell(one['error'], width=60)}" for one in failing)
+def failing_facts(lines: Document, workers: Sequence[Document] = ()) -> str:
+    """Return in a line which sources and sinks fail, and which workers take no jobs and why; each
+    is an incident.
+    """
+    failed = {kind: [one for one in failing(lines) if kind in one] for kind in ("source", "sink")}
+    failed["worker"] = [one for one in workers if one["cordon_reason"] is not None]
+    words = ("error", "last_error", "cordon_reason")
+    return "   ".join(
+        f"{kind} {one[kind]}: {cell(one[word] or 'messages were given up', width=60)}"
+        for (kind, some), word in zip(failed.items(), words, strict=True)
+        for one in some
+    )
 
 
 _NOT_SENT = ("n_open", "n_failed", "n_held")

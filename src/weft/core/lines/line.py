@@ -106,3 +106,11 @@ def is_failing(source: Mapping[str, Any]) -> bool:
     until that works again.
     """
     return source["error"] is not None and source["paused_at"] is None
+
+
+def failing(lines: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return, of all production lines, the sources that fail, and the sinks to which messages do
+    not get: each is an incident.
+    """
+    sinks = [one for one in lines["sinks"] if one["n_failed"] or one["last_error"]]
+    return [*filter(is_failing, lines["sources"]), *sinks]

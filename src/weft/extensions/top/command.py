@@ -144,7 +144,7 @@ def _render(
 
 def _ways(transports: Sequence[Document], lines: Document) -> list[str]:
     """Return how transports and production lines are, a line each."""
-    told = (failing_facts(lines["sources"]), line_facts(lines))
+    told = (failing_facts(lines), line_facts(lines))
     return [*map(transport_fact, transports), *filter(None, told)]
 
 

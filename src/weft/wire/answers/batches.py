@@ -350,6 +350,10 @@ class Overview(Struct, kw_only=True):
     running: Count
     blocked: Count
     conditions: Annotated[Count, Meta(description="what blocked jobs wait for, each once")]
+    incidents: Annotated[
+        Count,
+        Meta(description="those, sources and sinks that fail, and workers that take no jobs"),
+    ]
     workers: list[Worker]
 
 

@@ -117,7 +117,7 @@ async def load(client: Api, view: View) -> None:
 def facts_of(overview: Document, transports: Sequence[Document] = ()) -> str:
     """Return the numbers of jobs and workers in one line, and how transports are."""
     counts = "   ".join(f"{overview[name]:,} {name}" for name in COUNTS if overview.get(name))
-    n_incidents = overview.get("conditions", 0)
+    n_incidents = overview["incidents"]
     parts = [f"jobs: {counts or 'none'}", f"workers: {len(overview['workers']):,}"]
     parts += [f"incidents: {n_incidents:,}"] if n_incidents else []
     return "   ".join(parts + [transport_fact(transport) for transport in transports])
@@ -173,8 +173,8 @@ async def _incidents(client: Api, view: View) -> None:
     overview = await client.overview()
     found = await first_of(client.list_conditions(), BATCHES_MAX)
     rows = [_row(format_condition_id(one["condition_id"]), INCIDENT, one) for one in found]
-    failing = failing_facts(await first_of(client.list_sources(), BATCHES_MAX))
-    view.facts = "   ".join(filter(None, (facts_of(overview), failing)))
+    others = failing_facts(await client.line_overview(), overview["workers"])
+    view.facts = "   ".join(filter(None, (facts_of(overview), others)))
     view.show(_matching(rows, view.query))
 
 

@@ -248,11 +248,12 @@ async def test_buttons_of_a_job_do_what_they_say(
     await worker.store.record_files(worker.incarnation_id, key, left, staging_ms=0, storing_ms=0)
     await worker.end([one], exit_code=1)
     page = await browser.get(path)
-    assert ">Retry<" in page.text
     assert f'href="/v1{path[3:]}/file?path=out%2Fa+b.txt&amp;attempt=1"' in page.text
     assert "<bdi>&lt;b&gt;.txt</bdi>" in page.text
-    await browser.post(f"{path}/retry", data=token)
-    assert (await http.get("/v1/operations")).json()["items"][0]["kind"] == "retry"
+    for kind in ("resubmit", "retry"):
+        assert f'action="{path}/{kind}"' in page.text
+        await browser.post(f"{path}/{kind}", data=token)
+        assert (await http.get("/v1/operations")).json()["items"][0]["kind"] == kind
 
 
 async def test_parents_and_children_of_a_job_go_on_by_links(

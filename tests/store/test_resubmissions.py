@@ -17,6 +17,7 @@ from weft.core.errors import (
     BatchNotFound,
     BatchRunning,
     IdempotencyConflict,
+    JobNotFound,
     NothingToResubmit,
     ProjectNotFound,
 )
@@ -67,6 +68,18 @@ async def finish(world: World, operation_id: int, keys: Keys = SecretKeys) -> in
 async def copy(world: World, batch: int, /, **asked: Any) -> int:  # noqa: ANN401 (as ask)
     """Resubmit a batch; return the new one."""
     return await finish(world, await ask(world, batch, **asked))
+
+
+@pytest.mark.parametrize("job", [1, 2, 4])
+async def test_one_job_is_copied_alone(world: World, job: int) -> None:
+    """Its parents count as done, however they ended; its group and name go along."""
+    batch = await world.submit(job_rows(4, parents=DIAMOND), name="old")
+    worker = await world.worker()
+    await worker.run(reason=Reason.EXIT)
+    new = await copy(world, batch, job=job)
+    assert (await world.states(new), await edges(world, new)) == ("r", [])
+    with pytest.raises(JobNotFound):
+        await ask(world, batch, job=5)
 
 
 async def edges(world: World, batch: int) -> list[tuple[int, int]]:

@@ -40,8 +40,9 @@ async def resubmit_batch(
     document: ResubmitDocument,
     origin: Origin,
 ) -> Answer:
-    """Make a new batch from the jobs of a batch: from all, or with `failed` from those that failed
-    and those that were cancelled because of them. Parents that succeeded count as done. The answer
+    """Make a new batch from the jobs of a batch: from all, from one `job`, or with `failed` from
+    those that failed and those that were cancelled because of them. Parents that succeeded, and
+    those of a `job` however they ended, count as done. The answer
     is the operation that does so; when it has succeeded, the new batch is `result.batch_id`, and
     before that nobody sees it. Repeated with the same key, the request makes no second batch.
     Raise `Forbidden` unless the caller owns the batch.
@@ -96,7 +97,7 @@ async def _changes(
         of_job["words"] = _words(shape)
     if document.env:
         of_job |= signed_variables(services, caller, document.env)
-    return {"batch": of_batch, **of_job}
+    return {"batch": of_batch, "job": document.job, **of_job}
 
 
 def _words(shape: Shape) -> Mapping[str, Any]:

@@ -8,7 +8,7 @@ from weft.cli.input.attributes import parse_attribute
 from weft.cli.input.bounds import bounded
 from weft.cli.input.environment import given_variable
 from weft.cli.input.options import SHARED, Flag, Parameter, Shared, Words
-from weft.cli.input.targets import Target, check_targets, parse_batch
+from weft.cli.input.targets import Target, check_targets, parse_target
 from weft.cli.input.text import check_text
 from weft.cli.input.values import read_option
 from weft.cli.terminal.report import note
@@ -16,12 +16,12 @@ from weft.client.api import WAIT_PATIENCE_S
 from weft.client.objects.operation import end_of
 from weft.client.progress import Progress
 from weft.core.billing.resources import parse_cpu_m, parse_memory_mib
-from weft.core.ids import BatchId, format_batch_id
+from weft.core.ids import format_batch_id, format_job_ref
 from weft.core.text.durations import parse_seconds
 
 
 def resubmit(
-    batch: str,
+    target: str,
     /,
     *attributes: str,
     failed: Flag = False,
@@ -37,15 +37,17 @@ def resubmit(
     key: str | None = None,
     shared: Shared = SHARED,
 ) -> int:
-    """Make a new batch from the jobs of a batch, and print its number.
+    """Make a new batch from the jobs of a batch, or from one job, and print its number.
 
         weft resubmit b12 --failed --memory 4Gi
+        weft resubmit b12.j7
 
-    Parents that succeeded count as done. What is not given stays as it was.
+    Parents that succeeded count as done, and those of a single job however they ended.
+    What is not given stays as it was.
     Ctrl-C while waiting changes nothing: the server goes on.
 
     Args:
-        batch: `b12`.
+        target: `b12`, or a job `b12.j7`.
         attributes: `key=value`: attributes that the new batch has besides.
         failed: Only what failed, and what was cancelled because of it: by a failed parent, or by a
             limit of failures.
@@ -60,8 +62,10 @@ def resubmit(
         retries: Run a job that fails again, up to this number of times.
         key: A repeat with the same key makes no second batch.
     """
+    which = parse_target(target, groups=False)
     given: dict[str, Any] = {
         "failed": failed or None,
+        "job": which.job_id,
         "name": name,
         "attributes": {key: value or "" for key, value in map(parse_attribute, attributes)}
         or None,
@@ -75,7 +79,7 @@ def resubmit(
     }
     check_text([text for text in (name, project, queue) if text is not None])
     document = {name: value for name, value in given.items() if value is not None}
-    return asyncio.run(_resubmit(parse_batch(batch), document, key, shared))
+    return asyncio.run(_resubmit(which, document, key, shared))
 
 
 def _sizes(cpu: str | None, memory: str | None) -> Mapping[str, str]:
@@ -88,11 +92,12 @@ def _sizes(cpu: str | None, memory: str | None) -> Mapping[str, str]:
 
 
 async def _resubmit(
-    batch_id: BatchId, document: Mapping[str, Any], key: str | None, shared: Shared
+    which: Target, document: Mapping[str, Any], key: str | None, shared: Shared
 ) -> int:
-    title = format_batch_id(batch_id)
+    batch_id, job_id = which.batch_id, which.job_id
+    title = format_job_ref(batch_id, job_id) if job_id else format_batch_id(batch_id)
     async with shared.client(patience_s=WAIT_PATIENCE_S) as client:
-        await check_targets(client, [Target(batch_id)])
+        await check_targets(client, [which])
         operation = await client.resubmit_batch(batch_id, document, key=key)
         with Progress(f"{title} resubmit", shown=None) as shown:
             try:

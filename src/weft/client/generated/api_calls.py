@@ -719,11 +719,12 @@ class ApiCalls(DocumentCalls):
     async def resubmit_batch(
         self, batch_id: int, document: Document, *, key: str | None = None
     ) -> Document:
-        """Make a new batch from the jobs of a batch: from all, or with `failed` from those that
-        failed and those that were cancelled because of them. Parents that succeeded count as
-        done. The answer is the operation that does so; when it has succeeded, the new batch is
-        `result.batch_id`, and before that nobody sees it. Repeated with the same key, the
-        request makes no second batch. Raise `Forbidden` unless the caller owns the batch.
+        """Make a new batch from the jobs of a batch: from all, from one `job`, or with `failed`
+        from those that failed and those that were cancelled because of them. Parents that
+        succeeded, and those of a `job` however they ended, count as done. The answer is the
+        operation that does so; when it has succeeded, the new batch is `result.batch_id`, and
+        before that nobody sees it. Repeated with the same key, the request makes no second
+        batch. Raise `Forbidden` unless the caller owns the batch.
 
         Use case: `weft.api.use_cases.resubmit.resubmit_batch`.
 

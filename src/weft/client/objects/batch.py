@@ -96,6 +96,7 @@ class Batch(Counted):
         self,
         *,
         failed: bool = False,
+        job: int | None = None,
         changes: Mapping[str, Any] | None = None,
         key: str | None = None,
         progress: bool | None = None,
@@ -108,12 +109,14 @@ class Batch(Counted):
             failed: Only from what failed, and what a failed parent or a limit of failures
                 cancelled. Raise `BatchRunning` unless all jobs have ended, `NothingToResubmit` if
                 none failed.
+            job: Only from the job of this number.
             changes: What is different: `name`, `attributes`, `billing_project`, `priority`,
                 `env`, `resources`, `timeout_s`, `max_attempts`, `queue`.
             key: A repeat with the same key returns the same batch.
             progress: Show a bar on standard error or in the notebook; default: if it can be seen.
         """
         document = {**(changes or {}), **({"failed": True} if failed else {})}
+        document |= {"job": job} if job is not None else {}
         operation = await self._api.resubmit_batch(self._batch_id, document, key=key)
         with Progress(f"{self.title} resubmit", shown=progress) as shown:
             result = await end_of(self._api, operation, shown)

@@ -1,5 +1,7 @@
 """What the buttons of pages do: cancel, retry, resubmit, hold and release."""
 
+from collections.abc import Awaitable, Callable
+
 from weft.api.http.parameters import batch_id_of, checked_cause, job_id_of
 from weft.api.http.requests import AnyRequest, caller_of, services_of, trace_id_of
 from weft.api.http.routing import Redirect, post
@@ -12,31 +14,32 @@ from weft.wire.documents.repeats import ResubmitDocument
 ROOT_GROUP = 0
 
 
+async def _press(
+    request: AnyRequest, act: Callable[..., Awaitable[object]], *more: object
+) -> Redirect:
+    """Do something to a batch, and show it."""
+    await check_form(request)
+    batch_id = batch_id_of(request)
+    await act(services_of(request), caller_of(request), batch_id, *more)
+    return back_to(f"/ui/batches/{batch_id}")
+
+
 @post("/ui/batches/{b:str}/cancel", include_in_schema=False)
 async def press_cancel_batch(request: AnyRequest) -> Redirect:
     """Cancel all jobs of a batch that have not ended."""
-    await check_form(request)
-    batch_id = batch_id_of(request)
-    await cancel.cancel_batch(services_of(request), caller_of(request), batch_id, CancelDocument())
-    return back_to(f"/ui/batches/{batch_id}")
+    return await _press(request, cancel.cancel_batch, CancelDocument())
 
 
 @post("/ui/batches/{b:str}/hold", include_in_schema=False)
 async def press_hold_batch(request: AnyRequest) -> Redirect:
     """Hold a batch."""
-    await check_form(request)
-    batch_id = batch_id_of(request)
-    await hold.hold_group(services_of(request), caller_of(request), batch_id, ROOT_GROUP)
-    return back_to(f"/ui/batches/{batch_id}")
+    return await _press(request, hold.hold_group, ROOT_GROUP)
 
 
 @post("/ui/batches/{b:str}/release", include_in_schema=False)
 async def press_release_batch(request: AnyRequest) -> Redirect:
     """Release a batch that is held."""
-    await check_form(request)
-    batch_id = batch_id_of(request)
-    await hold.release_group(services_of(request), caller_of(request), batch_id, ROOT_GROUP)
-    return back_to(f"/ui/batches/{batch_id}")
+    return await _press(request, hold.release_group, ROOT_GROUP)
 
 
 @post("/ui/batches/{b:str}/retry", include_in_schema=False)
@@ -54,12 +57,22 @@ async def press_retry_batch(request: AnyRequest) -> Redirect:
 @post("/ui/batches/{b:str}/resubmit", include_in_schema=False)
 async def press_resubmit_batch(request: AnyRequest) -> Redirect:
     """Make a new batch from all jobs of a batch; its page is led to by that of the operation."""
+    return await _resubmit(request, ResubmitDocument())
+
+
+async def _resubmit(request: AnyRequest, document: ResubmitDocument) -> Redirect:
     await check_form(request)
     origin = Origin(digest=b"", trace_id=trace_id_of(request))
     operation = await resubmit.resubmit_batch(
-        services_of(request), caller_of(request), batch_id_of(request), ResubmitDocument(), origin
+        services_of(request), caller_of(request), batch_id_of(request), document, origin
     )
     return back_to(f"/ui/operations/{operation['id']}")
+
+
+@post("/ui/batches/{b:str}/jobs/{j:str}/resubmit", include_in_schema=False)
+async def press_resubmit_job(request: AnyRequest) -> Redirect:
+    """Make a new batch from one job."""
+    return await _resubmit(request, ResubmitDocument(job=job_id_of(request)))
 
 
 @post("/ui/batches/{b:str}/jobs/{j:str}/cancel", include_in_schema=False)
@@ -75,6 +88,6 @@ async def press_cancel_job(request: AnyRequest) -> Redirect:
 
 ROUTES = (
     press_cancel_batch, press_hold_batch, press_release_batch, press_resubmit_batch,
-    press_retry_batch, press_cancel_job,
+    press_resubmit_job, press_retry_batch, press_cancel_job,
 )  # fmt: skip
 """The routes of buttons."""

@@ -34,6 +34,7 @@ PART: Final = ApiPart(
         "GET /ui/batches/{b}/jobs/{j}/log": Right.READ,
         "GET /ui/batches/{b}/jobs/{j}/log/live": Right.READ,
         "POST /ui/batches/{b}/jobs/{j}/release": Right.WRITE,
+        "POST /ui/batches/{b}/jobs/{j}/resubmit": Right.WRITE,
         "POST /ui/batches/{b}/jobs/{j}/retry": Right.WRITE,
         "POST /ui/batches/{b}/jobs/{j}/signal": Right.WRITE,
         "POST /ui/batches/{b}/release": Right.WRITE,

@@ -36,6 +36,7 @@ class ResubmitDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
     failed: Annotated[
         bool, says("Only what failed, and what a failed parent or a limit of failures cancelled.")
     ] = False
+    job: Annotated[PositiveInt | None, says("Only this job; its parents count as done.", 7)] = None
     name: Annotated[str | None, says("Without it that of the old batch.", "nightly again")] = None
     attributes: Annotated[
         dict[str, str], says("Added to those of the old batch.", {"cohort": "scz1"})

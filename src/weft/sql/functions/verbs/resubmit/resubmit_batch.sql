@@ -2,9 +2,9 @@
 --   of them.
 -- Safe to repeat: yes with an idempotency key; else it begins to make another batch.
 -- Locks: as _create_batch; as create_update; batch_row (new); as _create_operation.   Plan: by key.
--- changes: `batch` (name, attributes, which are added, and billing_project); the driver reads the others.
+-- changes: `batch` (name, attributes, which are added, and billing_project); `job`: only this one; the driver reads the others.
 -- The new batch is deleted until all its jobs are there: nobody sees a part of it, and an operation that fails has only to remove it.
--- Returns: the operation.  Raises WF101, WF105 (project), WF201 (key used for another request), WF235 (nothing to resubmit),
+-- Returns: the operation.  Raises WF101, WF102, WF105 (project), WF201 (key used for another request), WF235 (nothing to resubmit),
 --   WF236 (its jobs have not all ended).   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.resubmit_batch(
     tenant_id int, user_id int, batch_id bigint, failed boolean, changes jsonb, actor text, trace_id text, idempotency_key text,
@@ -21,7 +21,10 @@ BEGIN
     PERFORM weft._check_resubmitted(resubmit_batch.batch_id, resubmit_batch.failed);
     SELECT b.*, p.name AS billing_project INTO v_old FROM weft.batch b JOIN weft.billing_project p USING (project_id)
     WHERE b.batch_id = resubmit_batch.batch_id;
-    SELECT coalesce(max(u.first_job + u.n_jobs - 1), 0) INTO v_last FROM weft.batch_update u
+    IF changes ->> 'job' IS NOT NULL THEN
+        PERFORM weft._check_job(resubmit_batch.batch_id, (changes ->> 'job')::int);
+    END IF;
+    SELECT coalesce((changes ->> 'job')::int, max(u.first_job + u.n_jobs - 1), 0) INTO v_last FROM weft.batch_update u
     WHERE u.batch_id = resubmit_batch.batch_id AND u.committed_at IS NOT NULL;
     SELECT b.batch_id INTO v_new FROM weft._create_batch(resubmit_batch.tenant_id, resubmit_batch.user_id,
         jsonb_build_object('name', v_old.name, 'billing_project', v_old.billing_project, 'callback', v_old.callback,

@@ -50,8 +50,7 @@ def logs(
 ) -> int:
     """Print the output of a job, standard output and standard error each to the same stream here.
     For a batch or group: that of every job, each line with the name of its job, in a colour.
-    A terminal gets text and colours only; a pipe or file gets every byte. `2>&1` gives both
-    streams to a pipe.
+    A terminal gets text and colours only; a pipe every byte, with `2>&1` of both streams.
 
         weft logs b12.j7 --follow
         weft logs b12/stage1 -f --grep "loss|error"

@@ -350,10 +350,7 @@ class Overview(Struct, kw_only=True):
     running: Count
     blocked: Count
     conditions: Annotated[Count, Meta(description="what blocked jobs wait for, each once")]
-    incidents: Annotated[
-        Count,
-        Meta(description="those, sources and sinks that fail, and workers that take no jobs"),
-    ]
+    incidents: Annotated[Count, Meta(description="those, failing sources, sinks and workers")]
     workers: list[Worker]
 
 

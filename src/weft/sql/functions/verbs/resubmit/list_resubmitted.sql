@@ -23,7 +23,8 @@ BEGIN
     v_new := (v_operation.arguments ->> 'new_batch')::bigint;
     v_first := (SELECT b.next_job FROM weft.batch b WHERE b.batch_id = v_new);
     SELECT f.* INTO v_page FROM weft._find_resubmitted(v_batch, v_new, (v_operation.arguments ->> 'failed')::boolean,
-        greatest(after_job + 1, (v_operation.arguments -> 'changes' ->> 'job')::bigint), v_operation.n_total, limit_rows, list_resubmitted.at) f;
+        greatest(after_job + 1, (v_operation.arguments -> 'changes' ->> 'job')::bigint), v_operation.n_total,
+        limit_rows, list_resubmitted.at) f;
     RETURN QUERY
     SELECT v_page.upto, v_first, j.job_id, s.cpu_m, s.memory_mib, s.storage_mib, s.gpu, s.countables, coalesce(m.group_id, j.group_id),
         coalesce(m.set_ids, '{}'), j.priority, j.always_run, j.max_attempts, j.retry_on, l.name, l.attributes, l.rare_fields,

@@ -96,6 +96,9 @@ def test_output_is_written_as_plain_files(weft: Weft, tmp_path: Path) -> None:
         "j1/a2/stdout.log": f"{batch}.j1.2\n".encode(), "j1/a2/stderr.log": b"err\n",
         "j2/a1/stdout.log": b"a\0b", "j2/a1/stderr.log": b"",
     }  # fmt: skip
+    missing = weft.run("logs", f"{batch}.j1", "--to", str(tmp_path), "--attempt", "9")
+    assert (missing.returncode, b"weft: 0 files are in " in missing.stderr) == (2, True)
+    assert b"There is no attempt 9" in missing.stderr
     (top / "j1").rename(tmp_path / "away")
     (top / "j1").symlink_to(tmp_path / "away")
     refused = weft.run("logs", batch, "--to", str(tmp_path), "--failed", "--stream", "stdout")

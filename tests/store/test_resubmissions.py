@@ -76,8 +76,14 @@ async def test_one_job_is_copied_alone(world: World, job: int) -> None:
     batch = await world.submit(job_rows(4, parents=DIAMOND), name="old")
     worker = await world.worker()
     await worker.run(reason=Reason.EXIT)
-    new = await copy(world, batch, job=job)
+    operation = await ask(world, batch, job=job)
+    new = await finish(world, operation)
     assert (await world.states(new), await edges(world, new)) == ("r", [])
+    document = await world.api.get_operation(world.caller, operation)
+    spans = await world.admin.fetch(
+        "SELECT from_job, n_jobs FROM weft.resubmitted_span WHERE batch_id = $1", new
+    )
+    assert (document["done"], document["total"], *map(tuple, spans)) == (1, 1, (job, 1))
     with pytest.raises(JobNotFound):
         await ask(world, batch, job=5)
 

@@ -1,20 +1,24 @@
 """`weft logs --to DIR`: each job's output as plain files, those of each attempt apart."""
 
+import asyncio
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from weft.cli.commands.files import make_directory, write_below
 from weft.cli.input.targets import Target
 from weft.cli.terminal.cut_output import once, say_cut
-from weft.cli.terminal.many_logs import Wanted
+from weft.cli.terminal.many_logs import Wanted, first_of
 from weft.cli.terminal.report import note, print_error
 from weft.client.api import Api, Document, Stream
 from weft.client.progress import Progress
-from weft.core.errors import OutputElsewhere, OutputGone
+from weft.core.errors import NotFound, OutputElsewhere, OutputGone, WeftError
 from weft.core.ids import format_batch_id
 
 BOTH: Final[Sequence[Stream]] = ("stdout", "stderr")
+AT_ONCE: Final = 4
+"""Jobs whose output is fetched at one time."""
 
 
 async def write_logs(
@@ -25,29 +29,53 @@ async def write_logs(
     batch_id, q = wanted.batch_id, wanted.q
     streams: Sequence[Stream] = (wanted.stream,) if wanted.stream != "both" else BOTH
     whole = await which.ask(client.get_batch, client.get_job, client.get_group)
-    total, n_files, code = None if wanted.states or q else whole.get("n_jobs", 1), 0, 0
+    total = None if wanted.states or q else whole.get("n_jobs", 1)
     q = q if which.job_id is None else f"job_id = {which.job_id}"
+    jobs = client.list_jobs(batch_id, q, group=wanted.group, states=wanted.states)
     with Progress(f"{format_batch_id(batch_id)} logs", shown=None, total=total) as shown:
-        async for job in client.list_jobs(batch_id, q, group=wanted.group, states=wanted.states):
-            every = range(1, (job.get("attempt") or 0) + 1)
-            for number in every if attempt is None else (attempt,):
+        files = _LogFiles(client, streams, to, attempt, shown, asyncio.Semaphore(AT_ONCE))
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                async for job in jobs:
+                    await files.places.acquire()
+                    tasks.create_task(files.write(job))
+        except* WeftError as errors:
+            raise first_of(errors) from None
+    note(f"{files.n_files:,} files are in {to}")
+    return files.code
+
+
+@dataclass
+class _LogFiles:
+    """Writes the output of jobs, and counts."""
+
+    client: Api
+    streams: Sequence[Stream]
+    to: Path
+    attempt: int | None
+    shown: Progress
+    places: asyncio.Semaphore
+    n_files: int = 0
+    code: int = 0
+
+    async def write(self, job: Document) -> None:
+        """Write the output of each attempt of a job, or say why there is none."""
+        every = range(1, (job.get("attempt") or 0) + 1)
+        try:
+            for number in every if self.attempt is None else (self.attempt,):
                 try:
-                    await _write_attempt(client, job, number, streams, to)
-                    n_files += len(streams)
-                except (OutputElsewhere, OutputGone) as error:
+                    await self._write_attempt(job["batch_id"], job["job_id"], number)
+                except (NotFound, OutputElsewhere, OutputGone) as error:
                     print_error(error)
-                    code = error.exit_code
-            shown.advance(1)
-    note(f"{n_files:,} files are in {to}")
-    return code
+                    self.code = error.exit_code
+        finally:
+            self.places.release()
+        self.shown.advance(1)
 
-
-async def _write_attempt(
-    client: Api, job: Document, attempt: int, streams: Sequence[Stream], to: Path
-) -> None:
-    batch_id, job_id = job["batch_id"], job["job_id"]
-    on_cut = once(lambda: say_cut(batch_id, job_id))
-    for stream in streams:
-        pieces = client.read_log(batch_id, job_id, stream=stream, attempt=attempt, on_cut=on_cut)
-        parts = (format_batch_id(batch_id), f"j{job_id}", f"a{attempt}", f"{stream}.log")
-        await write_below(to, parts, pieces, replaces=True)
+    async def _write_attempt(self, batch_id: int, job_id: int, attempt: int) -> None:
+        on_cut, read = once(lambda: say_cut(batch_id, job_id)), self.client.read_log
+        for stream in self.streams:
+            pieces = read(batch_id, job_id, stream=stream, attempt=attempt, on_cut=on_cut)
+            parts = (format_batch_id(batch_id), f"j{job_id}", f"a{attempt}", f"{stream}.log")
+            await write_below(self.to, parts, pieces, replaces=True)
+            self.n_files += 1

@@ -71,7 +71,7 @@ class ManyLogs:
             await self._follow_all()
         except* WeftError as errors:
             # One is told; the others say the same of other jobs.
-            raise _first_of(errors) from None
+            raise first_of(errors) from None
         finally:
             self._progress.hide()
         return await self._rest(follows=True)
@@ -209,9 +209,10 @@ class ManyLogs:
         self._code = error.exit_code
 
 
-def _first_of(errors: BaseExceptionGroup[WeftError]) -> WeftError:
+def first_of(errors: BaseExceptionGroup[WeftError]) -> WeftError:
+    """Return the first error of a group, however deep it stands."""
     first = errors.exceptions[0]
-    return _first_of(first) if isinstance(first, BaseExceptionGroup) else first
+    return first_of(first) if isinstance(first, BaseExceptionGroup) else first
 
 
 async def output_document(

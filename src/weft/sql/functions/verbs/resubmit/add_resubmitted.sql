@@ -34,7 +34,8 @@ BEGIN
         SELECT v_new, min(t.x), count(*), v_first + min(t.n) - 1, v_operation.tenant_id
         FROM unnest(job_ids) WITH ORDINALITY t (x, n) GROUP BY t.x - t.n;
     END IF;
-    UPDATE weft.operation o SET position = upto, n_done = upto WHERE o.operation_id = of_operation_id;
+    UPDATE weft.operation o SET position = least(upto, o.n_total), n_done = least(upto, o.n_total)
+    WHERE o.operation_id = of_operation_id;
     -- Progress displays read this now.
     INSERT INTO weft.event (at, tenant_id, batch_id, kind, trace_id)
     VALUES (add_resubmitted.at, v_operation.tenant_id, v_operation.batch_id, 'operation.progress', v_operation.trace_id);

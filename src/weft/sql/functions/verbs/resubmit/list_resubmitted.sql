@@ -12,7 +12,7 @@ RETURNS TABLE (upto bigint, new_first int, job_id int, cpu_m bigint, memory_mib 
     rare_fields jsonb, array_first int, array_n int, array_index int, array_name text, array_attributes jsonb, array_fields jsonb,
     spec_first int, parents int[]) LANGUAGE plpgsql PLAN_BY_KEY AS $$
 DECLARE
-    v_operation weft.operation; v_batch bigint; v_new bigint; v_first int; v_page record;
+    v_operation weft.operation; v_batch bigint; v_new bigint; v_first int; v_page record; v_job bigint;
 BEGIN
     PERFORM weft._check_term(list_resubmitted.epoch);
     SELECT o.* INTO v_operation FROM weft.operation o WHERE o.operation_id = of_operation_id AND o.state = 'running';
@@ -21,10 +21,10 @@ BEGIN
     END IF;
     v_batch := v_operation.batch_id;
     v_new := (v_operation.arguments ->> 'new_batch')::bigint;
+    v_job := (v_operation.arguments -> 'changes' ->> 'job')::bigint;
     v_first := (SELECT b.next_job FROM weft.batch b WHERE b.batch_id = v_new);
     SELECT f.* INTO v_page FROM weft._find_resubmitted(v_batch, v_new, (v_operation.arguments ->> 'failed')::boolean,
-        greatest(after_job + 1, (v_operation.arguments -> 'changes' ->> 'job')::bigint), v_operation.n_total,
-        limit_rows, list_resubmitted.at) f;
+        coalesce(v_job, after_job + 1), coalesce(v_job, v_operation.n_total), limit_rows, list_resubmitted.at) f;
     RETURN QUERY
     SELECT v_page.upto, v_first, j.job_id, s.cpu_m, s.memory_mib, s.storage_mib, s.gpu, s.countables, coalesce(m.group_id, j.group_id),
         coalesce(m.set_ids, '{}'), j.priority, j.always_run, j.max_attempts, j.retry_on, l.name, l.attributes, l.rare_fields,

@@ -24,8 +24,8 @@ BEGIN
     IF changes ->> 'job' IS NOT NULL THEN
         PERFORM weft._check_job(resubmit_batch.batch_id, (changes ->> 'job')::int);
     END IF;
-    SELECT coalesce((changes ->> 'job')::int, max(u.first_job + u.n_jobs - 1), 0) INTO v_last FROM weft.batch_update u
-    WHERE u.batch_id = resubmit_batch.batch_id AND u.committed_at IS NOT NULL;
+    SELECT CASE WHEN changes ->> 'job' IS NULL THEN coalesce(max(u.first_job + u.n_jobs - 1), 0) ELSE 1 END INTO v_last
+    FROM weft.batch_update u WHERE u.batch_id = resubmit_batch.batch_id AND u.committed_at IS NOT NULL;
     SELECT b.batch_id INTO v_new FROM weft._create_batch(resubmit_batch.tenant_id, resubmit_batch.user_id,
         jsonb_build_object('name', v_old.name, 'billing_project', v_old.billing_project, 'callback', v_old.callback,
             'cancel_after_n_failures', v_old.cancel_after_n_failures, 'lifecycle', (

@@ -15,22 +15,20 @@ SHARED = {
     "extensions/lines/calls/source_items.py", "api/web_tokens/providers.py",
     "driver/loops/deliveries_in_flight.py",
     "run/apart/asking/evaluation.py", "run/apart/asking/sources.py", "worker/agent/job_inputs.py",
+    "plugins/executors/container/images.py", "plugins/runners/simulation/steps.py",
 }  # fmt: skip
 ALONE = {
     "api/use_cases/file_trial.py": "of one request",
     "driver/loops/deliveries_in_flight.py": "of one host of one tenant",
     "plugins/runners/remote/calls.py": "of one engine, whose answers are about jobs of all",
-    "plugins/executors/container/images.py": "of registries, whose images all tenants use",
     "plugins/log_stores/s3/fetching.py": "of the bucket of the site",
     "extensions/engines/ssh/provider/__init__.py": "of hosts of the site",
     "plugins/runners/remote/ssh.py": "of a cluster of the site",
-    "plugins/runners/simulation/steps.py": "sums of numbers, which end",
     "extensions/engines/slurm/runner/files.py": "of a cluster of the site",
     "plugins/transports/kafka/topics.py": "messages of one consumer, in their order",
     "run/apart/asking/lookups.py": "of one set of questions",
     "store/api_store.py": "behind the turns of users",
     "store/offered_jobs.py": "calls of the database, which have their own limit of time",
-    "worker/agent/job_inputs.py": "of files of the site and of weft",
 }
 """What counts without tenants, and why."""
 CALLERS = {"bench", "cli", "client", "simulator", "testing"}

@@ -8,7 +8,7 @@ now, for example because files that it needs cannot be reached; the job waits fo
 Nothing else brings files to a job, so there is no port of its own that could raise it.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Protocol, TypeVar, runtime_checkable
@@ -38,12 +38,22 @@ class SectionOf(Protocol):
         """Return the section of this type."""
 
 
+TenantOf = Callable[[AttemptKey], Awaitable[str]]
+"""Finds the name of the tenant of an attempt, for what tenants share by turns."""
+
+
+async def one_tenant(_: AttemptKey) -> str:
+    """Say that all attempts are of one tenant."""
+    return ""
+
+
 @dataclass(frozen=True, kw_only=True)
 class ExecutorSite:
     """Where an executor works: the home of weft, and the settings."""
 
     home: Path
     section: SectionOf
+    tenant_of: TenantOf = one_tenant
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -26,7 +26,7 @@ from weft.core.errors import WeftError
 from weft.core.files.log_location import LogLocation
 from weft.core.scheduling.black_holes import AvoidedNode
 from weft.core.states import Phase, Reason
-from weft.ports.executor import ExecutorLimits, JobExecutor, SectionOf
+from weft.ports.executor import ExecutorLimits, JobExecutor, SectionOf, TenantOf, one_tenant
 from weft.ports.log_store import LogWriter
 from weft.ports.plugins import PluginGroup
 from weft.ports.topics import JobTopics
@@ -215,6 +215,7 @@ class RunnerSite:
     """Gives the section of a plug-in's settings."""
     executors: Mapping[str, JobExecutor]
     """The executors that translate for this runner, by name."""
+    tenant_of: TenantOf = one_tenant
     warm: WarmLimits = field(default_factory=WarmLimits)
     job_namespace: Literal["auto", "always", "never"] = "auto"
     """Whether processes that it starts on this host get a PID namespace."""

@@ -36,6 +36,8 @@ from weft.ports.executor import (
     ExecutorSite,
     JobExecutor,
     PreparingExecutor,
+    TenantOf,
+    one_tenant,
 )
 from weft.ports.extension import loaded, workers_outside
 from weft.ports.runner import RUNNER_PLUGINS, Runner, RunnerSite, Sampling
@@ -65,6 +67,7 @@ from weft.worker.agent.attempt_files import BLOCKS, PRODUCTS, PROGRESS, ProductL
 from weft.worker.agent.checkpoint_removal import CheckpointRemoval
 from weft.worker.agent.checkpoint_travel import TravelSite
 from weft.worker.agent.fence import FenceTerms
+from weft.worker.agent.job_tenants import JobTenants
 from weft.worker.agent.message_files import MESSAGES
 from weft.worker.agent.site import AgentSite, Consumed, WorkerFacts
 
@@ -162,7 +165,7 @@ def _agent_of(
     site = AgentSite(
         store=store,
         notices=source.notices,
-        runner=make_runner(settings, home, logs, job_topics),
+        runner=make_runner(settings, home, logs, job_topics, JobTenants(store).name_of),
         facts=facts_of(settings, home, logs, source.shipped_to(logs.name)),
         grace_ms=limits_of(settings).grace_ms,
         heartbeat_s=heartbeat_s(settings),
@@ -226,7 +229,11 @@ async def _run_and_stay(agent: Agent) -> None:
 
 
 def make_runner(
-    settings: Settings, home: Home, logs: Path, job_topics: Sequence[JobTopics] = ()
+    settings: Settings,
+    home: Home,
+    logs: Path,
+    job_topics: Sequence[JobTopics] = (),
+    tenant_of: TenantOf = one_tenant,
 ) -> Runner:
     """Return the runner that the settings name, with the executors that translate for it."""
     facts = facts_of(settings, home, logs)
@@ -248,7 +255,8 @@ def make_runner(
             memory_mib=facts.memory_mib,
             limits=_limits_here(settings, home),
             section=settings.section,
-            executors=_settled(executors_of(settings), settings, home),
+            executors=_settled(executors_of(settings), settings, home, tenant_of),
+            tenant_of=tenant_of,
             warm=warm_limits_of(settings),
             job_namespace=settings.job_namespace,
             job_topics=[
@@ -413,12 +421,14 @@ def executors_of(settings: Settings) -> dict[str, JobExecutor]:
 
 
 def _settled(
-    executors: dict[str, JobExecutor], settings: Settings, home: Home
+    executors: dict[str, JobExecutor], settings: Settings, home: Home, tenant_of: TenantOf
 ) -> dict[str, JobExecutor]:
     """Return the executors, told where they work."""
     for executor in executors.values():
         if isinstance(executor, PreparingExecutor):
-            executor.settle(ExecutorSite(home=home.path, section=settings.section))
+            executor.settle(
+                ExecutorSite(home=home.path, section=settings.section, tenant_of=tenant_of)
+            )
     return executors
 
 

@@ -198,7 +198,10 @@ class WorkerSettings:
         3600.0, "seconds within which a file comes by http or https", minimum=1, maximum=86_400
     )
     staging_files_max: int = setting(
-        4, "files that a worker fetches or keeps at a time", minimum=1, maximum=1000
+        4,
+        "files of a tenant that a worker fetches or keeps at a time; of all of them twice as many",
+        minimum=1,
+        maximum=1000,
     )
     input_cache_bytes: LargeBytes = setting(
         10 << 30,

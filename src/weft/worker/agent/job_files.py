@@ -212,7 +212,7 @@ class JobFiles:
     async def _keep_one(self, key: AttemptKey, one: LeftFile, owner: int | None) -> KeptFile:
         work, n_away, n_changed = self._directories.work_of(key), 0, 0
         while True:
-            async with self._inputs.places:
+            async with self._inputs.places.of(await self._inputs.tenants.id_of(key)):
                 try:
                     return await self._keep_now(key, work, one, owner)
                 except FileDiffers as error:

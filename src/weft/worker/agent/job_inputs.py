@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -28,11 +27,11 @@ from weft.ports.shared_room import SharedRoom
 from weft.ports.store import FileWanted, FoundFile, WorkerStore
 from weft.wire.documents.files import FileInput
 from weft.wire.spawner import CONTAINER_WORK
+from weft.worker.agent.job_tenants import JobTenants
 from weft.worker.agent.object_uploads import FileSite, ObjectUploads
 from weft.worker.stager.cache import DiskRoom, Getting, NotCached, Part, Promise, Wanted, words
 from weft.worker.stager.placing import link, put_copy, put_file, put_link, unpack
 
-_BATCHES_MAX: Final = 10_000
 _FIRST_S: Final = 3.0
 _EVERY_S: Final = 10.0
 """A note of an attempt is one row, which each of them writes again."""
@@ -54,10 +53,10 @@ class JobInputs:
         self._store = store
         self._incarnation_id = incarnation_id
         self._room = DiskRoom(directory, site.cache.free_some)
-        self._tenants: OrderedDict[int, int] = OrderedDict()
-        """By batch."""
-        self.places = asyncio.Semaphore(site.parallel)
-        # Servers of anybody, which may be slow, hold up no other files.
+        self.tenants = JobTenants(store)
+        # Stores of tenants may be silent, and what they pack may take hours to unpack.
+        self.places = SharedRoom(2 * site.parallel)
+        # Web servers, which may be slow, hold up no other files.
         self._web_room = SharedRoom(site.parallel)
 
     async def bring_all(
@@ -120,11 +119,11 @@ class JobInputs:
         found: FoundFile | None, part: Part,
     ) -> Path | None:  # fmt: skip
         try:
-            if isinstance(source, file_paths.UrlFile):
-                tenant_id = await self._tenant_of(assignment.key)
-                async with self._web_room.of(tenant_id), asyncio.timeout(self._site.web_s_max):
-                    return await self._bring_now(assignment, work, given, source, found, part)
-            async with self.places:
+            is_url = isinstance(source, file_paths.UrlFile)
+            tenant_id = await self.tenants.id_of(assignment.key)
+            room = self._web_room if is_url else self.places
+            limit_s = self._site.web_s_max if is_url else None
+            async with room.of(tenant_id), asyncio.timeout(limit_s):
                 return await self._bring_now(assignment, work, given, source, found, part)
         except TimeoutError as error:
             most = f"{self._site.web_s_max:g} s (input_url_s_max)"
@@ -191,7 +190,7 @@ class JobInputs:
         if not cache.is_on:
             return None
         address = source.address if isinstance(source, file_paths.StoreFile) else source.url
-        wanted = Wanted(await self._tenant_of(key), address, digest)
+        wanted = Wanted(await self.tenants.id_of(key), address, digest)
         with self._room.for_files() as promise, suppress(NotCached):
             getting = Getting(
                 lambda head: self._fetch(key, source, head, promise, part),
@@ -256,18 +255,6 @@ class JobInputs:
             unpack, work, parts, archive, bytes_max=self._site.input_bytes_max,
             entries_max=self._site.input_entries_max,
         )  # fmt: skip
-
-    async def _tenant_of(self, key: AttemptKey) -> int:
-        found = self._tenants.get(key.batch_id)
-        if found is None:
-            job = key.batch_id, key.job_id
-            users = await until_answered(lambda: self._store.list_job_users([job]))
-            if not users:
-                raise FileRefused("its job is gone")
-            found = self._tenants[key.batch_id] = users[0].tenant_id
-            if len(self._tenants) > _BATCHES_MAX:
-                self._tenants.popitem(last=False)
-        return found
 
     def _place_of(
         self, source: file_paths.FileSource, found: FoundFile | None

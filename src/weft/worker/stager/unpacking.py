@@ -33,7 +33,7 @@ class _Streams:
         self._stream = begin()
 
     def read(self, size: int) -> bytes:
-        """Return at most so many bytes; none at the end. Raise for what is no stream, too."""
+        """Return some of what is left; nothing at the end. Raise for what is no stream."""
         found = packed = b""
         while not found:
             if self._stream.eof:

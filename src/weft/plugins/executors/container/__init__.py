@@ -79,7 +79,8 @@ class ContainerExecutor:
                 "cannot run containers", detail=f"The reason: {why_not}.", hint=_INSTALL
             )
         self._settings = settings = site.section(ContainerSettings)
-        self._images = Images(settings.container_cache or site.home / "images", settings)
+        cache = settings.container_cache or site.home / "images"
+        self._images = Images(cache, settings, site.tenant_of)
         self._paths = tuple(map(os.path.realpath, parse_paths(settings.container_paths)))
         self._hidden = (os.path.realpath(site.home),)
 
@@ -95,7 +96,7 @@ class ContainerExecutor:
     async def prepare(self, key: AttemptKey, spec: JobSpec, logins: Mapping[str, str]) -> None:
         """Pull the image. Raise `CannotRun`."""
         assert self._images is not None
-        self._use(key, await self._images.get(*self._asked(spec, logins)))
+        self._use(key, await self._images.get(*self._asked(spec, logins), key))
 
     def forget(self, keys: Iterable[AttemptKey]) -> None:
         """Note that these attempts have ended."""

@@ -24,7 +24,8 @@ from weft.core.attempt_key import AttemptKey
 from weft.plugins.executors.container.image import Image, path_of, scheme_of
 from weft.plugins.executors.container.pulling import ask_digest, no_image, pull, remove_tree
 from weft.plugins.executors.container.settings import ContainerSettings
-from weft.ports.executor import CannotRun
+from weft.ports.executor import CannotRun, TenantOf, one_tenant
+from weft.ports.shared_room import SharedRoom
 from weft.telemetry.log import log
 
 _YOUNG_S: Final = 60.0
@@ -42,7 +43,9 @@ Login = tuple[str, str] | None
 class Images:
     """Gives images to attempts, and keeps them while attempts use them."""
 
-    def __init__(self, cache: Path, settings: ContainerSettings) -> None:
+    def __init__(
+        self, cache: Path, settings: ContainerSettings, tenant_of: TenantOf = one_tenant
+    ) -> None:
         self._cache = cache
         self._settings = settings
         self._digests: dict[_Asked, tuple[float, str]] = {}
@@ -51,7 +54,9 @@ class Images:
         self._images: dict[str, Image] = {}
         self._under_way: dict[_Asked, asyncio.Task[Image]] = {}
         self._pulls: dict[str, asyncio.Task[Image]] = {}
-        self._slots = asyncio.Semaphore(settings.container_pulls_max)
+        # Any job names a registry, which may be silent.
+        self._slots = SharedRoom(2 * settings.container_pulls_max)
+        self._tenant_of = tenant_of
         self._used: dict[AttemptKey, str] = {}
 
     def ready(self, reference: str, login: Login) -> Image | None:
@@ -61,15 +66,17 @@ class Images:
         until, pin = self._digests.get(_asked(reference, login), (0.0, ""))
         return self._known(pin) if until > time.monotonic() else None
 
-    async def get(self, reference: str, login: Login) -> Image:
-        """Return an image, pulled if need be. Raise `CannotRun`."""
+    async def get(self, reference: str, login: Login, key: AttemptKey) -> Image:
+        """Return an image for an attempt, pulled if need be. Raise `CannotRun`."""
         asked = _asked(reference, login)
         until, error = self._failed.get(asked, (0.0, None))
         if error is not None and until > time.monotonic():
             raise error
         task = self._under_way.get(asked)
         if task is None:
-            task = self._under_way[asked] = asyncio.create_task(self._get(reference, login, asked))
+            task = self._under_way[asked] = asyncio.create_task(
+                self._get(reference, login, asked, key)
+            )
             task.add_done_callback(lambda _: self._under_way.pop(asked, None))
         return await asyncio.shield(task)
 
@@ -89,12 +96,13 @@ class Images:
         for task in (*self._under_way.values(), *self._pulls.values()):
             task.cancel()
 
-    async def _get(self, reference: str, login: Login, asked: _Asked) -> Image:
+    async def _get(self, reference: str, login: Login, asked: _Asked, key: AttemptKey) -> Image:
         try:
             async with asyncio.timeout(self._settings.container_pull_s):
-                async with self._slots:
+                tenant = await self._tenant_of(key)
+                async with self._slots.of(tenant):
                     pin = await ask_digest(reference, login)
-                image = self._known(pin) or await self._pulled(reference, pin, login)
+                image = self._known(pin) or await self._pulled(reference, pin, login, tenant)
         except TimeoutError:
             error = no_image(reference, "the pull takes too long (container_pull_s)")
             self._failed[asked] = (time.monotonic() + _FAILED_S, error)
@@ -106,17 +114,19 @@ class Images:
         self._digests[asked] = (time.monotonic() + self._settings.container_tag_s, pin)
         return image
 
-    async def _pulled(self, reference: str, pin: str, login: Login) -> Image:
+    async def _pulled(self, reference: str, pin: str, login: Login, tenant: str) -> Image:
         """Pull an image, once for all that wait for it by whatever name."""
         task = self._pulls.get(pin)
         if task is None:
-            task = self._pulls[pin] = asyncio.create_task(self._pull(reference, pin, login))
+            task = self._pulls[pin] = asyncio.create_task(
+                self._pull(reference, pin, login, tenant)
+            )
             task.add_done_callback(lambda _: self._pulls.pop(pin, None))
         return await asyncio.shield(task)
 
-    async def _pull(self, reference: str, pin: str, login: Login) -> Image:
+    async def _pull(self, reference: str, pin: str, login: Login, tenant: str) -> Image:
         begun = time.monotonic()
-        async with self._slots:
+        async with self._slots.of(tenant):
             image = await pull(reference, pin, self._folder_of(pin), login)
         ms = round((time.monotonic() - begun) * 1000)
         log.info("worker.image_pulled", image=image.reference, ms=ms, size=image.size_bytes)

@@ -39,7 +39,10 @@ class ContainerSettings:
         maximum=1 << 50,
     )
     container_pulls_max: int = setting(
-        2, "images that a worker pulls at a time", minimum=1, maximum=64
+        2,
+        "images that a worker pulls for a tenant at a time; for all of them twice as many",
+        minimum=1,
+        maximum=64,
     )
     container_pull_s: float = setting(
         900.0, "seconds that a pull may take", minimum=1, maximum=86_400

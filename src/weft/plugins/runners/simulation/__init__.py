@@ -21,7 +21,7 @@ from weft.core.states import Phase, Reason
 from weft.plugins.runners.simulation.exchange import Exchange, travel_of
 from weft.plugins.runners.simulation.steps import Adder, Output, StepFailed, take
 from weft.ports import runner
-from weft.ports.executor import JobExecutor
+from weft.ports.executor import JobExecutor, TenantOf, one_tenant
 from weft.ports.log_store import LogWriter
 from weft.ports.topics import JobTopics
 from weft.wire.documents.simulations import Step
@@ -45,7 +45,11 @@ def open_simulations(site: runner.RunnerSite) -> "SimulationRunner":
     # The composition root gives each runner the executors that name it.
     executors = cast("Mapping[str, StepsExecutor]", site.executors)
     return SimulationRunner(
-        executors, site.log_writer, processes_max=os.cpu_count() or 1, topics=site.job_topics
+        executors,
+        site.log_writer,
+        processes_max=os.cpu_count() or 1,
+        topics=site.job_topics,
+        tenant_of=site.tenant_of,
     )
 
 
@@ -86,7 +90,9 @@ class SimulationRunner:
         *,
         processes_max: int,
         topics: Sequence[JobTopics] = (),
+        tenant_of: TenantOf = one_tenant,
     ) -> None:
+        self._tenant_of = tenant_of
         self._topics = topics
         self._exchanges: dict[str, Exchange] = {}
         """By the names of their sets of topics."""
@@ -226,8 +232,9 @@ class SimulationRunner:
                         travel, steps, one.output, one.key.attempt, partial(self._say, one.key)
                     )
                 else:
+                    tenant = partial(self._tenant_of, one.key)
                     for step in steps:
-                        one.cpu_ms += await take(step, one.output, self._adder)
+                        one.cpu_ms += await take(step, one.output, self._adder, tenant)
             exit_code = 0
         except StepFailed as error:
             reason, exit_code, message = Reason.EXIT, _FAILED, str(error)

@@ -286,7 +286,7 @@ class Exchange:
             sent.running.add(asyncio.current_task())  # type: ignore[arg-type]
         try:
             for step in steps:
-                cpu_ms = await take(step, lines, self._adder)
+                cpu_ms = await take(step, lines, self._adder, self._tenant)
                 if sent is not None:
                     sent.cpu_ms += cpu_ms
         except StepFailed as error:
@@ -296,6 +296,9 @@ class Exchange:
                 raise
             return "cancelled"
         return None
+
+    async def _tenant(self) -> str:
+        return self._site.tenant
 
     async def _begin(self, envelope: wire.Envelope) -> RunAnswer:
         site, event_id = self._site, envelope.event_id

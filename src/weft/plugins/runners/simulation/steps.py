@@ -5,12 +5,14 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Final, Protocol
 
 from weft.core.attempt_key import AttemptKey
 from weft.ports.log_store import LogWriter
+from weft.ports.shared_room import SharedRoom
 from weft.wire.documents.simulations import Compute, Fail, HttpCall, Log, Sleep, Step
 from weft.wire.log_format import FLUSH_MS, STDOUT, Piece
 
@@ -74,18 +76,23 @@ class Output:
         return (time.monotonic_ns() - self._started_ns) // _MS
 
 
+Holder = Callable[[], Awaitable[str]]
+
+
 class Adder:
-    """Adds up numbers in a few processes, so that nothing else waits."""
+    """Adds up numbers in a few processes, so that nothing else waits. There may be so many that
+    they take for ever.
+    """
 
     def __init__(self, processes_max: int) -> None:
-        self._places = asyncio.Semaphore(processes_max)
+        self._places = SharedRoom(2 * processes_max)
 
-    async def add_up(self, count: int) -> int:
+    async def add_up(self, count: int, tenant: Holder) -> int:
         """Return the milliseconds of CPU that it took. Raise `StepFailed`."""
         if count <= _AT_ONCE:
             sum(range(count))
             return 0
-        async with self._places:
+        async with self._places.of(await tenant()):
             process = await asyncio.create_subprocess_exec(
                 sys.executable, "-I", "-S", _PROGRAM, str(count),
                 stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, cwd="/", env={},
@@ -102,7 +109,7 @@ class Adder:
         return int(said)
 
 
-async def take(step: Step, output: Lines, adder: Adder) -> int:
+async def take(step: Step, output: Lines, adder: Adder, tenant: Holder) -> int:
     """Take a step; return the milliseconds of CPU that it took. Raise `StepFailed`."""
     match step:
         case Sleep(duration_ms=ms) | HttpCall(latency_ms=ms):
@@ -112,7 +119,7 @@ async def take(step: Step, output: Lines, adder: Adder) -> int:
             output.add(message or "")
         case Compute(iterations=count):
             await output.before(FLUSH_MS)
-            return await adder.add_up(count)
+            return await adder.add_up(count, tenant)
         case Fail(message=message):
             raise StepFailed(message or "")
     return 0

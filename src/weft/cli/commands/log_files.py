@@ -37,7 +37,7 @@ async def write_logs(
         try:
             async with asyncio.TaskGroup() as tasks:
                 async for job in jobs:
-                    await files.places.acquire()
+                    await files.room.acquire()
                     tasks.create_task(files.write(job))
         except* WeftError as errors:
             raise first_of(errors) from None
@@ -54,7 +54,7 @@ class _LogFiles:
     to: Path
     attempt: int | None
     shown: Progress
-    places: asyncio.Semaphore
+    room: asyncio.Semaphore
     n_files: int = 0
     code: int = 0
 
@@ -69,7 +69,7 @@ class _LogFiles:
                     print_error(error)
                     self.code = error.exit_code
         finally:
-            self.places.release()
+            self.room.release()
         self.shown.advance(1)
 
     async def _write_attempt(self, batch_id: int, job_id: int, attempt: int) -> None:

@@ -1,6 +1,6 @@
 """Letters about messages that nobody wants."""
 
-from weft.core.deliveries.dead_mail import LINES_MAX, DeadMail
+from weft.core.deliveries.mail import LINES_MAX, DeadMail
 
 
 def test_a_letter_tells_of_all_since_the_last_and_not_too_soon() -> None:

@@ -18,7 +18,7 @@ SHARED = {
     "plugins/executors/container/images.py", "plugins/runners/simulation/steps.py",
 }  # fmt: skip
 ALONE = {
-    "api/use_cases/file_trial.py": "of one request",
+    "api/use_cases/file_stores.py": "of one request",
     "driver/loops/deliveries_in_flight.py": "of one host of one tenant",
     "plugins/runners/remote/calls.py": "of one engine, whose answers are about jobs of all",
     "plugins/log_stores/s3/fetching.py": "of the bucket of the site",

@@ -18,7 +18,6 @@ TRUSTED = {
     "src/weft/cli/input/usual_lines.py": "a file of this package",
     "src/weft/client/api.py": "rows of a closed type",
     "src/weft/client/http/address.py": "a file that weft keeps",
-    "src/weft/client/http/kept_logins.py": "a file that weft keeps",
     "src/weft/client/objects/counted.py": "events of a closed type",
     "src/weft/client/objects/job.py": "events of a closed type",
     "src/weft/client/submission/spool.py": "what this module has written",

@@ -12,7 +12,7 @@ from weft.core.errors import FieldError, InvalidDocument, RightMissing, TokenNot
 from weft.ports.store import Caller, Row, WorkTerms
 from weft.submission.services import Answer, Origin
 from weft.telemetry.log import log
-from weft.wire.answers.tokens import Token, TokenCreated, TokenRevoked, Whoami
+from weft.wire.answers.users import Token, TokenCreated, TokenRevoked, Whoami
 from weft.wire.documents.tokens import TokenDocument
 
 

@@ -14,7 +14,7 @@ from weft.cli.login.keeping import keep_login, server_of
 from weft.cli.terminal.browser import find_browser, open_privately
 from weft.cli.terminal.screen import moment, note, one_line, plain
 from weft.client.api import Api
-from weft.client.http.kept_logins import kept_login
+from weft.client.http.address import kept_login
 from weft.client.http.listing import Document
 from weft.core.errors import NoDeviceLogin, WeftError
 from weft.run.home import explained

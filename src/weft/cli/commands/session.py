@@ -10,7 +10,7 @@ from weft.cli.login.keeping import forget_login, server_of
 from weft.cli.terminal.browser import find_browser, open_privately
 from weft.cli.terminal.screen import at, moment, note, print_json, text
 from weft.client.api import Api
-from weft.client.http.kept_logins import KeptLogin, kept_login
+from weft.client.http.address import KeptLogin, kept_login
 from weft.core.errors import Conflict, TokenNotFound, Unauthenticated
 from weft.settings import load_settings
 

@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from weft.client.http.address import parse_url
-from weft.client.http.kept_logins import login_file
+from weft.client.http.address import login_file, parse_url
 from weft.client.http.listing import Document
 from weft.core.errors import Conflict
 from weft.run.home import explained, write_private

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Final
 
 from weft.core.consumer_limits import DEAD_MAX
-from weft.core.deliveries.dead_mail import DeadMail
+from weft.core.deliveries.mail import DeadMail
 from weft.core.settling import settle_each
 from weft.driver.loops.deliveries import Post
 from weft.driver.loops.following import Following, Key

@@ -1,6 +1,7 @@
 """`/ui/batches`: the list, and one batch with its jobs."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
@@ -10,11 +11,42 @@ from weft.api.http.parameters import Query, batch_id_of
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.http.routing import Response, get
 from weft.api.use_cases import failures, read, why
+from weft.core.batch_order import BatchOrder, BatchSort
 from weft.core.query.reach import JOB_ID_MAX
-from weft.extensions.pages.batch_orders import sort_links
 from weft.extensions.pages.batch_parts import columns_of, parts_of
 from weft.extensions.pages.search import BATCH_WORDS, JOB_WORDS, find, query_of
 from weft.ports.store import Row
+
+USUAL = BatchOrder(BatchSort.NUMBER)
+
+
+@dataclass(frozen=True)
+class SortLink:
+    """A head: where it leads, and how the table is sorted by it now, as `aria-sort` says it."""
+
+    href: str
+    direction: str | None
+
+
+def sort_links(q: str | None, order: BatchOrder | None) -> Mapping[str, SortLink]:
+    """Return a link for each column that can be sorted by; that of the present one turns it."""
+    now = order or USUAL
+    return {
+        sort.value: SortLink(_href(q, sort, turned=sort is now.sort and not now.reverse), way)
+        for sort in BatchSort
+        for way in [_direction(now) if sort is now.sort else None]
+    }
+
+
+def _href(q: str | None, sort: BatchSort, *, turned: bool) -> str:
+    is_usual = sort is USUAL.sort and not turned
+    parameters = {"q": q, "sort": None if is_usual else sort.value}
+    return link("/ui/batches", {**parameters, "reverse": "true" if turned else None})
+
+
+def _direction(order: BatchOrder) -> str:
+    return "descending" if order.is_descending else "ascending"
+
 
 BATCHES: Final = 50
 JOBS: Final = 100

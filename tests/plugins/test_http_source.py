@@ -224,23 +224,28 @@ def test_dates_lead_on_with_an_overlap(catalogue: Catalogue) -> None:
         {"id": "late", "at": day.isoformat()},
         {"id": "early", "at": (day - timedelta(hours=5)).replace(tzinfo=None).isoformat()},
         {"id": "future", "at": future.isoformat()},
+        {"id": "zero", "at": "0001-01-01T00:00:00Z"},
     ]}}  # fmt: skip
     reader = Reader(
         catalogue, items="hits.all", dedupe="${item.id}/nrt",
         cursor={"field": "at", "first": "7d", "overlap": "1h", "parameter": "after"},
     )  # fmt: skip
-    assert reader.keys() == ["early/nrt", "late/nrt", "future/nrt"]
+    assert reader.keys() == ["zero/nrt", "early/nrt", "late/nrt", "future/nrt"]
     reader.keys()
     first, second = (datetime.fromisoformat(one["after"]) for one in catalogue.asked)
     assert abs(datetime.now(UTC) - timedelta(days=7) - first) < timedelta(minutes=5)
     assert second == day - timedelta(hours=1)
+    catalogue.answer = lambda *_: {"items": [{"key": "zero", "at": "0001-01-01T00:00:00Z"}]}
+    reader = Reader(catalogue, cursor={"field": "at"})
+    assert [reader.keys(), reader.keys()] == [["zero"], ["zero"]]
 
 
 def test_numbers_lead_on_with_an_overlap_that_is_one(catalogue: Catalogue) -> None:
-    catalogue.answer = lambda _path, _query: {"items": [{"key": "a", "n": 70}]}
+    many = [{"key": "a", "n": 70}, {"key": "refused", "n": 2**63}]
+    catalogue.answer = lambda _path, _query: {"items": many}
     cursor: dict[str, Any] = {"field": "n", "first": "3", "overlap": 9}
     reader = Reader(catalogue, cursor=cursor)
-    assert [reader.keys(), reader.keys()] == [["a"], ["a"]]
+    assert [reader.keys(), reader.keys()] == [["a", "refused"]] * 2
     assert [one["since"] for one in catalogue.asked] == ["3", "61"]
     cursor["overlap"] = "1h"
     with pytest.raises(SourceFailed, match="cursor: overlap: n is a number: write one"):

@@ -94,6 +94,7 @@ async def test_a_product_says_where_its_files_are_kept(worker: Worker) -> None:
         ("echo [] > p/c.json", "its output 'p/c.json' has no product"),
         ("""echo '{"at": "2027-04-15"}' > p/c.json""", "cannot be kept: its product has no type"),
         ("""echo '{"at": "x", "type": "y"}' > p/c.json""", "${product.at:%Y/%m/%d} is no date"),
+        ("""echo '{"at": "0001-01-01T00:00+14:00", "type": "y"}' > p/c.json""", "is no date"),
         ("""echo '{"at": "2027-04-15", "type": "../x"}' > p/c.json""", "leads out"),
         ("""echo '{"at": "2027-04-15", "type": "/x"}' > p/c.json""", "no empty part"),
         ("""echo '{"at": "2027-04-15", "type": {}}' > p/c.json""", "neither a text nor a number"),

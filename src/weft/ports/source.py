@@ -14,6 +14,7 @@ from typing import Any, Final, Protocol
 from weft.core.addresses import AllowedHosts, parse_allowed_hosts
 from weft.ports.plugins import PluginGroup
 
+INTEGER_MAX: Final = 2**63
 KEY_CHARS_MAX: Final = 256
 ITEM_BYTES_MAX: Final = 64 << 10
 """Of the fields of an item as JSON: they reach its job in one variable of its environment."""

@@ -2,7 +2,7 @@
 
 import math
 import re
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 _UNITS = {"d": 86_400, "h": 3600, "m": 60, "s": 1, "ms": 0.001}
 _NUMBER = r"[0-9]+(?:\.[0-9]+)?"
@@ -50,6 +50,14 @@ def duration_of(written: object) -> timedelta | None:
         return None if match is None else timedelta(seconds=float(match[1]) * units[match[2]])
     except OverflowError:
         return None
+
+
+def earlier(at: datetime, by: timedelta) -> datetime:
+    """Return the moment that is so much earlier, or the first of all."""
+    try:
+        return (at - by).astimezone(UTC)
+    except OverflowError:
+        return datetime.min.replace(tzinfo=UTC)
 
 
 def _read(text: str) -> float:

@@ -103,14 +103,16 @@ def _written(value: object, match: re.Match[str]) -> str:
 
 
 def _date(value: object, shown: str) -> datetime | date:
-    if isinstance(value, str):
-        try:
+    try:
+        if isinstance(value, str):
             value = datetime.fromisoformat(value)
-        except ValueError as error:
-            raise CannotFill(f"{shown} is no date") from error
+        if isinstance(value, datetime) and value.tzinfo:
+            value = value.astimezone(UTC)
+    except (ValueError, OverflowError) as error:  # the first and the last day elsewhere
+        raise CannotFill(f"{shown} is no date") from error
     if not isinstance(value, datetime | date):
         raise CannotFill(f"{shown} is no date")
-    return value.astimezone(UTC) if isinstance(value, datetime) and value.tzinfo else value
+    return value
 
 
 def at(value: object, path: str) -> object:

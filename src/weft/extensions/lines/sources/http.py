@@ -21,7 +21,7 @@ from urllib.parse import urlencode, urljoin
 from weft.core.bounded import PAGE_DEPTH_MAX, Unreadable, check_depth, read_json
 from weft.core.deliveries.callback_url import CallbackTarget, parse_callback_url, without_login
 from weft.core.deliveries.credentials import wrong_credential, wrong_headers, wrong_url
-from weft.core.text.durations import duration_of
+from weft.core.text.durations import duration_of, earlier
 from weft.extensions.lines.rules.kinds import (
     TEXT,
     Option,
@@ -34,7 +34,14 @@ from weft.extensions.lines.rules.kinds import (
 from weft.net.exchange import AnswerHead
 from weft.net.failures import NetFailure, TooLong, WrongRequest
 from weft.net.foreign_http import ForeignHttp
-from weft.ports.source import READING_BYTES_MAX, Item, Reading, SourceFailed, SourceSite
+from weft.ports.source import (
+    INTEGER_MAX,
+    READING_BYTES_MAX,
+    Item,
+    Reading,
+    SourceFailed,
+    SourceSite,
+)
 
 PAGES_MAX: Final = 10_000
 """In a row; then it waits as between readings."""
@@ -159,13 +166,13 @@ def since_of(options: Options, newest: object) -> object:
     if newest is None:
         first = spec.get("first")
         length = duration_of(first)
-        return first if length is None else _written(datetime.now(UTC) - length)
+        return first if length is None else _written(earlier(datetime.now(UTC), length))
     at = _date(newest)
     check_overlap(spec, is_date=at is not None)
     if at is None:
         return newest - spec.get("overlap", 0) if isinstance(newest, int) else newest
     overlap = duration_of(spec.get("overlap", OVERLAP))
-    return newest if overlap is None else _written(at - overlap)
+    return newest if overlap is None else _written(earlier(at, overlap))
 
 
 def check_overlap(spec: Options, *, is_date: bool) -> None:
@@ -353,18 +360,18 @@ def newest_of(given: Sequence[object]) -> object:
 
 def _order(value: object) -> datetime | int | None:
     if isinstance(value, int) and not isinstance(value, bool):
-        return value
+        return value if abs(value) < INTEGER_MAX else None  # its item is refused
     return _date(value)
 
 
 def _date(value: object) -> datetime | None:
     if not isinstance(value, str):
         return None
-    with suppress(ValueError):
+    with suppress(ValueError, OverflowError):
         found = datetime.fromisoformat(value)
-        return found if found.tzinfo else found.replace(tzinfo=UTC)
+        return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
     return None
 
 
 def _written(at: datetime) -> str:
-    return at.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    return at.isoformat(timespec="seconds").replace("+00:00", "Z")

@@ -14,7 +14,7 @@ from typing import Any, Final
 from urllib.parse import unquote_plus
 from xml.parsers import expat
 
-from weft.core.text.durations import duration_of
+from weft.core.text.durations import duration_of, earlier
 from weft.extensions.lines.rules.kinds import NEEDED_TEXT, TEXT, Option, SourceKind, wrong_time
 from weft.extensions.lines.sources.http import fetched
 from weft.ports.source import Item, Reading, SourceFailed, SourceSite
@@ -65,7 +65,7 @@ class S3Source:
 
 def _floor(since: str | None, options: Mapping[str, Any]) -> datetime | None:
     overlap = duration_of(options.get("overlap", OVERLAP)) or timedelta()
-    return None if since is None else datetime.fromisoformat(since) - overlap
+    return None if since is None else earlier(datetime.fromisoformat(since), overlap)
 
 
 def _date(one: Mapping[str, str]) -> datetime:
@@ -98,7 +98,7 @@ def _page(body: bytes) -> tuple[list[dict[str, str]], bool]:
             _date(one)
             int(one["Size"])
             one["Key"] = unquote_plus(one["Key"]) if reader.is_encoded else one["Key"]
-    except (expat.ExpatError, KeyError, ValueError) as error:
+    except (expat.ExpatError, KeyError, ValueError, OverflowError) as error:
         raise SourceFailed(f"the answer is no list of objects: {error}") from error
     if not reader.is_list:
         raise SourceFailed("the answer is no list of objects")

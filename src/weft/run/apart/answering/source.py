@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from weft.core.bounded import check_depth
 from weft.ports.source import (
+    INTEGER_MAX,
     ITEM_BYTES_MAX,
     KEY_CHARS_MAX,
     READING_BYTES_MAX,
@@ -18,7 +19,6 @@ from weft.ports.source import (
 )
 from weft.ports.source_reads import SourceRead
 
-_INTEGER_MAX: Final = 2**63
 _ERROR_CHARS_MAX: Final = 300
 
 
@@ -88,7 +88,7 @@ def _check(value: object) -> None:
     elif isinstance(value, bool | float | None):
         pass
     elif isinstance(value, int):
-        if not -_INTEGER_MAX <= value < _INTEGER_MAX:
+        if not -INTEGER_MAX <= value < INTEGER_MAX:
             raise ValueError("a number has more than 64 bits")
     elif isinstance(value, Mapping):
         for name, one in value.items():

@@ -39,9 +39,10 @@ async def client(app: Application) -> AsyncIterator[httpx.AsyncClient]:
 
 
 @pytest.fixture
-def doors() -> Sequence[ApiDoor]:
-    """Say which doors the live api has; a file of tests of one gives its own."""
-    return ()
+def doors(request: pytest.FixtureRequest) -> Sequence[ApiDoor]:
+    """Give the doors that the live api has: those that a file of tests calls `LIVE_DOORS`."""
+    found: Sequence[ApiDoor] = getattr(request.module, "LIVE_DOORS", ())
+    return found
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 import json
 import random
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +10,11 @@ import pytest
 
 from api.live import TOKEN, LiveApi
 from api.test_hail_any_input import RAW, SEGMENTS, VALUES, mutated
-from weft.api.http.doors import ApiDoor
 from weft.client.aio import Client
 from weft.extensions.doors.aloe.searching import _ALL, _FIELDS
 from weft.run.doors import api_doors
 
+LIVE_DOORS = api_doors()
 MUTATIONS = 400
 APP = {
     "name": "any", "version": "1", "templatePath": "wrapper.sh", "executionSystem": "default",
@@ -37,11 +36,6 @@ TEXTS = (
     "FINISHED", "RUNNING,FAILED", "99999:59:59", "1 TB", "999999999999TB",
     "²", "\ud7ff", "a" * 3000,
 )  # fmt: skip
-
-
-@pytest.fixture
-def doors() -> Sequence[ApiDoor]:
-    return api_doors()
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from weft.api.http.doors import ApiDoor
 from weft.run.doors import api_doors
 from weft.settings import Settings
 
+LIVE_DOORS = api_doors()
 CHANGES = (
     "CREATE INDEX ON weft.batch (created_at)",
     "ALTER TABLE weft.batch DISABLE TRIGGER ALL",
@@ -52,11 +53,6 @@ def _nothing_else_changes_statistics(postgres: Any) -> Iterator[None]:
     postgres.execute("ALTER SYSTEM SET autovacuum = off", reload, NO_MORE_VACUUM)
     yield
     postgres.execute("ALTER SYSTEM RESET autovacuum", reload)
-
-
-@pytest.fixture
-def doors() -> Sequence[ApiDoor]:
-    return api_doors()
 
 
 async def contents(dsn: str) -> Mapping[str, object]:

@@ -1,10 +1,10 @@
-"""Bodies, media and texts that mean harm, on the routes of JobWeaver and of Agave: refused in the
+"""Bodies, media and texts that mean harm, on routes of JobWeaver, Agave and TES: refused in the
 form of the door, never a 500, and nothing is stored.
 """
 
 import gzip
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx
@@ -12,11 +12,15 @@ import pytest
 
 from api.test_bad_input import BODIES
 from cases import cases
-from weft.api.http.doors import ApiDoor
 from weft.run.doors import api_doors
 
+LIVE_DOORS = api_doors()
 JSON = {"content-type": "application/json"}
-DOORS = {"jobweaver": ("/api/jobs", "errorCode"), "agave": ("/jobs/v2", "message")}
+TASKS = "/ga4gh/tes/v1/tasks"
+DOORS = {
+    "jobweaver": ("/api/jobs", "errorCode"), "agave": ("/jobs/v2", "message"),
+    "tes": (TASKS, "detail"),
+}  # fmt: skip
 TOO_MANY = 17 << 20
 """Bytes: a MiB more than a body may have."""
 STEPS = {"jobType": "SIMULATION", "payload": {"steps": []}, "maxRetryCount": 0}
@@ -33,11 +37,6 @@ HOSTILE = (
     "{0}", "1) OR (1=1", "a' || pg_sleep(9) || '",
 )  # fmt: skip
 FIELDS = ("name", "appId", "id", "owner", "status", "archivePath", "inputs", "endTime", "runtime")
-
-
-@pytest.fixture
-def doors() -> Sequence[ApiDoor]:
-    return api_doors()
 
 
 @pytest.fixture
@@ -97,6 +96,7 @@ async def test_texts_of_searches_are_only_values(http: httpx.AsyncClient) -> Non
         asked += [("/jobs/v2", {"sortBy": text}), ("/jobs/v2", {"filter": text})]
         asked += [(f"/jobs/v2/search/name/{text.replace('/', '')}", {}), (f"/jobs/v2/{text}", {})]
         asked += [("/internal/jobs", {name: text}) for name in ("status", "sort", "page", "size")]
+        asked += [(TASKS, {"name_prefix": text, "tag_key": text}), (f"{TASKS}/{text}", {})]
         asked += [("/api/jobs", {"type": text}), (f"/internal/executions/{text}", {})]
         for path, query in asked:
             answer = await http.get(path, params=query)

@@ -1,25 +1,19 @@
 """The door for Hail's client, asked as that client asks it."""
 
 import json
-from collections.abc import Sequence
 from typing import Any
 
 import httpx
-import pytest
 
 from api.hail_door import API, Hail, batch, job
 from api.live import LiveApi, LiveWorker, fold
 from api.test_users import add
-from weft.api.http.doors import ApiDoor
 from weft.core.states import Reason
 from weft.driver.callback_forms import body_of
 from weft.run.doors import api_doors, callback_forms
 from weft.store import open_driver_store
 
-
-@pytest.fixture
-def doors() -> Sequence[ApiDoor]:
-    return api_doors()
+LIVE_DOORS = api_doors()
 
 
 async def test_batch_is_submitted_run_and_read(hail: Hail, worker: LiveWorker) -> None:

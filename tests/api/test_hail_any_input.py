@@ -3,16 +3,16 @@
 import copy
 import json
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pytest
 
 from api.hail_door import API, Hail, batch, job
 from api.live import LiveApi
-from weft.api.http.doors import ApiDoor
 from weft.run.doors import api_doors
 
+LIVE_DOORS = api_doors()
 SEEDS = 2
 MUTATIONS = 60
 VALUES: tuple[Any, ...] = (
@@ -32,11 +32,6 @@ TEXTS = (
     "instance !~ %", "user = x", "%", "batch_id >= 9999999999999999999999", "job_id=" + "9" * 40,
 )  # fmt: skip
 SEGMENTS = ("0", "1", "2", "x", "-1", "9" * 8, "9" * 18, "9" * 40, "%00", "a%2Fb", "main", "²")
-
-
-@pytest.fixture
-def doors() -> Sequence[ApiDoor]:
-    return api_doors()
 
 
 def places(document: Any, way: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:  # noqa: ANN401

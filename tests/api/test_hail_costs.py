@@ -1,20 +1,12 @@
 """What jobs of Hail's client used and cost, in all documents alike."""
 
-from collections.abc import Sequence
-
-import pytest
-
 from api.hail_door import Hail, job
 from api.live import LiveWorker
-from weft.api.http.doors import ApiDoor
 from weft.core.attempt_key import AttemptKey
 from weft.run.doors import api_doors
 from weft.wire.usage_format import UsageSample
 
-
-@pytest.fixture
-def doors() -> Sequence[ApiDoor]:
-    return api_doors()
+LIVE_DOORS = api_doors()
 
 
 async def test_what_a_job_used_is_a_table(hail: Hail, worker: LiveWorker) -> None:

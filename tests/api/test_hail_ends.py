@@ -1,22 +1,15 @@
 """How jobs and batches of Hail's client end, in documents, queries and refusals alike."""
 
-from collections.abc import Sequence
-
 import httpx
-import pytest
 from msgspec.structs import replace
 
 from api.hail_door import API, Hail, batch, job
 from api.live import LiveApi, LiveWorker
-from weft.api.http.doors import ApiDoor
 from weft.core.states import Reason
 from weft.ports.store import EndReport
 from weft.run.doors import api_doors
 
-
-@pytest.fixture
-def doors() -> Sequence[ApiDoor]:
-    return api_doors()
+LIVE_DOORS = api_doors()
 
 
 async def test_ends_are_found_as_they_are_shown(hail: Hail, worker: LiveWorker) -> None:

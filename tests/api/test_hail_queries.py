@@ -1,6 +1,5 @@
 """Queries of Hail's client find what its documents show."""
 
-from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -9,18 +8,13 @@ import pytest
 from api.hail_door import API, Hail, batch, job
 from api.live import LiveWorker, fold
 from api.test_users import add
-from weft.api.http.doors import ApiDoor
 from weft.core.states import Reason
 from weft.ports.store import EndReport
 from weft.run.doors import api_doors
 
+LIVE_DOORS = api_doors()
 LONG_AGO = "2023-02-24T17:15:25Z"
 SMALL = {"cpu": "0.25"}
-
-
-@pytest.fixture
-def doors() -> Sequence[ApiDoor]:
-    return api_doors()
 
 
 async def found(hail: Hail, path: str, query: str | None) -> list[dict[str, Any]]:

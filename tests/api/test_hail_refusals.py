@@ -1,22 +1,13 @@
 """What Hail's contract refuses, and what it does not."""
 
-from collections.abc import Sequence
-
-import pytest
-
 from api.hail_door import API, PROJECT, Hail, batch, job
 from api.live import LiveWorker
 from api.test_users import add
-from weft.api.http.doors import ApiDoor
 from weft.run.doors import api_doors
 
+LIVE_DOORS = api_doors()
 ARGUMENT_BYTES = 900 << 10
 """Of one argument, more than any kernel takes."""
-
-
-@pytest.fixture
-def doors() -> Sequence[ApiDoor]:
-    return api_doors()
 
 
 async def test_bunches_of_groups_come_in_order(hail: Hail) -> None:

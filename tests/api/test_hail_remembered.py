@@ -1,20 +1,12 @@
 """What the door remembers of batches and updates is shown to nobody else, and is never wrong."""
 
-from collections.abc import Sequence
-
-import pytest
-
 from api.hail_door import API, Hail, batch, job
 from api.live import LiveWorker
 from api.test_users import add
-from weft.api.http.doors import ApiDoor
 from weft.core.states import Reason
 from weft.run.doors import api_doors
 
-
-@pytest.fixture
-def doors() -> Sequence[ApiDoor]:
-    return api_doors()
+LIVE_DOORS = api_doors()
 
 
 async def test_what_is_remembered_of_a_batch_is_for_those_who_see_it(hail: Hail) -> None:

@@ -1,7 +1,6 @@
 """Jobs that have ended in Agave are taken over with their ids, dates and histories."""
 
 import json
-from collections.abc import Sequence
 from typing import Any
 
 import httpx
@@ -10,12 +9,12 @@ import pytest
 from api.live import TOKEN, LiveApi
 from cases import cases
 from weft import aio
-from weft.api.http.doors import ApiDoor
 from weft.core.errors import InvalidValue
 from weft.extensions.doors.aloe.dumps import read_dump
 from weft.run.doors import api_doors
 from weft.wire.documents.imports import IMPORTED_MAX
 
+LIVE_DOORS = api_doors()
 AT = "2024-05-01T1{}:00:00Z"
 JOB: dict[str, Any] = {
     "id": "a-007", "name": "old one", "owner": "tester", "appId": "count-1.0", "status": "FAILED",
@@ -28,11 +27,6 @@ EVENTS = [
     {"jobUuid": "a-007", "status": "STAGING_INPUTS", "created": AT.format(1)},
     {"jobId": "a-007", "status": "PERMISSION_GRANT", "created": AT.format(2)},
 ]  # fmt: skip
-
-
-@pytest.fixture
-def doors() -> Sequence[ApiDoor]:
-    return api_doors()
 
 
 def lines(*documents: object) -> list[bytes]:

@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,7 +21,6 @@ from api.test_users import add, until
 from cases import cases
 from weft.api.app import Application, create_app
 from weft.api.http import visits as visiting
-from weft.api.http.doors import ApiDoor
 from weft.api.http.visits import AGAIN_S, Visits
 from weft.core.access.rights import Right, UserRole
 from weft.core.errors import TenantNotFound
@@ -30,6 +29,7 @@ from weft.run.doors import api_doors
 from weft.settings import Settings
 from weft.store.turns import user_of
 
+LIVE_DOORS = api_doors()
 WORD, FIRST = "canary", 700_000
 HEADER = "x-weft-visit"
 ACME = {HEADER: "acme"}
@@ -108,12 +108,6 @@ async def client(app: Application) -> AsyncIterator[httpx.AsyncClient]:
         yield found
 
 
-@pytest.fixture
-def doors() -> Sequence[ApiDoor]:
-    """Let the doors for other systems' clients be there."""
-    return api_doors()
-
-
 def routes_of(app: Application) -> dict[str, Right]:
     """Return the routes that ask for a token, with their rights."""
     rights = app.rights
@@ -121,7 +115,7 @@ def routes_of(app: Application) -> dict[str, Right]:
 
 
 def is_door(route: str) -> bool:
-    paths = ("/api/", "/internal/", "/actuator/", "/jobs", "/apps")
+    paths = ("/api/", "/internal/", "/actuator/", "/jobs", "/apps", "/ga4gh/")
     return route.partition(" ")[2].startswith(paths)
 
 

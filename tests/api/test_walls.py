@@ -20,11 +20,11 @@ from api.full_tenant import FullTenant, fill, move_sequences
 from api.hidden_pairs import ANSWERS, MISSING, NOT_FOUND, SKIPPED, answers_of, naming, paths_of
 from api.live import EventReader, LiveApi
 from benches.route_bodies import MAKING, QUERIES, body_of
-from weft.api.http.doors import ApiDoor
 from weft.core.access.rights import Right
 from weft.run.doors import api_doors
 from weft.store.database import prepare_connection
 
+LIVE_DOORS = api_doors()
 pytestmark = pytest.mark.slow
 CANARY, WORD = "canary", "usual"
 DRAWS, DRAWS_OF_ONES_OWN = 24, 400
@@ -223,12 +223,6 @@ async def test_nothing_tells_or_changes_anything_of_another_tenant(
         reached.keys() | UNREACHED.keys()
     )
     assert {table for table, found in rows.items() if not found} <= EMPTY
-
-
-@pytest.fixture
-def doors() -> Sequence[ApiDoor]:
-    """Let the doors for other systems' clients be there."""
-    return api_doors()
 
 
 @pytest.fixture

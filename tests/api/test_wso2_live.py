@@ -5,7 +5,7 @@ import hashlib
 import hmac
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +16,11 @@ from joserfc import jwk
 from api.live import NO_TLS, TOKEN, LiveApi
 from api.test_web_tokens import EC, RSA, pem_of, raw_token, token_of
 from api.test_wso2 import ENTRY, HEADER, claims
-from weft.api.http.doors import ApiDoor
 from weft.client.aio import Client
 from weft.run.doors import api_doors
 from weft.settings import Settings
 
+LIVE_DOORS = api_doors()
 ANOTHER = jwk.RSAKey.generate_key(2048)
 USER = "PRIMARY/tester@acme.prod"
 JOB = {"name": "of the gateway", "appId": "sayer-1.0", "archive": False}
@@ -57,11 +57,6 @@ WRONG: dict[str, tuple[Callable[[], str], int]] = {
     "ES256": (lambda: token_of(EC, "ES256", **claims(USER)), 900901),
     "no token": (lambda: "x", 900901),
 }  # fmt: skip
-
-
-@pytest.fixture
-def doors() -> Sequence[ApiDoor]:
-    return api_doors()
 
 
 @pytest.fixture

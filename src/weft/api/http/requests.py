@@ -5,6 +5,7 @@ import hashlib
 import re
 from dataclasses import dataclass
 from typing import Final, cast
+from urllib.parse import parse_qsl
 
 import msgspec
 
@@ -82,6 +83,22 @@ async def read_text(request: AnyRequest) -> str:
         ) from error
 
 
+def query_pairs(request: AnyRequest) -> list[tuple[str, str]]:
+    """Return the parameters of the query, in order, as doors read them. Raise
+    `InvalidParameter`.
+    """
+    text, why = request.scope["query_string"].decode("latin-1"), "It holds a NUL character."
+    try:
+        pairs = parse_qsl(text, keep_blank_values=True, max_num_fields=64, errors="strict")
+        if not any("\0" in one for pair in pairs for one in pair):
+            return pairs
+    except ValueError as error:
+        why = f"{error}."
+    raise InvalidParameter(
+        "the query of the address cannot be read", detail=why, hint="Send pairs in UTF-8."
+    )
+
+
 async def read_bytes(request: AnyRequest, limit: int) -> bytes:
     """Read the body as it is, whatever its media type."""
     return await _read(request, limit)
@@ -101,7 +118,7 @@ async def read_submission(
 def _origin_of(request: AnyRequest, body: Body, *parameters: str | None) -> Origin:
     # An edit may be repeated anyway, unless its route says something else.
     is_edit = request.method == "PATCH" and not request.route.opt.get("headers")
-    key = None if is_edit else _idempotency_key(request)
+    key = None if is_edit else idempotency_key(request)
     digest = body.digest
     if parameters:
         digest = hashlib.sha256(repr((digest, *parameters)).encode()).digest()
@@ -210,7 +227,7 @@ def _too_large(fact: str, limit: int) -> TooLarge:
     )
 
 
-def _idempotency_key(request: AnyRequest) -> str | None:
+def idempotency_key(request: AnyRequest) -> str | None:
     """Return the header `Idempotency-Key`. Raise `InvalidParameter` for what is not a key."""
     key = request.headers.get("idempotency-key")
     if key is not None and not KEY.fullmatch(key):

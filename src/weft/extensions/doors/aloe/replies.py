@@ -8,30 +8,20 @@ import msgspec
 
 from weft.api.http.decoding import JSON
 from weft.api.http.problem_documents import encode
-from weft.api.http.requests import AnyRequest, read_bytes
+from weft.api.http.requests import AnyRequest, query_pairs, read_bytes
 from weft.api.http.routing import Response
 from weft.core.bounded import Unreadable, read_json
 from weft.extensions.doors.aloe.refused import VERSION, Refused, bad_request
 
 ROWS_MAX: Final = 100
 OFFSET_MAX: Final = 1_000_000
-_PARAMETERS_MAX: Final = 64
 _DEPTH_MAX: Final = 8
 _NONE: Final = object()
 
 
 def query_of(request: AnyRequest) -> list[tuple[str, str]]:
     """Return the parameters of the query, in order. Raise a 400 if it cannot be read."""
-    text = request.scope["query_string"].decode("latin-1")
-    try:
-        pairs = parse_qsl(
-            text, keep_blank_values=True, max_num_fields=_PARAMETERS_MAX, errors="strict"
-        )
-    except ValueError as error:
-        raise bad_request("the query of the address cannot be read") from error
-    if any("\0" in name or "\0" in value for name, value in pairs):
-        raise bad_request("the query of the address cannot contain NUL")
-    return pairs
+    return query_pairs(request)
 
 
 def parameter(pairs: Sequence[tuple[str, str]], *names: str) -> str | None:

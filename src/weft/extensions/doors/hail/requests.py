@@ -3,11 +3,10 @@
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
-from urllib.parse import parse_qsl
 
 import msgspec
 
-from weft.api.http.requests import AnyRequest, foreign_origin, read_bytes
+from weft.api.http.requests import AnyRequest, foreign_origin, query_pairs, read_bytes
 from weft.core.access.door_keys import sent_key
 from weft.core.bounded import read_json
 from weft.extensions.doors.hail.refused import Refused, bad_request
@@ -92,14 +91,7 @@ def _number(request: AnyRequest, name: str, form: re.Pattern[str]) -> int:
 
 def query_of(request: AnyRequest) -> Mapping[str, str]:
     """Return the parameters of the query; of one that is given twice the last."""
-    text = request.scope["query_string"].decode("latin-1")
-    try:
-        pairs = parse_qsl(text, keep_blank_values=True, max_num_fields=64, errors="strict")
-    except ValueError as error:
-        raise bad_request("the query of the address cannot be read") from error
-    if any("\0" in value for _, value in pairs):
-        raise bad_request("the query of the address holds a NUL character")
-    return dict(pairs)
+    return dict(query_pairs(request))
 
 
 def last_of(query: Mapping[str, str], name: str) -> int | None:

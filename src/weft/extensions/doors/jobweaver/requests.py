@@ -4,13 +4,12 @@ import hashlib
 import re
 from dataclasses import dataclass
 from typing import Any, Final
-from urllib.parse import parse_qsl
 from uuid import UUID, uuid4, uuid5
 
 import msgspec
 
 from weft.api.http.decoding import JSON, media_of
-from weft.api.http.requests import KEY, AnyRequest, caller_of, read_bytes, services_of
+from weft.api.http.requests import KEY, AnyRequest, caller_of, query_pairs, read_bytes, services_of
 from weft.core.bounded import Unreadable, read_json
 from weft.core.errors import UnsupportedMedia
 from weft.core.problems import Problems
@@ -123,12 +122,7 @@ def id_in_path(request: AnyRequest) -> str:
 
 def query_of(request: AnyRequest) -> dict[str, str]:
     """Return the parameters of the query; of one that is given twice the first."""
-    text = request.scope["query_string"].decode("latin-1")
-    try:
-        pairs = parse_qsl(text, keep_blank_values=True, max_num_fields=64, errors="strict")
-    except ValueError as error:
-        raise bad_request("the query of the address cannot be read") from error
-    return dict(reversed(pairs))
+    return dict(reversed(query_pairs(request)))
 
 
 def page_of(query: dict[str, str]) -> Page:

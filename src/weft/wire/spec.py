@@ -115,7 +115,9 @@ class JobSpec(msgspec.Struct, frozen=True, omit_defaults=True, array_like=False)
     stream, as it is there.
     """
     own_paths: tuple[str, ...] | None = None
-    """Where it finds its own directory besides: absolute paths that need not exist."""
+    """Where it finds its own directory besides: absolute paths that need not exist. At one with a
+    slash at its end it finds what its directory has at that path.
+    """
     app: AppSpec | None = None
     """The job's program, instead of a command."""
     requires: tuple[str, ...] = ()

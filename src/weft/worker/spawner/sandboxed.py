@@ -26,9 +26,7 @@ def command_of(attempt: SpawnerAttempt, argv: Sequence[str], cwd: str) -> tuple[
     for path in (attempt.cwd, attempt.checkpoint):
         if path is not None:
             words += ["--bind", (real := os.path.realpath(path)), real]
-    if attempt.cwd is not None:
-        for path in attempt.request.own_paths:
-            words += ["--bind", os.path.realpath(attempt.cwd), path]
+    words += _own_of(attempt)
     for path in (attempt.script_path, attempt.memory_files):
         if path is not None:
             words += ["--ro-bind", (real := os.path.realpath(path)), real]
@@ -40,6 +38,19 @@ def command_of(attempt: SpawnerAttempt, argv: Sequence[str], cwd: str) -> tuple[
         words += ["--remount-ro", "/"]
     words = ["--args", str(WORDS_FD), *words, "--chdir", cwd]
     return (program, *words, "--", *_FIRST, *argv)
+
+
+def _own_of(attempt: SpawnerAttempt) -> list[str]:
+    """Return the words that show the job's directory at its own paths; at one with a slash at its
+    end, what is at that path below the directory.
+    """
+    words = []
+    for path in attempt.request.own_paths if attempt.cwd is not None else ():
+        inner = path.strip("/") if path.endswith("/") else ""
+        source = os.path.join(os.path.realpath(attempt.cwd or ""), inner)
+        os.makedirs(source, exist_ok=True)
+        words += ["--bind", source, path]
+    return words
 
 
 def variables_of(env: Mapping[str, str]) -> str:
@@ -84,8 +95,8 @@ def contained_command_of(attempt: SpawnerAttempt, argv: Sequence[str]) -> tuple[
     request = attempt.request
     program, *words = request.sandbox or ()
     if attempt.cwd is not None:
-        for path in (CONTAINER_WORK, *request.own_paths):
-            words += ["--bind", attempt.cwd, path]
+        words += ["--bind", attempt.cwd, CONTAINER_WORK]
+    words += _own_of(attempt)
     if attempt.checkpoint is not None:
         words += ["--bind", attempt.checkpoint, _CHECKPOINT]
     if attempt.memory_files is not None:

@@ -357,6 +357,9 @@ class Filler:
         job = {"name": self.word, "appId": self.ids["app"], "notifications": [told]}
         answer = await self.ask("POST", "/jobs/v2", job)
         self.ids |= {"aloe_id": answer["result"]["id"], "file_path": "x", "pairs": "name/x"}
+        run = {"image": self.word, "command": ["echo", self.word], "stdout": "/data/out"}
+        task = {"name": self.word, "executors": [run], "tags": {self.word: self.word}}
+        self.ids["task_id"] = (await self.ask("POST", "/ga4gh/tes/v1/tasks", task))["id"]
         old = {
             "id": f"{self.word}-007", "name": self.word, "owner": f"{self.word}-ann",
             "appId": f"{self.word}-1.0", "status": "FAILED", "lastStatusMessage": self.word,

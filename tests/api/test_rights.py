@@ -142,7 +142,8 @@ def said_right_missing(route: str, answer: httpx.Response) -> bool:
     client by its contract with 401 whoever may not administer billing projects.
     """
     if not any(
-        part in route for part in ("/api/", " /internal/", " /actuator/", " /jobs", " /apps")
+        part in route
+        for part in ("/api/", " /internal/", " /actuator/", " /jobs", " /apps", " /ga4gh/")
     ):
         return code_of(answer) == "API.RIGHT_MISSING"
     expected = 401 if route in NOT_BY_METHOD else 403

@@ -22,7 +22,7 @@ QUERIES = {
 _NO_JOB = "00000000-0000-4000-8000-000000000000"
 _OF_DOORS = {
     "job_id": _NO_JOB, "aloe_id": f"{_NO_JOB}-007", "user": "bob", "file_path": "x",
-    "pairs": "name/x",
+    "pairs": "name/x", "task_id": _NO_JOB,
 }  # fmt: skip
 """What routes of doors name; their jobs are none."""
 

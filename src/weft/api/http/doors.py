@@ -69,6 +69,8 @@ class ApiDoor:
     """How headers begin, in lower case, in which a gateway hands over who asks: there such a token
     counts before any other; None: headers of gateways are those of all paths.
     """
+    takes_basic: bool = False
+    """A token may come as the password of a login of the scheme `Basic`, whatever its name."""
     intake: "Callable[[Services, Topics, str, JobTopicsDocument], Intaking] | None" = None
     """Takes in jobs that records of a set of topics of this name bring, until cancelled; None:
     none come that way.

@@ -1,5 +1,6 @@
 """Find callers by their bearer tokens or sessions; remembered until one is revoked."""
 
+import base64
 import hashlib
 import math
 import time
@@ -171,6 +172,18 @@ def _bearer_token(authorization: str | None) -> str:
     if scheme.lower() != "bearer" or not token:
         raise _refused("The Authorization header is not of the form `Bearer TOKEN`.")
     return _checked(token)
+
+
+def with_bearer(headers: dict[str, str]) -> dict[str, str]:
+    """Return headers in which a login of the scheme `Basic` is the token that is its password."""
+    scheme, _, login = headers.get("authorization", "").partition(" ")
+    if scheme.lower() != "basic":
+        return headers
+    try:
+        token = base64.b64decode(login, validate=True).decode().partition(":")[2]
+    except ValueError:
+        return headers
+    return {**headers, "authorization": f"Bearer {token}"}
 
 
 def _checked(token: str) -> str:

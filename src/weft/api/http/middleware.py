@@ -15,7 +15,7 @@ from weft.api.calls.visits import SAFE
 from weft.api.http.browsers import PAGE_POLICY, is_page, refuse_foreign, refuse_origin
 from weft.api.http.doors import DoorPaths
 from weft.api.http.failed_logins import LoginFailures
-from weft.api.http.identity import Identities
+from weft.api.http.identity import Identities, with_bearer
 from weft.api.http.problem_documents import refusal_of
 from weft.api.http.rate_limits import RateLimits
 from weft.api.http.routing import Message, Receive, Scope, Send
@@ -277,6 +277,8 @@ class Authenticate:
                 headers = scope["state"]["headers"]
                 address = (scope.get("client") or ("",))[0]
                 door = scope["state"].get("door")
+                if door is not None and door.takes_basic:
+                    headers = with_bearer(headers)
                 caller = await self._identities.caller_of(
                     headers, scope["scheme"], address, door and door.gateway_headers
                 )

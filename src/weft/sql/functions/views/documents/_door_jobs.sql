@@ -15,7 +15,7 @@ CREATE OR REPLACE FUNCTION weft._door_jobs(of_batch_ids bigint[]) RETURNS SETOF 
             SELECT a.attempt AS n, jsonb_build_object('attempt', a.attempt, 'claimed_at', a.claimed_at, 'started_at', a.started_at,
                 'ended_at', a.ended_at, 'to', (SELECT s.word FROM weft.job_state s WHERE s.state = a.state),
                 'reason', (SELECT r.word FROM weft.attempt_reason r WHERE r.reason = a.reason), 'exit_code', a.exit_code,
-                'message', a.message, 'staging_ms', g.staging_ms, 'storing_ms', g.storing_ms) AS attempt
+                'signal', a.signal, 'message', a.message, 'staging_ms', g.staging_ms, 'storing_ms', g.storing_ms) AS attempt
             FROM weft.attempt a LEFT JOIN weft.attempt_staging g USING (batch_id, job_id, attempt)
             WHERE a.batch_id = b.batch_id AND a.job_id = 1
             UNION ALL

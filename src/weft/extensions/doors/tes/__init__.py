@@ -1,0 +1,34 @@
+"""The door for clients of GA4GH's TES 1.1: `/ga4gh/tes/v1`.
+
+Each task is a job in a batch of its own; what it was asked to be is kept as the batch's
+`foreign_document`. `docs/guides/with-tes.md` says what the same words mean here.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from weft.registry.door import Door
+from weft.settings import setting
+
+if TYPE_CHECKING:
+    from weft.api.http.doors import ApiDoor
+
+
+@dataclass(frozen=True, kw_only=True)
+class TesSettings:
+    """What an image in a task of TES means."""
+
+    tes_images: bool = setting(
+        default=False,
+        help_="run tasks of TES in the images that they name, on workers with `containers`; "
+        "else an image is a label",
+    )
+
+
+def _api() -> "ApiDoor":
+    from weft.extensions.doors.tes.routes import SERVED  # noqa: PLC0415 (the api alone needs routes)
+
+    return SERVED
+
+
+DOOR: Final = Door(name="tes", title="TES's clients", api=_api, own_path="/data")

@@ -1,0 +1,77 @@
+"""The door for TES: what tasks are shown as. Its clients' own tests are in `integrations/tes`."""
+
+from typing import Any
+
+import httpx
+import msgspec
+
+from api.live import LiveWorker
+from cases import cases
+from weft.core.states import JobState, Reason
+from weft.extensions.doors.tes.files import inputs_of, output_logs, outputs_of
+from weft.extensions.doors.tes.shown import STATES, state_of
+from weft.extensions.doors.tes.tasks import read_task
+from weft.run.doors import api_doors
+
+LIVE_DOORS = api_doors()
+TASKS = "/ga4gh/tes/v1/tasks"
+TASK = {"name": "one", "tags": {"a": "b"}, "executors": [{"image": "x", "command": ["true"]}]}
+
+
+@cases("state", [state.word for state in JobState])
+def test_each_state_is_found_among_those_that_are_searched_for_it(state: str) -> None:
+    """`STATES` is the sieve of lists, `state_of` decides."""
+    for reason in (None, *(one.word for one in Reason)):
+        attempt = {"to": state, "reason": reason, "started_at": None if reason else "x"}
+        for changes in ([], [{"kind": "held"}], [{"kind": "held"}, {"kind": "released"}]):
+            for cancel in (None, {"at": "x"}):
+                facts: dict[str, Any] = {"state": state, "cancel": cancel, "cancelled_at": None}
+                shown = state_of(facts | {"changes": changes, "attempts": [attempt]})
+                assert state in STATES[shown], (shown, facts)
+
+
+async def test_task_is_shown_while_it_goes_on(http: httpx.AsyncClient, worker: LiveWorker) -> None:
+    created = [(await http.post(TASKS, json=TASK)).json()["id"] for _ in range(3)]
+
+    async def state(task_id: str) -> str:
+        document = (await http.get(f"{TASKS}/{task_id}")).json()
+        assert document.keys() == {"id", "state"}
+        return str(document["state"])
+
+    (claimed,) = await worker.claim(1)
+    taken = [await state(one) for one in created]
+    await worker.start([claimed])
+    running = await state(created[0])
+    cancelled = [(await http.post(f"{TASKS}/{one}:cancel")).json() for one in created[:2]]
+    canceling = await state(created[0])
+    page = (await http.get(TASKS, params={"page_size": 2, "tag_key": "a"})).json()
+    rest = (await http.get(TASKS, params={"page_token": page["next_page_token"]})).json()
+    queued = (await http.get(TASKS, params={"state": "QUEUED", "view": "BASIC"})).json()
+
+    assert taken == ["INITIALIZING", "QUEUED", "QUEUED"]
+    assert (running, canceling, cancelled) == ("RUNNING", "CANCELING", [{}, {}])
+    assert [one["id"] for one in (*page["tasks"], *rest["tasks"])] == created[::-1]
+    assert rest.keys() == {"tasks"}
+    assert [one["id"] for one in queued["tasks"]] == created[2:]
+    assert queued["tasks"][0]["executors"] == TASK["executors"]
+
+
+def test_objects_are_found_in_the_store_that_is_nearest_to_them() -> None:
+    stores = [
+        {"name": "all", "url": "s3://lab", "access": "read"},
+        {"name": "mine", "url": "s3://lab/mine/", "access": "write"},
+    ]
+    out = {"path": "/data/o/*.txt", "path_prefix": "/data", "url": "s3://lab/mine/out"}
+    urls = ("s3://lab/mine/x", "s3://lab/minex")
+    inputs = [{"path": f"/data/{n}", "url": url} for n, url in enumerate(urls)]
+    task = read_task(msgspec.json.encode({**TASK, "inputs": inputs, "outputs": [out]}))
+    (kept,) = outputs_of(task, stores)
+    row = {"address": "store://mine/out/o/a.txt", "path": "x", "bytes": 3}
+    targets = [(kept.output.to or "", kept.url, kept.path)]
+
+    assert [one.from_ for one in inputs_of(task, stores) or ()] == [
+        "store://mine/x", "store://all/minex"
+    ]  # fmt: skip
+    assert output_logs(targets, "b1.j1", [row]) == [
+        {"url": "s3://lab/mine/out/o/a.txt", "path": "/data/o/a.txt", "size_bytes": "3"}
+    ]

@@ -28,6 +28,8 @@ class Says:
             raise LookUpAway("it is closed")
         if what == "raise":
             raise OSError("out of order")
+        if what == "memory":
+            return bytearray(8 << 30)
         if what == "much":
             return "x" * 1_000_000
         return time.monotonic_ns()
@@ -79,11 +81,12 @@ def question(name: str, what: str, cache_s: float = 0, **more: object) -> Questi
 
 
 async def test_each_question_has_its_own_answer(asks: LookUps) -> None:
-    asked = [question("b", "raise"), question("c", "much"), question("broken", "time")]
+    asked = [question("b", "raise"), question("c", "much"), question("broken", "time"),
+             question("d", "memory")]  # fmt: skip
     found = await asks.ask(1, asked)
     assert [found[one].away for one in asked] == [
         "OSError: out of order", f"the answer has more than {ANSWER_BYTES_MAX >> 10} KiB",
-        "it cannot be loaded: no licence",
+        "it cannot be loaded: no licence", "it takes too much memory",
     ]  # fmt: skip
 
 
@@ -102,3 +105,4 @@ async def test_answers_are_remembered_as_long_as_is_said(asks: LookUps) -> None:
     assert first[kept] == again[kept]
     assert first[fresh] != again[fresh]
     assert other[kept] != first[kept]
+    assert len(asks.pool.pids) == 2  # a tenant's servers end no process of another's

@@ -38,7 +38,7 @@ KINDS: Final = {
     kind.name: kind
     for kind in (
         Kind("tester", 1 << 16, is_serial=False),
-        Kind("lookup", 2 * ANSWER_BYTES_MAX, is_serial=False),
+        Kind("lookup", 2 * ANSWER_BYTES_MAX, 2 << 30, is_serial=False),
         Kind("message", 16 << 20, 1 << 30),
         Kind("source", 2 * READING_BYTES_MAX, 2 << 30),
         Kind("evaluator", 16 << 20, is_json=False, start_s=60.0, idle_s=300.0),

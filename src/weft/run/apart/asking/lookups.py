@@ -1,4 +1,5 @@
-"""Questions of look-ups, away from the api: a process for each plug-in, started when first needed.
+"""Questions of look-ups, away from the api: a process for each plug-in and tenant, whose servers
+may answer with anything, started when first needed.
 
 Answers are remembered for as long as a setup says, up to some MiB.
 """
@@ -41,7 +42,7 @@ class LookUps(AsksPool):
         self._keys = keys
         allowed = parse_allowed_hosts(settings.source_private_hosts)
         site = SourceSite(allowed=allowed, timeout_s=ANSWER_S)
-        self.pool = Pool("lookup", ANSWER_S + MARGIN_S, lambda plugin: (plugin, site))
+        self.pool = Pool("lookup", ANSWER_S + MARGIN_S, lambda key: (key[1], site))
         self._known: OrderedDict[_Key, tuple[float, int, Answered]] = OrderedDict()
         """Until when, how large and what."""
         self._bytes = 0
@@ -62,7 +63,7 @@ class LookUps(AsksPool):
             known = self._remembered(key)
             if known is None:
                 async with room:
-                    known = away.get(question.name) or await self._ask(question, sealed)
+                    known = away.get(question.name) or await self._ask(tenant_id, question, sealed)
                 if known.away is not None and not known.alone:
                     away[question.name] = known
                 self._remember(key, known)
@@ -75,7 +76,9 @@ class LookUps(AsksPool):
                     group.create_task(one(question))
         return {question: found.get(question, _LATER) for question in different}
 
-    async def _ask(self, question: Question, sealed: Mapping[str, Any] | None) -> Answered:
+    async def _ask(
+        self, tenant_id: int, question: Question, sealed: Mapping[str, Any] | None
+    ) -> Answered:
         options = json.loads(question.options)
         values: Mapping[str, str] = {}
         try:
@@ -86,10 +89,11 @@ class LookUps(AsksPool):
         if question.plugin not in LOOKUP_PLUGINS.names():
             return Answered(away=f"there is no look-up {question.plugin!r} here")
         try:
-            answer: Answered = await self.pool.ask(question.plugin, options, Answered)
+            answer: Answered = await self.pool.ask((tenant_id, question.plugin), options, Answered)
         except Failed as error:
-            is_loaded = error.failure.is_loaded
-            said = str(error) if is_loaded else f"it cannot be loaded: {error}"
+            is_loaded, is_memory = error.failure.is_loaded, error.failure.is_memory
+            said = "it takes too much memory" if is_memory else str(error)
+            said = said if is_loaded else f"it cannot be loaded: {error}"
             answer = Answered(away=said[:ERROR_CHARS_MAX], alone=is_loaded)
         except (TimeoutError, Ended):
             answer = Answered(away=f"it did not answer within {ANSWER_S:g} s")

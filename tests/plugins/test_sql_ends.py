@@ -16,6 +16,7 @@ from weft.core.addresses import parse_allowed_hosts
 from weft.extensions.lines.lookups.sql import SqlLookUp
 from weft.extensions.lines.sinks import sql
 from weft.extensions.lines.sinks.sql import SqlSink
+from weft.extensions.lines.sources import sql as asks
 from weft.extensions.lines.sources.sql import SqlSource
 from weft.ports.lookup import LookUpAway
 from weft.ports.sink import SinkMessage
@@ -320,16 +321,26 @@ async def hostile(*answers: bytes) -> AsyncIterator[str]:
         yield f"postgresql://ann:secret@127.0.0.1:{port}/x?sslmode=disable"
 
 
-async def test_answers_that_nobody_can_read_are_failures() -> None:
-    sasl = b"R" + (10).to_bytes(4, "big") + b"SCRAM-SHA-256\0\0"
-    async with hostile(sasl, b"R" + (11).to_bytes(4, "big") + b"garbage") as url:
+SASL = b"R" + (10).to_bytes(4, "big") + b"SCRAM-SHA-256\0\0"
+
+
+@pytest.mark.parametrize(("answers", "why"), [
+    ((SASL, b"R" + (11).to_bytes(4, "big") + b"garbage"), "cannot be read (InternalClientError)"),
+    ((b"E" + bytes(1 << 17),), "connection was closed"),
+], ids=["garbage", "large"])  # fmt: skip
+async def test_answers_that_nobody_can_read_are_failures(
+    monkeypatch: pytest.MonkeyPatch, answers: tuple[bytes, ...], why: str
+) -> None:
+    """Each is kept until it is whole, in the memory of the driver."""
+    monkeypatch.setattr(asks, "ANSWER_BYTES_MAX", 1 << 16)
+    async with hostile(*answers) as url:
         options = {"url": url, "query": "SELECT 1 AS key"}
         with pytest.raises(SourceFailed) as caught:
             await asyncio.to_thread(SqlSource().read, options, None, SourceSite(allowed=HERE))
         message = SinkMessage(1, "t", "d7", BODY, {"statement": "SELECT 1"})
         answered = await SqlSink(site()).send({"url": url, "sealed": None}, message)
-    for said in (str(caught.value), str(answered.error)):
-        assert "its answer cannot be read (InternalClientError)" in said
+    assert why in str(caught.value)
+    assert why in str(answered.error)
 
 
 @pytest.mark.parametrize(

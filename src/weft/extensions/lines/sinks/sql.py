@@ -1,7 +1,7 @@
 """Messages as statements in a database: one for each, in a transaction of its own.
 
-No row comes back. What else a server says, such as the text of an error, is read whole: what it
-takes of the driver's memory is bounded by the timeout alone, if the server is made to harm.
+No row comes back. What else a server says, such as the text of an error, is read whole, within
+what a connection may bring.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from weft.extensions.lines.rules import sql
 from weft.extensions.lines.rules.kinds import SinkKind, wrong_host
 from weft.extensions.lines.rules.targets import SinkReader, Target
 from weft.extensions.lines.sources.http import good_address
-from weft.extensions.lines.sources.sql import connected, prepare, reason, transaction
+from weft.extensions.lines.sources.sql import connected, prepare, reason, renew, transaction
 from weft.ports.callback_sender import Answered
 from weft.ports.sink import SinkMessage, SinkSite
 from weft.ports.source import SourceFailed, SourceSite
@@ -98,7 +98,9 @@ class SqlSink:
     async def _connection(self, at: sql.DatabaseAddress) -> Connection:
         self._end_old()
         if waiting := self._idle.get(at):
-            return waiting.pop()[1]
+            connection = waiting.pop()[1]
+            renew(connection)
+            return connection
         return await connected(at, await good_address(at.host, at.port, self._site))
 
     async def _keep(self, at: sql.DatabaseAddress, connection: Connection) -> None:

@@ -11,10 +11,12 @@ import socket
 import ssl
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from contextvars import ContextVar
 from decimal import Context, Decimal
 from typing import Any, Final
 
 import asyncpg
+from asyncpg import connect_utils, protocol
 from asyncpg.connection import Connection
 from asyncpg.prepared_stmt import PreparedStatement
 
@@ -33,6 +35,8 @@ from weft.ports.source import Reading, SourceFailed, SourceSite
 
 _TIMES: Final = ("statement_timeout", "idle_in_transaction_session_timeout", "lock_timeout")
 _MARGIN_S: Final = 5.0
+ANSWER_BYTES_MAX = 64 << 20
+"""That a server sends on a connection, each time it is used: more than any reading has."""
 _DATE, _NUMBER, _OTHER = "date", "number", "other"
 _KINDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(
@@ -190,10 +194,57 @@ def _address(options: Options) -> sql.DatabaseAddress:
         raise SourceFailed(f"the address: {error}") from error
 
 
+class _Bounded(protocol.Protocol):  # type: ignore[misc]  # without types
+    """Ends a connection whose server sends too much: a message is kept until it is whole."""
+
+    left = 0
+
+    def connection_made(self, transport: asyncio.Transport) -> None:
+        self.renew()
+        self._own = transport
+        super().connection_made(transport)
+
+    def data_received(self, data: bytes) -> None:
+        self.left -= len(data)
+        if self.left < 0:
+            self._own.abort()
+        else:
+            super().data_received(data)
+
+    def renew(self) -> None:
+        """Let the server send as much again."""
+        self.left = ANSWER_BYTES_MAX
+
+
+class _Protocols:
+    """What asyncpg connects with: as it is for the database of weft, which is trusted."""
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 (as there)
+        is_bounded = name == "Protocol" and _IS_BOUNDED.get()
+        return _Bounded if is_bounded else getattr(protocol, name)
+
+
+_IS_BOUNDED: Final = ContextVar("_IS_BOUNDED", default=False)
+connect_utils.protocol = _Protocols()
+
+
 async def connected(at: sql.DatabaseAddress, host: str) -> Connection:
     """Connect to a checked address of the host. What PostgreSQL's variables and files of this
-    account say is not meant.
+    account say is not meant. The server may be anybody's.
     """
+    before = _IS_BOUNDED.set(True)
+    try:
+        return await _connected(at, host)
+    finally:
+        _IS_BOUNDED.reset(before)
+
+
+def renew(connection: Connection) -> None:
+    """Use a connection once more."""
+    connection._protocol.renew()  # noqa: SLF001 (it is ours)
+
+
+async def _connected(at: sql.DatabaseAddress, host: str) -> Connection:
     return await asyncpg.connect(
         host=host, port=at.port, user=at.user, password=at.password, database=at.database,
         ssl=_Tls.of(at) if at.tls != "disable" else False, target_session_attrs="any",

@@ -172,10 +172,8 @@ def test_file_of_another_account_is_refused(work: Path) -> None:
     """A job could link to what its account may not read, where links are not protected."""
     with opened_output(work, "a.txt", owner=os.geteuid()):
         pass
-    with (
-        pytest.raises(FileRefused, match="somebody else"),
-        opened_output(work, "a.txt", owner=os.geteuid() + 1),
-    ):
+    refused, other = pytest.raises(FileRefused, match="somebody else"), os.geteuid() + 1
+    with refused, opened_output(work, "a.txt", owner=other):
         pass
 
 

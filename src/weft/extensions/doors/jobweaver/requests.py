@@ -9,7 +9,7 @@ from uuid import UUID, uuid4, uuid5
 import msgspec
 
 from weft.api.http.decoding import JSON, media_of
-from weft.api.http.requests import KEY, AnyRequest, caller_of, query_pairs, read_bytes, services_of
+from weft.api.http.requests import AnyRequest, caller_of, query_pairs, read_bytes, services_of
 from weft.core.bounded import Unreadable, read_json
 from weft.core.errors import UnsupportedMedia
 from weft.core.problems import Problems
@@ -93,14 +93,6 @@ def _without_unknown(payload: object) -> object:
     if not isinstance(payload, dict) or not isinstance(payload.get("steps"), list):
         return {"steps": payload.get("steps")} if isinstance(payload, dict) else payload
     return {"steps": [known_fields(step) for step in payload["steps"]]}
-
-
-def key_of(request: AnyRequest) -> str | None:
-    """Return the header `Idempotency-Key`."""
-    key = request.headers.get("idempotency-key")
-    if key is not None and not KEY.fullmatch(key):
-        raise bad_request("Idempotency-Key: expected 1 to 200 printable characters, no blanks")
-    return key
 
 
 def new_id(request: AnyRequest, key: str | None) -> str:

@@ -5,7 +5,13 @@ from uuid import uuid4
 
 from weft.api.http.doors import ApiDoor, ForeignTrace
 from weft.api.http.problem_documents import reply
-from weft.api.http.requests import AnyRequest, caller_of, foreign_origin, services_of
+from weft.api.http.requests import (
+    AnyRequest,
+    caller_of,
+    foreign_origin,
+    idempotency_key,
+    services_of,
+)
 from weft.api.http.routing import Response, get, post
 from weft.api.use_cases import read
 from weft.core.access.rights import Right
@@ -34,7 +40,7 @@ SUBMITTED: Final = {**_options(Right.WRITE), "status_code": 202}
 @post("/api/jobs", **SUBMITTED)
 async def create_jobweaver_job(request: AnyRequest) -> Response[bytes]:
     """Submit a job."""
-    asked, key = await requests.read_submission(request), requests.key_of(request)
+    asked, key = await requests.read_submission(request), idempotency_key(request)
     job_id = requests.new_id(request, key)
     origin = foreign_origin(request, asked.digest, key, foreign_id=job_id)
     request.scope["state"]["foreign_id"] = job_id

@@ -231,6 +231,9 @@ RUN = {"image": "alpine", "command": ["true"]}
          "'a'"),
         ({"executors": [{**RUN, "env": {"a b": "c"}}]}, "env"),
         ({"name": "a\0b"}, "NUL"),
+        ({"description": "x" * (128 << 10)}, "bytes"),
+        ({"outputs": [{"path": f"/d/{n}/{'x' * 200}", "url": f"weft://{'y' * 900}/{n}"}
+                      for n in range(90)]}, "bytes"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_told(wrong: Mapping[str, Any], words: str) -> None:

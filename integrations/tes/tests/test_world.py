@@ -26,7 +26,7 @@ def test_its_clients_call_it(weft: Weft, tmp_path: Path) -> None:
         cwd=tmp_path,
     )  # fmt: skip
 
-    assert "39 passed" in done.stdout, done.stdout[-5000:]
+    assert "41 passed" in done.stdout, done.stdout[-5000:]
 
 
 def test_the_line_of_the_guide(weft: Weft, tmp_path: Path) -> None:

@@ -197,11 +197,11 @@ def _kept(task: Task, stores: Sequence[Row], *, in_images: bool) -> dict[str, An
         known = {name: text for name, text in said.items() if name.lower() in jobs.PARAMETERS}
         resources |= {"backend_parameters": known} if known else {}
         notes += [f"weft does not know {name}" for name in said if name not in known]
-    if len(msgspec.json.encode(document)) > DOCUMENT_BYTES_MAX:
-        raise bad_request(f"the task has more than {DOCUMENT_BYTES_MAX} bytes besides contents")
     targets = [(one.output.to, one.url, one.path) for one in outputs_of(task, stores)]
-    is_noted = jobs.is_noted(task)
-    return {"task": document, "notes": notes, "is_noted": is_noted, "targets": targets}
+    kept = {"task": document, "notes": notes, "is_noted": jobs.is_noted(task), "targets": targets}
+    if len(msgspec.json.encode(kept)) > DOCUMENT_BYTES_MAX:
+        raise bad_request(f"the task has more than {DOCUMENT_BYTES_MAX} bytes besides contents")
+    return kept
 
 
 def _view_of(query: Mapping[str, str]) -> str:

@@ -12,7 +12,7 @@ from weft.extensions.doors.tes.refused import bad_request
 from weft.wire.patterns import END
 
 DOCUMENT_BYTES_MAX: Final = 128 << 10
-"""Of a task without the contents of its inputs, as it is kept for lists."""
+"""Of what is kept of a task for its lists, which is all but the contents of its inputs."""
 TAG: Final = ".tes"
 """The directory of the job in which its script notes how executors ended."""
 _SYSTEM: Final = frozenset(

@@ -3,8 +3,10 @@
 import json
 import random
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from typing import Any
 from uuid import UUID
 
@@ -158,7 +160,7 @@ class Draws:
         if one.name.startswith(FILTERS) and self._rng.random() < 0.4:
             return None  # all
         whose = "theirs" if self._rng.random() < 0.75 else "ours"
-        value = self._of_column(one, self._rows[whose])
+        value = self._of_column(one, whose)
         self._note(value)
         return value
 
@@ -173,12 +175,12 @@ class Draws:
             for part in value.values() if isinstance(value, dict) else value:
                 self._note(part)
 
-    def _of_column(self, one: Parameter, rows: Mapping[str, list[Any]]) -> Any:  # noqa: ANN401
+    def _of_column(self, one: Parameter, whose: str) -> Any:  # noqa: ANN401
         rng = self._rng
         if one.name in LARGE:
             return 100_000 if one.type_ != "int2" else 1000
         if one.type_ == "jsonb":
-            return self._json(rows)
+            return self._json(self._rows[whose])
         if "role" in one.name or "give" in one.name:
             return rng.choice(("tenant-admin", "user"))
         name = one.name.removeprefix("of_").removeprefix("new_")
@@ -187,19 +189,25 @@ class Draws:
             (found, *_) = sorted(self._focus.keys() & names)
             if _fits(self._focus[found], one.type_):
                 return self._focus[found]
-        about = self._about | set(one.name.split("_"))
-        for chosen in (lambda table: about & set(table.split("_")), lambda _: True):
-            values = [
-                row[column]
-                for table, found in rows.items()
-                if chosen(table)
-                for row in found
-                for column in names & row.keys()
-                if _fits(row[column], one.type_)
-            ]
+        for about in (frozenset(self._about | {*one.name.split("_")}), frozenset[str]()):
+            values = self._values(whose, frozenset(names), about, one.type_)
             if values and rng.random() < 0.8:
                 return rng.choice(values)
         return self._any(one.type_)
+
+    @cache  # noqa: B019 (it lives as long as its test)
+    def _values(
+        self, whose: str, names: AbstractSet[str], about: AbstractSet[str], type_: str
+    ) -> Sequence[Any]:
+        """Return what columns hold, of tables that have to do with it; no word: of all."""
+        return [
+            row[column]
+            for table, found in self._rows[whose].items()
+            if not about or about & set(table.split("_"))
+            for row in found
+            for column in sorted(names & row.keys())
+            if _fits(row[column], type_)
+        ]
 
     def _json(self, rows: Mapping[str, list[Any]]) -> Any:  # noqa: ANN401
         row = self._rng.choice([row for found in rows.values() for row in found])

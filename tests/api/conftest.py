@@ -14,6 +14,7 @@ from weft.api.app import Application, create_app
 from weft.api.http.doors import ApiDoor
 from weft.run.doors import api_doors
 from weft.settings import Settings
+from weft.telemetry.metrics import HTTP_REQUEST_SECONDS, HTTP_REQUESTS, STORE_CALL_SECONDS
 
 
 @pytest.fixture
@@ -56,6 +57,8 @@ async def api(
     database: dict[str, str], settings: Settings, doors: Sequence[ApiDoor]
 ) -> AsyncIterator[LiveApi]:
     """Give the api on a database of its own, behind a real server."""
+    for metric in (STORE_CALL_SECONDS, HTTP_REQUESTS, HTTP_REQUEST_SECONDS):
+        metric.clear()  # else a page has all that the tests before have called
     await make_user(database["admin"])
     live = LiveApi(database["weft_api"], settings, doors=doors)
     await live.start()

@@ -22,6 +22,7 @@ from weft.extensions.link.serving.calls import CALLS
 from weft.ports.worker_link import FRAME_VERSION, Frame, LinkFacts, call_forms
 
 LONG: Final = "x" * (10 << 20)
+LONG_BYTES: Final = LONG.encode()
 NUMBERS: Final = (0, -1, 2**31, 2**63, 2**64 - 1, 2.0**64, float("nan"))
 FIRST: Final = ("complete_attempts", "complete_and_claim")
 LAST: Final = ("finish_drain", "leave")
@@ -188,7 +189,7 @@ def changed(kind: inspect.Type, value: Any) -> Iterator[Any]:  # noqa: ANN401 (o
         case inspect.StrType():
             yield from ("a\0b", "x" * (kind.max_length or 1), LONG, 2**63)
         case inspect.BytesType():
-            yield from (b"", b"\xff" * (kind.max_length or 1), LONG.encode())
+            yield from (b"", b"\xff" * (kind.max_length or 1), LONG_BYTES)
         case inspect.IntType() | inspect.FloatType():
             yield from (*NUMBERS, kind.ge, kind.le, "a\0b")
         case inspect.LiteralType():
@@ -201,9 +202,10 @@ async def lie(liar: Liar, name: str) -> int:
     """Send a call in all ways; return how many were taken. None is an error of the server."""
     kind, n_taken = inspect.type_info(call_forms()[name].arguments), 0
     assert isinstance(kind, inspect.StructType)
-    n_ways = sum(1 for _ in changed(kind, liar.plain(kind)))
-    for n in range(n_ways):  # of a live attempt, which the last way may have ended
-        way = next(islice(changed(kind, liar.plain(kind)), n, None))
+    ways = changed(kind, liar.plain(kind))
+    for n in count():
+        if (way := next(ways, None)) is None:
+            break
         answer = await liar.send(name, way)
         assert answer.status_code < 500, (name, n, str(way)[:200], answer.text[:500])
         n_taken += answer.status_code == 200
@@ -211,6 +213,9 @@ async def lie(liar: Liar, name: str) -> int:
             liar.live.pop()
         elif answer.status_code == 200 and name in LAST:
             await liar.begin()
+        else:
+            continue
+        ways = islice(changed(kind, liar.plain(kind)), n + 1, None)  # of an attempt that lives
     return n_taken
 
 

@@ -10,7 +10,7 @@ import httpx
 
 from api.fakes import RecordingStore
 from api.field_walk import fields_of
-from cases import cases
+from cases import cases, part
 from weft.api.app import Application
 from weft.core.problems import pointer_of
 
@@ -28,7 +28,8 @@ async def test_no_text_is_stored_unchecked(
     client: httpx.AsyncClient, app: Application, store: RecordingStore, text: str
 ) -> None:
     tried = 0
-    for one in fields_of(app, (str,), text, PATHS):
+    fields = [*fields_of(app, (str,), text, PATHS)]
+    for one in part(fields, 0, 3) if text == LONG else fields:
         way = tuple(text if part == "KEY" else part for part in one.where.split("/"))
         if text != LONG and DATA & set(way):
             continue
@@ -39,5 +40,5 @@ async def test_no_text_is_stored_unchecked(
         assert answer.status_code == 400, (shown, answer.text[:200])
         pointers = [error["pointer"] for error in answer.json()["errors"]]
         assert any(at and pointer_of(*way).startswith(at) for at in pointers), (shown, pointers)
-    assert tried > 50
+    assert tried > len(fields) // 4
     assert (store.created, store.bunches) == ([], [])

@@ -96,6 +96,7 @@ def test_the_collector_works_again_once_a_command_is_loaded() -> None:
 
 PAGES = [name.split() for name, one in read_commands().items() if name and len(one["options"]) > 1]
 """The commands that do something, not those that only hold others."""
+APP = build_app()
 
 
 @cases("page", PAGES)
@@ -117,7 +118,7 @@ def test_every_page_explains_its_command(
     assert examples
     for example in examples:
         words = shlex.split(example.rpartition(" | ")[2])
-        build_app().parse_args(words[1:], print_error=False, exit_on_error=False)
+        APP.parse_args(words[1:], print_error=False, exit_on_error=False)
         assert not example.startswith("     ")
     stubs = [
         line for line, after in itertools.pairwise(lines)

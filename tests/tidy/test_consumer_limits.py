@@ -11,20 +11,22 @@ PASSED_ON = {"limit", "limit.size", "self._site.limit"}
 """Bounds that a caller has given: of a worker's slots, of the setting `topics_runs`."""
 
 
-def _calls() -> Iterator[tuple[str, str, ast.Call]]:
+def _calls(*names: str) -> Iterator[tuple[str, str, ast.Call]]:
     """Yield path, name of what is called, and the call."""
     for path in python_files("src"):
-        for node in nodes_of(path, ast.Call):
-            name = getattr(node.func, "attr", getattr(node.func, "id", ""))
-            yield relative(path), name, node
+        if any(name in path.read_text() for name in names):
+            for node in nodes_of(path, ast.Call):
+                name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+                if name in names:
+                    yield relative(path), name, node
 
 
 def test_what_a_consumer_gets_is_bounded() -> None:
     """By a constant of `weft.core.consumer_limits`, or by what the caller was given."""
     found = [
         (path, ast.unparse(bound.value))
-        for path, name, call in _calls()
-        if name in {"consume", "consuming"} and "testing/" not in path
+        for path, _, call in _calls("consume", "consuming")
+        if "testing/" not in path
         for bound in call.keywords
         if bound.arg == "limit"
     ]
@@ -35,7 +37,7 @@ def test_what_a_consumer_gets_is_bounded() -> None:
 
 def test_a_broker_is_told_the_bound_before_it_sends() -> None:
     """Without a prefetch count a RabbitMQ sends all that it has."""
-    asks = {(path, name) for path, name, _ in _calls()}
+    asks = {(path, name) for path, name, _ in _calls("basic_consume", "basic_qos")}
     consuming = {path for path, name in asks if name == "basic_consume"}
 
     assert consuming
@@ -46,8 +48,8 @@ def test_queues_in_memory_are_bounded() -> None:
     """By their size, or by what is named beside their file."""
     found = {
         path
-        for path, name, call in _calls()
-        if name in {"Queue", "SimpleQueue"} and not call.args and not call.keywords
+        for path, _, call in _calls("Queue", "SimpleQueue")
+        if not call.args and not call.keywords
     }
 
     assert found == UNBOUNDED_QUEUES.keys()

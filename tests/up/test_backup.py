@@ -52,7 +52,7 @@ def refused(weft: Weft, *arguments: str) -> str:
     return done.stderr.decode()
 
 
-@pytest.mark.slow
+@pytest.mark.heavy
 @pytest.mark.timeout(300)
 def test_a_backup_is_restored_whole_or_not_at_all(tmp_path: Path, small_disk: Path) -> None:
     """Numbers of jobs are given again after it; their output is that of the new ones."""

@@ -266,6 +266,7 @@ def test_write_private_replaces_whole_documents(home: Home) -> None:
     assert json.loads((home.run / "x.json").read_text()) == {"a": 3}
 
 
+@pytest.mark.heavy
 def test_run_starts_weft_where_it_is_down(tmp_path: Path) -> None:
     runs = [
         run_weft("run", "--up", "--", "echo", word, WEFT_HOME=str(tmp_path), WEFT_PORT="0")

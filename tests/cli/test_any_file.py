@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from cases import part
+from cases import cases, part
 from cli.anything import COMMANDS, problem_of, stop
 from weft.settings import InvalidSetting, all_declared, load_settings
 
@@ -162,23 +162,11 @@ def test_each_command_names_a_broken_file(
     assert unread == [] or command in READ_NONE, words
 
 
-def _directory(file: Path) -> None:
-    file.mkdir()
-
-
-def _fifo(file: Path) -> None:
-    os.mkfifo(file)
-
-
-def _loop(file: Path) -> None:
-    file.symlink_to(file)
-
-
-def _device(file: Path) -> None:
-    file.symlink_to("/dev/zero")
-
-
-@pytest.mark.parametrize("make", [_directory, _fifo, _loop, _device])
+@pytest.mark.parametrize(
+    "make",
+    [Path.mkdir, os.mkfifo, lambda file: file.symlink_to(file),
+     lambda file: file.symlink_to("/dev/zero")],
+)  # fmt: skip
 def test_something_else_in_its_place_is_named(home: Path, make: Callable[[Path], None]) -> None:
     make(home / "weft.toml")
 
@@ -209,17 +197,15 @@ def test_a_secret_in_a_file_that_others_may_read_is_refused(home: Path, name: st
     load_settings()
 
 
-def test_byte_that_is_not_utf_8_is_told_with_its_line(home: Path) -> None:
-    (home / "weft.toml").write_bytes(BROKEN["not UTF-8"])
+@cases(
+    ("content", "said"),
+    [(BROKEN["not UTF-8"], "byte 0xff in line 2"),
+     (b"\nprot = 1\n", r"weft.toml:2\); did you mean port\?")],
+)  # fmt: skip
+def test_what_is_wrong_is_told_with_its_line(home: Path, content: bytes, said: str) -> None:
+    (home / "weft.toml").write_bytes(content)
 
-    with pytest.raises(InvalidSetting, match="byte 0xff in line 2"):
-        load_settings()
-
-
-def test_name_that_is_almost_right_is_answered_with_the_right_one(home: Path) -> None:
-    (home / "weft.toml").write_text("\nprot = 1\n")
-
-    with pytest.raises(InvalidSetting, match=r"weft.toml:2\); did you mean port\?"):
+    with pytest.raises(InvalidSetting, match=said):
         load_settings()
 
 

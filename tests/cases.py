@@ -13,8 +13,8 @@ Value = TypeVar("Value")
 
 
 def part(values: Sequence[Value], n: int, of: int) -> Sequence[Value]:
-    """Return the n-th of so many parts, for walks of many values over many things: each thing
-    meets one of the values. With new examples (`make test-full`) it meets all.
+    """Return the n-th part, for walks of many values over many things: each thing meets one of
+    the values. With new examples (`make test-full`) it meets all.
     """
     return values if "WEFT_TEST_RANDOM" in os.environ else values[n::of]
 

@@ -200,18 +200,11 @@ def test_a_secret_in_a_file_that_others_may_read_is_refused(home: Path, name: st
 @cases(
     ("content", "said"),
     [(BROKEN["not UTF-8"], "byte 0xff in line 2"),
-     (b"\nprot = 1\n", r"weft.toml:2\); did you mean port\?")],
+     (b"\nprot = 1\n", r"weft.toml:2\); did you mean port\?"),
+     (b"token = ['hunter2']\n", r"(?s)\A(?!.*hunter2)")],
 )  # fmt: skip
 def test_what_is_wrong_is_told_with_its_line(home: Path, content: bytes, said: str) -> None:
     (home / "weft.toml").write_bytes(content)
 
     with pytest.raises(InvalidSetting, match=said):
         load_settings()
-
-
-def test_secret_that_is_refused_is_not_shown(home: Path) -> None:
-    (home / "weft.toml").write_text("token = ['hunter2']\n")
-
-    with pytest.raises(InvalidSetting) as refused:
-        load_settings()
-    assert "hunter2" not in str(refused.value)

@@ -13,8 +13,7 @@ from weft.extensions.link.worker.calls import LinkCaller
 from weft.extensions.link.worker.finder import LinkFinder
 from weft.extensions.link.worker.store import LinkNotices
 from weft.ports.store import Registered, WorkerStore
-from weft.testing.builders import end_report
-from weft.testing.worker_store_suite import key_of, request
+from weft.testing.builders import end_report, key_of, request
 
 __all__ = ["outside"]
 pytestmark = pytest.mark.slow

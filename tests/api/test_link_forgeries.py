@@ -22,8 +22,8 @@ from weft.extensions.link.worker.calls import LinkCaller
 from weft.ports.checkpoints import CheckpointFound
 from weft.ports.store import KeptFile, WorkerStore
 from weft.store import open_worker_store
-from weft.testing.worker_store_suite import key_of
-from weft.testing.worker_store_suite import request as claim_of
+from weft.testing.builders import key_of
+from weft.testing.builders import request as claim_of
 from weft.wire.log_format import (
     CUT,
     CUT_BODY,

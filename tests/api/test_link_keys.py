@@ -23,8 +23,7 @@ from weft.extensions.link.worker.finder import LinkFinder
 from weft.extensions.link.worker.signatures import LinkedSignatures
 from weft.extensions.link.worker.store import LinkedWorkerStore
 from weft.ports.store import Claimed, WorkerStore
-from weft.testing.builders import end_report
-from weft.testing.worker_store_suite import request
+from weft.testing.builders import end_report, request
 from weft.wire.sealed import new_key, parse_keys
 from weft.wire.spec import decode_chunk
 

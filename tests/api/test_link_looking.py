@@ -21,8 +21,7 @@ from weft.ports.running_files import RunningFile
 from weft.ports.store import Registered, WorkerStore
 from weft.ports.worker_link import LOG_BYTES_MAX, LOOKED_MAX, Look, Seen
 from weft.store import open_worker_store
-from weft.testing.builders import start_report
-from weft.testing.worker_store_suite import key_of, request
+from weft.testing.builders import key_of, request, start_report
 
 __all__ = ["outside"]
 FILE = RunningFile("d/a", 7, 1.5)

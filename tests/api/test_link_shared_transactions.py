@@ -11,8 +11,7 @@ from api.test_worker_link import Outside, facts, outside  # noqa: F401 (a fixtur
 from weft.core.errors import WeftError
 from weft.extensions.link.serving import shared_transactions
 from weft.ports.store import Claimed
-from weft.testing.builders import end_report
-from weft.testing.worker_store_suite import key_of, request
+from weft.testing.builders import end_report, key_of, request
 
 # ruff: noqa: F811 (`outside` is a fixture)
 

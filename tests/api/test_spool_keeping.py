@@ -28,7 +28,7 @@ from weft.ports.worker_link import LogPart
 from weft.settings import Settings
 from weft.store import open_worker_store
 from weft.testing.builders import end_report
-from weft.testing.worker_store_suite import request as claim_of
+from weft.testing.builders import request as claim_of
 from weft.wire.log_format import STDOUT, encode_piece, own_path
 
 DAY_S = 86_400.0

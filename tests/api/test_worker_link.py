@@ -1,6 +1,7 @@
-"""Workers outside, through a real api: the suite of their port, and what their tokens forbid."""
+"""Workers outside, through a real api: the calls of their port, and what their tokens forbid."""
 
 import asyncio
+import dataclasses
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any, cast
@@ -14,7 +15,9 @@ from api.live import LiveApi, make_user
 from cases import cases
 from weft.api.http.sse import KEEP_ALIVE_S
 from weft.core.access.rights import Right, UserRole, require
+from weft.core.attempt_key import AttemptKey
 from weft.core.bounds import LISTED_MAX
+from weft.core.ends.conditions import Ask
 from weft.core.errors import (
     Forbidden,
     ImpossibleCapacity,
@@ -24,6 +27,7 @@ from weft.core.errors import (
     Unavailable,
     WeftError,
 )
+from weft.core.states import Reason
 from weft.extensions.link.seal import LinkKey
 from weft.extensions.link.serving.notices import told_of
 from weft.extensions.link.worker.calls import LinkCaller
@@ -32,12 +36,11 @@ from weft.extensions.link.worker.shipping import Shipper
 from weft.extensions.link.worker.store import LinkedWorkerStore, LinkNotices
 from weft.plugins.log_stores.files import FileLogStore
 from weft.ports.log_store import LogDirectory
-from weft.ports.store import OfferedStore, Registered, WorkerStore
+from weft.ports.store import FileWanted, KeptFile, OfferedStore, ProgressReport, WorkerStore
 from weft.ports.worker_link import FRAME_VERSION, Frame
 from weft.settings import InvalidSetting, Settings
 from weft.store import open_driver_store
-from weft.testing.builders import end_report
-from weft.testing.worker_store_suite import WorkerStoreSuite, key_of, request
+from weft.testing.builders import end_report, key_of, request, start_report
 
 TRANSPORTS = """
 [[transports]]
@@ -104,20 +107,53 @@ async def outside(database: dict[str, str], tmp_path: Path) -> AsyncIterator[Out
     await api.stop()
 
 
-class TestLinkedWorkerStore(WorkerStoreSuite):
-    @pytest.fixture(autouse=True)
-    def _in(self, outside: Outside) -> None:
-        self.outside = outside
-        self.of_test: WorkerStore | None = None
+async def test_calls_about_attempts_say_by_the_link_what_the_store_says(outside: Outside) -> None:
+    batch_id = await outside.submit(4)
+    store = outside.store(outside.caller(await outside.token()))
+    worker = (await store.register_worker(**facts())).incarnation_id
+    (one,) = await store.claim_jobs(worker, request(1))
+    asked = dataclasses.replace(request(call=2), passes=(batch_id, one.job_id))
+    (other, third, fourth), fills = await store.claim_reserved(worker, asked)
+    again = await store.register_worker(**facts())
+    held = [key_of(claimed) for claimed in (one, other, third, fourth)]
+    key, stale = AttemptKey(*held[0]), AttemptKey(batch_id, one.job_id, 2)
+    ask = Ask("custom", "tcp", {"host": "h", "port": "1"})
+    assert (fills, again.incarnation_id, len(again.live)) == (True, worker, 4)
+    assert [await store.ask_block(worker, of, ask) for of in (stale, key, key)] == [0, 1, 1]
+    assert list(await store.find_stores(worker, key, ["none", "nor"])) == [None, None]
+    assert list(await store.find_stores(worker, stale, ["none"])) == []
+    assert await store.start_attempts(worker, [start_report(one)]) == ["ok"]
+    await store.record_progress(worker, [ProgressReport(*held[0], 40.5, "so far")])
+    returned = end_report(other, Reason.PREEMPTED, start_age_us=None)
+    ends = [end_report(one, Reason.BLOCKED), returned, end_report(fourth)]
+    verdicts, (back,) = await store.complete_and_claim(worker, ends, request(1, call=3))
+    assert (list(verdicts), key_of(back)) == (["ok"] * 3, (*held[1][:2], 2))
+    assert not await store.ask_block(worker, key, ask)
+    assert sorted(await store.list_to_stop(worker, held)) == sorted([*held[:2], held[3]])
+    jobs = [held[3][:2], held[2][:2], (1 << 40, 1)]
+    assert list(await store.list_ended_jobs(jobs)) == [jobs[0], jobs[2]]
+    await store.acknowledge_commands(worker, [(1 << 40, AttemptKey(*held[2]), "")])
+    commands, _ = await store.list_commands(worker, [held[2]])
+    assert list(commands) == list(await store.list_removed([batch_id, 1 << 40])) == []
+    assert await store.home_tenant()
 
-    async def worker(self, n_jobs: int) -> tuple[WorkerStore, Registered]:
-        await self.outside.submit(n_jobs)
-        self.of_test = self.outside.store(self.outside.caller(await self.outside.token()))
-        return self.of_test, await self.of_test.register_worker(**facts())
 
-    async def register_again(self) -> Registered:
-        assert self.of_test is not None
-        return await self.of_test.register_worker(**facts())
+async def test_files_of_a_job_are_found_when_it_has_ended(outside: Outside) -> None:
+    batch_id = await outside.submit(2)
+    store = outside.store(outside.caller(await outside.token()))
+    worker = (await store.register_worker(**facts())).incarnation_id
+    first, second = sorted(await store.claim_jobs(worker, request()), key=key_of)
+    key, reader = AttemptKey(*key_of(first)), AttemptKey(*key_of(second))
+    kept = KeptFile("out/a\nb", 3, bytes(32))
+    wanted = [FileWanted(None, 1, None, kept.path), FileWanted(batch_id, 1, None, "other")]
+    assert await store.record_files(worker, key, [kept], staging_ms=1, storing_ms=2)
+    before = await store.find_files(worker, reader, wanted)
+    await store.complete_attempts(worker, [end_report(first)])
+    found = [*before, *await store.find_files(worker, reader, wanted)]
+    assert [one and one.digest for one in found] == [None, None, bytes(32), None]
+    for of, live in ((key, False), (reader, True)):
+        assert await store.record_products(worker, of, [{"type": "F"}], inputs=None) == live
+    assert not await store.record_files(worker, key, [kept], staging_ms=1, storing_ms=2)
 
 
 async def test_worker_registers_as_its_token_says_only(outside: Outside) -> None:

@@ -14,8 +14,7 @@ from weft.core.scheduling.time_limits import ASK as TIME_LIMIT
 from weft.core.states import Reason
 from weft.ports.store import JobRows, Shape
 from weft.submission.translation.retries import ASKS_MORE, CURABLE
-from weft.testing.builders import job_rows
-from weft.testing.worker_store_suite import key_of
+from weft.testing.builders import job_rows, key_of
 from weft.wire.spec import JobSpec, encode_chunk
 
 OOM = {"after": 1, "reasons": [int(Reason.OOM)], "size": "memory_mib", "values": [512, 1024, 2048]}

@@ -13,7 +13,6 @@ from weft.ports.log_store import LogKeeper, LogStore, LogWriter
 from weft.ports.provider import Provider
 from weft.ports.runner import Runner
 from weft.ports.sink import Sink
-from weft.ports.store import WorkerStore
 from weft.ports.topics import EventSink
 from weft.ports.transport import Transport
 from weft.testing.callback_sender_suite import CallbackSenderSuite
@@ -24,7 +23,6 @@ from weft.testing.provider_suite import ProviderSuite
 from weft.testing.runner_suite import RunnerSuite
 from weft.testing.sink_suite import SinkSuite
 from weft.testing.transport_suite import TransportSuite
-from weft.testing.worker_store_suite import WorkerStoreSuite
 
 SUITES = {
     CallbackSender: CallbackSenderSuite,
@@ -37,10 +35,7 @@ SUITES = {
     Runner: RunnerSuite,
     Sink: SinkSuite,
     Transport: TransportSuite,
-    WorkerStore: WorkerStoreSuite,
 }
-CALLED_BY_THE_AUTHOR = {(WorkerStore, "register_worker")}
-"""Behind a method of the suite that the author writes."""
 
 
 def _names_in(suite: type) -> Iterator[str]:
@@ -57,6 +52,4 @@ def test_every_method_of_the_port_is_called(port: type, suite: type) -> None:
     called = set(_names_in(suite))
 
     assert methods
-    assert [
-        name for name in methods if name not in called and (port, name) not in CALLED_BY_THE_AUTHOR
-    ] == []
+    assert [name for name in methods if name not in called] == []

@@ -4,10 +4,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from weft.core.states import Reason
-from weft.ports.store import Claimed, EndReport, JobRows, Shape, StartReport
+from weft.ports.store import Claimed, ClaimRequest, EndReport, JobRows, Shape, StartReport
 from weft.wire.spec import JobSpec, encode_chunk
 
 T = TypeVar("T")
+MUCH = 10**8
 
 
 def _column(value: T | Sequence[T]) -> list[T]:
@@ -53,6 +54,18 @@ def job_rows(
         chunk_n=[n_jobs],
         chunk_body=[encode_chunk([JobSpec()] * n_jobs)],
     )
+
+
+def request(limit_jobs: int = 100, *, call: int = 1) -> ClaimRequest:
+    """Return a request that only the number of jobs limits."""
+    return ClaimRequest(
+        budget_cpu_m=MUCH, budget_memory_mib=MUCH, limit_jobs=limit_jobs, call=call
+    )
+
+
+def key_of(claimed: Claimed) -> tuple[int, int, int]:
+    """Return batch, job and attempt."""
+    return claimed.batch_id, claimed.job_id, claimed.attempt
 
 
 def start_report(claimed: Claimed, *, age_us: int = 0) -> StartReport:

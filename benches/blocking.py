@@ -5,7 +5,7 @@ from typing import Final
 import asyncpg
 
 from benches.queries import query
-from weft.bench.roles import claim_of
+from benches.roles import claim_of
 from weft.bench.turns import CPU_MS, PEAK_BYTES, RAN_US, SINCE_US, STDOUT_BYTES
 from weft.core.ends.conditions import BLOCKS_EXIT_CODE
 from weft.core.states import Reason

@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from benches.layout import fill_small
 from benches.server import BenchServer, bench_server
 from weft.bench.conditions import load_average
 from weft.bench.figures import Headline, document_of, median_rate, ratio_of
@@ -105,7 +106,7 @@ async def _fill(server: BenchServer, users: int) -> Batches:
 
     async def submit() -> None:
         for caller, shape in left:
-            batch_id = await server.filler.fill_small(caller, USER_JOBS, shape)
+            batch_id = await fill_small(server.filler, caller, USER_JOBS, shape)
             batches.append((caller, batch_id))
 
     await asyncio.gather(*(submit() for _ in range(SUBMITS_AT_ONCE)))

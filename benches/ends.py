@@ -5,9 +5,10 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Final
 
+from benches.roles import claim_of, driving
 from weft.bench.filled_batch import Filler
 from weft.bench.plan import BenchFailed
-from weft.bench.roles import claim_of, driving, register
+from weft.bench.roles import register
 from weft.bench.turns import CPU_MS, PEAK_BYTES, RAN_US, SINCE_US, STDOUT_BYTES
 from weft.core.states import Reason
 from weft.ports.store import Claimed, EndReport

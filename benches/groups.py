@@ -8,14 +8,14 @@ stage do; beside it, to know the other end, no two neighbours do (`scattered`).
 from statistics import median
 from typing import Any
 
+from benches.layout import Sets
 from weft.bench.conditions import conditions_of, load_average
 from weft.bench.figures import median_rate, ratio_of
 from weft.bench.filled_batch import Filler
-from weft.bench.layout import Sets
 from weft.bench.plan import BenchPlan, BenchProgress
 from weft.bench.roles import audit_findings
 from weft.bench.runners import Runners
-from weft.bench.statemachine import run_bare, tidy
+from weft.bench.statemachine import fill_bare, tidy
 from weft.bench.throwaway import running_database, running_driver, throwaway_home
 from weft.bench.turns import Order
 
@@ -65,8 +65,9 @@ class _Bench:
 
     async def round(self, jobs: int) -> None:
         """Let the bare queue and each layout do the jobs."""
-        bare = await run_bare(self._admin_dsn, self._runners, size=SIZE, jobs=jobs)
-        self._note("reference", bare)
+        await fill_bare(self._admin_dsn, jobs)
+        bare = await self._runners.run(Order(kind="bare", size=SIZE))
+        self._note("reference", bare.rate)
         for block, suffix in ((BLOCK, ""), (1, "_scattered")):
             for per_job in PER_JOB:
                 await self._filler.fill(jobs, Sets(per_job, block))

@@ -13,10 +13,10 @@ from typing import Any
 import asyncpg
 import httpx
 
+from benches.layout import Sets
 from weft.bench.conditions import conditions_of, load_average, query
 from weft.bench.figures import Headline, document_of, percentile
 from weft.bench.filled_batch import Filler
-from weft.bench.layout import Sets
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.bench.runners import Runners
 from weft.bench.throwaway import running_api, running_database, running_driver, throwaway_home

@@ -17,10 +17,10 @@ from typing import Any, Final
 
 import asyncpg
 
+from benches.looking import until
 from benches.queries import query
 from weft.bench.conditions import conditions_of, load_average
 from weft.bench.figures import Headline, document_of
-from weft.bench.looking import until
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.bench.roles import audit_findings
 from weft.bench.throwaway import client_of, running_weft, throwaway_home

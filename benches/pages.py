@@ -23,6 +23,7 @@ import httpx
 from benches import command_start, long_log, open_pages
 from benches.chromium import Tab, find_chromium, open_tab
 from benches.held_jobs import held_jobs
+from benches.layout import fill_small
 from benches.sessions import Session, log_in
 from weft.api.app import ROUTES
 from weft.api.html.assets import PREFIX
@@ -200,7 +201,7 @@ async def _fill(filler: Filler, runners: Runners, jobs: int, batches: int) -> in
 
     async def submit() -> None:
         for _ in left:
-            await filler.fill_small(caller, 1, SHAPE)
+            await fill_small(filler, caller, 1, SHAPE)
 
     await asyncio.gather(*(submit() for _ in range(AT_ONCE)))
     return large

@@ -15,11 +15,12 @@ import asyncpg
 
 from benches.blocking import SET, block_some
 from benches.queries import query
+from benches.roles import claim_of, driving
 from weft.bench.conditions import conditions_of, load_average
 from weft.bench.figures import Headline, document_of
 from weft.bench.filled_batch import Filler
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
-from weft.bench.roles import audit_findings, claim_of, driving, register
+from weft.bench.roles import audit_findings, register
 from weft.bench.statemachine import tidy
 from weft.bench.throwaway import running_database, throwaway_home
 from weft.core.ends.conditions import Tested

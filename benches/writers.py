@@ -7,10 +7,10 @@ different groups as a rule. Each group stands below the root, which counts all j
 
 from typing import Any
 
+from benches.layout import Sets
 from weft.bench.conditions import conditions_of, load_average
 from weft.bench.figures import Headline, document_of, median_rate, ratio_of
 from weft.bench.filled_batch import Filler
-from weft.bench.layout import Sets
 from weft.bench.plan import BenchPlan, BenchProgress
 from weft.bench.roles import audit_findings
 from weft.bench.runners import Runners

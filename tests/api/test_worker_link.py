@@ -134,7 +134,7 @@ async def test_calls_about_attempts_say_by_the_link_what_the_store_says(outside:
     assert list(await store.list_ended_jobs(jobs)) == [jobs[0], jobs[2]]
     await store.acknowledge_commands(worker, [(1 << 40, AttemptKey(*held[2]), "")])
     commands, _ = await store.list_commands(worker, [held[2]])
-    assert list(commands) == list(await store.list_removed([batch_id, 1 << 40])) == []
+    assert [*commands, *await store.list_removed([batch_id, 1 << 40])] == []
     assert await store.home_tenant()
 
 

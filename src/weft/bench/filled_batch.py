@@ -4,14 +4,14 @@ import asyncio
 import time
 from collections.abc import Iterator
 from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import msgspec
 
-from weft.bench.layout import Layout, NestedGroups
 from weft.bench.plan import BenchFailed
-from weft.ports.store import ArrayRow, Caller, JobRows, NewBatch, Shape
+from weft.ports.store import ArrayRow, Caller, JobRows, NewBatch, NewGroup, Shape
 from weft.store import ApiStore, open_api_store
 from weft.submission.translation.gates import JOB_GATES
 from weft.wire.documents.batches import ConcurrencyKey
@@ -20,11 +20,52 @@ from weft.wire.spec import CHUNK_JOBS_MAX, ArrayRange, JobSpec, encode_array, en
 BUNCH_JOBS = 10_000
 ARRAY_JOBS = 1_000_000
 PARALLEL = 2
-NESTED = NestedGroups()
 SHAPE = Shape(cpu_m=1000, memory_mib=512)
 TRACE_ID = "0" * 32
 KEY_PLACES = 2
 """Jobs with one concurrency key that may run at a time."""
+
+
+@dataclass(frozen=True)
+class GroupColumns:
+    """The columns of `JobRows` that say where jobs sit."""
+
+    group_id: list[int]
+    combo_index: list[int] = field(default_factory=list)
+    combo_number: list[int] = field(default_factory=list)
+    combo_set: list[int] = field(default_factory=list)
+
+
+class Layout(Protocol):
+    """Groups, and where each job sits."""
+
+    def new_groups(self) -> list[NewGroup]:
+        """Return the groups of the batch."""
+
+    def columns(self, first: int, count: int) -> GroupColumns:
+        """Return where these consecutive jobs sit."""
+
+
+@dataclass(frozen=True)
+class NestedGroups:
+    """All jobs in the deepest of nested tree groups."""
+
+    deep: int = 3
+    """Below the root: each job counts in one more."""
+
+    def new_groups(self) -> list[NewGroup]:
+        """Return a chain."""
+        return [
+            NewGroup(group_id=depth, parent_id=depth - 1, name=f"level{depth}")
+            for depth in range(1, self.deep + 1)
+        ]
+
+    def columns(self, first: int, count: int) -> GroupColumns:  # noqa: ARG002 (all sit in one)
+        """Return the deepest."""
+        return GroupColumns([self.deep])
+
+
+NESTED = NestedGroups()
 
 
 class Filler:
@@ -56,16 +97,6 @@ class Filler:
             raise BenchFailed("the throw-away server does not know its own user")
         return self._store, self._caller
 
-    async def fill_small(self, caller: Caller, jobs: int, shape: Shape) -> int:
-        """Submit a user's batch in one call, without groups; return its number."""
-        store, _ = self.opened
-        (bunch,) = self._bunches(1, jobs, NestedGroups(deep=0), keys=0, shape=shape)
-        new = NewBatch(name="bench", trace_id=TRACE_ID)
-        batch_id, *_ = await store.submit(
-            caller, new, [], bunch, idempotency_key=None, digest=b"", trace_id=TRACE_ID
-        )
-        return batch_id
-
     async def fill(
         self, jobs: int, layout: Layout = NESTED, *, in_arrays: int = 0, keys: int = 0,
         lifecycle: str | None = None,
@@ -86,7 +117,7 @@ class Filler:
         )  # fmt: skip
         await store.add_groups(caller, batch_id, reserved.update_id, groups)
         bunches = chain(
-            self._arrays(in_arrays, layout), self._bunches(in_arrays + 1, jobs, layout, keys)
+            self._arrays(in_arrays, layout), self.bunches(in_arrays + 1, jobs, layout, keys)
         )
 
         async def send() -> None:
@@ -116,16 +147,15 @@ class Filler:
                 arrays=[ArrayRow(first_job=first, n_jobs=count, first_index=first - 1)],
             )  # fmt: skip
 
-    def _bunches(
-        self, begin: int, jobs: int, layout: Layout, keys: int, shape: Shape = SHAPE
-    ) -> Iterator[JobRows]:
+    def bunches(self, begin: int, jobs: int, layout: Layout, keys: int) -> Iterator[JobRows]:
+        """Yield the rows of single jobs from this number on."""
         for first in range(begin, jobs + 1, BUNCH_JOBS):
             count = min(BUNCH_JOBS, jobs - first + 1)
             starts = range(0, count, CHUNK_JOBS_MAX)
             where = layout.columns(first, count)
             limited = range(first + first % 2, first + count, 2) if keys else range(0)
             yield JobRows(
-                first_job=first, n_jobs=count, shapes=[shape], shape_index=[0],
+                first_job=first, n_jobs=count, shapes=[SHAPE], shape_index=[0],
                 group_id=where.group_id, combo_index=where.combo_index,
                 combo_number=where.combo_number, combo_set=where.combo_set,
                 priority=[0], always_run=[False], max_attempts=[1], retry_on=[0],

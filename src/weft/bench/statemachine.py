@@ -174,12 +174,6 @@ class _Bench:
         return done.rate
 
 
-async def run_bare(admin_dsn: str, runners: Runners, *, size: int, jobs: int) -> float:
-    """Return the rate of the bare queue."""
-    await fill_bare(admin_dsn, jobs)
-    return (await runners.run(Order(kind="bare", size=size))).rate
-
-
 async def fill_bare(admin_dsn: str, jobs: int) -> None:
     """Make the bare queue with this number of jobs."""
     connection = await asyncpg.connect(admin_dsn)

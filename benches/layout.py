@@ -1,48 +1,9 @@
-"""Which groups the jobs of a bench sit in."""
+"""Jobs of a bench in sets, and a user's small batch."""
 
-from dataclasses import dataclass, field
-from typing import Protocol
+from dataclasses import dataclass, replace
 
-from weft.ports.store import NewGroup
-
-
-@dataclass(frozen=True)
-class GroupColumns:
-    """The columns of `JobRows` that say where jobs sit."""
-
-    group_id: list[int]
-    combo_index: list[int] = field(default_factory=list)
-    combo_number: list[int] = field(default_factory=list)
-    combo_set: list[int] = field(default_factory=list)
-
-
-class Layout(Protocol):
-    """Groups, and where each job sits."""
-
-    def new_groups(self) -> list[NewGroup]:
-        """Return the groups of the batch."""
-
-    def columns(self, first: int, count: int) -> GroupColumns:
-        """Return where these consecutive jobs sit."""
-
-
-@dataclass(frozen=True)
-class NestedGroups:
-    """All jobs in the deepest of nested tree groups."""
-
-    deep: int = 3
-    """Below the root: each job counts in one more."""
-
-    def new_groups(self) -> list[NewGroup]:
-        """Return a chain."""
-        return [
-            NewGroup(group_id=depth, parent_id=depth - 1, name=f"level{depth}")
-            for depth in range(1, self.deep + 1)
-        ]
-
-    def columns(self, first: int, count: int) -> GroupColumns:  # noqa: ARG002 (all sit in one)
-        """Return the deepest."""
-        return GroupColumns([self.deep])
+from weft.bench.filled_batch import TRACE_ID, Filler, GroupColumns, NestedGroups
+from weft.ports.store import Caller, NewBatch, NewGroup, Shape
 
 
 @dataclass(frozen=True)
@@ -92,3 +53,20 @@ class Sets:
             [number for number, _ in pairs],
             [one for _, one in pairs],
         )
+
+
+async def fill_small(filler: Filler, caller: Caller, jobs: int, shape: Shape) -> int:
+    """Submit a user's batch in one call, without groups; return its number."""
+    store, _ = filler.opened
+    (bunch,) = filler.bunches(1, jobs, NestedGroups(deep=0), keys=0)
+    new = NewBatch(name="bench", trace_id=TRACE_ID)
+    batch_id, *_ = await store.submit(
+        caller,
+        new,
+        [],
+        replace(bunch, shapes=[shape]),
+        idempotency_key=None,
+        digest=b"",
+        trace_id=TRACE_ID,
+    )
+    return batch_id
